@@ -1,0 +1,118 @@
+"""Every error edgec reports to a user, each with the exit code of the command line.
+
+An error is data first (fields) and text second: what went wrong, where (node, file, key) and one
+hint.  Code raises the narrowest class; `cli.py` prints the text and exits with `exit_code`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+class EdgecError(Exception):
+    """Base of all errors a user can cause or fix.
+
+    Attributes:
+        what: one sentence, what went wrong.
+        where: the node, file or key it concerns; empty when there is none.
+        hint: one sentence, what to do about it; empty when there is nothing to say.
+    """
+
+    exit_code = 1
+
+    def __init__(self, what: str, *, where: str = "", hint: str = "") -> None:
+        super().__init__(what)
+        self.what = what
+        self.where = where
+        self.hint = hint
+
+    def __str__(self) -> str:
+        text = f"{self.where}: {self.what}" if self.where else self.what
+        return f"{text}\n  hint: {self.hint}" if self.hint else text
+
+
+class ConfigError(EdgecError):
+    """Bad option, board file, calibration file or data file."""
+
+    exit_code = 2
+
+
+class ImportModelError(EdgecError):
+    """The model cannot be read or holds something edgec does not support."""
+
+    exit_code = 3
+
+
+@dataclass(frozen=True, slots=True)
+class UnsupportedNode:
+    """One node that cannot be compiled, as listed by `UnsupportedModelError`."""
+
+    name: str
+    op: str
+    shape: str
+    reason: str
+    remedy: str
+
+
+class UnsupportedModelError(ImportModelError):
+    """All unsupported nodes of a model at once.
+
+    Attributes:
+        nodes: one entry per unsupported node, in graph order.
+    """
+
+    def __init__(self, nodes: tuple[UnsupportedNode, ...]) -> None:
+        lines = [
+            f"  {n.name} ({n.op}, {n.shape}): {n.reason}\n    remedy: {n.remedy}" for n in nodes
+        ]
+        count = f"{len(nodes)} node{'s' if len(nodes) > 1 else ''}"
+        super().__init__(f"{count} cannot be compiled:\n" + "\n".join(lines))
+        self.nodes = nodes
+
+
+class QuantizationError(EdgecError):
+    """The model cannot be quantized as asked."""
+
+    exit_code = 4
+
+
+class WeightPoolError(EdgecError):
+    """The model cannot be weight-pool-compressed as asked."""
+
+    exit_code = 5
+
+
+class MemoryPlanError(EdgecError):
+    """The tensors do not fit, or a plan failed its check."""
+
+    exit_code = 6
+
+
+class LoweringError(EdgecError):
+    """No kernel serves an operator."""
+
+    exit_code = 7
+
+
+class CodegenError(EdgecError):
+    """C code or the project folder could not be written."""
+
+    exit_code = 8
+
+
+class BuildError(EdgecError):
+    """The compiler, the linker or PlatformIO failed."""
+
+    exit_code = 9
+
+
+class SimulationError(EdgecError):
+    """The built code could not be run, or did not agree with the reference."""
+
+    exit_code = 10
+
+
+class InternalError(EdgecError):
+    """A broken invariant: a bug of edgec, never the user's fault."""
+
+    exit_code = 70

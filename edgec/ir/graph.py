@@ -1,0 +1,322 @@
+"""The graph: values, constants and nodes.  A graph is replaced, never edited."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any
+
+from edgec.dtypes import Array, DType, frozen
+from edgec.errors import InternalError
+from edgec.ir.qparams import QuantParams
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """A tensor that exists at run time: a graph input or the output of a node.
+
+    Attributes:
+        name: unique in the graph, among constants too.  Comes from the model, so it is untrusted:
+            only `codegen.cnames` may turn it into C.
+        shape: static, batch 1.
+        dtype: FLOAT32 in the real stage; INT8 (or INT32 for ArgMax) in the integer stage.
+        quant: in the real stage, parameters pinned by a QDQ model (None: to be calibrated); in the
+            integer stage always set, except on ArgMax indices.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: DType = DType.FLOAT32
+    quant: QuantParams | None = None
+
+    @property
+    def elements(self) -> int:
+        """Number of elements."""
+        return math.prod(self.shape)
+
+    @property
+    def size_bytes(self) -> int:
+        """Bytes of the tensor, unpadded."""
+        return self.elements * self.dtype.size_bytes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Constant:
+    """A tensor known at compile time.
+
+    Attributes:
+        array: read-only.  Integer codes when `quant` is set, else float32 (or int32 in the integer
+            stage: biases, multipliers, tables).
+        quant: set when the model came with integer weights; the real value is
+            ``quant.dequantize(array)``.
+    """
+
+    name: str
+    array: Array
+    quant: QuantParams | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "array", frozen(self.array))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of the array."""
+        return tuple(self.array.shape)
+
+    @property
+    def dtype(self) -> DType:
+        """Element type of the array."""
+        return DType.of(self.array)
+
+    def real(self) -> Array:
+        """The real values: dequantized if the constant is quantized; read-only float32."""
+        if self.quant is None:
+            return frozen(self.array, "float32")
+        return frozen(self.quant.dequantize(self.array))
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One operator.
+
+    Attributes:
+        name: unique in the graph; untrusted, like value names.
+        attrs: a dataclass of `ir.ops` (real stage) or `ir.qops` (integer stage); its class is the
+            operator.
+        inputs: names of values and constants; "" for an optional input that is absent.
+        outputs: names of values.
+        sources: names of the ONNX nodes it stands for, in graph order, for reports.
+    """
+
+    name: str
+    attrs: Any
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    sources: tuple[str, ...] = ()
+
+    @property
+    def op(self) -> str:
+        """Operator name, e.g. `Conv`."""
+        return type(self.attrs).__name__
+
+    @property
+    def output(self) -> str:
+        """The single output; InternalError when there are several."""
+        if len(self.outputs) != 1:
+            raise InternalError("node has several outputs", where=self.name)
+        return self.outputs[0]
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """A directed acyclic graph in topological order.
+
+    Attributes:
+        name: model name, untrusted.
+        values: every run-time tensor by name, graph inputs included.
+        constants: every constant by name.
+        nodes: topologically sorted.
+        inputs, outputs: names of values, in the model's order.
+        input_layouts, output_layouts: for a tensor whose layout edgec changed, the permutation
+            that takes the model's axes to the graph's: ``graph = model.transpose(perm)``.
+        metadata: `edgec.*` properties of the model.
+    """
+
+    name: str
+    values: Mapping[str, Value]
+    constants: Mapping[str, Constant]
+    nodes: tuple[Node, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    input_layouts: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    output_layouts: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    metadata: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("values", "constants", "input_layouts", "output_layouts", "metadata"):
+            mapping = getattr(self, name)
+            object.__setattr__(self, name, MappingProxyType(dict(mapping)))
+
+    @cached_property
+    def producers(self) -> Mapping[str, Node]:
+        """The node that computes each value; graph inputs have none."""
+        return MappingProxyType({out: node for node in self.nodes for out in node.outputs})
+
+    @cached_property
+    def consumers(self) -> Mapping[str, tuple[Node, ...]]:
+        """The nodes that read each value or constant, in order, each once."""
+        found: dict[str, list[Node]] = {name: [] for name in (*self.values, *self.constants)}
+        for node in self.nodes:
+            for name in dict.fromkeys(node.inputs):
+                if name:
+                    found[name].append(node)
+        return MappingProxyType({name: tuple(nodes) for name, nodes in found.items()})
+
+    def is_constant(self, name: str) -> bool:
+        """True when `name` is a constant."""
+        return name in self.constants
+
+    def shape(self, name: str) -> tuple[int, ...]:
+        """Shape of a value or constant."""
+        return self.constants[name].shape if name in self.constants else self.values[name].shape
+
+    def quant(self, name: str) -> QuantParams:
+        """Quantization of a value or constant of the integer stage; InternalError if absent."""
+        found = (self.constants if name in self.constants else self.values)[name].quant
+        if found is None:
+            raise InternalError("tensor has no quantization", where=name)
+        return found
+
+    def sole_consumer(self, name: str) -> Node | None:
+        """The only reader of a value that is not a graph output, else None."""
+        readers = self.consumers[name]
+        return readers[0] if len(readers) == 1 and name not in self.outputs else None
+
+    def replace(self, **changes: Any) -> Graph:
+        """A graph with some fields changed."""
+        return replace(self, **changes)
+
+    def pruned(self) -> Graph:
+        """Without nodes, values and constants that no output needs; graph inputs stay."""
+        live = set(self.outputs)
+        kept: list[Node] = []
+        for node in reversed(self.nodes):
+            if any(out in live for out in node.outputs):
+                kept.append(node)
+                live.update(node.inputs)
+        live.update(self.inputs)
+        live.update(out for node in kept for out in node.outputs)
+        return replace(
+            self,
+            nodes=tuple(reversed(kept)),
+            values={n: v for n, v in self.values.items() if n in live},
+            constants={n: c for n, c in self.constants.items() if n in live},
+        )
+
+
+class GraphBuilder:
+    """Collects the pieces of a new graph; used by the importer, passes and tests.
+
+    Start from nothing or from an existing graph (`GraphBuilder.of(graph)`), add and remove, then
+    `build()`, which sorts the nodes topologically and drops what no output needs.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.values: dict[str, Value] = {}
+        self.constants: dict[str, Constant] = {}
+        self.nodes: dict[str, Node] = {}
+        self.inputs: list[str] = []
+        self.outputs: list[str] = []
+        self.input_layouts: dict[str, tuple[int, ...]] = {}
+        self.output_layouts: dict[str, tuple[int, ...]] = {}
+        self.metadata: dict[str, str] = {}
+
+    @classmethod
+    def of(cls, graph: Graph) -> GraphBuilder:
+        """A builder that holds all of `graph`."""
+        builder = cls(graph.name)
+        builder.values = dict(graph.values)
+        builder.constants = dict(graph.constants)
+        builder.nodes = {node.name: node for node in graph.nodes}
+        builder.inputs = list(graph.inputs)
+        builder.outputs = list(graph.outputs)
+        builder.input_layouts = dict(graph.input_layouts)
+        builder.output_layouts = dict(graph.output_layouts)
+        builder.metadata = dict(graph.metadata)
+        return builder
+
+    def fresh(self, stem: str) -> str:
+        """`stem`, or `stem` with a number when the name is taken (tensors and nodes share names)."""
+        if not self._taken(stem):
+            return stem
+        number = 1
+        while self._taken(f"{stem}#{number}"):
+            number += 1
+        return f"{stem}#{number}"
+
+    def value(self, value: Value) -> str:
+        """Add or replace a value; its name."""
+        self.values[value.name] = value
+        return value.name
+
+    def constant(
+        self, stem: str, array: Array, quant: QuantParams | None = None, *, keep_name: bool = False
+    ) -> str:
+        """Add a constant under a fresh name (`keep_name`: exactly `stem`, replacing); its name."""
+        name = stem if keep_name else self.fresh(stem)
+        self.constants[name] = Constant(name, array, quant)
+        return name
+
+    def node(
+        self,
+        stem: str,
+        attrs: Any,
+        inputs: Iterable[str],
+        outputs: Iterable[str],
+        sources: Iterable[str] = (),
+    ) -> Node:
+        """Add a node under a fresh name."""
+        name = stem if stem not in self.nodes else self.fresh(stem)
+        node = Node(name, attrs, tuple(inputs), tuple(outputs), tuple(sources))
+        self.nodes[name] = node
+        return node
+
+    def put(self, node: Node) -> None:
+        """Add a node, or replace the node of the same name in place."""
+        self.nodes[node.name] = node
+
+    def remove(self, node: Node) -> None:
+        """Take a node out; its outputs stay as values until `build` finds them unused."""
+        del self.nodes[node.name]
+
+    def rewire(self, old: str, new: str) -> None:
+        """Make every reader of `old`, and the graph outputs, read `new` instead."""
+        for node in self.nodes.values():
+            if old in node.inputs:
+                inputs = tuple(new if name == old else name for name in node.inputs)
+                self.nodes[node.name] = replace(node, inputs=inputs)
+        self.outputs = [new if name == old else name for name in self.outputs]
+
+    def build(self) -> Graph:
+        """The graph, topologically sorted (stable) and pruned.
+
+        Raises:
+            InternalError: the nodes form a cycle or read a name that nothing defines.
+        """
+        return Graph(
+            name=self.name,
+            values=self.values,
+            constants=self.constants,
+            nodes=self._sorted_nodes(),
+            inputs=tuple(self.inputs),
+            outputs=tuple(self.outputs),
+            input_layouts=self.input_layouts,
+            output_layouts=self.output_layouts,
+            metadata=self.metadata,
+        ).pruned()
+
+    def _taken(self, name: str) -> bool:
+        return name in self.values or name in self.constants or name in self.nodes
+
+    def _sorted_nodes(self) -> tuple[Node, ...]:
+        ready = {"", *self.constants, *self.inputs}
+        waiting = list(self.nodes.values())
+        done: list[Node] = []
+        while waiting:
+            later: list[Node] = []
+            for node in waiting:
+                if all(name in ready for name in node.inputs):
+                    done.append(node)
+                    ready.update(node.outputs)
+                else:
+                    later.append(node)
+            if len(later) == len(waiting):
+                raise InternalError(
+                    "nodes form a cycle or read undefined tensors", where=later[0].name
+                )
+            waiting = later
+        return tuple(done)

@@ -1,0 +1,253 @@
+"""Real-valued operators: what a graph holds from import to quantization.
+
+Names and meanings are ONNX's, with these differences, so that later stages have one form to handle:
+
+* Spatial operators (`Conv`, `ConvTranspose`, `MaxPool`, `AveragePool`, `Resize`) are two-dimensional
+  and **channels last**: x is [N, H, W, C].  The importer puts `Transpose` nodes around them, and the
+  layout pass cancels these; one-dimensional ones get H = 1 through `Reshape`.
+* Convolution weights are [O, KH, KW, I/group]; `Gemm` weights are [N, K] (``y = x @ w.T + b``).
+* Axes are non-negative, pads explicit (auto_pad and ceil_mode are resolved), shapes static.
+* `Relu`, `Relu6` and `Clip` are `Clip`; element functions of one variable are `Unary`; global
+  pooling and the Reduce family are `Reduce`; `Split` becomes `Slice`s; `Flatten`, `Squeeze`,
+  `Unsqueeze` become `Reshape`; `DepthToSpace` becomes `Reshape`, `Transpose`, `Reshape`.
+
+Each class states its inputs.  "const" inputs must be `Constant`s.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+Pads2D = tuple[int, int, int, int]
+"""(top, left, bottom, right)"""
+Pair = tuple[int, int]
+"""(vertical, horizontal)"""
+
+
+@dataclass(frozen=True, slots=True)
+class Conv:
+    """x [N, H, W, I], weight const [O, KH, KW, I/group], bias const [O] or ""."""
+
+    strides: Pair = (1, 1)
+    pads: Pads2D = (0, 0, 0, 0)
+    dilations: Pair = (1, 1)
+    group: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ConvTranspose:
+    """x [N, H, W, I], weight const [O, KH, KW, I/group], bias const [O] or "".
+
+    Output size: ``(H-1)*stride + (KH-1)*dilation + 1 + output_padding - top - bottom``.
+    """
+
+    strides: Pair = (1, 1)
+    pads: Pads2D = (0, 0, 0, 0)
+    dilations: Pair = (1, 1)
+    group: int = 1
+    output_padding: Pair = (0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Gemm:
+    """x [..., K], weight const [N, K], bias const [N] or ""; y [..., N]."""
+
+
+@dataclass(frozen=True, slots=True)
+class Add:
+    """a + b, numpy broadcasting; either may be a constant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sub:
+    """a - b, numpy broadcasting; either may be a constant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mul:
+    """a * b, numpy broadcasting; either may be a constant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clip:
+    """min(max(x, low), high); Relu is Clip(0, inf)."""
+
+    low: float = float("-inf")
+    high: float = float("inf")
+
+
+class UnaryKind(enum.Enum):
+    """Element functions of one variable, by ONNX name."""
+
+    SIGMOID = "Sigmoid"
+    TANH = "Tanh"
+    HARD_SIGMOID = "HardSigmoid"
+    HARD_SWISH = "HardSwish"
+    LEAKY_RELU = "LeakyRelu"
+    ELU = "Elu"
+    SOFTPLUS = "Softplus"
+    EXP = "Exp"
+    ABS = "Abs"
+    NEG = "Neg"
+    SQRT = "Sqrt"
+    ERF = "Erf"
+    GELU = "Gelu"
+    IDENTITY = "Identity"
+
+
+@dataclass(frozen=True, slots=True)
+class Unary:
+    """f(x) elementwise.  alpha: LeakyRelu slope, Elu and HardSigmoid alpha; beta: HardSigmoid."""
+
+    kind: UnaryKind
+    alpha: float = 0.0
+    beta: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class PRelu:
+    """x [..., C], slope const [C] (or [1]): x >= 0 ? x : slope * x."""
+
+
+@dataclass(frozen=True, slots=True)
+class Softmax:
+    """Over the last axis."""
+
+
+@dataclass(frozen=True, slots=True)
+class MaxPool:
+    """x [N, H, W, C]; padding never wins."""
+
+    kernel: Pair
+    strides: Pair = (1, 1)
+    pads: Pads2D = (0, 0, 0, 0)
+    dilations: Pair = (1, 1)
+
+
+@dataclass(frozen=True, slots=True)
+class AveragePool:
+    """x [N, H, W, C]; the divisor is KH*KW if count_include_pad, else the taps inside the image."""
+
+    kernel: Pair
+    strides: Pair = (1, 1)
+    pads: Pads2D = (0, 0, 0, 0)
+    dilations: Pair = (1, 1)
+    count_include_pad: bool = False
+
+
+class ReduceKind(enum.Enum):
+    """What `Reduce` computes."""
+
+    MEAN = "ReduceMean"
+    SUM = "ReduceSum"
+    MAX = "ReduceMax"
+
+
+@dataclass(frozen=True, slots=True)
+class Reduce:
+    """Over `axes` (ascending, non-empty); keepdims keeps them with length 1."""
+
+    kind: ReduceKind
+    axes: tuple[int, ...]
+    keepdims: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class BatchNormalization:
+    """x [..., C], scale, bias, mean, variance const [C]; folded or turned into `Conv` by a pass."""
+
+    epsilon: float = 1e-5
+
+
+@dataclass(frozen=True, slots=True)
+class Reshape:
+    """Same elements in row-major order, new shape."""
+
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Transpose:
+    """y = x.transpose(perm)."""
+
+    perm: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """One (start, step, size) per axis of x: y[i] = x[start + i * step], start and step resolved."""
+
+    starts: tuple[int, ...]
+    steps: tuple[int, ...]
+    sizes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Concat:
+    """Along `axis`; inputs may be constants."""
+
+    axis: int
+
+
+class PadMode(enum.Enum):
+    """ONNX Pad modes."""
+
+    CONSTANT = "constant"
+    REFLECT = "reflect"
+    EDGE = "edge"
+
+
+@dataclass(frozen=True, slots=True)
+class Pad:
+    """(before, after) per axis, non-negative."""
+
+    pads: tuple[tuple[int, int], ...]
+    mode: PadMode = PadMode.CONSTANT
+    value: float = 0.0
+
+
+class ResizeMode(enum.Enum):
+    """ONNX Resize modes that are supported."""
+
+    NEAREST = "nearest"
+    LINEAR = "linear"
+
+
+@dataclass(frozen=True, slots=True)
+class Resize:
+    """x [N, H, W, C] to [N, OH, OW, C], separable; source positions resolved at import.
+
+    Output row i is ``(1 - row_weights[i]) * x[row_low[i]] + row_weights[i] * x[row_high[i]]`` and
+    likewise for columns.  NEAREST has all weights 0 and high == low.
+    """
+
+    mode: ResizeMode
+    row_low: tuple[int, ...]
+    row_high: tuple[int, ...]
+    row_weights: tuple[float, ...]
+    col_low: tuple[int, ...]
+    col_high: tuple[int, ...]
+    col_weights: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ArgMax:
+    """Index of the largest element along `axis`; y int64 in ONNX, int32 here.
+
+    Ties: the first, or the last if select_last_index.
+    """
+
+    axis: int
+    keepdims: bool = True
+    select_last_index: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class QuantizeLinear:
+    """x real; y = the codes, held as a Value with `quant` set and an integer dtype."""
+
+
+@dataclass(frozen=True, slots=True)
+class DequantizeLinear:
+    """x = a Value with an integer dtype and `quant` set; y real."""

@@ -1,0 +1,83 @@
+"""Affine quantization parameters of a tensor."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from edgec.dtypes import Array, DType
+from edgec.errors import QuantizationError
+from edgec.fixedpoint import round_half_up
+
+
+@dataclass(frozen=True, slots=True)
+class QuantParams:
+    """``real = scale * (q - zero_point)``.
+
+    Attributes:
+        scale: one value per tensor (length 1) or per channel along `axis` (length C); positive.
+        zero_point: same length as `scale`.
+        dtype: element type of q.
+        axis: channel axis of a per-channel tensor; None when per tensor.
+    """
+
+    scale: tuple[float, ...]
+    zero_point: tuple[int, ...]
+    dtype: DType = DType.INT8
+    axis: int | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.scale) != len(self.zero_point) or not self.scale:
+            raise QuantizationError("scale and zero_point must have the same, non-zero length")
+        if any(not math.isfinite(s) or s <= 0.0 for s in self.scale):
+            raise QuantizationError("a scale must be a positive, finite number")
+        info = np.iinfo(self.dtype.numpy)
+        if any(not info.min <= z <= info.max for z in self.zero_point):
+            raise QuantizationError(f"a zero_point lies outside {self.dtype.value}")
+        if self.axis is None and len(self.scale) != 1:
+            raise QuantizationError("per-channel quantization needs an axis")
+
+    @classmethod
+    def per_tensor(cls, scale: float, zero_point: int, dtype: DType = DType.INT8) -> QuantParams:
+        """Parameters shared by the whole tensor."""
+        return cls((float(scale),), (int(zero_point),), dtype)
+
+    @property
+    def tensor_scale(self) -> float:
+        """The scale of a per-tensor quantization."""
+        self._require_per_tensor()
+        return self.scale[0]
+
+    @property
+    def tensor_zero_point(self) -> int:
+        """The zero point of a per-tensor quantization."""
+        self._require_per_tensor()
+        return self.zero_point[0]
+
+    def quantize(self, real: Array) -> Array:
+        """Nearest codes of float values, saturated; array of `dtype`, same shape."""
+        scale, zero_point = self._broadcast(real.ndim)
+        info = np.iinfo(self.dtype.numpy)
+        scaled = np.clip(np.asarray(real, np.float64) / scale, -(2.0**40), 2.0**40)
+        codes = round_half_up(scaled) + zero_point
+        return np.clip(codes, info.min, info.max).astype(self.dtype.numpy)
+
+    def dequantize(self, codes: Array) -> Array:
+        """Real values of codes; float32, same shape."""
+        scale, zero_point = self._broadcast(codes.ndim)
+        return ((codes.astype(np.float64) - zero_point) * scale).astype(np.float32)
+
+    def _broadcast(self, rank: int) -> tuple[Array, Array]:
+        scale = np.asarray(self.scale, np.float64)
+        zero_point = np.asarray(self.zero_point, np.int64)
+        if self.axis is None:
+            return scale[0], zero_point[0]
+        shape = [1] * rank
+        shape[self.axis] = len(self.scale)
+        return scale.reshape(shape), zero_point.reshape(shape)
+
+    def _require_per_tensor(self) -> None:
+        if self.axis is not None:
+            raise QuantizationError("per-tensor quantization expected, found per-channel")

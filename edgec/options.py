@@ -1,0 +1,51 @@
+"""Options of a compilation, as frozen data."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+class Observer(enum.Enum):
+    """How an activation range is chosen from calibration data."""
+
+    MINMAX = "minmax"
+    PERCENTILE = "percentile"
+    MSE = "mse"
+    ENTROPY = "entropy"
+
+
+@dataclass(frozen=True, slots=True)
+class QuantOptions:
+    """Options of post-training quantization.
+
+    Attributes:
+        observer: range estimator of activations.
+        percentile: kept share of values in percent, for the PERCENTILE observer.
+        equalize: cross-layer equalization (Nagel et al., ICCV 2019).
+        bias_correction: correct the mean output error of each layer (same paper).
+    """
+
+    observer: Observer = Observer.MINMAX
+    percentile: float = 99.99
+    equalize: bool = False
+    bias_correction: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CompileOptions:
+    """Options of `edgec.compile_model`.
+
+    Attributes:
+        shapes: input name to shape, for models with dynamic dimensions other than the batch.
+        quant: post-training quantization.
+        build: also build firmware (False: generate sources only).
+        dump_ir: write the graph after each pass into this folder.
+    """
+
+    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    quant: QuantOptions = QuantOptions()
+    build: bool = True
+    dump_ir: Path | None = None

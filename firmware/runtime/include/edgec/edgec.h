@@ -1,0 +1,77 @@
+/* The interface of every model that edgec generates.  Header only; C11; no heap, no float.
+ *
+ * A model works in one block of memory, its arena, that the caller provides.  Inputs and outputs lie
+ * inside it at fixed places:
+ *
+ *     static _Alignas(EDGEC_ARENA_ALIGNMENT) uint8_t arena[EDGEC_DIGITS_ARENA_BYTES];
+ *     edgec_context_t context;
+ *     edgec_digits_init(&context, arena, sizeof arena);
+ *     memcpy(edgec_digits_input(&context, 0), image, EDGEC_DIGITS_INPUT_0_BYTES);
+ *     edgec_digits_run(&context);
+ *     const int8_t *scores = edgec_digits_output(&context, 0);
+ *
+ * A run overwrites its inputs.  Contexts share nothing, so models may run in several threads, and
+ * several models may use one arena in turn.
+ */
+#ifndef EDGEC_EDGEC_H
+#define EDGEC_EDGEC_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Alignment of the arena in bytes. */
+#define EDGEC_ARENA_ALIGNMENT 8
+
+typedef enum edgec_status {
+    EDGEC_OK = 0,
+    EDGEC_ERROR_NULL = 1,      /* a pointer argument is NULL */
+    EDGEC_ERROR_ARENA = 2,     /* the arena is too small or not aligned */
+    EDGEC_ERROR_NOT_READY = 3, /* run before init */
+} edgec_status_t;
+
+typedef enum edgec_dtype {
+    EDGEC_INT8 = 0,
+    EDGEC_INT32 = 1,
+} edgec_dtype_t;
+
+/* Called after each step of a run: the step's number and its output tensor.  The tensor is valid
+ * until the hook returns. */
+typedef void (*edgec_step_hook_t)(void *user, uint32_t step, const void *output, uint32_t bytes);
+
+/* One use of a model: the arena it works in. */
+typedef struct edgec_context {
+    uint8_t *arena;
+    edgec_step_hook_t hook; /* NULL: none; set after init */
+    void *hook_user;
+} edgec_context_t;
+
+/* An input or output: where it lies in the arena, and how to read it. */
+typedef struct edgec_tensor {
+    uint32_t offset; /* bytes from the start of the arena */
+    uint32_t bytes;
+    edgec_dtype_t dtype;
+    int32_t zero_point; /* real = scale * (q - zero_point); the scale is in the model's header */
+} edgec_tensor_t;
+
+/* A model as data, for programs that serve any model. */
+typedef struct edgec_model {
+    const char *name;   /* the C name, as in edgec_<name>_run */
+    const char *digest; /* 16 hexadecimal digits of the model's SHA-256 */
+    uint32_t arena_bytes;
+    uint32_t num_inputs;
+    uint32_t num_outputs;
+    uint32_t num_steps;
+    const edgec_tensor_t *inputs;
+    const edgec_tensor_t *outputs;
+    edgec_status_t (*init)(edgec_context_t *context, void *arena, uint32_t arena_bytes);
+    edgec_status_t (*run)(edgec_context_t *context);
+} edgec_model_t;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
