@@ -42,10 +42,14 @@ class CompileOptions:
         shapes: input name to shape, for models with dynamic dimensions other than the batch.
         quant: post-training quantization.
         build: also build firmware (False: generate sources only).
+        verify: run the generated code and compare every tensor with the numpy reference.
+        force: replace generated files of an earlier compilation that were edited by hand.
         dump_ir: write the graph after each pass into this folder.
     """
 
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     quant: QuantOptions = QuantOptions()
     build: bool = True
+    verify: bool = True
+    force: bool = False
     dump_ir: Path | None = None

@@ -1,0 +1,40 @@
+# make demo   install what is missing, compile the example network, run its firmware in an emulator
+# make test   install what is missing, check style and types, run the tests
+VENV ?= .venv
+BIN := $(VENV)/bin
+BOARD ?= nucleo
+DEMO := build/demo
+
+.PHONY: demo test lint pytest pytest-slow format setup-demo setup-test clean
+
+demo: setup-demo
+	$(BIN)/edgec compile examples/digits_resnet.onnx --board $(BOARD) --calibration examples/digits_calibration.npz --out $(DEMO)
+	$(BIN)/edgec evaluate $(DEMO) --data examples/digits_test.npz --on emulator
+
+test: lint pytest
+
+setup-demo:
+	tools/setup.sh demo $(VENV)
+
+setup-test:
+	tools/setup.sh test $(VENV)
+
+lint: setup-test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	clang-format --dry-run --Werror $$(git ls-files 'firmware/*.c' 'firmware/*.h' 'tests/*.c')
+
+pytest: setup-test
+	$(BIN)/pytest -m "not slow" -n 2 --dist loadfile
+
+pytest-slow: setup-test
+	$(BIN)/pytest -m slow -n 2 --dist loadfile
+
+format:
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	clang-format -i $$(git ls-files 'firmware/*.c' 'firmware/*.h' 'tests/*.c')
+
+clean:
+	rm -rf build

@@ -1,0 +1,350 @@
+"""The command line: thin commands over `driver` and `session`; the only place that exits.
+
+Every `EdgecError` ends in one message on stderr and its exit code; so do full disks, missing
+permissions and Ctrl-C.  Heavy packages are imported inside the commands, so that `--help` is quick.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+import traceback
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from edgec import __version__, console
+from edgec.errors import ConfigError, EdgecError, InternalError
+from edgec.options import CompileOptions, Observer, QuantOptions
+
+app = typer.Typer(
+    name="edgec",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Compile trained ONNX networks into tested firmware for Arm microcontrollers.\n\n"
+    "Start with: edgec inspect MODEL.onnx, then edgec compile MODEL.onnx --board nucleo",
+)
+
+EXIT_INTERRUPTED = 130
+
+Model = Annotated[Path, typer.Argument(metavar="MODEL.onnx", help="Float or QDQ int8 ONNX model.")]
+Folder = Annotated[Path, typer.Argument(metavar="DIR", help="Folder written by edgec compile.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+On = Annotated[
+    str, typer.Option("--on", help="host: the same C, native; emulator: the very firmware.elf.")
+]
+Shapes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--shape", metavar="NAME=1,3,32,32", help="Shape of an input with dynamic dimensions."
+    ),
+]
+ObserverOption = Annotated[
+    Observer, typer.Option(help="How activation ranges are chosen from calibration data.")
+]
+Percentile = Annotated[float, typer.Option(help="Kept share in percent (percentile observer).")]
+Equalize = Annotated[
+    bool, typer.Option("--equalize/--no-equalize", help="Cross-layer equalization of weights.")
+]
+BiasCorrection = Annotated[
+    bool,
+    typer.Option(
+        "--bias-correction/--no-bias-correction", help="Correct each layer's mean output error."
+    ),
+]
+_DEFAULTS = QuantOptions()
+
+
+def _version(value: bool) -> None:
+    if value:
+        console.out.print(f"edgec {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    verbose: Annotated[bool, typer.Option("--verbose", help="Log what is done.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    console.set_up_logging(verbose)
+
+
+@app.command("compile")
+def compile_command(
+    model: Model,
+    board: Annotated[str, typer.Option(help="Board name (edgec boards) or a board's .toml file.")],
+    calibration: Annotated[
+        Path | None,
+        typer.Option(help=".npz with typical inputs: 'x' [N, ...] as the model takes them."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Output folder [default: build/<model>-<board>].")
+    ] = None,
+    shape: Shapes = None,
+    observer: ObserverOption = _DEFAULTS.observer,
+    percentile: Percentile = _DEFAULTS.percentile,
+    equalize: Equalize = _DEFAULTS.equalize,
+    bias_correction: BiasCorrection = _DEFAULTS.bias_correction,
+    build: Annotated[bool, typer.Option("--build/--no-build", help="Build firmware too.")] = True,
+    verify: Annotated[
+        bool,
+        typer.Option(
+            "--verify/--no-verify",
+            help="Run the generated code and compare every tensor with the reference.",
+        ),
+    ] = True,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace generated files that were edited by hand.")
+    ] = False,
+    dump_ir: Annotated[
+        Path | None, typer.Option(help="Write the graph after each pass into this folder.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Quantize MODEL, generate C, build firmware for BOARD and check it against the reference.
+
+    The output folder holds report.json and report.txt, library/ (the C library, usable alone),
+    project/ (PlatformIO) and firmware.elf, .bin and .hex.
+    """
+    from edgec import driver
+    from edgec.report_text import print_report
+
+    options = CompileOptions(
+        shapes=_shapes(shape),
+        quant=QuantOptions(observer, percentile, equalize, bias_correction),
+        build=build,
+        verify=verify,
+        force=force,
+        dump_ir=dump_ir,
+    )
+    with console.progress("compiling") as progress:
+        result = driver.compile_model(
+            model, board, calibration=calibration, out=out, options=options, progress=progress
+        )
+    if json:
+        console.print_json(result.report.to_json())
+        return
+    print_report(result.report, console.out)
+    console.print_next(driver.next_command(result))
+
+
+@app.command()
+def run(
+    folder: Folder,
+    input: Annotated[Path, typer.Option("--input", help=".npz with inputs: 'x' [N, ...].")],
+    output: Annotated[
+        Path | None, typer.Option("--output", help="Write outputs by name to this .npz.")
+    ] = None,
+    on: On = "host",
+    json: Json = False,
+) -> None:
+    """Run a compiled model on inputs, natively or as emulated firmware."""
+    from edgec import driver
+
+    with console.progress("running") as progress:
+        outputs = driver.run_samples(folder, input, on, progress)
+    if output is not None:
+        driver.write_npz(output, outputs)
+    if json:
+        console.print_json({name: array.tolist() for name, array in outputs.items()})
+        return
+    rows = [
+        (name, list(array.shape), " ".join(f"{v:.4g}" for v in array.reshape(len(array), -1)[0][:8]))
+        for name, array in outputs.items()
+    ]
+    console.out.print(console.table("Outputs", ("name", "shape", "first sample"), rows))
+    if output is None:
+        console.print_next(f"edgec run {folder} --input {input} --on {on} --output outputs.npz")
+    else:
+        console.out.print(f"written to {output}", markup=False)
+
+
+@app.command()
+def evaluate(
+    folder: Folder,
+    data: Annotated[Path, typer.Option(help=".npz with x float32 [N, ...] and y int labels [N].")],
+    on: On = "host",
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Use only the first LIMIT samples.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Accuracy of a compiled model, beside its float original, on labelled data."""
+    from edgec import driver
+
+    with console.progress("evaluating") as progress:
+        result = driver.evaluate(folder, data, on, limit, progress)
+    if json:
+        console.print_json(result.to_json())
+        return
+    rows = [
+        (f"integer, on {on}", f"{result.accuracy:.2%}"),
+        ("float model", f"{result.float_accuracy:.2%}"),
+        ("equal decisions", f"{result.agreement:.2%}"),
+        ("samples", result.n),
+    ]
+    console.out.print(console.table("Accuracy", ("", ">"), rows))
+    other = "emulator" if on == "host" else "host"
+    console.print_next(f"edgec evaluate {folder} --data {data} --on {other}")
+
+
+@app.command()
+def quantize(
+    model: Model,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="MODEL.int8.onnx", help="QDQ ONNX to write.")
+    ],
+    calibration: Annotated[
+        Path | None, typer.Option(help=".npz with typical inputs: 'x' [N, ...].")
+    ] = None,
+    shape: Shapes = None,
+    observer: ObserverOption = _DEFAULTS.observer,
+    percentile: Percentile = _DEFAULTS.percentile,
+    equalize: Equalize = _DEFAULTS.equalize,
+    bias_correction: BiasCorrection = _DEFAULTS.bias_correction,
+    json: Json = False,
+) -> None:
+    """Quantize a float model to a standard QDQ int8 ONNX file that onnxruntime runs."""
+    from edgec import driver
+    from edgec.report_text import print_quantization
+
+    options = CompileOptions(
+        shapes=_shapes(shape), quant=QuantOptions(observer, percentile, equalize, bias_correction)
+    )
+    with console.progress("quantizing") as progress:
+        result = driver.quantize_model(
+            model, output, calibration=calibration, options=options, progress=progress
+        )
+    if json:
+        console.print_json(result.to_json())
+        return
+    print_quantization(result, console.out)
+    console.print_next(f"edgec compile {output} --board nucleo")
+
+
+@app.command()
+def inspect(model: Model, shape: Shapes = None, json: Json = False) -> None:
+    """Show a model's operators, shapes, MACs and parameters, and what is not supported and why."""
+    from edgec import driver
+    from edgec.report_text import print_inspection
+
+    result = driver.inspect(model, _shapes(shape))
+    if json:
+        console.print_json(result.to_json())
+        return
+    print_inspection(result, console.out)
+    if result.unsupported:
+        return
+    console.print_next(f"edgec compile {model} --board nucleo")
+
+
+@app.command()
+def boards(json: Json = False) -> None:
+    """List the boards that edgec builds firmware for."""
+    from edgec.board import list_boards
+    from edgec.report_text import board_rows
+
+    found = list_boards()
+    if json:
+        console.print_json([board.to_json() for board in found])
+        return
+    columns = ("board", "alias", "core", ">MHz", ">flash", ">RAM", "emulator", "name")
+    console.out.print(console.table("Boards", columns, board_rows(found)))
+    console.print_next("edgec compile MODEL.onnx --board nucleo")
+
+
+@app.command()
+def doctor(json: Json = False) -> None:
+    """Check that compilers, PlatformIO and emulators are there; say how to install what is not."""
+    from edgec import driver
+    from edgec.report_text import print_doctor
+
+    checks = driver.doctor()
+    if json:
+        console.print_json([check.to_json() for check in checks])
+    else:
+        print_doctor(checks, console.out)
+    if any(check.required and not check.ok for check in checks):
+        raise typer.Exit(1)
+
+
+@app.command()
+def flash(
+    folder: Folder,
+    port: Annotated[
+        str | None, typer.Option(help="Upload port or mount point, when there are several boards.")
+    ] = None,
+) -> None:
+    """Write the firmware of a build folder to the board that is plugged in."""
+    from edgec import driver
+
+    driver.flash(folder, port)
+    console.print_next("open a serial terminal at 115200 baud and type: help")
+
+
+def _shapes(texts: list[str] | None) -> dict[str, tuple[int, ...]]:
+    """`NAME=1,3,32,32` options as a mapping."""
+    shapes: dict[str, tuple[int, ...]] = {}
+    for text in texts or []:
+        name, separator, sizes = text.rpartition("=")
+        try:
+            shape = tuple(int(size) for size in sizes.split(","))
+        except ValueError:
+            shape = ()
+        if not separator or not name or not shape or min(shape) < 1:
+            raise ConfigError(
+                f"cannot read the shape {text!r}", where="--shape", hint="like --shape x=1,3,32,32"
+            )
+        shapes[name] = shape
+    return shapes
+
+
+def _system_error(error: OSError) -> ConfigError:
+    """A message for what the operating system refused."""
+    where = str(error.filename or "")
+    if error.errno == errno.ENOSPC:
+        return ConfigError("the disk is full; nothing was changed", where=where)
+    return ConfigError(error.strerror or str(error), where=where)
+
+
+def _fail(error: EdgecError) -> int:
+    console.print_error(error)
+    return error.exit_code
+
+
+def run_app(arguments: list[str] | None = None) -> int:
+    """Run the command line; the exit code.  Never raises, whatever the input."""
+    try:
+        app(args=arguments, standalone_mode=True)
+    except SystemExit as stop:
+        return stop.code if isinstance(stop.code, int) else 0 if stop.code is None else 1
+    except EdgecError as error:
+        return _fail(error)
+    except KeyboardInterrupt:
+        console.err.print("interrupted; earlier results are as they were")
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:
+        # The reader (head, less) went away: not an error of ours.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except OSError as error:
+        return _fail(_system_error(error))
+    except MemoryError:
+        return _fail(ConfigError("out of memory", hint="is the model or data file that large?"))
+    except Exception as error:
+        if "EDGEC_DEBUG" in os.environ:
+            traceback.print_exc()
+        hint = "this is a bug of edgec: please report it; EDGEC_DEBUG=1 shows the traceback"
+        return _fail(InternalError(f"{type(error).__name__}: {error}", hint=hint))
+    return 0
+
+
+def main() -> None:
+    """Entry point of the `edgec` command."""
+    sys.exit(run_app())

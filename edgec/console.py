@@ -1,0 +1,94 @@
+"""Terminal output: tables, progress bars, error messages.  Results go to stdout, all else to stderr."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from rich.console import Console
+from rich.logging import RichHandler
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from edgec.errors import EdgecError
+
+out = Console(highlight=False, soft_wrap=True)
+err = Console(stderr=True, highlight=False, soft_wrap=True)
+
+
+class Advance(Protocol):
+    """Reports that `done` of `total` pieces of work are finished."""
+
+    def __call__(self, done: int, total: int) -> None:
+        """Show the progress."""
+
+
+def set_up_logging(verbose: bool) -> None:
+    """Log warnings (or, if `verbose`, everything) to stderr."""
+    handler = RichHandler(console=err, show_time=False, show_path=False, markup=False)
+    logging.basicConfig(level=logging.WARNING, format="%(message)s", handlers=[handler], force=True)
+    logging.getLogger("edgec").setLevel(logging.DEBUG if verbose else logging.WARNING)
+
+
+def print_json(data: Any) -> None:
+    """One JSON document on stdout."""
+    out.print(json.dumps(data, indent=2), markup=False)
+
+
+def print_error(error: EdgecError) -> None:
+    """What, where and what to do about it, on stderr."""
+    where = f"[bold]{escape(error.where)}[/]: " if error.where else ""
+    err.print(f"[bold red]error:[/] {where}{escape(error.what)}")
+    if error.hint:
+        err.print(f"[cyan]hint:[/] {escape(error.hint)}")
+
+
+def print_next(command: str) -> None:
+    """The command that a user is likely to want now."""
+    out.print(f"\nnext: [bold green]{escape(command)}[/]")
+
+
+def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:
+    """A table; columns whose header starts with ">" are right-aligned numbers."""
+    result = Table(title=escape(title), title_justify="left", header_style="bold", pad_edge=False)
+    for column in columns:
+        number = column.startswith(">")
+        result.add_column(
+            column.removeprefix(">"),
+            justify="right" if number else "left",
+            no_wrap=number,
+            overflow="ellipsis",
+        )
+    for row in rows:
+        result.add_row(*(escape("" if cell is None else str(cell)) for cell in row))
+    return result
+
+
+def count(number: float) -> str:
+    """Thousands separated by commas."""
+    return f"{number:,.0f}"
+
+
+@contextmanager
+def progress(text: str) -> Iterator[Advance]:
+    """A progress bar on stderr (none when it is not a terminal)."""
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        console=err,
+        transient=True,
+        disable=not err.is_terminal,
+    )
+    with bar:
+        task = bar.add_task(text, total=None)
+
+        def advance(done: int, total: int) -> None:
+            bar.update(task, completed=done, total=total)
+
+        yield advance

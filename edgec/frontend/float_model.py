@@ -1,0 +1,212 @@
+"""Float execution of a model by onnxruntime: the yardstick of every quantized result."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import onnx
+import onnxruntime
+from onnxruntime.capi import onnxruntime_pybind11_state as _ort
+
+from edgec.dtypes import Array
+from edgec.errors import ConfigError, ImportModelError, InternalError
+
+_RUNTIME_ERRORS: tuple[type[Exception], ...] = (
+    _ort.Fail,
+    _ort.InvalidArgument,
+    _ort.InvalidGraph,
+    _ort.InvalidProtobuf,
+    _ort.NoModel,
+    _ort.NoSuchFile,
+    _ort.NotImplemented,
+    _ort.RuntimeException,
+    RuntimeError,
+)
+_QUIET = 4
+"""onnxruntime's severity "fatal": errors arrive as exceptions, warnings concern its developers."""
+_DTYPES = {
+    "tensor(float)": "float32",
+    "tensor(double)": "float64",
+    "tensor(int8)": "int8",
+    "tensor(uint8)": "uint8",
+    "tensor(int16)": "int16",
+    "tensor(uint16)": "uint16",
+    "tensor(int32)": "int32",
+    "tensor(int64)": "int64",
+    "tensor(bool)": "bool",
+}
+BATCH_SAMPLES = 64
+"""Samples a call for models with a free batch dimension."""
+
+
+@dataclass(frozen=True, slots=True)
+class TensorInfo:
+    """An input or output of a model.
+
+    Attributes:
+        name: as in the model.
+        shape: None where the model leaves a dimension open.
+        dtype: numpy name of the element type, e.g. "float32" or "int8".
+    """
+
+    name: str
+    shape: tuple[int | None, ...]
+    dtype: str
+
+    @property
+    def is_float(self) -> bool:
+        """True for floating-point elements."""
+        return np.dtype(self.dtype).kind == "f"
+
+
+class FloatModel:
+    """An ONNX model, ready to run on the CPU; results are the same on every run.
+
+    Attributes:
+        inputs, outputs: what the model takes and gives, in its order.
+    """
+
+    def __init__(self, model: Path | onnx.ModelProto, *, threads: int = 1) -> None:
+        """Load a model from a file or from memory.
+
+        Args:
+            model: an ONNX file or a loaded model.
+            threads: threads inside one operator.
+
+        Raises:
+            ImportModelError: onnxruntime cannot load it.
+        """
+        self._where = str(model) if isinstance(model, Path) else model.graph.name
+        source = str(model) if isinstance(model, Path) else model.SerializeToString()
+        options = onnxruntime.SessionOptions()
+        options.log_severity_level = _QUIET
+        options.intra_op_num_threads = threads
+        options.inter_op_num_threads = 1
+        options.use_deterministic_compute = True
+        try:
+            self._session = onnxruntime.InferenceSession(
+                source, options, providers=["CPUExecutionProvider"]
+            )
+        except _RUNTIME_ERRORS as error:
+            raise ImportModelError(
+                f"onnxruntime cannot load the model: {_first_line(error)}", where=self._where
+            ) from error
+        self.inputs = tuple(_info(arg) for arg in self._session.get_inputs())
+        self.outputs = tuple(_info(arg) for arg in self._session.get_outputs())
+
+    @property
+    def input_names(self) -> tuple[str, ...]:
+        """Names of the inputs, in the model's order."""
+        return tuple(info.name for info in self.inputs)
+
+    @property
+    def output_names(self) -> tuple[str, ...]:
+        """Names of the outputs, in the model's order."""
+        return tuple(info.name for info in self.outputs)
+
+    def run(
+        self, inputs: Mapping[str, Array], outputs: Sequence[str] | None = None
+    ) -> dict[str, Array]:
+        """Run N samples, stacked along the first axis.
+
+        A model with a fixed first dimension of 1 is run once a sample, one with a free first
+        dimension in batches.
+
+        Args:
+            inputs: for each input, [N, ...] of the model's element type (floats are converted).
+            outputs: names of the outputs wanted; None: all.
+
+        Returns:
+            [N, ...] for each output: the results of the runs, stacked along the first axis (an
+            output whose first dimension is not 1 a sample gets a new one).
+
+        Raises:
+            ConfigError: an input is missing or unknown, or has a wrong shape or element type.
+        """
+        feeds = self._checked(inputs)
+        wanted = list(self.output_names if outputs is None else outputs)
+        samples = len(next(iter(feeds.values()))) if feeds else 0
+        step = BATCH_SAMPLES if self._batches() else 1
+        runs = [
+            self._run({name: array[start : start + step] for name, array in feeds.items()}, wanted)
+            for start in range(0, samples, step)
+        ]
+        return {
+            name: _joined([results[index] for results in runs], step)
+            for index, name in enumerate(wanted)
+        }
+
+    def _batches(self) -> bool:
+        return all(info.shape and info.shape[0] is None for info in self.inputs)
+
+    def _run(self, feeds: dict[str, Array], wanted: list[str]) -> list[Array]:
+        try:
+            results: list[Array] = self._session.run(wanted, feeds)
+        except _RUNTIME_ERRORS as error:
+            raise InternalError(
+                f"onnxruntime failed: {_first_line(error)}", where=self._where
+            ) from error
+        return results
+
+    def _checked(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
+        known = ", ".join(self.input_names)
+        for name in inputs:
+            if name not in self.input_names:
+                raise ConfigError(f"the model has no input {name!r}", hint=f"inputs: {known}")
+        feeds = {info.name: _checked_input(info, inputs) for info in self.inputs}
+        if len({len(array) for array in feeds.values()}) > 1:
+            raise ConfigError("the inputs hold different numbers of samples", where=known)
+        if not feeds or not len(next(iter(feeds.values()))):
+            raise ConfigError("the inputs hold no samples", where=known)
+        return feeds
+
+
+def _checked_input(info: TensorInfo, inputs: Mapping[str, Array]) -> Array:
+    if info.name not in inputs:
+        raise ConfigError(
+            "the data hold no array for this input", where=info.name, hint=f"expected {_text(info)}"
+        )
+    array = np.asarray(inputs[info.name])
+    fits = array.ndim == len(info.shape) and all(
+        size is None or size == given
+        for size, given in zip(info.shape[1:], array.shape[1:], strict=False)
+    )
+    if not fits:
+        raise ConfigError(
+            f"array of shape {list(array.shape)} does not fit the input",
+            where=info.name,
+            hint=f"expected {_text(info)}",
+        )
+    if info.is_float and array.dtype.kind in "fiu":
+        return np.ascontiguousarray(array, info.dtype)
+    if array.dtype != np.dtype(info.dtype):
+        raise ConfigError(
+            f"array of {array.dtype} does not fit the input",
+            where=info.name,
+            hint=f"expected {_text(info)}",
+        )
+    return np.ascontiguousarray(array)
+
+
+def _text(info: TensorInfo) -> str:
+    sizes = ", ".join("?" if size is None else str(size) for size in info.shape[1:])
+    return f"{info.dtype} [N, {sizes}]" if sizes else f"{info.dtype} [N]"
+
+
+def _joined(parts: list[Array], step: int) -> Array:
+    if step == 1 and (parts[0].ndim == 0 or parts[0].shape[0] != 1):
+        return np.stack(parts)
+    return np.concatenate(parts)
+
+
+def _info(arg: onnxruntime.NodeArg) -> TensorInfo:
+    shape = tuple(size if isinstance(size, int) else None for size in arg.shape)
+    return TensorInfo(arg.name, shape, _DTYPES.get(arg.type, "object"))
+
+
+def _first_line(error: Exception) -> str:
+    text = str(error).strip()
+    return text.splitlines()[0] if text else type(error).__name__

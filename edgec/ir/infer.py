@@ -1,0 +1,267 @@
+"""Output shapes and multiply-accumulates of every operator, real and integer.
+
+One small rule per operator family; real and integer forms of an operator share theirs because they
+share the names of their attributes.  An absent optional input has the shape ().
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from edgec.errors import ImportModelError, InternalError
+from edgec.ir import ops, qops
+from edgec.ir.graph import Graph, Node
+from edgec.ir.ops import Pads2D, Pair
+
+Shape = tuple[int, ...]
+Rule = Callable[[Any, Sequence[Shape]], Shape]
+
+
+def infer_shapes(attrs: Any, input_shapes: Sequence[Shape]) -> tuple[Shape, ...]:
+    """Shapes of the outputs of an operator.
+
+    Args:
+        attrs: an instance of a class of `ir.ops` or `ir.qops`.
+        input_shapes: one per input, constants included; () for an absent optional input.
+
+    Raises:
+        ImportModelError: the operator cannot take inputs of these shapes.
+        InternalError: no such operator.
+    """
+    rule = _RULES.get(type(attrs))
+    if rule is None:
+        raise InternalError(f"no shape rule for {type(attrs).__name__}")
+    try:
+        return (rule(attrs, input_shapes),)
+    except IndexError as error:
+        raise _impossible(attrs, input_shapes, "too few inputs or dimensions") from error
+    except ValueError as error:
+        raise _impossible(attrs, input_shapes, str(error)) from error
+
+
+def input_shapes(graph: Graph, node: Node) -> tuple[Shape, ...]:
+    """Shapes of the inputs of a node, () where an optional one is absent."""
+    return tuple(graph.shape(name) if name else () for name in node.inputs)
+
+
+def macs(graph: Graph, node: Node) -> int:
+    """Multiply-accumulates of a node; padding taps count, as in MLPerf's figures.
+
+    Zero for everything but Conv, ConvTranspose, Gemm and their integer forms.
+    """
+    attrs = node.attrs
+    if isinstance(attrs, ops.Conv | qops.QConv | ops.Gemm | qops.QGemm):
+        # Each output element reads one row of weights.
+        weights_per_output = math.prod(graph.shape(node.inputs[1])[1:])
+        return math.prod(graph.shape(node.output)) * weights_per_output
+    if isinstance(attrs, ops.ConvTranspose | qops.QConvTranspose):
+        # Each input position meets every weight of its group.
+        n, h, w, _ = graph.shape(node.inputs[0])
+        return n * h * w * math.prod(graph.shape(node.inputs[1]))
+    return 0
+
+
+def total_macs(graph: Graph) -> int:
+    """Multiply-accumulates of one inference."""
+    return sum(macs(graph, node) for node in graph.nodes)
+
+
+def window_out(size: int, kernel: int, stride: int, dilation: int, before: int, after: int) -> int:
+    """Number of positions of a sliding window along one axis; ValueError if there is none."""
+    span = (kernel - 1) * dilation + 1
+    if size + before + after < span:
+        raise ValueError(f"a window of {span} does not fit {size} + {before + after} padding")
+    return (size + before + after - span) // stride + 1
+
+
+def broadcast(a: Shape, b: Shape) -> Shape:
+    """Shape of a numpy broadcast; ValueError when the shapes do not agree."""
+    rank = max(len(a), len(b))
+    a, b = (1,) * (rank - len(a)) + a, (1,) * (rank - len(b)) + b
+    if any(x != y and 1 not in (x, y) for x, y in zip(a, b, strict=True)):
+        raise ValueError("shapes do not broadcast")
+    return tuple(y if x == 1 else x for x, y in zip(a, b, strict=True))
+
+
+def _impossible(attrs: Any, shapes: Sequence[Shape], why: str) -> ImportModelError:
+    return ImportModelError(
+        f"{type(attrs).__name__} cannot take inputs of shapes {list(shapes)}: {why}"
+    )
+
+
+def _need(condition: bool, why: str) -> None:
+    if not condition:
+        raise ValueError(why)
+
+
+def _window(h: int, w: int, kernel: Pair, attrs: Any) -> Pair:
+    """Output height and width of a window operator (Conv and pooling)."""
+    pads: Pads2D = attrs.pads
+    _need(min(*kernel, *attrs.strides, *attrs.dilations) > 0, "zero kernel, stride or dilation")
+    _need(min(pads) >= 0, "negative padding")
+    return (
+        window_out(h, kernel[0], attrs.strides[0], attrs.dilations[0], pads[0], pads[2]),
+        window_out(w, kernel[1], attrs.strides[1], attrs.dilations[1], pads[1], pads[3]),
+    )
+
+
+def _check_conv_inputs(attrs: Any, shapes: Sequence[Shape]) -> None:
+    x, weight = shapes[0], shapes[1]
+    _need(len(x) == 4 and len(weight) == 4, "x and weight must have four dimensions")
+    _need(attrs.group >= 1 and weight[0] % attrs.group == 0, "group does not divide the outputs")
+    _need(weight[3] * attrs.group == x[3], "weights and input disagree about channels")
+    _need(min(weight) > 0, "empty weight")
+    for per_channel in shapes[2:4]:
+        _need(per_channel in ((), (weight[0],)), "bias or multiplier is not [O]")
+
+
+def _conv(attrs: Any, shapes: Sequence[Shape]) -> Shape:
+    _check_conv_inputs(attrs, shapes)
+    (n, h, w, _), (o, kh, kw, _) = shapes[0], shapes[1]
+    y = (n, *_window(h, w, (kh, kw), attrs), o)
+    if len(shapes) > 4:
+        _need(shapes[4] == y, "residual and output differ in shape")
+    return y
+
+
+def _conv_transpose(attrs: Any, shapes: Sequence[Shape]) -> Shape:
+    _check_conv_inputs(attrs, shapes)
+    (n, h, w, _), (o, *kernel, _) = shapes[0], shapes[1]
+    pads: Pads2D = attrs.pads
+    out = tuple(
+        (size - 1) * attrs.strides[i]
+        + (kernel[i] - 1) * attrs.dilations[i]
+        + 1
+        + attrs.output_padding[i]
+        - pads[i]
+        - pads[i + 2]
+        for i, size in enumerate((h, w))
+    )
+    _need(min(out) > 0, "the output is empty")
+    return (n, *out, o)
+
+
+def _gemm(attrs: Any, shapes: Sequence[Shape]) -> Shape:
+    x, weight = shapes[0], shapes[1]
+    _need(len(x) >= 1 and len(weight) == 2, "weight must be [N, K]")
+    _need(x[-1] == weight[1], "x and weight disagree about K")
+    for per_channel in shapes[2:4]:
+        _need(per_channel in ((), (weight[0],)), "bias or multiplier is not [N]")
+    return (*x[:-1], weight[0])
+
+
+def _binary(attrs: Any, shapes: Sequence[Shape]) -> Shape:
+    return broadcast(shapes[0], shapes[1])
+
+
+def _same(attrs: Any, shapes: Sequence[Shape]) -> Shape:
+    return shapes[0]
+
+
+def _per_channel(attrs: Any, shapes: Sequence[Shape]) -> Shape:
+    """PRelu and BatchNormalization: every further input is [C] (or [1])."""
+    channels = shapes[0][-1]
+    _need(all(s in ((channels,), (1,)) for s in shapes[1:]), "a parameter is not [C]")
+    return shapes[0]
+
+
+def _pool(attrs: Any, shapes: Sequence[Shape]) -> Shape:
+    _need(len(shapes[0]) == 4, "x must have four dimensions")
+    n, h, w, c = shapes[0]
+    return (n, *_window(h, w, attrs.kernel, attrs), c)
+
+
+def _axes_removed(shape: Shape, axes: Sequence[int], keepdims: bool) -> Shape:
+    _need(all(0 <= axis < len(shape) for axis in axes), "axis out of range")
+    if keepdims:
+        return tuple(1 if i in axes else size for i, size in enumerate(shape))
+    return tuple(size for i, size in enumerate(shape) if i not in axes)
+
+
+def _reduce(attrs: Any, shapes: Sequence[Shape]) -> Shape:
+    _need(bool(attrs.axes), "no axes")
+    return _axes_removed(shapes[0], attrs.axes, attrs.keepdims)
+
+
+def _argmax(attrs: Any, shapes: Sequence[Shape]) -> Shape:
+    return _axes_removed(shapes[0], (attrs.axis,), attrs.keepdims)
+
+
+def _reshape(attrs: Any, shapes: Sequence[Shape]) -> Shape:
+    _need(math.prod(attrs.shape) == math.prod(shapes[0]), "the number of elements changes")
+    return tuple(attrs.shape)
+
+
+def _transpose(attrs: Any, shapes: Sequence[Shape]) -> Shape:
+    _need(sorted(attrs.perm) == list(range(len(shapes[0]))), "perm is not a permutation")
+    return tuple(shapes[0][axis] for axis in attrs.perm)
+
+
+def _slice(attrs: Any, shapes: Sequence[Shape]) -> Shape:
+    ranges = (attrs.starts, attrs.steps, attrs.sizes)
+    _need(all(len(r) == len(shapes[0]) for r in ranges), "one range per axis is needed")
+    for size, start, step, count in zip(shapes[0], *ranges, strict=True):
+        last = start + (count - 1) * step
+        _need(count > 0 and 0 <= start < size and 0 <= last < size, "range outside the tensor")
+    return tuple(attrs.sizes)
+
+
+def _concat(attrs: Any, shapes: Sequence[Shape]) -> Shape:
+    axis, first = attrs.axis, shapes[0]
+    _need(0 <= axis < len(first), "axis out of range")
+    rest = [(*s[:axis], *s[axis + 1 :]) for s in shapes]
+    _need(all(r == rest[0] for r in rest), "inputs differ beside the axis")
+    return (*first[:axis], sum(s[axis] for s in shapes), *first[axis + 1 :])
+
+
+def _pad(attrs: Any, shapes: Sequence[Shape]) -> Shape:
+    _need(len(attrs.pads) == len(shapes[0]), "one pair per axis is needed")
+    for size, (before, after) in zip(shapes[0], attrs.pads, strict=True):
+        _need(before >= 0 and after >= 0, "negative padding")
+        if attrs.mode is ops.PadMode.REFLECT:
+            _need(before < size and after < size, "reflection wider than the tensor")
+    return tuple(
+        size + before + after for size, (before, after) in zip(shapes[0], attrs.pads, strict=True)
+    )
+
+
+def _resize(attrs: ops.Resize, shapes: Sequence[Shape]) -> Shape:
+    n, h, w, c = shapes[0]
+    rows, cols = attrs.row_low + attrs.row_high, attrs.col_low + attrs.col_high
+    _need(bool(rows) and bool(cols), "the output is empty")
+    _need(min(rows) >= 0 and max(rows) < h, "row out of range")
+    _need(min(cols) >= 0 and max(cols) < w, "column out of range")
+    return (n, len(attrs.row_low), len(attrs.col_low), c)
+
+
+def _q_resize(attrs: Any, shapes: Sequence[Shape]) -> Shape:
+    _need(len(shapes[0]) == 4, "x must have four dimensions")
+    n, _, _, c = shapes[0]
+    return (n, shapes[1][0], shapes[2][0], c)
+
+
+_RULES: Mapping[type, Rule] = MappingProxyType(
+    {
+        **dict.fromkeys((ops.Conv, qops.QConv), _conv),
+        **dict.fromkeys((ops.ConvTranspose, qops.QConvTranspose), _conv_transpose),
+        **dict.fromkeys((ops.Gemm, qops.QGemm), _gemm),
+        **dict.fromkeys((ops.Add, ops.Sub, ops.Mul, qops.QAdd, qops.QMul), _binary),
+        **dict.fromkeys((ops.Clip, ops.Unary, ops.Softmax, qops.QSoftmax, qops.QLut), _same),
+        **dict.fromkeys((ops.QuantizeLinear, ops.DequantizeLinear), _same),
+        **dict.fromkeys((ops.PRelu, ops.BatchNormalization, qops.QPRelu), _per_channel),
+        **dict.fromkeys((ops.MaxPool, ops.AveragePool), _pool),
+        **dict.fromkeys((qops.QMaxPool, qops.QAveragePool), _pool),
+        **dict.fromkeys((ops.Reduce, qops.QReduce), _reduce),
+        **dict.fromkeys((ops.Reshape, qops.QReshape), _reshape),
+        **dict.fromkeys((ops.Transpose, qops.QTranspose), _transpose),
+        **dict.fromkeys((ops.Slice, qops.QSlice), _slice),
+        **dict.fromkeys((ops.Concat, qops.QConcat), _concat),
+        **dict.fromkeys((ops.Pad, qops.QPad), _pad),
+        **dict.fromkeys((qops.QResizeNearest, qops.QResizeLinear), _q_resize),
+        **dict.fromkeys((ops.ArgMax, qops.QArgMax), _argmax),
+        ops.Resize: _resize,
+    }
+)

@@ -1,0 +1,246 @@
+"""The contract of a graph at each stage, as code; the driver and the passes run it between steps.
+
+A violation is a bug of edgec, so every check raises `InternalError` with the step and the node.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable
+
+from edgec.dtypes import DType
+from edgec.errors import EdgecError, InternalError
+from edgec.ir import ops, qops
+from edgec.ir.graph import Constant, Graph, Node, Value
+from edgec.ir.infer import infer_shapes, input_shapes
+from edgec.ir.verify_integer import check_integer_node
+
+_REAL_OPS = tuple(c for c in vars(ops).values() if hasattr(c, "__dataclass_fields__"))
+_INTEGER_OPS = tuple(
+    c for c in vars(qops).values() if hasattr(c, "__dataclass_fields__") and c is not qops.AddParams
+)
+_WEIGHTED = (ops.Conv, ops.ConvTranspose, ops.Gemm)
+_CONST_FROM_INPUT_1 = (*_WEIGHTED, ops.PRelu, ops.BatchNormalization)
+_OPTIONAL_BIAS = (*_WEIGHTED,)
+_ELEMENTWISE = (ops.Add, ops.Sub, ops.Mul, ops.Concat)
+
+
+class Stage(enum.Enum):
+    """What a graph holds; see docs/architecture.md.
+
+    REAL: real operators on float32 values, `quant` where a QDQ model pinned it.
+    ANNOTATED: real operators, all weights integer, `quant` on every value.
+    INTEGER: integer operators, all numbers final.
+    """
+
+    REAL = "real"
+    ANNOTATED = "annotated"
+    INTEGER = "integer"
+
+
+def verify(graph: Graph, stage: Stage, step: str = "") -> None:
+    """Check the structure of a graph and the contract of its stage.
+
+    Args:
+        graph: the graph.
+        stage: whose contract to check.
+        step: what produced the graph, for the message.
+
+    Raises:
+        InternalError: the first violation found.
+    """
+    check = _Checker(step)
+    _check_names(graph, check)
+    _check_order(graph, check)
+    _check_shapes(graph, check)
+    _check_layouts(graph, check)
+    check_node = {
+        Stage.REAL: _check_real_node,
+        Stage.ANNOTATED: _check_annotated_node,
+        Stage.INTEGER: check_integer_node,
+    }[stage]
+    known = _INTEGER_OPS if stage is Stage.INTEGER else _REAL_OPS
+    for node in graph.nodes:
+        check.node = node.name
+        check(isinstance(node.attrs, known), f"{node.op} is no operator of stage {stage.value}")
+        check_node(graph, node, check)
+    check_value = {
+        Stage.REAL: _check_real_value,
+        Stage.ANNOTATED: _check_annotated_value,
+        Stage.INTEGER: _check_integer_value,
+    }[stage]
+    for value in graph.values.values():
+        check.node = value.name
+        check_value(graph, value, check)
+    for constant in graph.constants.values():
+        check.node = constant.name
+        _check_constant(constant, stage, check)
+
+
+class _Checker:
+    """Raises with the step and the node under check."""
+
+    def __init__(self, step: str) -> None:
+        self.step = step
+        self.node = ""
+
+    def __call__(self, condition: bool, what: str) -> None:
+        if not condition:
+            where = f"after {self.step}: {self.node}" if self.step else self.node
+            raise InternalError(what, where=where)
+
+
+def _check_names(graph: Graph, check: _Checker) -> None:
+    names = [node.name for node in graph.nodes]
+    check(len(set(names)) == len(names), "two nodes have one name")
+    check(not (set(graph.values) & set(graph.constants)), "a value and a constant share a name")
+    for mapping in (graph.values, graph.constants):
+        for key, item in mapping.items():
+            check.node = key
+            check(key == item.name and key != "", "a tensor is listed under another name")
+    check(len(set(graph.inputs)) == len(graph.inputs), "an input is listed twice")
+    for name in (*graph.inputs, *graph.outputs):
+        check.node = name
+        check(name in graph.values, "a graph input or output is no value")
+
+
+def _check_order(graph: Graph, check: _Checker) -> None:
+    defined = {"", *graph.constants, *graph.inputs}
+    for node in graph.nodes:
+        check.node = node.name
+        for name in node.inputs:
+            check(name in defined, f"input {name!r} is not defined before the node")
+        check(len(node.outputs) == 1, "a node has one output")
+        for name in node.outputs:
+            check(name in graph.values, f"output {name!r} is no value")
+            check(name not in defined, f"output {name!r} is defined twice")
+            defined.add(name)
+    for name in graph.values:
+        check.node = name
+        check(name in defined, "a value that nothing computes")
+
+
+def _check_shapes(graph: Graph, check: _Checker) -> None:
+    for node in graph.nodes:
+        check.node = node.name
+        try:
+            shapes = infer_shapes(node.attrs, input_shapes(graph, node))
+        except EdgecError as error:
+            check(False, error.what)
+        for name, shape in zip(node.outputs, shapes, strict=True):
+            found = graph.values[name].shape
+            check(found == shape, f"{name!r} has shape {found}, its operator gives {shape}")
+
+
+def _check_layouts(graph: Graph, check: _Checker) -> None:
+    for layouts, names in (
+        (graph.input_layouts, graph.inputs),
+        (graph.output_layouts, graph.outputs),
+    ):
+        for name, perm in layouts.items():
+            check.node = name
+            check(name in names, "a layout of something that is no input or output")
+            rank = len(graph.shape(name))
+            check(sorted(perm) == list(range(rank)), f"layout {perm} is no permutation")
+
+
+def _check_operands(graph: Graph, node: Node, check: _Checker) -> None:
+    """Which inputs of a real operator are constants, and which may be absent."""
+    for index, name in enumerate(node.inputs):
+        optional = isinstance(node.attrs, _OPTIONAL_BIAS) and index == 2
+        check(name != "" or optional, f"input {index} is absent")
+        if isinstance(node.attrs, _CONST_FROM_INPUT_1) and index > 0 and name:
+            check(graph.is_constant(name), f"input {index} must be a constant")
+    limits = {ops.PRelu: 2, ops.BatchNormalization: 5, **dict.fromkeys(_WEIGHTED, 3)}
+    binary = isinstance(node.attrs, ops.Add | ops.Sub | ops.Mul)
+    wanted = limits.get(type(node.attrs), 2 if binary else 1)
+    exact = isinstance(node.attrs, ops.Concat) or len(node.inputs) == wanted
+    check(exact, f"{node.op} has {len(node.inputs)} inputs, not {wanted}")
+
+
+def _check_real_node(graph: Graph, node: Node, check: _Checker) -> None:
+    _check_operands(graph, node, check)
+    value = graph.values[node.output]
+    if isinstance(node.attrs, ops.QuantizeLinear):
+        check(value.dtype is not DType.FLOAT32, "QuantizeLinear gives an integer value")
+    if isinstance(node.attrs, ops.DequantizeLinear):
+        check(value.dtype is DType.FLOAT32, "DequantizeLinear gives a float value")
+
+
+def _check_real_value(graph: Graph, value: Value, check: _Checker) -> None:
+    if value.dtype is DType.FLOAT32 or _is_index(graph, value):
+        return
+    quant = value.quant
+    check(quant is not None and quant.dtype is value.dtype, "an integer value without its quant")
+
+
+def _is_index(graph: Graph, value: Value) -> bool:
+    """True for ArgMax indices and what only moves them."""
+    node = graph.producers.get(value.name)
+    while node is not None and isinstance(
+        node.attrs, ops.Reshape | ops.Transpose | qops.QReshape | qops.QTranspose
+    ):
+        node = graph.producers.get(node.inputs[0])
+    is_index = node is not None and isinstance(node.attrs, ops.ArgMax | qops.QArgMax)
+    return is_index and value.dtype is DType.INT32
+
+
+def _check_annotated_node(graph: Graph, node: Node, check: _Checker) -> None:
+    _check_operands(graph, node, check)
+    forbidden = ops.QuantizeLinear | ops.DequantizeLinear | ops.BatchNormalization
+    check(not isinstance(node.attrs, forbidden), f"{node.op} in an annotated graph")
+    constants = [graph.constants.get(name) for name in node.inputs]
+    if isinstance(node.attrs, _WEIGHTED):
+        weight, bias = constants[1], constants[2] if len(constants) > 2 else None
+        check(weight is not None and weight.dtype is DType.INT8, "weights are not int8")
+        for constant in (weight, bias):
+            if constant is None:
+                continue
+            quant = constant.quant
+            check(quant is not None and quant.axis == 0, "weights are not per channel")
+            check(quant is not None and not any(quant.zero_point), "weights are not symmetric")
+            check(
+                quant is not None and len(quant.scale) == constant.shape[0],
+                "one scale per output channel is needed",
+            )
+        check(bias is None or bias.dtype is DType.INT32, "the bias is not int32")
+    if isinstance(node.attrs, _ELEMENTWISE):
+        for constant in constants:
+            quantized = constant is None or (
+                constant.dtype is DType.INT8 and constant.quant is not None
+            )
+            check(quantized, "a constant operand is not int8")
+
+
+def _check_annotated_value(graph: Graph, value: Value, check: _Checker) -> None:
+    if _is_index(graph, value):
+        return
+    check(value.dtype is DType.FLOAT32, "an annotated value is float32")
+    _check_int8_quant(value, check)
+
+
+def _check_integer_value(graph: Graph, value: Value, check: _Checker) -> None:
+    if _is_index(graph, value):
+        return
+    check(value.dtype is DType.INT8, "an integer value is int8")
+    _check_int8_quant(value, check)
+
+
+def _check_int8_quant(value: Value, check: Callable[[bool, str], None]) -> None:
+    quant = value.quant
+    good = quant is not None and quant.dtype is DType.INT8 and quant.axis is None
+    check(good, "a value is not quantized to int8 per tensor")
+
+
+def _check_constant(constant: Constant, stage: Stage, check: _Checker) -> None:
+    if constant.quant is not None:
+        check(constant.quant.dtype is constant.dtype, "quant and array disagree about the dtype")
+        axis = constant.quant.axis
+        fits = axis is None or (
+            axis < len(constant.shape) and constant.shape[axis] == len(constant.quant.scale)
+        )
+        check(fits, "per-channel parameters do not fit the array")
+    elif stage is Stage.INTEGER:
+        check(constant.dtype in (DType.INT8, DType.INT32), "an integer constant is int8 or int32")
+    else:
+        check(constant.dtype is DType.FLOAT32, "a constant is neither float32 nor quantized")

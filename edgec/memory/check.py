@@ -1,0 +1,127 @@
+"""The independent checker: runs on every compile and trusts nothing the planner computed.
+
+Shares only the data types with the planner.  Works step by step on byte intervals, where the
+planner works on pairs and alignment units.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from edgec.errors import MemoryPlanError
+from edgec.memory.plan import ALIGNMENT_BYTES, Buffer, MemoryPlan, Overlap, Slot
+
+_HINT = "this is a bug of edgec's planner; please report it with the model"
+
+
+def check_plan(
+    plan: MemoryPlan,
+    buffers: Sequence[Buffer],
+    overlaps: Sequence[Overlap],
+    alignment: int = ALIGNMENT_BYTES,
+) -> None:
+    """Make sure that no byte of the arena is asked to hold two things at once.
+
+    Raises:
+        MemoryPlanError: a buffer has no slot, or one of another size or lifetime; a slot belongs to
+            no buffer, is not aligned, or leaves the arena; or two buffers live at one step share
+            bytes without an overlap that allows it.
+    """
+    asked = {buffer.name: buffer for buffer in buffers}
+    if len(asked) != len(buffers):
+        raise MemoryPlanError("two buffers of one name", hint=_HINT)
+    for name in plan.slots:
+        if name not in asked:
+            raise MemoryPlanError("slot of no buffer", where=_shown(name), hint=_HINT)
+    for buffer in buffers:
+        _check_slot(plan, buffer, alignment)
+    allowed = _allowed(asked, overlaps)
+    for step in sorted({buffer.first_step for buffer in buffers}):
+        _check_step(plan, allowed, step)
+
+
+def _check_slot(plan: MemoryPlan, buffer: Buffer, alignment: int) -> None:
+    slot = plan.slots.get(buffer.name)
+    if slot is None:
+        problem = "has no slot"
+    elif (slot.size_bytes, slot.first_step, slot.end_step) != (
+        buffer.size_bytes,
+        buffer.first_step,
+        buffer.end_step,
+    ):
+        problem = f"was given {_place(slot)}, but is {buffer.size_bytes} bytes on steps " + (
+            f"[{buffer.first_step}, {buffer.end_step})"
+        )
+    elif slot.offset < 0 or slot.offset + slot.size_bytes > plan.arena_bytes:
+        problem = f"at {_place(slot)} leaves the arena of {plan.arena_bytes} bytes"
+    elif slot.offset % alignment:
+        problem = f"at {_place(slot)} is not aligned to {alignment} bytes"
+    else:
+        return
+    raise MemoryPlanError(f"the buffer {problem}", where=_shown(buffer.name), hint=_HINT)
+
+
+def _allowed(
+    asked: Mapping[str, Buffer], overlaps: Sequence[Overlap]
+) -> dict[tuple[str, str], int]:
+    """Distance in bytes by (output, input), where the step making the output ends the input."""
+    result: dict[tuple[str, str], int] = {}
+    for entry in overlaps:
+        output, source = asked.get(entry.output), asked.get(entry.input)
+        if output is None or source is None:
+            raise MemoryPlanError(
+                "overlap of unknown buffers",
+                where=f"{_shown(entry.output)} over {_shown(entry.input)}",
+                hint=_HINT,
+            )
+        last_read = source.end_step - 1
+        if output.first_step == last_read and output is not source:
+            key = (output.name, source.name)
+            result[key] = max(result.get(key, 0), entry.distance_bytes)
+    return result
+
+
+def _check_step(plan: MemoryPlan, allowed: Mapping[tuple[str, str], int], step: int) -> None:
+    """Compare the slots live at `step`, from low to high addresses, with those that reach them.
+
+    Every pair that is ever live together is so at the first step of the later one.
+    """
+    live = [(slot.offset, name, slot) for name, slot in plan.slots.items() if slot.live_at(step)]
+    live.sort(key=lambda item: item[:2])
+    reaching: list[tuple[str, Slot]] = []
+    for offset, name, slot in live:
+        reaching = [(n, s) for n, s in reaching if s.offset + s.size_bytes > offset]
+        if slot.size_bytes == 0:
+            continue
+        for other, other_slot in reaching:
+            if not (
+                _behind(allowed, other, other_slot, name, slot)
+                or _behind(allowed, name, slot, other, other_slot)
+            ):
+                raise MemoryPlanError(
+                    f"share memory at step {step}: {_place(other_slot)} and {_place(slot)}",
+                    where=f"{_shown(other)} and {_shown(name)}",
+                    hint=_HINT,
+                )
+        reaching.append((name, slot))
+
+
+def _behind(
+    allowed: Mapping[tuple[str, str], int], output: str, out: Slot, source: str, src: Slot
+) -> bool:
+    """True when `output` may lie over `source` and keeps the distance."""
+    distance = allowed.get((output, source))
+    return distance is not None and out.offset + distance <= src.offset
+
+
+def _place(slot: Slot) -> str:
+    return (
+        f"bytes [{slot.offset}, {slot.offset + slot.size_bytes}) on steps "
+        f"[{slot.first_step}, {slot.end_step})"
+    )
+
+
+def _shown(name: str) -> str:
+    """An untrusted name, on one line and of bounded length."""
+    text = repr(name)
+    return text if len(text) <= 80 else f"{text[:77]}..."

@@ -1,0 +1,107 @@
+"""What the planner is given and what it answers.  Lifetimes are half-open steps everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from edgec.errors import InternalError
+
+# Offsets are multiples of this: enough for any C type and for Armv7-M's doubleword loads.
+ALIGNMENT_BYTES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """Memory that must exist for a while: a tensor (with all its aliases), or scratch of a step.
+
+    A step reads its inputs and writes its outputs, so both are live at it: the tensor made by step
+    s and last read by step t lives on ``[s, t + 1)``; scratch of step s on ``[s, s + 1)``.
+
+    Attributes:
+        name: unique in a plan; may come from the model, so it is untrusted.
+        size_bytes: 0 is allowed; such a buffer never conflicts.
+        first_step, end_step: live on ``[first_step, end_step)``, never empty.
+    """
+
+    name: str
+    size_bytes: int
+    first_step: int
+    end_step: int
+
+    def __post_init__(self) -> None:
+        if self.size_bytes < 0 or not 0 <= self.first_step < self.end_step:
+            raise InternalError(
+                f"bad buffer: {self.size_bytes} bytes on [{self.first_step}, {self.end_step})",
+                where=repr(self.name[:80]),
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Overlap:
+    """A step's output may lie over one of its inputs, because it is written behind the reading.
+
+    Allowed if ``offset(output) + distance_bytes <= offset(input)``, and only if the step that makes
+    the output is the last to read the input: ``input.end_step == output.first_step + 1``.  Where
+    that does not hold, the entry has no effect.  An output may have entries with several inputs;
+    of several entries with one input, the largest distance counts.
+
+    Attributes:
+        output, input: names of buffers.
+        distance_bytes: 0 for element-wise operators (plain in-place execution); negative is taken as
+            0; the entry gains nothing once it reaches the output's size.
+    """
+
+    output: str
+    input: str
+    distance_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """The place of one buffer: bytes ``[offset, offset + size_bytes)`` of the arena.
+
+    Attributes:
+        offset: bytes from the arena's start.
+        size_bytes: as asked for, unpadded.
+        first_step, end_step: live on ``[first_step, end_step)``, as asked for.
+    """
+
+    offset: int
+    size_bytes: int
+    first_step: int
+    end_step: int
+
+    @property
+    def end(self) -> int:
+        """First byte behind the slot."""
+        return self.offset + self.size_bytes
+
+    def live_at(self, step: int) -> bool:
+        """True when the buffer must exist at `step`."""
+        return self.first_step <= step < self.end_step
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MemoryPlan:
+    """A place in the arena for every buffer.
+
+    Attributes:
+        slots: by buffer name, in the order the buffers were given.
+        arena_bytes: size of the arena, a multiple of the alignment.
+        lower_bound_bytes: largest sum of sizes live at one step, without overlaps; a plan that uses
+            overlaps may be below it.
+    """
+
+    slots: Mapping[str, Slot]
+    arena_bytes: int
+    lower_bound_bytes: int
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "slots", MappingProxyType(dict(self.slots)))
+
+    @property
+    def steps(self) -> int:
+        """Number of steps, from step 0 to the last one at which anything lives."""
+        return max((slot.end_step for slot in self.slots.values()), default=0)

@@ -1,0 +1,145 @@
+"""The folder a compilation ends in: written elsewhere first, then moved into place as a whole.
+
+A compilation that fails, is interrupted or runs out of disk leaves the earlier result as it was.
+`manifest.json` lists every file with its SHA-256, so that edgec only ever replaces what it wrote: a
+folder that is not its own, or a generated file that somebody edited, is refused, not overwritten.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import signal
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from edgec.errors import ConfigError
+
+MANIFEST = "manifest.json"
+_IGNORED_PARTS = (".pio", "__pycache__")
+
+
+@contextmanager
+def staged_output(target: Path, *, force: bool = False) -> Iterator[Path]:
+    """A new folder to write into; on success its content replaces that of `target`.
+
+    Args:
+        target: the output folder; created with its parents.
+        force: replace generated files that were edited since.
+
+    Raises:
+        ConfigError: `target` is a file, holds files that are not edgec's, or was edited.
+    """
+    _check_replaceable(target, force=force)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    staging = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+    try:
+        staging.chmod(0o755)
+        yield staging
+        _write_manifest(staging)
+        with _interrupts_deferred():
+            _install(staging, target)
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+
+
+def _check_replaceable(target: Path, *, force: bool) -> None:
+    if target.exists() and not target.is_dir():
+        raise ConfigError("the output folder is a file", where=str(target), hint="choose another --out")
+    if not target.exists() or not any(target.iterdir()):
+        return
+    manifest = _read_manifest(target)
+    edited = [name for name, digest in manifest.items() if not _unchanged(target / name, digest)]
+    owned = {name.split("/")[0] for name in manifest}
+    added = [
+        str(path.relative_to(target))
+        for entry in sorted(owned)
+        if (target / entry).is_dir()
+        for path in _files(target / entry)
+        if str(path.relative_to(target)) not in manifest
+    ]
+    if (edited or added) and not force:
+        raise ConfigError(
+            f"generated files were changed by hand: {', '.join((edited + added)[:5])}",
+            where=str(target),
+            hint="choose another --out, or --force to discard these changes",
+        )
+
+
+def _read_manifest(target: Path) -> dict[str, str]:
+    try:
+        manifest = json.loads((target / MANIFEST).read_text("utf-8"))
+        return {str(name): str(digest) for name, digest in manifest["files"].items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise ConfigError(
+            "the output folder is not empty and was not made by edgec",
+            where=str(target),
+            hint="choose another --out, or an empty folder",
+        ) from error
+
+
+def _write_manifest(folder: Path) -> None:
+    files = {str(path.relative_to(folder)): _digest(path) for path in _files(folder)}
+    text = json.dumps({"files": files}, indent=1, sort_keys=True)
+    (folder / MANIFEST).write_text(text + "\n", "utf-8")
+
+
+def _install(staging: Path, target: Path) -> None:
+    """Swap each top-level entry in; entries of the old result that are gone now are removed."""
+    target.mkdir(exist_ok=True)
+    old = {name.split("/")[0] for name in _read_manifest(target)} if any(target.iterdir()) else set()
+    new = {entry.name for entry in staging.iterdir()}
+    attic = Path(tempfile.mkdtemp(prefix=f".{target.name}-old-", dir=target.parent))
+    moved: list[tuple[Path, Path]] = []
+
+    def move(source: Path, destination: Path) -> None:
+        if source.exists():
+            source.rename(destination)
+            moved.append((source, destination))
+
+    try:
+        # The manifest goes first and comes last: a folder without one is never taken for complete.
+        for name in sorted(old | new | {MANIFEST}, key=lambda entry: entry != MANIFEST):
+            move(target / name, attic / name)
+        for name in sorted(new, key=lambda entry: entry == MANIFEST):
+            move(staging / name, target / name)
+    except BaseException:
+        for source, destination in reversed(moved):
+            destination.rename(source)
+        raise
+    finally:
+        shutil.rmtree(attic, ignore_errors=True)
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and not any(part in _IGNORED_PARTS for part in path.parts):
+            yield path
+
+
+def _digest(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _unchanged(path: Path, digest: str) -> bool:
+    return path.is_file() and _digest(path) == digest
+
+
+@contextmanager
+def _interrupts_deferred() -> Iterator[None]:
+    """Hold Ctrl-C back during the swap, which takes milliseconds."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    pending: list[int] = []
+    previous = signal.signal(signal.SIGINT, lambda number, _frame: pending.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, previous)
+    if pending:
+        raise KeyboardInterrupt

@@ -1,0 +1,190 @@
+"""`report.json`: all that a compilation found out, as frozen data; also read back by `run`, `evaluate`.
+
+Layer 6, beside the driver: data and JSON only.  `report_text.py` renders it for people.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from edgec.errors import ConfigError
+
+SCHEMA = 1
+REPORT_JSON = "report.json"
+_MAX_BYTES = 64 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class TensorReport:
+    """An input or output: how the model sees it and how the generated library does.
+
+    Attributes:
+        name: the model's name for it.
+        dtype: what the model takes or gives: "float32", "int8", "uint8" or "int64".
+        shape: the model's shape, batch axis included.
+        library_shape: shape in the arena; ``library = model.transpose(layout)`` when `layout` is
+            not empty.
+        library_dtype: "int8" or "int32".
+        scale, zero_point: ``real = scale * (q - zero_point)``; scale 0 for indices (ArgMax).
+        size_bytes: bytes in the arena.
+    """
+
+    name: str
+    dtype: str
+    shape: tuple[int, ...]
+    library_shape: tuple[int, ...]
+    layout: tuple[int, ...]
+    library_dtype: str
+    scale: float
+    zero_point: int
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class LayerReport:
+    """One step of the generated program.
+
+    Attributes:
+        name: edgec's name for the step's output; `sources` are the ONNX nodes it stands for.
+        kernel: kernel family and variant.
+        sqnr_db: signal-to-quantization-noise ratio of its output on calibration samples; None when
+            it was not measured.
+    """
+
+    name: str
+    op: str
+    sources: tuple[str, ...]
+    output_shape: tuple[int, ...]
+    macs: int
+    weight_bytes: int
+    kernel: str
+    sqnr_db: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class BoardReport:
+    """The board and its limits; None where there is none (host)."""
+
+    name: str
+    title: str
+    core: str
+    clock_hz: int
+    flash_bytes: int | None
+    ram_bytes: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryReport:
+    """Bytes of flash and RAM.
+
+    Attributes:
+        arena_bytes: static arena of all activations and scratch.
+        arena_lower_bound_bytes: largest sum of tensors alive at one step if none could overlap.
+        weight_bytes: all constants of the model.
+        flash_bytes, code_bytes, ram_bytes, stack_bytes: of the firmware; None when not built.
+            flash = weights + code (everything else); ram = data + bss + arena + reserved stack.
+    """
+
+    arena_bytes: int
+    arena_lower_bound_bytes: int
+    weight_bytes: int
+    flash_bytes: int | None = None
+    code_bytes: int | None = None
+    ram_bytes: int | None = None
+    stack_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationReport:
+    """How activation ranges were found.
+
+    Attributes:
+        source: "data", "model" (all in the QDQ file) or "synthetic" (no data was given).
+        samples: number of calibration samples.
+        observer, equalize, bias_correction: the options in force.
+    """
+
+    source: str
+    samples: int
+    observer: str
+    equalize: bool
+    bias_correction: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CheckReport:
+    """One agreement of generated code with the numpy reference, bit for bit.
+
+    Attributes:
+        what: "host" or "emulator".
+        samples: inputs that were run.
+        steps: intermediate tensors compared for each.
+        skipped: why it was not done; empty when it was.
+    """
+
+    what: str
+    samples: int
+    steps: int
+    skipped: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Everything about one compilation."""
+
+    schema: int
+    edgec: str
+    model: str
+    c_name: str
+    digest: str
+    board: BoardReport
+    inputs: tuple[TensorReport, ...]
+    outputs: tuple[TensorReport, ...]
+    layers: tuple[LayerReport, ...]
+    macs: int
+    macs_in_file: int
+    parameters: int
+    memory: MemoryReport
+    calibration: CalibrationReport
+    checks: tuple[CheckReport, ...]
+    notes: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON data."""
+        data: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(self)))
+        return data
+
+    def write(self, folder: Path) -> None:
+        """Write `report.json` into `folder`."""
+        text = json.dumps(self.to_json(), indent=1)
+        (folder / REPORT_JSON).write_text(text + "\n", "utf-8")
+
+    @classmethod
+    def read(cls, folder: Path) -> Report:
+        """The report in a build folder.
+
+        Raises:
+            ConfigError: there is none, or it is damaged or of another version.
+        """
+        hint = "DIR is the folder that `edgec compile` wrote; compile again if it is damaged"
+        path = folder / REPORT_JSON
+        if not path.is_file():
+            raise ConfigError(f"holds no {REPORT_JSON}", where=str(folder), hint=hint)
+        try:
+            if path.stat().st_size > _MAX_BYTES:
+                raise ValueError("it is too large")
+            data = json.loads(path.read_text("utf-8"))
+            return _ADAPTER.validate_python(data)
+        except (OSError, ValueError, ValidationError) as error:
+            reason = "not the report of this version of edgec"
+            raise ConfigError(reason, where=str(path), hint=hint) from error
+
+
+_ADAPTER: TypeAdapter[Report] = TypeAdapter(Report)

@@ -1,0 +1,137 @@
+"""Sample files: calibration data, inputs to run, labelled data to evaluate.
+
+A file is .npz with one array per model input under the input's name, or a single array under "x";
+labels, where needed, are under "y".  The first axis counts samples; the others are the model
+input's shape without its batch axis (a full shape with batch 1 is accepted too).
+"""
+
+from __future__ import annotations
+
+import math
+import zipfile
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from edgec.dtypes import Array
+from edgec.errors import ConfigError
+
+MAX_SAMPLE_BYTES = 4 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class InputSpec:
+    """What a model takes under one name.
+
+    Attributes:
+        shape: the model's own input shape, batch axis (1) included.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+
+
+def load_samples(path: Path, inputs: Sequence[InputSpec]) -> dict[str, Array]:
+    """Samples for each input by name, [N, *shape[1:]]; N equal for all and at least 1.
+
+    Raises:
+        ConfigError: unreadable file, missing or misshapen array, values that are not finite numbers.
+    """
+    arrays = _read_npz(path)
+    found: dict[str, Array] = {}
+    for spec in inputs:
+        key = spec.name if spec.name in arrays else "x" if len(inputs) == 1 else spec.name
+        if key not in arrays:
+            raise ConfigError(
+                f"no array for model input {spec.name!r} (the file holds {_listing(arrays)})",
+                where=str(path),
+                hint=f"store it as {'x or ' if len(inputs) == 1 else ''}{spec.name!r}, "
+                f"shape [N, {', '.join(map(str, spec.shape[1:]))}]",
+            )
+        found[spec.name] = _checked(arrays[key], key, spec, path)
+    counts = {name: len(array) for name, array in found.items()}
+    if len(set(counts.values())) > 1:
+        raise ConfigError(f"inputs have different numbers of samples: {counts}", where=str(path))
+    return found
+
+
+def load_labels(path: Path, count: int) -> Array:
+    """Integer labels "y" of a data file, int64 [count].
+
+    Raises:
+        ConfigError: no "y", not integers, or not one per sample.
+    """
+    arrays = _read_npz(path)
+    if "y" not in arrays:
+        raise ConfigError(
+            f"no labels: array 'y' is missing (the file holds {_listing(arrays)})",
+            where=str(path),
+            hint="store the class numbers as 'y', one integer per sample",
+        )
+    labels = arrays["y"]
+    if labels.dtype.kind not in "iu" or labels.shape != (count,):
+        raise ConfigError(
+            f"labels 'y' are {labels.dtype} {list(labels.shape)}, expected integers [{count}]",
+            where=str(path),
+        )
+    return labels.astype(np.int64)
+
+
+def _read_npz(path: Path) -> Mapping[str, Array]:
+    if not path.is_file():
+        raise ConfigError("no such file", where=str(path))
+    hint = "write it with numpy.savez(path, x=..., y=...)"
+    try:
+        _check_sizes(path)
+        with np.load(path, allow_pickle=False) as data:
+            return {key: np.asarray(data[key]) for key in data.files}
+    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
+        raise ConfigError(f"not a readable .npz file ({error})", where=str(path), hint=hint) from error
+
+
+def _check_sizes(path: Path) -> None:
+    """Compare what each array claims to hold with the bytes it has, before anything is allocated."""
+    with zipfile.ZipFile(path) as archive:
+        for entry in archive.infolist():
+            if entry.file_size > MAX_SAMPLE_BYTES:
+                raise ValueError(f"{entry.filename} of {entry.file_size} bytes is too large")
+            with archive.open(entry) as stream:
+                version = np.lib.format.read_magic(stream)
+                read = (
+                    np.lib.format.read_array_header_1_0
+                    if version == (1, 0)
+                    else np.lib.format.read_array_header_2_0
+                )
+                shape, _, dtype = read(stream)
+            if math.prod(shape) * dtype.itemsize > entry.file_size:
+                raise ValueError(f"{entry.filename} is shorter than its shape {list(shape)}")
+
+
+def _checked(array: Array, key: str, spec: InputSpec, path: Path) -> Array:
+    where = f"{path}: {key}"
+    if array.dtype.kind not in "fiu":
+        raise ConfigError(f"holds {array.dtype}, expected numbers", where=where)
+    sample = spec.shape[1:]
+    if array.shape[1:] == spec.shape and spec.shape[0] == 1:
+        array = array.reshape((len(array), *sample))
+    if array.ndim == 0 or array.shape[1:] != sample:
+        raise ConfigError(
+            f"shape {list(array.shape)} does not fit the model's input {list(spec.shape)}",
+            where=where,
+            hint=f"expected [N, {', '.join(map(str, sample))}]",
+        )
+    if len(array) == 0:
+        raise ConfigError("holds no samples", where=where)
+    if array.dtype.kind == "f":
+        with np.errstate(over="ignore"):  # a value beyond float32 becomes infinite: caught below
+            array = array.astype(np.float32)
+        if not np.all(np.isfinite(array)):
+            raise ConfigError("holds NaN or infinite values", where=where)
+    return array
+
+
+def _listing(arrays: Mapping[str, Array]) -> str:
+    return ", ".join(f"{k} {list(v.shape)}" for k, v in arrays.items()) or "nothing"

@@ -1,0 +1,110 @@
+"""Running a compiled model on real inputs: conversion to and from the library's integers.
+
+Layer 6.  The same code serves `edgec run`, `edgec evaluate` and the Python API, on the host's native
+build and on emulated firmware.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from edgec.board import load_board
+from edgec.dtypes import Array
+from edgec.errors import ConfigError
+from edgec.ir import QuantParams
+from edgec.report import Report, TensorReport
+
+Progress = Callable[[int, int], None]
+TARGETS = ("host", "emulator")
+
+
+class IntegerModel(Protocol):
+    """Something that maps library inputs to library outputs, a batch at a time."""
+
+    def __call__(self, inputs: list[Array], progress: Progress | None = None) -> list[Array]:
+        """One int8 array [N, ...] per input; one array [N, ...] per output."""
+
+
+def encode(samples: Array, tensor: TensorReport) -> Array:
+    """Model-side samples [N, ...] to library codes int8 [N, ...library shape without batch].
+
+    Floats are quantized; integers are taken as codes when the model itself takes integers.
+
+    Raises:
+        ConfigError: integer samples beyond the model's integer type.
+    """
+    axes = tensor.layout or tuple(range(len(tensor.shape)))
+    # The batch axis stays first (the layout pass never moves it).
+    moved = samples.transpose(axes)
+    if tensor.dtype != "float32" and samples.dtype.kind in "iu":
+        return _recode(moved, tensor)
+    codes = _params(tensor).quantize(moved.astype(np.float32))
+    return np.ascontiguousarray(codes)
+
+
+def decode(codes: Array, tensor: TensorReport) -> Array:
+    """Library outputs [N, ...] to what the model gives: float32, or its own integers."""
+    if tensor.layout:
+        codes = codes.transpose(tuple(int(axis) for axis in np.argsort(tensor.layout)))
+    if tensor.dtype == "float32":
+        return _params(tensor).dequantize(codes)
+    if tensor.dtype == "uint8":
+        return (codes.astype(np.int16) + 128).astype(np.uint8)
+    return codes.astype(tensor.dtype)
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A build folder's model, ready to run on samples.
+
+    Attributes:
+        report: the compilation's report.
+        model: executes the library's integers.
+    """
+
+    report: Report
+    model: IntegerModel
+
+    def run(
+        self, samples: Mapping[str, Array], progress: Progress | None = None
+    ) -> dict[str, Array]:
+        """Outputs by name for samples by input name; first axis counts samples on both sides."""
+        inputs = [encode(samples[tensor.name], tensor) for tensor in self.report.inputs]
+        outputs = self.model(inputs, progress)
+        pairs = zip(self.report.outputs, outputs, strict=True)
+        return {tensor.name: decode(codes, tensor) for tensor, codes in pairs}
+
+
+def open_session(folder: Path, on: str) -> Session:
+    """The model of a build folder, on "host" or "emulator".
+
+    Raises:
+        ConfigError: unknown target, or the folder holds no build for it.
+    """
+    report = Report.read(folder)
+    if on == "host":
+        return Session(report, HostRunner(folder, report))
+    if on == "emulator":
+        return Session(report, EmulatorRunner(folder, report))
+    raise ConfigError(f"cannot run on {on!r}", hint=f"--on takes {' or '.join(TARGETS)}")
+
+
+def _params(tensor: TensorReport) -> QuantParams:
+    return QuantParams.per_tensor(tensor.scale, tensor.zero_point)
+
+
+def _recode(codes: Array, tensor: TensorReport) -> Array:
+    """Integers of the model's own type as int8 (uint8 moves down by 128)."""
+    info = np.iinfo(tensor.dtype)
+    if codes.min() < info.min or codes.max() > info.max:
+        raise ConfigError(
+            f"values {codes.min()}..{codes.max()} are outside the model's {tensor.dtype} input",
+            where=tensor.name,
+        )
+    shift = 128 if tensor.dtype == "uint8" else 0
+    return np.ascontiguousarray(codes.astype(np.int16) - shift).astype(np.int8)

@@ -1,0 +1,138 @@
+"""The host's C compilers, and shared libraries made with them."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from edgec.errors import BuildError
+from edgec.toolchain import process
+
+INSTALL_HINT = "install one: apt-get install gcc"
+
+STANDARD_FLAGS = ("-std=c11", "-fPIC", "-ffunction-sections", "-fdata-sections", "-fno-common")
+
+WARNING_FLAGS = (
+    "-Wall",
+    "-Wextra",
+    "-Werror",
+    "-Wconversion",
+    "-Wsign-conversion",
+    "-Wshadow",
+    "-Wcast-align",
+    "-Wundef",
+    "-Wdouble-promotion",
+    "-Wvla",
+    "-Wstrict-prototypes",
+    "-Wmissing-prototypes",
+)
+"""What all C of edgec compiles cleanly with; tests use it, builds for users do not (-Werror)."""
+
+_COMPILE_TIMEOUT_S = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class HostCompiler:
+    """A C compiler for this computer.
+
+    Attributes:
+        name: "gcc" or "clang".
+        path: the program.
+        version: first line of its --version.
+    """
+
+    name: str
+    path: Path
+    version: str
+
+
+def find_host_compilers() -> tuple[HostCompiler, ...]:
+    """The C compilers on PATH, gcc first."""
+    found = []
+    for name in ("gcc", "clang"):
+        path = process.which(name)
+        version = program_version(path) if path else None
+        if path and version:
+            found.append(HostCompiler(name, path, version))
+    return tuple(found)
+
+
+def program_version(path: Path) -> str | None:
+    """First line that `path --version` prints; None if it does not run."""
+    try:
+        done = process.run([path, "--version"], timeout_s=20)
+    except BuildError:
+        return None
+    lines = (done.stdout or done.stderr).strip().splitlines()
+    return lines[0] if done.returncode == 0 and lines else None
+
+
+def host_compiler() -> HostCompiler:
+    """The compiler to use for the host.
+
+    Raises:
+        BuildError: none is installed.
+    """
+    compilers = find_host_compilers()
+    if not compilers:
+        raise BuildError("no C compiler for this computer is on PATH", hint=INSTALL_HINT)
+    return compilers[0]
+
+
+def compile_shared(
+    sources: Sequence[Path],
+    include_dirs: Sequence[Path],
+    output: Path,
+    flags: Sequence[str] = ("-O2",),
+    compiler: HostCompiler | None = None,
+) -> None:
+    """Compile C files into the shared library `output`, using all processors.
+
+    The library appears in one step: an interrupted or failed build leaves the old one in place.
+
+    Args:
+        sources: C files.
+        include_dirs: folders for -I.
+        output: the library to write; its folder is created.
+        flags: options beside `STANDARD_FLAGS`, for compiling and linking.
+        compiler: default `host_compiler()`.
+
+    Raises:
+        BuildError: no compiler, or it reports errors.
+    """
+    chosen = compiler or host_compiler()
+    output.parent.mkdir(parents=True, exist_ok=True)
+    includes = [f"-I{folder}" for folder in include_dirs]
+    options = [*STANDARD_FLAGS, *flags, *includes]
+    with tempfile.TemporaryDirectory(dir=output.parent, prefix=".cc-") as folder:
+        objects = [Path(folder) / f"{index}.o" for index in range(len(sources))]
+        jobs = [
+            [chosen.path, *options, "-c", source, "-o", target]
+            for source, target in zip(sources, objects, strict=True)
+        ]
+        with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
+            for _ in pool.map(_compile, jobs):
+                pass
+        library = Path(folder) / "library"
+        _compile([chosen.path, "-shared", *flags, *objects, "-o", library])
+        library.replace(output)
+
+
+def _compile(argv: Sequence[str | Path]) -> None:
+    done = process.run(argv, timeout_s=_COMPILE_TIMEOUT_S)
+    if done.returncode != 0:
+        raise BuildError(
+            f"the C compiler failed:\n{compiler_errors(done.stderr)}", where=Path(argv[0]).name
+        )
+
+
+def compiler_errors(output: str, limit: int = 20) -> str:
+    """The lines of a compiler's or linker's output that say what is wrong, at most `limit`."""
+    marks = ("error", "undefined reference", "overflowed", "will not fit", "multiple definition")
+    lines = output.strip().splitlines()
+    chosen = [line for line in lines if any(mark in line for mark in marks)]
+    return "\n".join((chosen or lines)[-limit:])

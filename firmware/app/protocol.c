@@ -1,0 +1,363 @@
+#include "protocol.h"
+
+#include <stddef.h>
+
+#include "crc32.h"
+#include "port.h"
+#include "text.h"
+
+/* Characters of a checksum: `*`, eight digits and a space. */
+#define CHECKSUM_LENGTH 10U
+
+/* Bytes of an output on one line of a reply. */
+#define READ_LINE_BYTES 64U
+
+/* Serves one request; `rest` is what follows its name.  NULL, or what went wrong. */
+typedef const char *(*request_handler_t)(protocol_t *protocol, char *rest);
+
+static const char wrong_arguments[] = "wrong arguments, see help";
+static const char no_such_input[] = "no such input";
+static const char no_such_output[] = "no such output";
+
+static bool words_equal(const char *a, const char *b) {
+    while (*a != '\0' && *a == *b) {
+        a++;
+        b++;
+    }
+    return *a == *b;
+}
+
+static bool take_uint(char **rest, uint32_t *value) {
+    const char *word = text_next_word(rest);
+    return word != NULL && text_parse_uint(word, value);
+}
+
+static void put_text_field(const char *name, const char *value) {
+    text_put(name);
+    text_put(value);
+    text_end_line();
+}
+
+static void put_field(const char *name, uint32_t value) {
+    text_put(name);
+    text_put_uint(value);
+    text_end_line();
+}
+
+static void put_tensor(const char *kind, uint32_t index, const edgec_tensor_t *tensor) {
+    text_put(kind);
+    text_put_uint(index);
+    text_put(" bytes=");
+    text_put_uint(tensor->bytes);
+    text_put(tensor->dtype == EDGEC_INT32 ? " dtype=int32" : " dtype=int8");
+    text_put(" zero_point=");
+    text_put_int(tensor->zero_point);
+    text_end_line();
+}
+
+static void forget_tensors(protocol_t *protocol) {
+    protocol->has_outputs = false;
+    for (uint32_t i = 0; i < PROTOCOL_MAX_INPUTS; i++) {
+        protocol->written[i] = 0;
+    }
+}
+
+static const char *select_model(protocol_t *protocol, uint32_t index) {
+    const protocol_config_t *config = protocol->config;
+    const edgec_model_t *model = config->models[index];
+    edgec_context_t context;
+    if (model->num_inputs > PROTOCOL_MAX_INPUTS) {
+        return "the model has too many inputs";
+    }
+    if (model->init(&context, config->arena, config->arena_bytes) != EDGEC_OK) {
+        return "the model cannot use the arena";
+    }
+    protocol->model = model;
+    protocol->context = context;
+    forget_tensors(protocol);
+    return NULL;
+}
+
+static const char *serve_info(protocol_t *protocol, char *rest) {
+    const protocol_config_t *config = protocol->config;
+    const edgec_model_t *model = protocol->model;
+    (void)rest;
+    put_field("protocol=", PROTOCOL_VERSION);
+    put_text_field("edgec=", config->version);
+    put_text_field("board=", config->board);
+    put_field("clock_hz=", port_cycles_hz());
+    put_field("line=", PROTOCOL_LINE_BYTES);
+    put_field("stack=", port_stack_used());
+    put_field("models=", config->num_models);
+    put_text_field("model=", model->name);
+    put_text_field("digest=", model->digest);
+    put_field("arena=", model->arena_bytes);
+    put_field("steps=", model->num_steps);
+    for (uint32_t i = 0; i < model->num_inputs; i++) {
+        put_tensor("input=", i, &model->inputs[i]);
+    }
+    for (uint32_t i = 0; i < model->num_outputs; i++) {
+        put_tensor("output=", i, &model->outputs[i]);
+    }
+    return NULL;
+}
+
+static const char *serve_model(protocol_t *protocol, char *rest) {
+    uint32_t index = 0;
+    if (!take_uint(&rest, &index)) {
+        return wrong_arguments;
+    }
+    if (index >= protocol->config->num_models) {
+        return "no such model";
+    }
+    return select_model(protocol, index);
+}
+
+static const char *serve_ping(protocol_t *protocol, char *rest) {
+    const char *word = text_next_word(&rest);
+    (void)protocol;
+    put_text_field("ping=", word != NULL ? word : "");
+    return NULL;
+}
+
+static const char *serve_write(protocol_t *protocol, char *rest) {
+    const edgec_model_t *model = protocol->model;
+    uint32_t index = 0;
+    uint32_t start = 0;
+    if (!take_uint(&rest, &index) || !take_uint(&rest, &start)) {
+        return wrong_arguments;
+    }
+    char *data = text_next_word(&rest);
+    const int32_t decoded = data != NULL ? text_decode_bytes(data) : -1;
+    if (decoded < 0) {
+        return wrong_arguments;
+    }
+    if (index >= model->num_inputs) {
+        return no_such_input;
+    }
+    const edgec_tensor_t *input = &model->inputs[index];
+    const uint32_t count = (uint32_t)decoded;
+    if (start > input->bytes || count > input->bytes - start) {
+        return "the data reaches beyond the input";
+    }
+    if (start > protocol->written[index]) {
+        return "the input has a gap before the data";
+    }
+    protocol->has_outputs = false; /* an input may lie where an output was */
+    uint8_t *target = protocol->context.arena + input->offset + start;
+    for (uint32_t i = 0; i < count; i++) {
+        target[i] = (uint8_t)data[i];
+    }
+    if (start + count > protocol->written[index]) {
+        protocol->written[index] = start + count;
+    }
+    return NULL;
+}
+
+static const char *run_model(protocol_t *protocol, edgec_step_hook_t hook, void *user) {
+    const edgec_model_t *model = protocol->model;
+    for (uint32_t i = 0; i < model->num_inputs; i++) {
+        if (protocol->written[i] != model->inputs[i].bytes) {
+            put_field("incomplete_input=", i);
+            return "write all of the inputs first; a run uses them up";
+        }
+    }
+    forget_tensors(protocol);
+    protocol->context.hook = hook;
+    protocol->context.hook_user = user;
+    const edgec_status_t status = model->run(&protocol->context);
+    if (status != EDGEC_OK) {
+        put_field("status=", (uint32_t)status);
+        return "the model did not run";
+    }
+    protocol->has_outputs = true;
+    return NULL;
+}
+
+static const char *serve_run(protocol_t *protocol, char *rest) {
+    (void)rest;
+    const uint32_t start = port_cycles();
+    const char *error = run_model(protocol, NULL, NULL);
+    const uint32_t cycles = port_cycles() - start;
+    if (error == NULL) {
+        put_field("cycles=", cycles);
+        put_field("stack=", port_stack_used());
+    }
+    return error;
+}
+
+static void put_step(uint32_t step, uint32_t bytes) {
+    text_put("step=");
+    text_put_uint(step);
+    text_put(" bytes=");
+    text_put_uint(bytes);
+}
+
+static void trace_step(void *user, uint32_t step, const void *output, uint32_t bytes) {
+    (void)user;
+    put_step(step, bytes);
+    text_put(" crc=");
+    text_put_hex32(crc32_update(0, output, bytes));
+    text_end_line();
+}
+
+static const char *serve_trace(protocol_t *protocol, char *rest) {
+    (void)rest;
+    return run_model(protocol, trace_step, NULL);
+}
+
+/* `user` is the cycle count at which the step began. */
+static void bench_step(void *user, uint32_t step, const void *output, uint32_t bytes) {
+    uint32_t *start = user;
+    const uint32_t cycles = port_cycles() - *start;
+    (void)output;
+    put_step(step, bytes);
+    put_field(" cycles=", cycles);
+    *start = port_cycles();
+}
+
+static const char *serve_bench(protocol_t *protocol, char *rest) {
+    uint32_t start = port_cycles();
+    (void)rest;
+    return run_model(protocol, bench_step, &start);
+}
+
+static const char *serve_read(protocol_t *protocol, char *rest) {
+    const edgec_model_t *model = protocol->model;
+    uint32_t index = 0;
+    if (!take_uint(&rest, &index)) {
+        return wrong_arguments;
+    }
+    if (index >= model->num_outputs) {
+        return no_such_output;
+    }
+    if (!protocol->has_outputs) {
+        return "there are no outputs; run first";
+    }
+    const edgec_tensor_t *output = &model->outputs[index];
+    const uint8_t *bytes = protocol->context.arena + output->offset;
+    uint32_t left = output->bytes;
+    while (left > 0U) {
+        const uint32_t count = left < READ_LINE_BYTES ? left : READ_LINE_BYTES;
+        text_put("data=");
+        text_put_bytes(bytes, count);
+        text_end_line();
+        bytes += count;
+        left -= count;
+    }
+    return NULL;
+}
+
+static const char *serve_help(protocol_t *protocol, char *rest);
+
+static const struct {
+    const char *name;
+    const char *help;
+    request_handler_t serve;
+} requests[] = {
+    {"help", "", serve_help},
+    {"info", "", serve_info},
+    {"model", "N: select a model", serve_model},
+    {"ping", "WORD", serve_ping},
+    {"write", "INPUT START HEX", serve_write},
+    {"run", "", serve_run},
+    {"read", "OUTPUT", serve_read},
+    {"trace", "run, CRC-32 of each step's output", serve_trace},
+    {"bench", "run, cycles of each step", serve_bench},
+};
+
+#define NUM_REQUESTS (sizeof requests / sizeof requests[0])
+
+static const char *serve_help(protocol_t *protocol, char *rest) {
+    (void)protocol;
+    (void)rest;
+    for (uint32_t i = 0; i < NUM_REQUESTS; i++) {
+        text_put(requests[i].name);
+        put_text_field(" ", requests[i].help);
+    }
+    return NULL;
+}
+
+/* Check and take off the line's checksum, if it has one.  What the line asks; NULL when damaged. */
+static char *checked_request(protocol_t *protocol) {
+    char *line = protocol->line;
+    if (line[0] != '*') {
+        return line;
+    }
+    uint32_t expected = 0;
+    if (protocol->line_length < CHECKSUM_LENGTH || !text_parse_hex32(line + 1, &expected) ||
+        line[CHECKSUM_LENGTH - 1U] != ' ') {
+        return NULL;
+    }
+    char *request = line + CHECKSUM_LENGTH;
+    const uint32_t crc = crc32_update(0, request, protocol->line_length - CHECKSUM_LENGTH);
+    return crc == expected ? request : NULL;
+}
+
+static const char *serve_line(protocol_t *protocol) {
+    if (protocol->line_is_long) {
+        return "line is too long";
+    }
+    if (protocol->line_is_binary) {
+        return "line is not text";
+    }
+    char *rest = checked_request(protocol);
+    if (rest == NULL) {
+        return "line does not match its checksum";
+    }
+    const char *name = text_next_word(&rest);
+    for (uint32_t i = 0; name != NULL && i < NUM_REQUESTS; i++) {
+        if (words_equal(name, requests[i].name)) {
+            return requests[i].serve(protocol, rest);
+        }
+    }
+    return "line is no known request, see help";
+}
+
+static void end_reply(const char *error) {
+    if (error == NULL) {
+        const uint32_t crc = text_reply_crc();
+        text_put("ok ");
+        text_put_hex32(crc);
+    } else {
+        text_put("error: ");
+        text_put(error);
+    }
+    text_end_line();
+}
+
+bool protocol_begin(protocol_t *protocol, const protocol_config_t *config) {
+    protocol->config = config;
+    text_put("edgec ");
+    text_put(config->version);
+    text_put(" on ");
+    put_text_field(config->board, ", type help");
+    const char *error = select_model(protocol, 0);
+    if (error != NULL) {
+        end_reply(error);
+    }
+    return error == NULL;
+}
+
+void protocol_receive(protocol_t *protocol, char character) {
+    if (character == '\n' || character == '\r') {
+        if (protocol->line_length > 0U || protocol->line_is_long || protocol->line_is_binary) {
+            protocol->line[protocol->line_length] = '\0';
+            text_begin_reply();
+            end_reply(serve_line(protocol));
+        }
+        protocol->line_length = 0;
+        protocol->line_is_long = false;
+        protocol->line_is_binary = false;
+    } else if (character == '\b' || character == '\x7f') {
+        if (protocol->line_length > 0U) {
+            protocol->line_length--;
+        }
+    } else if (character < ' ' || character > '~') {
+        protocol->line_is_binary = true;
+    } else if (protocol->line_length == PROTOCOL_LINE_BYTES) {
+        protocol->line_is_long = true;
+    } else {
+        protocol->line[protocol->line_length++] = character;
+    }
+}

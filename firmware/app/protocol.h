@@ -1,0 +1,61 @@
+/* The serial protocol of edgec firmware, for programs and for people at a terminal.
+ *
+ * A request is one line of words.  It is answered by lines of text, the last of which is
+ * `ok CRC` or `error: WHAT`.  CRC is the CRC-32 of the reply's other lines, each with its line
+ * feed and without its carriage return, as eight hexadecimal digits.  `help` lists the requests.
+ *
+ *     write 0 0 007f80ff        fill input 0 from byte 0; up to (`line` - 40) / 2 bytes a request
+ *     run                       compute; uses the inputs up, so write them anew for the next run
+ *     read 0                    show output 0 as hexadecimal bytes
+ *
+ * A request may be protected by a checksum: `*CRC request`, where CRC is the CRC-32 of all that
+ * follows the space after it.  Errors that begin with `error: line` mean that the line itself was
+ * damaged, so that sending it again may help.  Empty lines are ignored and not answered: after
+ * noise, a line feed and `ping WORD` bring both sides together again.
+ */
+#ifndef EDGEC_APP_PROTOCOL_H
+#define EDGEC_APP_PROTOCOL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "edgec/edgec.h"
+
+#define PROTOCOL_VERSION 1U
+
+/* Longest request, without its line end. */
+#define PROTOCOL_LINE_BYTES 320U
+
+/* Most inputs a model may have. */
+#define PROTOCOL_MAX_INPUTS 16U
+
+/* What the program is made of; filled in by main.c. */
+typedef struct protocol_config {
+    const char *version; /* of edgec */
+    const char *board;
+    const edgec_model_t *const *models;
+    uint32_t num_models;
+    uint8_t *arena;
+    uint32_t arena_bytes;
+} protocol_config_t;
+
+/* State of the conversation. */
+typedef struct protocol {
+    const protocol_config_t *config;
+    const edgec_model_t *model; /* the selected one */
+    edgec_context_t context;
+    uint32_t written[PROTOCOL_MAX_INPUTS]; /* bytes of each input, from its start, that are there */
+    bool has_outputs;
+    bool line_is_long;
+    bool line_is_binary;
+    uint32_t line_length;
+    char line[PROTOCOL_LINE_BYTES + 1U];
+} protocol_t;
+
+/* Greet, and select the first model; false, with a message, when it cannot be used. */
+bool protocol_begin(protocol_t *protocol, const protocol_config_t *config);
+
+/* Take one character off the line; at a line end, do what the line asks. */
+void protocol_receive(protocol_t *protocol, char character);
+
+#endif

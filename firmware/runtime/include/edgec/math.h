@@ -1,0 +1,115 @@
+/* The rounding, scaling and saturation of every kernel: edgec/fixedpoint.py in C.
+ *
+ * tests/unit/test_fixedpoint_c.py compares the two on all edges and a large random set.  Nothing else
+ * rounds.  All rounding is half up, once: rshr(x, n) = floor((x + 2^(n-1)) / 2^n).
+ *
+ * Shifts and multipliers are compile-time constants at almost every call, and the functions are
+ * always inlined, so the branches on them cost nothing.
+ */
+#ifndef EDGEC_MATH_H
+#define EDGEC_MATH_H
+
+#include <assert.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#define EDGEC_INLINE static inline __attribute__((always_inline, unused))
+#else
+#define EDGEC_INLINE static inline
+#endif
+
+/* C leaves >> of negative numbers to the compiler; gcc, clang and every Arm compiler shift in the
+ * sign, which is the floor that all of this rests on. */
+static_assert(((int32_t)-3 >> 1) == -2, "right shifts must be arithmetic");
+static_assert(((int64_t)-3 >> 1) == -2, "right shifts must be arithmetic");
+
+/* Where a requantized value saturates when the shift is below 32: far outside any int8 result, and
+ * small enough that adding a zero point cannot overflow. */
+#define EDGEC_REQUANTIZE_LIMIT ((int32_t)1 << 30)
+
+/* x limited to [low, high]; low <= high. */
+EDGEC_INLINE int32_t edgec_clamp_s32(int32_t x, int32_t low, int32_t high) {
+    const int32_t floored = (x < low) ? low : x;
+    return (floored > high) ? high : floored;
+}
+
+/* The larger of two values. */
+EDGEC_INLINE int32_t edgec_max_s32(int32_t a, int32_t b) {
+    return (a > b) ? a : b;
+}
+
+/* rshr on 32 bits: shift in [0, 31], x + 2^(shift-1) <= INT32_MAX. */
+EDGEC_INLINE int32_t edgec_rshr32(int32_t x, int32_t shift) {
+    if (shift == 0) {
+        return x;
+    }
+    return (x + (int32_t)(UINT32_C(1) << (shift - 1) & UINT32_C(0x7FFFFFFF))) >> shift;
+}
+
+/* rshr on 64 bits: shift in [1, 62], x + 2^(shift-1) <= INT64_MAX. */
+EDGEC_INLINE int64_t edgec_rshr64(int64_t x, int32_t shift) {
+    return (x + ((int64_t)1 << (shift - 1))) >> shift;
+}
+
+/* rshr(acc * multiplier, shift): shift in [1, 62], any acc, |multiplier| < 2^31.
+ *
+ * Exact when shift >= 32, where the result is within +-2^30.  Below 32 the result saturates at
+ * +-EDGEC_REQUANTIZE_LIMIT, which no clamp to int8 can tell from the exact value. */
+EDGEC_INLINE int32_t edgec_requantize(int32_t acc, int32_t multiplier, int32_t shift) {
+    const int64_t product = (int64_t)acc * multiplier;
+    if (shift == 32) {
+        /* One SMMULR where the core has it. */
+        return (int32_t)((product + ((int64_t)1 << 31)) >> 32);
+    }
+    if (shift > 32) {
+        /* The low word cannot change the result: 2^(shift-1) has no bits there. */
+        return edgec_rshr32((int32_t)(product >> 32), shift - 32);
+    }
+    const int64_t rounded = edgec_rshr64(product, shift);
+    if (rounded > EDGEC_REQUANTIZE_LIMIT) {
+        return EDGEC_REQUANTIZE_LIMIT;
+    }
+    return (rounded < -EDGEC_REQUANTIZE_LIMIT) ? -EDGEC_REQUANTIZE_LIMIT : (int32_t)rounded;
+}
+
+/* clamp(zero_point + requantize(acc)): how a kernel stores an accumulator.  The bounds are within
+ * int8. */
+EDGEC_INLINE int8_t edgec_requantize_s8(int32_t acc, int32_t multiplier, int32_t shift,
+                                        int32_t zero_point, int32_t act_min, int32_t act_max) {
+    const int32_t scaled = edgec_requantize(acc, multiplier, shift);
+    return (int8_t)edgec_clamp_s32(zero_point + scaled, act_min, act_max);
+}
+
+/* The numbers of an integer addition: ir/qops.py, AddParams, which states the bound that keeps all
+ * of it within int32.  Declare it `static const`, and every field becomes an immediate. */
+typedef struct edgec_add_params {
+    int32_t a_zero_point;
+    int32_t b_zero_point;
+    int32_t a_multiplier;
+    int32_t b_multiplier;
+    int32_t shift; /* 0..31 */
+    int32_t y_zero_point;
+    int32_t act_min;
+    int32_t act_max;
+} edgec_add_params_t;
+
+/* clamp(zy + rshr((a - za) * ma + (b - zb) * mb, shift)) of two int8 codes. */
+EDGEC_INLINE int8_t edgec_add_s8(int32_t a, int32_t b, const edgec_add_params_t *params) {
+    /* The zero points as one constant, so that an element costs two multiply-accumulates. */
+    const int32_t constant = -(params->a_zero_point * params->a_multiplier +
+                               params->b_zero_point * params->b_multiplier);
+    const int32_t sum = a * params->a_multiplier + b * params->b_multiplier + constant;
+    const int32_t rounded = edgec_rshr32(sum, params->shift);
+    return (int8_t)edgec_clamp_s32(params->y_zero_point + rounded, params->act_min,
+                                   params->act_max);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

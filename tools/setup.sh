@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# Installs what the given make target needs on a fresh Debian or Ubuntu machine, and nothing twice:
+#   tools/setup.sh demo|test VENV
+# System packages come from apt (through sudo when not root), Python packages from PyPI into VENV.
+set -euo pipefail
+target=$1
+venv=$2
+cd "$(dirname "$0")/.."
+
+say() { printf '\033[1m[setup]\033[0m %s\n' "$*" >&2; }
+
+apt_install() {
+    local missing=()
+    for package in "$@"; do
+        dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
+    done
+    [ ${#missing[@]} -eq 0 ] && return
+    if ! command -v apt-get >/dev/null; then
+        say "please install these (no apt-get here): ${missing[*]}"
+        return
+    fi
+    local sudo=()
+    [ "$(id -u)" -eq 0 ] || sudo=(sudo)
+    say "installing ${missing[*]}"
+    "${sudo[@]}" apt-get update -qq
+    DEBIAN_FRONTEND=noninteractive "${sudo[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+find_python() {
+    local candidate
+    for candidate in python3 python3.14 python3.13 python3.12 python3.11; do
+        if command -v "$candidate" >/dev/null && "$candidate" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+            echo "$candidate"
+            return
+        fi
+    done
+}
+
+packages=(gcc libc6-dev gcc-arm-none-eabi libnewlib-arm-none-eabi)
+[ "$target" = test ] && packages+=(qemu-system-arm clang clang-format cmake)
+apt_install "${packages[@]}"
+
+if [ -z "$(find_python)" ]; then
+    apt_install python3.11 python3.11-venv
+fi
+python=$(find_python)
+[ -n "$python" ] || { say "edgec needs Python 3.11 or newer"; exit 1; }
+
+if [ ! -x "$venv/bin/pip" ]; then
+    # Debian splits venv from Python; other Pythons (pyenv, python.org) have it built in.
+    "$python" -c 'import ensurepip' 2>/dev/null || apt_install "$(basename "$(readlink -f "$(command -v "$python")")")-venv"
+    say "creating $venv"
+    "$python" -m venv "$venv"
+fi
+
+extra=sim
+[ "$target" = test ] && extra=dev
+stamp="$venv/.edgec-$extra"
+if [ ! -e "$stamp" ] || [ pyproject.toml -nt "$stamp" ]; then
+    say "installing Python packages (edgec[$extra])"
+    "$venv/bin/pip" install --quiet --disable-pip-version-check -e ".[$extra]"
+    touch "$stamp"
+fi
