@@ -155,7 +155,11 @@ def run(
         console.print_json({name: array.tolist() for name, array in outputs.items()})
         return
     rows = [
-        (name, list(array.shape), " ".join(f"{v:.4g}" for v in array.reshape(len(array), -1)[0][:8]))
+        (
+            name,
+            list(array.shape),
+            " ".join(f"{v:.4g}" for v in array.reshape(len(array), -1)[0][:8]),
+        )
         for name, array in outputs.items()
     ]
     console.out.print(console.table("Outputs", ("name", "shape", "first sample"), rows))

@@ -1,4 +1,4 @@
-"""Terminal output: tables, progress bars, error messages.  Results go to stdout, all else to stderr."""
+"""Terminal output: tables, progress, error messages.  Results go to stdout, all else to stderr."""
 
 from __future__ import annotations
 

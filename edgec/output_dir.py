@@ -49,7 +49,9 @@ def staged_output(target: Path, *, force: bool = False) -> Iterator[Path]:
 
 def _check_replaceable(target: Path, *, force: bool) -> None:
     if target.exists() and not target.is_dir():
-        raise ConfigError("the output folder is a file", where=str(target), hint="choose another --out")
+        raise ConfigError(
+            "the output folder is a file", where=str(target), hint="choose another --out"
+        )
     if not target.exists() or not any(target.iterdir()):
         return
     manifest = _read_manifest(target)
@@ -91,7 +93,9 @@ def _write_manifest(folder: Path) -> None:
 def _install(staging: Path, target: Path) -> None:
     """Swap each top-level entry in; entries of the old result that are gone now are removed."""
     target.mkdir(exist_ok=True)
-    old = {name.split("/")[0] for name in _read_manifest(target)} if any(target.iterdir()) else set()
+    old = (
+        {name.split("/")[0] for name in _read_manifest(target)} if any(target.iterdir()) else set()
+    )
     new = {entry.name for entry in staging.iterdir()}
     attic = Path(tempfile.mkdtemp(prefix=f".{target.name}-old-", dir=target.parent))
     moved: list[tuple[Path, Path]] = []
@@ -110,9 +114,9 @@ def _install(staging: Path, target: Path) -> None:
     except BaseException:
         for source, destination in reversed(moved):
             destination.rename(source)
+        attic.rmdir()
         raise
-    finally:
-        shutil.rmtree(attic, ignore_errors=True)
+    shutil.rmtree(attic, ignore_errors=True)
 
 
 def _files(folder: Path) -> Iterator[Path]:

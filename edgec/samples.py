@@ -89,7 +89,9 @@ def _read_npz(path: Path) -> Mapping[str, Array]:
         with np.load(path, allow_pickle=False) as data:
             return {key: np.asarray(data[key]) for key in data.files}
     except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
-        raise ConfigError(f"not a readable .npz file ({error})", where=str(path), hint=hint) from error
+        raise ConfigError(
+            f"not a readable .npz file ({error})", where=str(path), hint=hint
+        ) from error
 
 
 def _check_sizes(path: Path) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import onnx
-import onnxruntime
 from onnxruntime.capi import onnxruntime_pybind11_state as _ort
+from onnxruntime.capi.onnxruntime_inference_collection import InferenceSession
 
 from edgec.dtypes import Array
 from edgec.errors import ConfigError, ImportModelError, InternalError
@@ -81,15 +81,13 @@ class FloatModel:
         """
         self._where = str(model) if isinstance(model, Path) else model.graph.name
         source = str(model) if isinstance(model, Path) else model.SerializeToString()
-        options = onnxruntime.SessionOptions()
+        options = _ort.SessionOptions()
         options.log_severity_level = _QUIET
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
         options.use_deterministic_compute = True
         try:
-            self._session = onnxruntime.InferenceSession(
-                source, options, providers=["CPUExecutionProvider"]
-            )
+            self._session = InferenceSession(source, options, providers=["CPUExecutionProvider"])
         except _RUNTIME_ERRORS as error:
             raise ImportModelError(
                 f"onnxruntime cannot load the model: {_first_line(error)}", where=self._where
@@ -129,7 +127,7 @@ class FloatModel:
         feeds = self._checked(inputs)
         wanted = list(self.output_names if outputs is None else outputs)
         samples = len(next(iter(feeds.values()))) if feeds else 0
-        step = BATCH_SAMPLES if self._batches() else 1
+        step = self._step(samples)
         runs = [
             self._run({name: array[start : start + step] for name, array in feeds.items()}, wanted)
             for start in range(0, samples, step)
@@ -139,17 +137,24 @@ class FloatModel:
             for index, name in enumerate(wanted)
         }
 
-    def _batches(self) -> bool:
-        return all(info.shape and info.shape[0] is None for info in self.inputs)
+    def _step(self, samples: int) -> int:
+        """Samples a call: what the model's first dimension asks for."""
+        fixed = {info.shape[0] for info in self.inputs if info.shape and info.shape[0] is not None}
+        if not fixed:
+            return BATCH_SAMPLES
+        step = fixed.pop()
+        if fixed or samples % step:
+            raise ConfigError(f"{samples} samples do not fill batches of {step}", where=self._where)
+        return step
 
     def _run(self, feeds: dict[str, Array], wanted: list[str]) -> list[Array]:
         try:
-            results: list[Array] = self._session.run(wanted, feeds)
+            results = self._session.run(wanted, feeds)
         except _RUNTIME_ERRORS as error:
             raise InternalError(
                 f"onnxruntime failed: {_first_line(error)}", where=self._where
             ) from error
-        return results
+        return [np.asarray(result) for result in results]
 
     def _checked(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         known = ", ".join(self.input_names)
@@ -202,7 +207,7 @@ def _joined(parts: list[Array], step: int) -> Array:
     return np.concatenate(parts)
 
 
-def _info(arg: onnxruntime.NodeArg) -> TensorInfo:
+def _info(arg: _ort.NodeArg) -> TensorInfo:
     shape = tuple(size if isinstance(size, int) else None for size in arg.shape)
     return TensorInfo(arg.name, shape, _DTYPES.get(arg.type, "object"))
 

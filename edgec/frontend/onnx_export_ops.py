@@ -1,8 +1,8 @@
 """One emitter per operator of `ir.ops`: what it becomes in ONNX.
 
-An emitter fetches its inputs in the layout it wants, emits ONNX nodes and stores its output.  It does
-not know whether the model is float or quantized: `Emitter` and `QdqEmitter` decide what a fetched
-tensor is.
+An emitter fetches its inputs in the layout it wants, emits ONNX nodes and stores its output.  It
+does not know whether the model is float or quantized: `Emitter` and `QdqEmitter` decide what a
+fetched tensor is.
 """
 
 from __future__ import annotations

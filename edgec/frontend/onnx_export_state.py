@@ -196,7 +196,7 @@ class Emitter:
     # -- the model -------------------------------------------------------------------------------
 
     def add_input(self, name: str, perm: tuple[int, ...] | None) -> None:
-        """Add graph input `name`; `perm` takes the exported axes to the graph's (None: the same)."""
+        """Add a graph input; `perm` takes the exported axes to the graph's (None: the same)."""
         value = self.graph.values[name]
         shape = model_shape(value, perm)
         tensor = self.names[name]

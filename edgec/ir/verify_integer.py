@@ -1,4 +1,4 @@
-"""The contract of each integer operator: operands, their dtypes and the numbers in its attributes."""
+"""The contract of each integer operator: operands, their dtypes, the numbers in its attributes."""
 
 from __future__ import annotations
 

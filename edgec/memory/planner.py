@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from edgec.memory.bounds import lower_bound, overlap_bound
 from edgec.memory.plan import ALIGNMENT_BYTES, Buffer, MemoryPlan, Overlap, Slot
@@ -25,8 +26,7 @@ def plan_memory(
         InternalError: two buffers of one name, or an overlap of unknown buffers.
     """
     problem = make_problem(buffers, overlaps, alignment)
-    floor = -(-overlap_bound(buffers, overlaps) // alignment)
-    found = search(problem, floor)
+    found = search(problem, _floor(buffers, overlaps, alignment))
     slots = {
         buffer.name: Slot(
             offset * alignment if buffer.size_bytes else 0,
@@ -37,3 +37,14 @@ def plan_memory(
         for buffer, offset in zip(buffers, found.offsets, strict=True)
     }
     return MemoryPlan(slots, found.height * alignment, lower_bound(buffers))
+
+
+def _floor(buffers: Sequence[Buffer], overlaps: Sequence[Overlap], alignment: int) -> int:
+    """The bound of the problem as it is searched: everything in whole alignment units."""
+    return overlap_bound(
+        [replace(buffer, size_bytes=-(-buffer.size_bytes // alignment)) for buffer in buffers],
+        [
+            replace(entry, distance_bytes=-(-entry.distance_bytes // alignment))
+            for entry in overlaps
+        ],
+    )

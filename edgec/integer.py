@@ -1,0 +1,103 @@
+"""From a model file to an integer graph: import, clean, calibrate, quantize, optimise.
+
+Layer 6, the first half of the driver; `compile_model` and `quantize_model` share it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from edgec.dtypes import Array
+from edgec.errors import ConfigError
+from edgec.frontend import import_model
+from edgec.ir import Graph
+from edgec.ir.infer import total_macs
+from edgec.options import CompileOptions
+from edgec.passes import INTEGER_PASSES, REAL_PASSES, run_passes
+from edgec.quant import QuantReport, annotate, to_integer
+from edgec.samples import InputSpec, load_samples
+
+Progress = Callable[[int, int], None]
+Calibration = Path | Mapping[str, Array] | None
+
+
+@dataclass(frozen=True, slots=True)
+class IntegerModel:
+    """A model on its way through the compiler, at three points.
+
+    Attributes:
+        imported: REAL stage as imported: the model's own inputs and outputs.
+        annotated: ANNOTATED stage: what `edgec quantize` exports.
+        integer: INTEGER stage, optimised: what is lowered.
+        quantization: how ranges were found, SQNR per layer.
+        calibration: real graph-side samples that were used, by input; empty without data.
+        macs_in_file: multiply-accumulates before channels were removed.
+        notes: what passes want the user to know.
+    """
+
+    imported: Graph
+    annotated: Graph
+    integer: Graph
+    quantization: QuantReport
+    calibration: Mapping[str, Array]
+    macs_in_file: int
+    notes: tuple[str, ...]
+
+
+def integer_model(
+    path: Path, calibration: Calibration, options: CompileOptions, progress: Progress | None = None
+) -> IntegerModel:
+    """The integer form of the model in `path`.
+
+    Args:
+        path: ONNX file.
+        calibration: .npz file, or model-side samples [N, ...] by input name, or None.
+
+    Raises:
+        ImportModelError, QuantizationError, ConfigError: see `frontend`, `quant`, `samples`.
+    """
+    imported = import_model(path, options.shapes).replace(name=path.stem)
+    specs = tuple(InputSpec(name, imported.shape(name)) for name in imported.inputs)
+    samples = load_samples(calibration, specs) if isinstance(calibration, Path) else calibration
+    real = run_passes(imported, REAL_PASSES, dump_dir=options.dump_ir)
+    moved = graph_side(real.graph, samples) if samples is not None else None
+    annotated, report = annotate(real.graph, moved, options.quant, progress=progress)
+    integer = run_passes(to_integer(annotated), INTEGER_PASSES, dump_dir=options.dump_ir)
+    return IntegerModel(
+        imported=imported,
+        annotated=annotated,
+        integer=integer.graph,
+        quantization=report,
+        calibration=moved or {},
+        macs_in_file=total_macs(real.graph),
+        notes=(*real.notes, *integer.notes),
+    )
+
+
+def graph_side(graph: Graph, samples: Mapping[str, Array]) -> dict[str, Array]:
+    """Model-side samples as the graph takes them: axes moved, integer codes made real.
+
+    Args:
+        graph: REAL stage, after the layout pass.
+        samples: [N, ...] by input name.
+
+    Returns:
+        float32 [N, ...] by input name.
+    """
+    result: dict[str, Array] = {}
+    for name in graph.inputs:
+        if name not in samples:
+            raise ConfigError(f"no calibration samples for input {name!r}")
+        array = samples[name]
+        axes = graph.input_layouts.get(name, tuple(range(array.ndim)))
+        quant = graph.values[name].quant
+        moved = np.ascontiguousarray(array.transpose(axes))
+        if quant is not None and array.dtype.kind in "iu":
+            shift = 128 if array.dtype == np.uint8 else 0
+            moved = quant.dequantize(moved.astype(np.int32) - shift)
+        result[name] = moved.astype(np.float32)
+    return result

@@ -1,0 +1,121 @@
+"""A two-dimensional sliding window: the geometry that convolutions and pools share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from edgec.dtypes import Array
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """A window that slides over an image [height, width, channels] of int8.
+
+    Output pixel (oy, ox) reads the input rows ``oy * stride_h - pad_top + ky * dilation_h`` for ky
+    in [0, kernel_h) that lie inside the image, and columns likewise.
+
+    Attributes:
+        height, width, channels: of the input image.
+        out_height, out_width: of the output image.
+        kernel_h, kernel_w: taps.
+        stride_h, stride_w: input pixels between two output pixels.
+        pad_top, pad_left: rows and columns outside the image before the first one.
+        dilation_h, dilation_w: input pixels between two taps.
+    """
+
+    height: int
+    width: int
+    channels: int
+    out_height: int
+    out_width: int
+    kernel_h: int
+    kernel_w: int
+    stride_h: int
+    stride_w: int
+    pad_top: int
+    pad_left: int
+    dilation_h: int
+    dilation_w: int
+
+    @property
+    def taps(self) -> int:
+        """Positions of the window."""
+        return self.kernel_h * self.kernel_w
+
+    @property
+    def out_pixels(self) -> int:
+        """Pixels of the output image."""
+        return self.out_height * self.out_width
+
+    @property
+    def reach_w(self) -> int:
+        """Columns from a window's first tap to the one behind its last."""
+        return (self.kernel_w - 1) * self.dilation_w + 1
+
+    @property
+    def rows_clipped(self) -> bool:
+        """Some window has rows outside the image."""
+        last = (self.out_height - 1) * self.stride_h + (self.kernel_h - 1) * self.dilation_h
+        return self.pad_top > 0 or last - self.pad_top >= self.height
+
+    @property
+    def cols_clipped(self) -> bool:
+        """Some window has columns outside the image."""
+        last = (self.out_width - 1) * self.stride_w + self.reach_w - 1
+        return self.pad_left > 0 or last - self.pad_left >= self.width
+
+    @property
+    def is_pointwise(self) -> bool:
+        """Each output pixel reads the input pixel at its own place."""
+        return (
+            self.taps == 1
+            and (self.stride_h, self.stride_w) == (1, 1)
+            and (self.out_height, self.out_width) == (self.height, self.width)
+            and not self.rows_clipped
+            and not self.cols_clipped
+        )
+
+    @property
+    def is_whole_image(self) -> bool:
+        """The only output pixel reads the whole image, each input pixel once, in order."""
+        return (
+            (self.kernel_h, self.kernel_w) == (self.height, self.width)
+            and self.out_pixels == 1
+            and not self.rows_clipped
+            and not self.cols_clipped
+        )
+
+    @property
+    def columns_are_runs(self) -> bool:
+        """The columns a window reads are one run of memory that touches the image."""
+        last = (self.out_width - 1) * self.stride_w - self.pad_left
+        return self.dilation_w == 1 and self.pad_left < self.kernel_w and last < self.width
+
+    def last_readers(self) -> Array:
+        """int64 [height, width]: the last output pixel, in raster order, that reads each pixel.
+
+        -1 where no window has a tap.
+        """
+        rows = _last_along_axis(
+            self.height, self.out_height, self.kernel_h, self.stride_h, self.pad_top, self.dilation_h
+        )
+        cols = _last_along_axis(
+            self.width, self.out_width, self.kernel_w, self.stride_w, self.pad_left, self.dilation_w
+        )
+        pixels = rows[:, None] * self.out_width + cols[None, :]
+        return np.where((rows[:, None] < 0) | (cols[None, :] < 0), -1, pixels)
+
+
+def _last_along_axis(
+    size: int, out_size: int, taps: int, stride: int, pad: int, dilation: int
+) -> Array:
+    """int64 [size]: the last output index that reads each input index of one axis, or -1."""
+    last = np.full(size, -1, np.int64)
+    out = np.arange(out_size, dtype=np.int64)
+    for tap in range(taps):
+        read = out * stride - pad + tap * dilation
+        inside = (read >= 0) & (read < size)
+        np.maximum.at(last, read[inside], out[inside])
+    return last

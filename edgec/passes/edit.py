@@ -1,0 +1,104 @@
+"""Edits that several passes share: sweeping rules over a graph, bypassing and inserting nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from edgec.ir import ops
+from edgec.ir.graph import Graph, GraphBuilder, Node, Value
+from edgec.ir.qparams import QuantParams
+
+Rule = Callable[[Graph, Node], "Graph | None"]
+
+
+def sweep(graph: Graph, rule: Rule) -> Graph:
+    """Apply `rule` to every node, again and again, until it changes nothing.
+
+    Args:
+        graph: the graph.
+        rule: returns the changed graph, or None where it does not apply.  Each change must make
+            the graph smaller by some measure, or this does not end.
+    """
+    changed = True
+    while changed:
+        changed = False
+        visited: set[str] = set()
+        while True:
+            rewritten = _first_change(graph, rule, visited)
+            if rewritten is None:
+                break
+            graph, changed = rewritten, True
+    return graph
+
+
+def _first_change(graph: Graph, rule: Rule, visited: set[str]) -> Graph | None:
+    for node in graph.nodes:
+        if node.name in visited:
+            continue
+        rewritten = rule(graph, node)
+        if rewritten is not None:
+            return rewritten
+        visited.add(node.name)
+    return None
+
+
+def bypass(graph: Graph, node: Node, source: str) -> Graph | None:
+    """Let readers of `node`'s output read the value `source` instead, which equals it.
+
+    Names of graph outputs and pinned quantizations survive: where the two values are pinned to
+    different parameters the node becomes the requantization `Unary(IDENTITY)`.
+
+    Returns:
+        The new graph, or None when nothing can be gained.
+    """
+    target = graph.values[node.output]
+    builder = GraphBuilder.of(graph)
+    pinned = _merged_quant(graph, source, target, node)
+    if pinned is _CONFLICT or (target.name in graph.outputs and not _renamable(graph, source)):
+        attrs = ops.Unary(ops.UnaryKind.IDENTITY)
+        if node.attrs == attrs or graph.values[source].shape != target.shape:
+            return None
+        builder.put(replace(node, attrs=attrs, inputs=(source,)))
+        return builder.build()
+    builder.remove(node)
+    kept = replace(graph.values[source], quant=pinned)
+    if target.name in graph.outputs:
+        kept = replace(kept, name=target.name)
+        producer = graph.producers[source]
+        outputs = tuple(kept.name if out == source else out for out in producer.outputs)
+        builder.put(replace(producer, outputs=outputs))
+        builder.rewire(source, kept.name)
+    else:
+        builder.rewire(target.name, source)
+    builder.value(kept)
+    return builder.build()
+
+
+_CONFLICT = QuantParams((1.0,), (0,))
+"""Marker, compared by identity: the two values cannot share one quantization."""
+
+
+def _merged_quant(graph: Graph, source: str, target: Value, node: Node) -> QuantParams | None:
+    """Quantization of the value that stands for both, or `_CONFLICT`."""
+    found = graph.values[source].quant
+    if target.quant is None or found == target.quant:
+        return found
+    # Only when nothing else reads the source may it be rounded to the target's codes.
+    if found is None and graph.sole_consumer(source) is node and source not in graph.inputs:
+        return target.quant
+    return _CONFLICT
+
+
+def _renamable(graph: Graph, source: str) -> bool:
+    """Whether a value may take over the name of a graph output."""
+    return source in graph.producers and source not in graph.outputs
+
+
+def replace_node(graph: Graph, node: Node, *removed: Node) -> Graph:
+    """The graph with `node` in place of the node of its name, and without `removed`."""
+    builder = GraphBuilder.of(graph)
+    for other in removed:
+        builder.remove(other)
+    builder.put(node)
+    return builder.build()

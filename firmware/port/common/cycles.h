@@ -1,0 +1,8 @@
+/* The cycle counter behind port_cycles. */
+#ifndef EDGEC_PORT_CYCLES_H
+#define EDGEC_PORT_CYCLES_H
+
+/* Start counting core clock cycles. */
+void cycles_init(void);
+
+#endif

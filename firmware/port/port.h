@@ -1,0 +1,43 @@
+/* What a firmware program may use of the board it runs on.  `port/common` implements it for
+ * Cortex-M, `port/host` for a POSIX computer; see port/README.md. */
+#ifndef EDGEC_PORT_H
+#define EDGEC_PORT_H
+
+#include <stdint.h>
+
+/* Place of a large variable that start-up code leaves as it is: the models' arena. */
+#if defined(__arm__)
+#define PORT_ARENA __attribute__((section(".bss.edgec_arena")))
+#else
+#define PORT_ARENA
+#endif
+
+/* Set up the clocks, the console and the cycle counter; call it first. */
+void port_init(void);
+
+/* Send bytes over the console; returns when the last one is on its way. */
+void port_write(const char *bytes, uint32_t count);
+
+/* The next byte from the console, 0 to 255, waiting for it; negative at the end of the input, which
+ * only a host has. */
+int port_read_char(void);
+
+/* The next byte from the console, 0 to 255, or negative when none is waiting. */
+int port_poll_char(void);
+
+/* Core clock cycles since port_init, modulo 2^32; on a host, time in units of 1 / port_cycles_hz. */
+uint32_t port_cycles(void);
+
+/* Counts of port_cycles in a second: the clock that the set-up reached. */
+uint32_t port_cycles_hz(void);
+
+/* Most bytes of stack that were ever in use; 0 where that is not known. */
+uint32_t port_stack_used(void);
+
+/* Stop for good. */
+_Noreturn void port_halt(void);
+
+/* Start again as after power-up; a host ends the program. */
+_Noreturn void port_reset(void);
+
+#endif

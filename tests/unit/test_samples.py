@@ -1,0 +1,94 @@
+import io
+import zipfile
+
+import numpy as np
+import pytest
+
+from edgec.errors import ConfigError
+from edgec.samples import InputSpec, load_labels, load_samples
+
+IMAGE = (InputSpec("image", (1, 3, 4, 4)),)
+
+
+def save(path, **arrays):
+    np.savez(path, **arrays)
+    return path
+
+
+def test_x_and_the_input_name_both_serve_a_single_input(tmp_path):
+    x = np.ones((5, 3, 4, 4), np.float64)
+    for key in ("x", "image"):
+        loaded = load_samples(save(tmp_path / "a.npz", **{key: x}), IMAGE)["image"]
+        assert loaded.dtype == np.float32
+        assert loaded.shape == (5, 3, 4, 4)
+
+
+def test_a_batch_axis_of_one_inside_each_sample_is_dropped(tmp_path):
+    path = save(tmp_path / "a.npz", x=np.zeros((5, 1, 3, 4, 4), np.float32))
+    assert load_samples(path, IMAGE)["image"].shape == (5, 3, 4, 4)
+
+
+def test_integer_samples_stay_integers(tmp_path):
+    path = save(tmp_path / "a.npz", x=np.zeros((2, 3, 4, 4), np.int8))
+    assert load_samples(path, IMAGE)["image"].dtype == np.int8
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({"z": np.zeros((2, 3, 4, 4))}, "no array for model input 'image'"),
+        ({"x": np.zeros((2, 3, 4, 5))}, "does not fit"),
+        ({"x": np.zeros((0, 3, 4, 4))}, "no samples"),
+        ({"x": np.float32(1.0)}, "does not fit"),
+        ({"x": np.full((2, 3, 4, 4), np.nan)}, "NaN"),
+        ({"x": np.full((2, 3, 4, 4), 1e300)}, "infinite"),
+        ({"x": np.full((2, 3, 4, 4), "a")}, "expected numbers"),
+        ({"x": np.full((2, 3, 4, 4), None)}, "not a readable .npz"),
+    ],
+)
+def test_bad_arrays_are_refused(tmp_path, arrays, message):
+    with pytest.raises(ConfigError, match=message):
+        load_samples(save(tmp_path / "a.npz", **arrays), IMAGE)
+
+
+def test_inputs_must_have_equally_many_samples(tmp_path):
+    specs = (InputSpec("a", (1, 2)), InputSpec("b", (1, 2)))
+    path = save(tmp_path / "a.npz", a=np.zeros((3, 2)), b=np.zeros((4, 2)))
+    with pytest.raises(ConfigError, match="different numbers"):
+        load_samples(path, specs)
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04 not a zip", b"\x93NUMPY\x01\x00v\x00"])
+def test_files_that_are_no_npz_are_refused(tmp_path, content):
+    path = tmp_path / "a.npz"
+    path.write_bytes(content)
+    with pytest.raises(ConfigError, match="not a readable .npz"):
+        load_samples(path, IMAGE)
+
+
+def test_an_array_that_claims_more_than_it_holds_is_refused_before_allocation(tmp_path):
+    header = io.BytesIO()
+    claim = {"descr": "<f4", "fortran_order": False, "shape": (1 << 40, 3, 4, 4)}
+    np.lib.format.write_array_header_1_0(header, claim)
+    path = tmp_path / "a.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("x.npy", header.getvalue() + b"\0" * 64)
+    with pytest.raises(ConfigError, match="shorter than its shape"):
+        load_samples(path, IMAGE)
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(ConfigError, match="no such file") as caught:
+        load_samples(tmp_path / "none.npz", IMAGE)
+    assert "none.npz" in caught.value.where
+
+
+def test_labels(tmp_path):
+    good = save(tmp_path / "good.npz", y=np.arange(4, dtype=np.uint8))
+    assert load_labels(good, 4).tolist() == [0, 1, 2, 3]
+    with pytest.raises(ConfigError, match="expected integers"):
+        load_labels(good, 5)
+    with pytest.raises(ConfigError, match="expected integers"):
+        load_labels(save(tmp_path / "f.npz", y=np.zeros(4)), 4)
+    with pytest.raises(ConfigError, match="no labels"):
+        load_labels(save(tmp_path / "n.npz", x=np.zeros(4)), 4)
