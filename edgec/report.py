@@ -1,4 +1,4 @@
-"""`report.json`: all that a compilation found out, as frozen data; also read back by `run`, `evaluate`.
+"""`report.json`: all that a compilation found out, as frozen data; `run` and `evaluate` read it.
 
 Layer 6, beside the driver: data and JSON only.  `report_text.py` renders it for people.
 """

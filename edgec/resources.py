@@ -1,4 +1,4 @@
-"""Where the data folders (boards, firmware, examples) are: in the wheel, or at the top of a checkout."""
+"""Where the data folders (boards, firmware, examples) are: in the wheel, or in a checkout."""
 
 from __future__ import annotations
 

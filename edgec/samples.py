@@ -38,7 +38,7 @@ def load_samples(path: Path, inputs: Sequence[InputSpec]) -> dict[str, Array]:
     """Samples for each input by name, [N, *shape[1:]]; N equal for all and at least 1.
 
     Raises:
-        ConfigError: unreadable file, missing or misshapen array, values that are not finite numbers.
+        ConfigError: unreadable file, missing or misshapen array, values that are not finite.
     """
     arrays = _read_npz(path)
     found: dict[str, Array] = {}
@@ -95,7 +95,7 @@ def _read_npz(path: Path) -> Mapping[str, Array]:
 
 
 def _check_sizes(path: Path) -> None:
-    """Compare what each array claims to hold with the bytes it has, before anything is allocated."""
+    """Compare what each array claims to hold with the bytes it has, before allocating anything."""
     with zipfile.ZipFile(path) as archive:
         for entry in archive.infolist():
             if entry.file_size > MAX_SAMPLE_BYTES:
