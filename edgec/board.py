@@ -197,19 +197,6 @@ class Upload:
 
 
 @dataclass(frozen=True, slots=True, config=_STRICT)
-class RegistryBoard:
-    """The board in PlatformIO's own registry.
-
-    Attributes:
-        platform: development platform, such as "ststm32".
-        board: board identifier, such as "nucleo_f446re".
-    """
-
-    platform: _Word
-    board: _Word
-
-
-@dataclass(frozen=True, slots=True, config=_STRICT)
 class Source:
     """Where numbers of the file come from.
 
@@ -244,7 +231,6 @@ class Board:
         console: serial line; None on the host, which uses standard input and output.
         emulator: what runs the firmware on a computer.
         upload: how firmware gets onto the board.
-        platformio: the board in PlatformIO's registry, where it has one.
         defines: preprocessor definitions for the port, name to integer.
         sources: where the numbers come from.
     """
@@ -265,7 +251,6 @@ class Board:
     console: Console | None = None
     emulator: Emulator = Emulator()
     upload: Upload = Upload()
-    platformio: RegistryBoard | None = None
     defines: dict[Annotated[str, Field(pattern=r"^PORT_[A-Z0-9_]{1,40}$")], int] = field(
         default_factory=dict, hash=False
     )

@@ -7,6 +7,7 @@ import numpy as np
 from edgec.dtypes import Array, DType
 from edgec.errors import InternalError
 from edgec.frontend.onnx_export_state import Emitter, Layout
+from edgec.ir.fusion import fused_clip
 from edgec.ir.graph import Graph, Value
 from edgec.ir.qparams import QuantParams
 
@@ -106,5 +107,5 @@ class QdqEmitter(Emitter):
 
 def is_fused_away(graph: Graph, name: str) -> bool:
     """True for the value between an operator and the Clip that is fused onto it."""
-    del graph, name
-    return False
+    producer = graph.producers.get(name)
+    return producer is not None and fused_clip(graph, producer) is not None

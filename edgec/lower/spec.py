@@ -495,12 +495,14 @@ class Pad(_Plain):
         mode: what the new entries hold.
         axes: all axes up to the last padded one.
         run_bytes: contiguous bytes behind them.
+        value: int8 code of the new entries, in CONSTANT mode.
     """
 
     family: ClassVar[str] = "pad"
     mode: PadMode
     axes: tuple[PadAxis, ...]
     run_bytes: int
+    value: int
 
     @property
     def is_constant(self) -> bool:

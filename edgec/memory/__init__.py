@@ -1,7 +1,7 @@
 """Static memory: where every tensor and scratch buffer lives in the arena, planned offline.
 
-Owns the plan's types (`plan`), the planner (`planner`, on `problem` and `search`), the bounds that a
-plan is measured against (`bounds`), the independent checker (`check`) and a text picture
+Owns the plan's types (`plan`), the planner (`planner`, on `problem` and `search`), the bounds that
+a plan is measured against (`bounds`), the independent checker (`check`) and a text picture
 (`render`).  Knows buffers and steps only, no graphs; imports L0 alone.
 """
 

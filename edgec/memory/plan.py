@@ -49,8 +49,8 @@ class Overlap:
 
     Attributes:
         output, input: names of buffers.
-        distance_bytes: 0 for element-wise operators (plain in-place execution); negative is taken as
-            0; the entry gains nothing once it reaches the output's size.
+        distance_bytes: 0 for element-wise operators (plain in-place execution); negative is taken
+            as 0; the entry gains nothing once it reaches the output's size.
     """
 
     output: str

@@ -82,7 +82,7 @@ def search(problem: Problem, floor: int) -> Arrangement:
     best = starts[0]
     rng = random.Random(0)
     count = len(problem.sizes)
-    budget = _WORK_PAIRS * count // (count + sum(len(row) for row in problem.rivals))
+    budget = _WORK_PAIRS * count // (1 + count + sum(len(row) for row in problem.rivals))
     for start in starts:
         if best.found.height <= floor or budget <= 0:
             break

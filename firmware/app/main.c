@@ -1,9 +1,16 @@
-/* The firmware's main program: serves the models of app_config.h over the console. */
+/* The firmware's main program: serves the models of app_config.h over the console.
+ *
+ * app_config.h comes with the project and defines
+ *     EDGEC_APP_VERSION      version of edgec, a string
+ *     EDGEC_APP_BOARD        name of the board, a string
+ *     EDGEC_APP_MODELS       addresses of the models (edgec_model_t), separated by commas
+ *     EDGEC_APP_ARENA_BYTES  the largest of their arenas
+ */
 #include "app_config.h"
 #include "port.h"
 #include "protocol.h"
 
-static _Alignas(EDGEC_ARENA_ALIGNMENT) uint8_t arena[EDGEC_APP_ARENA_BYTES];
+PORT_ARENA static _Alignas(EDGEC_ARENA_ALIGNMENT) uint8_t arena[EDGEC_APP_ARENA_BYTES];
 
 static const edgec_model_t *const models[] = {EDGEC_APP_MODELS};
 

@@ -174,6 +174,13 @@ static const char *run_model(protocol_t *protocol, edgec_step_hook_t hook, void 
     return NULL;
 }
 
+static const char *end_run(const char *error) {
+    if (error == NULL) {
+        put_field("stack=", port_stack_used());
+    }
+    return error;
+}
+
 static const char *serve_run(protocol_t *protocol, char *rest) {
     (void)rest;
     const uint32_t start = port_cycles();
@@ -181,9 +188,8 @@ static const char *serve_run(protocol_t *protocol, char *rest) {
     const uint32_t cycles = port_cycles() - start;
     if (error == NULL) {
         put_field("cycles=", cycles);
-        put_field("stack=", port_stack_used());
     }
-    return error;
+    return end_run(error);
 }
 
 static void put_step(uint32_t step, uint32_t bytes) {
@@ -203,7 +209,7 @@ static void trace_step(void *user, uint32_t step, const void *output, uint32_t b
 
 static const char *serve_trace(protocol_t *protocol, char *rest) {
     (void)rest;
-    return run_model(protocol, trace_step, NULL);
+    return end_run(run_model(protocol, trace_step, NULL));
 }
 
 /* `user` is the cycle count at which the step began. */
@@ -219,7 +225,7 @@ static void bench_step(void *user, uint32_t step, const void *output, uint32_t b
 static const char *serve_bench(protocol_t *protocol, char *rest) {
     uint32_t start = port_cycles();
     (void)rest;
-    return run_model(protocol, bench_step, &start);
+    return end_run(run_model(protocol, bench_step, &start));
 }
 
 static const char *serve_read(protocol_t *protocol, char *rest) {

@@ -83,7 +83,8 @@ def test_largest_distance_counts() -> None:
 
 
 def test_scratch_of_the_step_is_disjoint_from_both() -> None:
-    rejected(placed(8, 0, 96, 200), "'scratch'", "'x'")
+    rejected(placed(8, 0, 96, 200), "'y' and 'scratch'")
+    rejected(placed(8, 0, 104, 200), "'x' and 'scratch'")
 
 
 def test_conflict_hidden_behind_a_third_buffer() -> None:
@@ -152,8 +153,8 @@ def harmful(plan: MemoryPlan, buffers: list[Buffer], overlaps: list[Overlap]) ->
             if a is b or not both or not set(bytes_a) & set(bytes_b):
                 continue
             ab, ba = distance.get((a.name, b.name)), distance.get((b.name, a.name))
-            fine = (ab is not None and both == {a.first_step} and at + ab <= bt) or (
-                ba is not None and both == {b.first_step} and bt + ba <= at
+            fine = (ab is not None and a.first_step == b.end_step - 1 and at + ab <= bt) or (
+                ba is not None and b.first_step == a.end_step - 1 and bt + ba <= at
             )
             if not fine:
                 return True
@@ -207,7 +208,7 @@ def test_picture() -> None:
     assert render_plan(placed(8, 0, 112, 0, arena=160), width=20) == (
         " step     bytes  |0                160|",
         "    0       100  |.AAAAAAAAAAAAA......|",
-        "    1       132  |B*************CCC...|",
+        "    1       132  |B************ACCC...|",
         "    2       100  |BBBBBBBBBBBBB.......|",
         "    3       100  |*****BBBBBBBB.......|",
         "    4        40  |DDDDD...............|",

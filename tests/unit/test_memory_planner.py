@@ -152,7 +152,7 @@ def test_chain_of_equal_tensors_shifts_down_step_by_step() -> None:
 
 
 def resnet8_buffers() -> list[Buffer]:
-    """ResNet-8 on 32x32 (MLPerf Tiny): 3x3 convolutions and adds, 1x1 shortcuts, without scratch."""
+    """ResNet-8 on 32x32 (MLPerf Tiny), without scratch."""
     names = ["in", "stem", "a1", "b1", "y1", "a2", "b2", "s2", "y2", "a3", "b3", "s3", "y3"]
     kib = [3, 16, 16, 16, 16, 8, 8, 8, 8, 4, 4, 4, 4]
     made = [0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]

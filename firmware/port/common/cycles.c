@@ -24,8 +24,6 @@ uint32_t port_cycles(void) {
 
 static volatile uint32_t wraps;
 
-void SysTick_Handler(void);
-
 void SysTick_Handler(void) {
     wraps++;
 }

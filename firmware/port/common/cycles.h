@@ -5,4 +5,7 @@
 /* Start counting core clock cycles. */
 void cycles_init(void);
 
+/* The exception that extends SysTick, where that is the counter. */
+void SysTick_Handler(void);
+
 #endif

@@ -1,7 +1,7 @@
 /* The four functions that compilers call on their own, so that no C library is linked.
  *
- * Words where both sides are aligned alike, bytes elsewhere.  Compiled without the transformation
- * of loops into calls of these very functions. */
+ * Words where both sides are aligned alike, bytes elsewhere.  Must be compiled with
+ * -fno-tree-loop-distribute-patterns, or GCC turns the loops into calls of these very functions. */
 #include "memory.h"
 
 #include <stdint.h>
@@ -10,11 +10,8 @@
 
 typedef uint32_t __attribute__((may_alias)) word_t;
 
-#pragma GCC optimize("no-tree-loop-distribute-patterns")
-
-void *memcpy(void *restrict to, const void *restrict from, size_t count) {
-    uint8_t *out = to;
-    const uint8_t *in = from;
+/* Also right for overlapping blocks when `out` lies below `in`. */
+static void copy_up(uint8_t *out, const uint8_t *in, size_t count) {
     if ((((uintptr_t)out ^ (uintptr_t)in) & WORD_MASK) == 0U) {
         for (; count > 0U && ((uintptr_t)out & WORD_MASK) != 0U; count--) {
             *out++ = *in++;
@@ -28,12 +25,17 @@ void *memcpy(void *restrict to, const void *restrict from, size_t count) {
     for (; count > 0U; count--) {
         *out++ = *in++;
     }
+}
+
+void *memcpy(void *restrict to, const void *restrict from, size_t count) {
+    copy_up(to, from, count);
     return to;
 }
 
 void *memmove(void *to, const void *from, size_t count) {
     if ((uintptr_t)to - (uintptr_t)from >= count) {
-        return memcpy(to, from, count); /* copying upwards never meets unread bytes */
+        copy_up(to, from, count); /* never meets bytes that are still to be read */
+        return to;
     }
     uint8_t *out = to;
     const uint8_t *in = from;

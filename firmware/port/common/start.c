@@ -1,6 +1,7 @@
 /* From reset to main(): vector table, FPU, stack paint, .data and .bss. */
 #include "board_config.h"
 #include "cortex_m.h"
+#include "cycles.h"
 #include "fault.h"
 #include "port.h"
 
@@ -18,7 +19,6 @@ extern uint32_t edgec_bss_end[];
 
 int main(void);
 _Noreturn void Reset_Handler(void);
-void SysTick_Handler(void);
 
 typedef void (*vector_t)(void);
 
@@ -45,14 +45,13 @@ __attribute__((section(".isr_vector"), used)) const vector_table_t edgec_vectors
         Fault_Handler, /* DebugMonitor */
         Fault_Handler,
         Fault_Handler, /* PendSV */
+#if PORT_CYCLES_DWT
+        Fault_Handler,
+#else
         SysTick_Handler,
+#endif
     },
 };
-
-/* A board with the systick cycle counter has its own. */
-__attribute__((weak)) void SysTick_Handler(void) {
-    Fault_Handler();
-}
 
 static void enable_core_features(void) {
 #if !defined(__ARM_ARCH_6M__)

@@ -1,7 +1,7 @@
 /* The rounding, scaling and saturation of every kernel: edgec/fixedpoint.py in C.
  *
- * tests/unit/test_fixedpoint_c.py compares the two on all edges and a large random set.  Nothing else
- * rounds.  All rounding is half up, once: rshr(x, n) = floor((x + 2^(n-1)) / 2^n).
+ * tests/unit/test_fixedpoint_c.py compares the two on all edges and a large random set.  Nothing
+ * else rounds.  All rounding is half up, once: rshr(x, n) = floor((x + 2^(n-1)) / 2^n).
  *
  * Shifts and multipliers are compile-time constants at almost every call, and the functions are
  * always inlined, so the branches on them cost nothing.
@@ -47,7 +47,7 @@ EDGEC_INLINE int32_t edgec_rshr32(int32_t x, int32_t shift) {
     if (shift == 0) {
         return x;
     }
-    return (x + (int32_t)(UINT32_C(1) << (shift - 1) & UINT32_C(0x7FFFFFFF))) >> shift;
+    return (x + ((int32_t)1 << (shift - 1))) >> shift;
 }
 
 /* rshr on 64 bits: shift in [1, 62], x + 2^(shift-1) <= INT64_MAX. */
@@ -62,7 +62,7 @@ EDGEC_INLINE int64_t edgec_rshr64(int64_t x, int32_t shift) {
 EDGEC_INLINE int32_t edgec_requantize(int32_t acc, int32_t multiplier, int32_t shift) {
     const int64_t product = (int64_t)acc * multiplier;
     if (shift == 32) {
-        /* One SMMULR where the core has it. */
+        /* The high word of one long multiply-accumulate; SMMULR on cores with DSP. */
         return (int32_t)((product + ((int64_t)1 << 31)) >> 32);
     }
     if (shift > 32) {

@@ -1,0 +1,81 @@
+"""Clean-up of exported graphs, by onnx-ir and onnxscript.
+
+Functions are inlined, whatever is constant is computed (the shape arithmetic of PyTorch's exporters
+among it), identities and inference-time dropouts vanish, equal nodes become one.  None of the
+fusions of onnxscript's optimizer run: these are edgec's own passes, and they must see quantization.
+"""
+
+from __future__ import annotations
+
+import math
+
+import onnx
+import onnx_ir as ir
+from onnx_ir.passes import common
+from onnxscript.optimizer import fold_constants_ir
+
+from edgec.frontend.boundary import library_call
+
+MAX_FOLDED_ELEMENTS = 1 << 24
+"""Largest tensor that folding may create; a graph could ask for any size in a few bytes."""
+
+_KEPT = frozenset(
+    {
+        # Weights behind DequantizeLinear stay integer.
+        "QuantizeLinear",
+        "DequantizeLinear",
+        "DynamicQuantizeLinear",
+        # Not known at compile time.
+        "RandomNormal",
+        "RandomNormalLike",
+        "RandomUniform",
+        "RandomUniformLike",
+        "Bernoulli",
+        "Multinomial",
+        # Would evaluate a body.
+        "If",
+        "Loop",
+        "Scan",
+        "SequenceMap",
+    }
+)
+
+
+def clean(model: onnx.ModelProto) -> ir.Model:
+    """The model with static shapes inferred and constants folded.
+
+    Args:
+        model: screened, with static input shapes.
+
+    Raises:
+        ImportModelError: a library refuses the model.
+    """
+    with library_call("the model cannot be simplified"):
+        graph_model = ir.from_proto(model)
+        common.InlinePass()(graph_model)
+        fold_constants_ir(
+            graph_model,
+            onnx_shape_inference=True,
+            input_size_limit=MAX_FOLDED_ELEMENTS,
+            output_size_limit=MAX_FOLDED_ELEMENTS,
+            should_fold=_may_fold,
+        )
+        for tidy in (
+            common.RemoveUnusedNodesPass(),
+            common.LiftConstantsToInitializersPass(lift_all_constants=True, size_limit=0),
+            common.IdentityEliminationPass(),
+            common.CommonSubexpressionEliminationPass(),
+            common.RemoveUnusedNodesPass(),
+        ):
+            tidy(graph_model)
+    return graph_model
+
+
+def _may_fold(node: ir.Node) -> bool:
+    """True when evaluating a node of constant inputs is safe: its output is known to be small."""
+    if node.op_type in _KEPT or len(node.outputs) != 1:
+        return False
+    shape = node.outputs[0].shape
+    if shape is None or not all(isinstance(dim, int) for dim in shape):
+        return False
+    return math.prod(int(dim) for dim in shape) <= MAX_FOLDED_ELEMENTS

@@ -1,0 +1,184 @@
+"""How far a kernel's output may lie over its inputs.
+
+Every kernel that is listed here writes its output in raster order.  Let T(i) be the number of output
+bytes written before the last read of input byte i is done.  The output may overlap the input if no
+byte is written before its last read, that is, if ``offset(output) + d <= offset(input)`` with
+``d = max(T(i) - i)`` over the input bytes that are read; at least 0.  d is exact: one byte less, and
+the kernel reads what it wrote.
+
+The order of reads and writes is that of the templates, which say so in their first lines:
+
+* `Conv2D` reads the whole window of an output pixel before it writes the pixel.
+* `Gemm` reads a row of x for each block of units; only the last block's bytes are unwritten then.
+* `Depthwise` and the pools go channel by channel; `ConvTranspose` filter by filter.
+* Copies move one run at a time (memmove); element-wise kernels go element by element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from edgec.dtypes import Array
+from edgec.lower.loops import strides_of
+from edgec.lower.spec import (
+    Add,
+    ArgMax,
+    AveragePool,
+    Concat,
+    Conv2D,
+    ConvTranspose,
+    Depthwise,
+    Gemm,
+    KernelSpec,
+    Loop,
+    Lut,
+    MaxPool,
+    Mul,
+    Pad,
+    PadAxis,
+    PRelu,
+    Reduce,
+    ResizeLinear,
+    ResizeNearest,
+    Softmax,
+    StridedCopy,
+)
+from edgec.lower.window import Window
+
+IN_PLACE = 0
+
+
+def distances(spec: KernelSpec) -> tuple[int | None, ...]:
+    """The least distance in bytes for each operand, in the order of `select.operands`.
+
+    None: the output must not overlap this operand.
+    """
+    match spec:
+        case Conv2D() | Depthwise() | Gemm():
+            own = max(_convolution(spec), 0)
+            return (own,) if spec.residual_shift is None else (own, IN_PLACE)
+        case Add() | Mul():
+            return tuple(max(_walk(spec.loops, operand), 0) for operand in (0, 1))
+        case Lut():
+            return (IN_PLACE, None)
+        case PRelu() | Softmax():
+            return (IN_PLACE,)
+        case Concat():
+            return _concat(spec)
+        case ResizeNearest() | ResizeLinear():
+            # The order of the reads is in tables, not in the specification.
+            return (None,)
+        case _:
+            return (max(_single(spec), 0),)
+
+
+def _single(
+    spec: ConvTranspose | MaxPool | AveragePool | Reduce | StridedCopy | Pad | ArgMax,
+) -> int:
+    match spec:
+        case ConvTranspose():
+            return _conv_transpose(spec)
+        case MaxPool() | AveragePool():
+            return _by_pixel(spec.window, spec.window.channels)
+        case Reduce():
+            return _walk(spec.kept, 0)
+        case StridedCopy():
+            return _walk(spec.loops, 0, spec.run_bytes) - spec.start_bytes
+        case Pad():
+            return _pad(spec)
+        case ArgMax():
+            # y is int32: 4 bytes at [outer, inner], when x [outer, 0..depth, inner] has been read.
+            per_outer = spec.inner * (4 - spec.depth)
+            return 3 * (spec.inner - 1) + max(0, (spec.outer - 1) * per_outer)
+
+
+def _convolution(spec: Conv2D | Depthwise | Gemm) -> int:
+    match spec:
+        case Conv2D():
+            return _by_pixel(spec.window, spec.out_channels)
+        case Depthwise():
+            # Channel c is last read for output channel c * multiplier + multiplier - 1.
+            spread = spec.window.channels * (spec.multiplier - 1)
+            return _by_pixel(spec.window, spec.out_channels) + spread
+        case Gemm():
+            growth = (spec.rows - 1) * (spec.units - spec.depth)
+            return max(growth, 0) + spec.units - spec.block
+
+
+def _by_pixel(window: Window, out_channels: int) -> int:
+    """max(T(i) - i) if an output pixel is written as a whole, after its reads."""
+    readers = window.last_readers()
+    return _pixel_distance(readers, out_channels, window.channels)
+
+
+def _pixel_distance(readers: Array, out_channels: int, channels: int) -> int:
+    flat = readers.ravel()
+    ahead = flat * out_channels - np.arange(flat.size, dtype=np.int64) * channels
+    return int(np.max(ahead[flat >= 0], initial=0))
+
+
+def _conv_transpose(spec: ConvTranspose) -> int:
+    w = spec.window
+    rows = _last_written(w.out_height, w.height, w.kernel_h, w.stride_h, w.pad_top, w.dilation_h)
+    cols = _last_written(w.out_width, w.width, w.kernel_w, w.stride_w, w.pad_left, w.dilation_w)
+    pixels = rows[:, None] * w.width + cols[None, :]
+    readers = np.where((rows[:, None] < 0) | (cols[None, :] < 0), -1, pixels)
+    within = max(
+        (group + 1) * spec.group_filters - 1 - group * spec.group_channels
+        for group in (0, spec.group - 1)
+    )
+    return _pixel_distance(readers, w.channels, spec.in_channels) + within
+
+
+def _last_written(
+    size: int, out_size: int, taps: int, stride: int, pad: int, dilation: int
+) -> Array:
+    """int64 [size]: the last output index of a transposed convolution that reads each input."""
+    tap = np.arange(taps, dtype=np.int64) * dilation
+    reached = np.arange(size, dtype=np.int64)[:, None] * stride - pad + tap[None, :]
+    return np.where((reached >= 0) & (reached < out_size), reached, -1).max(axis=1)
+
+
+def _walk(loops: Iterable[Loop], operand: int, run: int = 1) -> int:
+    """max(e - index(e)) over the elements e of a raster-order output walked by `loops`.
+
+    Both are sums over the loops' counters, so the maximum is a sum of maxima.
+    """
+    loops = tuple(loops)
+    own = strides_of([loop.size for loop in loops])
+    return sum(
+        max(0, (loop.size - 1) * (stride * run - loop.strides[operand]))
+        for loop, stride in zip(loops, own, strict=True)
+    )
+
+
+def _concat(spec: Concat) -> tuple[int, ...]:
+    total = sum(spec.run_bytes)
+    found: list[int] = []
+    before = 0
+    for run in spec.run_bytes:
+        found.append(before + (spec.outer - 1) * (total - run))
+        before += run
+    return tuple(found)
+
+
+def _pad(spec: Pad) -> int:
+    own = strides_of([axis.size for axis in spec.axes])
+    out = strides_of([axis.out_size for axis in spec.axes])
+    return spec.run_bytes * sum(
+        _pad_axis(spec, axis, stride, out_stride)
+        for axis, stride, out_stride in zip(spec.axes, own, out, strict=True)
+    )
+
+
+def _pad_axis(spec: Pad, axis: PadAxis, stride: int, out_stride: int) -> int:
+    written = np.arange(axis.out_size, dtype=np.int64)
+    read = written - axis.before
+    inside = (read >= 0) & (read < axis.size)
+    if not spec.is_constant:
+        mirrored = (axis.size - 1) - np.abs(axis.size - 1 - np.abs(read))
+        read = mirrored if spec.is_reflect else np.clip(read, 0, axis.size - 1)
+        inside = np.ones_like(inside)
+    return int(np.max((written * out_stride - read * stride)[inside]))

@@ -1,0 +1,136 @@
+"""Arguments of kernels that differ between layers: the structs of `edgec/params.h` as data.
+
+The fields and their order are those of the C structs; `c_type` is the name of the struct.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+
+@dataclass(frozen=True, slots=True)
+class ConstantRef:
+    """A constant of the program, by its index in `Program.constants`."""
+
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class ConvParams:
+    """Convolutions and matrix products."""
+
+    c_type: ClassVar[str] = "edgec_conv_params_t"
+    stem: ClassVar[str] = "conv_params"
+    weights: ConstantRef
+    bias: ConstantRef
+    multiplier: ConstantRef
+    x_zero_point: int
+    y_zero_point: int
+    act_min: int
+    act_max: int
+
+
+@dataclass(frozen=True, slots=True)
+class SumParams:
+    """`ir.qops.AddParams`, alone or at the end of a convolution."""
+
+    c_type: ClassVar[str] = "edgec_add_params_t"
+    stem: ClassVar[str] = "add_params"
+    a_zero_point: int
+    b_zero_point: int
+    a_multiplier: int
+    b_multiplier: int
+    shift: int
+    y_zero_point: int
+    act_min: int
+    act_max: int
+
+
+@dataclass(frozen=True, slots=True)
+class MulParams:
+    """Products of two tensors."""
+
+    c_type: ClassVar[str] = "edgec_mul_params_t"
+    stem: ClassVar[str] = "mul_params"
+    multiplier: int
+    a_zero_point: int
+    b_zero_point: int
+    y_zero_point: int
+    act_min: int
+    act_max: int
+
+
+@dataclass(frozen=True, slots=True)
+class PReluParams:
+    """Parametric rectifiers."""
+
+    c_type: ClassVar[str] = "edgec_prelu_params_t"
+    stem: ClassVar[str] = "prelu_params"
+    slope_multiplier: ConstantRef
+    multiplier: int
+    x_zero_point: int
+    y_zero_point: int
+    act_min: int
+    act_max: int
+
+
+@dataclass(frozen=True, slots=True)
+class SoftmaxParams:
+    """Softmax."""
+
+    c_type: ClassVar[str] = "edgec_softmax_params_t"
+    stem: ClassVar[str] = "softmax_params"
+    table: ConstantRef
+    multiplier: int
+    y_zero_point: int
+    act_min: int
+    act_max: int
+
+
+@dataclass(frozen=True, slots=True)
+class AveragePoolParams:
+    """Average pools."""
+
+    c_type: ClassVar[str] = "edgec_average_pool_params_t"
+    stem: ClassVar[str] = "pool_params"
+    multiplier: ConstantRef
+    x_zero_point: int
+    y_zero_point: int
+    act_min: int
+    act_max: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReduceParams:
+    """Means and sums."""
+
+    c_type: ClassVar[str] = "edgec_reduce_params_t"
+    stem: ClassVar[str] = "reduce_params"
+    multiplier: int
+    x_zero_point: int
+    y_zero_point: int
+    act_min: int
+    act_max: int
+
+
+@dataclass(frozen=True, slots=True)
+class ResizeParams:
+    """Resizes."""
+
+    c_type: ClassVar[str] = "edgec_resize_params_t"
+    stem: ClassVar[str] = "resize_params"
+    rows: ConstantRef
+    cols: ConstantRef
+
+
+Params = (
+    ConvParams
+    | SumParams
+    | MulParams
+    | PReluParams
+    | SoftmaxParams
+    | AveragePoolParams
+    | ReduceParams
+    | ResizeParams
+)

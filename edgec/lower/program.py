@@ -1,0 +1,154 @@
+"""The program: everything that code generation needs, with all numbers final.
+
+Code generation sees a Program and never a graph.  Names that come from the model (`Program.name`,
+tensor names, sources) are untrusted: only `codegen.cnames` turns them into C.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from edgec.dtypes import Array, DType, frozen
+from edgec.lower.params import ConstantRef, Params
+from edgec.lower.spec import KernelSpec
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramTensor:
+    """An activation tensor in the arena.
+
+    Attributes:
+        name: from the model, untrusted.
+        shape: static, batch 1, in edgec's layout.
+        dtype: INT8, or INT32 for the indices of an ArgMax.
+        offset_bytes: from the start of the arena; a multiple of 8.
+        scale, zero_point: quantization; 1.0 and 0 for indices.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: DType
+    offset_bytes: int
+    size_bytes: int
+    scale: float
+    zero_point: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramPort:
+    """An input or output of the model.
+
+    Attributes:
+        tensor: where and what it is.
+        model_perm: the permutation that takes the model's axes to the tensor's
+            (``tensor = model.transpose(model_perm)``); None when they are the same.
+    """
+
+    tensor: ProgramTensor
+    model_perm: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ProgramConstant:
+    """A constant array: weights, biases, multipliers, tables.
+
+    Attributes:
+        stem: what it holds, a legal C identifier chosen by edgec, e.g. `weights`.
+        array: read-only int8 or int32, already in the kernel's layout.
+    """
+
+    stem: str
+    array: Array
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "array", frozen(self.array))
+
+    @property
+    def dtype(self) -> DType:
+        """Element type."""
+        return DType.of(self.array)
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A C function.
+
+    Attributes:
+        name: a legal C identifier chosen by edgec, unique in the program, e.g. `conv2d_s8_0`.
+        spec: what it computes.
+    """
+
+    name: str
+    spec: KernelSpec
+
+
+@dataclass(frozen=True, slots=True)
+class TensorArg:
+    """An argument that points into the arena."""
+
+    offset_bytes: int
+    dtype: DType = DType.INT8
+
+
+Argument = TensorArg | ConstantRef
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One kernel call.
+
+    Attributes:
+        kernel: index into `Program.kernels`.
+        inputs: in the kernel's order; constants where the model has them.
+        output: the tensor it writes.
+        scratch: working memory, when the kernel needs some.
+        params: argument structs, in the kernel's order.
+        node: name of the graph's node, untrusted.
+        sources: names of the ONNX nodes it stands for, untrusted.
+        macs: multiply-accumulates.
+    """
+
+    kernel: int
+    inputs: tuple[Argument, ...]
+    output: ProgramTensor
+    scratch: TensorArg | None
+    params: tuple[Params, ...]
+    node: str
+    sources: tuple[str, ...]
+    macs: int
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Program:
+    """A model, ready to be written as C.
+
+    Attributes:
+        name: of the model, untrusted.
+        digest: 64 hexadecimal digits, SHA-256 over everything else here.
+        arena_bytes: size of the arena.
+        inputs, outputs: in the model's order.
+        tensors: every tensor in the arena, reshaped views included, in graph order.
+        constants: every constant, equal ones once.
+        kernels: every C function, in order of first use.
+        steps: the calls, in order.
+    """
+
+    name: str
+    digest: str
+    arena_bytes: int
+    inputs: tuple[ProgramPort, ...]
+    outputs: tuple[ProgramPort, ...]
+    tensors: tuple[ProgramTensor, ...]
+    constants: tuple[ProgramConstant, ...]
+    kernels: tuple[Kernel, ...]
+    steps: tuple[Step, ...]
+
+    @property
+    def constant_bytes(self) -> int:
+        """Bytes of all constants."""
+        return sum(constant.array.nbytes for constant in self.constants)
+
+    @property
+    def macs(self) -> int:
+        """Multiply-accumulates of one run."""
+        return sum(step.macs for step in self.steps)

@@ -1,0 +1,143 @@
+"""The choice of a kernel for each node: a table of families, the first that fits wins.
+
+A family for one core goes above the plain C one of its operator, with a predicate on the core; the
+plain C family accepts every node of its operator and comes last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from edgec.errors import InternalError, LoweringError
+from edgec.ir import qops
+from edgec.ir.graph import Graph, Node
+from edgec.lower import build
+from edgec.lower.overlap import distances
+from edgec.lower.spec import KernelSpec
+from edgec.memory import Overlap
+
+Predicate = Callable[[Graph, Node, Any], bool]
+Builder = Callable[[Graph, Node], KernelSpec]
+
+
+@dataclass(frozen=True, slots=True)
+class KernelFamily:
+    """One row of the table.
+
+    Attributes:
+        op: class in `ir.qops`.
+        accepts: whether the family serves this node on this core (`Board.core`).
+        build: its specification for a node.
+    """
+
+    op: type
+    accepts: Predicate
+    build: Builder
+
+
+@dataclass(frozen=True, slots=True)
+class KernelChoice:
+    """The kernel of a node.
+
+    Attributes:
+        node: of the integer graph; never a `QReshape`, which needs no kernel.
+        spec: what is generated.
+        scratch_bytes: working memory of a call.
+        overlaps: how far the output may lie over each input; names are those of the graph's values,
+            aliases not yet resolved.
+    """
+
+    node: Node
+    spec: KernelSpec
+    scratch_bytes: int
+    overlaps: tuple[Overlap, ...]
+
+
+def _always(graph: Graph, node: Node, core: Any) -> bool:
+    return True
+
+
+def _on_any_core(test: Callable[[Graph, Node], bool]) -> Predicate:
+    return lambda graph, node, core: test(graph, node)
+
+
+FAMILIES: tuple[KernelFamily, ...] = (
+    KernelFamily(qops.QConv, _on_any_core(build.is_gemm), build.gemm_of_conv),
+    KernelFamily(qops.QConv, _on_any_core(build.is_depthwise), build.depthwise),
+    KernelFamily(qops.QConv, _always, build.conv2d),
+    KernelFamily(qops.QConvTranspose, _always, build.conv_transpose),
+    KernelFamily(qops.QGemm, _always, build.gemm),
+    KernelFamily(qops.QAdd, _always, build.add),
+    KernelFamily(qops.QMul, _always, build.mul),
+    KernelFamily(qops.QLut, _always, build.lut),
+    KernelFamily(qops.QPRelu, _always, build.prelu),
+    KernelFamily(qops.QSoftmax, _always, build.softmax),
+    KernelFamily(qops.QMaxPool, _always, build.max_pool),
+    KernelFamily(qops.QAveragePool, _always, build.average_pool),
+    KernelFamily(qops.QReduce, _always, build.reduce),
+    KernelFamily(qops.QTranspose, _always, build.transpose),
+    KernelFamily(qops.QSlice, _always, build.slice_),
+    KernelFamily(qops.QConcat, _always, build.concat),
+    KernelFamily(qops.QPad, _always, build.pad),
+    KernelFamily(qops.QResizeNearest, _always, build.resize_nearest),
+    KernelFamily(qops.QResizeLinear, _always, build.resize_linear),
+    KernelFamily(qops.QArgMax, _always, build.arg_max),
+)
+
+
+def select_kernels(graph: Graph, board: Any) -> tuple[KernelChoice, ...]:
+    """The kernel of every node that computes something, in the graph's order.
+
+    Args:
+        graph: INTEGER stage.
+        board: `edgec.board.Board`; only its `core` matters here.
+
+    Raises:
+        LoweringError: no kernel serves a node.
+    """
+    return tuple(
+        _choose(graph, node, board.core)
+        for node in graph.nodes
+        if not isinstance(node.attrs, qops.QReshape)
+    )
+
+
+def operands(node: Node) -> tuple[str, ...]:
+    """The inputs of a node that its kernel reads as tensors, in the kernel's order."""
+    match node.attrs:
+        case qops.QConv(residual=residual):
+            return (node.inputs[0],) if residual is None else (node.inputs[0], node.inputs[4])
+        case qops.QAdd() | qops.QMul():
+            return node.inputs[:2]
+        case qops.QConcat():
+            return node.inputs
+        case qops.QLut():
+            return node.inputs[:2]
+        case _:
+            return node.inputs[:1]
+
+
+def _choose(graph: Graph, node: Node, core: Any) -> KernelChoice:
+    for family in FAMILIES:
+        if isinstance(node.attrs, family.op) and family.accepts(graph, node, core):
+            spec = family.build(graph, node)
+            return KernelChoice(node, spec, spec.scratch_bytes, _overlaps(graph, node, spec))
+    raise LoweringError(
+        f"no kernel serves the operator {node.op}",
+        where=node.name,
+        hint="this operator exists only before quantization, which is a bug of edgec",
+    )
+
+
+def _overlaps(graph: Graph, node: Node, spec: KernelSpec) -> tuple[Overlap, ...]:
+    names = operands(node)
+    found = distances(spec)
+    if len(found) != len(names):
+        raise InternalError(f"{spec.family}: one distance per operand expected", where=node.name)
+    return tuple(
+        Overlap(node.output, name, distance)
+        for name, distance in zip(names, found, strict=True)
+        if distance is not None and name in graph.values
+    )

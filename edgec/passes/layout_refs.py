@@ -1,0 +1,233 @@
+"""What the layout pass knows of a graph: which tensors are one tensor with its axes rearranged.
+
+A *root* is a graph input or the output of an operator that computes something.  Every value is a
+root, or a rearrangement of one made by `Transpose` and by `Reshape`s that only add, drop or merge
+axes; `Ref` says which.  Each root may be stored in any *frame*, a permutation of its axes, that its
+operator can produce; then reading it in another order of axes costs a `Transpose`, and reading it
+in the same order at most a `Reshape`, which is free.
+"""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from edgec.ir import ops
+from edgec.ir.graph import Graph, Node
+
+Perm = tuple[int, ...]
+Order = tuple[int, ...]
+
+
+class Freedom(enum.Enum):
+    """Which frames an operator can work in.
+
+    FIXED: the one it has; it reads its inputs that way, too.
+    LAST: any that leaves the last axis last.
+    ANY: any.
+    """
+
+    FIXED = 0
+    LAST = 1
+    ANY = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Ref:
+    """A value as a rearrangement of a root.
+
+    Attributes:
+        root: name of the root.
+        groups: for each axis of the value, the axes of the root that it is made of, in row-major
+            order; () for an axis of length 1.
+    """
+
+    root: str
+    groups: tuple[Order, ...]
+
+    @property
+    def order(self) -> Order:
+        """The root's axes (those longer than 1) in the row-major order of the value."""
+        return tuple(axis for group in self.groups for axis in group)
+
+    def permuted(self, perm: Perm) -> Ref:
+        """The reference of ``value.transpose(perm)``."""
+        return Ref(self.root, tuple(self.groups[axis] for axis in perm))
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """One reading of a root.
+
+    Attributes:
+        ref: what is read.
+        reader: root that the reader computes; None when it is a graph output.
+        free_tail: the axes inside the last group may come in any order (the columns of a `Gemm`).
+    """
+
+    ref: Ref
+    reader: str | None
+    free_tail: bool = False
+
+    def needs(self, frames: Mapping[str, Perm]) -> Ref:
+        """What is read when each root has the given frame."""
+        return self.ref if self.reader is None else self.ref.permuted(frames[self.reader])
+
+    def accepts(self, wanted: Ref, available: Order) -> bool:
+        """Whether a tensor with axes in `available` order serves without a `Transpose`."""
+        if self.reader is None:
+            return output_layout(wanted, available) is not None
+        order = wanted.order
+        if not self.free_tail:
+            return order == available
+        lead = len(order) - len(wanted.groups[-1])
+        return order[:lead] == available[:lead]
+
+
+def output_layout(wanted: Ref, available: Order) -> Perm | None:
+    """The permutation of the wanted axes that has `available` order, or None if there is none."""
+    position = {axis: index for index, axis in enumerate(available)}
+    for group in wanted.groups:
+        run = [position[axis] for axis in group]
+        if run and run != list(range(run[0], run[0] + len(run))):
+            return None
+    return place([position[group[0]] if group else None for group in wanted.groups])
+
+
+def place(keys: Iterable[int | None]) -> Perm:
+    """The permutation that sorts axes by key and leaves the axes with key None where they are."""
+    listed = list(keys)
+    by_key = iter(sorted((key, axis) for axis, key in enumerate(listed) if key is not None))
+    return tuple(axis if key is None else next(by_key)[1] for axis, key in enumerate(listed))
+
+
+def compose(first: Perm, second: Perm) -> Perm:
+    """One permutation for ``x.transpose(first).transpose(second)``."""
+    return tuple(first[axis] for axis in second)
+
+
+def inverse(perm: Perm) -> Perm:
+    """The permutation that undoes `perm`."""
+    return tuple(perm.index(axis) for axis in range(len(perm)))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Refs:
+    """All roots and values of a graph.
+
+    Attributes:
+        shapes: shape of each root.
+        freedom: of each root's operator.
+        refs: of each value.
+        uses: readings of each root.
+        aliases: names of the nodes that only rearrange.
+    """
+
+    shapes: Mapping[str, tuple[int, ...]]
+    freedom: Mapping[str, Freedom]
+    refs: Mapping[str, Ref]
+    uses: Mapping[str, tuple[Use, ...]]
+    aliases: frozenset[str]
+
+    def order(self, root: str, frame: Perm) -> Order:
+        """Order of the axes (those longer than 1) of a root in a frame."""
+        return tuple(axis for axis in frame if self.shapes[root][axis] != 1)
+
+    def elements(self, root: str) -> int:
+        """Number of elements of a root."""
+        return math.prod(self.shapes[root])
+
+
+def collect(graph: Graph) -> Refs:
+    """Find the roots of a graph and express every value by them."""
+    shapes: dict[str, tuple[int, ...]] = {}
+    freedom: dict[str, Freedom] = {}
+    refs: dict[str, Ref] = {}
+    aliases: set[str] = set()
+    uses: dict[str, list[Use]] = {}
+
+    def add_root(name: str, how: Freedom) -> None:
+        shapes[name] = graph.shape(name)
+        freedom[name] = how
+        uses[name] = []
+        groups = tuple((axis,) if size != 1 else () for axis, size in enumerate(shapes[name]))
+        refs[name] = Ref(name, groups)
+
+    for name in graph.inputs:
+        add_root(name, Freedom.ANY)
+    for node in graph.nodes:
+        alias = _alias(graph, node, refs, shapes)
+        if alias is not None:
+            refs[node.output] = alias
+            aliases.add(node.name)
+            continue
+        add_root(node.output, _freedom(graph, node))
+        for name in node.inputs:
+            if name in refs:
+                tail = isinstance(node.attrs, ops.Gemm)
+                uses[refs[name].root].append(Use(refs[name], node.output, tail))
+    for name in graph.outputs:
+        uses[refs[name].root].append(Use(refs[name], None))
+    frozen_uses = {name: tuple(found) for name, found in uses.items()}
+    return Refs(shapes, freedom, refs, frozen_uses, frozenset(aliases))
+
+
+def _alias(
+    graph: Graph, node: Node, refs: Mapping[str, Ref], shapes: Mapping[str, tuple[int, ...]]
+) -> Ref | None:
+    """The output of a `Transpose` or `Reshape` as a rearrangement, or None if it is none."""
+    if not isinstance(node.attrs, ops.Transpose | ops.Reshape) or node.inputs[0] not in refs:
+        return None
+    if graph.values[node.inputs[0]].quant != graph.values[node.output].quant:
+        return None
+    ref = refs[node.inputs[0]]
+    if isinstance(node.attrs, ops.Transpose):
+        return ref.permuted(node.attrs.perm)
+    groups = _regrouped(ref.order, shapes[ref.root], node.attrs.shape)
+    return None if groups is None else Ref(ref.root, groups)
+
+
+def _regrouped(
+    order: Order, root_shape: tuple[int, ...], shape: tuple[int, ...]
+) -> tuple[Order, ...] | None:
+    """Split `order` into runs whose sizes multiply to `shape`; None if an axis would be cut."""
+    groups: list[Order] = []
+    at = 0
+    for size in shape:
+        start, product = at, 1
+        while product < size and at < len(order):
+            product *= root_shape[order[at]]
+            at += 1
+        if product != size:
+            return None
+        groups.append(order[start:at])
+    return tuple(groups) if at == len(order) else None
+
+
+_ANY = (
+    ops.Clip,
+    ops.Unary,
+    ops.Add,
+    ops.Sub,
+    ops.Mul,
+    ops.Concat,
+    ops.Pad,
+    ops.Slice,
+    ops.Reduce,
+    ops.ArgMax,
+)
+_LAST = (ops.Softmax, ops.PRelu, ops.BatchNormalization, ops.Gemm)
+
+
+def _freedom(graph: Graph, node: Node) -> Freedom:
+    if isinstance(node.attrs, ops.Reduce | ops.ArgMax) and not node.attrs.keepdims:
+        return Freedom.FIXED
+    rank = len(graph.shape(node.output))
+    values = [name for name in node.inputs if name and not graph.is_constant(name)]
+    if any(len(graph.shape(name)) != rank for name in values):
+        return Freedom.FIXED
+    if isinstance(node.attrs, _ANY):
+        return Freedom.ANY
+    return Freedom.LAST if isinstance(node.attrs, _LAST) else Freedom.FIXED

@@ -1,0 +1,172 @@
+"""A firmware ELF as an emulator needs it: bytes at addresses, start values, symbols; checked."""
+
+from __future__ import annotations
+
+import bisect
+from dataclasses import dataclass
+from pathlib import Path
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import ARMAttributesSection, SymbolTableSection
+
+from edgec.board import Board
+from edgec.cores import Core
+from edgec.errors import SimulationError
+
+_MAX_FILE_BYTES = 256 * 1024 * 1024
+
+# Tag_CPU_arch values.  Source: Arm IHI 0045 (ABI addenda), "The target-related attributes".
+_V6_M, _V6S_M, _V7, _V7E_M, _V8_M_BASE, _V8_M_MAIN = 11, 12, 10, 13, 16, 17
+_ARCH_NAMES = {
+    _V6_M: "Armv6-M",
+    _V6S_M: "Armv6-M",
+    _V7: "Armv7-M",
+    _V7E_M: "Armv7E-M",
+    _V8_M_BASE: "Armv8-M Baseline",
+    _V8_M_MAIN: "Armv8-M Mainline",
+}
+_V6_SET = frozenset({_V6_M, _V6S_M})
+_V7E_SET = _V6_SET | {_V7, _V7E_M}
+_RUNS_ON = {
+    Core.CORTEX_M0: _V6_SET,
+    Core.CORTEX_M0PLUS: _V6_SET,
+    Core.CORTEX_M3: _V6_SET | {_V7},
+    Core.CORTEX_M4: _V7E_SET,
+    Core.CORTEX_M7: _V7E_SET,
+    Core.CORTEX_M33: _V7E_SET | {_V8_M_BASE, _V8_M_MAIN},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Bytes that lie in the board's memory before it starts."""
+
+    address: int
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class FirmwareImage:
+    """A firmware ELF that fits its board.
+
+    Attributes:
+        segments: initial contents of memory, at load addresses.
+        initial_sp, entry: from the vector table; `entry` has the Thumb bit set.
+        function_starts, function_names: parallel, sorted by address.
+    """
+
+    segments: tuple[Segment, ...]
+    initial_sp: int
+    entry: int
+    function_starts: tuple[int, ...]
+    function_names: tuple[str, ...]
+
+    def locate(self, address: int) -> str:
+        """`address` in words: function and distance from its start, if known."""
+        index = bisect.bisect_right(self.function_starts, address) - 1
+        if index < 0:
+            return f"{address:#010x}"
+        distance = address - self.function_starts[index]
+        return f"{address:#010x} ({self.function_names[index]}+{distance:#x})"
+
+
+def load_image(elf: Path, board: Board) -> FirmwareImage:
+    """Read a firmware ELF and check that it is for this board.
+
+    Raises:
+        SimulationError: the file is missing, no firmware, or made for another core or board.
+    """
+    try:
+        if elf.stat().st_size > _MAX_FILE_BYTES:
+            raise SimulationError("the file is too large for firmware", where=str(elf))
+        with elf.open("rb") as file:
+            return _read(ELFFile(file), board)
+    except OSError as error:
+        raise SimulationError(
+            f"cannot read the firmware: {error.strerror}",
+            where=str(elf),
+            hint="build it first: edgec compile",
+        ) from error
+    # pyelftools lets the errors of its struct and string decoding through on damaged files.
+    except (ELFError, ValueError, KeyError, AttributeError, OverflowError, MemoryError) as error:
+        raise SimulationError(f"not a firmware ELF: {error}", where=str(elf)) from error
+
+
+def _read(file: ELFFile, board: Board) -> FirmwareImage:
+    header = file.header
+    if header["e_machine"] != "EM_ARM" or file.elfclass != 32 or not file.little_endian:
+        raise SimulationError("the ELF is not for a 32-bit Arm core", where=header["e_machine"])
+    _check_core(file, board)
+    segments = tuple(
+        Segment(segment["p_paddr"], segment.data())
+        for segment in file.iter_segments("PT_LOAD")
+        if segment["p_filesz"] > 0
+    )
+    _check_memory(segments, board)
+    initial_sp, entry = _start(segments, board)
+    functions = _functions(file)
+    return FirmwareImage(
+        segments=segments,
+        initial_sp=initial_sp,
+        entry=entry,
+        function_starts=tuple(address for address, _ in functions),
+        function_names=tuple(name for _, name in functions),
+    )
+
+
+def _check_core(file: ELFFile, board: Board) -> None:
+    section = file.get_section_by_name(".ARM.attributes")
+    if not isinstance(section, ARMAttributesSection):
+        return
+    for subsection in section.iter_subsections():
+        for block in subsection.iter_subsubsections("TAG_FILE"):
+            for attribute in block.iter_attributes("TAG_CPU_ARCH"):
+                if attribute.value not in _RUNS_ON[board.core]:
+                    name = _ARCH_NAMES.get(attribute.value, f"architecture {attribute.value}")
+                    raise SimulationError(
+                        f"the firmware is for {name}, which the {board.core.value} cannot run",
+                        where=board.name,
+                        hint="build it for this board",
+                    )
+
+
+def _check_memory(segments: tuple[Segment, ...], board: Board) -> None:
+    if board.memory is None:
+        raise SimulationError("the board has no memory map to emulate", where=board.name)
+    if not segments:
+        raise SimulationError("the ELF holds no code", where=board.name)
+    flash = board.memory.flash
+    spans = [(flash.origin, flash.end), *((ram.origin, ram.end) for ram in board.memory.ram)]
+    for segment in segments:
+        end = segment.address + len(segment.data)
+        if not any(low <= segment.address and end <= high for low, high in spans):
+            raise SimulationError(
+                f"the firmware has bytes at {segment.address:#010x}..{end:#010x}, "
+                "where the board has no memory",
+                where=board.name,
+                hint="build it for this board",
+            )
+
+
+def _start(segments: tuple[Segment, ...], board: Board) -> tuple[int, int]:
+    """Initial stack pointer and entry point, from the vector table at the start of the flash."""
+    memory = board.memory
+    base = memory.flash.origin + memory.flash.boot_bytes if memory is not None else 0
+    for segment in segments:
+        offset = base - segment.address
+        if 0 <= offset <= len(segment.data) - 8:
+            words = segment.data[offset : offset + 8]
+            return int.from_bytes(words[:4], "little"), int.from_bytes(words[4:], "little")
+    raise SimulationError(f"the firmware has no vector table at {base:#010x}", where=board.name)
+
+
+def _functions(file: ELFFile) -> list[tuple[int, str]]:
+    table = file.get_section_by_name(".symtab")
+    if not isinstance(table, SymbolTableSection):
+        return []
+    return sorted(
+        (symbol["st_value"] & ~1, symbol.name)
+        for symbol in table.iter_symbols()
+        if symbol["st_info"]["type"] == "STT_FUNC"
+    )

@@ -1,0 +1,189 @@
+"""Requests and replies of the firmware's serial protocol over any byte stream.
+
+The lower half of the client: checksums, time-outs, repetition after noise, faults.  The format is
+described in firmware/app/protocol.h.
+"""
+
+from __future__ import annotations
+
+import time
+import zlib
+from collections import deque
+from collections.abc import Callable
+from typing import Protocol
+
+from edgec.errors import SimulationError
+
+_ATTEMPTS = 4
+_CONSOLE_LINES = 30
+_MAX_LINE_BYTES = 4096
+_FAULT_SETTLE_S = 0.3
+
+
+class ByteStream(Protocol):
+    """Two-way connection to firmware: a pipe, an emulator, a serial port."""
+
+    def write(self, data: bytes) -> None:
+        """Send bytes; SimulationError when the other end is gone."""
+
+    def read(self, timeout_s: float) -> bytes:
+        """At least one byte, or none after the time-out; SimulationError when the end is gone."""
+
+
+class RequestError(SimulationError):
+    """The firmware answered a request with an error."""
+
+
+class _NoiseError(Exception):
+    """A request or its reply was lost or damaged; sending it again may help."""
+
+
+class _SilenceError(_NoiseError):
+    """No reply in time."""
+
+
+class Link:
+    """Sends requests and returns what the firmware replies.
+
+    Args:
+        stream: connection to the firmware.
+        reply_timeout_s: how long a reply may take, unless a request says otherwise.
+    """
+
+    def __init__(self, stream: ByteStream, reply_timeout_s: float = 10.0) -> None:
+        self._stream = stream
+        self._reply_timeout_s = reply_timeout_s
+        self._received = bytearray()
+        self._console: deque[str] = deque(maxlen=_CONSOLE_LINES)
+        self._syncs = 0
+
+    def synchronise(self) -> None:
+        """Skip whatever is on the line until the firmware answers a fresh `ping`.
+
+        Raises:
+            SimulationError: it does not answer.
+        """
+        for _ in range(_ATTEMPTS):
+            self._syncs += 1
+            word = f"sync{self._syncs}"
+            self._send(f"ping {word}", prefix="\n")
+            deadline = time.monotonic() + self._reply_timeout_s
+            try:
+                while self._read_line(deadline) != f"ping={word}":
+                    pass
+                if self._read_line(deadline) == _closing([f"ping={word}"]):
+                    return
+            except _NoiseError:
+                continue
+        raise self._failure("the firmware does not answer")
+
+    def request(
+        self,
+        text: str,
+        *,
+        timeout_s: float | None = None,
+        prepare: Callable[[], None] | None = None,
+    ) -> tuple[str, ...]:
+        """Send a request; the lines of its reply without the closing `ok`.
+
+        A damaged request or reply is repeated.
+
+        Args:
+            text: the request; repeating it must be safe, at least after `prepare`.
+            timeout_s: longest wait for a long computation; its absence is then not repeated.
+            prepare: called before every attempt.
+
+        Raises:
+            RequestError: the firmware refuses the request.
+            SimulationError: no (undamaged) reply, a fault, or the firmware is gone.
+        """
+        problem = ""
+        for attempt in range(_ATTEMPTS):
+            if attempt > 0:
+                self.synchronise()
+            if prepare is not None:
+                prepare()
+            try:
+                return self._exchange(text, timeout_s or self._reply_timeout_s)
+            except _SilenceError as silence:
+                problem = str(silence)
+                if timeout_s is not None:
+                    break
+            except _NoiseError as noise:
+                problem = str(noise)
+        raise self._failure(f"request {text[:40]!r} failed: {problem}")
+
+    def _exchange(self, text: str, timeout_s: float) -> tuple[str, ...]:
+        self._send(text)
+        deadline = time.monotonic() + timeout_s
+        lines: list[str] = []
+        while True:
+            line = self._read_line(deadline)
+            if line.startswith("ok "):
+                if line != _closing(lines):
+                    raise _NoiseError("the reply does not match its checksum")
+                return tuple(lines)
+            if line.startswith("error: line"):
+                raise _NoiseError(line)
+            if line.startswith("error: "):
+                details = ", ".join([*lines, line.removeprefix("error: ")])
+                raise RequestError(f"the firmware refuses {text[:40]!r}: {details}")
+            lines.append(line)
+
+    def _send(self, text: str, prefix: str = "") -> None:
+        crc = zlib.crc32(text.encode("ascii"))
+        try:
+            self._stream.write(f"{prefix}*{crc:08x} {text}\n".encode("ascii"))
+        except SimulationError as error:
+            raise self._failure(error.what) from error
+
+    def _read_line(self, deadline: float) -> str:
+        line = self._next_line(deadline)
+        if line.startswith("fault"):
+            raise self._fault(line)
+        return line
+
+    def _next_line(self, deadline: float) -> str:
+        while (end := self._received.find(b"\n")) < 0:
+            if len(self._received) > _MAX_LINE_BYTES:
+                self._received.clear()
+                raise _NoiseError("the firmware sends a line without end")
+            self._receive(deadline)
+        line = bytes(self._received[:end]).decode("ascii", errors="replace").rstrip("\r")
+        del self._received[: end + 1]
+        self._console.append(line)
+        return line
+
+    def _receive(self, deadline: float) -> None:
+        remaining = deadline - time.monotonic()
+        if remaining <= 0:
+            raise _SilenceError("no answer in time")
+        try:
+            self._received += self._stream.read(remaining)
+        except SimulationError as error:
+            raise self._failure(error.what, hint=error.hint) from error
+
+    def _fault(self, first: str) -> SimulationError:
+        """Collect what the fault handler prints after its first line."""
+        lines = [first]
+        deadline = time.monotonic() + _FAULT_SETTLE_S
+        while True:
+            try:
+                lines.append(self._next_line(deadline))
+            except (_NoiseError, SimulationError):
+                break
+        return SimulationError("the firmware stopped at a fault:\n  " + "\n  ".join(lines))
+
+    def _failure(self, what: str, hint: str = "") -> SimulationError:
+        tail = [*self._console]
+        if self._received:
+            tail.append(bytes(self._received[-200:]).decode("ascii", errors="replace"))
+        shown = "\n  ".join(line for line in tail[-10:] if line)
+        return SimulationError(
+            f"{what}; last lines of its console:\n  {shown}" if shown else what, hint=hint
+        )
+
+
+def _closing(lines: list[str]) -> str:
+    crc = zlib.crc32("".join(f"{line}\n" for line in lines).encode("utf-8"))
+    return f"ok {crc:08x}"

@@ -1,0 +1,274 @@
+"""Client of the firmware: what it holds, runs on real inputs, traces, benchmarks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from edgec.dtypes import Array, DType, frozen
+from edgec.errors import SimulationError
+from edgec.sim.link import ByteStream, Link
+
+PROTOCOL_VERSION = 1
+_REQUEST_OVERHEAD = 40
+"""Characters of a `write` request beside the data: checksum, words, numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class FirmwareTensor:
+    """An input or output as the firmware describes it.
+
+    Attributes:
+        size_bytes: its size.
+        dtype: INT8 or INT32.
+        zero_point: code of the real number 0.
+    """
+
+    size_bytes: int
+    dtype: DType
+    zero_point: int
+
+
+@dataclass(frozen=True, slots=True)
+class FirmwareInfo:
+    """What the firmware says about itself and its selected model.
+
+    Attributes:
+        edgec: version of edgec that made it.
+        board: board it was built for.
+        clock_hz: core clock, the unit of cycle counts.
+        line_bytes: longest request it takes.
+        stack_bytes: most stack used since start; 0 where it is not measured.
+        models: number of models; see `FirmwareClient.select`.
+        model: C name of the selected model.
+        digest: first 16 hexadecimal digits of the model's SHA-256.
+        arena_bytes: working memory of the model.
+        steps: number of steps of a run.
+        inputs, outputs: its tensors.
+    """
+
+    edgec: str
+    board: str
+    clock_hz: int
+    line_bytes: int
+    stack_bytes: int
+    models: int
+    model: str
+    digest: str
+    arena_bytes: int
+    steps: int
+    inputs: tuple[FirmwareTensor, ...]
+    outputs: tuple[FirmwareTensor, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FirmwareStep:
+    """One step of a traced or benchmarked run.
+
+    Attributes:
+        size_bytes: size of the step's output tensor.
+        crc: CRC-32 (zlib's) of the output tensor; None in a benchmark.
+        cycles: cycles of the step; None in a trace.
+    """
+
+    size_bytes: int
+    crc: int | None
+    cycles: int | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FirmwareRun:
+    """Results of one run.
+
+    Attributes:
+        outputs: one flat, read-only int8 or int32 array per model output.
+        cycles: of the whole run; None when it was traced or benchmarked, or where
+            cycles mean nothing (emulation).
+        stack_bytes: most stack used since start; 0 where it is not measured.
+        steps: one entry per step of a trace or benchmark; empty for a plain run.
+    """
+
+    outputs: tuple[Array, ...]
+    cycles: int | None
+    stack_bytes: int
+    steps: tuple[FirmwareStep, ...] = ()
+
+
+class FirmwareClient:
+    """Drives firmware over a byte stream.
+
+    Args:
+        stream: connection to the firmware.
+        reply_timeout_s: longest wait for the answer to a small request.
+        run_timeout_s: longest wait for a run of the model.
+
+    Raises:
+        SimulationError: the firmware does not answer.
+    """
+
+    def __init__(
+        self, stream: ByteStream, *, reply_timeout_s: float = 10.0, run_timeout_s: float = 300.0
+    ) -> None:
+        self._link = Link(stream, reply_timeout_s)
+        self._run_timeout_s = run_timeout_s
+        self._info: FirmwareInfo | None = None
+        self._link.synchronise()
+
+    def info(self) -> FirmwareInfo:
+        """What the firmware is and holds.
+
+        Raises:
+            SimulationError: no answer, or one that this client does not understand.
+        """
+        self._info = _parse_info(self._link.request("info"))
+        return self._info
+
+    def select(self, index: int) -> None:
+        """Make another model of the firmware the one that runs.
+
+        Raises:
+            RequestError: there is no such model.
+            SimulationError: no answer.
+        """
+        self._link.request(f"model {index:d}")
+        self._info = None
+
+    def run(self, inputs: Sequence[Array]) -> FirmwareRun:
+        """Run the model once on int8 inputs, in the model's order; any shape of the right size.
+
+        Raises:
+            SimulationError: wrong inputs, no answer, or a fault.
+        """
+        return self._run(inputs, "run")
+
+    def trace(self, inputs: Sequence[Array]) -> FirmwareRun:
+        """Like `run`, with the CRC-32 of every step's output tensor."""
+        return self._run(inputs, "trace")
+
+    def bench(self, inputs: Sequence[Array]) -> FirmwareRun:
+        """Like `run`, with the cycles of every step."""
+        return self._run(inputs, "bench")
+
+    def _run(self, inputs: Sequence[Array], command: str) -> FirmwareRun:
+        info = self._info or self.info()
+        payloads = _payloads(inputs, info)
+
+        def write_inputs() -> None:
+            for index, payload in enumerate(payloads):
+                self._write(index, payload, info.line_bytes)
+
+        # A run uses its inputs up, so a repetition starts with them.
+        reply = self._link.request(command, timeout_s=self._run_timeout_s, prepare=write_inputs)
+        fields = _fields(line for line in reply if not line.startswith("step="))
+        steps = tuple(_parse_step(line) for line in reply if line.startswith("step="))
+        return FirmwareRun(
+            outputs=tuple(self._read(index, tensor) for index, tensor in enumerate(info.outputs)),
+            cycles=_number(fields, "cycles") if command == "run" else None,
+            stack_bytes=_number(fields, "stack"),
+            steps=steps,
+        )
+
+    def _write(self, index: int, payload: bytes, line_bytes: int) -> None:
+        chunk = (line_bytes - _REQUEST_OVERHEAD) // 2
+        for start in range(0, len(payload), chunk):
+            data = payload[start : start + chunk]
+            self._link.request(f"write {index} {start} {data.hex()}")
+
+    def _read(self, index: int, tensor: FirmwareTensor) -> Array:
+        lines = self._link.request(f"read {index}")
+        try:
+            data = b"".join(bytes.fromhex(line.removeprefix("data=")) for line in lines)
+        except ValueError as error:
+            raise _unexpected("\n".join(lines)) from error
+        if len(data) != tensor.size_bytes:
+            raise SimulationError(
+                f"output {index} has {len(data)} bytes instead of {tensor.size_bytes}"
+            )
+        return frozen(np.frombuffer(data, tensor.dtype.numpy.newbyteorder("<")), tensor.dtype.value)
+
+
+def _payloads(inputs: Sequence[Array], info: FirmwareInfo) -> list[bytes]:
+    """The bytes of every input, checked against what the firmware expects."""
+    if len(inputs) != len(info.inputs):
+        raise SimulationError(
+            f"{len(inputs)} inputs given, {len(info.inputs)} expected", where=info.model
+        )
+    payloads = []
+    for index, (array, tensor) in enumerate(zip(inputs, info.inputs, strict=True)):
+        if array.dtype != tensor.dtype.numpy or array.nbytes != tensor.size_bytes:
+            raise SimulationError(
+                f"input {index} is {array.dtype} {list(array.shape)}, "
+                f"expected {tensor.dtype.value} of {tensor.size_bytes} bytes",
+                where=info.model,
+            )
+        payloads.append(array.astype(array.dtype.newbyteorder("<")).tobytes())
+    return payloads
+
+
+def _parse_info(lines: Sequence[str]) -> FirmwareInfo:
+    tensors = ("input=", "output=")
+    fields = _fields(line for line in lines if not line.startswith(tensors))
+    version = _number(fields, "protocol")
+    if version != PROTOCOL_VERSION:
+        raise SimulationError(
+            f"the firmware speaks protocol {version}, this edgec {PROTOCOL_VERSION}",
+            hint="build the firmware again",
+        )
+    try:
+        return FirmwareInfo(
+            edgec=fields["edgec"],
+            board=fields["board"],
+            clock_hz=_number(fields, "clock_hz"),
+            line_bytes=_number(fields, "line"),
+            stack_bytes=_number(fields, "stack"),
+            models=_number(fields, "models"),
+            model=fields["model"],
+            digest=fields["digest"],
+            arena_bytes=_number(fields, "arena"),
+            steps=_number(fields, "steps"),
+            inputs=tuple(_parse_tensor(line) for line in lines if line.startswith("input=")),
+            outputs=tuple(_parse_tensor(line) for line in lines if line.startswith("output=")),
+        )
+    except KeyError as error:
+        raise _unexpected(f"{error.args[0]} is missing") from error
+
+
+def _parse_tensor(line: str) -> FirmwareTensor:
+    fields = _fields(line.split())
+    try:
+        dtype = DType(fields.get("dtype", ""))
+        zero_point = int(fields.get("zero_point", ""))
+    except ValueError as error:
+        raise _unexpected(line) from error
+    return FirmwareTensor(_number(fields, "bytes"), dtype, zero_point)
+
+
+def _parse_step(line: str) -> FirmwareStep:
+    fields = _fields(line.split())
+    return FirmwareStep(
+        size_bytes=_number(fields, "bytes"),
+        crc=_number(fields, "crc", base=16) if "crc" in fields else None,
+        cycles=_number(fields, "cycles") if "cycles" in fields else None,
+    )
+
+
+def _fields(items: Iterable[str]) -> dict[str, str]:
+    """`key=value` items as a dictionary."""
+    pairs = (item.partition("=") for item in items)
+    return {key: value for key, _, value in pairs}
+
+
+def _number(fields: Mapping[str, str], key: str, base: int = 10) -> int:
+    try:
+        return int(fields[key], base)
+    except (KeyError, ValueError) as error:
+        raise _unexpected(f"{key}={fields.get(key, '')}") from error
+
+
+def _unexpected(text: str) -> SimulationError:
+    return SimulationError(
+        f"the firmware sent something unexpected: {text[:200]}",
+        hint="build the firmware with this version of edgec",
+    )

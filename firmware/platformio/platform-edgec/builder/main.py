@@ -1,0 +1,97 @@
+"""Build and upload, run by SCons inside PlatformIO.
+
+Which processor, which sizes and which upload programs come from the board's manifest; every
+option of the compiler comes from platformio.ini.
+"""
+
+import os
+import sys
+
+from SCons.Script import AlwaysBuild, Builder, Default, DefaultEnvironment
+
+env = DefaultEnvironment()
+board = env.BoardConfig()
+is_host = board.get("build.core") == "host"
+prefix = "" if is_host else "arm-none-eabi-"
+
+env.Replace(
+    AR=f"{prefix}ar",
+    AS=f"{prefix}gcc",
+    CC=f"{prefix}gcc",
+    CXX=f"{prefix}g++",
+    LINK=f"{prefix}gcc",
+    OBJCOPY=f"{prefix}objcopy",
+    RANLIB=f"{prefix}ranlib",
+    SIZETOOL=f"{prefix}size",
+    PROGNAME="firmware",
+    PROGSUFFIX="" if is_host else ".elf",
+)
+
+core_flags = board.get("build.core_flags")
+env.Append(ASFLAGS=core_flags, CCFLAGS=core_flags, LINKFLAGS=core_flags)
+if not is_host:
+    env.Append(LINKFLAGS=["-nostartfiles", "-nostdlib"], LIBS=["gcc"])
+
+if not env.WhereIs(env["CC"]):
+    package = "gcc" if is_host else "gcc-arm-none-eabi"
+    sys.stderr.write(f"Error: {env['CC']} is not on PATH. Install it: apt-get install {package}\n")
+    env.Exit(1)
+
+
+def objcopy(form):
+    """Builder of an image in another format."""
+    return Builder(
+        action=env.VerboseAction(f"$OBJCOPY -O {form} $SOURCES $TARGET", "Building $TARGET"),
+        suffix={"binary": ".bin", "ihex": ".hex"}[form],
+    )
+
+
+env.Append(BUILDERS={"ElfToBin": objcopy("binary"), "ElfToHex": objcopy("ihex")})
+program = env.BuildProgram()
+image = os.path.join("$BUILD_DIR", "firmware")
+outputs = [program]
+if not is_host:
+    outputs += [env.ElfToBin(image, program), env.ElfToHex(image, program)]
+build = env.Alias("buildprog", outputs)
+Default(build)
+
+
+def upload_command(tool):
+    """The command line of `tool` that writes the program and starts it."""
+    target = board.get("upload.openocd_target", "")
+    interface = board.get("upload.openocd_interface", "")
+    serial = env.GetProjectOption("custom_probe", "")
+    openocd = ["openocd", "-f", f"interface/{interface}.cfg", "-f", f"target/{target}.cfg"]
+    openocd += ["-c", f'"adapter serial {serial}"'] if serial else []
+    pyocd = ["pyocd", "load", "--target", board.get("upload.chip", ""), "--format", "elf"]
+    st_flash = ["st-flash", "--reset", "--connect-under-reset"]
+    commands = {
+        "openocd": [*openocd, "-c", '"program $SOURCE verify reset exit"'],
+        "pyocd": [*pyocd, *(["--uid", serial] if serial else []), "$SOURCE"],
+        "st-flash": [
+            *st_flash,
+            *(["--serial", serial] if serial else []),
+            *["write", f"{image}.bin", hex(int(board.get("build.flash_origin")))],
+        ],
+        "picotool": ["picotool", "load", "-x", "-t", "elf", "$SOURCE"],
+    }
+    return " ".join(commands[tool])
+
+
+tools = board.get("upload.protocols", [])
+asked = env.GetProjectOption("upload_protocol", "")
+usable = [tool for tool in ([asked] if asked else tools) if tool in tools and env.WhereIs(tool)]
+if usable:
+    actions = [env.VerboseAction(upload_command(usable[0]), "Uploading $SOURCE")]
+else:
+    names = " or ".join(tools) or "no program"
+    message = f"Error: no upload program on PATH; this board can use {names}\n"
+
+    def refuse(target, source, env):  # noqa: ARG001 - SCons passes these by name
+        """Say what is missing."""
+        sys.stderr.write(message)
+        env.Exit(1)
+
+    actions = [env.VerboseAction(refuse, "Looking for an upload program")]
+env.AddPlatformTarget("upload", [program, *outputs[1:]], actions, "Upload")
+AlwaysBuild(build)

@@ -1,0 +1,23 @@
+"""PlatformIO development platform of edgec: any board of the project's boards/ folder.
+
+It needs no package when the compiler is on PATH.  When it is not, the Arm toolchain is taken from
+PlatformIO's registry; `custom_toolchain = registry` in platformio.ini asks for that in any case.
+"""
+
+import shutil
+
+from platformio.platform.base import PlatformBase
+
+COMPILER = "arm-none-eabi-gcc"
+
+
+class EdgecPlatform(PlatformBase):
+    """Named by PlatformIO's rule: the platform's name and "Platform"."""
+
+    def configure_default_packages(self, options, targets):
+        """Ask for the registry's packages only where the computer does not have the programs."""
+        board = self.board_config(options.get("board"))
+        wanted = options.get("custom_toolchain") == "registry"
+        if board.get("build.core") != "host" and (wanted or not shutil.which(COMPILER)):
+            self.packages["toolchain-gccarmnoneeabi"]["optional"] = False
+        return super().configure_default_packages(options, targets)

@@ -1,0 +1,89 @@
+/* What differs between layers that share a kernel: the argument structs of generated code.
+ *
+ * One struct per kernel family, filled with `static const` tables next to the weights.  Shapes,
+ * strides and shifts are not here: they are compiled into the kernel.  edgec/lower/params.py holds
+ * the same fields in the same order.
+ *
+ * Clamps (act_min <= act_max) and zero points are int8 codes.  `edgec_add_params_t` is in math.h.
+ */
+#ifndef EDGEC_PARAMS_H
+#define EDGEC_PARAMS_H
+
+#include <stdint.h>
+
+#include "edgec/math.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Convolutions and matrix products: y = clamp(zy + requantize(bias[o] + sum x * w, multiplier[o])).
+ * The kernels that add up every tap have the input's zero point folded into the bias. */
+typedef struct edgec_conv_params {
+    const int8_t *weights;
+    const int32_t *bias;
+    const int32_t *multiplier;
+    int8_t x_zero_point; /* what padding holds */
+    int8_t y_zero_point;
+    int8_t act_min;
+    int8_t act_max;
+} edgec_conv_params_t;
+
+/* y = clamp(zy + requantize((a - za) * (b - zb), multiplier)). */
+typedef struct edgec_mul_params {
+    int32_t multiplier;
+    int8_t a_zero_point;
+    int8_t b_zero_point;
+    int8_t y_zero_point;
+    int8_t act_min;
+    int8_t act_max;
+} edgec_mul_params_t;
+
+/* y = clamp(zy + requantize(x - zx, x >= zx ? multiplier : slope_multiplier[c])). */
+typedef struct edgec_prelu_params {
+    const int32_t *slope_multiplier;
+    int32_t multiplier;
+    int8_t x_zero_point;
+    int8_t y_zero_point;
+    int8_t act_min;
+    int8_t act_max;
+} edgec_prelu_params_t;
+
+/* y = clamp(zy + E / D) with E = table[max - x] and D = requantize(sum E, multiplier). */
+typedef struct edgec_softmax_params {
+    const int32_t *table;
+    int32_t multiplier;
+    int8_t y_zero_point;
+    int8_t act_min;
+    int8_t act_max;
+} edgec_softmax_params_t;
+
+/* y = clamp(zy + requantize(sum (x - zx), multiplier[count])). */
+typedef struct edgec_average_pool_params {
+    const int32_t *multiplier;
+    int8_t x_zero_point;
+    int8_t y_zero_point;
+    int8_t act_min;
+    int8_t act_max;
+} edgec_average_pool_params_t;
+
+/* y = clamp(zy + requantize(sum (x - zx), multiplier)). */
+typedef struct edgec_reduce_params {
+    int32_t multiplier;
+    int8_t x_zero_point;
+    int8_t y_zero_point;
+    int8_t act_min;
+    int8_t act_max;
+} edgec_reduce_params_t;
+
+/* Source positions of a resize: rows and columns, as ir/qops.py defines them. */
+typedef struct edgec_resize_params {
+    const int32_t *rows;
+    const int32_t *cols;
+} edgec_resize_params_t;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

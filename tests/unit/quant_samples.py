@@ -1,0 +1,105 @@
+"""Small graphs and data that the tests of export and quantization share."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from edgec.dtypes import Array, DType
+from edgec.ir import ops
+from edgec.ir.graph import Graph, GraphBuilder, Value
+from edgec.ir.infer import infer_shapes
+from edgec.ir.qparams import QuantParams
+
+
+class Sketch:
+    """A GraphBuilder that infers shapes: `y = sketch(ops.Conv(), x, w, b)`."""
+
+    def __init__(self, name: str = "sketch", seed: int = 0) -> None:
+        self.builder = GraphBuilder(name)
+        self.rng = np.random.default_rng(seed)
+
+    def input(self, name: str, *shape: int, quant: QuantParams | None = None) -> str:
+        self.builder.inputs.append(name)
+        return self.builder.value(Value(name, shape, quant=quant))
+
+    def const(self, name: str, array: Array, quant: QuantParams | None = None) -> str:
+        array = np.asarray(array)
+        if array.dtype == np.float64:
+            array = array.astype(np.float32)
+        return self.builder.constant(name, array, quant)
+
+    def normal(self, name: str, *shape: int, scale: float = 1.0) -> str:
+        return self.const(name, self.rng.normal(size=shape) * scale)
+
+    def __call__(
+        self, attrs: Any, *inputs: str, name: str = "", quant: QuantParams | None = None
+    ) -> str:
+        shapes = []
+        for tensor in inputs:
+            found = self.builder.values.get(tensor) or self.builder.constants.get(tensor)
+            shapes.append(found.shape if found else ())
+        (shape,) = infer_shapes(attrs, shapes)
+        stem = name or type(attrs).__name__.lower()
+        output = self.builder.fresh(stem)
+        dtype = DType.INT32 if isinstance(attrs, ops.ArgMax) else DType.FLOAT32
+        self.builder.value(Value(output, shape, dtype, quant))
+        self.builder.node(f"{output}_node", attrs, inputs, (output,))
+        return output
+
+    def graph(self, *outputs: str) -> Graph:
+        self.builder.outputs = list(outputs)
+        return self.builder.build()
+
+
+def conv(
+    s: Sketch,
+    x: str,
+    outputs: int,
+    kernel: int = 3,
+    *,
+    stride: int = 1,
+    depthwise: bool = False,
+    bias: bool = True,
+    name: str = "conv",
+) -> str:
+    """A 'same' convolution with random weights."""
+    channels = s.builder.values[x].shape[-1]
+    group = channels if depthwise else 1
+    taps = kernel * kernel * channels // group
+    w = s.normal(f"{name}_w", outputs, kernel, kernel, channels // group, scale=taps**-0.5)
+    b = s.normal(f"{name}_b", outputs, scale=0.3) if bias else ""
+    p = kernel // 2
+    attrs = ops.Conv(strides=(stride, stride), pads=(p, p, p, p), group=group)
+    return s(attrs, x, w, b, name=name)
+
+
+def relu(s: Sketch, x: str) -> str:
+    return s(ops.Clip(0.0), x, name="relu")
+
+
+def gemm(s: Sketch, x: str, outputs: int, name: str = "fc") -> str:
+    inputs = s.builder.values[x].shape[-1]
+    w = s.normal(f"{name}_w", outputs, inputs, scale=inputs**-0.5)
+    return s(ops.Gemm(), x, w, s.normal(f"{name}_b", outputs, scale=0.3), name=name)
+
+
+def residual_network(seed: int = 0) -> Graph:
+    """conv-relu, conv-relu-conv with a skip, relu, global mean, gemm, softmax; x [1, 8, 8, 3]."""
+    s = Sketch("residual", seed)
+    x = s.input("x", 1, 8, 8, 3)
+    a = relu(s, conv(s, x, 8))
+    b = conv(s, relu(s, conv(s, a, 8)), 8)
+    c = relu(s, s(ops.Add(), a, b))
+    d = s(ops.Reduce(ops.ReduceKind.MEAN, (1, 2), keepdims=False), c)
+    return s.graph(s(ops.Softmax(), gemm(s, d, 5)))
+
+
+def samples(graph: Graph, count: int, seed: int = 1) -> dict[str, Array]:
+    """Normal samples [count, ...] for each input."""
+    rng = np.random.default_rng(seed)
+    return {
+        name: rng.normal(size=(count, *graph.shape(name)[1:])).astype(np.float32)
+        for name in graph.inputs
+    }
