@@ -180,12 +180,14 @@ class Upload:
         openocd_target: configuration file of OpenOCD below `target/`, without `.cfg`.
         openocd_interface: the same below `interface/`.
         chip: the chip's name for pyocd.
+        drive_image: form of the image that the board's USB drive takes; empty: it has no drive.
     """
 
     tools: tuple[Literal["openocd", "st-flash", "pyocd", "picotool"], ...] = ()
     openocd_target: _OptionalWord = ""
     openocd_interface: _OptionalWord = ""
     chip: _OptionalWord = ""
+    drive_image: Literal["bin", "hex", "uf2", ""] = ""
 
     @model_validator(mode="after")
     def _check(self) -> Upload:

@@ -63,10 +63,12 @@ def integer_model(
     imported = import_model(path, options.shapes).replace(name=path.stem)
     specs = tuple(InputSpec(name, imported.shape(name)) for name in imported.inputs)
     samples = load_samples(calibration, specs) if isinstance(calibration, Path) else calibration
-    real = run_passes(imported, REAL_PASSES, dump_dir=options.dump_ir)
+    real = run_passes(imported, REAL_PASSES, options.dump_ir)
     moved = graph_side(real.graph, samples) if samples is not None else None
     annotated, report = annotate(real.graph, moved, options.quant, progress=progress)
-    integer = run_passes(to_integer(annotated), INTEGER_PASSES, dump_dir=options.dump_ir)
+    integer = run_passes(
+        to_integer(annotated), INTEGER_PASSES, options.dump_ir, first_number=len(REAL_PASSES)
+    )
     return IntegerModel(
         imported=imported,
         annotated=annotated,
@@ -74,7 +76,7 @@ def integer_model(
         quantization=report,
         calibration=moved or {},
         macs_in_file=total_macs(real.graph),
-        notes=(*real.notes, *integer.notes),
+        notes=tuple(note.text for note in (*real.notes, *integer.notes)),
     )
 
 

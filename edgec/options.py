@@ -26,12 +26,15 @@ class QuantOptions:
         percentile: kept share of values in percent, for the PERCENTILE observer.
         equalize: cross-layer equalization (Nagel et al., ICCV 2019).
         bias_correction: correct the mean output error of each layer (same paper).
+        synthetic_range: what a model's input elements are assumed to lie in when there is no
+            calibration data.
     """
 
     observer: Observer = Observer.MINMAX
     percentile: float = 99.99
     equalize: bool = False
     bias_correction: bool = False
+    synthetic_range: tuple[float, float] = (-1.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True)

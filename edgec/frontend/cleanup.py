@@ -22,7 +22,6 @@ MAX_FOLDED_ELEMENTS = 1 << 24
 _KEPT = frozenset(
     {
         # Weights behind DequantizeLinear stay integer.
-        "QuantizeLinear",
         "DequantizeLinear",
         "DynamicQuantizeLinear",
         # Not known at compile time.

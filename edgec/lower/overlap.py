@@ -116,7 +116,8 @@ def _by_pixel(window: Window, out_channels: int) -> int:
 def _pixel_distance(readers: Array, out_channels: int, channels: int) -> int:
     flat = readers.ravel()
     ahead = flat * out_channels - np.arange(flat.size, dtype=np.int64) * channels
-    return int(np.max(ahead[flat >= 0], initial=0))
+    read = ahead[flat >= 0]
+    return int(read.max()) if read.size else 0
 
 
 def _conv_transpose(spec: ConvTranspose) -> int:

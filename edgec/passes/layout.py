@@ -19,32 +19,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
-from edgec.dtypes import Array
 from edgec.ir import ops
-from edgec.ir.graph import Constant, Graph, GraphBuilder, Node, Value
-from edgec.ir.qparams import QuantParams
-from edgec.passes.layout_attrs import attrs_in_frame
-from edgec.passes.layout_refs import (
-    Freedom,
-    Order,
-    Perm,
-    Ref,
-    Refs,
-    collect,
-    compose,
-    inverse,
-    output_layout,
-)
-from edgec.passes.layout_search import Frames, choose_frames
+from edgec.ir.graph import Graph, GraphBuilder
+from edgec.passes.layout_refs import collect
+from edgec.passes.layout_search import choose_frames
+from edgec.passes.layout_write import write
 
 
 def layout(graph: Graph) -> Graph:
     """Apply the rules."""
     graph = _equal_ranks(_keep_dims(graph))
     refs = collect(graph)
-    return _Writer(graph, refs, choose_frames(refs)).write()
+    return write(graph, refs, choose_frames(refs))
 
 
 def transposes(graph: Graph) -> int:
@@ -62,7 +48,9 @@ def _keep_dims(graph: Graph) -> Graph:
         shape = tuple(
             1 if axis in axes else size for axis, size in enumerate(graph.shape(node.inputs[0]))
         )
-        kept = builder.value(replace(result, name=builder.fresh(f"{result.name}/kept"), shape=shape))
+        kept = builder.value(
+            replace(result, name=builder.fresh(f"{result.name}/kept"), shape=shape)
+        )
         builder.put(replace(node, attrs=replace(node.attrs, keepdims=True), outputs=(kept,)))
         attrs = ops.Reshape(result.shape)
         builder.node(f"{node.name}/drop", attrs, (kept,), (result.name,), node.sources)
@@ -86,59 +74,3 @@ def _equal_ranks(graph: Graph) -> Graph:
             inputs[index] = full
         builder.put(replace(node, inputs=tuple(inputs)))
     return builder.build()
-
-
-class _Writer:
-    """Writes the graph with every root in its frame."""
-
-    def __init__(self, graph: Graph, refs: Refs, frames: Frames) -> None:
-        self._graph = graph
-        self._refs = refs
-        self._frames = frames
-        self._out = GraphBuilder(graph.name)
-        self._out.metadata = dict(graph.metadata)
-        # Names of the old graph stay reserved, so that fresh names are fresh.
-        self._taken = GraphBuilder.of(graph)
-        self._made: dict[tuple[str, Order, tuple[int, ...]], str] = {}
-
-    def write(self) -> Graph:
-        for name in self._graph.inputs:
-            self._root(name)
-            self._out.inputs.append(name)
-            if self._frames[name] != tuple(range(len(self._frames[name]))):
-                self._out.input_layouts[name] = self._frames[name]
-        self._compose_layouts()
-        for node in self._graph.nodes:
-            if node.name not in self._refs.aliases:
-                self._node(node)
-        for name in self._graph.outputs:
-            self._output(name)
-        return self._out.build()
-
-    def _compose_layouts(self) -> None:
-        """Layouts the graph already had come first."""
-        for name, perm in self._graph.input_layouts.items():
-            self._out.input_layouts[name] = compose(perm, self._frames[name])
-
-    def _root(self, name: str) -> None:
-        """Declare a root in its frame."""
-        value = self._graph.values[name]
-        shape = tuple(value.shape[axis] for axis in self._frames[name])
-        self._out.value(replace(value, shape=shape))
-        self._made[(name, self._refs.order(name, self._frames[name]), shape)] = name
-
-    def _node(self, node: Node) -> None:
-        frame = self._frames[node.output]
-        inputs = [
-            self._fetch(self._refs.refs[name].permuted(frame), name)
-            if name in self._refs.refs and self._refs.freedom[node.output] is not Freedom.FIXED
-            else self._fetch(self._refs.refs[name], name)
-            if name in self._refs.refs
-            else self._constant(node, name, frame)
-            for name in node.inputs
-        ]
-        self._root(node.output)
-        if isinstance(node.attrs, ops.Gemm):
-            inputs[0], inputs[1] = self._columns(node, frame)
-        attrs = attrs_in_frame(node.attrs, frame)
-        self._out.put(replace(node, attrs=attrs, inputs=tuple(inputs)))

@@ -63,13 +63,15 @@ class Use:
 
     Attributes:
         ref: what is read.
-        reader: root that the reader computes; None when it is a graph output.
+        reader: root that the reader computes, if that is of free layout; else None.
         free_tail: the axes inside the last group may come in any order (the columns of a `Gemm`).
+        is_output: the reader is the outside world.
     """
 
     ref: Ref
     reader: str | None
     free_tail: bool = False
+    is_output: bool = False
 
     def needs(self, frames: Mapping[str, Perm]) -> Ref:
         """What is read when each root has the given frame."""
@@ -77,7 +79,7 @@ class Use:
 
     def accepts(self, wanted: Ref, available: Order) -> bool:
         """Whether a tensor with axes in `available` order serves without a `Transpose`."""
-        if self.reader is None:
+        if self.is_output:
             return output_layout(wanted, available) is not None
         order = wanted.order
         if not self.free_tail:
@@ -164,12 +166,13 @@ def collect(graph: Graph) -> Refs:
             aliases.add(node.name)
             continue
         add_root(node.output, _freedom(graph, node))
+        reader = None if freedom[node.output] is Freedom.FIXED else node.output
         for name in node.inputs:
             if name in refs:
-                tail = isinstance(node.attrs, ops.Gemm)
-                uses[refs[name].root].append(Use(refs[name], node.output, tail))
+                use = Use(refs[name], reader, free_tail=isinstance(node.attrs, ops.Gemm))
+                uses[refs[name].root].append(use)
     for name in graph.outputs:
-        uses[refs[name].root].append(Use(refs[name], None))
+        uses[refs[name].root].append(Use(refs[name], None, is_output=True))
     frozen_uses = {name: tuple(found) for name, found in uses.items()}
     return Refs(shapes, freedom, refs, frozen_uses, frozenset(aliases))
 

@@ -87,14 +87,15 @@ def _neighbours(refs: Refs) -> dict[str, list[tuple[str, Perm]]]:
     """For each free root the free roots it reads or that read it, with ``frame[other] =
     compose(step, frame[root])``.
     """
-    free = {root: [] for root, how in refs.freedom.items() if how is Freedom.ANY}
-    found: dict[str, list[tuple[str, Perm]]] = free
-    for root in free:
+    found: dict[str, list[tuple[str, Perm]]] = {
+        root: [] for root, how in refs.freedom.items() if how is Freedom.ANY
+    }
+    for root, others in found.items():
         for use in refs.uses[root]:
-            if use.reader in free and use.reader is not None:
+            if use.reader is not None and use.reader in found:
                 perm = _as_permutation(refs, use.ref)
                 if perm is not None:
-                    found[root].append((use.reader, inverse(perm)))
+                    others.append((use.reader, inverse(perm)))
                     found[use.reader].append((root, perm))
     return found
 
@@ -138,7 +139,7 @@ def _seeds(
         back = inverse(step)
         yield back
         for use in refs.uses[root]:
-            if use.reader is not None and use.reader not in region:
+            if not use.is_output and use.reader not in region:
                 wanted = use.needs(frames).order
                 rank = len(refs.shapes[root])
                 yield compose(back, place(_position(wanted, axis) for axis in range(rank)))

@@ -6,6 +6,7 @@ described in firmware/app/protocol.h.
 
 from __future__ import annotations
 
+import re
 import time
 import zlib
 from collections import deque
@@ -18,6 +19,8 @@ _ATTEMPTS = 4
 _CONSOLE_LINES = 30
 _MAX_LINE_BYTES = 4096
 _FAULT_SETTLE_S = 0.3
+_FAULT_END = "halted"
+_PROGRAM_COUNTER = re.compile(r"\bpc=([0-9a-f]{8})\b")
 
 
 class ByteStream(Protocol):
@@ -27,7 +30,11 @@ class ByteStream(Protocol):
         """Send bytes; SimulationError when the other end is gone."""
 
     def read(self, timeout_s: float) -> bytes:
-        """At least one byte, or none after the time-out; SimulationError when the end is gone."""
+        """At least one byte; none after the time-out, or when no more can come without a write.
+
+        Raises:
+            SimulationError: the other end is gone.
+        """
 
 
 class RequestError(SimulationError):
@@ -48,10 +55,17 @@ class Link:
     Args:
         stream: connection to the firmware.
         reply_timeout_s: how long a reply may take, unless a request says otherwise.
+        locate: puts a code address into words, for fault messages.
     """
 
-    def __init__(self, stream: ByteStream, reply_timeout_s: float = 10.0) -> None:
+    def __init__(
+        self,
+        stream: ByteStream,
+        reply_timeout_s: float = 10.0,
+        locate: Callable[[int], str] | None = None,
+    ) -> None:
         self._stream = stream
+        self._locate = locate
         self._reply_timeout_s = reply_timeout_s
         self._received = bytearray()
         self._console: deque[str] = deque(maxlen=_CONSOLE_LINES)
@@ -159,20 +173,27 @@ class Link:
         if remaining <= 0:
             raise _SilenceError("no answer in time")
         try:
-            self._received += self._stream.read(remaining)
+            data = self._stream.read(remaining)
         except SimulationError as error:
             raise self._failure(error.what, hint=error.hint) from error
+        if not data:
+            raise _SilenceError("no answer in time")
+        self._received += data
 
     def _fault(self, first: str) -> SimulationError:
         """Collect what the fault handler prints after its first line."""
         lines = [first]
         deadline = time.monotonic() + _FAULT_SETTLE_S
-        while True:
+        while lines[-1] != _FAULT_END:
             try:
                 lines.append(self._next_line(deadline))
             except (_NoiseError, SimulationError):
                 break
-        return SimulationError("the firmware stopped at a fault:\n  " + "\n  ".join(lines))
+        text = "\n  ".join(lines)
+        counter = _PROGRAM_COUNTER.search(text)
+        if counter is not None and self._locate is not None:
+            text += f"\n  at {self._locate(int(counter[1], 16))}"
+        return SimulationError(f"the firmware stopped at a fault:\n  {text}")
 
     def _failure(self, what: str, hint: str = "") -> SimulationError:
         tail = [*self._console]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -103,15 +103,21 @@ class FirmwareClient:
         stream: connection to the firmware.
         reply_timeout_s: longest wait for the answer to a small request.
         run_timeout_s: longest wait for a run of the model.
+        locate: puts a code address into words, for fault messages.
 
     Raises:
         SimulationError: the firmware does not answer.
     """
 
     def __init__(
-        self, stream: ByteStream, *, reply_timeout_s: float = 10.0, run_timeout_s: float = 300.0
+        self,
+        stream: ByteStream,
+        *,
+        reply_timeout_s: float = 10.0,
+        run_timeout_s: float = 300.0,
+        locate: Callable[[int], str] | None = None,
     ) -> None:
-        self._link = Link(stream, reply_timeout_s)
+        self._link = Link(stream, reply_timeout_s, locate)
         self._run_timeout_s = run_timeout_s
         self._info: FirmwareInfo | None = None
         self._link.synchronise()

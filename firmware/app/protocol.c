@@ -67,10 +67,10 @@ static const char *select_model(protocol_t *protocol, uint32_t index) {
     const edgec_model_t *model = config->models[index];
     edgec_context_t context;
     if (model->num_inputs > PROTOCOL_MAX_INPUTS) {
-        return "the model has too many inputs";
+        return "model has too many inputs";
     }
     if (model->init(&context, config->arena, config->arena_bytes) != EDGEC_OK) {
-        return "the model cannot use the arena";
+        return "model refuses the arena";
     }
     protocol->model = model;
     protocol->context = context;
@@ -138,10 +138,10 @@ static const char *serve_write(protocol_t *protocol, char *rest) {
     const edgec_tensor_t *input = &model->inputs[index];
     const uint32_t count = (uint32_t)decoded;
     if (start > input->bytes || count > input->bytes - start) {
-        return "the data reaches beyond the input";
+        return "data beyond the input";
     }
     if (start > protocol->written[index]) {
-        return "the input has a gap before the data";
+        return "gap before the data";
     }
     protocol->has_outputs = false; /* an input may lie where an output was */
     uint8_t *target = protocol->context.arena + input->offset + start;
@@ -159,7 +159,7 @@ static const char *run_model(protocol_t *protocol, edgec_step_hook_t hook, void 
     for (uint32_t i = 0; i < model->num_inputs; i++) {
         if (protocol->written[i] != model->inputs[i].bytes) {
             put_field("incomplete_input=", i);
-            return "write all of the inputs first; a run uses them up";
+            return "write all inputs before a run";
         }
     }
     forget_tensors(protocol);
@@ -168,7 +168,7 @@ static const char *run_model(protocol_t *protocol, edgec_step_hook_t hook, void 
     const edgec_status_t status = model->run(&protocol->context);
     if (status != EDGEC_OK) {
         put_field("status=", (uint32_t)status);
-        return "the model did not run";
+        return "run failed";
     }
     protocol->has_outputs = true;
     return NULL;
@@ -238,7 +238,7 @@ static const char *serve_read(protocol_t *protocol, char *rest) {
         return no_such_output;
     }
     if (!protocol->has_outputs) {
-        return "there are no outputs; run first";
+        return "run first";
     }
     const edgec_tensor_t *output = &model->outputs[index];
     const uint8_t *bytes = protocol->context.arena + output->offset;
@@ -263,13 +263,13 @@ static const struct {
 } requests[] = {
     {"help", "", serve_help},
     {"info", "", serve_info},
-    {"model", "N: select a model", serve_model},
+    {"model", "N: select model", serve_model},
     {"ping", "WORD", serve_ping},
     {"write", "INPUT START HEX", serve_write},
     {"run", "", serve_run},
     {"read", "OUTPUT", serve_read},
-    {"trace", "run, CRC-32 of each step's output", serve_trace},
-    {"bench", "run, cycles of each step", serve_bench},
+    {"trace", "= run + CRC-32 of steps", serve_trace},
+    {"bench", "= run + cycles of steps", serve_bench},
 };
 
 #define NUM_REQUESTS (sizeof requests / sizeof requests[0])
@@ -309,7 +309,7 @@ static const char *serve_line(protocol_t *protocol) {
     }
     char *rest = checked_request(protocol);
     if (rest == NULL) {
-        return "line does not match its checksum";
+        return "line fails its checksum";
     }
     const char *name = text_next_word(&rest);
     for (uint32_t i = 0; name != NULL && i < NUM_REQUESTS; i++) {
@@ -317,7 +317,7 @@ static const char *serve_line(protocol_t *protocol) {
             return requests[i].serve(protocol, rest);
         }
     }
-    return "line is no known request, see help";
+    return "line is unknown, see help";
 }
 
 static void end_reply(const char *error) {

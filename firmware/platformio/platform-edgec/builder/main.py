@@ -60,7 +60,7 @@ def upload_command(tool):
     """The command line of `tool` that writes the program and starts it."""
     target = board.get("upload.openocd_target", "")
     interface = board.get("upload.openocd_interface", "")
-    serial = env.GetProjectOption("custom_probe", "")
+    serial = env.subst("$UPLOAD_PORT") if "UPLOAD_PORT" in env else ""
     openocd = ["openocd", "-f", f"interface/{interface}.cfg", "-f", f"target/{target}.cfg"]
     openocd += ["-c", f'"adapter serial {serial}"'] if serial else []
     pyocd = ["pyocd", "load", "--target", board.get("upload.chip", ""), "--format", "elf"]

@@ -1,0 +1,30 @@
+"""The Jinja environment of all templates."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import jinja2
+
+from edgec.codegen.cliterals import c_array, c_int
+
+TEMPLATES = Path(__file__).resolve().parent.parent / "templates"
+
+
+@cache
+def environment() -> jinja2.Environment:
+    """Strict, without HTML escaping; only the filters that templates may use are added."""
+    env = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        undefined=jinja2.StrictUndefined,
+        autoescape=False,  # noqa: S701 - the output is C; names and comments are escaped by codegen
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        line_statement_prefix="%%",
+        line_comment_prefix="%#",
+    )
+    env.filters["c_array"] = c_array
+    env.filters["c_int"] = c_int
+    return env

@@ -1,0 +1,183 @@
+"""Element functions of one and two variables, and Softmax."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from edgec.dtypes import DType
+from edgec.frontend.context import Context
+from edgec.frontend.onnx_node import OnnxNode
+from edgec.frontend.tensors import Tensor, UnsupportedError, require_real
+from edgec.ir import ops
+from edgec.ir.graph import Constant, Value
+from edgec.ir.ops import UnaryKind
+
+
+def add(ctx: Context, node: OnnxNode) -> Tensor:
+    """Numpy broadcasting; either operand may be constant."""
+    return _binary(ctx, node, ops.Add())
+
+
+def sub(ctx: Context, node: OnnxNode) -> Tensor:
+    """Numpy broadcasting; either operand may be constant."""
+    return _binary(ctx, node, ops.Sub())
+
+
+def mul(ctx: Context, node: OnnxNode) -> Tensor:
+    """Numpy broadcasting; either operand may be constant."""
+    return _binary(ctx, node, ops.Mul())
+
+
+def div(ctx: Context, node: OnnxNode) -> Tensor:
+    """By a constant without zeros."""
+    divisor = node.constant(1, "divisor")
+    real = divisor.real()
+    if divisor.dtype is not DType.FLOAT32 and divisor.quant is None:
+        raise UnsupportedError("it divides integers", "compute on floats")
+    if not np.all(real):
+        raise UnsupportedError("it divides by zero", "correct the model")
+    factor = Constant(divisor.name, (1.0 / real.astype(np.float64)).astype(np.float32))
+    return ctx.emit(ops.Mul(), node.real_value(0), factor)
+
+
+def variadic_sum(ctx: Context, node: OnnxNode) -> Tensor:
+    """Any number of inputs, numpy broadcasting."""
+    total = _operand(node, 0)
+    for index in range(1, node.input_count):
+        total = ctx.emit(ops.Add(), total, _operand(node, index))
+    if isinstance(total, Constant):
+        raise UnsupportedError("its input is a constant", "fold constants before the export")
+    return total
+
+
+def relu(ctx: Context, node: OnnxNode) -> Tensor:
+    """Any shape."""
+    return ctx.emit(ops.Clip(0.0, math.inf), node.real_value(0))
+
+
+def clip(ctx: Context, node: OnnxNode) -> Tensor:
+    """Constant bounds, as attributes (opset < 11) or inputs; Relu6 is Clip(0, 6)."""
+    if node.opset < 11:
+        low, high = node.float("min", -math.inf), node.float("max", math.inf)
+    else:
+        low = node.float_input(1, "min") if node.has(1) else -math.inf
+        high = node.float_input(2, "max") if node.has(2) else math.inf
+    return _clip(ctx, node.real_value(0), low, high)
+
+
+def minimum(ctx: Context, node: OnnxNode) -> Tensor:
+    """Of one value and one constant number."""
+    x, bound = _value_and_number(node)
+    return _clip(ctx, x, -math.inf, bound)
+
+
+def maximum(ctx: Context, node: OnnxNode) -> Tensor:
+    """Of one value and one constant number."""
+    x, bound = _value_and_number(node)
+    return _clip(ctx, x, bound, math.inf)
+
+
+def unary(ctx: Context, node: OnnxNode) -> Tensor:
+    """Any shape."""
+    return ctx.emit(ops.Unary(UnaryKind(node.op)), node.real_value(0))
+
+
+def leaky_relu(ctx: Context, node: OnnxNode) -> Tensor:
+    """Any shape."""
+    return _unary(ctx, node, UnaryKind.LEAKY_RELU, alpha=0.01)
+
+
+def elu(ctx: Context, node: OnnxNode) -> Tensor:
+    """Any shape."""
+    return _unary(ctx, node, UnaryKind.ELU, alpha=1.0)
+
+
+def hard_sigmoid(ctx: Context, node: OnnxNode) -> Tensor:
+    """Any shape."""
+    return _unary(ctx, node, UnaryKind.HARD_SIGMOID, alpha=0.2, beta=0.5)
+
+
+def gelu(ctx: Context, node: OnnxNode) -> Tensor:
+    """The exact form (approximate = none)."""
+    if node.text("approximate", "none") != "none":
+        raise UnsupportedError("it is the tanh approximation", "export with approximate='none'")
+    return _unary(ctx, node, UnaryKind.GELU)
+
+
+def prelu(ctx: Context, node: OnnxNode) -> Tensor:
+    """Constant slope, one number or one per channel of one axis."""
+    x, slope = node.real_value(0), node.real_array(1, "slope")
+    if slope.size == 1:
+        alpha = float(slope.reshape(-1)[0])
+        return ctx.emit(ops.Unary(UnaryKind.LEAKY_RELU, alpha=alpha), x)
+    offset = len(x.shape) - slope.ndim
+    axes = [axis + offset for axis, size in enumerate(slope.shape) if size != 1]
+    if len(axes) != 1 or offset < 0:
+        raise UnsupportedError(
+            f"the slope {list(slope.shape)} varies along several axes", "use a slope per channel"
+        )
+    per_channel = Constant(node.input_name(1), slope.reshape(-1))
+    y = ctx.emit(ops.PRelu(), ctx.axis_last(x, axes[0]), per_channel)
+    return ctx.axis_back(y, axes[0])
+
+
+def softmax(ctx: Context, node: OnnxNode) -> Tensor:
+    """Any axis; before opset 13 over all axes from `axis` on, as ONNX defined it then."""
+    x = node.real_value(0)
+    rank = len(x.shape)
+    axis = normal_axis(node.int("axis", -1 if node.opset >= 13 else 1), rank, node.opset < 13)
+    if node.opset >= 13:
+        y: Tensor = ctx.emit(ops.Softmax(), ctx.axis_last(x, axis))
+        return ctx.axis_back(y, axis)
+    rows = math.prod(x.shape[:axis])
+    flat = ctx.reshape(x, (rows, math.prod(x.shape[axis:]))) if axis != rank - 1 else x
+    return ctx.reshape(ctx.emit(ops.Softmax(), flat), x.shape)
+
+
+def normal_axis(axis: int, rank: int, end_allowed: bool = False) -> int:
+    """A non-negative axis; UnsupportedError when it lies outside the tensor."""
+    if not -rank <= axis < rank + end_allowed:
+        raise UnsupportedError(f"axis {axis} lies outside {rank} dimensions", "correct the model")
+    return axis + rank if axis < 0 else axis
+
+
+def _binary(ctx: Context, node: OnnxNode, attrs: Any) -> Tensor:
+    a, b = _operand(node, 0), _operand(node, 1)
+    if isinstance(a, Constant) and isinstance(b, Constant):
+        raise UnsupportedError("both operands are constants", "fold constants before the export")
+    return ctx.emit(attrs, a, b)
+
+
+def _operand(node: OnnxNode, index: int) -> Tensor:
+    """A real input, constant or not."""
+    found = node.tensor(index)
+    if isinstance(found, Value):
+        return require_real(found)
+    if found.quant is None and found.dtype is not DType.FLOAT32:
+        raise UnsupportedError("an operand holds integers", "compute on floats")
+    return found
+
+
+def _unary(
+    ctx: Context, node: OnnxNode, kind: UnaryKind, alpha: float = 0.0, beta: float = 0.0
+) -> Tensor:
+    """An element function; `alpha` and `beta` are ONNX's defaults of the attributes."""
+    attrs = ops.Unary(kind, node.float("alpha", alpha), node.float("beta", beta))
+    return ctx.emit(attrs, node.real_value(0))
+
+
+def _clip(ctx: Context, x: Value, low: float, high: float) -> Tensor:
+    if math.isnan(low) or math.isnan(high):
+        raise UnsupportedError("a bound is no number", "correct the model")
+    # ONNX computes min(max(x, low), high): crossed bounds give `high` everywhere.
+    return ctx.emit(ops.Clip(min(low, high), high), x)
+
+
+def _value_and_number(node: OnnxNode) -> tuple[Value, float]:
+    if node.input_count != 2:
+        raise UnsupportedError(f"it has {node.input_count} inputs", "use one value and one number")
+    value = 1 if isinstance(node.tensor(0), Constant) else 0
+    return node.real_value(value), node.float_input(1 - value, "bound")

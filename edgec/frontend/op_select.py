@@ -1,0 +1,156 @@
+"""Operators that take parts of tensors or put tensors together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from edgec.dtypes import DType
+from edgec.frontend.context import Context
+from edgec.frontend.onnx_node import OnnxNode
+from edgec.frontend.op_elementwise import normal_axis
+from edgec.frontend.tensors import Tensor, UnsupportedError, moved_constant
+from edgec.ir import ops
+from edgec.ir.graph import Constant
+from edgec.ir.ops import PadMode
+
+Range = tuple[int, int, int]
+"""(start, step, size)"""
+
+
+def slice_(ctx: Context, node: OnnxNode) -> Tensor:
+    """Constant starts, ends, axes, steps; negative steps; attribute and input forms."""
+    x = node.tensor(0)
+    starts, ends = node.axes_input("starts", 1), node.axes_input("ends", 2)
+    if starts is None or ends is None or len(starts) != len(ends):
+        raise UnsupportedError("starts and ends do not belong together", "correct the model")
+    axes = node.axes_input("axes", 3) or tuple(range(len(starts)))
+    steps = node.ints_input(4, "steps") if node.has(4) else (1,) * len(starts)
+    if not len(starts) == len(axes) == len(steps) or 0 in steps:
+        raise UnsupportedError("starts, axes and steps do not belong together", "correct it")
+    ranges = {}
+    for start, end, axis, step in zip(starts, ends, axes, steps, strict=True):
+        where = normal_axis(axis, len(x.shape))
+        ranges[where] = _resolve(x.shape[where], start, end, step)
+    return take(ctx, x, ranges)
+
+
+def split(ctx: Context, node: OnnxNode) -> tuple[Tensor, ...]:
+    """Constant sizes as attribute or input, or equal parts."""
+    x = node.tensor(0)
+    axis = normal_axis(node.int("axis", 0), len(x.shape))
+    count = len(node.outputs)
+    sizes = node.axes_input("split", 1)
+    if sizes is None:
+        # num_outputs: equal parts, the last one smaller if need be.
+        part = -(-x.shape[axis] // count)
+        sizes = (part,) * (count - 1) + (x.shape[axis] - part * (count - 1),)
+    if len(sizes) != count or sum(sizes) != x.shape[axis] or min(sizes) < 1:
+        raise UnsupportedError(
+            f"parts {list(sizes)} do not make up the axis of {x.shape[axis]}", "correct the model"
+        )
+    starts = [sum(sizes[:i]) for i in range(count)]
+    return tuple(
+        take(ctx, x, {axis: (start, 1, size)}) for start, size in zip(starts, sizes, strict=True)
+    )
+
+
+def gather(ctx: Context, node: OnnxNode) -> Tensor:
+    """Constant evenly spaced indices (one number, or a row of them)."""
+    x, indices = node.tensor(0), node.constant(1, "indices")
+    axis = normal_axis(node.int("axis", 0), len(x.shape))
+    size = x.shape[axis]
+    picked = [int(i) + size if i < 0 else int(i) for i in indices.array.reshape(-1)]
+    if not picked or not all(0 <= i < size for i in picked):
+        raise UnsupportedError("its indices lie outside the tensor", "correct the model")
+    step = picked[1] - picked[0] if len(picked) > 1 else 1
+    even = all(b - a == step for a, b in zip(picked, picked[1:], strict=False))
+    if not even or step == 0:
+        raise UnsupportedError("its indices are not evenly spaced", "use Slice or Split")
+    taken = take(ctx, x, {axis: (picked[0], step, len(picked))})
+    return ctx.reshape(taken, (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]))
+
+
+def concat(ctx: Context, node: OnnxNode) -> Tensor:
+    """Along any axis; float constants allowed among the inputs."""
+    tensors = [node.tensor(i) for i in range(node.input_count)]
+    axis = normal_axis(node.int("axis", 1), len(tensors[0].shape))
+    if all(isinstance(t, Constant) for t in tensors):
+        raise UnsupportedError("all inputs are constants", "fold constants before the export")
+    kinds = {t.dtype for t in tensors if not (isinstance(t, Constant) and t.quant is not None)}
+    if len(kinds) > 1 or (
+        DType.FLOAT32 not in kinds and any(isinstance(t, Constant) for t in tensors)
+    ):
+        raise UnsupportedError("its inputs mix floats and integers", "dequantize them before")
+    if len(tensors) == 1:
+        return tensors[0]
+    dtype = next(iter(kinds)) if kinds else DType.FLOAT32
+    return ctx.emit(ops.Concat(axis), *tensors, dtype=dtype)
+
+
+def pad(ctx: Context, node: OnnxNode) -> Tensor:
+    """Constant pads; modes constant, reflect and edge; negative pads crop."""
+    x = node.value(0)
+    modes = {mode.value: mode for mode in PadMode}
+    mode = modes.get(node.text("mode", "constant"))
+    if mode is None:
+        raise UnsupportedError("its mode is not constant, reflect or edge", "use one of these")
+    if node.opset < 11:
+        pads, value = node.ints("pads") or (), node.float("value", 0.0)
+    else:
+        pads = node.ints_input(1, "pads")
+        value = node.float_input(2, "constant_value") if node.has(2) else 0.0
+    rank = len(x.shape)
+    axes = node.ints_input(3, "axes") if node.has(3) else tuple(range(rank))
+    if len(pads) != 2 * len(axes):
+        raise UnsupportedError(f"{len(pads)} pads for {len(axes)} axes", "correct the model")
+    both = [(0, 0)] * rank
+    for i, axis in enumerate(axes):
+        both[normal_axis(axis, rank)] = (pads[i], pads[i + len(axes)])
+    return _padded(ctx, x, both, mode, value)
+
+
+def take(ctx: Context, x: Tensor, ranges: dict[int, Range]) -> Tensor:
+    """The given ranges of some axes of x, all of the others."""
+    full = [ranges.get(axis, (0, 1, size)) for axis, size in enumerate(x.shape)]
+    if any(size < 1 for _, _, size in full):
+        raise UnsupportedError("its result is empty", "leave the node out")
+    if all(r == (0, 1, size) for r, size in zip(full, x.shape, strict=True)):
+        return x
+    starts, steps, sizes = (tuple(r[i] for r in full) for i in range(3))
+    if isinstance(x, Constant):
+        cut = tuple(_python_slice(*r) for r in full)
+        return moved_constant(x, lambda array: array[cut])
+    return ctx.emit(ops.Slice(starts, steps, sizes), x)
+
+
+def _python_slice(start: int, step: int, size: int) -> slice:
+    end = start + size * step
+    return slice(start, end if end >= 0 else None, step)
+
+
+def _resolve(size: int, start: int, end: int, step: int) -> Range:
+    """ONNX's rules for negative and out-of-range bounds."""
+    start, end = (bound + size if bound < 0 else bound for bound in (start, end))
+    if step > 0:
+        start, end = max(min(start, size), 0), max(min(end, size), 0)
+    else:
+        start, end = max(min(start, size - 1), 0), max(min(end, size - 1), -1)
+    return start, step, max(-(-(end - start) // step), 0)
+
+
+def _padded(
+    ctx: Context, x: Tensor, pads: Sequence[tuple[int, int]], mode: PadMode, value: float
+) -> Tensor:
+    """X cropped by the negative pads and then padded by the others."""
+    crops = {
+        axis: (max(-before, 0), 1, size + min(before, 0) + min(after, 0))
+        for axis, (size, (before, after)) in enumerate(zip(x.shape, pads, strict=True))
+        if before < 0 or after < 0
+    }
+    if crops and mode is not PadMode.CONSTANT:
+        raise UnsupportedError(f"negative pads in mode {mode.value}", "use a Slice to crop")
+    cropped = take(ctx, x, crops)
+    grown = tuple((max(before, 0), max(after, 0)) for before, after in pads)
+    if not any(before or after for before, after in grown):
+        return cropped
+    return ctx.emit(ops.Pad(grown, mode, value if mode is PadMode.CONSTANT else 0.0), cropped)

@@ -1,0 +1,168 @@
+"""Every ONNX operator that edgec imports, with the function that does it.
+
+The docstring of a handler states what the operator may be like; the operator table of the
+documentation is made from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from edgec.frontend import (
+    op_conv,
+    op_elementwise,
+    op_matmul,
+    op_pool,
+    op_quant,
+    op_reduce,
+    op_resize,
+    op_select,
+    op_shape,
+)
+from edgec.frontend.context import Context
+from edgec.frontend.onnx_node import OnnxNode
+from edgec.frontend.tensors import Tensor
+
+Handler = Callable[[Context, OnnxNode], Tensor | tuple[Tensor, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorSupport:
+    """One row of the table of operators."""
+
+    op: str
+    constraints: str
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """Why an operator is not supported, and what to do."""
+
+    reason: str
+    remedy: str
+
+
+HANDLERS: Mapping[str, Handler] = MappingProxyType(
+    {
+        "Abs": op_elementwise.unary,
+        "Add": op_elementwise.add,
+        "ArgMax": op_reduce.arg_max,
+        "AveragePool": op_pool.average_pool,
+        "BatchNormalization": op_reduce.batch_normalization,
+        "Cast": op_shape.cast,
+        "Clip": op_elementwise.clip,
+        "Concat": op_select.concat,
+        "Conv": op_conv.conv,
+        "ConvTranspose": op_conv.conv_transpose,
+        "DepthToSpace": op_shape.depth_to_space,
+        "DequantizeLinear": op_quant.dequantize_linear,
+        "Div": op_elementwise.div,
+        "Dropout": op_shape.dropout,
+        "Elu": op_elementwise.elu,
+        "Erf": op_elementwise.unary,
+        "Exp": op_elementwise.unary,
+        "Flatten": op_shape.flatten,
+        "Gather": op_select.gather,
+        "Gelu": op_elementwise.gelu,
+        "Gemm": op_matmul.gemm,
+        "GlobalAveragePool": op_pool.global_average_pool,
+        "GlobalMaxPool": op_pool.global_max_pool,
+        "HardSigmoid": op_elementwise.hard_sigmoid,
+        "HardSwish": op_elementwise.unary,
+        "Identity": op_shape.identity,
+        "LeakyRelu": op_elementwise.leaky_relu,
+        "MatMul": op_matmul.matmul,
+        "Max": op_elementwise.maximum,
+        "MaxPool": op_pool.max_pool,
+        "Min": op_elementwise.minimum,
+        "Mul": op_elementwise.mul,
+        "Neg": op_elementwise.unary,
+        "PRelu": op_elementwise.prelu,
+        "Pad": op_select.pad,
+        "QuantizeLinear": op_quant.quantize_linear,
+        "ReduceMax": op_reduce.reduce,
+        "ReduceMean": op_reduce.reduce,
+        "ReduceSum": op_reduce.reduce,
+        "Relu": op_elementwise.relu,
+        "Reshape": op_shape.reshape,
+        "Resize": op_resize.resize,
+        "Sigmoid": op_elementwise.unary,
+        "Slice": op_select.slice_,
+        "Softmax": op_elementwise.softmax,
+        "Softplus": op_elementwise.unary,
+        "SpaceToDepth": op_shape.space_to_depth,
+        "Split": op_select.split,
+        "Sqrt": op_elementwise.unary,
+        "Squeeze": op_shape.squeeze,
+        "Sub": op_elementwise.sub,
+        "Sum": op_elementwise.variadic_sum,
+        "Tanh": op_elementwise.unary,
+        "Transpose": op_shape.transpose,
+        "Unsqueeze": op_shape.unsqueeze,
+        "Upsample": op_resize.resize,
+    }
+)
+
+_FOLDED = (
+    ("Constant", "All attribute forms; becomes a constant."),
+    (
+        "ConstantOfShape, Shape, Size, Range, Expand, Tile, ...",
+        "Where all inputs are known at compile time: computed at import.",
+    ),
+)
+"""Operators that never reach a handler, for the table."""
+
+_QDQ = Obstacle(
+    "it is of the QOperator format", "export in the QDQ format (QuantFormat.QDQ of onnxruntime)"
+)
+_CONTROL = Obstacle(
+    "control flow is not compiled", "export the model by tracing, with fixed shapes"
+)
+_RECURRENT = Obstacle("recurrent networks are not supported", "use convolutions over time")
+_TRANSFORMER = Obstacle(
+    "transformer operators are not supported yet", "use a convolutional network, or a later edgec"
+)
+_OBSTACLES: Mapping[str, Obstacle] = MappingProxyType(
+    {
+        **dict.fromkeys(("QLinearConv", "QLinearMatMul", "ConvInteger", "MatMulInteger"), _QDQ),
+        **dict.fromkeys(("QLinearAdd", "QLinearGlobalAveragePool", "QLinearConcat"), _QDQ),
+        **dict.fromkeys(("If", "Loop", "Scan", "SequenceMap"), _CONTROL),
+        **dict.fromkeys(("LSTM", "GRU", "RNN"), _RECURRENT),
+        **dict.fromkeys(("LayerNormalization", "RMSNormalization", "Attention"), _TRANSFORMER),
+        "DynamicQuantizeLinear": Obstacle(
+            "its scale is computed at run time", "quantize statically, with calibration data"
+        ),
+        "LogSoftmax": Obstacle(
+            "logarithms of probabilities are not computed", "end with Softmax or with the logits"
+        ),
+        "Constant": Obstacle("its kind of value is not a number", "use tensors of numbers"),
+    }
+)
+_UNKNOWN = Obstacle(
+    "edgec has no such operator", "replace it by supported ones (see the table of operators)"
+)
+
+
+def supported_operators() -> tuple[OperatorSupport, ...]:
+    """The table of operators, sorted by name."""
+    rows = [OperatorSupport(op, _first_sentence(h)) for op, h in HANDLERS.items()]
+    return tuple(sorted((*rows, *(OperatorSupport(*row) for row in _FOLDED)), key=lambda r: r.op))
+
+
+def obstacle(op: str, domain: str) -> Obstacle:
+    """What to tell about an operator without a handler."""
+    if op in _OBSTACLES:
+        return _OBSTACLES[op]
+    if domain not in ("", "ai.onnx"):
+        return Obstacle(
+            f"operators of the domain {domain!r} are not standard ONNX",
+            "export the model with standard operators only",
+        )
+    return _UNKNOWN
+
+
+def _first_sentence(handler: Handler) -> str:
+    text = " ".join((handler.__doc__ or "").split())
+    return text.removesuffix(".")[:1].upper() + text[1:]

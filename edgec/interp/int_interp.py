@@ -1,0 +1,123 @@
+"""Executes an INTEGER graph: the oracle that the generated C is compared with, bit for bit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+import numpy as np
+
+from edgec.dtypes import Array, DType, frozen
+from edgec.errors import InternalError
+from edgec.interp import kernels_np_conv as weighted
+from edgec.interp import kernels_np_elementwise as elementwise
+from edgec.interp import kernels_np_move as move
+from edgec.interp import kernels_np_pool as pool
+from edgec.interp.operands import Kernel, Operand
+from edgec.ir import Graph, Node, qops
+
+KERNELS: Mapping[type, Kernel] = MappingProxyType(
+    {
+        qops.QConv: weighted.conv,
+        qops.QConvTranspose: weighted.conv_transpose,
+        qops.QGemm: weighted.gemm,
+        qops.QAdd: elementwise.add,
+        qops.QMul: elementwise.mul,
+        qops.QLut: elementwise.lut,
+        qops.QPRelu: elementwise.prelu,
+        qops.QSoftmax: elementwise.softmax,
+        qops.QMaxPool: pool.max_pool,
+        qops.QAveragePool: pool.average_pool,
+        qops.QReduce: pool.reduce,
+        qops.QArgMax: pool.arg_max,
+        qops.QReshape: move.reshape,
+        qops.QTranspose: move.transpose,
+        qops.QSlice: move.slice_,
+        qops.QConcat: move.concat,
+        qops.QPad: move.pad,
+        qops.QResizeNearest: move.resize_nearest,
+        qops.QResizeLinear: move.resize_linear,
+    }
+)
+"""One kernel per operator of `ir.qops`."""
+
+
+def run_graph(graph: Graph, inputs: Mapping[str, Array]) -> dict[str, Array]:
+    """Every tensor of one inference.
+
+    Args:
+        graph: INTEGER stage.
+        inputs: int8 codes of each graph input, in its shape.
+
+    Returns:
+        Read-only codes of every value by name, graph inputs included; int8 (int32 for `QArgMax`).
+
+    Raises:
+        InternalError: an input is missing or misshapen, an operator is not an integer one, or a
+            promise of the quantizer is broken.
+    """
+    found: dict[str, Array] = {}
+    for name in graph.inputs:
+        if name not in inputs:
+            raise InternalError("no codes for a graph input", where=name)
+        found[name] = _checked(graph, name, inputs[name])
+    for node in graph.nodes:
+        found[node.output] = _checked(graph, node.output, _run_node(graph, node, found))
+    return found
+
+
+def run_graph_batch(graph: Graph, inputs: Mapping[str, Array]) -> dict[str, Array]:
+    """The graph's outputs for several samples, one after the other.
+
+    Args:
+        graph: INTEGER stage.
+        inputs: int8 [N, *shape[1:]] by graph input, where shape (batch 1) is the input's.
+
+    Returns:
+        Codes [N, *shape[1:]] of each graph output by name.
+
+    Raises:
+        InternalError: as `run_graph`.
+    """
+    count = len(next(iter(inputs.values())))
+    results: dict[str, list[Array]] = {name: [] for name in graph.outputs}
+    for index in range(count):
+        sample = {name: array[index : index + 1] for name, array in inputs.items()}
+        values = run_graph(graph, sample)
+        for name, arrays in results.items():
+            arrays.append(values[name])
+    return {name: np.concatenate(arrays) for name, arrays in results.items()}
+
+
+def _run_node(graph: Graph, node: Node, found: Mapping[str, Array]) -> Array:
+    kernel = KERNELS.get(type(node.attrs))
+    if kernel is None:
+        raise InternalError(f"{node.op} is no integer operator", where=node.name)
+    operands = [_operand(graph, name, found) for name in node.inputs]
+    try:
+        return kernel(node.attrs, operands, _zero_point(graph, node.output))
+    except InternalError as error:
+        raise InternalError(error.what, where=node.name) from error
+
+
+def _operand(graph: Graph, name: str, found: Mapping[str, Array]) -> Operand:
+    array = graph.constants[name].array if graph.is_constant(name) else found[name]
+    return Operand(array, _zero_point(graph, name))
+
+
+def _zero_point(graph: Graph, name: str) -> int:
+    """Of a per-tensor quantization; 0 where there is none (parameters, indices, weights)."""
+    tensor = graph.constants[name] if graph.is_constant(name) else graph.values[name]
+    quant = tensor.quant
+    return quant.tensor_zero_point if quant is not None and quant.axis is None else 0
+
+
+def _checked(graph: Graph, name: str, array: Array) -> Array:
+    value = graph.values[name]
+    if array.shape != value.shape or DType.of(array) is not value.dtype:
+        raise InternalError(
+            f"codes are {array.dtype} {list(array.shape)}, "
+            f"expected {value.dtype.value} {list(value.shape)}",
+            where=name,
+        )
+    return frozen(array)

@@ -1,0 +1,163 @@
+"""What a kernel is called with: operands, argument structs, and constants in the kernel's layout."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from edgec.dtypes import Array
+from edgec.errors import InternalError
+from edgec.fixedpoint import INT8_MAX, INT8_MIN, INT32_MAX, INT32_MIN
+from edgec.ir import qops
+from edgec.ir.graph import Graph, Node
+from edgec.ir.ops import ReduceKind
+from edgec.lower.params import (
+    AveragePoolParams,
+    ConstantRef,
+    ConvParams,
+    MulParams,
+    Params,
+    PReluParams,
+    ReduceParams,
+    ResizeParams,
+    SoftmaxParams,
+    SumParams,
+)
+from edgec.lower.program import ProgramConstant
+from edgec.lower.spec import Conv2D, Depthwise, Gemm, KernelSpec
+
+
+@dataclass(slots=True)
+class ConstantPool:
+    """The constants of a program under construction; equal ones are kept once."""
+
+    constants: list[ProgramConstant] = field(default_factory=list)
+    _known: dict[tuple[str, str, bytes], ConstantRef] = field(default_factory=dict)
+
+    def add(self, stem: str, array: Array) -> ConstantRef:
+        """A reference to an equal array of the same stem, added if there is none."""
+        key = (stem, str(array.dtype), hashlib.sha256(np.ascontiguousarray(array)).digest())
+        if key not in self._known:
+            self._known[key] = ConstantRef(len(self.constants))
+            self.constants.append(ProgramConstant(stem, array))
+        return self._known[key]
+
+
+def params_of(graph: Graph, node: Node, spec: KernelSpec, pool: ConstantPool) -> tuple[Params, ...]:
+    """The argument structs of one call, in the kernel's order.
+
+    Raises:
+        InternalError: a number does not fit the type that the kernel has for it.
+    """
+    match node.attrs:
+        case qops.QConv() | qops.QConvTranspose() | qops.QGemm():
+            found = _convolution(graph, node, spec, pool)
+        case qops.QAdd(params=params):
+            found = (_sum(params),)
+        case _:
+            single = _single(graph, node, pool)
+            found = () if single is None else (single,)
+    for params in found:
+        _check_codes(params, node)
+    return found
+
+
+def _single(graph: Graph, node: Node, pool: ConstantPool) -> Params | None:
+    attrs = node.attrs
+    match attrs:
+        case qops.QMul():
+            zero_points = [_zero_point(graph, name) for name in node.inputs[:2]]
+            return MulParams(attrs.multiplier, *zero_points, **_output(graph, node))
+        case qops.QPRelu():
+            slopes = graph.constants[node.inputs[1]].array
+            channels = graph.shape(node.inputs[0])[-1]
+            table = pool.add("slopes", np.broadcast_to(slopes.reshape(-1), (channels,)))
+            x_zero_point = _zero_point(graph, node.inputs[0])
+            return PReluParams(table, attrs.multiplier, x_zero_point, **_output(graph, node))
+        case qops.QSoftmax():
+            table = pool.add("exponentials", graph.constants[node.inputs[1]].array)
+            return SoftmaxParams(table, attrs.multiplier, **_output(graph, node))
+        case qops.QAveragePool():
+            table = pool.add("multipliers", graph.constants[node.inputs[1]].array)
+            x_zero_point = _zero_point(graph, node.inputs[0])
+            return AveragePoolParams(table, x_zero_point, **_output(graph, node))
+        case qops.QReduce() if attrs.kind is not ReduceKind.MAX:
+            x_zero_point = _zero_point(graph, node.inputs[0])
+            return ReduceParams(attrs.multiplier, x_zero_point, **_output(graph, node))
+        case qops.QResizeNearest() | qops.QResizeLinear():
+            rows, cols = (graph.constants[name].array for name in node.inputs[1:3])
+            return ResizeParams(pool.add("rows", rows), pool.add("cols", cols))
+        case _:
+            return None
+
+
+def _convolution(
+    graph: Graph, node: Node, spec: KernelSpec, pool: ConstantPool
+) -> tuple[Params, ...]:
+    attrs: qops.QConv | qops.QConvTranspose | qops.QGemm = node.attrs
+    weights, bias, multiplier = (graph.constants[name].array for name in node.inputs[1:4])
+    x_zero_point = _zero_point(graph, node.inputs[0])
+    if isinstance(spec, Conv2D | Gemm):
+        bias = _fold_zero_point(bias, weights, x_zero_point, node)
+    if isinstance(spec, Depthwise):
+        # [O, KH, KW, 1] to [KH, KW, O]: neighbouring channels lie side by side, as in the image.
+        weights = weights[..., 0].transpose(1, 2, 0)
+    own = ConvParams(
+        weights=pool.add("weights", weights),
+        bias=pool.add("bias", bias),
+        multiplier=pool.add("multipliers", multiplier),
+        x_zero_point=x_zero_point,
+        y_zero_point=attrs.y_zero_point,
+        act_min=attrs.act_min,
+        act_max=attrs.act_max,
+    )
+    residual = attrs.residual if isinstance(attrs, qops.QConv) else None
+    return (own,) if residual is None else (own, _sum(residual))
+
+
+def _fold_zero_point(bias: Array, weights: Array, x_zero_point: int, node: Node) -> Array:
+    """``bias - zx * sum(weights)``: then the kernel sums up x * w instead of (x - zx) * w.
+
+    It fits int32, because it is the accumulator of the input x = 0; and so do all partial sums,
+    which are accumulators of inputs with some x = 0 (`ir.qops` promises both).
+    """
+    sums = weights.astype(np.int64).reshape(weights.shape[0], -1).sum(axis=1)
+    folded = bias.astype(np.int64) - x_zero_point * sums
+    if np.any((folded < INT32_MIN) | (folded > INT32_MAX)):
+        raise InternalError("an accumulator can overflow 32 bits", where=node.name)
+    return folded.astype(np.int32)
+
+
+def _sum(params: qops.AddParams) -> SumParams:
+    return SumParams(
+        a_zero_point=params.a_zero_point,
+        b_zero_point=params.b_zero_point,
+        a_multiplier=params.a_multiplier,
+        b_multiplier=params.b_multiplier,
+        shift=params.shift,
+        y_zero_point=params.y_zero_point,
+        act_min=params.act_min,
+        act_max=params.act_max,
+    )
+
+
+def _zero_point(graph: Graph, name: str) -> int:
+    return graph.quant(name).tensor_zero_point
+
+
+def _output(graph: Graph, node: Node) -> dict[str, int]:
+    """The last three fields of most structs, as keyword arguments."""
+    return {
+        "y_zero_point": _zero_point(graph, node.output),
+        "act_min": node.attrs.act_min,
+        "act_max": node.attrs.act_max,
+    }
+
+
+def _check_codes(params: Params, node: Node) -> None:
+    for name in ("x_zero_point", "a_zero_point", "b_zero_point", "y_zero_point", "act_min", "act_max"):
+        code = getattr(params, name, 0)
+        if not INT8_MIN <= code <= INT8_MAX:
+            raise InternalError(f"{name} = {code} is no int8 code", where=node.name)

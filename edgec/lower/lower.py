@@ -1,0 +1,148 @@
+"""Integer graph + kernel choices + memory plan -> program."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from edgec.errors import InternalError
+from edgec.ir import qops
+from edgec.ir.graph import Graph, Node
+from edgec.lower.arguments import ConstantPool, params_of
+from edgec.lower.buffers import aliases_of, root, scratch_name
+from edgec.lower.program import (
+    Argument,
+    Kernel,
+    Program,
+    ProgramPort,
+    ProgramTensor,
+    Step,
+    TensorArg,
+)
+from edgec.lower.select import KernelChoice, operands
+from edgec.lower.spec import KernelSpec
+from edgec.memory import MemoryPlan
+
+
+def lower(
+    graph: Graph, choices: Sequence[KernelChoice], plan: MemoryPlan, board: Any = None
+) -> Program:
+    """The program of a graph.
+
+    Args:
+        graph: INTEGER stage.
+        choices: of `select_kernels` for this graph.
+        plan: places of the buffers of `buffers_of`, checked.
+        board: the `Board` it was planned for; nothing of it is in the program today.
+
+    Raises:
+        InternalError: the plan lacks a buffer, or a constant is a graph output.
+    """
+    tensors = _tensors(graph, plan)
+    kernels = _kernels(choices)
+    pool = ConstantPool()
+    steps = tuple(
+        _step(graph, choice, plan, tensors, kernels, pool) for choice in choices
+    )
+    program = Program(
+        name=graph.name,
+        digest="",
+        arena_bytes=plan.arena_bytes,
+        inputs=tuple(_port(tensors, name, graph.input_layouts) for name in graph.inputs),
+        outputs=tuple(_port(tensors, name, graph.output_layouts) for name in graph.outputs),
+        tensors=tuple(tensors.values()),
+        constants=tuple(pool.constants),
+        kernels=tuple(kernels.values()),
+        steps=steps,
+    )
+    return dataclasses.replace(program, digest=_digest(program))
+
+
+def _tensors(graph: Graph, plan: MemoryPlan) -> dict[str, ProgramTensor]:
+    aliases = aliases_of(graph)
+    found: dict[str, ProgramTensor] = {}
+    for name in (*graph.inputs, *(out for node in graph.nodes for out in node.outputs)):
+        value = graph.values[name]
+        slot = plan.slots.get(root(aliases, name))
+        if slot is None:
+            raise InternalError("the memory plan has no place for a tensor", where=name)
+        found[name] = ProgramTensor(
+            name=name,
+            shape=value.shape,
+            dtype=value.dtype,
+            offset_bytes=slot.offset,
+            size_bytes=value.size_bytes,
+            scale=1.0 if value.quant is None else value.quant.tensor_scale,
+            zero_point=0 if value.quant is None else value.quant.tensor_zero_point,
+        )
+    return found
+
+
+def _kernels(choices: Sequence[KernelChoice]) -> dict[KernelSpec, Kernel]:
+    kernels: dict[KernelSpec, Kernel] = {}
+    for choice in choices:
+        if choice.spec not in kernels:
+            name = f"{choice.spec.family}_s8_{len(kernels)}"
+            kernels[choice.spec] = Kernel(name, choice.spec)
+    return kernels
+
+
+def _step(
+    graph: Graph,
+    choice: KernelChoice,
+    plan: MemoryPlan,
+    tensors: Mapping[str, ProgramTensor],
+    kernels: Mapping[KernelSpec, Kernel],
+    pool: ConstantPool,
+) -> Step:
+    node, spec = choice.node, choice.spec
+    scratch = None
+    if choice.scratch_bytes:
+        scratch = TensorArg(plan.slots[scratch_name(graph, choice)].offset)
+    return Step(
+        kernel=list(kernels).index(spec),
+        inputs=tuple(_argument(graph, node, name, tensors, pool) for name in operands(node)),
+        output=tensors[node.output],
+        scratch=scratch,
+        params=params_of(graph, node, spec, pool),
+        node=node.name,
+        sources=node.sources,
+        macs=spec.macs,
+    )
+
+
+def _argument(
+    graph: Graph,
+    node: Node,
+    name: str,
+    tensors: Mapping[str, ProgramTensor],
+    pool: ConstantPool,
+) -> Argument:
+    if graph.is_constant(name):
+        stem = "table" if isinstance(node.attrs, qops.QLut) else "constant"
+        return pool.add(stem, graph.constants[name].array)
+    return TensorArg(tensors[name].offset_bytes, tensors[name].dtype)
+
+
+def _port(
+    tensors: Mapping[str, ProgramTensor], name: str, layouts: Mapping[str, tuple[int, ...]]
+) -> ProgramPort:
+    if name not in tensors:
+        raise InternalError("a graph output is not computed by any node", where=name)
+    return ProgramPort(tensors[name], layouts.get(name))
+
+
+def _digest(program: Program) -> str:
+    """SHA-256 of everything in the program, in hexadecimal."""
+    hasher = hashlib.sha256()
+    for field in dataclasses.fields(program):
+        if field.name != "constants":
+            hasher.update(f"{field.name}={getattr(program, field.name)!r}\n".encode())
+    for constant in program.constants:
+        array = constant.array
+        header = f"{constant.stem} {array.dtype.str} {array.shape}\n"
+        hasher.update(header.encode())
+        hasher.update(array.astype(array.dtype.newbyteorder("<")).tobytes())
+    return hasher.hexdigest()

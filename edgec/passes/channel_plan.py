@@ -1,0 +1,209 @@
+"""Which channels of which values can go: candidates first, then what every operator agrees to.
+
+A candidate is a channel that is constant, or that no output depends on (dead).  Operators then
+strike candidates that they cannot drop, until all agree; so what remains is consistent along every
+path of the graph.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from edgec.dtypes import Array, DType
+from edgec.ir import qops
+from edgec.ir.graph import Graph, Node
+from edgec.passes.channel_ranges import Range, channel_ranges, conv_taps
+
+_KEEPS_CHANNELS = (
+    qops.QLut,
+    qops.QPRelu,
+    qops.QMaxPool,
+    qops.QAveragePool,
+    qops.QResizeNearest,
+    qops.QResizeLinear,
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ChannelPlan:
+    """What to remove.
+
+    Attributes:
+        drop: for each int8 value, bool [C]: channels to remove.
+        codes: for each int8 value, int64 [C]: the code of its constant channels; the zero point
+            elsewhere, which is as good as any for channels nobody needs.
+    """
+
+    drop: dict[str, Array]
+    codes: dict[str, Array]
+
+
+def plan_removal(graph: Graph) -> ChannelPlan:
+    """The largest consistent set of channels to remove."""
+    ranges = channel_ranges(graph)
+    needed = _needed(graph, ranges)
+    drop, codes = {}, {}
+    for name, found in ranges.items():
+        zero = graph.quant(name).tensor_zero_point
+        codes[name] = np.where(found.constant, found.low, zero)
+        drop[name] = found.constant | ~needed[name]
+    for name in (*graph.inputs, *graph.outputs):
+        if name in drop:
+            drop[name] = np.zeros_like(drop[name])
+    plan = ChannelPlan(drop, codes)
+    while _strike_once(graph, plan):
+        pass
+    return plan
+
+
+def channel_map(graph: Graph, node: Node) -> Array | None:
+    """For a `QReshape` or `QTranspose`, the input channel that each output channel holds.
+
+    Returns:
+        int [C out], or None when some output channel mixes several input channels.
+    """
+    shape = graph.shape(node.inputs[0])
+    if not shape or not graph.shape(node.output):
+        return None
+    index = np.broadcast_to(np.arange(shape[-1]), shape)
+    if isinstance(node.attrs, qops.QReshape):
+        moved = index.reshape(node.attrs.shape)
+    else:
+        moved = index.transpose(node.attrs.perm)
+    rows = moved.reshape(-1, moved.shape[-1])
+    return rows[0] if np.all(rows == rows[0]) else None
+
+
+def is_depthwise(graph: Graph, node: Node) -> bool:
+    """A QConv with one input channel a group."""
+    return (
+        isinstance(node.attrs, qops.QConv)
+        and node.attrs.group > 1
+        and graph.shape(node.inputs[1])[3] == 1
+    )
+
+
+def _depends(graph: Graph, node: Node, wanted: Array) -> dict[str, Array]:
+    """For each int8 input value, the channels that the wanted output channels depend on."""
+    attrs = node.attrs
+    values = [name for name in node.inputs if name in graph.values]
+    channels = {name: graph.shape(name)[-1] for name in values if graph.shape(name)}
+    if isinstance(attrs, qops.QGemm) or (isinstance(attrs, qops.QConv) and attrs.group == 1):
+        weight = graph.constants[node.inputs[1]].array[wanted]
+        read = np.any(weight != 0, axis=tuple(range(weight.ndim - 1)))
+        depends = {name: wanted for name in values}  # the residual, if any
+        return {**depends, node.inputs[0]: read | depends.get("", read)}
+    if is_depthwise(graph, node) and len(values) == 1:
+        weight = graph.constants[node.inputs[1]].array
+        live = wanted & np.any(weight != 0, axis=(1, 2, 3))
+        return {values[0]: live.reshape(channels[values[0]], -1).any(axis=1)}
+    if isinstance(attrs, (*_KEEPS_CHANNELS, qops.QAdd, qops.QMul)):
+        return {
+            name: wanted if size == len(wanted) else np.ones(size, bool)
+            for name, size in channels.items()
+        }
+    mapped = channel_map(graph, node) if isinstance(attrs, qops.QReshape) else None
+    if mapped is not None:
+        used = np.zeros(channels[values[0]], bool)
+        used[mapped[wanted]] = True
+        return {values[0]: used}
+    return {name: np.ones(size, bool) for name, size in channels.items()}
+
+
+def _needed(graph: Graph, ranges: dict[str, Range]) -> dict[str, Array]:
+    """For each int8 value, the channels that some output depends on."""
+    needed = {name: np.zeros(len(found.low), bool) for name, found in ranges.items()}
+    for name in graph.outputs:
+        if name in needed:
+            needed[name][:] = True
+    for node in reversed(graph.nodes):
+        if graph.values[node.output].dtype is DType.INT8:
+            wanted = needed[node.output] & ~ranges[node.output].constant
+        else:
+            wanted = np.ones(1, bool)
+        for name, channels in _depends(graph, node, wanted).items():
+            if name in needed:
+                needed[name] = needed[name] | channels
+    return needed
+
+
+def _strike_once(graph: Graph, plan: ChannelPlan) -> bool:
+    """Let every operator strike what it cannot drop; whether any did."""
+    before = sum(int(drop.sum()) for drop in plan.drop.values())
+    for node in graph.nodes:
+        _strike(graph, node, plan)
+    for drop in plan.drop.values():
+        if drop.all():
+            drop[0] = False  # a tensor keeps one channel at least
+    return sum(int(drop.sum()) for drop in plan.drop.values()) < before
+
+
+def _strike(graph: Graph, node: Node, plan: ChannelPlan) -> None:
+    attrs, drop = node.attrs, plan.drop
+    values = [name for name in node.inputs if name in drop]
+    residual = isinstance(attrs, qops.QConv) and attrs.residual is not None
+    if isinstance(attrs, qops.QGemm):
+        return
+    if isinstance(attrs, qops.QConv) and attrs.group == 1 and not residual:
+        drop[values[0]] &= _foldable(graph, node, plan)
+    elif is_depthwise(graph, node) and not residual:
+        per_input = drop[node.output].reshape(len(drop[values[0]]), -1)
+        both = per_input.all(axis=1) & drop[values[0]]
+        drop[values[0]] = both
+        drop[node.output] = np.repeat(both, per_input.shape[1])
+    elif isinstance(attrs, _KEEPS_CHANNELS) or _reduces_space(graph, node):
+        _agree(drop, [values[0], node.output])
+    elif isinstance(attrs, qops.QAdd | qops.QMul):
+        _strike_binary(graph, node, plan)
+    elif isinstance(attrs, qops.QReshape | qops.QTranspose) and values:
+        _strike_moved(graph, node, plan)
+    else:
+        for name in (*values, node.output):
+            if name in drop:
+                drop[name] = np.zeros_like(drop[name])
+
+
+def _foldable(graph: Graph, node: Node, plan: ChannelPlan) -> Array:
+    """Input channels whose share of a QConv is the same everywhere: it goes into the bias."""
+    name = node.inputs[0]
+    _, outside = conv_taps(graph, node)
+    at_zero = plan.codes[name] == graph.quant(name).tensor_zero_point
+    weight = graph.constants[node.inputs[1]].array
+    # Zero weights at the taps that may miss the image are as good.
+    unread = ~np.any(weight[:, outside, :] != 0, axis=(0, 1))
+    return np.asarray(at_zero | unread)
+
+
+def _reduces_space(graph: Graph, node: Node) -> bool:
+    last = len(graph.shape(node.inputs[0])) - 1
+    return isinstance(node.attrs, qops.QReduce) and last not in node.attrs.axes
+
+
+def _agree(drop: dict[str, Array], names: list[str]) -> None:
+    common = np.logical_and.reduce([drop[name] for name in names])
+    for name in names:
+        drop[name] = common.copy()
+
+
+def _strike_binary(graph: Graph, node: Node, plan: ChannelPlan) -> None:
+    drop, channels = plan.drop, graph.shape(node.output)[-1]
+    wide = [name for name in node.inputs if name in drop and len(drop[name]) == channels]
+    narrow = [name for name in node.inputs if name in drop and len(drop[name]) != channels]
+    for name in narrow:
+        drop[name] = np.zeros_like(drop[name])
+    _agree(drop, [*dict.fromkeys(wide), node.output])
+
+
+def _strike_moved(graph: Graph, node: Node, plan: ChannelPlan) -> None:
+    drop, source, target = plan.drop, node.inputs[0], node.output
+    mapped = channel_map(graph, node)
+    if mapped is None:
+        drop[source] = np.zeros_like(drop[source])
+        drop[target] = np.zeros_like(drop[target])
+        return
+    kept = np.zeros_like(drop[source])
+    kept[mapped[~drop[target]]] = True
+    drop[source] = drop[source] & ~kept
+    drop[target] = drop[source][mapped]

@@ -1,0 +1,318 @@
+"""Interval of int8 codes that each channel of each value can take, for any input; exact arithmetic.
+
+A channel is a position along the last axis.  Intervals run forward through the integer operators:
+accumulators by the sign of the weights, clamps and requantizations at both ends (they are
+monotone).  A channel whose interval is a single code is constant.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from edgec.dtypes import Array, DType
+from edgec.fixedpoint import INT8_MAX, INT8_MIN, requantize, rshr, saturate
+from edgec.ir import qops
+from edgec.ir.graph import Graph, Node
+from edgec.ir.ops import PadMode, ReduceKind
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Range:
+    """Bounds of the codes of each channel: int64 [C] each, both inclusive."""
+
+    low: Array
+    high: Array
+
+    @property
+    def constant(self) -> Array:
+        """Channels that hold one code; bool [C]."""
+        return np.asarray(self.low == self.high)
+
+
+def full_range(channels: int) -> Range:
+    """Any int8 code in every channel."""
+    return Range(np.full(channels, INT8_MIN, np.int64), np.full(channels, INT8_MAX, np.int64))
+
+
+def channel_ranges(graph: Graph) -> dict[str, Range]:
+    """The range of every int8 value of rank 1 or more of an integer graph."""
+    ranges: dict[str, Range] = {}
+    for name in graph.inputs:
+        ranges[name] = full_range(_channels(graph, name))
+    for node in graph.nodes:
+        if graph.values[node.output].dtype is not DType.INT8:
+            continue
+        rule = _RULES.get(type(node.attrs), _any_code)
+        ranges[node.output] = rule(graph, node, ranges)
+    return ranges
+
+
+def taps_outside(
+    size: int, kernel: int, stride: int, dilation: int, before: int, outputs: int
+) -> tuple[Array, Array]:
+    """For each tap of a window along one axis: is it ever inside the image, is it ever outside?"""
+    starts = np.arange(outputs)[:, None] * stride - before
+    positions = starts + np.arange(kernel)[None, :] * dilation
+    inside = (positions >= 0) & (positions < size)
+    return np.any(inside, axis=0), np.any(~inside, axis=0)
+
+
+def conv_taps(graph: Graph, node: Node) -> tuple[Array, Array]:
+    """`taps_outside` for a QConv: two bool arrays [KH, KW]."""
+    attrs = node.attrs
+    _, h, w, _ = graph.shape(node.inputs[0])
+    _, kh, kw, _ = graph.shape(node.inputs[1])
+    _, oh, ow, _ = graph.shape(node.output)
+    rows = taps_outside(h, kh, attrs.strides[0], attrs.dilations[0], attrs.pads[0], oh)
+    cols = taps_outside(w, kw, attrs.strides[1], attrs.dilations[1], attrs.pads[1], ow)
+    return rows[0][:, None] & cols[0][None, :], rows[1][:, None] | cols[1][None, :]
+
+
+def _channels(graph: Graph, name: str) -> int:
+    shape = graph.shape(name)
+    return shape[-1] if shape else 1
+
+
+def _zero_point(graph: Graph, name: str) -> int:
+    return graph.quant(name).tensor_zero_point
+
+
+Ranges = Mapping[str, Range]
+
+
+def _any_code(graph: Graph, node: Node, ranges: Ranges) -> Range:
+    low = getattr(node.attrs, "act_min", INT8_MIN)
+    high = getattr(node.attrs, "act_max", INT8_MAX)
+    channels = _channels(graph, node.output)
+    return Range(np.full(channels, low, np.int64), np.full(channels, high, np.int64))
+
+
+def _operand(graph: Graph, name: str, ranges: Ranges, channels: int) -> Range:
+    """Range of a value or constant, broadcast to `channels`."""
+    if name in graph.constants:
+        codes = np.atleast_1d(graph.constants[name].array.astype(np.int64))
+        rows = codes.reshape(-1, codes.shape[-1])
+        found = Range(rows.min(axis=0), rows.max(axis=0))
+    else:
+        found = ranges[name]
+    return Range(np.broadcast_to(found.low, channels), np.broadcast_to(found.high, channels))
+
+
+def _ends(first: Array, second: Array) -> Range:
+    return Range(np.minimum(first, second), np.maximum(first, second))
+
+
+def _clamped(ends: Range, zero_point: int, low: int, high: int) -> Range:
+    return Range(
+        saturate(ends.low + zero_point, low, high), saturate(ends.high + zero_point, low, high)
+    )
+
+
+def _products(weight: Array | int, x: Range) -> Range:
+    """Bounds of ``weight * x`` elementwise."""
+    return _ends(weight * x.low, weight * x.high)
+
+
+def _accumulated(graph: Graph, node: Node, terms: Range) -> Range:
+    """Bias, requantization and clamp of a weighted operator; `terms` are its products [O, ...]."""
+    attrs = node.attrs
+    bias = graph.constants[node.inputs[2]].array.astype(np.int64)
+    multiplier = graph.constants[node.inputs[3]].array
+    axes = tuple(range(1, terms.low.ndim))
+    ends = _ends(
+        requantize(bias + terms.low.sum(axis=axes), multiplier, attrs.shift),
+        requantize(bias + terms.high.sum(axis=axes), multiplier, attrs.shift),
+    )
+    return _clamped(ends, attrs.y_zero_point, attrs.act_min, attrs.act_max)
+
+
+def _conv(graph: Graph, node: Node, ranges: Ranges) -> Range:
+    attrs = node.attrs
+    weight = graph.constants[node.inputs[1]].array.astype(np.int64)
+    outputs, _, _, inputs = weight.shape
+    x, zero = ranges[node.inputs[0]], _zero_point(graph, node.inputs[0])
+    # [O, 1, 1, I/group]: the range of the input channel that each weight meets.
+    low, high = (
+        np.repeat(bound.reshape(attrs.group, inputs) - zero, outputs // attrs.group, axis=0)
+        for bound in (x.low, x.high)
+    )
+    terms = _products(weight, Range(low[:, None, None, :], high[:, None, None, :]))
+    if isinstance(attrs, qops.QConv):
+        inside, outside = conv_taps(graph, node)
+    else:
+        inside = outside = np.ones(weight.shape[1:3], bool)
+    terms = _with_padding(terms, inside[None, :, :, None], outside[None, :, :, None])
+    result = _accumulated(graph, node, terms)
+    if isinstance(attrs, qops.QConv) and attrs.residual is not None:
+        return _sum(attrs.residual, result, ranges[node.inputs[4]])
+    return result
+
+
+def _with_padding(terms: Range, inside: Array, outside: Array) -> Range:
+    """Taps that may fall outside the image may contribute nothing instead."""
+    low = np.where(inside, np.where(outside, np.minimum(terms.low, 0), terms.low), 0)
+    high = np.where(inside, np.where(outside, np.maximum(terms.high, 0), terms.high), 0)
+    return Range(low, high)
+
+
+def _gemm(graph: Graph, node: Node, ranges: Ranges) -> Range:
+    weight = graph.constants[node.inputs[1]].array.astype(np.int64)
+    x, zero = ranges[node.inputs[0]], _zero_point(graph, node.inputs[0])
+    return _accumulated(graph, node, _products(weight, Range(x.low - zero, x.high - zero)))
+
+
+def _sum(params: qops.AddParams, a: Range, b: Range) -> Range:
+    first = _products(
+        params.a_multiplier,
+        Range(a.low - params.a_zero_point, a.high - params.a_zero_point),
+    )
+    second = _products(
+        params.b_multiplier,
+        Range(b.low - params.b_zero_point, b.high - params.b_zero_point),
+    )
+    ends = Range(
+        rshr(first.low + second.low, params.shift), rshr(first.high + second.high, params.shift)
+    )
+    return _clamped(ends, params.y_zero_point, params.act_min, params.act_max)
+
+
+def _add(graph: Graph, node: Node, ranges: Ranges) -> Range:
+    channels = _channels(graph, node.output)
+    a, b = (_operand(graph, name, ranges, channels) for name in node.inputs)
+    return _sum(node.attrs.params, a, b)
+
+
+def _mul(graph: Graph, node: Node, ranges: Ranges) -> Range:
+    attrs, channels = node.attrs, _channels(graph, node.output)
+    a, b = (_operand(graph, name, ranges, channels) for name in node.inputs)
+    za, zb = (_zero_point(graph, name) for name in node.inputs)
+    corners = [
+        requantize((x - za) * (y - zb), attrs.multiplier, attrs.shift)
+        for x in (a.low, a.high)
+        for y in (b.low, b.high)
+    ]
+    ends = Range(np.min(corners, axis=0), np.max(corners, axis=0))
+    zero = _zero_point(graph, node.output)
+    return _clamped(ends, zero, attrs.act_min, attrs.act_max)
+
+
+def _table_range(table: Array, x: Range) -> Range:
+    """Extremes of ``table[c, low[c]..high[c]]``; table int [C or 1, 256]."""
+    codes = np.arange(INT8_MIN, INT8_MAX + 1)
+    reached = (codes >= x.low[:, None]) & (codes <= x.high[:, None])
+    return Range(
+        np.where(reached, table, INT8_MAX).min(axis=1).astype(np.int64),
+        np.where(reached, table, INT8_MIN).max(axis=1).astype(np.int64),
+    )
+
+
+def _lut(graph: Graph, node: Node, ranges: Ranges) -> Range:
+    table = graph.constants[node.inputs[1]].array.astype(np.int64)
+    return _table_range(table[None, :], ranges[node.inputs[0]])
+
+
+def _prelu(graph: Graph, node: Node, ranges: Ranges) -> Range:
+    attrs = node.attrs
+    slope = graph.constants[node.inputs[1]].array.astype(np.int64)
+    codes = np.arange(INT8_MIN, INT8_MAX + 1) - _zero_point(graph, node.inputs[0])
+    multiplier = np.where(codes >= 0, attrs.multiplier, slope[:, None])
+    table = requantize(codes, multiplier, attrs.shift) + _zero_point(graph, node.output)
+    return _table_range(saturate(table, attrs.act_min, attrs.act_max), ranges[node.inputs[0]])
+
+
+def _average(graph: Graph, node: Node, ranges: Ranges) -> Range:
+    attrs, x = node.attrs, ranges[node.inputs[0]]
+    multiplier = graph.constants[node.inputs[1]].array.astype(np.int64)
+    zero, taps = _zero_point(graph, node.inputs[0]), len(multiplier) - 1
+    ends = []
+    for count in range(0 if any(attrs.pads) else taps, taps + 1):
+        factor = multiplier[taps if attrs.count_include_pad else count]
+        ends += [
+            requantize(count * (bound - zero), factor, attrs.shift) for bound in (x.low, x.high)
+        ]
+    both = Range(np.min(ends, axis=0), np.max(ends, axis=0))
+    return _clamped(both, _zero_point(graph, node.output), attrs.act_min, attrs.act_max)
+
+
+def _reduce(graph: Graph, node: Node, ranges: Ranges) -> Range:
+    attrs, shape = node.attrs, graph.shape(node.inputs[0])
+    if len(shape) - 1 in attrs.axes:
+        return _any_code(graph, node, ranges)
+    x = ranges[node.inputs[0]]
+    if attrs.kind is ReduceKind.MAX:
+        return x
+    count = int(np.prod([shape[axis] for axis in attrs.axes]))
+    zero = _zero_point(graph, node.inputs[0])
+    ends = _ends(
+        requantize(count * (x.low - zero), attrs.multiplier, attrs.shift),
+        requantize(count * (x.high - zero), attrs.multiplier, attrs.shift),
+    )
+    return _clamped(ends, _zero_point(graph, node.output), attrs.act_min, attrs.act_max)
+
+
+def _same(graph: Graph, node: Node, ranges: Ranges) -> Range:
+    return ranges[node.inputs[0]]
+
+
+def _moved(graph: Graph, node: Node, ranges: Ranges) -> Range:
+    """Movement of codes: move the bounds themselves, then take extremes over all but channels."""
+    bounds = []
+    for side in ("low", "high"):
+        inputs = [_bound_tensor(graph, name, ranges, side) for name in node.inputs]
+        moved = _move(node.attrs, inputs)
+        rows = moved.reshape(-1, moved.shape[-1]) if moved.ndim else moved.reshape(1, 1)
+        bounds.append(rows.min(axis=0) if side == "low" else rows.max(axis=0))
+    return Range(bounds[0], bounds[1])
+
+
+def _bound_tensor(graph: Graph, name: str, ranges: Ranges, side: str) -> Array:
+    if name in graph.constants:
+        return graph.constants[name].array.astype(np.int64)
+    return np.broadcast_to(getattr(ranges[name], side), graph.shape(name))
+
+
+def _move(attrs: Any, inputs: list[Array]) -> Array:
+    match attrs:
+        case qops.QReshape():
+            return inputs[0].reshape(attrs.shape)
+        case qops.QTranspose():
+            return inputs[0].transpose(attrs.perm)
+        case qops.QConcat():
+            return np.concatenate(inputs, axis=attrs.axis)
+        case qops.QSlice():
+            ranges = zip(attrs.starts, attrs.steps, attrs.sizes, strict=True)
+            return inputs[0][np.ix_(*(a + s * np.arange(n) for a, s, n in ranges))]
+        case qops.QPad() if attrs.mode is PadMode.CONSTANT:
+            return np.pad(inputs[0], attrs.pads, constant_values=attrs.value)
+        case _:
+            return np.pad(inputs[0], attrs.pads, mode=attrs.mode.value)
+
+
+Rule = Callable[[Graph, Node, Ranges], Range]
+
+_RULES: Mapping[type, Rule] = MappingProxyType(
+    {
+        qops.QConv: _conv,
+        qops.QConvTranspose: _conv,
+        qops.QGemm: _gemm,
+        qops.QAdd: _add,
+        qops.QMul: _mul,
+        qops.QLut: _lut,
+        qops.QPRelu: _prelu,
+        qops.QAveragePool: _average,
+        qops.QReduce: _reduce,
+        qops.QMaxPool: _same,
+        qops.QResizeNearest: _same,
+        qops.QResizeLinear: _same,
+        qops.QReshape: _moved,
+        qops.QTranspose: _moved,
+        qops.QConcat: _moved,
+        qops.QSlice: _moved,
+        qops.QPad: _moved,
+    }
+)

@@ -1,0 +1,161 @@
+"""Fold per-channel scalings and shifts into convolutions and dense layers.
+
+Runs after `layout`, so that the channels are last.  Weights that a QDQ model pinned to integers are
+left alone.
+
+Rules:
+1. after: ``BatchNormalization`` after a Conv, ConvTranspose or Gemm goes into its weights
+   and bias.
+2. mul: likewise ``Mul`` by a constant per channel.
+3. add: likewise ``Add`` and ``Sub`` (the constant second) of a constant per channel.
+4. before: ``BatchNormalization`` of the input of a Gemm or an unpadded Conv goes into its weights
+   and bias.  (With padding it would shift the zeros around the image.)
+5. alone: any other ``BatchNormalization`` becomes a depthwise 1x1 Conv.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from edgec.dtypes import Array
+from edgec.ir import ops
+from edgec.ir.graph import Graph, GraphBuilder, Node
+from edgec.passes.edit import sweep
+from edgec.passes.linear import (
+    Affine,
+    bias_of,
+    channel_constant,
+    fused,
+    has_float_weights,
+    per_channel,
+    unpinned_linear_before,
+)
+
+
+def fold_batch_norm(graph: Graph) -> Graph:
+    """Apply the rules until none applies; no `BatchNormalization` is left."""
+    graph = sweep(graph, _fold_after)
+    graph = sweep(graph, _fold_before)
+    return sweep(graph, _to_depthwise)
+
+
+def _fold_after(graph: Graph, node: Node) -> Graph | None:
+    found = _affine(graph, node)
+    if found is None:
+        return None
+    affine, source = found
+    linear = unpinned_linear_before(graph, node, source)
+    if linear is None or not has_float_weights(graph, linear):
+        return None
+    weight = graph.constants[linear.inputs[1]].array.astype(np.float64)
+    bias = _bias(graph, linear, len(weight))
+    scale = affine.scale.reshape(-1, *[1] * (weight.ndim - 1))
+    return fused(graph, linear, node, weight * scale, bias * affine.scale + affine.shift)
+
+
+def _affine(graph: Graph, node: Node) -> tuple[Affine, str] | None:
+    """A per-channel scaling and shift, and the value it is applied to; else None."""
+    if isinstance(node.attrs, ops.BatchNormalization):
+        return _batch_norm_affine(graph, node), node.inputs[0]
+    if not isinstance(node.attrs, ops.Mul | ops.Add | ops.Sub):
+        return None
+    for index in (1,) if isinstance(node.attrs, ops.Sub) else (1, 0):
+        constant = channel_constant(graph, node, index)
+        if constant is None:
+            continue
+        values = per_channel(constant, graph.shape(node.output)[-1])
+        ones, zeros = np.ones_like(values), np.zeros_like(values)
+        other = node.inputs[1 - index]
+        match node.attrs:
+            case ops.Mul():
+                return Affine(values, zeros), other
+            case ops.Add():
+                return Affine(ones, values), other
+            case _:
+                return Affine(ones, -values), other
+    return None
+
+
+def _batch_norm_affine(graph: Graph, node: Node) -> Affine:
+    channels = graph.shape(node.output)[-1]
+    scale, bias, mean, variance = (
+        per_channel(graph.constants[name], channels) for name in node.inputs[1:]
+    )
+    factor = scale / np.sqrt(variance + node.attrs.epsilon)
+    return Affine(factor, bias - mean * factor)
+
+
+def _bias(graph: Graph, linear: Node, outputs: int) -> Array:
+    name = bias_of(graph, linear)
+    return graph.constants[name].array.astype(np.float64) if name else np.zeros(outputs)
+
+
+def _fold_before(graph: Graph, node: Node) -> Graph | None:
+    if not isinstance(node.attrs, ops.BatchNormalization):
+        return None
+    between = graph.values[node.output]
+    linear = graph.sole_consumer(between.name)
+    if linear is None or between.quant is not None or not _reads_unpadded(linear):
+        return None
+    if not has_float_weights(graph, linear):
+        return None
+    affine = _batch_norm_affine(graph, node)
+    weight = graph.constants[linear.inputs[1]].array.astype(np.float64)
+    scale, shift = (_per_weight(part, weight, linear) for part in (affine.scale, affine.shift))
+    axes = tuple(range(1, weight.ndim))
+    bias = _bias(graph, linear, len(weight)) + np.sum(weight * shift, axis=axes)
+    return _fused_before(graph, node, linear, weight * scale, bias)
+
+
+def _fused_before(graph: Graph, node: Node, linear: Node, weight: Array, bias: Array) -> Graph:
+    builder = GraphBuilder.of(graph)
+    names = (
+        node.inputs[0],
+        builder.constant(linear.inputs[1], weight.astype(np.float32)),
+        builder.constant(f"{linear.name}/bias", bias.astype(np.float32)),
+    )
+    builder.remove(node)
+    builder.put(replace(linear, inputs=names, sources=(*node.sources, *linear.sources)))
+    return builder.build()
+
+
+def _reads_unpadded(linear: Node) -> bool:
+    if isinstance(linear.attrs, ops.Conv):
+        return not any(linear.attrs.pads)
+    return isinstance(linear.attrs, ops.Gemm)
+
+
+def _per_weight(channels: Array, weight: Array, linear: Node) -> Array:
+    """A number per input channel, shaped to multiply the weights."""
+    if not isinstance(linear.attrs, ops.Conv):
+        return channels
+    outputs, _, _, inputs = weight.shape
+    groups = channels.reshape(linear.attrs.group, inputs)
+    return np.repeat(groups, outputs // linear.attrs.group, axis=0)[:, None, None, :]
+
+
+def _to_depthwise(graph: Graph, node: Node) -> Graph | None:
+    if not isinstance(node.attrs, ops.BatchNormalization):
+        return None
+    affine = _batch_norm_affine(graph, node)
+    shape = graph.shape(node.output)
+    channels = shape[-1]
+    builder = GraphBuilder.of(graph)
+    builder.remove(node)
+    weight = builder.constant(
+        f"{node.name}/scale", affine.scale.astype(np.float32).reshape(channels, 1, 1, 1)
+    )
+    bias = builder.constant(f"{node.name}/shift", affine.shift.astype(np.float32))
+    x, y = node.inputs[0], node.output
+    if len(shape) != 4:
+        flat = (1, 1, int(np.prod(shape[:-1])), channels)
+        source = builder.values[x]
+        x = builder.value(replace(source, name=builder.fresh(f"{x}/4d"), shape=flat))
+        builder.node(x, ops.Reshape(flat), node.inputs[:1], (x,), node.sources)
+        target = builder.values[y]
+        y = builder.value(replace(target, name=builder.fresh(f"{y}/4d"), shape=flat))
+        builder.node(f"{y}/back", ops.Reshape(shape), (y,), (target.name,), node.sources)
+    builder.node(node.name, ops.Conv(group=channels), (x, weight, bias), (y,), node.sources)
+    return builder.build()

@@ -1,0 +1,89 @@
+"""Let convolutions and pools do the padding of a `Pad` before them.
+
+Only `Pad`s by constant zero along height and width.  The `Pad` itself stays while others read it.
+
+Rules:
+1. conv: the pads of a Conv grow.
+2. average: so do those of an AveragePool that counts padding, or that has none of its own (it then
+   counts padding).
+3. max: so do those of a MaxPool when no input is negative: there zeros never win over the image,
+   and every window holds part of the image.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from edgec.ir import ops
+from edgec.ir.graph import Graph, GraphBuilder, Node
+from edgec.ir.ops import Pads2D
+from edgec.passes.edit import sweep
+
+_NON_NEGATIVE = (ops.UnaryKind.SIGMOID, ops.UnaryKind.HARD_SIGMOID, ops.UnaryKind.ABS)
+_KEEPS_SIGN = (ops.MaxPool, ops.AveragePool, ops.Reshape, ops.Transpose, ops.Slice)
+
+
+def fuse_pad(graph: Graph) -> Graph:
+    """Apply the rules until none applies."""
+    return sweep(graph, _rewrite)
+
+
+def _rewrite(graph: Graph, node: Node) -> Graph | None:
+    if not isinstance(node.attrs, ops.Conv | ops.AveragePool | ops.MaxPool):
+        return None
+    pad = graph.producers.get(node.inputs[0])
+    if pad is None or not isinstance(pad.attrs, ops.Pad):
+        return None
+    extra = _spatial_zero_pads(pad.attrs)
+    source = graph.values[pad.inputs[0]]
+    if extra is None or graph.values[pad.output].quant not in (None, source.quant):
+        return None
+    attrs = _padded(graph, node.attrs, extra, source.name)
+    if attrs is None:
+        return None
+    builder = GraphBuilder.of(graph)
+    sources = (*pad.sources, *node.sources)
+    inputs = (source.name, *node.inputs[1:])
+    builder.put(replace(node, attrs=attrs, inputs=inputs, sources=sources))
+    return builder.build()
+
+
+def _spatial_zero_pads(attrs: ops.Pad) -> Pads2D | None:
+    if attrs.mode is not ops.PadMode.CONSTANT or attrs.value != 0.0 or len(attrs.pads) != 4:
+        return None
+    if attrs.pads[0] != (0, 0) or attrs.pads[3] != (0, 0):
+        return None
+    (top, bottom), (left, right) = attrs.pads[1:3]
+    return (top, left, bottom, right)
+
+
+def _padded(graph: Graph, attrs: Any, extra: Pads2D, source: str) -> Any:
+    """The operator with more padding, or None where that would change its result."""
+    top, left, bottom, right = (a + b for a, b in zip(attrs.pads, extra, strict=True))
+    wider = replace(attrs, pads=(top, left, bottom, right))
+    if isinstance(attrs, ops.Conv):
+        return wider
+    if attrs.dilations != (1, 1):
+        return None
+    if max(top, bottom) >= attrs.kernel[0] or max(left, right) >= attrs.kernel[1]:
+        return None
+    if isinstance(attrs, ops.MaxPool):
+        return wider if _never_negative(graph, source) else None
+    if attrs.count_include_pad or not any(attrs.pads):
+        return replace(wider, count_include_pad=True)
+    return None
+
+
+def _never_negative(graph: Graph, name: str) -> bool:
+    quant = graph.values[name].quant
+    if quant is not None and quant.axis is None and quant.tensor_zero_point == -128:
+        return True
+    node = graph.producers.get(name)
+    while node is not None and isinstance(node.attrs, _KEEPS_SIGN):
+        node = graph.producers.get(node.inputs[0])
+    if node is None:
+        return False
+    if isinstance(node.attrs, ops.Clip):
+        return node.attrs.low >= 0.0
+    return isinstance(node.attrs, ops.Unary) and node.attrs.kind in _NON_NEGATIVE

@@ -1,0 +1,81 @@
+"""Empirical bias correction: take out the mean error that rounded weights cause.
+
+Source: Nagel et al., "Data-Free Quantization Through Weight Equalization and Bias Correction", ICCV
+2019, section 4.2 and appendix D (the empirical form).  Rounding the weights shifts the mean of each
+output channel, and later layers shift it further.  Layer by layer, in graph order, the mean over
+the calibration data of float minus weight-quantized output is added to the bias.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from edgec.dtypes import Array, DType
+from edgec.fixedpoint import INT32_MAX, round_half_up
+from edgec.ir.graph import Graph, GraphBuilder, Node
+from edgec.quant.calibrate import Progress, activations
+from edgec.quant.weights import WEIGHTED, accumulator_bound, bias_params
+
+SAMPLES = 64
+"""Samples that the means are taken over."""
+
+
+def correct_biases(
+    real: Graph, annotated: Graph, data: Mapping[str, Array], progress: Progress | None = None
+) -> Graph:
+    """Correct the biases of layers whose weights edgec rounded.
+
+    Args:
+        real: REAL stage.
+        annotated: what it became; the same node and value names.
+        data: graph input name to float32 [N, ...]; the first `SAMPLES` are used.
+        progress: told after each layer.
+
+    Returns:
+        The annotated graph with other biases.  A layer whose accumulators would no longer be
+        bounded by int32 keeps its bias.
+    """
+    data = {name: array[:SAMPLES] for name, array in data.items()}
+    layers = [node for node in real.nodes if isinstance(node.attrs, WEIGHTED)]
+    layers = [node for node in layers if real.constants[node.inputs[1]].quant is None]
+    outputs = [node.output for node in layers]
+    wanted = channel_means(real, outputs, data)
+    for done, node in enumerate(layers, 1):
+        found = channel_means(annotated, [node.output], data)[node.output]
+        annotated = _corrected(annotated, node.name, wanted[node.output] - found)
+        if progress is not None:
+            progress("bias correction", done, len(layers))
+    return annotated
+
+
+def channel_means(graph: Graph, names: list[str], data: Mapping[str, Array]) -> dict[str, Array]:
+    """Mean of each channel (the last axis) over samples and positions; float64 [C]."""
+    sums = {name: np.zeros(graph.shape(name)[-1]) for name in names}
+    counts = dict.fromkeys(names, 0)
+    for _, batch in activations(graph, names, data):
+        for name, values in batch.items():
+            rows = values.reshape(-1, values.shape[-1])
+            sums[name] += rows.sum(axis=0, dtype=np.float64)
+            counts[name] += len(rows)
+    return {name: sums[name] / counts[name] for name in names}
+
+
+def _corrected(graph: Graph, node_name: str, correction: Array) -> Graph:
+    node: Node = next(node for node in graph.nodes if node.name == node_name)
+    x, weight = graph.quant(node.inputs[0]), graph.constants[node.inputs[1]]
+    params = bias_params(x.tensor_scale, np.asarray(graph.quant(weight.name).scale))
+    name = node.inputs[2] if len(node.inputs) > 2 else ""
+    bias = graph.constants[name].array if name else np.zeros(weight.shape[0])
+    steps = np.clip(correction / np.asarray(params.scale), -(2.0**40), 2.0**40)
+    corrected = bias.astype(np.int64) + round_half_up(steps)
+    if np.any(accumulator_bound(weight.array, corrected) > INT32_MAX):
+        return graph
+    builder = GraphBuilder.of(graph)
+    stored = corrected.astype(DType.INT32.numpy)
+    stem = name or f"{node.name}_bias"
+    put = builder.constant(stem, stored, params, keep_name=bool(name))
+    builder.put(replace(node, inputs=(*node.inputs[:2], put)))
+    return builder.build()

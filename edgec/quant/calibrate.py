@@ -1,0 +1,154 @@
+"""Ranges of activations from calibration data, by running the float graph in onnxruntime."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+import numpy as np
+
+from edgec.dtypes import Array
+from edgec.errors import ConfigError, QuantizationError
+from edgec.frontend.float_model import FloatModel
+from edgec.frontend.onnx_export import export_real, tensor_names
+from edgec.ir.graph import Graph
+from edgec.options import Observer, QuantOptions
+from edgec.quant.observers import Histogram, MinMax, choose_range
+from edgec.quant.params import Range
+
+BATCH_SAMPLES = 16
+"""Samples whose activations are in memory at a time."""
+Progress = Callable[[str, int, int], None]
+"""Called with what is being done, samples done and samples in all."""
+
+
+def checked_calibration(graph: Graph, calibration: Mapping[str, Array]) -> dict[str, Array]:
+    """Calibration data as float32, checked against the graph's inputs.
+
+    Args:
+        graph: says names and shapes.
+        calibration: graph input name to [N, ...]; integers are converted.
+
+    Raises:
+        ConfigError: an input is missing, unknown, empty, of a wrong shape or type, not finite, or
+            the inputs differ in their number of samples.
+    """
+    expected = "; ".join(f"{n}: float32 {_text(graph, n)}" for n in graph.inputs)
+    for name in calibration:
+        if name not in graph.inputs:
+            raise ConfigError(
+                f"the model has no input {name!r}", where="calibration", hint=f"expected {expected}"
+            )
+    checked = {}
+    for name in graph.inputs:
+        if name not in calibration:
+            raise ConfigError(
+                f"no data for input {name!r}", where="calibration", hint=f"expected {expected}"
+            )
+        checked[name] = _checked_array(graph, name, np.asarray(calibration[name]), expected)
+    if len({len(array) for array in checked.values()}) > 1:
+        raise ConfigError("the inputs hold different numbers of samples", where="calibration")
+    return checked
+
+
+def _text(graph: Graph, name: str) -> str:
+    return "[N, " + ", ".join(str(size) for size in graph.shape(name)[1:]) + "]"
+
+
+def _checked_array(graph: Graph, name: str, array: Array, expected: str) -> Array:
+    where, hint = f"calibration data of {name!r}", f"expected {expected}"
+    if array.dtype.kind not in "fiu":
+        raise ConfigError(f"the elements are {array.dtype}", where=where, hint=hint)
+    if array.ndim == 0 or array.shape[1:] != graph.shape(name)[1:]:
+        raise ConfigError(f"the shape is {list(array.shape)}", where=where, hint=hint)
+    if len(array) == 0:
+        raise ConfigError("there are no samples", where=where, hint=hint)
+    with np.errstate(over="ignore"):
+        real = np.ascontiguousarray(array, np.float32)
+    bad = ~np.isfinite(real.reshape(len(real), -1)).all(axis=1)
+    if bad.any():
+        raise ConfigError(
+            f"sample {int(np.argmax(bad))} holds NaN or infinite numbers", where=where, hint=hint
+        )
+    return real
+
+
+def activations(
+    graph: Graph, names: Sequence[str], data: Mapping[str, Array]
+) -> Iterator[tuple[int, dict[str, Array]]]:
+    """Float activations, a few samples at a time.
+
+    Args:
+        graph: REAL stage.
+        names: values wanted.
+        data: checked calibration data.
+
+    Yields:
+        The number of samples done and, for each name, float32 [samples, ...value shape...].
+
+    Raises:
+        QuantizationError: a wanted activation is NaN or infinite.
+    """
+    exported = tensor_names(graph)
+    model = FloatModel(export_real(graph, names))
+    inputs = set(model.input_names)
+    total = len(next(iter(data.values())))
+    for start in range(0, total, BATCH_SAMPLES):
+        part = {
+            exported[name]: array[start : start + BATCH_SAMPLES] for name, array in data.items()
+        }
+        fetch = [exported[name] for name in names if exported[name] not in inputs]
+        results = part | (model.run(part, fetch) if fetch else {})
+        count = len(next(iter(part.values())))
+        batch = {}
+        for name in names:
+            values = results[exported[name]].reshape(count, *graph.shape(name))
+            if not np.isfinite(values).all():
+                raise QuantizationError(
+                    "the float network computes NaN or infinite values here",
+                    where=name,
+                    hint="check the weights and the calibration data",
+                )
+            batch[name] = values
+        yield start + count, batch
+
+
+def calibrate(
+    graph: Graph,
+    names: Sequence[str],
+    data: Mapping[str, Array],
+    options: QuantOptions,
+    progress: Progress | None = None,
+) -> dict[str, Range]:
+    """Ranges of values over the calibration data, as the observer of `options` chooses them.
+
+    Args:
+        graph: REAL stage.
+        names: values to observe.
+        data: from `checked_calibration`.
+        options: the observer.
+        progress: told after each batch.
+
+    Raises:
+        QuantizationError: an activation is NaN or infinite.
+    """
+    if not names:
+        return {}
+    total = len(next(iter(data.values())))
+    extremes = {name: MinMax() for name in names}
+    for done, batch in activations(graph, names, data):
+        for name, values in batch.items():
+            extremes[name].update(values)
+        _tell(progress, "activation ranges", done, total)
+    if options.observer is Observer.MINMAX:
+        return {name: seen.range for name, seen in extremes.items()}
+    histograms = {name: Histogram(seen.range) for name, seen in extremes.items()}
+    for done, batch in activations(graph, names, data):
+        for name, values in batch.items():
+            histograms[name].update(values)
+        _tell(progress, "activation histograms", done, total)
+    return {name: choose_range(histogram, options) for name, histogram in histograms.items()}
+
+
+def _tell(progress: Progress | None, what: str, done: int, total: int) -> None:
+    if progress is not None:
+        progress(what, done, total)

@@ -1,0 +1,133 @@
+"""Converters of the operators that multiply and add: convolutions, Gemm, Add, Sub, Mul."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from edgec.dtypes import Array
+from edgec.errors import QuantizationError
+from edgec.fixedpoint import INT32_MAX, round_half_up
+from edgec.ir import ops, qops
+from edgec.quant.integer_context import SPAN, Conversion
+from edgec.quant.weights import accumulator_bound
+
+_MAX_ADD_SHIFT = 30
+
+
+def conv(c: Conversion) -> None:
+    """Conv to QConv."""
+    attrs: ops.Conv = c.node.attrs
+    inputs, shift = _weighted(c)
+    low, high = c.act_bounds
+    c.emit(
+        qops.QConv(
+            strides=attrs.strides,
+            pads=attrs.pads,
+            dilations=attrs.dilations,
+            group=attrs.group,
+            shift=shift,
+            y_zero_point=c.y.tensor_zero_point,
+            act_min=low,
+            act_max=high,
+        ),
+        inputs,
+    )
+
+
+def conv_transpose(c: Conversion) -> None:
+    """ConvTranspose to QConvTranspose."""
+    attrs: ops.ConvTranspose = c.node.attrs
+    inputs, shift = _weighted(c)
+    low, high = c.act_bounds
+    c.emit(
+        qops.QConvTranspose(
+            strides=attrs.strides,
+            pads=attrs.pads,
+            dilations=attrs.dilations,
+            group=attrs.group,
+            output_padding=attrs.output_padding,
+            shift=shift,
+            y_zero_point=c.y.tensor_zero_point,
+            act_min=low,
+            act_max=high,
+        ),
+        inputs,
+    )
+
+
+def gemm(c: Conversion) -> None:
+    """Gemm to QGemm."""
+    inputs, shift = _weighted(c)
+    low, high = c.act_bounds
+    c.emit(qops.QGemm(shift, c.y.tensor_zero_point, low, high), inputs)
+
+
+def _weighted(c: Conversion) -> tuple[tuple[str, ...], int]:
+    """Inputs (x, weight, bias, multiplier) and shift of a convolution or Gemm.
+
+    Raises:
+        QuantizationError: the accumulators are not bounded by int32.
+    """
+    node, graph = c.node, c.graph
+    weight = graph.constants[node.inputs[1]]
+    bias_name = node.inputs[2] if len(node.inputs) > 2 else ""
+    if not bias_name:
+        bias_name = c.int32("bias", np.zeros(weight.shape[0]))
+    bias: Array = c.builder.constants[bias_name].array
+    bound = float(accumulator_bound(weight.array, bias).max())
+    scale = np.asarray(graph.quant(weight.name).scale)
+    requant = c.requant(scale * c.quant(0).tensor_scale / c.y.tensor_scale, bound)
+    multiplier = c.constant("multiplier", requant.multiplier)
+    return (node.inputs[0], weight.name, bias_name, multiplier), requant.shift
+
+
+def add(c: Conversion) -> None:
+    """Add and Sub to QAdd."""
+    a, b, y = c.quant(0), c.quant(1), c.y
+    sign = -1.0 if isinstance(c.node.attrs, ops.Sub) else 1.0
+    first = a.tensor_scale / y.tensor_scale
+    second = sign * b.tensor_scale / y.tensor_scale
+    first_multiplier, second_multiplier, shift = add_multipliers(first, second, c.node.name)
+    low, high = c.act_bounds
+    params = qops.AddParams(
+        a_zero_point=a.tensor_zero_point,
+        b_zero_point=b.tensor_zero_point,
+        a_multiplier=first_multiplier,
+        b_multiplier=second_multiplier,
+        shift=shift,
+        y_zero_point=y.tensor_zero_point,
+        act_min=low,
+        act_max=high,
+    )
+    c.emit(qops.QAdd(params), c.node.inputs)
+
+
+def add_multipliers(first: float, second: float, where: str) -> tuple[int, int, int]:
+    """Multipliers and shift of an integer addition: the largest shift whose sums fit int32.
+
+    Args:
+        first: scale of a over scale of y.
+        second: scale of b over scale of y, negative for a subtraction.
+        where: the node, for the message.
+
+    Raises:
+        QuantizationError: none fits, that is the output scale is far too small.
+    """
+    for shift in range(_MAX_ADD_SHIFT, 0, -1):
+        multipliers = [int(round_half_up(factor * 2.0**shift)) for factor in (first, second)]
+        largest = SPAN * sum(abs(m) for m in multipliers) + 2 ** (shift - 1)
+        if largest <= INT32_MAX:
+            return multipliers[0], multipliers[1], shift
+    raise QuantizationError(
+        f"rescaling factors {first:.3g} and {second:.3g} are too large for 32-bit integers",
+        where=where,
+        hint="the output scale is far smaller than the input scales; recalibrate",
+    )
+
+
+def mul(c: Conversion) -> None:
+    """Mul to QMul."""
+    factor = c.quant(0).tensor_scale * c.quant(1).tensor_scale / c.y.tensor_scale
+    requant = c.requant(factor, SPAN * SPAN)
+    low, high = c.act_bounds
+    c.emit(qops.QMul(int(requant.multiplier[0]), requant.shift, low, high), c.node.inputs)

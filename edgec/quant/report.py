@@ -1,0 +1,152 @@
+"""What quantization did, and how much of the signal survived it."""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from edgec.dtypes import Array
+from edgec.interp.int_interp import run_graph
+from edgec.ir.graph import Graph
+from edgec.options import QuantOptions
+from edgec.quant.calibrate import Progress, activations
+from edgec.quant.to_integer import to_integer
+
+
+class CalibrationSource(enum.Enum):
+    """Where activation ranges come from."""
+
+    USER = "user"
+    """Calibration data given by the user."""
+    SYNTHETIC = "synthetic"
+    """Noise: there was no data."""
+    NONE = "none"
+    """The model came quantized."""
+
+
+@dataclass(frozen=True, slots=True)
+class LayerQuality:
+    """Signal to quantization noise of one operator's output.
+
+    Attributes:
+        node: name of the integer graph's node.
+        op: its operator.
+        value: name of its output.
+        sqnr_db: 10 log10 of signal power over error power against the float graph, in dB; inf
+            when they are equal, -inf when the float tensor is zero and the integer one is not.
+        saturated: share of the output's codes at -128 or 127, 0 to 1.
+    """
+
+    node: str
+    op: str
+    value: str
+    sqnr_db: float
+    saturated: float
+
+
+@dataclass(frozen=True, slots=True)
+class QuantReport:
+    """Result of quantization.
+
+    Attributes:
+        source: of the activation ranges.
+        samples: calibration samples used.
+        options: as given.
+        warnings: what the user should know, a sentence each.
+        layers: one for each node of the integer graph, in order; empty when there was no data.
+    """
+
+    source: CalibrationSource
+    samples: int
+    options: QuantOptions
+    warnings: tuple[str, ...]
+    layers: tuple[LayerQuality, ...]
+
+
+def sqnr_db(reference: Array, result: Array) -> float:
+    """Signal power over error power in dB; see `LayerQuality`."""
+    signal = np.asarray(reference, np.float64)
+    error = np.asarray(result, np.float64) - signal
+    return _ratio_db(float(np.sum(signal**2)), float(np.sum(error**2)))
+
+
+def layer_quality(
+    real: Graph, annotated: Graph, data: Mapping[str, Array], progress: Progress | None = None
+) -> tuple[LayerQuality, ...]:
+    """Compare every operator of the integer graph with the float graph.
+
+    Args:
+        real: REAL stage, with values of the same names.
+        annotated: what `real` became.
+        data: graph input name to float32 [N, ...]; all N samples are used.
+        progress: told after each sample.
+    """
+    graph = to_integer(annotated)
+    nodes = [node for node in graph.nodes if graph.values[node.output].quant is not None]
+    nodes = [node for node in nodes if node.output in real.values]
+    tallies = {node.output: _Tally() for node in nodes}
+    done, total = 0, len(next(iter(data.values())))
+    for _, batch in activations(real, list(tallies), data):
+        for index in range(len(next(iter(batch.values())))):
+            codes = run_graph(graph, _quantized_inputs(graph, data, done))
+            for name, tally in tallies.items():
+                tally.add(
+                    batch[name][index], codes[name], graph.quant(name).dequantize(codes[name])
+                )
+            done += 1
+            if progress is not None:
+                progress("layer quality", done, total)
+    return tuple(
+        LayerQuality(
+            node.name,
+            node.op,
+            node.output,
+            tallies[node.output].sqnr_db,
+            tallies[node.output].saturated,
+        )
+        for node in nodes
+    )
+
+
+def _quantized_inputs(graph: Graph, data: Mapping[str, Array], index: int) -> dict[str, Array]:
+    return {
+        name: graph.quant(name).quantize(data[name][index : index + 1]) for name in graph.inputs
+    }
+
+
+@dataclass(slots=True)
+class _Tally:
+    """Sums over the samples."""
+
+    signal: float = 0.0
+    noise: float = 0.0
+    extreme: int = 0
+    elements: int = 0
+
+    def add(self, real: Array, codes: Array, result: Array) -> None:
+        """Take in one sample: float values, int8 codes and their real values."""
+        wanted = real.astype(np.float64).reshape(result.shape)
+        self.signal += float(np.sum(wanted**2))
+        self.noise += float(np.sum((result - wanted) ** 2))
+        self.extreme += int(np.count_nonzero((codes == -128) | (codes == 127)))
+        self.elements += codes.size
+
+    @property
+    def sqnr_db(self) -> float:
+        """Signal to noise in dB."""
+        return _ratio_db(self.signal, self.noise)
+
+    @property
+    def saturated(self) -> float:
+        """Share of codes at either end."""
+        return self.extreme / max(self.elements, 1)
+
+
+def _ratio_db(signal: float, noise: float) -> float:
+    if noise == 0.0:
+        return math.inf
+    return 10.0 * math.log10(signal / noise) if signal > 0.0 else -math.inf

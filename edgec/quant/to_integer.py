@@ -1,0 +1,98 @@
+"""ANNOTATED to INTEGER: mechanical, one converter an operator; nothing is chosen here any more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+import numpy as np
+
+from edgec.dtypes import DType
+from edgec.errors import InternalError
+from edgec.ir import ops, qops
+from edgec.ir.fusion import fused_clip, is_fused_clip
+from edgec.ir.graph import Graph, GraphBuilder
+from edgec.quant import integer_elementwise as elementwise
+from edgec.quant import integer_linear as linear
+from edgec.quant import integer_move as move
+from edgec.quant.integer_context import Conversion
+
+_CONVERTERS: Mapping[type, Callable[[Conversion], None]] = MappingProxyType(
+    {
+        ops.Conv: linear.conv,
+        ops.ConvTranspose: linear.conv_transpose,
+        ops.Gemm: linear.gemm,
+        ops.Add: linear.add,
+        ops.Sub: linear.add,
+        ops.Mul: linear.mul,
+        ops.Clip: elementwise.table,
+        ops.Unary: elementwise.table,
+        ops.PRelu: elementwise.prelu,
+        ops.Softmax: elementwise.softmax,
+        ops.MaxPool: elementwise.max_pool,
+        ops.AveragePool: elementwise.average_pool,
+        ops.Reduce: elementwise.reduce,
+        ops.ArgMax: elementwise.argmax,
+        ops.Reshape: move.reshape,
+        ops.Transpose: move.transpose,
+        ops.Slice: move.slice_,
+        ops.Concat: move.concat,
+        ops.Pad: move.pad,
+        ops.Resize: move.resize,
+    }
+)
+
+
+def to_integer(graph: Graph) -> Graph:
+    """The integer graph of an annotated one.
+
+    A Clip that follows an operator which ends in a clamp becomes that clamp's bounds
+    (`ir.fusion`); a table that changes nothing is dropped.
+
+    Args:
+        graph: ANNOTATED stage.
+
+    Raises:
+        QuantizationError: an accumulator could overflow, or a rescaling factor is out of range.
+    """
+    builder = GraphBuilder.of(graph)
+    for node in graph.nodes:
+        builder.remove(node)
+    for name in graph.inputs:
+        builder.value(replace(graph.values[name], dtype=DType.INT8))
+    for node in graph.nodes:
+        if is_fused_clip(graph, node):
+            continue
+        converter = _CONVERTERS.get(type(node.attrs))
+        if converter is None:
+            raise InternalError(f"operator {node.op} has no integer form", where=node.name)
+        converter(Conversion(graph, builder, node, fused_clip(graph, node)))
+    _drop_identities(builder)
+    return builder.build()
+
+
+def _drop_identities(builder: GraphBuilder) -> None:
+    """Take out tables that map each code to itself, between values of one quantization."""
+    codes = np.arange(-128, 128)
+    for node in list(builder.nodes.values()):
+        if not isinstance(node.attrs, qops.QLut):
+            continue
+        current = builder.nodes[node.name]
+        x, y = current.inputs[0], current.output
+        same = builder.values[x].quant == builder.values[y].quant
+        if not (same and np.array_equal(builder.constants[current.inputs[1]].array, codes)):
+            continue
+        if y not in builder.outputs:
+            builder.remove(current)
+            builder.rewire(y, x)
+        elif x not in (*builder.inputs, *builder.outputs):
+            builder.remove(current)
+            _rename(builder, x, y)
+
+
+def _rename(builder: GraphBuilder, old: str, new: str) -> None:
+    """Make the node that computes `old` compute `new`, which all readers then read."""
+    producer = next(node for node in builder.nodes.values() if old in node.outputs)
+    builder.rewire(old, new)
+    builder.put(replace(builder.nodes[producer.name], outputs=(new,)))

@@ -1,0 +1,121 @@
+"""The very `firmware.elf` of a build, run in an emulator and driven through its own protocol."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+
+from edgec.board import Board
+from edgec.dtypes import Array
+from edgec.errors import ConfigError, InternalError, SimulationError
+from edgec.sim.emulator_image import FirmwareImage, load_image
+from edgec.sim.link import ByteStream
+from edgec.sim.protocol import FirmwareClient, FirmwareInfo, FirmwareRun
+from edgec.sim.qemu import open_qemu
+from edgec.toolchain.stream import open_stream
+
+
+class EmulatedFirmware:
+    """Firmware in an emulator; a context manager.
+
+    The emulators model what the processor does, not how long it takes, so runs have no cycles.
+
+    Args:
+        elf: the firmware; on the host board, a native program.
+        board: the board it was built for.
+        run_timeout_s: longest wait for one run of the model.
+    """
+
+    def __init__(self, elf: Path, board: Board, *, run_timeout_s: float = 300.0) -> None:
+        self._elf = elf
+        self._board = board
+        self._run_timeout_s = run_timeout_s
+        self._resources = contextlib.ExitStack()
+        self._client: FirmwareClient | None = None
+
+    def __enter__(self) -> EmulatedFirmware:
+        """Start the emulator and wait for the firmware.
+
+        Raises:
+            ConfigError: the emulator is not installed.
+            SimulationError: the firmware is missing, does not fit the board, or does not answer.
+        """
+        image = None if self._board.is_host else load_image(self._elf, self._board)
+        with contextlib.ExitStack() as resources:
+            stream = resources.enter_context(_open(self._elf, image, self._board))
+            self._client = FirmwareClient(
+                stream,
+                run_timeout_s=self._run_timeout_s,
+                locate=None if image is None else image.locate,
+            )
+            self._resources = resources.pop_all()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """End the emulator."""
+        self._client = None
+        self._resources.close()
+
+    @property
+    def client(self) -> FirmwareClient:
+        """The conversation with the firmware."""
+        if self._client is None:
+            raise InternalError("the emulator is not running", where=str(self._elf))
+        return self._client
+
+    def info(self) -> FirmwareInfo:
+        """What the firmware says about itself and its model."""
+        return self.client.info()
+
+    def run(self, inputs: Sequence[Array], *, trace: bool = False) -> FirmwareRun:
+        """Run the model once.
+
+        Args:
+            inputs: int8, one array per model input, in the model's order.
+            trace: also report the CRC-32 of every step's output tensor.
+
+        Returns:
+            Outputs as flat arrays; `cycles` is None.
+
+        Raises:
+            SimulationError: wrong inputs, a fault, or no answer.
+        """
+        result = self.client.trace(inputs) if trace else self.client.run(inputs)
+        return replace(result, cycles=None)
+
+
+@contextlib.contextmanager
+def _open(elf: Path, image: FirmwareImage | None, board: Board) -> Iterator[ByteStream]:
+    if image is None:
+        if not elf.is_file():
+            raise SimulationError("there is no such program", where=str(elf))
+        with open_stream([elf.absolute()]) as stream:
+            yield stream
+    elif board.emulator.kind == "qemu":
+        with open_qemu(elf, board) as stream:
+            yield stream
+    elif board.emulator.kind == "unicorn":
+        yield _open_unicorn(image, board)
+    else:
+        raise SimulationError("no emulator can run this board's firmware", where=board.name)
+
+
+def _open_unicorn(image: FirmwareImage, board: Board) -> ByteStream:
+    try:
+        from edgec.sim.unicorn_machine import UnicornMachine  # noqa: PLC0415  (optional extra)
+    except ModuleNotFoundError as error:
+        if error.name != "unicorn":
+            raise
+        raise ConfigError(
+            f"emulating {board.name} needs Unicorn, which is not installed",
+            hint='pip install "edgec[sim]"',
+        ) from error
+    return UnicornMachine(image, board)

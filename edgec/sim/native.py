@@ -1,0 +1,66 @@
+"""The C interface of a generated library (`edgec/edgec.h`, `edgec_batch.h`) as ctypes."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import ClassVar
+
+STATUS_NAMES = ("EDGEC_OK", "EDGEC_ERROR_NULL", "EDGEC_ERROR_ARENA", "EDGEC_ERROR_NOT_READY")
+"""`edgec_status_t` by value."""
+
+StepHook = ctypes.CFUNCTYPE(
+    None, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_uint32
+)
+"""`edgec_step_hook_t`: user, step, output, bytes."""
+
+
+class NativeTensor(ctypes.Structure):
+    """`edgec_tensor_t`."""
+
+    offset: int
+    bytes: int
+    dtype: int
+    zero_point: int
+    _fields_: ClassVar = [
+        ("offset", ctypes.c_uint32),
+        ("bytes", ctypes.c_uint32),
+        ("dtype", ctypes.c_int),
+        ("zero_point", ctypes.c_int32),
+    ]
+
+
+class NativeModel(ctypes.Structure):
+    """`edgec_model_t`."""
+
+    name: bytes
+    digest: bytes
+    arena_bytes: int
+    num_inputs: int
+    num_outputs: int
+    num_steps: int
+    inputs: ctypes.Array[NativeTensor]
+    outputs: ctypes.Array[NativeTensor]
+    _fields_: ClassVar = [
+        ("name", ctypes.c_char_p),
+        ("digest", ctypes.c_char_p),
+        ("arena_bytes", ctypes.c_uint32),
+        ("num_inputs", ctypes.c_uint32),
+        ("num_outputs", ctypes.c_uint32),
+        ("num_steps", ctypes.c_uint32),
+        ("inputs", ctypes.POINTER(NativeTensor)),
+        ("outputs", ctypes.POINTER(NativeTensor)),
+        ("init", ctypes.c_void_p),
+        ("run", ctypes.c_void_p),
+    ]
+
+
+BATCH_RUN_ARGUMENTS = (
+    ctypes.POINTER(NativeModel),
+    ctypes.c_void_p,
+    ctypes.POINTER(ctypes.c_void_p),
+    ctypes.POINTER(ctypes.c_void_p),
+    ctypes.c_uint32,
+    ctypes.c_uint32,
+    StepHook,
+)
+"""Argument types of `edgec_batch_run`."""

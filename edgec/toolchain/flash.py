@@ -1,0 +1,93 @@
+"""Writing a built firmware to a board."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+from edgec.board import Board
+from edgec.errors import BuildError, ConfigError
+from edgec.toolchain import process
+from edgec.toolchain.platformio import Mode, run_platformio
+
+UPLOAD_INSTALL = {
+    "openocd": "apt-get install openocd",
+    "st-flash": "apt-get install stlink-tools",
+    "pyocd": "pip install pyocd",
+    "picotool": "apt-get install picotool, or build it from github.com/raspberrypi/picotool",
+}
+"""Upload program to the command that installs it."""
+
+_PROBE = re.compile(r"[A-Za-z0-9][A-Za-z0-9:._-]{0,63}")
+_TIMEOUT_S = 300.0
+
+
+def upload(project_dir: Path, board: Board, *, port: str | None = None) -> str:
+    """Write the project's firmware to the board, building what is out of date.
+
+    Args:
+        project_dir: a folder written by `emit_project`.
+        board: the board it was written for.
+        port: serial number of the debug probe when several are connected, or the folder of the
+            board's USB drive, onto which the image is then copied.
+
+    Returns:
+        What was done, one sentence.
+
+    Raises:
+        BuildError: there is no program to do it, or it fails.
+        ConfigError: the board cannot be written to, or `port` is no serial number.
+    """
+    if port is not None and Path(port).is_dir():
+        return _copy_to_drive(project_dir, board, Path(port))
+    tool = upload_tool(board)
+    arguments = ["run", "--silent", "--target", "upload"]
+    if port is not None:
+        if not _PROBE.fullmatch(port):
+            raise ConfigError(
+                "neither a probe's serial number nor a folder",
+                where=f"--port {port[:80]!r}",
+                hint="give the serial number that the upload program lists, or a mounted drive",
+            )
+        arguments += ["--upload-port", port]
+    run_platformio(project_dir, arguments, mode=Mode.INSTALLED, timeout_s=_TIMEOUT_S)
+    return f"written to {board.title} with {tool}"
+
+
+def upload_tool(board: Board) -> str:
+    """The upload program that will be used: the first of the board's that is on PATH.
+
+    Raises:
+        BuildError: none is installed.
+        ConfigError: nothing can write to this board.
+    """
+    if not board.upload.tools:
+        raise ConfigError(
+            "nothing is to be written to: this board exists on the computer only",
+            where=board.name,
+            hint="`edgec run DIR --on emulator` runs the firmware",
+        )
+    for tool in board.upload.tools:
+        if process.which(tool) is not None:
+            return tool
+    first = board.upload.tools[0]
+    raise BuildError(
+        f"no upload program is on PATH; {board.name} can use {', '.join(board.upload.tools)}",
+        hint=UPLOAD_INSTALL[first],
+    )
+
+
+def _copy_to_drive(project_dir: Path, board: Board, drive: Path) -> str:
+    """The boards' USB drives take a flash image and write it; which form depends on the board."""
+    if not board.upload.drive_image:
+        raise ConfigError("this board has no USB drive", where=board.name)
+    name = f"firmware.{board.upload.drive_image}"
+    image = project_dir / ".pio" / "build" / board.name / name
+    if not image.is_file():
+        raise BuildError("the firmware is not built", where=str(image), hint="compile it first")
+    try:
+        shutil.copyfile(image, drive / name)
+    except OSError as error:
+        raise BuildError(f"cannot copy: {error.strerror or error}", where=str(drive)) from error
+    return f"copied {name} to {drive}"

@@ -1,0 +1,189 @@
+"""PlatformIO as a child process: builds a project that `codegen.project` wrote.
+
+It runs with a core folder of its own inside the project (.pio/core), so nothing that the user has
+in ~/.platformio plays a part.  PlatformIO takes SCons from a package called tool-scons, which its
+registry provides.  Unless the registry is asked for, `provide_scons` puts a package of that name
+there that runs PyPI's SCons instead, so that no network is needed.
+"""
+
+from __future__ import annotations
+
+import enum
+import importlib.metadata
+import importlib.util
+import json
+import os
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from edgec.board import Board
+from edgec.errors import BuildError
+from edgec.toolchain import process
+from edgec.toolchain.cc import compiler_errors
+
+PLATFORMIO_VERSION = "6.2.0"
+SCONS_VERSION = "4.11.1"
+_TOOL_SCONS_VERSION = "4.41101.0"
+"""What PlatformIO 6.2.0 asks for ("~4.41101.0"): its number for SCons 4.11.1."""
+
+ARM_COMPILER = "arm-none-eabi-gcc"
+ARM_INSTALL = "apt-get install gcc-arm-none-eabi"
+PLATFORMIO_INSTALL = f"pip install platformio=={PLATFORMIO_VERSION} scons=={SCONS_VERSION}"
+
+_OVERFLOW = re.compile(r"region [`']?(\w+)'? overflowed by (\d+) bytes")
+
+
+class Mode(enum.Enum):
+    """Where PlatformIO takes SCons and the Arm compiler from."""
+
+    INSTALLED = "installed"
+    REGISTRY = "registry"
+
+
+@dataclass(frozen=True, slots=True)
+class FirmwareFiles:
+    """What a build leaves behind.
+
+    Attributes:
+        elf: the program with debug information (on the host: the executable).
+        bin: flash image; None on the host.
+        hex: flash image as Intel HEX; None on the host.
+    """
+
+    elf: Path
+    bin: Path | None
+    hex: Path | None
+
+
+def build(
+    project_dir: Path,
+    board: Board,
+    *,
+    mode: Mode = Mode.INSTALLED,
+    jobs: int | None = None,
+    timeout_s: float = 900.0,
+) -> FirmwareFiles:
+    """Build the PlatformIO project in `project_dir`.
+
+    Args:
+        project_dir: a folder written by `emit_project`.
+        board: the board it was written for.
+        mode: REGISTRY lets PlatformIO fetch SCons, and the compiler where there is none.
+        jobs: compilers at a time; default: all processors.
+        timeout_s: the build is stopped after this time.
+
+    Raises:
+        BuildError: something is not installed, the compiler or linker fails, or it takes too long.
+    """
+    _check_installed(board, mode)
+    arguments = ["run", "--silent", "--jobs", str(jobs or os.cpu_count() or 1)]
+    run_platformio(project_dir, arguments, mode=mode, timeout_s=timeout_s)
+    folder = project_dir / ".pio" / "build" / board.name
+    if board.is_host:
+        return FirmwareFiles(_existing(folder / "firmware"), None, None)
+    return FirmwareFiles(
+        *(_existing(folder / f"firmware.{suffix}") for suffix in ("elf", "bin", "hex"))
+    )
+
+
+def run_platformio(
+    project_dir: Path, arguments: list[str], *, mode: Mode, timeout_s: float
+) -> process.Completed:
+    """Run `pio ARGUMENTS` in a project.
+
+    Raises:
+        BuildError: it fails; the text holds the lines that say why.
+    """
+    core_dir = project_dir.absolute() / ".pio" / "core"
+    if mode is Mode.INSTALLED:
+        provide_scons(core_dir)
+    environment = process.clean_environment(
+        {
+            "PLATFORMIO_CORE_DIR": str(core_dir),
+            "PLATFORMIO_SETTING_ENABLE_TELEMETRY": "no",
+            "PLATFORMIO_DISABLE_UPGRADE_CHECK": "true",
+            "PLATFORMIO_DISABLE_PROGRESSBAR": "true",
+            "PLATFORMIO_NO_ANSI": "true",
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+    )
+    done = process.run(
+        [sys.executable, "-m", "platformio", *arguments],
+        cwd=project_dir,
+        environment=environment,
+        timeout_s=timeout_s,
+    )
+    if done.returncode != 0:
+        raise _failure(project_dir, done)
+    return done
+
+
+def provide_scons(core_dir: Path) -> None:
+    """Put a tool-scons package that runs the installed SCons into a PlatformIO core folder.
+
+    Raises:
+        BuildError: SCons is not installed.
+    """
+    spec = importlib.util.find_spec("SCons")
+    if spec is None or spec.origin is None:
+        raise BuildError("SCons is not installed", hint=PLATFORMIO_INSTALL)
+    site_dir = str(Path(spec.origin).parent.parent)
+    name = {"name": "tool-scons", "version": _TOOL_SCONS_VERSION}
+    origin = {"owner": "platformio", "name": "tool-scons"}
+    # The path serves a PlatformIO that runs in another Python than edgec does.
+    script = (
+        '"""Runs the SCons that edgec found."""\n\n'
+        f"import sys\n\nsys.path.append({site_dir!r})\n\n"
+        "import SCons.Script\n\nSCons.Script.main()\n"
+    )
+    files = {
+        "package.json": json.dumps({**name, "description": "SCons of PyPI", "keywords": ["scons"]}),
+        ".piopm": json.dumps({"type": "tool", **name, "spec": {**origin, "requirements": None}}),
+        "scons.py": script,
+    }
+    folder = core_dir / "packages" / "tool-scons"
+    folder.mkdir(parents=True, exist_ok=True)
+    for file, text in files.items():
+        path = folder / file
+        if not path.is_file() or path.read_text("utf-8") != text:
+            path.write_text(text, "utf-8")
+
+
+def package_version(name: str) -> str | None:
+    """Version of an installed Python package, or None."""
+    try:
+        return importlib.metadata.version(name)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _check_installed(board: Board, mode: Mode) -> None:
+    if package_version("platformio") is None:
+        raise BuildError("PlatformIO is not installed", hint=PLATFORMIO_INSTALL)
+    compiler = "gcc" if board.is_host else ARM_COMPILER
+    if mode is Mode.INSTALLED and process.which(compiler) is None:
+        hint = "apt-get install gcc" if board.is_host else ARM_INSTALL
+        raise BuildError(f"the compiler {compiler} is not on PATH", hint=hint)
+
+
+def _failure(project_dir: Path, done: process.Completed) -> BuildError:
+    output = f"{done.stdout}\n{done.stderr}"
+    overflows = dict.fromkeys(_OVERFLOW.findall(output))
+    if overflows:
+        what = ", ".join(f"{region} by {size} bytes" for region, size in overflows)
+        return BuildError(
+            f"the firmware does not fit the board: it exceeds {what}",
+            where=str(project_dir),
+            hint="choose a larger board or a smaller model",
+        )
+    return BuildError(
+        f"the firmware cannot be built:\n{compiler_errors(output)}", where=str(project_dir)
+    )
+
+
+def _existing(path: Path) -> Path:
+    if not path.is_file():
+        raise BuildError("PlatformIO reported success but the file is missing", where=str(path))
+    return path

@@ -1,0 +1,25 @@
+/* Runs a model on many samples, for the host: the loop that would be slow outside C. */
+#ifndef EDGEC_BATCH_H
+#define EDGEC_BATCH_H
+
+#include <stdint.h>
+
+#include "edgec/edgec.h"
+
+/* What an arena holds before a sample's inputs are written: a kernel that reads memory before
+ * anything wrote it gives visibly wrong results. */
+#define EDGEC_BATCH_POISON 0xA5
+
+/* Run samples [first, first + count).
+ *
+ * arena: model->arena_bytes bytes, aligned to EDGEC_ARENA_ALIGNMENT; poisoned before each sample.
+ * inputs, outputs: one array per input and output of the model, all samples one after the other.
+ * hook: called after each step of each sample; NULL: none.
+ *
+ * Returns the first status that is not EDGEC_OK; the outputs of that sample and of those behind it
+ * are not written.  Threads may share everything but the arena. */
+edgec_status_t edgec_batch_run(const edgec_model_t *model, uint8_t *arena,
+                               const uint8_t *const *inputs, uint8_t *const *outputs,
+                               uint32_t first, uint32_t count, edgec_step_hook_t hook);
+
+#endif

@@ -1,0 +1,48 @@
+"""Compiles and runs small C programs on this computer: every compiler, level and sanitizer."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from edgec.resources import data_dir
+from edgec.toolchain import process
+from edgec.toolchain.cc import WARNING_FLAGS, find_host_compilers
+
+RUNTIME_INCLUDE = data_dir("firmware") / "runtime" / "include"
+SANITIZE = ("-O1", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+
+
+@dataclass(frozen=True)
+class Build:
+    """A compiler and its options."""
+
+    compiler: str
+    flags: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"{self.compiler}{''.join(self.flags)}"
+
+    def compile(self, sources: list[Path], includes: list[Path], output: Path) -> Path:
+        """Compile a program with all warnings as errors; skips when the compiler is missing."""
+        found = {compiler.name: compiler for compiler in find_host_compilers()}
+        if self.compiler not in found:
+            pytest.skip(f"{self.compiler} is not installed")
+        options = ["-std=c11", *WARNING_FLAGS, *self.flags, *(f"-I{folder}" for folder in includes)]
+        argv = [found[self.compiler].path, *options, *sources, "-o", output]
+        done = process.run(argv, timeout_s=300)
+        assert done.returncode == 0, done.stderr
+        return output
+
+
+BUILDS = tuple(
+    Build(compiler, flags)
+    for compiler in ("gcc", "clang")
+    for flags in (("-O0",), ("-O2",), SANITIZE)
+)
+
+
+def run_program(program: Path, *arguments: Path) -> None:
+    """Run a program that must succeed and write nothing to standard error."""
+    done = process.run([program, *arguments], timeout_s=300)
+    assert done.returncode == 0 and not done.stderr, done.stderr[-4000:]
