@@ -66,16 +66,18 @@ class Flash:
         prefetch: the port enables a prefetch buffer.
         instruction_cache_bytes: size of the cache in front of the flash or core; 0: none.
         data_cache_bytes: the same for data (weights); 0: none.
+        cache_is_unified: the two caches are one, whose size both keys state.
     """
 
     origin: _Address
     size_bytes: _Bytes
     boot_bytes: _OptionalBytes = 0
-    wait_states: Annotated[int, Field(ge=0, le=64)] = 0
+    wait_states: Annotated[int, Field(ge=0, le=1024)] = 0
     line_bytes: Annotated[int, Field(ge=0, le=128)] = 0
     prefetch: bool = False
     instruction_cache_bytes: _OptionalBytes = 0
     data_cache_bytes: _OptionalBytes = 0
+    cache_is_unified: bool = False
 
     @property
     def end(self) -> int:
@@ -227,7 +229,7 @@ class Board:
         fpu: floating-point unit.
         dsp: the core has the DSP extension (SMLAD, SXTB16 and so on).
         clock_hz: nominal core clock, which the port sets up.
-        cycle_counter: what `port_cycles` reads.
+        cycle_counter: what `port_cycles` reads; "port" is a timer that the port knows.
         port: folder below firmware/port.
         memory: memory map; None on the host.
         console: serial line; None on the host, which uses standard input and output.
@@ -248,7 +250,7 @@ class Board:
     aliases: tuple[_Name, ...] = ()
     fpu: Fpu = Fpu.NONE
     dsp: bool = False
-    cycle_counter: Literal["dwt", "systick", "clock"] = "systick"
+    cycle_counter: Literal["dwt", "systick", "port"] = "systick"
     memory: MemoryMap | None = None
     console: Console | None = None
     emulator: Emulator = Emulator()

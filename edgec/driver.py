@@ -2,30 +2,36 @@
 
 from __future__ import annotations
 
+import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-import edgec
 from edgec.board import Board, load_board
 from edgec.checks import check_emulator, check_host
-from edgec.codegen import FirmwareModel, LibraryNames, emit_library, emit_project, library_names
+from edgec.codegen.cnames import library_names
+from edgec.codegen.library import emit_library
+from edgec.codegen.project import FirmwareModel, emit_project
 from edgec.dtypes import Array
-from edgec.errors import BuildError
+from edgec.errors import BuildError, ConfigError
 from edgec.fits import Demand, Tensor, check_fits, overflow_error
 from edgec.integer import Calibration, IntegerModel, integer_model
 from edgec.lower import Program, buffers_of, lower, select_kernels
 from edgec.memory import MemoryPlan, check_plan, plan_memory
 from edgec.options import CompileOptions
 from edgec.output_dir import staged_output
-from edgec.report import Report
+from edgec.report import CheckReport, Report
 from edgec.report_build import build_report
 from edgec.report_text import write_text
-from edgec.session import open_session
-from edgec.toolchain import FirmwareFiles, FirmwareOverflow, build_firmware
+from edgec.session import LIBRARY_DIR, MODEL_COPY, open_session
+from edgec.toolchain.platformio import build
+from edgec.toolchain.size import FirmwareSize, firmware_size
 
-Progress = Callable[[int, int], None]
+Progress = Callable[[str], None]
+BUILD_ROOT = Path("build")
+PROJECT_DIR = "project"
+_OVERFLOW = re.compile(r"exceeds (\w+) by (\d+) bytes")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -37,23 +43,134 @@ class CompileResult:
         report: what `report.json` says.
         model: the integer graph and what led to it.
         program: what the C code was written from.
+        plan: where each tensor lies.
     """
 
     folder: Path
     report: Report
     model: IntegerModel
     program: Program
+    plan: MemoryPlan
 
-    def run(self, x: Array, on: str = "host") -> Array:
-        """Outputs of a model with one input and one output, for samples [N, ...].
+    def run(self, x: Array | Mapping[str, Array], on: str = "host") -> Array | dict[str, Array]:
+        """Run the compiled model on samples.
 
         Args:
-            x: as the ONNX model takes it, with a leading axis of samples.
+            x: samples [N, ...] as the ONNX model takes them; by name if it has several inputs.
             on: "host" or "emulator".
 
         Returns:
-            What the ONNX model would give, [N, ...].
+            What the ONNX model would give, [N, ...]; by name when `x` is given by name.
         """
         session = open_session(self.folder, on)
-        (output,) = session.run({self.report.inputs[0].name: x}).values()
-        return output
+        if isinstance(x, Mapping):
+            return session.run(x)
+        if len(self.report.inputs) != 1 or len(self.report.outputs) != 1:
+            raise ConfigError("the model has several inputs or outputs; give samples by name")
+        return session.run({self.report.inputs[0].name: x})[self.report.outputs[0].name]
+
+
+def compile_model(
+    model: Path | str,
+    board: Board | str,
+    *,
+    calibration: Calibration | str = None,
+    out: Path | str | None = None,
+    options: CompileOptions | None = None,
+    progress: Progress | None = None,
+) -> CompileResult:
+    """Compile a model for a board and check what came out.
+
+    Args:
+        model: ONNX file.
+        board: a board, its name or alias, or its TOML file.
+        calibration: .npz file, or samples [N, ...] by input name; None: synthetic, with a warning.
+        out: output folder; default build/<model>-<board>.
+        options: see `CompileOptions`.
+        progress: told what is being done.
+
+    Raises:
+        EdgecError: any of its kinds; the output folder is then as it was.
+    """
+    options = options or CompileOptions()
+    say = progress or (lambda _text: None)
+    target = board if isinstance(board, Board) else load_board(board)
+    source = Path(model)
+    folder = Path(out) if out is not None else BUILD_ROOT / f"{source.stem}-{target.name}"
+    samples = Path(calibration) if isinstance(calibration, str) else calibration
+    with staged_output(folder, force=options.force) as staging:
+        say("importing and quantizing")
+        ready = integer_model(source, samples, options)
+        say("planning memory")
+        program, plan = _lowered(ready, target)
+        demand = _demand(program)
+        check_fits(demand, target)
+        say("writing C")
+        shutil.copyfile(source, staging / MODEL_COPY)
+        emit_library(program, staging / LIBRARY_DIR)
+        emit_project([_firmware_model(program, staging)], target, staging / PROJECT_DIR)
+        size = None
+        if options.build:
+            say("building firmware")
+            size = _built(staging, target, demand)
+        checks: tuple[CheckReport, ...] = ()
+        if options.verify:
+            say("comparing with the reference")
+            checks = _checked(staging, ready, program, target, built=options.build)
+        report = build_report(ready, program, plan, target, size, checks)
+        report.write(staging)
+        write_text(report, staging)
+    return CompileResult(folder, report, ready, program, plan)
+
+
+def _lowered(ready: IntegerModel, board: Board) -> tuple[Program, MemoryPlan]:
+    choices = select_kernels(ready.integer, board)
+    buffers, overlaps, _ = buffers_of(ready.integer, choices)
+    plan = plan_memory(buffers, overlaps)
+    check_plan(plan, buffers, overlaps)
+    return lower(ready.integer, choices, plan, board), plan
+
+
+def _firmware_model(program: Program, staging: Path) -> FirmwareModel:
+    names = library_names(program.name)
+    return FirmwareModel(
+        staging / LIBRARY_DIR, names.name, names.header, names.symbol, program.arena_bytes
+    )
+
+
+def _demand(program: Program) -> Demand:
+    return Demand(
+        arena_bytes=program.arena_bytes,
+        weight_bytes=program.constant_bytes,
+        activations=[Tensor(t.name, t.shape, t.size_bytes) for t in program.tensors],
+        weights=[Tensor(c.stem, c.array.shape, c.array.nbytes) for c in program.constants],
+    )
+
+
+def _built(staging: Path, board: Board, demand: Demand) -> FirmwareSize | None:
+    """Build the project; put the firmware beside it; its sizes."""
+    project = staging / PROJECT_DIR
+    try:
+        files = build(project, board)
+    except BuildError as error:
+        found = _OVERFLOW.search(str(error))
+        if found is None:
+            raise
+        memory = "flash" if "flash" in found[1].lower() else "RAM"
+        raise overflow_error(memory, int(found[2]), demand, board) from error
+    size = None if board.is_host else firmware_size(files.elf)
+    for path in (files.elf, files.bin, files.hex):
+        if path is not None:
+            shutil.copy(path, staging / path.name)
+    # A build product that PlatformIO makes again whenever the user builds the project.
+    shutil.rmtree(project / ".pio")
+    return size
+
+
+def _checked(
+    staging: Path, ready: IntegerModel, program: Program, board: Board, *, built: bool
+) -> tuple[CheckReport, ...]:
+    host = check_host(staging / LIBRARY_DIR, ready, program)
+    if not built or board.is_host:
+        return (host,)
+    return (host, check_emulator(staging / "firmware.elf", ready, program, board))

@@ -76,7 +76,9 @@ def _too_large(
 
 
 def _advice(memory: str, demand: Demand) -> str:
-    roomy = [board.name for board in list_boards() if not board.is_host and _could_hold(board, demand)]
+    roomy = [
+        board.name for board in list_boards() if not board.is_host and _could_hold(board, demand)
+    ]
     remedy = (
         "a smaller input, fewer channels or an earlier stride"
         if memory == "RAM"

@@ -6,6 +6,7 @@ build and on emulated firmware.
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,14 +14,18 @@ from typing import Protocol
 
 import numpy as np
 
-from edgec.board import load_board
+from edgec.board import Board, load_board
 from edgec.dtypes import Array
 from edgec.errors import ConfigError
 from edgec.ir import QuantParams
 from edgec.report import Report, TensorReport
+from edgec.sim.emulator import EmulatedFirmware
+from edgec.sim.host import HostModel
 
 Progress = Callable[[int, int], None]
 TARGETS = ("host", "emulator")
+LIBRARY_DIR = "library"
+MODEL_COPY = "model.onnx"
 
 
 class IntegerModel(Protocol):
@@ -73,11 +78,17 @@ class Session:
     def run(
         self, samples: Mapping[str, Array], progress: Progress | None = None
     ) -> dict[str, Array]:
-        """Outputs by name for samples by input name; first axis counts samples on both sides."""
+        """Outputs by name for samples by input name; first axis counts samples on both sides.
+
+        Raises:
+            SimulationError: the run failed.
+        """
         inputs = [encode(samples[tensor.name], tensor) for tensor in self.report.inputs]
         outputs = self.model(inputs, progress)
-        pairs = zip(self.report.outputs, outputs, strict=True)
-        return {tensor.name: decode(codes, tensor) for tensor, codes in pairs}
+        return {
+            tensor.name: decode(codes.reshape(len(codes), *tensor.library_shape[1:]), tensor)
+            for tensor, codes in zip(self.report.outputs, outputs, strict=True)
+        }
 
 
 def open_session(folder: Path, on: str) -> Session:
@@ -88,10 +99,51 @@ def open_session(folder: Path, on: str) -> Session:
     """
     report = Report.read(folder)
     if on == "host":
-        return Session(report, HostRunner(folder, report))
+        return Session(report, host_runner(folder / LIBRARY_DIR))
     if on == "emulator":
-        return Session(report, EmulatorRunner(folder, report))
+        return Session(report, emulator_runner(folder, load_board(report.board.name)))
     raise ConfigError(f"cannot run on {on!r}", hint=f"--on takes {' or '.join(TARGETS)}")
+
+
+def host_runner(library_dir: Path) -> IntegerModel:
+    """Runs the generated library natively, over all processors."""
+
+    def run(inputs: list[Array], progress: Progress | None = None) -> list[Array]:
+        with tempfile.TemporaryDirectory(prefix="edgec-host-") as build_dir:
+            return HostModel(library_dir, Path(build_dir)).run(inputs, progress)
+
+    return run
+
+
+def emulator_runner(folder: Path, board: Board) -> IntegerModel:
+    """Runs the firmware of a build folder in the board's emulator, one sample after the other."""
+    elf = firmware_program(folder, board)
+
+    def run(inputs: list[Array], progress: Progress | None = None) -> list[Array]:
+        count = len(inputs[0])
+        runs: list[tuple[Array, ...]] = []
+        with EmulatedFirmware(elf, board) as firmware:
+            for index in range(count):
+                runs.append(firmware.run([array[index] for array in inputs]).outputs)
+                if progress is not None:
+                    progress(index + 1, count)
+        return [np.stack(arrays) for arrays in zip(*runs, strict=True)]
+
+    return run
+
+
+def firmware_program(folder: Path, board: Board) -> Path:
+    """The firmware in a build folder.
+
+    Raises:
+        ConfigError: it was compiled with --no-build.
+    """
+    path = folder / ("firmware" if board.is_host else "firmware.elf")
+    if not path.is_file():
+        raise ConfigError(
+            "holds no firmware", where=str(folder), hint="compile it again without --no-build"
+        )
+    return path
 
 
 def _params(tensor: TensorReport) -> QuantParams:

@@ -59,7 +59,7 @@ def c_array(array: Array, indent: int = 4) -> str:
 def c_string(text: str) -> str:
     """A string literal; anything but plain ASCII becomes a three-digit octal escape."""
     escaped = "".join(
-        char if char in _PLAIN else "".join(f"\\{byte:03o}" for byte in char.encode())
+        char if char in _PLAIN else "".join(f"\\{byte:03o}" for byte in char.encode("utf-8", "replace"))
         for char in text
     )
     return f'"{escaped}"'
@@ -75,4 +75,4 @@ def comment_text(text: str, limit: int = 80) -> str:
     safe = "".join(char if char in _PLAIN else "?" for char in shortened)
     while "??" in safe:
         safe = safe.replace("??", "?")
-    return safe.replace("//", "/ /").replace("/*", "/ *").rstrip("/") if "/" in safe else safe
+    return safe

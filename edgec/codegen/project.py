@@ -30,7 +30,7 @@ _TEMPLATES = Path(__file__).resolve().parent.parent / "templates" / "project"
 _OWNED = ("boards", "include", "lib", "platform", "src")
 _C_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 _HEADER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_/.]{0,127}\.h")
-_KINDS = {".c", ".h", ".S", ".json", ".py", ".txt", ".md"}
+_KINDS = {".c", ".h", ".json", ".py", ".txt"}
 
 _COMMON_FLAGS = (
     "-std=c11",
@@ -167,12 +167,12 @@ def board_manifest(board: Board) -> dict[str, Any]:
             "openocd_target": board.upload.openocd_target,
             "openocd_interface": board.upload.openocd_interface,
             "chip": board.upload.chip,
+            "maximum_size": board.flash_bytes or 0,
+            "maximum_ram_size": board.ram_bytes or 0,
         },
     }
     if board.memory is not None:
         manifest["build"]["flash_origin"] = board.memory.flash.origin
-        manifest["upload"]["maximum_size"] = board.flash_bytes
-        manifest["upload"]["maximum_ram_size"] = board.ram_bytes
     return manifest
 
 
@@ -219,6 +219,7 @@ def _board_config(board: Board) -> str:
         clock_hz=board.clock_hz,
         baud=0 if board.console is None else board.console.baud,
         cycles_dwt=int(board.cycle_counter == "dwt"),
+        cycles_systick=int(board.cycle_counter == "systick"),
         has_vtor=int(board.core is not Core.CORTEX_M0),
         defines=[
             {"name": name, "value": f"{value:#x}U"} for name, value in sorted(board.defines.items())

@@ -74,7 +74,12 @@ def _may_fold(node: ir.Node) -> bool:
     """True when evaluating a node of constant inputs is safe: its output is known to be small."""
     if node.op_type in _KEPT or len(node.outputs) != 1:
         return False
-    shape = node.outputs[0].shape
-    if shape is None or not all(isinstance(dim, int) for dim in shape):
-        return False
-    return math.prod(int(dim) for dim in shape) <= MAX_FOLDED_ELEMENTS
+    shape = static_shape(node.outputs[0])
+    return shape is not None and math.prod(shape) <= MAX_FOLDED_ELEMENTS
+
+
+def static_shape(value: ir.Value) -> tuple[int, ...] | None:
+    """The inferred shape of a value; None where a dimension is unknown."""
+    if value.shape is None or not value.shape.is_static():
+        return None
+    return tuple(value.shape.numpy())

@@ -13,7 +13,7 @@ from edgec.frontend.onnx_node import OnnxNode
 from edgec.frontend.screen import MAX_ELEMENTS
 from edgec.frontend.tensors import Tensor, UnsupportedError, inverse, moved_constant, same_array
 from edgec.ir import ops
-from edgec.ir.graph import Constant, GraphBuilder, Value
+from edgec.ir.graph import Constant, GraphBuilder, Node, Value
 from edgec.ir.infer import infer_shapes
 from edgec.ir.qparams import QuantParams
 
@@ -85,7 +85,7 @@ class Context:
         return output
 
     def bind(self, onnx_name: str, tensor: Tensor) -> None:
-        """Let `onnx_name` stand for `tensor`; a value just made by the current node takes the name."""
+        """Let `onnx_name` stand for `tensor`; a value that the current node made takes the name."""
         if isinstance(tensor, Value) and tensor.name not in self._reserved:
             tensor = self._rename(tensor, onnx_name)
         self.tensors[onnx_name] = tensor
@@ -97,6 +97,10 @@ class Context:
             number += 1
             name = self.builder.fresh(f"{stem}#{number}")
         return name
+
+    def producer(self, x: Value) -> Node | None:
+        """The node that computes x; None for a graph input."""
+        return next((n for n in self.builder.nodes.values() if x.name in n.outputs), None)
 
     def transpose(self, x: Tensor, perm: Sequence[int]) -> Tensor:
         """X with axes permuted; of a constant at once."""

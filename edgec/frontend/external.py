@@ -21,7 +21,7 @@ def load_external_data(model: onnx.ModelProto, folder: Path) -> None:
     """Read the external data of every tensor into the model.
 
     Raises:
-        ImportModelError: a location leaves the folder, is no plain file, or is shorter than claimed.
+        ImportModelError: a location leaves the folder, is no plain file, or is too short.
     """
     budget = MAX_EXTERNAL_BYTES
     for tensor, _ in all_tensors(model):

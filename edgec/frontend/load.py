@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import onnx
-from google.protobuf.message import DecodeError
 
 from edgec.errors import ImportModelError
 from edgec.frontend.boundary import library_call
@@ -49,12 +48,12 @@ def _read(path: Path) -> bytes:
 
 def _parse(data: bytes, path: Path) -> onnx.ModelProto:
     model = onnx.ModelProto()
-    where = shown(str(path))
-    hint = "the file may be cut short, or be no ONNX model at all"
-    try:
+    with library_call(f"{shown(str(path))} is not an ONNX model, or it was cut short"):
         model.ParseFromString(data)
-    except (DecodeError, UnicodeDecodeError) as error:
-        raise ImportModelError("the file is not an ONNX model", where=where, hint=hint) from error
     if not model.HasField("graph") or not model.graph.output:
-        raise ImportModelError("the file holds no network", where=where, hint=hint)
+        raise ImportModelError(
+            "the file holds no network",
+            where=shown(str(path)),
+            hint="it may be cut short, or be no ONNX model at all",
+        )
     return model

@@ -10,6 +10,7 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -101,7 +102,7 @@ class Emitter:
     def initializer(self, stem: str, array: Array) -> str:
         """Add an initializer; its name."""
         name = self._tensor_pool.fresh(stem)
-        self._initializers[name] = numpy_helper.from_array(np.ascontiguousarray(array), name)
+        self._initializers[name] = numpy_helper.from_array(np.asarray(array, order="C"), name)
         return name
 
     def ints(self, stem: str, values: Iterable[int]) -> str:
@@ -150,17 +151,34 @@ class Emitter:
         """A constant as operand of an element-wise operator; in NCHW it becomes rank 4."""
         key = (name, layout)
         if key not in self._cached:
-            array = self.oriented(self.graph.constants[name].real(), layout)
-            self._cached[key] = self.initializer(name, array)
+            constant = self.graph.constants[name]
+            array = self.oriented(constant.array, layout)
+            self._cached[key] = self._stored_constant(name, array, constant.quant)
         return self._cached[key]
 
     def weight(self, name: str, perm: tuple[int, ...]) -> str:
-        """A weight constant (output channels on axis 0) with its axes permuted."""
+        """A weight or bias constant with its axes permuted."""
         key = (name, perm)
         if key not in self._cached:
-            array = self.graph.constants[name].real().transpose(perm)
-            self._cached[key] = self.initializer(name, array)
+            constant = self.graph.constants[name]
+            quant = constant.quant
+            if quant is not None and quant.axis is not None:
+                quant = replace(quant, axis=perm.index(quant.axis))
+            array = constant.array.transpose(perm)
+            self._cached[key] = self._stored_constant(name, array, quant)
         return self._cached[key]
+
+    def _stored_constant(self, name: str, array: Array, quant: QuantParams | None) -> str:
+        """An initializer; quantized constants stay integer behind a DequantizeLinear.
+
+        Written as floats between quantized activations, onnxruntime would quantize them again, to
+        scales of its own.
+        """
+        stored = self.initializer(name, array)
+        if quant is None:
+            return stored
+        inputs, attrs = self.quant_parameters(name, quant)
+        return self.emit(name, "DequantizeLinear", [stored, *inputs], **attrs)
 
     def parameter(self, name: str, layout: Layout = Layout.GRAPH) -> str:
         """A constant that stays float32 in a quantized model."""

@@ -98,22 +98,22 @@ class OnnxNode:
         """Integers that older opsets give as an attribute and newer ones as an input."""
         if self.has(index):
             return self.ints_input(index, attribute)
-        return self.ints(attribute)
+        return self.integers(attribute)
 
-    def int(self, name: str, default: int) -> int:
+    def integer(self, name: str, default: int) -> int:
         """An integer attribute."""
         return int(self._node.attributes.get_int(name, default))
 
-    def ints(self, name: str) -> tuple[int, ...] | None:
+    def integers(self, name: str) -> tuple[int, ...] | None:
         """An attribute of integers; None when absent."""
         found = self._node.attributes.get_ints(name)
         return None if found is None else tuple(int(i) for i in found)
 
-    def float(self, name: str, default: float) -> float:
+    def number(self, name: str, default: float) -> float:
         """A float attribute."""
         return float(self._node.attributes.get_float(name, default))
 
-    def floats(self, name: str) -> tuple[float, ...] | None:
+    def numbers(self, name: str) -> tuple[float, ...] | None:
         """An attribute of floats; None when absent."""
         found = self._node.attributes.get_floats(name)
         return None if found is None else tuple(float(f) for f in found)

@@ -31,7 +31,7 @@ def conv(ctx: Context, node: OnnxNode) -> Tensor:
     sizes = spatial_sizes(x)
     _check_weight(node, weight, len(x.shape))
     window = read_window(node, sizes, weight.shape[2:])
-    attrs = ops.Conv(window.strides, window.pads, window.dilations, node.int("group", 1))
+    attrs = ops.Conv(window.strides, window.pads, window.dilations, node.integer("group", 1))
     ohwi = moved_constant(weight, lambda a: _two_dimensional(a).transpose(0, 2, 3, 1))
     bias = node.constant(2, "bias") if node.has(2) else None
     y = ctx.emit(attrs, to_nhwc(ctx, x), ohwi, bias)
@@ -43,7 +43,7 @@ def conv_transpose(ctx: Context, node: OnnxNode) -> Tensor:
     x, weight = node.real_value(0), node.constant(1, "weight")
     sizes = spatial_sizes(x)
     _check_weight(node, weight, len(x.shape))
-    group = node.int("group", 1)
+    group = node.integer("group", 1)
     if group < 1 or weight.shape[0] % group:
         raise UnsupportedError(f"group {group} does not divide the input channels", "correct it")
     bias = node.constant(2, "bias") if node.has(2) else None
@@ -57,7 +57,7 @@ def _check_weight(node: OnnxNode, weight: Constant, rank: int) -> None:
         raise UnsupportedError(
             f"the weight has {len(weight.shape)} dimensions, the input {rank}", "correct the model"
         )
-    kernel = node.ints("kernel_shape")
+    kernel = node.integers("kernel_shape")
     if kernel is not None and kernel != weight.shape[2:]:
         raise UnsupportedError(
             f"kernel_shape {list(kernel)} contradicts the weight", "correct the model"
@@ -105,11 +105,11 @@ def _transpose_window(
     """
     rank = len(sizes)
     strides, dilations = per_axis(node, "strides", rank, 1), per_axis(node, "dilations", rank, 1)
-    extra = node.ints("output_padding") or (0,) * rank
+    extra = node.integers("output_padding") or (0,) * rank
     if len(extra) != rank or min(extra) < 0:
         raise UnsupportedError(f"output_padding {list(extra)} is impossible", "correct the model")
     mode = node.text("auto_pad", "NOTSET")
-    wanted = node.ints("output_shape")
+    wanted = node.integers("output_shape")
     if wanted is None and mode in ("SAME_UPPER", "SAME_LOWER"):
         wanted = tuple(size * stride for size, stride in zip(sizes, strides, strict=True))
     if wanted is None:

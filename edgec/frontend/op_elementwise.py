@@ -61,7 +61,7 @@ def relu(ctx: Context, node: OnnxNode) -> Tensor:
 def clip(ctx: Context, node: OnnxNode) -> Tensor:
     """Constant bounds, as attributes (opset < 11) or inputs; Relu6 is Clip(0, 6)."""
     if node.opset < 11:
-        low, high = node.float("min", -math.inf), node.float("max", math.inf)
+        low, high = node.number("min", -math.inf), node.number("max", math.inf)
     else:
         low = node.float_input(1, "min") if node.has(1) else -math.inf
         high = node.float_input(2, "max") if node.has(2) else math.inf
@@ -128,7 +128,7 @@ def softmax(ctx: Context, node: OnnxNode) -> Tensor:
     """Any axis; before opset 13 over all axes from `axis` on, as ONNX defined it then."""
     x = node.real_value(0)
     rank = len(x.shape)
-    axis = normal_axis(node.int("axis", -1 if node.opset >= 13 else 1), rank, node.opset < 13)
+    axis = normal_axis(node.integer("axis", -1 if node.opset >= 13 else 1), rank, node.opset < 13)
     if node.opset >= 13:
         y: Tensor = ctx.emit(ops.Softmax(), ctx.axis_last(x, axis))
         return ctx.axis_back(y, axis)
@@ -165,7 +165,7 @@ def _unary(
     ctx: Context, node: OnnxNode, kind: UnaryKind, alpha: float = 0.0, beta: float = 0.0
 ) -> Tensor:
     """An element function; `alpha` and `beta` are ONNX's defaults of the attributes."""
-    attrs = ops.Unary(kind, node.float("alpha", alpha), node.float("beta", beta))
+    attrs = ops.Unary(kind, node.number("alpha", alpha), node.number("beta", beta))
     return ctx.emit(attrs, node.real_value(0))
 
 

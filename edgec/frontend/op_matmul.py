@@ -26,12 +26,12 @@ def gemm(ctx: Context, node: OnnxNode) -> Tensor:
     a, b = node.tensor(0), node.tensor(1)
     if any(len(t.shape) != 2 for t in (a, b)):
         raise UnsupportedError("an operand is no matrix", "correct the model")
-    a = ctx.transpose(a, (1, 0)) if node.int("transA", 0) else a
-    b = ctx.transpose(b, (1, 0)) if node.int("transB", 0) else b
-    c = node.tensor(2) if node.has(2) and node.float("beta", 1.0) != 0.0 else None
+    a = ctx.transpose(a, (1, 0)) if node.integer("transA", 0) else a
+    b = ctx.transpose(b, (1, 0)) if node.integer("transB", 0) else b
+    c = node.tensor(2) if node.has(2) and node.number("beta", 1.0) != 0.0 else None
     if isinstance(c, Constant):
-        c = _scaled(c, node.float("beta", 1.0))
-    alpha = node.float("alpha", 1.0)
+        c = _scaled(c, node.number("beta", 1.0))
+    alpha = node.number("alpha", 1.0)
     if isinstance(b, Constant):
         weight = _scaled(ctx.transpose(b, (1, 0)), alpha)
         bias = _row_bias(c, weight.shape[0]) if isinstance(c, Constant) else None
@@ -40,7 +40,7 @@ def gemm(ctx: Context, node: OnnxNode) -> Tensor:
             return y
     else:
         y = _constant_left(ctx, a, b, alpha)
-    return y if c is None else ctx.emit(ops.Add(), y, _addend(ctx, c, node.float("beta", 1.0)))
+    return y if c is None else ctx.emit(ops.Add(), y, _addend(ctx, c, node.number("beta", 1.0)))
 
 
 def matmul(ctx: Context, node: OnnxNode) -> Tensor:

@@ -30,10 +30,11 @@ def average_pool(ctx: Context, node: OnnxNode) -> Tensor:
     """1-D and 2-D; ceil_mode with count_include_pad only where no window leaves the padding."""
     x = node.real_value(0)
     window = _pool_window(node, x)
-    include = bool(node.int("count_include_pad", 0)) and any(window.pads)
+    include = bool(node.integer("count_include_pad", 0)) and any(window.pads)
     if include and any(window.overhang):
-        bare = (*window.pads[:2], *(p - o for p, o in zip(window.pads[2:], window.overhang)))
-        if any(bare):
+        top, left, bottom, right = window.pads
+        rows, columns = window.overhang
+        if any((top, left, bottom - rows, right - columns)):
             raise UnsupportedError(
                 "ceil_mode with count_include_pad and padding gives windows of their own divisors",
                 "set ceil_mode or count_include_pad to 0",
@@ -64,7 +65,7 @@ def _global(ctx: Context, node: OnnxNode, kind: ReduceKind, x: Tensor) -> Tensor
 
 
 def _pool_window(node: OnnxNode, x: Tensor) -> Window:
-    window = read_window(node, spatial_sizes(x), node.ints("kernel_shape") or ())
+    window = read_window(node, spatial_sizes(x), node.integers("kernel_shape") or ())
     spans = [(k - 1) * d + 1 for k, d in zip(window.kernel, window.dilations, strict=True)]
     if any(pad >= span for pad, span in zip(window.pads, spans * 2, strict=True)):
         raise UnsupportedError(

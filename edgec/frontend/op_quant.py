@@ -71,7 +71,7 @@ def _check_activation(quant: QuantParams) -> None:
 
 def _output_type(node: OnnxNode) -> ir.DataType:
     """Type of the codes of QuantizeLinear when no zero point says it: output_dtype, else uint8."""
-    return ir.DataType(node.int("output_dtype", 0) or ir.DataType.UINT8)
+    return ir.DataType(node.integer("output_dtype", 0) or ir.DataType.UINT8)
 
 
 def _parameters(node: OnnxNode, shape: tuple[int, ...], default: ir.DataType | None) -> QuantParams:
@@ -82,7 +82,7 @@ def _parameters(node: OnnxNode, shape: tuple[int, ...], default: ir.DataType | N
         shape: shape of its first input.
         default: type of the codes when there is no zero point.
     """
-    if node.int("block_size", 0):
+    if node.integer("block_size", 0):
         raise UnsupportedError("it quantizes in blocks", "quantize per tensor or per channel")
     scale = _scales(node)
     found = node.onnx_dtype(2) if node.has(2) else default
@@ -100,7 +100,7 @@ def _parameters(node: OnnxNode, shape: tuple[int, ...], default: ir.DataType | N
     scales = tuple(float(s) for s in scale.reshape(-1))
     if scale.size == 1:
         return QuantParams(scales, zeros, dtype)
-    axis = node.int("axis", 1)
+    axis = node.integer("axis", 1)
     axis = axis + len(shape) if axis < 0 else axis
     if scale.ndim != 1 or not 0 <= axis < len(shape) or shape[axis] != scale.size:
         raise UnsupportedError(

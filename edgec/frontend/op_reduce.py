@@ -20,27 +20,27 @@ def reduce(ctx: Context, node: OnnxNode) -> Tensor:
     x = node.value(0) if kind is ReduceKind.MAX else node.real_value(0)
     rank = len(x.shape)
     given = node.axes_input("axes", 1)
-    if not given and node.int("noop_with_empty_axes", 0):
+    if not given and node.integer("noop_with_empty_axes", 0):
         return x
     axes = sorted({normal_axis(axis, rank) for axis in given or range(rank)})
     if not axes:
         raise UnsupportedError("its input is a single number", "leave the node out")
-    return ctx.emit(ops.Reduce(kind, tuple(axes), bool(node.int("keepdims", 1))), x)
+    return ctx.emit(ops.Reduce(kind, tuple(axes), bool(node.integer("keepdims", 1))), x)
 
 
 def arg_max(ctx: Context, node: OnnxNode) -> Tensor:
     """Any axis; indices are int32 on the target."""
     x = node.value(0)
-    axis = normal_axis(node.int("axis", 0), len(x.shape))
-    keepdims, last = bool(node.int("keepdims", 1)), bool(node.int("select_last_index", 0))
+    axis = normal_axis(node.integer("axis", 0), len(x.shape))
+    keepdims, last = bool(node.integer("keepdims", 1)), bool(node.integer("select_last_index", 0))
     return ctx.emit(ops.ArgMax(axis, keepdims, last), x, dtype=DType.INT32)
 
 
 def batch_normalization(ctx: Context, node: OnnxNode) -> Tensor:
     """Inference mode, constant statistics per channel."""
-    if node.int("training_mode", 0) or any(node.is_used(i) for i in range(1, 5)):
+    if node.integer("training_mode", 0) or any(node.is_used(i) for i in range(1, 5)):
         raise UnsupportedError("it is in training mode", "export the model for inference")
-    if not node.int("spatial", 1):
+    if not node.integer("spatial", 1):
         raise UnsupportedError(
             "spatial = 0 has statistics per pixel", "export with opset 9 or later"
         )
@@ -49,7 +49,7 @@ def batch_normalization(ctx: Context, node: OnnxNode) -> Tensor:
         raise UnsupportedError("the input has no channel axis", "correct the model")
     names = ("scale", "bias", "mean", "variance")
     arrays = [node.real_array(i, name) for i, name in enumerate(names, start=1)]
-    epsilon = node.float("epsilon", 1e-5)
+    epsilon = node.number("epsilon", 1e-5)
     if arrays[3].size and not float(np.min(arrays[3])) + epsilon > 0.0:
         raise UnsupportedError("a variance is negative", "correct the model")
     parameters = [Constant(node.input_name(i), a) for i, a in enumerate(arrays, start=1)]

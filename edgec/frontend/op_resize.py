@@ -85,7 +85,7 @@ def _sampling(node: OnnxNode) -> _Sampling:
         )
     if node.op == "Upsample" or node.opset < 11:
         return _Sampling(mode, "asymmetric", "simple")
-    if node.int("antialias", 0):
+    if node.integer("antialias", 0):
         raise UnsupportedError("it filters (antialias)", "set antialias to 0")
     if node.text("keep_aspect_ratio_policy", "stretch") != "stretch":
         raise UnsupportedError("it keeps the aspect ratio", "give the final sizes")
@@ -96,7 +96,7 @@ def _sampling(node: OnnxNode) -> _Sampling:
 def _scales_and_sizes(node: OnnxNode, shape: tuple[int, ...]) -> tuple[list[float], list[int]]:
     """Scale and output size of every axis, from whichever of the two the model gives."""
     rank = len(shape)
-    axes = [normal_axis(a, rank) for a in node.ints("axes") or range(rank)]
+    axes = [normal_axis(a, rank) for a in node.integers("axes") or range(rank)]
     scales, sizes = [1.0] * rank, list(shape)
     if node.op != "Upsample" and node.opset >= 11 and node.has(3):
         for axis, size in zip(axes, _complete(node.ints_input(3, "sizes"), axes), strict=True):
@@ -104,7 +104,7 @@ def _scales_and_sizes(node: OnnxNode, shape: tuple[int, ...]) -> tuple[list[floa
             scales[axis] = float(np.float32(size) / np.float32(shape[axis]))
         return scales, sizes
     index = 2 if node.op != "Upsample" and node.opset >= 11 else 1
-    found = node.floats("scales")
+    found = node.numbers("scales")
     if found is None:
         found = tuple(float(s) for s in node.real_array(index, "scales").reshape(-1))
     for axis, scale in zip(axes, _complete(found, axes), strict=True):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from edgec.dtypes import DType
 from edgec.frontend.context import Context
@@ -37,7 +38,7 @@ def slice_(ctx: Context, node: OnnxNode) -> Tensor:
 def split(ctx: Context, node: OnnxNode) -> tuple[Tensor, ...]:
     """Constant sizes as attribute or input, or equal parts."""
     x = node.tensor(0)
-    axis = normal_axis(node.int("axis", 0), len(x.shape))
+    axis = normal_axis(node.integer("axis", 0), len(x.shape))
     count = len(node.outputs)
     sizes = node.axes_input("split", 1)
     if sizes is None:
@@ -57,13 +58,13 @@ def split(ctx: Context, node: OnnxNode) -> tuple[Tensor, ...]:
 def gather(ctx: Context, node: OnnxNode) -> Tensor:
     """Constant evenly spaced indices (one number, or a row of them)."""
     x, indices = node.tensor(0), node.constant(1, "indices")
-    axis = normal_axis(node.int("axis", 0), len(x.shape))
+    axis = normal_axis(node.integer("axis", 0), len(x.shape))
     size = x.shape[axis]
     picked = [int(i) + size if i < 0 else int(i) for i in indices.array.reshape(-1)]
     if not picked or not all(0 <= i < size for i in picked):
         raise UnsupportedError("its indices lie outside the tensor", "correct the model")
     step = picked[1] - picked[0] if len(picked) > 1 else 1
-    even = all(b - a == step for a, b in zip(picked, picked[1:], strict=False))
+    even = all(b - a == step for a, b in pairwise(picked))
     if not even or step == 0:
         raise UnsupportedError("its indices are not evenly spaced", "use Slice or Split")
     taken = take(ctx, x, {axis: (picked[0], step, len(picked))})
@@ -73,7 +74,7 @@ def gather(ctx: Context, node: OnnxNode) -> Tensor:
 def concat(ctx: Context, node: OnnxNode) -> Tensor:
     """Along any axis; float constants allowed among the inputs."""
     tensors = [node.tensor(i) for i in range(node.input_count)]
-    axis = normal_axis(node.int("axis", 1), len(tensors[0].shape))
+    axis = normal_axis(node.integer("axis", 1), len(tensors[0].shape))
     if all(isinstance(t, Constant) for t in tensors):
         raise UnsupportedError("all inputs are constants", "fold constants before the export")
     kinds = {t.dtype for t in tensors if not (isinstance(t, Constant) and t.quant is not None)}
@@ -95,7 +96,7 @@ def pad(ctx: Context, node: OnnxNode) -> Tensor:
     if mode is None:
         raise UnsupportedError("its mode is not constant, reflect or edge", "use one of these")
     if node.opset < 11:
-        pads, value = node.ints("pads") or (), node.float("value", 0.0)
+        pads, value = node.integers("pads") or (), node.number("value", 0.0)
     else:
         pads = node.ints_input(1, "pads")
         value = node.float_input(2, "constant_value") if node.has(2) else 0.0
@@ -120,6 +121,14 @@ def take(ctx: Context, x: Tensor, ranges: dict[int, Range]) -> Tensor:
     if isinstance(x, Constant):
         cut = tuple(_python_slice(*r) for r in full)
         return moved_constant(x, lambda array: array[cut])
+    # A slice of a slice reads the source directly; exporters cut one axis at a time.
+    source = ctx.producer(x)
+    if source is not None and isinstance(source.attrs, ops.Slice):
+        inner: ops.Slice = source.attrs
+        pairs = zip(inner.starts, inner.steps, starts, steps, strict=True)
+        outer = [(start0 + step0 * start, step0 * step) for start0, step0, start, step in pairs]
+        starts, steps = tuple(o[0] for o in outer), tuple(o[1] for o in outer)
+        x = ctx.builder.values[source.inputs[0]]
     return ctx.emit(ops.Slice(starts, steps, sizes), x)
 
 

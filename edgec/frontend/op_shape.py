@@ -16,7 +16,7 @@ def reshape(ctx: Context, node: OnnxNode) -> Tensor:
     """Shape known after folding; 0, -1 and allowzero."""
     x = node.tensor(0)
     wanted = list(node.ints_input(1, "shape"))
-    if not node.int("allowzero", 0):
+    if not node.integer("allowzero", 0):
         if any(dim == 0 and i >= len(x.shape) for i, dim in enumerate(wanted)):
             raise UnsupportedError(f"shape {wanted} copies a dimension that is not there", "fix it")
         wanted = [x.shape[i] if dim == 0 else dim for i, dim in enumerate(wanted)]
@@ -36,7 +36,7 @@ def reshape(ctx: Context, node: OnnxNode) -> Tensor:
 def flatten(ctx: Context, node: OnnxNode) -> Tensor:
     """Any axis."""
     x = node.tensor(0)
-    axis = normal_axis(node.int("axis", 1), len(x.shape), end_allowed=True)
+    axis = normal_axis(node.integer("axis", 1), len(x.shape), end_allowed=True)
     return ctx.reshape(x, (math.prod(x.shape[:axis]), math.prod(x.shape[axis:])))
 
 
@@ -66,7 +66,7 @@ def unsqueeze(ctx: Context, node: OnnxNode) -> Tensor:
 def transpose(ctx: Context, node: OnnxNode) -> Tensor:
     """Any permutation."""
     x = node.tensor(0)
-    perm = node.ints("perm") or tuple(reversed(range(len(x.shape))))
+    perm = node.integers("perm") or tuple(reversed(range(len(x.shape))))
     if sorted(perm) != list(range(len(x.shape))):
         raise UnsupportedError(f"perm {list(perm)} is no permutation", "correct the model")
     return ctx.transpose(x, perm)
@@ -74,7 +74,7 @@ def transpose(ctx: Context, node: OnnxNode) -> Tensor:
 
 def depth_to_space(ctx: Context, node: OnnxNode) -> Tensor:
     """DCR and CRD."""
-    x, block = node.value(0), node.int("blocksize", 1)
+    x, block = node.value(0), node.integer("blocksize", 1)
     n, c, h, w = _image(x)
     mode = node.text("mode", "DCR")
     if block < 1 or c % (block * block) or mode not in ("DCR", "CRD"):
@@ -92,7 +92,7 @@ def depth_to_space(ctx: Context, node: OnnxNode) -> Tensor:
 
 def space_to_depth(ctx: Context, node: OnnxNode) -> Tensor:
     """Height and width divisible by blocksize."""
-    x, block = node.value(0), node.int("blocksize", 1)
+    x, block = node.value(0), node.integer("blocksize", 1)
     n, c, h, w = _image(x)
     if block < 1 or h % block or w % block:
         raise UnsupportedError(f"blocksize {block} does not divide {h}x{w}", "correct the model")
@@ -122,7 +122,7 @@ def cast(ctx: Context, node: OnnxNode) -> Tensor:
     x = node.tensor(0)
     if isinstance(x, Constant):
         raise UnsupportedError("its input is a constant", "fold constants before the export")
-    to = node.int("to", 0)
+    to = node.integer("to", 0)
     if (x.dtype is DType.FLOAT32 and to in _FLOATS) or (x.dtype is DType.INT32 and to in _INDICES):
         return x
     raise UnsupportedError(

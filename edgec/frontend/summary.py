@@ -9,6 +9,7 @@ from pathlib import Path
 
 import onnx_ir as ir
 
+from edgec.dtypes import DType
 from edgec.frontend.load import load_model
 from edgec.frontend.onnx_import import translated
 from edgec.frontend.tensors import Tensor
@@ -114,7 +115,7 @@ def _node(found: TranslatedNode, tensors: Mapping[str, Tensor], counted: set[str
         tuple(tensors[n].shape if n in tensors else None for n in names)
         for names in (inputs, outputs)
     )
-    fresh = [n for n in dict.fromkeys(inputs) if _is_parameter(tensors.get(n)) and n not in counted]
+    fresh = {c.name: c for c in _parameters(found, inputs, tensors) if c.name not in counted}
     counted.update(fresh)
     problem = found.problem
     return NodeSummary(
@@ -123,16 +124,25 @@ def _node(found: TranslatedNode, tensors: Mapping[str, Tensor], counted: set[str
         input_shapes=input_shapes,
         output_shapes=output_shapes,
         macs=_macs(found.node, input_shapes, output_shapes),
-        parameters=sum(math.prod(tensors[name].shape) for name in fresh),
+        parameters=sum(math.prod(constant.shape) for constant in fresh.values()),
         supported=problem is None,
         reason=problem.reason if problem else "",
         remedy=problem.remedy if problem else "",
     )
 
 
-def _is_parameter(tensor: Tensor | None) -> bool:
-    """Weights, not the shapes and axes that constants also hold."""
-    return isinstance(tensor, Constant) and tensor.dtype.value not in ("int64", "bool")
+def _parameters(
+    found: TranslatedNode, inputs: list[str], tensors: Mapping[str, Tensor]
+) -> list[Constant]:
+    """The weights a node reads: neither shapes and axes nor scales and zero points."""
+    if found.op in ("QuantizeLinear", "DequantizeLinear"):
+        inputs = inputs[:1]
+    constants = [tensors.get(name) for name in inputs]
+    return [
+        tensor
+        for tensor in constants
+        if isinstance(tensor, Constant) and tensor.dtype not in (DType.INT64, DType.BOOL)
+    ]
 
 
 def _macs(node: ir.Node, inputs: tuple[Shape, ...], outputs: tuple[Shape, ...]) -> int:

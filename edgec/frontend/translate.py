@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -13,6 +12,7 @@ import onnx_ir as ir
 from edgec.dtypes import Array, DType
 from edgec.errors import ImportModelError, QuantizationError, UnsupportedNode
 from edgec.frontend.boundary import library_call
+from edgec.frontend.cleanup import static_shape
 from edgec.frontend.context import Context
 from edgec.frontend.names import shown
 from edgec.frontend.onnx_node import OnnxNode
@@ -99,8 +99,8 @@ def _add_inputs(context: Context, graph: ir.Graph) -> None:
                 hint="inputs must be float32, or int8 or uint8 with their quantization known",
             )
         name = value.name or ""
-        context.tensors[name] = Value(name, _static_shape(value) or (), dtype)
-        context.builder.value(Value(name, _static_shape(value) or (), dtype))
+        context.tensors[name] = Value(name, static_shape(value) or (), dtype)
+        context.builder.value(Value(name, static_shape(value) or (), dtype))
         context.builder.inputs.append(name)
 
 
@@ -161,24 +161,13 @@ def _handle(context: Context, view: OnnxNode, node: ir.Node) -> tuple[Tensor, ..
 def _add_placeholders(context: Context, node: ir.Node) -> None:
     """Let the outputs of an unsupported node stand with the shapes that ONNX infers, if any."""
     for value in node.outputs:
-        shape = _static_shape(value)
+        shape = static_shape(value)
         dtype = _DTYPES.get(value.dtype) if value.dtype is not None else None
         if value.name and shape is not None and dtype is not None:
             context.tensors[value.name] = Value(value.name, shape, dtype)
 
 
-def _static_shape(value: ir.Value) -> tuple[int, ...] | None:
-    if value.shape is None or not all(isinstance(dim, int) for dim in value.shape):
-        return None
-    return tuple(int(dim) for dim in value.shape.numpy())
-
-
 def _shape_text(node: ir.Node) -> str:
     value = node.outputs[0] if node.outputs else None
-    shape = _static_shape(value) if value is not None else None
+    shape = static_shape(value) if value is not None else None
     return "shape unknown" if shape is None else "x".join(map(str, shape)) or "scalar"
-
-
-def elements(shape: tuple[int, ...]) -> int:
-    """Number of elements of a tensor."""
-    return math.prod(shape)

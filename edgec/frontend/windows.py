@@ -67,7 +67,7 @@ def four(pads: tuple[int, ...]) -> Pads2D:
 
 def per_axis(node: OnnxNode, name: str, rank: int, default: int) -> tuple[int, ...]:
     """An attribute with one positive integer per spatial axis."""
-    found = node.ints(name) or (default,) * rank
+    found = node.integers(name) or (default,) * rank
     if len(found) != rank or min(found) < 1:
         raise UnsupportedError(f"{name} {list(found)} is not {rank} positive numbers", "correct it")
     return found
@@ -87,7 +87,7 @@ def read_window(node: OnnxNode, sizes: tuple[int, ...], kernel: tuple[int, ...])
     spans = tuple((k - 1) * d + 1 for k, d in zip(kernel, dilations, strict=True))
     begins, ends = _pads(node, sizes, spans, strides)
     extra = (0,) * rank
-    if node.int("ceil_mode", 0):
+    if node.integer("ceil_mode", 0):
         extra = tuple(
             _overhang(*axis) for axis in zip(sizes, spans, strides, begins, ends, strict=True)
         )
@@ -99,7 +99,7 @@ def read_window(node: OnnxNode, sizes: tuple[int, ...], kernel: tuple[int, ...])
 
 def explicit_pads(node: OnnxNode, rank: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
     """The pads attribute as (begins, ends)."""
-    pads = node.ints("pads") or (0,) * (2 * rank)
+    pads = node.integers("pads") or (0,) * (2 * rank)
     if len(pads) != 2 * rank or min(pads) < 0:
         raise UnsupportedError(
             f"pads {list(pads)} are not {2 * rank} non-negative numbers", "use a Slice to crop"

@@ -1,0 +1,13 @@
+"""From the integer graph to a program: kernel choice, lifetimes, addresses, argument structs.
+
+Owns the kernel specifications (`spec`), their choice (`select`, `build`), how far outputs may overlap
+inputs (`overlap`), lifetimes (`buffers`) and the program that code generation sees (`program`,
+`params`, `lower`).  Imports L0-L3; the only package that knows both graphs and kernels.
+"""
+
+from edgec.lower.buffers import buffers_of
+from edgec.lower.lower import lower
+from edgec.lower.program import Program
+from edgec.lower.select import KernelChoice, select_kernels
+
+__all__ = ["KernelChoice", "Program", "buffers_of", "lower", "select_kernels"]

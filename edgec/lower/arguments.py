@@ -157,7 +157,14 @@ def _output(graph: Graph, node: Node) -> dict[str, int]:
 
 
 def _check_codes(params: Params, node: Node) -> None:
-    for name in ("x_zero_point", "a_zero_point", "b_zero_point", "y_zero_point", "act_min", "act_max"):
+    for name in (
+        "x_zero_point",
+        "a_zero_point",
+        "b_zero_point",
+        "y_zero_point",
+        "act_min",
+        "act_max",
+    ):
         code = getattr(params, name, 0)
         if not INT8_MIN <= code <= INT8_MAX:
             raise InternalError(f"{name} = {code} is no int8 code", where=node.name)

@@ -71,9 +71,7 @@ def conv2d(graph: Graph, node: Node) -> Conv2D:
     """`Conv2D` of a QConv."""
     attrs: qops.QConv = node.attrs
     filters = graph.shape(node.inputs[1])[0]
-    return Conv2D(
-        _window(graph, node), filters, attrs.group, attrs.shift, _residual_shift(attrs)
-    )
+    return Conv2D(_window(graph, node), filters, attrs.group, attrs.shift, _residual_shift(attrs))
 
 
 def conv_transpose(graph: Graph, node: Node) -> ConvTranspose:

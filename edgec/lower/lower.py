@@ -43,9 +43,7 @@ def lower(
     tensors = _tensors(graph, plan)
     kernels = _kernels(choices)
     pool = ConstantPool()
-    steps = tuple(
-        _step(graph, choice, plan, tensors, kernels, pool) for choice in choices
-    )
+    steps = tuple(_step(graph, choice, plan, tensors, kernels, pool) for choice in choices)
     program = Program(
         name=graph.name,
         digest="",

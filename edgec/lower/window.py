@@ -99,7 +99,12 @@ class Window:
         -1 where no window has a tap.
         """
         rows = _last_along_axis(
-            self.height, self.out_height, self.kernel_h, self.stride_h, self.pad_top, self.dilation_h
+            self.height,
+            self.out_height,
+            self.kernel_h,
+            self.stride_h,
+            self.pad_top,
+            self.dilation_h,
         )
         cols = _last_along_axis(
             self.width, self.out_width, self.kernel_w, self.stride_w, self.pad_left, self.dilation_w

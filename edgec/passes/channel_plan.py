@@ -32,8 +32,9 @@ class ChannelPlan:
 
     Attributes:
         drop: for each int8 value, bool [C]: channels to remove.
-        codes: for each int8 value, int64 [C]: the code of its constant channels; the zero point
-            elsewhere, which is as good as any for channels nobody needs.
+        codes: for each int8 value, int64 [C]: the code of its constant channels; elsewhere the
+            possible code nearest to zero, which is as good as any for channels nobody needs (a
+            possible one, because channels proven constant rely on the ranges of what they read).
     """
 
     drop: dict[str, Array]
@@ -47,7 +48,7 @@ def plan_removal(graph: Graph) -> ChannelPlan:
     drop, codes = {}, {}
     for name, found in ranges.items():
         zero = graph.quant(name).tensor_zero_point
-        codes[name] = np.where(found.constant, found.low, zero)
+        codes[name] = np.clip(zero, found.low, found.high)
         drop[name] = found.constant | ~needed[name]
     for name in (*graph.inputs, *graph.outputs):
         if name in drop:
@@ -85,31 +86,31 @@ def is_depthwise(graph: Graph, node: Node) -> bool:
     )
 
 
-def _depends(graph: Graph, node: Node, wanted: Array) -> dict[str, Array]:
-    """For each int8 input value, the channels that the wanted output channels depend on."""
+def _depends(graph: Graph, node: Node, wanted: Array) -> list[tuple[str, Array]]:
+    """The input values, and the channels of each that the wanted output channels depend on."""
     attrs = node.attrs
-    values = [name for name in node.inputs if name in graph.values]
-    channels = {name: graph.shape(name)[-1] for name in values if graph.shape(name)}
+    values = [name for name in node.inputs if name in graph.values and graph.shape(name)]
+    channels = {name: graph.shape(name)[-1] for name in values}
+    everything = [(name, np.ones(size, bool)) for name, size in channels.items()]
     if isinstance(attrs, qops.QGemm) or (isinstance(attrs, qops.QConv) and attrs.group == 1):
         weight = graph.constants[node.inputs[1]].array[wanted]
         read = np.any(weight != 0, axis=tuple(range(weight.ndim - 1)))
-        depends = {name: wanted for name in values}  # the residual, if any
-        return {**depends, node.inputs[0]: read | depends.get("", read)}
-    if is_depthwise(graph, node) and len(values) == 1:
+        return [(values[0], read), *((name, wanted) for name in values[1:])]
+    if is_depthwise(graph, node):
         weight = graph.constants[node.inputs[1]].array
         live = wanted & np.any(weight != 0, axis=(1, 2, 3))
-        return {values[0]: live.reshape(channels[values[0]], -1).any(axis=1)}
-    if isinstance(attrs, (*_KEEPS_CHANNELS, qops.QAdd, qops.QMul)):
-        return {
-            name: wanted if size == len(wanted) else np.ones(size, bool)
-            for name, size in channels.items()
-        }
+        read = live.reshape(channels[values[0]], -1).any(axis=1)
+        return [(values[0], read), *((name, wanted) for name in values[1:])]
+    if isinstance(attrs, _KEEPS_CHANNELS) or _reduces_space(graph, node):
+        return [(values[0], wanted)]
+    if isinstance(attrs, qops.QAdd | qops.QMul):
+        return [(n, wanted if c.size == wanted.size else c) for n, c in everything]
     mapped = channel_map(graph, node) if isinstance(attrs, qops.QReshape) else None
-    if mapped is not None:
-        used = np.zeros(channels[values[0]], bool)
-        used[mapped[wanted]] = True
-        return {values[0]: used}
-    return {name: np.ones(size, bool) for name, size in channels.items()}
+    if mapped is None:
+        return everything
+    used = np.zeros(channels[values[0]], bool)
+    used[mapped[wanted]] = True
+    return [(values[0], used)]
 
 
 def _needed(graph: Graph, ranges: dict[str, Range]) -> dict[str, Array]:
@@ -123,7 +124,7 @@ def _needed(graph: Graph, ranges: dict[str, Range]) -> dict[str, Array]:
             wanted = needed[node.output] & ~ranges[node.output].constant
         else:
             wanted = np.ones(1, bool)
-        for name, channels in _depends(graph, node, wanted).items():
+        for name, channels in _depends(graph, node, wanted):
             if name in needed:
                 needed[name] = needed[name] | channels
     return needed

@@ -2,7 +2,20 @@
 
 Owns: activation ranges (`observers`, `calibrate`, `synthetic`), which values share parameters
 (`ties`), parameters (`params`), weights and biases (`weights`), cross-layer equalization
-(`equalize`), bias correction (`bias_correct`), the whole of it (`annotate`), the mechanical
-conversion (`to_integer` and its parts) and the measured quality (`report`).  May import: layers 0
-to 2.
+(`equalize`), bias correction (`bias_correct`), the whole of it (`annotation`), the mechanical
+conversion to integers (`conversion` and `integer_*`) and the measured quality (`report`).  May
+import: layers 0 to 2.
 """
+
+from edgec.quant.annotation import annotate
+from edgec.quant.conversion import to_integer
+from edgec.quant.report import CalibrationSource, LayerQuality, QuantReport, sqnr_db
+
+__all__ = [
+    "CalibrationSource",
+    "LayerQuality",
+    "QuantReport",
+    "annotate",
+    "sqnr_db",
+    "to_integer",
+]

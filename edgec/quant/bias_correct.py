@@ -47,7 +47,7 @@ def correct_biases(
         found = channel_means(annotated, [node.output], data)[node.output]
         annotated = _corrected(annotated, node.name, wanted[node.output] - found)
         if progress is not None:
-            progress("bias correction", done, len(layers))
+            progress(done, len(layers))
     return annotated
 
 

@@ -17,8 +17,8 @@ from edgec.quant.params import Range
 
 BATCH_SAMPLES = 16
 """Samples whose activations are in memory at a time."""
-Progress = Callable[[str, int, int], None]
-"""Called with what is being done, samples done and samples in all."""
+Progress = Callable[[int, int], None]
+"""Called with samples done and samples in all, for each step of the work from the start."""
 
 
 def checked_calibration(graph: Graph, calibration: Mapping[str, Array]) -> dict[str, Array]:
@@ -138,17 +138,17 @@ def calibrate(
     for done, batch in activations(graph, names, data):
         for name, values in batch.items():
             extremes[name].update(values)
-        _tell(progress, "activation ranges", done, total)
+        _tell(progress, done, total)
     if options.observer is Observer.MINMAX:
         return {name: seen.range for name, seen in extremes.items()}
     histograms = {name: Histogram(seen.range) for name, seen in extremes.items()}
     for done, batch in activations(graph, names, data):
         for name, values in batch.items():
             histograms[name].update(values)
-        _tell(progress, "activation histograms", done, total)
+        _tell(progress, done, total)
     return {name: choose_range(histogram, options) for name, histogram in histograms.items()}
 
 
-def _tell(progress: Progress | None, what: str, done: int, total: int) -> None:
+def _tell(progress: Progress | None, done: int, total: int) -> None:
     if progress is not None:
-        progress(what, done, total)
+        progress(done, total)

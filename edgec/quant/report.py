@@ -14,7 +14,7 @@ from edgec.interp.int_interp import run_graph
 from edgec.ir.graph import Graph
 from edgec.options import QuantOptions
 from edgec.quant.calibrate import Progress, activations
-from edgec.quant.to_integer import to_integer
+from edgec.quant.conversion import to_integer
 
 
 class CalibrationSource(enum.Enum):
@@ -99,7 +99,7 @@ def layer_quality(
                 )
             done += 1
             if progress is not None:
-                progress("layer quality", done, total)
+                progress(done, total)
     return tuple(
         LayerQuality(
             node.name,

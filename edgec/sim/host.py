@@ -247,8 +247,8 @@ def _build(
     library_dir: Path, build_dir: Path, flags: tuple[str, ...], compiler: HostCompiler
 ) -> Path:
     """The compiled library, from the cache if its sources have not changed."""
-    host_dir, runtime_dir = data_dir("firmware") / "host", data_dir("firmware") / "runtime/include"
-    includes = (library_dir / "include", runtime_dir, host_dir)
+    host_dir = data_dir("firmware") / "host"
+    includes = (library_dir / "include", host_dir)
     sources = (*sorted((library_dir / "src").glob("*.c")), host_dir / "edgec_batch.c")
     digest = hashlib.sha256(repr((str(compiler.path), compiler.version, flags)).encode())
     headers = (path for folder in (*includes, library_dir / "src") for path in folder.rglob("*.h"))

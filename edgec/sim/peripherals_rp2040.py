@@ -35,8 +35,6 @@ RP2040 = Family(
     windows=(
         Window(0x4000_0000, 0x0007_0000, atomic_aliases=True),
         Window(0x5000_0000, 0x0040_0000, atomic_aliases=True),
-        Window(0x1400_0000, 0x0000_4000),  # XIP control; SSI follows at 0x1800_0000
-        Window(0x1800_0000, 0x0000_1000),
-        Window(0xD000_0000, 0x0000_1000),
+        Window(0xD000_0000, 0x0000_1000),  # SIO
     ),
 )

@@ -14,6 +14,8 @@ from edgec.sim.link import ByteStream, Link
 PROTOCOL_VERSION = 1
 _REQUEST_OVERHEAD = 40
 """Characters of a `write` request beside the data: checksum, words, numbers."""
+_READ_BYTES = 256
+"""Bytes of an output per request: little to repeat when the line was disturbed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,16 +185,21 @@ class FirmwareClient:
             self._link.request(f"write {index} {start} {data.hex()}")
 
     def _read(self, index: int, tensor: FirmwareTensor) -> Array:
-        lines = self._link.request(f"read {index}")
+        data = b"".join(
+            self._read_part(index, start, min(_READ_BYTES, tensor.size_bytes - start))
+            for start in range(0, tensor.size_bytes, _READ_BYTES)
+        )
+        return frozen(np.frombuffer(data, tensor.dtype.numpy.newbyteorder("<")), tensor.dtype.value)
+
+    def _read_part(self, index: int, start: int, count: int) -> bytes:
+        lines = self._link.request(f"read {index} {start} {count}")
         try:
             data = b"".join(bytes.fromhex(line.removeprefix("data=")) for line in lines)
         except ValueError as error:
             raise _unexpected("\n".join(lines)) from error
-        if len(data) != tensor.size_bytes:
-            raise SimulationError(
-                f"output {index} has {len(data)} bytes instead of {tensor.size_bytes}"
-            )
-        return frozen(np.frombuffer(data, tensor.dtype.numpy.newbyteorder("<")), tensor.dtype.value)
+        if len(data) != count:
+            raise SimulationError(f"output {index}: {len(data)} bytes came instead of {count}")
+        return data
 
 
 def _payloads(inputs: Sequence[Array], info: FirmwareInfo) -> list[bytes]:

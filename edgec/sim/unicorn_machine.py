@@ -112,7 +112,7 @@ class UnicornMachine:
         try:
             self._uc.emu_start(start | 1, _NEVER, timeout=max(int(timeout_s * 1e6), 1000))
         except _unicorn.UcError as error:
-            raise self._stopped(self._violation or str(error)) from error
+            raise self._stopped(self._violation or _describe(error)) from error
         if self._violation:
             raise self._stopped(self._violation)
         if self._bus.reset_requested:
@@ -134,18 +134,18 @@ class UnicornMachine:
         )
 
     def _watch_faults(self) -> None:
-        names = {
-            _const.UC_MEM_READ_UNMAPPED: "read",
-            _const.UC_MEM_WRITE_UNMAPPED: "write",
-            _const.UC_MEM_FETCH_UNMAPPED: "instruction fetch",
-            _const.UC_MEM_WRITE_PROT: "write to flash",
+        accesses = {
+            _const.UC_MEM_READ_UNMAPPED: ("read", "where nothing is"),
+            _const.UC_MEM_WRITE_UNMAPPED: ("write", "where nothing is"),
+            _const.UC_MEM_FETCH_UNMAPPED: ("instruction fetch", "where nothing is"),
+            _const.UC_MEM_WRITE_PROT: ("write", "which is flash"),
         }
 
         def on_bad_access(
             _uc: object, access: int, address: int, size: int, _value: int, _data: object
         ) -> bool:
-            name = names.get(access, "access")
-            self._violation = f"{name} of {size} bytes at {address:#010x}, where nothing is"
+            what, why = accesses.get(access, ("access", "which is not possible"))
+            self._violation = f"{what} of {size} bytes at {address:#010x}, {why}"
             return False
 
         def on_exception(uc: Any, number: int, _data: object) -> None:
@@ -159,6 +159,11 @@ class UnicornMachine:
     def _reset(self) -> None:
         self._uc.reg_write(_arm.UC_ARM_REG_SP, self._image.initial_sp)
         self._uc.reg_write(_arm.UC_ARM_REG_PC, self._image.entry)
+
+
+def _describe(error: Exception) -> str:
+    undefined = getattr(error, "errno", 0) == _const.UC_ERR_INSN_INVALID
+    return "an undefined instruction" if undefined else str(error)
 
 
 def _family(board: Board) -> tuple[Family, int]:

@@ -241,8 +241,15 @@ static const char *serve_read(protocol_t *protocol, char *rest) {
         return "run first";
     }
     const edgec_tensor_t *output = &model->outputs[index];
-    const uint8_t *bytes = protocol->context.arena + output->offset;
+    uint32_t start = 0;
     uint32_t left = output->bytes;
+    if (*rest != '\0' && (!take_uint(&rest, &start) || !take_uint(&rest, &left))) {
+        return wrong_arguments;
+    }
+    if (start > output->bytes || left > output->bytes - start) {
+        return "data beyond the output";
+    }
+    const uint8_t *bytes = protocol->context.arena + output->offset + start;
     while (left > 0U) {
         const uint32_t count = left < READ_LINE_BYTES ? left : READ_LINE_BYTES;
         text_put("data=");
@@ -267,7 +274,7 @@ static const struct {
     {"ping", "WORD", serve_ping},
     {"write", "INPUT START HEX", serve_write},
     {"run", "", serve_run},
-    {"read", "OUTPUT", serve_read},
+    {"read", "OUTPUT [START COUNT]", serve_read},
     {"trace", "= run + CRC-32 of steps", serve_trace},
     {"bench", "= run + cycles of steps", serve_bench},
 };

@@ -7,6 +7,7 @@
  *     write 0 0 007f80ff        fill input 0 from byte 0; up to (`line` - 40) / 2 bytes a request
  *     run                       compute; uses the inputs up, so write them anew for the next run
  *     read 0                    show output 0 as hexadecimal bytes
+ *     read 0 64 10              show 10 bytes of it, from byte 64
  *
  * A request may be protected by a checksum: `*CRC request`, where CRC is the CRC-32 of all that
  * follows the space after it.  Errors that begin with `error: line` mean that the line itself was

@@ -25,7 +25,8 @@ int port_read_char(void);
 /* The next byte from the console, 0 to 255, or negative when none is waiting. */
 int port_poll_char(void);
 
-/* Core clock cycles since port_init, modulo 2^32; on a host, time in units of 1 / port_cycles_hz. */
+/* Core clock cycles since port_init, modulo 2^32; on a host, time in units of 1 / port_cycles_hz.
+ */
 uint32_t port_cycles(void);
 
 /* Counts of port_cycles in a second: the clock that the set-up reached. */

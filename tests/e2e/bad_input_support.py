@@ -1,7 +1,6 @@
 """What the bad-input tests share: running the command line, small models, snapshots of folders."""
 
 import hashlib
-import signal
 import subprocess
 import sys
 import textwrap
@@ -44,17 +43,16 @@ def edgec(capsys: pytest.CaptureFixture[str], *arguments: object) -> Done:
     return Done(code, captured.out, captured.err)
 
 
-def edgec_process(*arguments: object, before: str = "", **options: object) -> subprocess.Popen[str]:
+def edgec_process(*arguments: object, before: str = "") -> subprocess.Popen[str]:
     """Start the command line as a process of its own; `before` is Python run first in it."""
-    script = f"{textwrap.dedent(before)}\nfrom edgec.cli import main\nmain()"
+    # A shell's background job, such as a test runner may be, ignores Ctrl-C unless told otherwise.
+    listen = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    script = f"{listen}\n{textwrap.dedent(before)}\nfrom edgec.cli import main\nmain()"
     return subprocess.Popen(
         [sys.executable, "-c", script, *(str(argument) for argument in arguments)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        # A shell's background job, such as a test runner may be, ignores Ctrl-C.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-        **options,
     )
 
 
@@ -95,12 +93,12 @@ def model_of(
     input_name: str = "x",
     graph_name: str = "g",
 ) -> onnx.ModelProto:
-    """A model with one float input and one float output of unstated shape."""
+    """A model with one float input and one float output of the same rank."""
     graph = helper.make_graph(
         nodes,
         graph_name,
         [helper.make_tensor_value_info(input_name, TensorProto.FLOAT, input_shape)],
-        [helper.make_tensor_value_info(output, TensorProto.FLOAT, None)],
+        [helper.make_tensor_value_info(output, TensorProto.FLOAT, [None] * len(input_shape))],
         constants,
     )
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)

@@ -1,4 +1,4 @@
-"""Models that nobody should be able to hurt edgec with: one clear message, earlier results intact."""
+"""Models that are wrong or hostile: one clear message, and earlier results stay intact."""
 
 from pathlib import Path
 
@@ -195,11 +195,9 @@ def test_all_unsupported_nodes_in_one_error(capsys: Capsys, tmp_path: Path, earl
     nodes = [
         helper.make_node("Sin", ["x"], ["a"], name="wave"),
         helper.make_node("Relu", ["a"], ["b"], name="fine"),
-        helper.make_node("Erf", ["b"], ["y"], name="bell"),
+        helper.make_node("Cos", ["b"], ["y"], name="second"),
     ]
-    check_refused(
-        capsys, saved(model_of(nodes), tmp_path), earlier, "wave", "Sin", "bell", "Erf", "[1, 4]"
-    )
+    check_refused(capsys, saved(model_of(nodes), tmp_path), earlier, "wave", "Sin", "second", "Cos")
 
 
 def test_dynamic_shape_asks_for_it(capsys: Capsys, tmp_path: Path, earlier: Path) -> None:

@@ -10,10 +10,15 @@ from bad_input_support import (
     CALIBRATION,
     MLP,
     TEST_DATA,
+    Done,
     check_one_message,
+    constant,
     edgec,
+    model_of,
+    saved,
     snapshot,
 )
+from onnx import helper
 
 Capsys = pytest.CaptureFixture[str]
 
@@ -176,7 +181,7 @@ def test_edited_report(capsys: Capsys, earlier: Path) -> None:
 # --- output folders ------------------------------------------------------------------------------
 
 
-def compile_to(capsys: Capsys, out: Path) -> object:
+def compile_to(capsys: Capsys, out: Path) -> Done:
     options = ("--board", "host", "--calibration", CALIBRATION, "--no-build", "--no-verify")
     return edgec(capsys, "compile", MLP, *options, "--out", out)
 
@@ -268,9 +273,6 @@ def test_usage_errors(capsys: Capsys, arguments: list[str]) -> None:
 
 def test_network_too_large_for_the_board(capsys: Capsys, tmp_path: Path, earlier: Path) -> None:
     """It says by how much, names the largest tensors, and what would help."""
-    from bad_input_support import constant, model_of, saved  # noqa: PLC0415
-    from onnx import helper  # noqa: PLC0415
-
     nodes = [
         helper.make_node("Conv", ["x", "w"], ["a"], name="stem", pads=[1, 1, 1, 1]),
         helper.make_node("Relu", ["a"], ["y"]),

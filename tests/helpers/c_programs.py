@@ -42,7 +42,7 @@ BUILDS = tuple(
 )
 
 
-def run_program(program: Path, *arguments: Path) -> None:
+def run_program(program: Path, *arguments: Path | str) -> None:
     """Run a program that must succeed and write nothing to standard error."""
     done = process.run([program, *arguments], timeout_s=300)
     assert done.returncode == 0 and not done.stderr, done.stderr[-4000:]

@@ -1,4 +1,5 @@
-/* Core clock cycles: the DWT's counter, or SysTick extended from 24 bits by its interrupt. */
+/* Core clock cycles: the DWT's counter, or SysTick extended from 24 bits by its interrupt.  A port
+ * whose core has neither brings its own. */
 #include "cycles.h"
 
 #include "board_config.h"
@@ -17,7 +18,7 @@ uint32_t port_cycles(void) {
     return DWT_CYCCNT;
 }
 
-#else
+#elif PORT_CYCLES_SYSTICK
 
 #define SYSTICK_BITS 24U
 #define SYSTICK_MASK ((1U << SYSTICK_BITS) - 1U)

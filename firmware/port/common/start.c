@@ -45,10 +45,10 @@ __attribute__((section(".isr_vector"), used)) const vector_table_t edgec_vectors
         Fault_Handler, /* DebugMonitor */
         Fault_Handler,
         Fault_Handler, /* PendSV */
-#if PORT_CYCLES_DWT
-        Fault_Handler,
-#else
+#if PORT_CYCLES_SYSTICK
         SysTick_Handler,
+#else
+        Fault_Handler,
 #endif
     },
 };

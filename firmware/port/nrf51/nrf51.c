@@ -1,8 +1,8 @@
 /* nRF51822 on a micro:bit v1: 16 MHz from the crystal, console on P0.24 (TX) and P0.25 (RX), which
  * lead to the interface chip.  The core has no SysTick; TIMER0 counts its clock.
  *
- * Source: nRF51 Series Reference Manual v3.0, chapters 12 (CLOCK), 14 (GPIO), 18 (TIMER), 29 (UART).
- * Polls CLOCK HFCLKSTARTED, UART TXDRDY and RXDRDY (events, 1 when they happened). */
+ * Source: nRF51 Series Reference Manual v3.0, chapters 12 (CLOCK), 14 (GPIO), 18 (TIMER), 29
+ * (UART). Polls CLOCK HFCLKSTARTED, UART TXDRDY and RXDRDY (events, 1 when they happened). */
 #include "board_config.h"
 #include "board_io.h"
 #include "cycles.h"

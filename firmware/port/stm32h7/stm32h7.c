@@ -95,8 +95,8 @@ static bool raise_voltage(void) {
 static bool start_pll(void) {
     set_field(&RCC_PLLCKSELR, RCC_PLLCKSELR_DIVM1_MASK | 3U, PLL_M << 4); /* source: HSI */
     set_field(&RCC_PLLCFGR, RCC_PLLCFGR_PLL1_MASK, RCC_PLLCFGR_RGE_8_16 | RCC_PLLCFGR_DIVP1EN);
-    RCC_PLL1DIVR = (PLL_N - 1U) | (PLL_P - 1U) << 9 | (PLL_UNUSED - 1U) << 16 |
-                   (PLL_UNUSED - 1U) << 24;
+    RCC_PLL1DIVR =
+        (PLL_N - 1U) | (PLL_P - 1U) << 9 | (PLL_UNUSED - 1U) << 16 | (PLL_UNUSED - 1U) << 24;
     RCC_CR |= RCC_CR_PLL1ON;
     return wait_for(&RCC_CR, RCC_CR_PLL1RDY, RCC_CR_PLL1RDY);
 }

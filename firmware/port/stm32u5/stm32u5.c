@@ -38,7 +38,7 @@
 #define RCC_CFGR1_SWS_MASK (3U << 2)
 #define RCC_CFGR1_SWS_PLL1 (3U << 2)
 #define RCC_PLL1CFGR REG32(0x46020C28U)
-#define RCC_PLL1CFGR_HSI 2U           /* M = 1; the booster's divider = 1 */
+#define RCC_PLL1CFGR_HSI 2U             /* M = 1; the booster's divider = 1 */
 #define RCC_PLL1CFGR_RGE_8_16 (3U << 2) /* input between 8 and 16 MHz */
 #define RCC_PLL1CFGR_REN (1U << 18)
 #define RCC_PLL1DIVR REG32(0x46020C34U)
@@ -72,8 +72,8 @@ static bool raise_voltage(void) {
 }
 
 static bool start_pll(void) {
-    RCC_PLL1DIVR = (PLL_N - 1U) | (PLL_UNUSED - 1U) << 9 | (PLL_UNUSED - 1U) << 16 |
-                   (PLL_R - 1U) << 24;
+    RCC_PLL1DIVR =
+        (PLL_N - 1U) | (PLL_UNUSED - 1U) << 9 | (PLL_UNUSED - 1U) << 16 | (PLL_R - 1U) << 24;
     RCC_CR |= RCC_CR_PLL1ON;
     return wait_for(&RCC_CR, RCC_CR_PLL1RDY, RCC_CR_PLL1RDY);
 }

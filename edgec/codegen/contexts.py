@@ -1,0 +1,165 @@
+"""What each template gets: one frozen dataclass per template, everything decided and named.
+
+`tests/unit/test_templates.py` checks that templates use these fields, and all of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from edgec.codegen.cnames import LibraryNames
+from edgec.dtypes import Array
+from edgec.lower.spec import KernelSpec
+
+
+@dataclass(frozen=True, slots=True)
+class KernelContext:
+    """One C function: `kernels/<family>.c.j2`.
+
+    Attributes:
+        title: what it computes, in words.
+        name: of the function.
+        k: all numbers.
+    """
+
+    title: str
+    name: str
+    k: KernelSpec
+
+
+@dataclass(frozen=True, slots=True)
+class PortContext:
+    """An input or output of the model.
+
+    Attributes:
+        number: position among the inputs, or among the outputs.
+        name: in the model, fit for a comment.
+        shape: as C reads it, e.g. `[1, 32, 32, 3]`.
+        layout: what the axes are, in words.
+        dtype: enumerator of `edgec_dtype_t`.
+        c_type: type of an element.
+        offset_bytes, size_bytes, elements: place and size.
+        scale: literal of a double.
+        zero_point: code of the real number 0.
+    """
+
+    number: int
+    name: str
+    shape: str
+    layout: str
+    dtype: str
+    c_type: str
+    offset_bytes: int
+    size_bytes: int
+    elements: int
+    scale: str
+    zero_point: int
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderContext:
+    """`model.h.j2`."""
+
+    template: ClassVar[str] = "model.h.j2"
+    names: LibraryNames
+    title: str
+    version: str
+    digest: str
+    arena_bytes: int
+    weight_bytes: int
+    macs: int
+    num_steps: int
+    inputs: tuple[PortContext, ...]
+    outputs: tuple[PortContext, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ParamsContext:
+    """One table of arguments: `static const <c_type> <name> = {.<field> = <value>, ...}`."""
+
+    c_type: str
+    name: str
+    fields: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StepContext:
+    """One call.
+
+    Attributes:
+        number: of the step.
+        comment: the nodes it stands for, fit for a comment.
+        function: to call.
+        arguments: expressions, in order.
+        offset_bytes, size_bytes: of the output.
+    """
+
+    number: int
+    comment: str
+    function: str
+    arguments: tuple[str, ...]
+    offset_bytes: int
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class SourceContext:
+    """`model.c.j2`.
+
+    Attributes:
+        kernels: C functions, rendered.
+    """
+
+    template: ClassVar[str] = "model.c.j2"
+    names: LibraryNames
+    title: str
+    version: str
+    digest: str
+    uses_weights: bool
+    kernels: tuple[str, ...]
+    params: tuple[ParamsContext, ...]
+    steps: tuple[StepContext, ...]
+    inputs: tuple[PortContext, ...]
+    outputs: tuple[PortContext, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ConstantContext:
+    """One constant array.
+
+    Attributes:
+        c_type: of an element.
+        name: of the array.
+        shape: in words, e.g. `[16, 3, 3, 3]`.
+        length: elements.
+        values: row-major.
+    """
+
+    c_type: str
+    name: str
+    shape: str
+    length: int
+    values: Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WeightsContext:
+    """`weights.h.j2` and `weights.c.j2`."""
+
+    template: ClassVar[str] = "weights.c.j2"
+    header_template: ClassVar[str] = "weights.h.j2"
+    names: LibraryNames
+    title: str
+    version: str
+    digest: str
+    constants: tuple[ConstantContext, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CMakeContext:
+    """`CMakeLists.txt.j2`."""
+
+    template: ClassVar[str] = "CMakeLists.txt.j2"
+    target: str
+    sources: tuple[str, ...]

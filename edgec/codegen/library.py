@@ -1,0 +1,242 @@
+"""The C library of a model: `emit_library`.
+
+    library.json  CMakeLists.txt
+    include/edgec_<name>.h  include/edgec/*.h     the interface, and edgec's header-only runtime
+    src/edgec_<name>.c                            kernels and the run function
+    src/edgec_<name>_weights.c, .h                constants
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+
+import edgec
+from edgec.codegen.cliterals import c_float, c_int, comment_text
+from edgec.codegen.cnames import LibraryNames, library_names
+from edgec.codegen.contexts import (
+    CMakeContext,
+    ConstantContext,
+    HeaderContext,
+    KernelContext,
+    ParamsContext,
+    PortContext,
+    SourceContext,
+    StepContext,
+    WeightsContext,
+)
+from edgec.codegen.env import environment
+from edgec.codegen.files import write_tree
+from edgec.dtypes import DType
+from edgec.lower.params import ConstantRef, Params
+from edgec.lower.program import Argument, Program, ProgramPort, Step
+from edgec.resources import data_dir
+
+_DIGEST_DIGITS = 16
+_NAME_LIMIT = 60
+
+
+def emit_library(program: Program, out_dir: Path, names: LibraryNames | None = None) -> None:
+    """Write the library of a program into `out_dir`.
+
+    The same program gives the same bytes; a file that already holds them is not touched.
+
+    Args:
+        program: of `lower.lower`.
+        out_dir: the library's folder; created, or updated where it exists.
+        names: in C; default: from the program's name.
+
+    Raises:
+        CodegenError: a file cannot be written.
+    """
+    write_tree(out_dir, library_files(program, names or library_names(program.name)))
+
+
+def library_files(program: Program, names: LibraryNames) -> dict[str, str]:
+    """The text of every file, by path inside the library's folder."""
+    files = {
+        f"include/{names.header}": _render(HeaderContext.template, header_context(program, names)),
+        f"src/{names.prefix}.c": _render(SourceContext.template, source_context(program, names)),
+    }
+    if program.constants:
+        weights = weights_context(program, names)
+        files[f"src/{names.prefix}_weights.h"] = _render(weights.header_template, weights)
+        files[f"src/{names.prefix}_weights.c"] = _render(weights.template, weights)
+    sources = tuple(sorted(path for path in files if path.endswith(".c")))
+    files["CMakeLists.txt"] = _render(CMakeContext.template, CMakeContext(names.prefix, sources))
+    files["library.json"] = _library_json(names)
+    runtime = data_dir("firmware") / "runtime" / "include" / "edgec"
+    for header in sorted(runtime.glob("*.h")):
+        files[f"include/edgec/{header.name}"] = header.read_text("utf-8")
+    return files
+
+
+def render_kernel(context: KernelContext) -> str:
+    """The C function of a kernel."""
+    return _render(f"kernels/{context.k.family}.c.j2", context)
+
+
+def header_context(program: Program, names: LibraryNames) -> HeaderContext:
+    """What `model.h.j2` gets."""
+    return HeaderContext(
+        names=names,
+        title=comment_text(program.name, _NAME_LIMIT),
+        version=edgec.__version__,
+        digest=program.digest[:_DIGEST_DIGITS],
+        arena_bytes=program.arena_bytes,
+        weight_bytes=program.constant_bytes,
+        macs=program.macs,
+        num_steps=len(program.steps),
+        inputs=_ports(program.inputs),
+        outputs=_ports(program.outputs),
+    )
+
+
+def source_context(program: Program, names: LibraryNames) -> SourceContext:
+    """What `model.c.j2` gets."""
+    kernels = tuple(
+        render_kernel(KernelContext(kernel.spec.describe(), kernel.name, kernel.spec))
+        for kernel in program.kernels
+    )
+    constants = constant_names(program, names)
+    params = {table: f"params_{number}" for number, table in enumerate(_param_tables(program))}
+    return SourceContext(
+        names=names,
+        title=comment_text(program.name, _NAME_LIMIT),
+        version=edgec.__version__,
+        digest=program.digest[:_DIGEST_DIGITS],
+        uses_weights=bool(program.constants),
+        kernels=kernels,
+        params=tuple(_params_context(table, params[table], constants) for table in params),
+        steps=tuple(
+            _step_context(program, number, step, params, constants)
+            for number, step in enumerate(program.steps)
+        ),
+        inputs=_ports(program.inputs),
+        outputs=_ports(program.outputs),
+    )
+
+
+def weights_context(program: Program, names: LibraryNames) -> WeightsContext:
+    """What `weights.h.j2` and `weights.c.j2` get."""
+    constants = tuple(
+        ConstantContext(
+            c_type=constant.dtype.c_name,
+            name=name,
+            shape=str(list(constant.array.shape)),
+            length=constant.array.size,
+            values=constant.array,
+        )
+        for constant, name in zip(
+            program.constants, constant_names(program, names), strict=True
+        )
+    )
+    return WeightsContext(
+        names=names,
+        title=comment_text(program.name, _NAME_LIMIT),
+        version=edgec.__version__,
+        digest=program.digest[:_DIGEST_DIGITS],
+        constants=constants,
+    )
+
+
+def constant_names(program: Program, names: LibraryNames) -> tuple[str, ...]:
+    """The C name of each constant of a program, in order."""
+    return tuple(
+        f"{names.prefix}_{constant.stem}_{number}"
+        for number, constant in enumerate(program.constants)
+    )
+
+
+def _render(template: str, context: object) -> str:
+    fields = dataclasses.fields(context)  # type: ignore[arg-type]
+    values = {field.name: getattr(context, field.name) for field in fields}
+    # Comments and imports at the top of a template leave empty lines.
+    return environment().get_template(template).render(values).lstrip("\n")
+
+
+def _ports(ports: tuple[ProgramPort, ...]) -> tuple[PortContext, ...]:
+    return tuple(_port(number, port) for number, port in enumerate(ports))
+
+
+def _port(number: int, port: ProgramPort) -> PortContext:
+    tensor = port.tensor
+    return PortContext(
+        number=number,
+        name=comment_text(tensor.name, _NAME_LIMIT),
+        shape=str(list(tensor.shape)),
+        layout=_layout(port),
+        dtype="EDGEC_INT32" if tensor.dtype is DType.INT32 else "EDGEC_INT8",
+        c_type=tensor.dtype.c_name,
+        offset_bytes=tensor.offset_bytes,
+        size_bytes=tensor.size_bytes,
+        elements=tensor.size_bytes // tensor.dtype.size_bytes,
+        scale=c_float(tensor.scale),
+        zero_point=tensor.zero_point,
+    )
+
+
+def _layout(port: ProgramPort) -> str:
+    if port.model_perm is None:
+        return "axes in the model's order"
+    order = ", ".join(str(axis) for axis in port.model_perm)
+    return f"the model's axes in the order {order}"
+
+
+def _param_tables(program: Program) -> dict[Params, None]:
+    """Every argument struct, equal ones once, in order of first use."""
+    return dict.fromkeys(table for step in program.steps for table in step.params)
+
+
+def _params_context(table: Params, name: str, constants: tuple[str, ...]) -> ParamsContext:
+    values = ((field.name, getattr(table, field.name)) for field in dataclasses.fields(table))
+    return ParamsContext(
+        c_type=table.c_type,
+        name=name,
+        fields=tuple(
+            (key, constants[value.index] if isinstance(value, ConstantRef) else c_int(value))
+            for key, value in values
+        ),
+    )
+
+
+def _step_context(
+    program: Program,
+    number: int,
+    step: Step,
+    params: dict[Params, str],
+    constants: tuple[str, ...],
+) -> StepContext:
+    arguments = [_argument(argument, constants) for argument in step.inputs]
+    arguments.append(f"arena + {step.output.offset_bytes}")
+    if step.scratch is not None:
+        arguments.append(_argument(step.scratch, constants))
+    arguments += [f"&{params[table]}" for table in step.params]
+    return StepContext(
+        number=number,
+        comment=comment_text(", ".join(step.sources) or step.node, _NAME_LIMIT),
+        function=program.kernels[step.kernel].name,
+        arguments=tuple(arguments),
+        offset_bytes=step.output.offset_bytes,
+        size_bytes=step.output.size_bytes,
+    )
+
+
+def _argument(argument: Argument, constants: tuple[str, ...]) -> str:
+    if isinstance(argument, ConstantRef):
+        return constants[argument.index]
+    return f"arena + {argument.offset_bytes}"
+
+
+def _library_json(names: LibraryNames) -> str:
+    manifest = {
+        "name": names.prefix,
+        "version": edgec.__version__,
+        "description": "A neural network, generated by edgec",
+        "headers": names.header,
+        "build": {"includeDir": "include", "srcDir": "src"},
+        "frameworks": "*",
+        "platforms": "*",
+    }
+    return json.dumps(manifest, indent=2) + "\n"

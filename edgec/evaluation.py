@@ -1,0 +1,103 @@
+"""Accuracy of a compiled model beside its float original, on labelled data."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from edgec.dtypes import Array
+from edgec.errors import ConfigError
+from edgec.frontend import FloatModel
+from edgec.report import Report
+from edgec.samples import InputSpec, load_labels, load_samples
+from edgec.session import MODEL_COPY, Progress, open_session
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """Result of `evaluate`.
+
+    Attributes:
+        accuracy: share of samples whose argmax is the label.
+        float_accuracy: the same of the model that was compiled, in onnxruntime.
+        agreement: share of samples whose argmax equals the float model's.
+        n: number of samples.
+        on: what ran it: "host" or "emulator".
+    """
+
+    accuracy: float
+    float_accuracy: float
+    agreement: float
+    n: int
+    on: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON data."""
+        return dataclasses.asdict(self)
+
+
+def evaluate(
+    folder: Path | str,
+    data: Path | str,
+    on: str = "host",
+    limit: int | None = None,
+    progress: Progress | None = None,
+) -> Evaluation:
+    """Evaluate a compiled classifier.
+
+    Args:
+        folder: build folder.
+        data: .npz with inputs (see `samples`) and integer labels "y".
+        on: "host" or "emulator".
+        limit: use only the first so many samples.
+        progress: told (samples done, samples).
+
+    Raises:
+        ConfigError: data that do not fit, or a model that gives no scores for classes.
+    """
+    folder, data = Path(folder), Path(data)
+    report = Report.read(folder)
+    specs = [InputSpec(tensor.name, tensor.shape) for tensor in report.inputs]
+    samples = load_samples(data, specs)
+    count = len(next(iter(samples.values())))
+    labels = load_labels(data, count)[:limit]
+    samples = {name: array[:limit] for name, array in samples.items()}
+    name = _scores_name(report)
+    found = _classes(open_session(folder, on).run(samples, progress)[name])
+    wanted = _classes(FloatModel(folder / MODEL_COPY).run(_float_inputs(report, samples))[name])
+    return Evaluation(
+        accuracy=float(np.mean(found == labels)),
+        float_accuracy=float(np.mean(wanted == labels)),
+        agreement=float(np.mean(found == wanted)),
+        n=len(labels),
+        on=on,
+    )
+
+
+def _scores_name(report: Report) -> str:
+    output = report.outputs[0]
+    is_class = output.dtype == "int64" and math.prod(output.shape) == 1
+    if len(report.outputs) != 1 or (math.prod(output.shape) < 2 and not is_class):
+        raise ConfigError(
+            "the model has no single output with scores for classes",
+            where=report.model,
+            hint="use edgec run and judge its outputs yourself",
+        )
+    return output.name
+
+
+def _float_inputs(report: Report, samples: Mapping[str, Array]) -> dict[str, Array]:
+    """Samples in the dtype of the model's own inputs."""
+    return {tensor.name: samples[tensor.name].astype(tensor.dtype) for tensor in report.inputs}
+
+
+def _classes(scores: Array) -> Array:
+    """Class numbers [N] from scores [N, ...], or from a model that ends in ArgMax."""
+    flat = scores.reshape(len(scores), -1)
+    return np.asarray(flat[:, 0] if flat.shape[1] == 1 else np.argmax(flat, axis=1))

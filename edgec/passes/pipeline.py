@@ -1,0 +1,38 @@
+"""The pipelines: explicit tuples of passes, in order."""
+
+from __future__ import annotations
+
+from edgec.ir.verify import Stage
+from edgec.passes.absorb_qdq import absorb_qdq
+from edgec.passes.base import Pass
+from edgec.passes.fold_batch_norm import fold_batch_norm
+from edgec.passes.fuse_bias import fuse_bias
+from edgec.passes.fuse_pad import fuse_pad
+from edgec.passes.fuse_residual import fuse_residual, residual_notes
+from edgec.passes.layout import layout
+from edgec.passes.remove_constant_channels import removal_notes, remove_constant_channels
+from edgec.passes.simplify import simplify
+
+REAL_PASSES = (
+    Pass("clean", Stage.REAL, Stage.REAL, simplify),
+    Pass("absorb_qdq", Stage.REAL, Stage.REAL, absorb_qdq),
+    Pass("layout", Stage.REAL, Stage.REAL, layout),
+    Pass("simplify", Stage.REAL, Stage.REAL, simplify),
+    Pass("fold_batch_norm", Stage.REAL, Stage.REAL, fold_batch_norm),
+    Pass("fuse_bias", Stage.REAL, Stage.REAL, fuse_bias),
+    Pass("fuse_pad", Stage.REAL, Stage.REAL, fuse_pad),
+    Pass("simplify", Stage.REAL, Stage.REAL, simplify),
+)
+"""From the imported graph to the one that is calibrated."""
+
+INTEGER_PASSES = (
+    Pass(
+        "remove_constant_channels",
+        Stage.INTEGER,
+        Stage.INTEGER,
+        remove_constant_channels,
+        removal_notes,
+    ),
+    Pass("fuse_residual", Stage.INTEGER, Stage.INTEGER, fuse_residual, residual_notes),
+)
+"""From `quant.to_integer`'s graph to the one that is lowered."""

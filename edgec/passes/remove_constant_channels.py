@@ -1,0 +1,132 @@
+"""Remove channels that are constant or that nothing depends on; every output stays bit-identical.
+
+Interval analysis (`channel_ranges`) finds channels that hold one code for any input, and liveness
+those that no output depends on; `channel_plan` keeps what all operators along a path can drop.
+
+Rules:
+1. rows: the operator that computes a removed channel loses its weights, bias and multiplier.
+2. columns: a QConv or QGemm that reads it loses the weights that meet it, and what they
+   contributed, ``sum(weight) * (code - zero point)``, goes into the bias.
+3. depthwise: input and output channel go together.
+4. elementwise: tables, pools, sums and products drop the channel on both sides; constants of
+   channels are cut.
+5. reshape: a flattened tensor drops every copy of the channel.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from edgec.dtypes import Array
+from edgec.errors import InternalError
+from edgec.fixedpoint import INT32_MAX
+from edgec.ir import qops
+from edgec.ir.graph import Constant, Graph, GraphBuilder, Node
+from edgec.ir.infer import total_macs
+from edgec.passes.channel_plan import ChannelPlan, is_depthwise, plan_removal
+
+_WEIGHTED = (qops.QConv, qops.QGemm)
+
+
+def remove_constant_channels(graph: Graph) -> Graph:
+    """Apply the rules to an integer graph, until there is nothing left to remove."""
+    while True:
+        plan = plan_removal(graph)
+        if not any(drop.any() for drop in plan.drop.values()):
+            return graph
+        graph = _removed(graph, plan)
+
+
+def removal_notes(before: Graph, after: Graph) -> tuple[str, ...]:
+    """One line: channels removed and multiply-accumulates before and after."""
+    removed = _weighted_channels(before) - _weighted_channels(after)
+    if removed == 0:
+        return ()
+    return (
+        f"removed {removed} constant or dead channels: "
+        f"{total_macs(before):,} -> {total_macs(after):,} MACs",
+    )
+
+
+def _weighted_channels(graph: Graph) -> int:
+    return sum(
+        graph.shape(node.output)[-1] for node in graph.nodes if isinstance(node.attrs, _WEIGHTED)
+    )
+
+
+def _removed(graph: Graph, plan: ChannelPlan) -> Graph:
+    builder = GraphBuilder.of(graph)
+    for name, drop in plan.drop.items():
+        if drop.any():
+            value = graph.values[name]
+            shape = (*value.shape[:-1], int(np.sum(~drop)))
+            builder.value(replace(value, shape=shape))
+    for node in graph.nodes:
+        if any(
+            plan.drop[name].any() for name in (*node.inputs, *node.outputs) if name in plan.drop
+        ):
+            builder.put(_cut(builder, graph, node, plan))
+    return builder.build()
+
+
+def _cut(builder: GraphBuilder, graph: Graph, node: Node, plan: ChannelPlan) -> Node:
+    attrs = node.attrs
+    if isinstance(attrs, _WEIGHTED):
+        return _cut_weighted(builder, graph, node, plan)
+    kept = ~plan.drop[node.output]
+    if isinstance(attrs, qops.QReshape):
+        shape = (*attrs.shape[:-1], int(np.sum(kept)))
+        return replace(node, attrs=qops.QReshape(shape))
+    inputs = list(node.inputs)
+    if isinstance(attrs, qops.QAdd | qops.QMul | qops.QPRelu):
+        for index, name in enumerate(inputs):
+            constant = graph.constants.get(name)
+            if constant is not None and constant.shape and constant.shape[-1] == len(kept):
+                inputs[index] = _cut_constant(builder, constant, -1, kept)
+    return replace(node, inputs=tuple(inputs))
+
+
+def _cut_weighted(builder: GraphBuilder, graph: Graph, node: Node, plan: ChannelPlan) -> Node:
+    x, rest = node.inputs[0], node.inputs[4:]
+    weight, bias, multiplier = (graph.constants[name] for name in node.inputs[1:4])
+    rows = ~plan.drop[node.output]
+    attrs: Any = node.attrs
+    codes = bias.array.astype(np.int64)
+    if is_depthwise(graph, node):
+        attrs = replace(attrs, group=int(np.sum(~plan.drop[x])))
+    elif plan.drop[x].any():
+        codes = codes + _folded(graph, node, plan)
+        weight = Constant(weight.name, weight.array[..., ~plan.drop[x]], weight.quant)
+    folded = Constant(bias.name, codes.astype(np.int32), bias.quant)
+    parameters = (_cut_constant(builder, c, 0, rows) for c in (weight, folded, multiplier))
+    return replace(node, attrs=attrs, inputs=(x, *parameters, *rest))
+
+
+def _folded(graph: Graph, node: Node, plan: ChannelPlan) -> Array:
+    """What the removed input channels add to every accumulator; int64 [O]."""
+    x, weight = node.inputs[0], graph.constants[node.inputs[1]].array.astype(np.int64)
+    drop = plan.drop[x]
+    offsets = (plan.codes[x] - graph.quant(x).tensor_zero_point)[drop]
+    share = (weight[..., drop] * offsets).sum(axis=tuple(range(1, weight.ndim)))
+    bias = graph.constants[node.inputs[2]].array.astype(np.int64)
+    # The bound of the whole accumulator covers this; anything else is a bug.
+    if np.any(np.abs(bias + share) > INT32_MAX):
+        raise InternalError("a folded bias leaves 32 bits", where=node.name)
+    return np.asarray(share)
+
+
+def _cut_constant(builder: GraphBuilder, constant: Constant, axis: int, kept: Array) -> str:
+    """The kept entries of a constant along an axis, under a new name unless nothing changes."""
+    array = np.compress(kept, constant.array, axis=axis)
+    quant = constant.quant
+    if quant is not None and quant.axis is not None and quant.axis == axis % array.ndim:
+        where = np.flatnonzero(kept)
+        quant = replace(
+            quant,
+            scale=tuple(quant.scale[i] for i in where),
+            zero_point=tuple(quant.zero_point[i] for i in where),
+        )
+    return builder.constant(constant.name, array, quant)

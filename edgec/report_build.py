@@ -1,0 +1,155 @@
+"""Gathers what the parts of a compilation found out into one `Report`."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+
+import edgec
+from edgec.board import Board
+from edgec.codegen.cnames import library_names
+from edgec.integer import IntegerModel
+from edgec.ir import Graph
+from edgec.lower import Program
+from edgec.lower.params import ConstantRef
+from edgec.lower.program import ProgramPort, Step
+from edgec.memory import MemoryPlan
+from edgec.quant import QuantReport
+from edgec.report import (
+    SCHEMA,
+    BoardReport,
+    CalibrationReport,
+    CheckReport,
+    LayerReport,
+    MemoryReport,
+    Report,
+    TensorReport,
+)
+from edgec.toolchain.size import FirmwareSize
+
+
+def build_report(
+    ready: IntegerModel,
+    program: Program,
+    plan: MemoryPlan,
+    board: Board,
+    size: FirmwareSize | None,
+    checks: Sequence[CheckReport],
+) -> Report:
+    """The report of a compilation.
+
+    Args:
+        ready: the integer graph and what led to it.
+        program: what the C code was written from.
+        plan: where each tensor lies.
+        board: the target.
+        size: of the firmware; None when none was built, or on the host.
+        checks: what was compared with the reference.
+    """
+    quantization = ready.quantization
+    return Report(
+        schema=SCHEMA,
+        edgec=edgec.__version__,
+        model=ready.imported.name,
+        c_name=library_names(ready.imported.name).name,
+        digest=program.digest,
+        board=_board(board),
+        inputs=_ports(ready.imported, ready.imported.inputs, program.inputs),
+        outputs=_ports(ready.imported, ready.imported.outputs, program.outputs),
+        layers=_layers(ready.integer, program, quantization),
+        macs=program.macs,
+        macs_in_file=ready.macs_in_file,
+        parameters=sum(c.array.size for c in ready.annotated.constants.values()),
+        memory=_memory(program, plan, size),
+        calibration=_calibration(quantization),
+        checks=tuple(checks),
+        notes=ready.notes,
+        warnings=quantization.warnings,
+    )
+
+
+def _board(board: Board) -> BoardReport:
+    return BoardReport(
+        name=board.name,
+        title=board.title,
+        core=board.core.value,
+        clock_hz=board.clock_hz,
+        flash_bytes=board.flash_bytes,
+        ram_bytes=board.ram_bytes,
+    )
+
+
+def _ports(
+    imported: Graph, names: Sequence[str], ports: Sequence[ProgramPort]
+) -> tuple[TensorReport, ...]:
+    """The model's inputs or outputs beside the library's, which are in the same order."""
+    return tuple(
+        TensorReport(
+            name=name,
+            dtype=imported.values[name].dtype.value,
+            shape=imported.shape(name),
+            library_shape=port.tensor.shape,
+            layout=port.model_perm or (),
+            library_dtype=port.tensor.dtype.value,
+            scale=port.tensor.scale,
+            zero_point=port.tensor.zero_point,
+            size_bytes=port.tensor.size_bytes,
+        )
+        for name, port in zip(names, ports, strict=True)
+    )
+
+
+def _layers(
+    graph: Graph, program: Program, quantization: QuantReport
+) -> tuple[LayerReport, ...]:
+    operators = {node.name: node.op.removeprefix("Q") for node in graph.nodes}
+    quality = {layer.value: layer.sqnr_db for layer in quantization.layers}
+    return tuple(
+        LayerReport(
+            name=step.output.name,
+            op=operators[step.node],
+            sources=step.sources,
+            output_shape=step.output.shape,
+            macs=step.macs,
+            weight_bytes=_constant_bytes(program, step),
+            kernel=program.kernels[step.kernel].spec.family,
+            sqnr_db=_finite(quality.get(step.output.name)),
+        )
+        for step in program.steps
+    )
+
+
+def _finite(value: float | None) -> float | None:
+    """JSON has no infinity: an exact layer has no noise to report."""
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _constant_bytes(program: Program, step: Step) -> int:
+    """Bytes of the constants that a step reads, as operands or through its parameters."""
+    fields = (getattr(p, f.name) for p in step.params for f in dataclasses.fields(p))
+    used = {ref.index for ref in (*step.inputs, *fields) if isinstance(ref, ConstantRef)}
+    return sum(program.constants[index].array.nbytes for index in used)
+
+
+def _memory(program: Program, plan: MemoryPlan, size: FirmwareSize | None) -> MemoryReport:
+    return MemoryReport(
+        arena_bytes=program.arena_bytes,
+        arena_lower_bound_bytes=plan.lower_bound_bytes,
+        weight_bytes=program.constant_bytes,
+        flash_bytes=size.flash_bytes if size else None,
+        code_bytes=size.code_bytes if size else None,
+        ram_bytes=size.ram_bytes if size else None,
+        stack_bytes=size.stack_bytes if size else None,
+    )
+
+
+def _calibration(quantization: QuantReport) -> CalibrationReport:
+    options = quantization.options
+    return CalibrationReport(
+        source=quantization.source.value,
+        samples=quantization.samples,
+        observer=options.observer.value,
+        equalize=options.equalize,
+        bias_correction=options.bias_correction,
+    )

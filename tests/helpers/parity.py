@@ -1,0 +1,96 @@
+"""From a random graph to compiled C, and the comparison of both on adversarial inputs."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from c_programs import Build, run_program
+from random_graphs import adversarial_inputs
+
+from edgec.board import load_board
+from edgec.codegen.library import emit_library
+from edgec.dtypes import Array
+from edgec.interp import run_graph
+from edgec.ir import Graph
+from edgec.ir.verify import Stage, verify
+from edgec.lower import Program, buffers_of, lower, select_kernels
+from edgec.memory import check_plan, plan_memory
+from edgec.resources import data_dir
+from edgec.sim.compare import compare_outputs, compare_trace
+from edgec.sim.host import HostModel, model_symbol
+from edgec.toolchain.cc import WARNING_FLAGS
+
+HOST_DIR = data_dir("firmware") / "host"
+BATCH_MAIN = Path(__file__).with_name("batch_main.c")
+
+
+@dataclass(frozen=True)
+class Sample:
+    """Inputs of a graph, and every tensor that the oracle makes of them."""
+
+    inputs: list[Array]
+    oracle: dict[str, Array]
+
+
+def samples_of(graph: Graph) -> list[Sample]:
+    """Adversarial inputs and what the oracle says."""
+    found = []
+    for inputs in adversarial_inputs(graph, np.random.default_rng(3)):
+        ordered = [inputs[name] for name in graph.inputs]
+        found.append(Sample(ordered, run_graph(graph, inputs)))
+    return found
+
+
+def compiled(graph: Graph, folder: Path, *, one_buffer_per_tensor: bool = False) -> Program:
+    """Lower a graph and write its C library into `folder`.
+
+    With `one_buffer_per_tensor`, every buffer lives for the whole run and nothing overlaps.
+    """
+    verify(graph, Stage.INTEGER, "the random generator")
+    board = load_board("host")
+    choices = select_kernels(graph, board)
+    buffers, overlaps, _ = buffers_of(graph, choices)
+    if one_buffer_per_tensor:
+        overlaps = ()
+        end = max((buffer.end_step for buffer in buffers), default=1)
+        buffers = tuple(replace(b, first_step=0, end_step=end) for b in buffers)
+    plan = plan_memory(buffers, overlaps)
+    check_plan(plan, buffers, overlaps)
+    program = lower(graph, choices, plan, board)
+    emit_library(program, folder)
+    return program
+
+
+def check_host(graph: Graph, folder: Path, *, one_buffer_per_tensor: bool = False) -> Program:
+    """Compile with the host compiler and all warnings; every tensor equals the oracle's."""
+    program = compiled(graph, folder / "library", one_buffer_per_tensor=one_buffer_per_tensor)
+    model = HostModel(folder / "library", folder / "build", flags=("-O1", *WARNING_FLAGS))
+    samples = samples_of(graph)
+    for sample in samples:
+        compare_trace(program, sample.oracle, model.trace(sample.inputs))
+    batch = [np.concatenate(arrays) for arrays in zip(*(s.inputs for s in samples), strict=True)]
+    outputs = model.run([b.reshape(len(samples), -1) for b in batch])
+    for index, sample in enumerate(samples):
+        compare_outputs(program, sample.oracle, [o[index] for o in outputs], "host")
+    return program
+
+
+def check_build(
+    build: Build, library: Path, program: Program, samples: list[Sample], folder: Path
+) -> None:
+    """Compile a library with some compiler into a program; every tensor equals the oracle's."""
+    sources = [*sorted((library / "src").glob("*.c")), HOST_DIR / "edgec_batch.c", BATCH_MAIN]
+    symbol = replace(build, flags=(*build.flags, f"-DEDGEC_MODEL={model_symbol(library)}"))
+    executable = symbol.compile(sources, [library / "include", HOST_DIR], folder / "model")
+    inputs = zip(*(sample.inputs for sample in samples), strict=True)
+    (folder / "in").write_bytes(b"".join(array.tobytes() for group in inputs for array in group))
+    arguments = [str(len(samples)), folder / "in", folder / "steps", folder / "out"]
+    run_program(executable, *arguments)
+    data = (folder / "steps").read_bytes()
+    sizes = [step.output.size_bytes for step in program.steps]
+    assert len(data) == len(samples) * sum(sizes)
+    starts = np.cumsum([0, *sizes])
+    for index, sample in enumerate(samples):
+        mine = data[index * sum(sizes) :]
+        trace = [mine[starts[i] : starts[i + 1]] for i in range(len(sizes))]
+        compare_trace(program, sample.oracle, trace, where=str(build))

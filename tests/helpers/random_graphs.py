@@ -1,0 +1,59 @@
+"""Hypothesis strategies for INTEGER graphs: batches of single operators, and whole networks.
+
+Compiling is what takes time, so `single_ops` puts many independent operators into one graph.
+"""
+
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+from random_net import Net
+from random_ops import OPS
+
+from edgec.dtypes import Array
+from edgec.ir import Graph
+
+
+@st.composite
+def single_ops(draw: Any, op: str, count: int = 12) -> Graph:
+    """A graph of up to `count` nodes of one operator (a name in `OPS`), each on its own input."""
+    net = Net(draw)
+    kind = OPS[op]
+    for _ in range(draw(st.integers(1, count))):
+        shape = net.image_shape() if kind.needs_image else net.any_shape()
+        kind.apply(net, net.input(shape))
+    return net.build()
+
+
+@st.composite
+def networks(draw: Any, most_nodes: int = 10) -> Graph:
+    """A graph whose nodes read each other: chains, branches, several inputs and outputs."""
+    net = Net(draw)
+    tensors = [net.input(net.image_shape())]
+    for _ in range(draw(st.integers(2, most_nodes))):
+        # The last tensor most of the time; an early one makes a branch that lives long.
+        x = tensors[-1] if draw(st.integers(0, 3)) else net.pick(tensors)
+        shape = net.shape(x)
+        is_image = len(shape) == 4 and shape[0] == 1
+        names = [name for name, kind in OPS.items() if is_image or not kind.needs_image]
+        y = OPS[net.pick(names)].apply(net, x)
+        is_small = 0 < len(net.shape(y)) <= 6 and np.prod(net.shape(y)) <= 20_000
+        if net.builder.values[y].quant is not None and is_small:
+            tensors.append(y)
+    return net.build()
+
+
+def adversarial_inputs(graph: Graph, rng: np.random.Generator) -> list[dict[str, Array]]:
+    """Inputs of a graph: all -128, all 127, only extremes, the zero points, anything (twice)."""
+
+    def each(make: Any) -> dict[str, Array]:
+        return {n: make(graph.values[n]).astype(np.int8) for n in graph.inputs}
+
+    return [
+        each(lambda v: np.full(v.shape, -128)),
+        each(lambda v: np.full(v.shape, 127)),
+        each(lambda v: rng.choice([-128, 127], v.shape)),
+        each(lambda v: np.full(v.shape, v.quant.tensor_zero_point)),
+        each(lambda v: rng.integers(-128, 128, v.shape)),
+        each(lambda v: rng.integers(-128, 128, v.shape)),
+    ]

@@ -1,0 +1,142 @@
+"""`export_qdq`: what onnxruntime computes from it is what the integer graph computes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from quant_samples import Sketch, conv, gemm, relu, residual_network, samples
+
+from edgec.frontend.float_model import FloatModel
+from edgec.frontend.onnx_export import export_qdq, tensor_names
+from edgec.interp.int_interp import run_graph
+from edgec.ir import ops
+from edgec.ir.graph import Graph
+from edgec.ir.ops import UnaryKind
+from edgec.ir.verify import Stage, verify
+from edgec.options import QuantOptions
+from edgec.quant import annotate, to_integer
+
+
+def branches() -> Graph:
+    """Concat, Pad, Slice, Resize, MaxPool, AveragePool, PRelu, Mul, Sub, tables."""
+    s = Sketch("branches")
+    x = s.input("x", 1, 6, 8, 4)
+    a = s(ops.PRelu(), conv(s, x, 6), s.const("slope", np.linspace(-0.5, 0.5, 6)))
+    b = s(ops.Unary(UnaryKind.HARD_SWISH), conv(s, x, 6, depthwise=False))
+    c = s(ops.Concat(3), a, s(ops.Pad(((0, 0), (0, 0), (0, 0), (1, 2))), b))
+    c = s(ops.Mul(), c, s.const("gain", np.linspace(0.5, 1.5, 15)))
+    c = s(ops.Sub(), s.const("offset", np.linspace(-1, 1, 15)), c)
+    c = s(ops.Slice((0, 5, 0, 0), (1, -1, 1, 2), (1, 6, 8, 8)), c)
+    d = s(ops.MaxPool((2, 2), (2, 2)), c)
+    d = s(ops.Resize(ops.ResizeMode.NEAREST, *nearest(3), *nearest(4)), d)
+    d = s(ops.AveragePool((3, 3), (2, 2), (1, 1, 1, 1)), d)
+    d = s(ops.Unary(UnaryKind.SIGMOID), d)
+    return s.graph(s(ops.Reduce(ops.ReduceKind.MAX, (1, 2), keepdims=False), d))
+
+
+def nearest(size: int):
+    positions = tuple(i // 2 for i in range(2 * size))
+    return positions, positions, (0.0,) * (2 * size)
+
+
+def perceptron() -> Graph:
+    s = Sketch("perceptron")
+    x = s.input("x", 1, 12)
+    y = s(ops.Unary(UnaryKind.TANH), gemm(s, relu(s, gemm(s, x, 20)), 8))
+    return s.graph(s(ops.Softmax(), s(ops.Reshape((1, 2, 4)), y)))
+
+
+def upsampler(group: int) -> Graph:
+    s = Sketch("upsampler")
+    x = s.input("x", 1, 4, 4, 6)
+    w = s.normal("w", 4, 3, 3, 6 // group, scale=0.2)
+    y = s(ops.ConvTranspose((2, 2), (1, 1, 1, 1), group=group), x, w, s.normal("b", 4))
+    return s.graph(y)
+
+
+def integer_outputs(graph: Graph, data: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """Real values of the integer graph's outputs, [N, ...]."""
+    count = len(next(iter(data.values())))
+    results: dict[str, list[np.ndarray]] = {name: [] for name in graph.outputs}
+    for i in range(count):
+        inputs = {n: graph.quant(n).quantize(a[i : i + 1]) for n, a in data.items()}
+        codes = run_graph(graph, inputs)
+        for name in graph.outputs:
+            results[name].append(graph.quant(name).dequantize(codes[name]))
+    return {name: np.concatenate(parts) for name, parts in results.items()}
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [residual_network(), branches(), perceptron(), upsampler(1), upsampler(2)],
+    ids=["residual", "branches", "perceptron", "upsampler", "grouped"],
+)
+def test_onnxruntime_and_the_integer_graph_agree(graph):
+    annotated, _ = annotate(graph, samples(graph, 16), QuantOptions())
+    verify(annotated, Stage.ANNOTATED)
+    integer = to_integer(annotated)
+    verify(integer, Stage.INTEGER)
+    model = FloatModel(export_qdq(annotated))
+    data = samples(graph, 32, seed=7)
+    names = tensor_names(annotated)
+    theirs = model.run({names[n]: a for n, a in data.items()})
+    for name, ours in integer_outputs(integer, data).items():
+        step = integer.quant(name).tensor_scale
+        gap = np.abs(theirs[names[name]].reshape(ours.shape) - ours) / step
+        assert gap.max() < 2.5, f"{name}: {gap.max()} steps"
+        assert np.mean(gap > 0.5) < 0.05
+
+
+def test_nothing_rounds_between_an_operator_and_its_fused_clip():
+    graph = residual_network()
+    annotated, _ = annotate(graph, samples(graph, 4), QuantOptions())
+    model = export_qdq(annotated)
+    readers = {name: node.op_type for node in model.graph.node for name in node.input}
+    followers = [readers[node.output[0]] for node in model.graph.node if node.op_type == "Conv"]
+    assert followers == ["Relu", "Relu", "QuantizeLinear"]
+    assert (
+        "Transpose" not in {node.op_type for node in model.graph.node}
+        or len([n for n in model.graph.node if n.op_type == "Transpose"]) == 1
+    )  # the input is channels last in this graph
+
+
+def test_weights_are_int8_and_biases_int32_per_channel():
+    graph = perceptron()
+    annotated, _ = annotate(graph, samples(graph, 4), QuantOptions())
+    model = export_qdq(annotated)
+    tensors = {t.name: t for t in model.graph.initializer}
+    dequantized = {n.output[0]: n for n in model.graph.node if n.op_type == "DequantizeLinear"}
+    products = [n for n in model.graph.node if n.op_type == "Gemm"]
+    assert len(products) == 2
+    for node in products:
+        weight, bias = (dequantized[name] for name in node.input[1:])
+        assert tensors[weight.input[0]].data_type == 3  # INT8
+        assert tensors[bias.input[0]].data_type == 6  # INT32
+        assert tensors[weight.input[1]].dims == tensors[bias.input[1]].dims
+        assert weight.attribute[0].i == 0
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8"])
+def test_integer_inputs_and_outputs_stay_integer(dtype):
+    graph = perceptron()
+    annotated, _ = annotate(graph, samples(graph, 8), QuantOptions())
+    (x,), (y,) = annotated.inputs, annotated.outputs
+    metadata = {f"edgec.integer_io.{x}": dtype, f"edgec.integer_io.{y}": dtype}
+    float_model = FloatModel(export_qdq(annotated))
+    model = FloatModel(export_qdq(annotated.replace(metadata=metadata)))
+    assert model.inputs[0].dtype == model.outputs[0].dtype == dtype
+    data = samples(graph, 5, seed=3)["x"]
+    offset = 128 if dtype == "uint8" else 0
+    codes = (annotated.quant(x).quantize(data).astype(np.int16) + offset).astype(dtype)
+    real = float_model.run({x: data})[y]
+    result = model.run({x: codes})[y].astype(np.int16) - offset
+    np.testing.assert_array_equal(result, annotated.quant(y).quantize(real))
+
+
+def test_model_side_layout_and_same_bytes():
+    graph = residual_network().replace(input_layouts={"x": (0, 2, 3, 1)})
+    annotated, _ = annotate(graph, samples(graph, 4), QuantOptions())
+    model = export_qdq(annotated)
+    assert FloatModel(model).inputs[0].shape == (1, 3, 8, 8)
+    assert model.SerializeToString() == export_qdq(annotated).SerializeToString()
+    assert "Transpose" not in {node.op_type for node in model.graph.node}
