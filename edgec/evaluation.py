@@ -13,7 +13,7 @@ import numpy as np
 
 from edgec.dtypes import Array
 from edgec.errors import ConfigError
-from edgec.frontend import FloatModel
+from edgec.frontend.float_model import FloatModel
 from edgec.report import Report
 from edgec.samples import InputSpec, load_labels, load_samples
 from edgec.session import MODEL_COPY, Progress, open_session

@@ -13,11 +13,12 @@ import numpy as np
 
 from edgec.dtypes import Array
 from edgec.errors import ConfigError
-from edgec.frontend import import_model
+from edgec.frontend.onnx_import import import_model
 from edgec.ir import Graph
 from edgec.ir.infer import total_macs
 from edgec.options import CompileOptions
-from edgec.passes import INTEGER_PASSES, REAL_PASSES, run_passes
+from edgec.passes.base import run_passes
+from edgec.passes.pipeline import INTEGER_PASSES, REAL_PASSES
 from edgec.quant import QuantReport, annotate, to_integer
 from edgec.samples import InputSpec, load_samples
 

@@ -59,7 +59,9 @@ def c_array(array: Array, indent: int = 4) -> str:
 def c_string(text: str) -> str:
     """A string literal; anything but plain ASCII becomes a three-digit octal escape."""
     escaped = "".join(
-        char if char in _PLAIN else "".join(f"\\{byte:03o}" for byte in char.encode("utf-8", "replace"))
+        char
+        if char in _PLAIN
+        else "".join(f"\\{byte:03o}" for byte in char.encode("utf-8", "replace"))
         for char in text
     )
     return f'"{escaped}"'

@@ -1,9 +1,9 @@
 """The C library of a model: `emit_library`.
 
-    library.json  CMakeLists.txt
-    include/edgec_<name>.h  include/edgec/*.h     the interface, and edgec's header-only runtime
-    src/edgec_<name>.c                            kernels and the run function
-    src/edgec_<name>_weights.c, .h                constants
+library.json  CMakeLists.txt
+include/edgec_<name>.h  include/edgec/*.h     the interface, and edgec's header-only runtime
+src/edgec_<name>.c                            kernels and the run function
+src/edgec_<name>_weights.c, .h                constants
 """
 
 from __future__ import annotations
@@ -128,9 +128,7 @@ def weights_context(program: Program, names: LibraryNames) -> WeightsContext:
             length=constant.array.size,
             values=constant.array,
         )
-        for constant, name in zip(
-            program.constants, constant_names(program, names), strict=True
-        )
+        for constant, name in zip(program.constants, constant_names(program, names), strict=True)
     )
     return WeightsContext(
         names=names,

@@ -2,3 +2,16 @@
 
 Owns: every rewrite of a `Graph` except quantization itself.  May import: layers 0 to 3.
 """
+
+from edgec.passes.base import Pass, PassesResult, PassNote, dump_graph, run_passes
+from edgec.passes.pipeline import INTEGER_PASSES, REAL_PASSES
+
+__all__ = [
+    "INTEGER_PASSES",
+    "REAL_PASSES",
+    "Pass",
+    "PassNote",
+    "PassesResult",
+    "dump_graph",
+    "run_passes",
+]

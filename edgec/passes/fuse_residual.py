@@ -1,8 +1,9 @@
 """Let a convolution add the residual itself, so that its own result is never stored.
 
 Rules:
-1. residual: a QConv read only by a QAdd of two values of one shape takes over the addition, when
-   the other operand exists by then; if both operands are such convolutions, the later one.
+1. residual: a QConv read only by a QAdd of two values of one shape takes over the addition, if
+   both operands are such convolutions, the one computed later.  (The other operand never depends on
+   a convolution whose only reader is the addition, so it can be computed first.)
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import replace
 
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
-from edgec.passes.edit import replace_node, sweep
+from edgec.passes.edit import sweep
 
 
 def fuse_residual(graph: Graph) -> Graph:
@@ -28,39 +29,46 @@ def residual_notes(before: Graph, after: Graph) -> tuple[str, ...]:
 
 
 def _rewrite(graph: Graph, node: Node) -> Graph | None:
-    if not isinstance(node.attrs, qops.QAdd) or any(map(graph.is_constant, node.inputs)):
+    if not isinstance(node.attrs, qops.QAdd) or node.inputs[0] == node.inputs[1]:
+        return None
+    if any(graph.is_constant(name) for name in node.inputs):
         return None
     if any(graph.shape(name) != graph.shape(node.output) for name in node.inputs):
         return None
-    place = {other.name: index for index, other in enumerate(graph.nodes)}
-    last, index = max(
-        (place[graph.producers[name].name] if name in graph.producers else -1, index)
-        for index, name in enumerate(node.inputs)
+    place = {out: at for at, other in enumerate(graph.nodes) for out in other.outputs}
+    later_first = sorted((0, 1), key=lambda index: -place.get(node.inputs[index], -1))
+    for index in later_first:
+        conv = graph.producers.get(node.inputs[index])
+        if conv is not None and _can_take(graph, conv, node):
+            other = node.inputs[1 - index]
+            params = node.attrs.params if index == 0 else _swapped(node.attrs.params)
+            at_conv = place.get(other, -1) < place[conv.output]
+            return _fused(graph, conv, node, other, params, at_conv=at_conv)
+    return None
+
+
+def _can_take(graph: Graph, conv: Node, add: Node) -> bool:
+    return (
+        isinstance(conv.attrs, qops.QConv)
+        and conv.attrs.residual is None
+        and graph.sole_consumer(conv.output) is add
     )
-    if last < 0:
-        return None
-    conv = graph.nodes[last]
-    name, other = node.inputs[index], node.inputs[1 - index]
-    if not _can_take(graph, conv, name, node) or name == other:
-        return None
-    params = node.attrs.params if index == 0 else _swapped(node.attrs.params)
-    sources = (*conv.sources, *node.sources)
+
+
+def _fused(
+    graph: Graph, conv: Node, add: Node, other: str, params: qops.AddParams, *, at_conv: bool
+) -> Graph:
+    """One node for both, where the convolution was, or where the addition was."""
     fused = replace(
         conv,
         attrs=replace(conv.attrs, residual=params),
         inputs=(*conv.inputs, other),
-        outputs=node.outputs,
-        sources=sources,
+        outputs=add.outputs,
+        sources=(*conv.sources, *add.sources),
     )
-    return replace_node(graph, fused, node)
-
-
-def _can_take(graph: Graph, conv: Node, output: str, add: Node) -> bool:
-    return (
-        isinstance(conv.attrs, qops.QConv)
-        and conv.attrs.residual is None
-        and graph.sole_consumer(output) is add
-    )
+    kept, gone = (conv, add) if at_conv else (add, conv)
+    nodes = (fused if node is kept else node for node in graph.nodes if node is not gone)
+    return graph.replace(nodes=tuple(nodes)).pruned()
 
 
 def _swapped(params: qops.AddParams) -> qops.AddParams:

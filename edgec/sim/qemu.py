@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from edgec.board import Board
-from edgec.errors import SimulationError
+from edgec.errors import ConfigError
 from edgec.toolchain import process
 from edgec.toolchain.stream import StreamingProcess, open_stream
 
@@ -19,11 +19,11 @@ def open_qemu(elf: Path, board: Board) -> Iterator[StreamingProcess]:
     """Run firmware, known to fit the board, on QEMU's model of it.
 
     Raises:
-        SimulationError: QEMU is not installed.
+        ConfigError: QEMU is not installed.
     """
     program = process.which(_PROGRAM)
     if program is None:
-        raise SimulationError(
+        raise ConfigError(
             f"emulating {board.name} needs {_PROGRAM}, which is not on PATH",
             hint="apt-get install qemu-system-arm",
         )
