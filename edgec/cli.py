@@ -123,15 +123,17 @@ def compile_command(
         force=force,
         dump_ir=dump_ir,
     )
-    with console.progress("compiling") as progress:
+    with console.status("compiling") as say:
         result = driver.compile_model(
-            model, board, calibration=calibration, out=out, options=options, progress=progress
+            model, board, calibration=calibration, out=out, options=options, progress=say
         )
     if json:
         console.print_json(result.report.to_json())
         return
     print_report(result.report, console.out)
-    console.print_next(driver.next_command(result))
+    console.print_next(
+        f"edgec evaluate {result.folder} --data LABELLED.npz --on {'emulator' if build else 'host'}"
+    )
 
 
 @app.command()
@@ -145,12 +147,13 @@ def run(
     json: Json = False,
 ) -> None:
     """Run a compiled model on inputs, natively or as emulated firmware."""
-    from edgec import driver
+    from edgec.samples import save_npz
+    from edgec.session import run_file
 
     with console.progress("running") as progress:
-        outputs = driver.run_samples(folder, input, on, progress)
+        outputs = run_file(folder, input, on, progress)
     if output is not None:
-        driver.write_npz(output, outputs)
+        save_npz(output, outputs)
     if json:
         console.print_json({name: array.tolist() for name, array in outputs.items()})
         return
@@ -180,10 +183,10 @@ def evaluate(
     json: Json = False,
 ) -> None:
     """Accuracy of a compiled model, beside its float original, on labelled data."""
-    from edgec import driver
+    from edgec import evaluation
 
     with console.progress("evaluating") as progress:
-        result = driver.evaluate(folder, data, on, limit, progress)
+        result = evaluation.evaluate(folder, data, on, limit, progress)
     if json:
         console.print_json(result.to_json())
         return
@@ -215,16 +218,14 @@ def quantize(
     json: Json = False,
 ) -> None:
     """Quantize a float model to a standard QDQ int8 ONNX file that onnxruntime runs."""
-    from edgec import driver
+    from edgec.quantization import quantize_model
     from edgec.report_text import print_quantization
 
     options = CompileOptions(
         shapes=_shapes(shape), quant=QuantOptions(observer, percentile, equalize, bias_correction)
     )
-    with console.progress("quantizing") as progress:
-        result = driver.quantize_model(
-            model, output, calibration=calibration, options=options, progress=progress
-        )
+    with console.status("quantizing"):
+        result = quantize_model(model, output, calibration=calibration, options=options)
     if json:
         console.print_json(result.to_json())
         return
@@ -235,17 +236,16 @@ def quantize(
 @app.command()
 def inspect(model: Model, shape: Shapes = None, json: Json = False) -> None:
     """Show a model's operators, shapes, MACs and parameters, and what is not supported and why."""
-    from edgec import driver
+    from edgec import inspection
     from edgec.report_text import print_inspection
 
-    result = driver.inspect(model, _shapes(shape))
+    result = inspection.inspect(model, _shapes(shape))
     if json:
         console.print_json(result.to_json())
         return
     print_inspection(result, console.out)
-    if result.unsupported:
-        return
-    console.print_next(f"edgec compile {model} --board nucleo")
+    if result.summary.supported:
+        console.print_next(f"edgec compile {model} --board nucleo")
 
 
 @app.command()
@@ -266,10 +266,10 @@ def boards(json: Json = False) -> None:
 @app.command()
 def doctor(json: Json = False) -> None:
     """Check that compilers, PlatformIO and emulators are there; say how to install what is not."""
-    from edgec import driver
     from edgec.report_text import print_doctor
+    from edgec.toolchain.doctor import diagnose
 
-    checks = driver.doctor()
+    checks = diagnose()
     if json:
         console.print_json([check.to_json() for check in checks])
     else:
@@ -286,10 +286,16 @@ def flash(
     ] = None,
 ) -> None:
     """Write the firmware of a build folder to the board that is plugged in."""
-    from edgec import driver
+    from edgec.driver import PROJECT_DIR
+    from edgec.report import Report
+    from edgec.toolchain.flash import upload
 
-    driver.flash(folder, port)
-    console.print_next("open a serial terminal at 115200 baud and type: help")
+    board = Report.read(folder).board
+    with console.status("uploading"):
+        done = upload(folder / PROJECT_DIR, board, port=port)
+    console.out.print(done, markup=False)
+    baud = board.console.baud if board.console else 115200
+    console.print_next(f"python -m serial.tools.miniterm - {baud}    (then type: help)")
 
 
 def _shapes(texts: list[str] | None) -> dict[str, tuple[int, ...]]:
@@ -317,6 +323,14 @@ def _system_error(error: OSError) -> ConfigError:
     return ConfigError(error.strerror or str(error), where=where)
 
 
+def _exit_code(stop: SystemExit) -> int:
+    """The code with which typer wants to exit: it handles usage errors and Ctrl-C itself."""
+    code = stop.code if isinstance(stop.code, int) else 0 if stop.code is None else 1
+    if code == EXIT_INTERRUPTED:
+        console.err.print("interrupted; earlier results are as they were")
+    return code
+
+
 def _fail(error: EdgecError) -> int:
     console.print_error(error)
     return error.exit_code
@@ -325,14 +339,11 @@ def _fail(error: EdgecError) -> int:
 def run_app(arguments: list[str] | None = None) -> int:
     """Run the command line; the exit code.  Never raises, whatever the input."""
     try:
-        app(args=arguments, standalone_mode=True)
+        app(args=arguments)
     except SystemExit as stop:
-        return stop.code if isinstance(stop.code, int) else 0 if stop.code is None else 1
+        return _exit_code(stop)
     except EdgecError as error:
         return _fail(error)
-    except KeyboardInterrupt:
-        console.err.print("interrupted; earlier results are as they were")
-        return EXIT_INTERRUPTED
     except BrokenPipeError:
         # The reader (head, less) went away: not an error of ours.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
 
@@ -30,6 +30,10 @@ class Advance(Protocol):
 def set_up_logging(verbose: bool) -> None:
     """Log warnings (or, if `verbose`, everything) to stderr."""
     handler = RichHandler(console=err, show_time=False, show_path=False, markup=False)
+    # Nothing is shortened where nobody can widen the terminal: logs, pipes, CI.
+    for stream in (out, err):
+        if not stream.is_terminal:
+            stream.width = 160
     logging.basicConfig(level=logging.WARNING, format="%(message)s", handlers=[handler], force=True)
     logging.getLogger("edgec").setLevel(logging.DEBUG if verbose else logging.WARNING)
 
@@ -71,6 +75,16 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) 
 def count(number: float) -> str:
     """Thousands separated by commas."""
     return f"{number:,.0f}"
+
+
+@contextmanager
+def status(text: str) -> Iterator[Callable[[str], None]]:
+    """A line on stderr that says what is being done (none when it is not a terminal)."""
+    if not err.is_terminal:
+        yield lambda _text: None
+        return
+    with err.status(text) as shown:
+        yield shown.update
 
 
 @contextmanager

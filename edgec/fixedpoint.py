@@ -132,9 +132,9 @@ def quantize_array(
     """
     scaled = np.asarray(x, dtype=np.float64) / scale
     codes = round_half_up(np.clip(scaled, -(2.0**31), 2.0**31)) + zero_point
-    return np.clip(codes, low, high).astype(np.int8)
+    return np.asarray(np.clip(codes, low, high), np.int8)
 
 
 def dequantize_array(q: npt.ArrayLike, scale: float, zero_point: int) -> Array:
     """``scale * (q - zero_point)`` as float32."""
-    return ((np.asarray(q, dtype=np.float64) - zero_point) * scale).astype(np.float32)
+    return np.asarray((np.asarray(q, np.float64) - zero_point) * scale, np.float32)

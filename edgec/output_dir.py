@@ -47,6 +47,24 @@ def staged_output(target: Path, *, force: bool = False) -> Iterator[Path]:
         shutil.rmtree(staging, ignore_errors=True)
 
 
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file so that it is there as a whole or not at all.
+
+    Raises:
+        ConfigError: it cannot be written; an earlier file is as it was.
+    """
+    scratch = path.with_name(f".{path.name[:80]}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        scratch.write_bytes(data)
+        scratch.replace(path)
+    except OSError as error:
+        reason = f"cannot be written: {error.strerror or error}"
+        raise ConfigError(reason, where=str(path)) from error
+    finally:
+        scratch.unlink(missing_ok=True)
+
+
 def _check_replaceable(target: Path, *, force: bool) -> None:
     if target.exists() and not target.is_dir():
         raise ConfigError(

@@ -5,7 +5,6 @@ Layer 6, beside the driver: data and JSON only.  `report_text.py` renders it for
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from edgec.board import Board
 from edgec.errors import ConfigError
 
 SCHEMA = 1
@@ -68,18 +68,6 @@ class LayerReport:
 
 
 @dataclass(frozen=True, slots=True)
-class BoardReport:
-    """The board and its limits; None where there is none (host)."""
-
-    name: str
-    title: str
-    core: str
-    clock_hz: int
-    flash_bytes: int | None
-    ram_bytes: int | None
-
-
-@dataclass(frozen=True, slots=True)
 class MemoryReport:
     """Bytes of flash and RAM.
 
@@ -87,6 +75,7 @@ class MemoryReport:
         arena_bytes: static arena of all activations and scratch.
         arena_lower_bound_bytes: largest sum of tensors alive at one step if none could overlap.
         weight_bytes: all constants of the model.
+        flash_limit_bytes, ram_limit_bytes: what the board has; None: no limit (host).
         flash_bytes, code_bytes, ram_bytes, stack_bytes: of the firmware; None when not built.
             flash = weights + code (everything else); ram = data + bss + arena + reserved stack.
     """
@@ -94,6 +83,8 @@ class MemoryReport:
     arena_bytes: int
     arena_lower_bound_bytes: int
     weight_bytes: int
+    flash_limit_bytes: int | None = None
+    ram_limit_bytes: int | None = None
     flash_bytes: int | None = None
     code_bytes: int | None = None
     ram_bytes: int | None = None
@@ -143,7 +134,7 @@ class Report:
     model: str
     c_name: str
     digest: str
-    board: BoardReport
+    board: Board
     inputs: tuple[TensorReport, ...]
     outputs: tuple[TensorReport, ...]
     layers: tuple[LayerReport, ...]
@@ -158,7 +149,7 @@ class Report:
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON data."""
-        data: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(self)))
+        data: dict[str, Any] = _ADAPTER.dump_python(self, mode="json")
         return data
 
     def write(self, folder: Path) -> None:

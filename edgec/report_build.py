@@ -18,7 +18,6 @@ from edgec.memory import MemoryPlan
 from edgec.quant import QuantReport
 from edgec.report import (
     SCHEMA,
-    BoardReport,
     CalibrationReport,
     CheckReport,
     LayerReport,
@@ -54,29 +53,18 @@ def build_report(
         model=ready.imported.name,
         c_name=library_names(ready.imported.name).name,
         digest=program.digest,
-        board=_board(board),
+        board=board,
         inputs=_ports(ready.imported, ready.imported.inputs, program.inputs),
         outputs=_ports(ready.imported, ready.imported.outputs, program.outputs),
         layers=_layers(ready.integer, program, quantization),
         macs=program.macs,
         macs_in_file=ready.macs_in_file,
         parameters=sum(c.array.size for c in ready.annotated.constants.values()),
-        memory=_memory(program, plan, size),
+        memory=_memory(program, plan, board, size),
         calibration=_calibration(quantization),
         checks=tuple(checks),
         notes=ready.notes,
         warnings=quantization.warnings,
-    )
-
-
-def _board(board: Board) -> BoardReport:
-    return BoardReport(
-        name=board.name,
-        title=board.title,
-        core=board.core.value,
-        clock_hz=board.clock_hz,
-        flash_bytes=board.flash_bytes,
-        ram_bytes=board.ram_bytes,
     )
 
 
@@ -132,11 +120,15 @@ def _constant_bytes(program: Program, step: Step) -> int:
     return sum(program.constants[index].array.nbytes for index in used)
 
 
-def _memory(program: Program, plan: MemoryPlan, size: FirmwareSize | None) -> MemoryReport:
+def _memory(
+    program: Program, plan: MemoryPlan, board: Board, size: FirmwareSize | None
+) -> MemoryReport:
     return MemoryReport(
         arena_bytes=program.arena_bytes,
         arena_lower_bound_bytes=plan.lower_bound_bytes,
         weight_bytes=program.constant_bytes,
+        flash_limit_bytes=board.flash_bytes,
+        ram_limit_bytes=board.ram_bytes,
         flash_bytes=size.flash_bytes if size else None,
         code_bytes=size.code_bytes if size else None,
         ram_bytes=size.ram_bytes if size else None,

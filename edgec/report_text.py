@@ -10,7 +10,10 @@ from rich.markup import escape
 
 from edgec.board import Board
 from edgec.console import count, table
-from edgec.report import LayerReport, MemoryReport, Report, TensorReport
+from edgec.inspection import Inspection
+from edgec.quantization import Quantization
+from edgec.report import LayerReport, Report, TensorReport
+from edgec.toolchain.doctor import Check
 
 REPORT_TXT = "report.txt"
 _TEXT_WIDTH = 120
@@ -59,7 +62,7 @@ def _tensor_table(title: str, tensors: Sequence[TensorReport]) -> object:
 def _layer_table(report: Report) -> object:
     rows = [
         (
-            number,
+            str(number),
             _layer_name(layer),
             layer.op,
             _shape(layer.output_shape),
@@ -72,7 +75,7 @@ def _layer_table(report: Report) -> object:
     ]
     weights = count(sum(layer.weight_bytes for layer in report.layers))
     rows.append(("", "total", "", "", count(report.macs), weights, "", ""))
-    title = f"{report.model} on {report.board.title} ({report.board.core})"
+    title = f"{report.model} on {report.board.title} ({report.board.core.value})"
     columns = (">", "layer", "operator", "output", ">MACs", ">weights B", "kernel", ">SQNR dB")
     return table(title, columns, rows)
 
@@ -84,12 +87,12 @@ def _layer_name(layer: LayerReport) -> str:
 
 
 def _memory_table(report: Report) -> object:
-    memory, board = report.memory, report.board
+    memory = report.memory
     rows = [
-        _memory_row("flash", memory.flash_bytes, board.flash_bytes),
+        _memory_row("flash", memory.flash_bytes, memory.flash_limit_bytes),
         _memory_row("  weights", memory.weight_bytes, None),
         _memory_row("  everything else", memory.code_bytes, None),
-        _memory_row("RAM", memory.ram_bytes, board.ram_bytes),
+        _memory_row("RAM", memory.ram_bytes, memory.ram_limit_bytes),
         _memory_row("  arena", memory.arena_bytes, None),
         _memory_row("  stack reserved", memory.stack_bytes, None),
     ]
@@ -129,8 +132,62 @@ def _kib(size: int | None) -> str:
     return "" if size is None else f"{size / 1024:.0f} KB"
 
 
-def memory_text(memory: MemoryReport) -> str:
-    """Flash and RAM in one line."""
-    if memory.flash_bytes is None or memory.ram_bytes is None:
-        return f"weights {count(memory.weight_bytes)} B, arena {count(memory.arena_bytes)} B"
-    return f"flash {count(memory.flash_bytes)} B, RAM {count(memory.ram_bytes)} B"
+def print_inspection(inspection: Inspection, out: Console) -> None:
+    """Nodes, totals, and what is not supported."""
+    summary = inspection.summary
+    rows = [
+        (
+            node.name if len(node.name) <= 44 else f"…{node.name[-43:]}",
+            node.op,
+            ", ".join(_maybe_shape(shape) for shape in node.output_shapes),
+            count(node.macs) if node.macs else "",
+            count(node.parameters) if node.parameters else "",
+            "" if node.supported else "no",
+        )
+        for node in summary.nodes
+    ]
+    columns = ("node", "operator", "output", ">MACs", ">parameters", "supported")
+    out.print(table(f"{summary.name} (opset {summary.opset})", columns, rows))
+    for title, tensors in (("inputs", summary.inputs), ("outputs", summary.outputs)):
+        for tensor in tensors:
+            text = f"{tensor.name}: {tensor.dtype} {_maybe_shape(tensor.shape)}"
+            out.print(f"{title[:-1]} {escape(text)}")
+    out.print(f"{count(summary.macs)} MACs, {count(summary.parameters)} parameters")
+    live = inspection.live_macs
+    if live is not None and live < summary.macs:
+        out.print(
+            f"{count(live)} MACs are live ({live / summary.macs:.0%}); edgec removes the others, "
+            "whose channels are constant or never used"
+        )
+    for node in summary.nodes:
+        if not node.supported:
+            out.print(f"[red]not supported:[/] {escape(f'{node.name} ({node.op}): {node.reason}')}")
+            out.print(f"  remedy: {escape(node.remedy)}")
+
+
+def _maybe_shape(shape: Sequence[int] | None) -> str:
+    return "?" if shape is None else _shape(shape)
+
+
+def print_doctor(checks: Sequence[Check], out: Console) -> None:
+    """What is installed, what is missing, and the command that installs it."""
+    rows = [(_mark(c), c.name, c.found, c.purpose, c.install) for c in checks]
+    out.print(table("edgec doctor", ("", "what", "found", "needed for", "to install"), rows))
+
+
+def _mark(check: Check) -> str:
+    return "ok" if check.ok else "MISSING" if check.required else "absent"
+
+
+def print_quantization(result: Quantization, out: Console) -> None:
+    """Quality of a quantized model, layer by layer."""
+    rows = [
+        (layer.value, layer.op.removeprefix("Q"), f"{layer.sqnr_db:.1f}", f"{layer.saturated:.2%}")
+        for layer in result.report.layers
+    ]
+    if rows:
+        columns = ("layer output", "operator", ">SQNR dB", ">saturated")
+        out.print(table("Quantization", columns, rows))
+    for warning in result.report.warnings:
+        out.print(f"[bold yellow]warning:[/] {escape(warning)}")
+    out.print(f"written to {escape(str(result.output))}")

@@ -7,6 +7,7 @@ input's shape without its batch axis (a full shape with batch 1 is accepted too)
 
 from __future__ import annotations
 
+import io
 import math
 import zipfile
 import zlib
@@ -18,6 +19,7 @@ import numpy as np
 
 from edgec.dtypes import Array
 from edgec.errors import ConfigError
+from edgec.output_dir import write_whole
 
 MAX_SAMPLE_BYTES = 4 << 30
 
@@ -78,6 +80,23 @@ def load_labels(path: Path, count: int) -> Array:
             where=str(path),
         )
     return labels.astype(np.int64)
+
+
+def save_npz(path: Path, arrays: Mapping[str, Array]) -> None:
+    """Write arrays by name to a .npz file; an earlier file is replaced as a whole or not at all.
+
+    Raises:
+        ConfigError: the file cannot be written.
+    """
+    path = path if path.suffix == ".npz" else path.with_name(f"{path.name}.npz")
+    buffer = io.BytesIO()
+    # numpy's own savez takes names as keyword arguments, which "file" cannot be.
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, array in arrays.items():
+            data = io.BytesIO()
+            np.lib.format.write_array(data, array, allow_pickle=False)
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), data.getvalue())
+    write_whole(path, buffer.getvalue())
 
 
 def _read_npz(path: Path) -> Mapping[str, Array]:

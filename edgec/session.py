@@ -1,7 +1,7 @@
 """Running a compiled model on real inputs: conversion to and from the library's integers.
 
-Layer 6.  The same code serves `edgec run`, `edgec evaluate` and the Python API, on the host's native
-build and on emulated firmware.
+Layer 6.  The same code serves `edgec run`, `edgec evaluate` and the Python API, on the host's
+native build and on emulated firmware.
 """
 
 from __future__ import annotations
@@ -14,11 +14,12 @@ from typing import Protocol
 
 import numpy as np
 
-from edgec.board import Board, load_board
+from edgec.board import Board
 from edgec.dtypes import Array
 from edgec.errors import ConfigError
 from edgec.ir import QuantParams
 from edgec.report import Report, TensorReport
+from edgec.samples import InputSpec, load_samples
 from edgec.sim.emulator import EmulatedFirmware
 from edgec.sim.host import HostModel
 
@@ -101,8 +102,17 @@ def open_session(folder: Path, on: str) -> Session:
     if on == "host":
         return Session(report, host_runner(folder / LIBRARY_DIR))
     if on == "emulator":
-        return Session(report, emulator_runner(folder, load_board(report.board.name)))
+        return Session(report, emulator_runner(folder, report.board))
     raise ConfigError(f"cannot run on {on!r}", hint=f"--on takes {' or '.join(TARGETS)}")
+
+
+def run_file(
+    folder: Path, samples: Path, on: str, progress: Progress | None = None
+) -> dict[str, Array]:
+    """Run a build folder's model on the samples in a .npz file; outputs by name."""
+    session = open_session(folder, on)
+    specs = [InputSpec(tensor.name, tensor.shape) for tensor in session.report.inputs]
+    return session.run(load_samples(samples, specs), progress)
 
 
 def host_runner(library_dir: Path) -> IntegerModel:

@@ -14,16 +14,16 @@ from dataclasses import dataclass
 
 _MAX_LENGTH = 40
 _HASH_LENGTH = 8
-_KEYWORDS = frozenset(
-    """
-    alignas alignof and and_eq asm atomic auto bitand bitor bool break case catch char class compl
-    concept const constexpr continue decltype default delete do double else enum explicit export
-    extern false float for friend goto if inline int long main mutable namespace new noexcept not
-    not_eq nullptr operator or or_eq private protected public register requires restrict return short
-    signed sizeof static struct switch template this throw true try typedef typeid typename typeof
-    union unsigned using virtual void volatile wchar_t while xor xor_eq
-    """.split()
+_KEYWORDS_TEXT = (
+    "alignas alignof and and_eq asm atomic auto bitand bitor bool break case catch char "
+    "class compl concept const constexpr continue decltype default delete do double else "
+    "enum explicit export extern false float for friend goto if inline int long main "
+    "mutable namespace new noexcept not not_eq nullptr operator or or_eq private "
+    "protected public register requires restrict return short signed sizeof static struct "
+    "switch template this throw true try typedef typeid typename typeof union unsigned "
+    "using virtual void volatile wchar_t while xor xor_eq"
 )
+_KEYWORDS = frozenset(_KEYWORDS_TEXT.split(" "))
 """Keywords of C and C++, and `main`."""
 _DEVICES = frozenset(
     ["aux", "con", "nul", "prn", *(f"{port}{n}" for port in ("com", "lpt") for n in range(1, 10))]

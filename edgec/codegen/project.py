@@ -13,20 +13,31 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-import jinja2
-
 import edgec
 from edgec.board import Board, MemoryMap
+from edgec.codegen.env import environment
+from edgec.codegen.files import write_tree
+from edgec.codegen.project_contexts import (
+    AppConfigContext,
+    BoardConfigContext,
+    DefineContext,
+    LinkerContext,
+    ProjectContext,
+    RegionContext,
+)
 from edgec.cores import Core
 from edgec.errors import CodegenError
 from edgec.resources import data_dir
 
-_TEMPLATES = Path(__file__).resolve().parent.parent / "templates" / "project"
+Context = ProjectContext | LinkerContext | BoardConfigContext | AppConfigContext
+
+_FLASH = "FLASH"
+_LINKER_SCRIPT = "linker.ld"
 _OWNED = ("boards", "include", "lib", "platform", "src")
 _C_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 _HEADER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_/.]{0,127}\.h")
@@ -44,6 +55,8 @@ _COMMON_FLAGS = (
     "-Wextra",
     "-Wl,--gc-sections",
 )
+# The port's memory functions must not become calls of themselves; -Os: size before speed.
+_SOURCE_FLAGS = ("-Os", "-fno-tree-loop-distribute-patterns")
 _TARGET_FLAGS = ("-Wl,--fatal-warnings", "-Wl,--build-id=none")
 
 
@@ -79,16 +92,13 @@ def emit_project(models: Sequence[FirmwareModel], board: Board, out_dir: Path) -
     """
     _check(models)
     files = _generated(models, board)
-    for part, folder in _parts(models, board):
-        files |= _copied(part, folder)
     try:
+        for part, folder in _parts(models, board):
+            files |= _copied(part, folder)
         _remove_others(out_dir, files)
-        for name in sorted(files):
-            _write(out_dir / name, files[name])
-    except OSError as error:
-        raise CodegenError(
-            f"cannot write the project: {error.strerror or error}", where=str(out_dir)
-        ) from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise CodegenError(f"cannot update the project: {error}", where=str(out_dir)) from error
+    write_tree(out_dir, files)
 
 
 def _check(models: Sequence[FirmwareModel]) -> None:
@@ -125,28 +135,27 @@ def _parts(models: Sequence[FirmwareModel], board: Board) -> list[tuple[str, Pat
     return parts
 
 
-def _copied(part: str, folder: Path) -> dict[str, bytes]:
+def _copied(part: str, folder: Path) -> dict[str, str]:
     paths = [path for path in folder.rglob("*") if path.is_file() and path.suffix in _KINDS]
     hidden = ("__pycache__", ".pio")
     return {
-        f"{part}/{path.relative_to(folder).as_posix()}": path.read_bytes()
+        f"{part}/{path.relative_to(folder).as_posix()}": path.read_text("utf-8")
         for path in paths
         if not any(name in hidden for name in path.parts)
     }
 
 
-def _generated(models: Sequence[FirmwareModel], board: Board) -> dict[str, bytes]:
-    manifest = json.dumps(board_manifest(board), indent=2, sort_keys=True) + "\n"
-    texts = {
+def _generated(models: Sequence[FirmwareModel], board: Board) -> dict[str, str]:
+    files = {
         "platformio.ini": _platformio_ini(board),
-        f"boards/{board.name}.json": manifest,
+        f"boards/{board.name}.json": json.dumps(board_manifest(board), indent=2) + "\n",
         "include/app_config.h": _app_config(models, board),
         "include/port.h": (data_dir("firmware") / "port" / "port.h").read_text("utf-8"),
     }
-    if board.memory is not None:
-        texts["linker.ld"] = linker_script(board, board.memory)
-        texts["include/board_config.h"] = _board_config(board)
-    return {name: text.encode() for name, text in texts.items()}
+    if board.memory is not None and board.console is not None:
+        files[_LINKER_SCRIPT] = linker_script(board, board.memory)
+        files["include/board_config.h"] = _board_config(board, board.console.baud)
+    return files
 
 
 def board_manifest(board: Board) -> dict[str, Any]:
@@ -179,88 +188,71 @@ def board_manifest(board: Board) -> dict[str, Any]:
 def linker_script(board: Board, memory: MemoryMap) -> str:
     """The linker script of a board with this memory map."""
     flash = memory.flash
+    regions = [RegionContext(_FLASH, "rx", hex(flash.origin), flash.size_bytes)]
+    regions += [
+        RegionContext(region.name.upper(), "rwx", hex(region.origin), region.size_bytes)
+        for region in memory.ram
+    ]
     return _render(
-        "linker.ld.j2",
-        title=board.title,
-        flash={"origin": hex(flash.origin), "size": flash.size_bytes},
-        regions=[
-            {"name": region.name.upper(), "origin": hex(region.origin), "size": region.size_bytes}
-            for region in memory.ram
-        ],
-        boot_bytes=flash.boot_bytes,
-        stack_bytes=memory.stack_bytes,
-        data_region=memory.data_in.upper(),
-        arena_region=memory.arena_in.upper(),
+        LinkerContext(
+            title=board.title,
+            regions=tuple(regions),
+            boot_bytes=flash.boot_bytes,
+            stack_bytes=memory.stack_bytes,
+            data_region=memory.data_in.upper(),
+            arena_region=memory.arena_in.upper(),
+        )
     )
 
 
 def _platformio_ini(board: Board) -> str:
     includes = ["src/app"] + ([] if board.is_host else ["src/port/common", "src/port/drivers"])
-    flags = [*_COMMON_FLAGS, *(() if board.is_host else _TARGET_FLAGS)]
+    target = () if board.is_host else _TARGET_FLAGS
     return _render(
-        "platformio.ini.j2",
-        title=board.title,
-        board=board.name,
-        flags=flags,
-        source_flags=[
-            "-Os",
-            *(() if board.is_host else ("-fno-tree-loop-distribute-patterns",)),
-            *(f"-I{folder}" for folder in includes),
-        ],
-        has_console=board.console is not None,
-        baud=0 if board.console is None else board.console.baud,
+        ProjectContext(
+            title=board.title,
+            board=board.name,
+            flags=(*_COMMON_FLAGS, *target),
+            source_flags=(*_SOURCE_FLAGS, *(f"-I{folder}" for folder in includes)),
+            linker_script="" if board.is_host else _LINKER_SCRIPT,
+            baud=0 if board.console is None else board.console.baud,
+        )
     )
 
 
-def _board_config(board: Board) -> str:
-    return _render(
-        "board_config.h.j2",
-        title=board.title,
-        clock_hz=board.clock_hz,
-        baud=0 if board.console is None else board.console.baud,
-        cycles_dwt=int(board.cycle_counter == "dwt"),
-        cycles_systick=int(board.cycle_counter == "systick"),
-        has_vtor=int(board.core is not Core.CORTEX_M0),
-        defines=[
-            {"name": name, "value": f"{value:#x}U"} for name, value in sorted(board.defines.items())
-        ],
-    )
+def _board_config(board: Board, baud: int) -> str:
+    numbers = {
+        "PORT_CLOCK_HZ": board.clock_hz,
+        "PORT_BAUD": baud,
+        "PORT_CYCLES_DWT": int(board.cycle_counter == "dwt"),
+        "PORT_CYCLES_SYSTICK": int(board.cycle_counter == "systick"),
+        "PORT_HAS_VTOR": int(board.core is not Core.CORTEX_M0),
+        **board.defines,
+    }
+    defines = tuple(DefineContext(name, f"{numbers[name]}U") for name in sorted(numbers))
+    return _render(BoardConfigContext(title=board.title, defines=defines))
 
 
 def _app_config(models: Sequence[FirmwareModel], board: Board) -> str:
     return _render(
-        "app_config.h.j2",
-        models=[{"header": model.header} for model in models],
-        version=edgec.__version__,
-        board=board.name,
-        arena_bytes=max(model.arena_bytes for model in models),
-        model_list=", ".join(f"&{model.symbol}" for model in models),
+        AppConfigContext(
+            headers=tuple(dict.fromkeys(model.header for model in models)),
+            symbols=tuple(model.symbol for model in models),
+            version=edgec.__version__,
+            board=board.name,
+            arena_bytes=max(model.arena_bytes for model in models),
+        )
     )
 
 
-def _render(template: str, **values: Any) -> str:
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_TEMPLATES),
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-        line_statement_prefix="%%",
-        line_comment_prefix="%#",
-        autoescape=False,
-    )
-    return environment.get_template(template).render(values)
+def _render(context: Context) -> str:
+    values = {field.name: getattr(context, field.name) for field in fields(context)}
+    # The comment at the top of a template leaves an empty line.
+    return environment().get_template(context.template).render(values).lstrip("\n")
 
 
-def _remove_others(out_dir: Path, files: dict[str, bytes]) -> None:
+def _remove_others(out_dir: Path, files: Mapping[str, str]) -> None:
     for folder in _OWNED:
         for path in sorted((out_dir / folder).rglob("*")):
             if path.is_file() and path.relative_to(out_dir).as_posix() not in files:
                 path.unlink()
-
-
-def _write(path: Path, content: bytes) -> None:
-    if path.is_file() and path.read_bytes() == content:
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content)

@@ -19,8 +19,8 @@ def export_real(
 ) -> onnx.ModelProto:
     """A graph of the real stage as a float ONNX model (opset 20, fixed batch 1).
 
-    Quantization pinned on values is ignored; integer weights are written as their real values.
-    The same graph gives the same bytes.
+    Quantization pinned on values is ignored; weights that are integers stay so, behind a
+    DequantizeLinear.  The same graph gives the same bytes.
 
     Args:
         graph: REAL (or ANNOTATED) stage.

@@ -152,8 +152,10 @@ class Emitter:
         key = (name, layout)
         if key not in self._cached:
             constant = self.graph.constants[name]
-            array = self.oriented(constant.array, layout)
-            self._cached[key] = self._stored_constant(name, array, constant.quant)
+            per_channel = constant.quant is not None and constant.quant.axis is not None
+            array = constant.real() if per_channel else constant.array
+            quant = None if per_channel else constant.quant
+            self._cached[key] = self._stored_constant(name, self.oriented(array, layout), quant)
         return self._cached[key]
 
     def weight(self, name: str, perm: tuple[int, ...]) -> str:

@@ -38,6 +38,8 @@ _CODE_TYPES: Mapping[ir.DataType, DType] = MappingProxyType(
 def quantize_linear(ctx: Context, node: OnnxNode) -> Tensor:
     """Of activations to int8 or uint8 per tensor; of constants (computed at import) any form."""
     x = node.real_value(0)
+    if _code_type(node, _output_type(node)) in (ir.DataType.INT4, ir.DataType.UINT4):
+        raise UnsupportedError("activations are quantized to 4 bits", "quantize them to int8")
     quant = _parameters(node, x.shape, _output_type(node))
     _check_activation(quant)
     return ctx.emit(ops.QuantizeLinear(), x, dtype=quant.dtype, quant=quant)
@@ -85,7 +87,7 @@ def _parameters(node: OnnxNode, shape: tuple[int, ...], default: ir.DataType | N
     if node.integer("block_size", 0):
         raise UnsupportedError("it quantizes in blocks", "quantize per tensor or per channel")
     scale = _scales(node)
-    found = node.onnx_dtype(2) if node.has(2) else default
+    found = _code_type(node, default)
     dtype = _CODE_TYPES.get(found) if found is not None else None
     if dtype is None:
         raise UnsupportedError(
@@ -107,6 +109,11 @@ def _parameters(node: OnnxNode, shape: tuple[int, ...], default: ir.DataType | N
             f"{scale.size} scales do not fit axis {axis} of {list(shape)}", "correct the model"
         )
     return QuantParams(scales, zeros, dtype, axis)
+
+
+def _code_type(node: OnnxNode, default: ir.DataType | None) -> ir.DataType | None:
+    """ONNX type of the codes: that of the zero point if there is one."""
+    return node.onnx_dtype(2) if node.has(2) else default
 
 
 def _scales(node: OnnxNode) -> Array:

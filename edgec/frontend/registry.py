@@ -137,7 +137,7 @@ _OBSTACLES: Mapping[str, Obstacle] = MappingProxyType(
         "LogSoftmax": Obstacle(
             "logarithms of probabilities are not computed", "end with Softmax or with the logits"
         ),
-        "Constant": Obstacle("its kind of value is not a number", "use tensors of numbers"),
+        "Constant": Obstacle("it is a constant output, or no number", "remove it from the outputs"),
     }
 )
 _UNKNOWN = Obstacle(

@@ -17,6 +17,7 @@ from edgec.frontend.context import Context
 from edgec.frontend.names import shown
 from edgec.frontend.onnx_node import OnnxNode
 from edgec.frontend.registry import HANDLERS, obstacle
+from edgec.frontend.schema import SchemaChecker
 from edgec.frontend.tensors import Tensor, UnknownTensorError, UnsupportedError
 from edgec.ir.graph import Constant, Value
 
@@ -24,6 +25,7 @@ _FLOATS = (ir.DataType.FLOAT, ir.DataType.FLOAT16, ir.DataType.BFLOAT16, ir.Data
 _DTYPES: Mapping[ir.DataType, DType] = MappingProxyType(
     {
         **dict.fromkeys(_FLOATS, DType.FLOAT32),
+        # Four bits fit in eight; only constants may have them.
         **dict.fromkeys((ir.DataType.INT8, ir.DataType.INT4), DType.INT8),
         **dict.fromkeys((ir.DataType.UINT8, ir.DataType.UINT4), DType.UINT8),
         ir.DataType.INT16: DType.INT16,
@@ -34,6 +36,7 @@ _DTYPES: Mapping[ir.DataType, DType] = MappingProxyType(
         ir.DataType.BOOL: DType.BOOL,
     }
 )
+_FOUR_BITS = (ir.DataType.INT4, ir.DataType.UINT4)
 _INPUT_DTYPES = (DType.FLOAT32, DType.INT8, DType.UINT8)
 
 
@@ -86,15 +89,17 @@ def translate(model: ir.Model, name: str) -> Translation:
     _add_inputs(context, graph)
     _add_constants(context, graph)
     opset = model.opset_imports.get("", model.opset_imports.get("ai.onnx", 0))
-    return Translation(context, tuple(_translate(context, node, opset) for node in graph))
+    check = SchemaChecker(opset, model.ir_version)
+    nodes = tuple(_translate(context, OnnxNode(n, opset, context.tensors), n, check) for n in graph)
+    return Translation(context, nodes)
 
 
 def _add_inputs(context: Context, graph: ir.Graph) -> None:
     for value in graph.inputs:
         dtype = _DTYPES.get(value.dtype) if value.dtype is not None else None
-        if dtype not in _INPUT_DTYPES:
+        if dtype not in _INPUT_DTYPES or value.dtype in _FOUR_BITS:
             raise ImportModelError(
-                f"the input has elements of type {value.dtype}",
+                f"the input has elements of type {_type_name(value.dtype)}",
                 where=shown(value.name or ""),
                 hint="inputs must be float32, or int8 or uint8 with their quantization known",
             )
@@ -112,11 +117,16 @@ def _add_constants(context: Context, graph: ir.Graph) -> None:
         dtype = _DTYPES.get(value.const_value.dtype)
         if dtype is None:
             raise ImportModelError(
-                f"the tensor has elements of type {value.const_value.dtype}", where=shown(name)
+                f"the tensor has elements of type {_type_name(value.const_value.dtype)}",
+                where=shown(name),
             )
         with library_call("a tensor cannot be read"):
             array = value.const_value.numpy()
         context.tensors[name] = Constant(name, _converted(array, dtype))
+
+
+def _type_name(dtype: ir.DataType | None) -> str:
+    return dtype.name.lower() if dtype is not None else "unknown"
 
 
 def _converted(array: Array, dtype: DType) -> Array:
@@ -125,12 +135,13 @@ def _converted(array: Array, dtype: DType) -> Array:
         return np.asarray(array).astype(dtype.numpy)
 
 
-def _translate(context: Context, node: ir.Node, opset: int) -> TranslatedNode:
-    view = OnnxNode(node, opset, context.tensors)
+def _translate(
+    context: Context, view: OnnxNode, node: ir.Node, check: SchemaChecker
+) -> TranslatedNode:
     context.begin(view)
     try:
         with np.errstate(all="ignore"):
-            result = _handle(context, view, node)
+            result = _handle(context, view, node, check)
     except UnsupportedError as error:
         problem = UnsupportedNode(
             shown(view.name), node.op_type, _shape_text(node), error.reason, error.remedy
@@ -149,11 +160,14 @@ def _translate(context: Context, node: ir.Node, opset: int) -> TranslatedNode:
     return TranslatedNode(view.name, view.op, node, None, examined=True)
 
 
-def _handle(context: Context, view: OnnxNode, node: ir.Node) -> tuple[Tensor, ...]:
+def _handle(
+    context: Context, view: OnnxNode, node: ir.Node, check: SchemaChecker
+) -> tuple[Tensor, ...]:
     handler = HANDLERS.get(view.op) if node.domain in ("", "ai.onnx") else None
     if handler is None:
         found = obstacle(view.op, node.domain)
         raise UnsupportedError(found.reason, found.remedy)
+    check(node)
     result = handler(context, view)
     return result if isinstance(result, tuple) else (result,)
 

@@ -62,12 +62,12 @@ class QuantParams:
         info = np.iinfo(self.dtype.numpy)
         scaled = np.clip(np.asarray(real, np.float64) / scale, -(2.0**40), 2.0**40)
         codes = round_half_up(scaled) + zero_point
-        return np.clip(codes, info.min, info.max).astype(self.dtype.numpy)
+        return np.asarray(np.clip(codes, info.min, info.max), self.dtype.numpy)
 
     def dequantize(self, codes: Array) -> Array:
         """Real values of codes; float32, same shape."""
         scale, zero_point = self._broadcast(codes.ndim)
-        return ((codes.astype(np.float64) - zero_point) * scale).astype(np.float32)
+        return np.asarray((codes.astype(np.float64) - zero_point) * scale, np.float32)
 
     def _broadcast(self, rank: int) -> tuple[Array, Array]:
         scale = np.asarray(self.scale, np.float64)

@@ -1,8 +1,8 @@
 """From the integer graph to a program: kernel choice, lifetimes, addresses, argument structs.
 
-Owns the kernel specifications (`spec`), their choice (`select`, `build`), how far outputs may overlap
-inputs (`overlap`), lifetimes (`buffers`) and the program that code generation sees (`program`,
-`params`, `lower`).  Imports L0-L3; the only package that knows both graphs and kernels.
+Owns the kernel specifications (`spec`), their choice (`select`, `build`), how far outputs may
+overlap inputs (`overlap`), lifetimes (`buffers`) and the program that code generation sees
+(`program`, `params`, `lower`).  Imports L0-L3; the only package that knows both graphs and kernels.
 """
 
 from edgec.lower.buffers import buffers_of

@@ -1,4 +1,4 @@
-"""What a kernel is called with: operands, argument structs, and constants in the kernel's layout."""
+"""What a kernel is called with: argument structs, and constants in the kernel's layout."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from edgec.dtypes import Array
+from edgec.dtypes import Array, frozen
 from edgec.errors import InternalError
 from edgec.fixedpoint import INT8_MAX, INT8_MIN, INT32_MAX, INT32_MIN
 from edgec.ir import qops
@@ -38,7 +38,7 @@ class ConstantPool:
 
     def add(self, stem: str, array: Array) -> ConstantRef:
         """A reference to an equal array of the same stem, added if there is none."""
-        key = (stem, str(array.dtype), hashlib.sha256(np.ascontiguousarray(array)).digest())
+        key = (stem, str(array.dtype), hashlib.sha256(array.tobytes()).digest())
         if key not in self._known:
             self._known[key] = ConstantRef(len(self.constants))
             self.constants.append(ProgramConstant(stem, array))
@@ -53,14 +53,14 @@ def params_of(graph: Graph, node: Node, spec: KernelSpec, pool: ConstantPool) ->
     """
     match node.attrs:
         case qops.QConv() | qops.QConvTranspose() | qops.QGemm():
-            found = _convolution(graph, node, spec, pool)
-        case qops.QAdd(params=params):
-            found = (_sum(params),)
+            found: tuple[Params, ...] = _convolution(graph, node, spec, pool)
+        case qops.QAdd(params=addition):
+            found = (_sum(addition),)
         case _:
             single = _single(graph, node, pool)
             found = () if single is None else (single,)
-    for params in found:
-        _check_codes(params, node)
+    for struct in found:
+        _check_codes(struct, node)
     return found
 
 
@@ -127,7 +127,7 @@ def _fold_zero_point(bias: Array, weights: Array, x_zero_point: int, node: Node)
     folded = bias.astype(np.int64) - x_zero_point * sums
     if np.any((folded < INT32_MIN) | (folded > INT32_MAX)):
         raise InternalError("an accumulator can overflow 32 bits", where=node.name)
-    return folded.astype(np.int32)
+    return frozen(folded, np.int32)
 
 
 def _sum(params: qops.AddParams) -> SumParams:

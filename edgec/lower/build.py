@@ -250,9 +250,7 @@ def _broadcast_loops(graph: Graph, node: Node) -> tuple[Loop, ...]:
     out_shape = graph.shape(node.output)
     a = broadcast_strides(graph.shape(node.inputs[0]), out_shape)
     b = broadcast_strides(graph.shape(node.inputs[1]), out_shape)
-    return merge_loops(
-        [Loop(size, strides) for size, strides in zip(out_shape, zip(a, b), strict=True)]
-    )
+    return merge_loops([Loop(size, (sa, sb)) for size, sa, sb in zip(out_shape, a, b, strict=True)])
 
 
 def _strided_copy(graph: Graph, node: Node, start: int, loops: list[Loop]) -> StridedCopy:

@@ -1,10 +1,10 @@
 """How far a kernel's output may lie over its inputs.
 
-Every kernel that is listed here writes its output in raster order.  Let T(i) be the number of output
-bytes written before the last read of input byte i is done.  The output may overlap the input if no
-byte is written before its last read, that is, if ``offset(output) + d <= offset(input)`` with
-``d = max(T(i) - i)`` over the input bytes that are read; at least 0.  d is exact: one byte less, and
-the kernel reads what it wrote.
+Every kernel that is listed here writes its output in raster order.  Let T(i) be the number of
+output bytes written before the last read of input byte i is done.  The output may overlap the input
+if no byte is written before its last read, that is, if ``offset(output) + d <= offset(input)`` with
+``d = max(T(i) - i)`` over the input bytes that are read; at least 0.  d is exact: one byte less,
+and the kernel reads what it wrote.
 
 The order of reads and writes is that of the templates, which say so in their first lines:
 
@@ -139,7 +139,7 @@ def _last_written(
     """int64 [size]: the last output index of a transposed convolution that reads each input."""
     tap = np.arange(taps, dtype=np.int64) * dilation
     reached = np.arange(size, dtype=np.int64)[:, None] * stride - pad + tap[None, :]
-    return np.where((reached >= 0) & (reached < out_size), reached, -1).max(axis=1)
+    return np.asarray(np.where((reached >= 0) & (reached < out_size), reached, -1).max(axis=1))
 
 
 def _walk(loops: Iterable[Loop], operand: int, run: int = 1) -> int:

@@ -22,8 +22,8 @@ from edgec.ir.ops import UnaryKind
 _ROUNDS = 20
 _SETTLED = 1e-3
 """Stop when no channel moves by more than this share."""
-_LIMIT = 1e4
-"""Bound of one channel's factor and of its inverse: keeps weights far from the ends of float32."""
+_DEAD = 1e-6
+"""Channels below this share of a layer's largest weight are dead: lifting them helps nobody."""
 _LAYERS = (ops.Conv, ops.Gemm)
 
 
@@ -96,9 +96,9 @@ def _equalize_pair(builder: GraphBuilder, pair: _Pair) -> float:
     second_range = np.zeros(len(first))
     by_input = np.abs(second).reshape(second.shape[0], -1, second.shape[-1]).max(axis=1)
     np.maximum.at(second_range, channels, by_input)
-    usable = (first_range > 0) & (second_range > 0)
-    ratio = np.divide(first_range, second_range, out=np.ones_like(first_range), where=usable)
-    factor = np.clip(np.sqrt(ratio), 1 / _LIMIT, _LIMIT)
+    alive = (first_range > _DEAD * first_range.max()) & (second_range > _DEAD * second_range.max())
+    ratio = np.divide(first_range, second_range, out=np.ones_like(first_range), where=alive)
+    factor = np.sqrt(ratio)
     _scale_outputs(builder, pair.first, 1.0 / factor)
     spread = factor[channels].reshape(second.shape[0], *[1] * (second.ndim - 2), second.shape[-1])
     _store(builder, pair.second.inputs[1], second * spread)

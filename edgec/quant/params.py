@@ -44,11 +44,6 @@ def range_of(array: Array) -> Range:
     return Range(float(array.min()), float(array.max()))
 
 
-def float32_scale(scale: float) -> float:
-    """`scale` as float32 holds it: QDQ ONNX stores scales so, and both must mean the same."""
-    return float(np.float32(scale))
-
-
 def activation_params(values: Range) -> QuantParams:
     """Asymmetric int8 parameters that cover a range and hold zero exactly.
 
@@ -63,7 +58,8 @@ def activation_params(values: Range) -> QuantParams:
         raise QuantizationError(f"the range [{low}, {high}] is not finite")
     if low == high:
         return QuantParams.per_tensor(EMPTY_SCALE, 0)
-    scale = float32_scale(max((high - low) / LEVELS, SCALE_FLOOR))
+    # QDQ ONNX stores scales as float32; both must mean the same.
+    scale = float(np.float32(max((high - low) / LEVELS, SCALE_FLOOR)))
     zero_point = int(round_half_up(-low / scale)) + INT8_MIN
     return QuantParams.per_tensor(scale, min(max(zero_point, INT8_MIN), INT8_MAX))
 

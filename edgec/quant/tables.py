@@ -75,7 +75,8 @@ def codes_real(quant: QuantParams) -> Array:
 
 def lut(attrs: ops.Unary | ops.Clip, x: QuantParams, y: QuantParams) -> Array:
     """Table of `QLut`: ``table[q + 128]`` is the code of f(real value of q); int8 [256]."""
-    steps = unary_function(attrs)(codes_real(x)) / y.tensor_scale
+    with np.errstate(over="ignore"):  # saturates below
+        steps = unary_function(attrs)(codes_real(x)) / y.tensor_scale
     codes = round_half_up(np.clip(steps, -(2.0**31), 2.0**31)) + y.tensor_zero_point
     return saturate(codes).astype(np.int8)
 

@@ -19,7 +19,7 @@ from edgec.fixedpoint import INT8_MAX, INT8_MIN, INT32_MAX, round_half_up
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Graph, GraphBuilder, Node
 from edgec.ir.qparams import QuantParams
-from edgec.quant.params import activation_params, as_int8, float32_scale, range_of, real64
+from edgec.quant.params import activation_params, as_int8, range_of, real64
 
 _LOG = logging.getLogger(__name__)
 
@@ -27,8 +27,10 @@ WEIGHTED = (ops.Conv, ops.ConvTranspose, ops.Gemm)
 _OPERANDS = (ops.Add, ops.Sub, ops.Mul, ops.Concat)
 _INPUT_SPAN = 256
 """Bound of |x - zero_point| for int8 x, and of |x| + |zero_point|."""
-_ZERO_CHANNEL_BITS = 20
-"""Bias bits of a channel whose weights are all zero: its scale serves the bias alone."""
+_EMPTY_CHANNEL_BITS = 20
+"""Bits of the bias of a channel whose weights are all zero, where its scale is free."""
+_LARGEST_BIAS_BITS = 29
+"""Most bits of a bias: leaves three quarters of int32 to the products."""
 _SAME_SCALE = 1e-5
 """Relative difference below which a pinned bias scale counts as sx * sw: files hold float32."""
 _REPAIR_STEPS = 16
@@ -172,20 +174,23 @@ def _pinned_codes(weight: Constant) -> tuple[Array, Array] | None:
 
 
 def _symmetric_scale(real: Array, bias: Array | None, input_scale: float) -> Array:
-    """Scales [O] that map each channel's largest weight to 127 and keep the bias inside int32."""
+    """Scales [O] that map each channel's largest weight to 127 and keep the bias inside int32.
+
+    A channel without weights takes a scale that suits its bias, but no larger than the others':
+    one shift serves all channels, and the largest factor limits it.
+    """
     largest = np.abs(real.reshape(real.shape[0], -1)).max(axis=1)
     magnitude = np.zeros_like(largest) if bias is None else np.abs(bias)
-    for_bias = magnitude / (input_scale * 2.0**_ZERO_CHANNEL_BITS)
-    empty = np.where(for_bias > 0, for_bias, 1.0)
-    # A channel of almost nothing but bias: the bias alone sets the scale, at a quarter of int32.
-    least = magnitude / (input_scale * 2.0**29)
-    scale = np.where(largest > 0, np.maximum(largest / INT8_MAX, least), empty)
-    return _rounded_scale(scale)
+    least = magnitude / (input_scale * 2.0**_LARGEST_BIAS_BITS)
+    others = float(largest.max()) / INT8_MAX or 1.0
+    fine = magnitude / (input_scale * 2.0**_EMPTY_CHANNEL_BITS)
+    empty = np.where(fine > 0, np.minimum(fine, others), others)
+    return _rounded_scale(np.maximum(np.where(largest > 0, largest / INT8_MAX, empty), least))
 
 
 def _rounded_scale(scale: Array) -> Array:
-    tiny = float(np.finfo(np.float32).tiny)
-    return np.asarray([float32_scale(max(float(s), tiny)) for s in scale])
+    info = np.finfo(np.float32)
+    return np.clip(scale, float(info.tiny), float(info.max)).astype(np.float32).astype(np.float64)
 
 
 def _codes(real: Array, scale: Array) -> Array:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import enum
 import platform
 import sys
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from edgec.toolchain import process
 from edgec.toolchain.cc import program_version
@@ -34,113 +33,101 @@ _PACKAGES = (
 )
 
 
-class Status(enum.Enum):
-    """Result of a check."""
-
-    OK = "ok"
-    OPTIONAL = "optional"
-    MISSING = "missing"
-
-
 @dataclass(frozen=True, slots=True)
 class Check:
     """One thing edgec works with.
 
     Attributes:
         name: program or package.
-        status: OPTIONAL means absent, but only some features need it.
+        ok: it is there, in a version that works.
+        required: edgec cannot do its main work without it.
         found: version and place, or what is wrong.
         purpose: what needs it.
         install: command that installs it; empty when it is there.
     """
 
     name: str
-    status: Status
+    ok: bool
+    required: bool
     found: str
     purpose: str
-    install: str
+    install: str = ""
+
+    def to_json(self) -> dict[str, str | bool]:
+        """The check as plain JSON data."""
+        return asdict(self)
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
-    """All checks.
+def diagnose() -> tuple[Check, ...]:
+    """Look at this computer; starts only `--version` of the programs found.
 
-    Attributes:
-        checks: in the order to show them.
-        mode: where PlatformIO takes SCons and the Arm compiler from on this computer.
-        mode_reason: one sentence, why.
+    The last check, "platformio mode", says where PlatformIO takes SCons and the compiler from.
     """
-
-    checks: tuple[Check, ...]
-    mode: Mode
-    mode_reason: str
-
-    @property
-    def is_healthy(self) -> bool:
-        """Nothing that is required is missing."""
-        return all(check.status is not Status.MISSING for check in self.checks)
-
-
-def diagnose() -> Diagnosis:
-    """Look at this computer; starts only `--version` of the programs found."""
-    checks = (
+    return (
         _python(),
         *(_package(name) for name in _PACKAGES),
-        _package("platformio", PLATFORMIO_VERSION, "builds firmware"),
-        _package("scons", SCONS_VERSION, "builds firmware without PlatformIO's registry"),
-        _program(ARM_COMPILER, "builds firmware", ARM_INSTALL),
-        _program("gcc", "runs models on this computer", "apt-get install gcc"),
-        _program("clang", "second compiler of the tests", "apt-get install clang", optional=True),
+        _package("platformio", PLATFORMIO_VERSION, purpose="builds firmware"),
+        _package("scons", SCONS_VERSION, purpose="builds firmware without PlatformIO's registry"),
+        _program(ARM_COMPILER, "builds firmware", ARM_INSTALL, required=True),
+        _program("gcc", "runs models on this computer", "apt-get install gcc", required=True),
+        _program("clang", "second compiler of the tests", "apt-get install clang"),
         _program(
             "qemu-system-arm",
             "emulates the mps2 and microbit boards",
             "apt-get install qemu-system-arm",
-            optional=True,
         ),
-        _package("unicorn", "", "emulates the other boards", "pip install 'edgec[sim]'"),
+        _package(
+            "unicorn",
+            purpose="emulates the other boards",
+            install="pip install 'edgec[sim]'",
+            required=False,
+        ),
         *(
-            _program(tool, "writes firmware to boards", install, optional=True)
+            _program(tool, "writes firmware to boards", install)
             for tool, install in UPLOAD_INSTALL.items()
         ),
+        _mode(),
     )
-    mode, reason = _mode()
-    return Diagnosis(checks, mode, reason)
 
 
 def _python() -> Check:
-    version = platform.python_version()
-    status = Status.OK if sys.version_info >= (3, 11) else Status.MISSING
-    install = "" if status is Status.OK else "apt-get install python3.11"
-    return Check("python", status, f"{version} at {sys.executable}", "runs edgec", install)
+    ok = sys.version_info >= (3, 11)
+    found = f"{platform.python_version()} at {sys.executable}"
+    install = "" if ok else "apt-get install python3.11"
+    return Check("python", ok, True, found, "runs edgec", install)
 
 
 def _package(
-    name: str, wanted: str = "", purpose: str = "part of edgec", optional_install: str = ""
+    name: str,
+    wanted: str = "",
+    *,
+    purpose: str = "part of edgec",
+    install: str = "",
+    required: bool = True,
 ) -> Check:
     version = package_version(name)
-    install = optional_install or f"pip install {name}{f'=={wanted}' if wanted else ''}"
-    if version is None:
-        status = Status.OPTIONAL if optional_install else Status.MISSING
-        return Check(name, status, "not installed", purpose, install)
-    if wanted and version != wanted:
-        return Check(name, Status.MISSING, f"{version}, needs {wanted}", purpose, install)
-    return Check(name, Status.OK, version, purpose, "")
+    if version is not None and wanted in ("", version):
+        return Check(name, True, required, version, purpose)
+    found = "not installed" if version is None else f"{version}, but {wanted} is needed"
+    command = install or f"pip install {name}{f'=={wanted}' if wanted else ''}"
+    return Check(name, False, required, found, purpose, command)
 
 
-def _program(name: str, purpose: str, install: str, *, optional: bool = False) -> Check:
-    absent = Status.OPTIONAL if optional else Status.MISSING
+def _program(name: str, purpose: str, install: str, *, required: bool = False) -> Check:
     path = process.which(name)
-    if path is None:
-        return Check(name, absent, "not on PATH", purpose, install)
-    version = program_version(path)
-    if version is None:
-        return Check(name, absent, f"{path} does not run", purpose, install)
-    return Check(name, Status.OK, f"{version} at {path}", purpose, "")
+    version = program_version(path) if path else None
+    if version is not None:
+        return Check(name, True, required, f"{version} at {path}", purpose)
+    found = f"{path} does not run" if path else "not on PATH"
+    return Check(name, False, required, found, purpose, install)
 
 
-def _mode() -> tuple[Mode, str]:
+def _mode() -> Check:
     if package_version("scons") is None:
-        return Mode.REGISTRY, "SCons is not installed, PlatformIO will fetch it"
-    if process.which(ARM_COMPILER) is None:
-        return Mode.REGISTRY, f"{ARM_COMPILER} is not on PATH, PlatformIO can fetch it"
-    return Mode.INSTALLED, "SCons and the Arm compiler are installed, no network is needed"
+        mode, reason = Mode.REGISTRY, "SCons is not installed; PlatformIO fetches it"
+    elif process.which(ARM_COMPILER) is None:
+        mode, reason = Mode.REGISTRY, "no Arm compiler is installed; PlatformIO fetches one"
+    else:
+        mode, reason = Mode.INSTALLED, "SCons and the compiler are installed; no network is needed"
+    purpose = "where PlatformIO takes SCons and the compiler from"
+    return Check("platformio mode", True, False, f"{mode.value}: {reason}", purpose)

@@ -13,15 +13,16 @@ import importlib.metadata
 import importlib.util
 import json
 import os
-import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 from edgec.board import Board
 from edgec.errors import BuildError
 from edgec.toolchain import process
 from edgec.toolchain.cc import compiler_errors
+from edgec.toolchain.uf2 import uf2_image
 
 PLATFORMIO_VERSION = "6.2.0"
 SCONS_VERSION = "4.11.1"
@@ -31,8 +32,6 @@ _TOOL_SCONS_VERSION = "4.41101.0"
 ARM_COMPILER = "arm-none-eabi-gcc"
 ARM_INSTALL = "apt-get install gcc-arm-none-eabi"
 PLATFORMIO_INSTALL = f"pip install platformio=={PLATFORMIO_VERSION} scons=={SCONS_VERSION}"
-
-_OVERFLOW = re.compile(r"region [`']?(\w+)'? overflowed by (\d+) bytes")
 
 
 class Mode(enum.Enum):
@@ -50,11 +49,15 @@ class FirmwareFiles:
         elf: the program with debug information (on the host: the executable).
         bin: flash image; None on the host.
         hex: flash image as Intel HEX; None on the host.
+        uf2: image for the board's USB drive; None where that takes another form.
     """
 
+    ELF: ClassVar[str] = "firmware.elf"
+
     elf: Path
-    bin: Path | None
-    hex: Path | None
+    bin: Path | None = None
+    hex: Path | None = None
+    uf2: Path | None = None
 
 
 def build(
@@ -81,11 +84,15 @@ def build(
     arguments = ["run", "--silent", "--jobs", str(jobs or os.cpu_count() or 1)]
     run_platformio(project_dir, arguments, mode=mode, timeout_s=timeout_s)
     folder = project_dir / ".pio" / "build" / board.name
-    if board.is_host:
-        return FirmwareFiles(_existing(folder / "firmware"), None, None)
-    return FirmwareFiles(
-        *(_existing(folder / f"firmware.{suffix}") for suffix in ("elf", "bin", "hex"))
-    )
+    elf = _existing(folder / FirmwareFiles.ELF)
+    if board.memory is None:
+        return FirmwareFiles(elf)
+    image = _existing(folder / "firmware.bin")
+    uf2 = None
+    if board.upload.drive_image == "uf2":
+        uf2 = folder / "firmware.uf2"
+        uf2.write_bytes(uf2_image(image.read_bytes(), board.memory.flash.origin))
+    return FirmwareFiles(elf, image, _existing(folder / "firmware.hex"), uf2)
 
 
 def run_platformio(
@@ -116,7 +123,8 @@ def run_platformio(
         timeout_s=timeout_s,
     )
     if done.returncode != 0:
-        raise _failure(project_dir, done)
+        lines = compiler_errors(f"{done.stdout}\n{done.stderr}")
+        raise BuildError(f"the firmware cannot be built:\n{lines}", where=str(project_dir))
     return done
 
 
@@ -166,21 +174,6 @@ def _check_installed(board: Board, mode: Mode) -> None:
     if mode is Mode.INSTALLED and process.which(compiler) is None:
         hint = "apt-get install gcc" if board.is_host else ARM_INSTALL
         raise BuildError(f"the compiler {compiler} is not on PATH", hint=hint)
-
-
-def _failure(project_dir: Path, done: process.Completed) -> BuildError:
-    output = f"{done.stdout}\n{done.stderr}"
-    overflows = dict.fromkeys(_OVERFLOW.findall(output))
-    if overflows:
-        what = ", ".join(f"{region} by {size} bytes" for region, size in overflows)
-        return BuildError(
-            f"the firmware does not fit the board: it exceeds {what}",
-            where=str(project_dir),
-            hint="choose a larger board or a smaller model",
-        )
-    return BuildError(
-        f"the firmware cannot be built:\n{compiler_errors(output)}", where=str(project_dir)
-    )
 
 
 def _existing(path: Path) -> Path:

@@ -281,5 +281,5 @@ def test_network_too_large_for_the_board(capsys: Capsys, tmp_path: Path, earlier
     model = saved(model_of(nodes, [constant("w", weights)], input_shape=(1, 3, 96, 96)), tmp_path)
     before = snapshot(earlier)
     done = edgec(capsys, "compile", model, "--board", "nucleo", "--out", earlier)
-    check_one_message(done, "RAM", "stem")
+    check_one_message(done, "RAM is short of", "largest tensors", "1x96x96x64", "hint", code=6)
     assert snapshot(earlier) == before

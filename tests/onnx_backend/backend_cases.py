@@ -82,7 +82,7 @@ def _array(data: object) -> Array:
 
 
 def run_case(case: BackendCase, folder: Path) -> None:
-    """Import the model, run the graph by onnxruntime and compare; AssertionError on a difference."""
+    """Import the model, run the graph by onnxruntime, compare; AssertionError on a difference."""
     path = folder / "model.onnx"
     path.write_bytes(case.model.SerializeToString())
     graph = import_model(path, {name: array.shape for name, array in case.inputs.items()})

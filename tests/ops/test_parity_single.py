@@ -11,7 +11,7 @@ from random_graphs import single_ops
 from random_ops import OPS
 
 QUICK = settings(
-    max_examples=2,
+    max_examples=6,
     deadline=None,
     derandomize=True,
     database=None,

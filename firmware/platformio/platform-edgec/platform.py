@@ -5,6 +5,7 @@ PlatformIO's registry; `custom_toolchain = registry` in platformio.ini asks for 
 """
 
 import shutil
+from typing import Any
 
 from platformio.platform.base import PlatformBase
 
@@ -14,7 +15,7 @@ COMPILER = "arm-none-eabi-gcc"
 class EdgecPlatform(PlatformBase):
     """Named by PlatformIO's rule: the platform's name and "Platform"."""
 
-    def configure_default_packages(self, options, targets):
+    def configure_default_packages(self, options: dict[str, Any], targets: list[str]) -> Any:
         """Ask for the registry's packages only where the computer does not have the programs."""
         board = self.board_config(options.get("board"))
         wanted = options.get("custom_toolchain") == "registry"

@@ -24,6 +24,8 @@
 #define PWR_CR3_SMPSEN (1U << 2)
 #define PWR_SRDCR REG32(0x58024818U)
 #define PWR_SRDCR_VOSRDY (1U << 13)
+#define PWR_SRDCR_VOS_MASK (3U << 14)
+#define PWR_SRDCR_VOS1 (2U << 14)
 #define PWR_SRDCR_VOS0 (3U << 14)
 
 #define RCC_CR REG32(0x58024400U)
@@ -82,14 +84,18 @@ static void enable_caches(void) {
     barrier();
 }
 
-/* The board wires the core to the SMPS alone; PWR_CR3 takes one write after power-up. */
+static bool set_voltage_scale(uint32_t scale) {
+    set_field(&PWR_SRDCR, PWR_SRDCR_VOS_MASK, scale);
+    (void)PWR_SRDCR; /* the write has arrived before the flag is read */
+    return wait_for(&PWR_SRDCR, PWR_SRDCR_VOSRDY, PWR_SRDCR_VOSRDY);
+}
+
+/* The board supplies the core from the SMPS alone.  PWR_CR3 takes one write after power-up, and no
+ * scale can be chosen before it.  Scale 0 can be reached from scale 1 only. */
 static bool raise_voltage(void) {
     set_field(&PWR_CR3, PWR_CR3_BYPASS | PWR_CR3_LDOEN | PWR_CR3_SMPSEN, PWR_CR3_SMPSEN);
-    if (!wait_for(&PWR_CSR1, PWR_CSR1_ACTVOSRDY, PWR_CSR1_ACTVOSRDY)) {
-        return false;
-    }
-    PWR_SRDCR |= PWR_SRDCR_VOS0;
-    return wait_for(&PWR_SRDCR, PWR_SRDCR_VOSRDY, PWR_SRDCR_VOSRDY);
+    return wait_for(&PWR_CSR1, PWR_CSR1_ACTVOSRDY, PWR_CSR1_ACTVOSRDY) &&
+           set_voltage_scale(PWR_SRDCR_VOS1) && set_voltage_scale(PWR_SRDCR_VOS0);
 }
 
 static bool start_pll(void) {

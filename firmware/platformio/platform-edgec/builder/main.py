@@ -4,8 +4,8 @@ Which processor, which sizes and which upload programs come from the board's man
 option of the compiler comes from platformio.ini.
 """
 
-import os
 import sys
+from typing import Any
 
 from SCons.Script import AlwaysBuild, Builder, Default, DefaultEnvironment
 
@@ -24,7 +24,7 @@ env.Replace(
     RANLIB=f"{prefix}ranlib",
     SIZETOOL=f"{prefix}size",
     PROGNAME="firmware",
-    PROGSUFFIX="" if is_host else ".elf",
+    PROGSUFFIX=".elf",
 )
 
 core_flags = board.get("build.core_flags")
@@ -38,7 +38,7 @@ if not env.WhereIs(env["CC"]):
     env.Exit(1)
 
 
-def objcopy(form):
+def objcopy(form: str) -> Any:
     """Builder of an image in another format."""
     return Builder(
         action=env.VerboseAction(f"$OBJCOPY -O {form} $SOURCES $TARGET", "Building $TARGET"),
@@ -48,7 +48,7 @@ def objcopy(form):
 
 env.Append(BUILDERS={"ElfToBin": objcopy("binary"), "ElfToHex": objcopy("ihex")})
 program = env.BuildProgram()
-image = os.path.join("$BUILD_DIR", "firmware")
+image = "$BUILD_DIR/firmware"
 outputs = [program]
 if not is_host:
     outputs += [env.ElfToBin(image, program), env.ElfToHex(image, program)]
@@ -56,7 +56,7 @@ build = env.Alias("buildprog", outputs)
 Default(build)
 
 
-def upload_command(tool):
+def upload_command(tool: str) -> str:
     """The command line of `tool` that writes the program and starts it."""
     target = board.get("upload.openocd_target", "")
     interface = board.get("upload.openocd_interface", "")
@@ -87,7 +87,7 @@ else:
     names = " or ".join(tools) or "no program"
     message = f"Error: no upload program on PATH; this board can use {names}\n"
 
-    def refuse(target, source, env):  # noqa: ARG001 - SCons passes these by name
+    def refuse(target: Any, source: Any, env: Any) -> None:
         """Say what is missing."""
         sys.stderr.write(message)
         env.Exit(1)

@@ -1,0 +1,71 @@
+"""`edgec inspect`: what a model consists of, what of it is alive, and what cannot be compiled."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from edgec.errors import EdgecError
+from edgec.frontend.summary import ModelSummary, inspect_model
+from edgec.integer import integer_model
+from edgec.ir.infer import total_macs
+from edgec.options import CompileOptions
+
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """A model's summary.
+
+    Attributes:
+        summary: nodes and totals.
+        live_macs: multiply-accumulates left after dead and constant channels are removed; None
+            when the model cannot be quantized.
+    """
+
+    summary: ModelSummary
+    live_macs: int | None
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON data."""
+        summary = self.summary
+        data: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(summary)))
+        return {
+            **data,
+            "macs": summary.macs,
+            "live_macs": self.live_macs,
+            "parameters": summary.parameters,
+            "supported": summary.supported,
+        }
+
+
+def inspect(path: Path | str, shapes: Mapping[str, tuple[int, ...]] | None = None) -> Inspection:
+    """Describe a model; works for models that cannot be compiled, too.
+
+    Raises:
+        ImportModelError: the file is no sound model.
+        ConfigError: `shapes` does not fit the model.
+    """
+    summary = inspect_model(Path(path), shapes or {})
+    return Inspection(summary, _live_macs(Path(path), shapes or {}) if summary.supported else None)
+
+
+def _live_macs(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> int | None:
+    # Which channels are dead hangs on the weights; that the activation ranges are made up here does
+    # not matter, so the warning about it would only mislead.
+    logger = logging.getLogger("edgec.quant")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        return total_macs(integer_model(path, None, CompileOptions(shapes=shapes)).integer)
+    except EdgecError as error:
+        _LOG.info("live MACs are unknown: %s", error)
+        return None
+    finally:
+        logger.setLevel(level)

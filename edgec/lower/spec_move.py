@@ -1,0 +1,135 @@
+"""Specifications of kernels that move data: copies, padding and resizing."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from edgec.ir.ops import PadMode
+from edgec.lower.spec_base import Loop, Plain, describe_image
+
+
+@dataclass(frozen=True, slots=True)
+class StridedCopy(Plain):
+    """Transpose or slice: y is written in raster order, in runs of `run_bytes`.
+
+    Attributes:
+        start_bytes: of the first run in x.
+        loops: strides of x, in bytes.
+        run_bytes: contiguous bytes copied at once.
+    """
+
+    family: ClassVar[str] = "strided_copy"
+    start_bytes: int
+    loops: tuple[Loop, ...]
+    run_bytes: int
+
+    @property
+    def out_bytes(self) -> int:
+        """Bytes of y."""
+        return self.run_bytes * math.prod(loop.size for loop in self.loops)
+
+    def describe(self) -> str:
+        """What the function computes, in words."""
+        return f"Strided copy of {self.out_bytes} bytes in runs of {self.run_bytes}"
+
+
+@dataclass(frozen=True, slots=True)
+class Concat(Plain):
+    """y[i] = parts[0][i], parts[1][i], ... for i in [0, outer).
+
+    Attributes:
+        outer: times that one run of each part is copied.
+        run_bytes: bytes of a run, by part.
+    """
+
+    family: ClassVar[str] = "concat"
+    outer: int
+    run_bytes: tuple[int, ...]
+
+    @property
+    def parts(self) -> tuple[tuple[int, int], ...]:
+        """(number, run_bytes) of each part."""
+        return tuple(enumerate(self.run_bytes))
+
+    def describe(self) -> str:
+        """What the function computes, in words."""
+        return f"Concatenation of {len(self.run_bytes)} tensors, {self.outer} times"
+
+
+@dataclass(frozen=True, slots=True)
+class PadAxis:
+    """One padded axis: `before` new entries, then the `size` of x; `out_size` in all."""
+
+    size: int
+    before: int
+    out_size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pad(Plain):
+    """Padding of the leading axes; what lies behind the last padded axis is copied in runs.
+
+    Attributes:
+        mode: what the new entries hold.
+        axes: all axes up to the last padded one.
+        run_bytes: contiguous bytes behind them.
+        value: int8 code of the new entries, in CONSTANT mode.
+    """
+
+    family: ClassVar[str] = "pad"
+    mode: PadMode
+    axes: tuple[PadAxis, ...]
+    run_bytes: int
+    value: int
+
+    @property
+    def is_constant(self) -> bool:
+        """New entries hold one value."""
+        return self.mode is PadMode.CONSTANT
+
+    @property
+    def is_reflect(self) -> bool:
+        """New entries mirror x at its border, which is not repeated."""
+        return self.mode is PadMode.REFLECT
+
+    @property
+    def numbered_axes(self) -> tuple[tuple[int, PadAxis], ...]:
+        """(number, axis) of each axis."""
+        return tuple(enumerate(self.axes))
+
+    def describe(self) -> str:
+        """What the function computes, in words."""
+        shape = [axis.out_size for axis in self.axes]
+        return f"Padding ({self.mode.value}) to {shape} runs of {self.run_bytes} bytes"
+
+
+@dataclass(frozen=True, slots=True)
+class ResizeNearest(Plain):
+    """x int8 [height, width, channels], rows int32 [out_height], cols int32 [out_width]."""
+
+    family: ClassVar[str] = "resize_nearest"
+    width: int
+    channels: int
+    out_height: int
+    out_width: int
+
+    def describe(self) -> str:
+        """What the function computes, in words."""
+        return f"Nearest resize to {describe_image(self.out_height, self.out_width, self.channels)}"
+
+
+@dataclass(frozen=True, slots=True)
+class ResizeLinear(Plain):
+    """As `ResizeNearest`; rows int32 [out_height, 3], cols int32 [out_width, 3]."""
+
+    family: ClassVar[str] = "resize_linear"
+    width: int
+    channels: int
+    out_height: int
+    out_width: int
+
+    def describe(self) -> str:
+        """What the function computes, in words."""
+        return f"Linear resize to {describe_image(self.out_height, self.out_width, self.channels)}"

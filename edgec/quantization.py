@@ -1,0 +1,57 @@
+"""`edgec quantize`: a float ONNX model in, a standard QDQ int8 ONNX model out."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from edgec.frontend.onnx_export import export_qdq
+from edgec.integer import Calibration, integer_model
+from edgec.options import CompileOptions
+from edgec.output_dir import write_whole
+from edgec.quant import QuantReport
+
+
+@dataclass(frozen=True, slots=True)
+class Quantization:
+    """A quantized model on disk.
+
+    Attributes:
+        output: the file.
+        report: how ranges were found, and the quality of each layer.
+    """
+
+    output: Path
+    report: QuantReport
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON data."""
+        report = dataclasses.asdict(self.report)
+        data: dict[str, Any] = json.loads(json.dumps(report, default=lambda item: item.value))
+        return {"output": str(self.output), **data}
+
+
+def quantize_model(
+    model: Path | str,
+    output: Path | str,
+    *,
+    calibration: Calibration = None,
+    options: CompileOptions | None = None,
+) -> Quantization:
+    """Quantize a model to QDQ ONNX that onnxruntime runs, and edgec compiles to the same integers.
+
+    Args:
+        model: ONNX file.
+        output: file to write; replaced as a whole or not at all.
+        calibration: .npz file, or samples [N, ...] by input name; None: synthetic, with a warning.
+        options: shapes and quantization options.
+
+    Raises:
+        EdgecError: the model cannot be imported or quantized, or the file not written.
+    """
+    ready = integer_model(Path(model), calibration, options or CompileOptions())
+    write_whole(Path(output), export_qdq(ready.annotated).SerializeToString(deterministic=True))
+    return Quantization(Path(output), ready.quantization)

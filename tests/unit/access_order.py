@@ -1,0 +1,173 @@
+"""The order in which each kernel template reads and writes bytes, spelled out.
+
+An event is ("r", byte of the input) or ("w", byte of the output).  `least_distance` finds the least
+legal distance by trying: it knows nothing of formulas.
+"""
+
+import itertools
+from collections.abc import Iterator
+
+from edgec.lower import spec as s
+from edgec.lower.window import Window
+
+Event = tuple[str, int]
+
+
+def least_distance(events: list[Event]) -> int:
+    """Least d >= 0 such that, with the input d bytes behind the output, no byte is written before
+    its last read."""
+    writes = [0] * len(events)
+    last_read: dict[int, int] = {}
+    for time, (kind, byte) in enumerate(events):
+        if kind == "r":
+            last_read[byte] = time
+        writes[time] = byte if kind == "w" else -1
+    for distance in itertools.count():
+        if all(
+            byte < 0 or last_read.get(byte - distance, -1) < time
+            for time, byte in enumerate(writes)
+        ):
+            return distance
+    raise AssertionError
+
+
+def events_of(spec: object, operand: int = 0) -> list[Event]:
+    """Reads of one operand and all writes of a kernel, in order."""
+    match spec:
+        case s.Conv2D():
+            return list(_conv2d(spec))
+        case s.Depthwise():
+            return list(_by_channel(spec.window, spec.multiplier))
+        case s.MaxPool() | s.AveragePool():
+            return list(_by_channel(spec.window, 1))
+        case s.Gemm():
+            return list(_gemm(spec))
+        case s.ConvTranspose():
+            return list(_conv_transpose(spec))
+        case s.Add() | s.Mul():
+            return list(_elementwise(spec, operand))
+        case s.Reduce():
+            return list(_reduce(spec))
+        case s.StridedCopy():
+            return list(_strided_copy(spec))
+        case s.Concat():
+            return list(_concat(spec, operand))
+        case s.Pad():
+            return list(_pad(spec))
+        case s.ArgMax():
+            return list(_arg_max(spec))
+    raise AssertionError(spec)
+
+
+def _pixels(window: Window, oy: int, ox: int) -> Iterator[int]:
+    for ky, kx in itertools.product(range(window.kernel_h), range(window.kernel_w)):
+        iy = oy * window.stride_h - window.pad_top + ky * window.dilation_h
+        ix = ox * window.stride_w - window.pad_left + kx * window.dilation_w
+        if 0 <= iy < window.height and 0 <= ix < window.width:
+            yield iy * window.width + ix
+
+
+def _raster(window: Window) -> Iterator[tuple[int, int, int]]:
+    for number, (oy, ox) in enumerate(
+        itertools.product(range(window.out_height), range(window.out_width))
+    ):
+        yield number, oy, ox
+
+
+def _conv2d(spec: s.Conv2D) -> Iterator[Event]:
+    w = spec.window
+    for number, oy, ox in _raster(w):
+        for pixel in _pixels(w, oy, ox):
+            yield from (("r", pixel * w.channels + c) for c in range(w.channels))
+        yield from (("w", number * spec.out_channels + o) for o in range(spec.out_channels))
+
+
+def _by_channel(window: Window, multiplier: int) -> Iterator[Event]:
+    channels = window.channels * multiplier
+    for number, oy, ox in _raster(window):
+        for o in range(channels):
+            for pixel in _pixels(window, oy, ox):
+                yield "r", pixel * window.channels + o // multiplier
+            yield "w", number * channels + o
+
+
+def _gemm(spec: s.Gemm) -> Iterator[Event]:
+    for row in range(spec.rows):
+        for first in range(0, spec.units, spec.block):
+            yield from (("r", row * spec.depth + i) for i in range(spec.depth))
+            yield from (("w", row * spec.units + first + j) for j in range(spec.block))
+
+
+def _conv_transpose(spec: s.ConvTranspose) -> Iterator[Event]:
+    w = spec.window
+    readers: dict[int, list[int]] = {}
+    for number, iy, ix in _raster(w):
+        for pixel in _pixels(w, iy, ix):
+            readers.setdefault(pixel, []).append(number)
+    for pixel in range(w.height * w.width):
+        for o in range(w.channels):
+            first = o // spec.group_filters * spec.group_channels
+            for number in readers.get(pixel, []):
+                for i in range(spec.group_channels):
+                    yield "r", number * spec.in_channels + first + i
+            yield "w", pixel * w.channels + o
+
+
+def _walk(loops: tuple[s.Loop, ...], operand: int = 0) -> Iterator[int]:
+    for counters in itertools.product(*(range(loop.size) for loop in loops)):
+        yield sum(i * loop.strides[operand] for i, loop in zip(counters, loops, strict=True))
+
+
+def _elementwise(spec: s.Add | s.Mul, operand: int) -> Iterator[Event]:
+    for number, index in enumerate(_walk(spec.loops, operand)):
+        yield "r", index
+        yield "w", number
+
+
+def _reduce(spec: s.Reduce) -> Iterator[Event]:
+    for number, base in enumerate(_walk(spec.kept)):
+        yield from (("r", base + index) for index in _walk(spec.reduced))
+        yield "w", number
+
+
+def _strided_copy(spec: s.StridedCopy) -> Iterator[Event]:
+    for number, index in enumerate(_walk(spec.loops)):
+        start = spec.start_bytes + index
+        yield from (("r", start + i) for i in range(spec.run_bytes))
+        yield from (("w", number * spec.run_bytes + i) for i in range(spec.run_bytes))
+
+
+def _concat(spec: s.Concat, operand: int) -> Iterator[Event]:
+    written = 0
+    for outer in range(spec.outer):
+        for part, run in enumerate(spec.run_bytes):
+            if part == operand:
+                yield from (("r", outer * run + i) for i in range(run))
+            yield from (("w", written + i) for i in range(run))
+            written += run
+
+
+def _pad(spec: s.Pad) -> Iterator[Event]:
+    written = 0
+    for counters in itertools.product(*(range(axis.out_size) for axis in spec.axes)):
+        source, inside = 0, True
+        for counter, axis in zip(counters, spec.axes, strict=True):
+            at = counter - axis.before
+            inside = inside and 0 <= at < axis.size
+            if spec.is_reflect:
+                at = abs(at)
+                at = at if at < axis.size else 2 * axis.size - 2 - at
+            elif not spec.is_constant:
+                at = min(max(at, 0), axis.size - 1)
+            source = source * axis.size + at
+        if inside or not spec.is_constant:
+            yield from (("r", source * spec.run_bytes + i) for i in range(spec.run_bytes))
+        yield from (("w", written + i) for i in range(spec.run_bytes))
+        written += spec.run_bytes
+
+
+def _arg_max(spec: s.ArgMax) -> Iterator[Event]:
+    for number, (o, n) in enumerate(itertools.product(range(spec.outer), range(spec.inner))):
+        for i in range(spec.depth):
+            yield "r", (o * spec.depth + i) * spec.inner + n
+        yield from (("w", 4 * number + byte) for byte in range(4))

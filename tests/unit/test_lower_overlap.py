@@ -1,0 +1,132 @@
+"""The distances between outputs and inputs: against the spelled-out order, and in running C."""
+
+import dataclasses
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import pytest
+from access_order import events_of, least_distance
+from hypothesis import HealthCheck, given, seed, settings
+from lower_samples import BOARD, NetBuilder
+from random_graphs import adversarial_inputs, single_ops
+from random_ops import OPS
+
+from edgec.codegen import emit_library
+from edgec.interp import run_graph
+from edgec.ir import Graph
+from edgec.lower import buffers_of, lower, select_kernels
+from edgec.lower.overlap import distances
+from edgec.lower.select import KernelChoice, operands
+from edgec.lower.spec import Gemm, Lut, PRelu, ResizeLinear, ResizeNearest, Softmax
+from edgec.memory import MemoryPlan, Slot
+from edgec.sim.host import HostModel
+
+_IN_PLACE = (Lut, PRelu, Softmax)
+_NEVER = (ResizeNearest, ResizeLinear)
+_SPATIAL = sorted(set(OPS) - {"reshape"})
+
+
+@pytest.mark.parametrize("op", _SPATIAL)
+def test_distance_is_the_least_of_the_spelled_out_order(op: str) -> None:
+    @seed(3)
+    @settings(max_examples=12, deadline=None, database=None)
+    @given(single_ops(op, count=4))
+    def check(graph: Graph) -> None:
+        for choice in select_kernels(graph, BOARD):
+            _check_against_order(choice)
+
+    check()
+
+
+def _check_against_order(choice: KernelChoice) -> None:
+    found = distances(choice.spec)
+    assert len(found) == len(operands(choice.node))
+    if isinstance(choice.spec, _IN_PLACE):
+        assert found[0] == 0
+    elif isinstance(choice.spec, _NEVER):
+        assert found == (None,)
+    else:
+        for operand, distance in enumerate(found):
+            if operand == 1 and getattr(choice.spec, "residual_shift", None) is not None:
+                assert distance == 0
+            else:
+                assert distance == least_distance(events_of(choice.spec, operand))
+
+
+@pytest.mark.parametrize("op", _SPATIAL)
+def test_running_at_the_least_distance_changes_nothing(op: str, tmp_path: Path) -> None:
+    @seed(5)
+    @settings(
+        max_examples=2,
+        deadline=None,
+        database=None,
+        suppress_health_check=[HealthCheck.function_scoped_fixture],
+    )
+    @given(single_ops(op, count=6))
+    def check(graph: Graph) -> None:
+        choices = select_kernels(graph, BOARD)
+        if choices:
+            _run_tight(graph, choices, tmp_path)
+
+    check()
+
+
+def _run_tight(graph: Graph, choices: tuple[KernelChoice, ...], folder: Path) -> None:
+    program = lower(graph, choices, _tight_plan(graph, choices), BOARD)
+    emit_library(program, folder / program.digest)
+    model = HostModel(folder / program.digest, folder / "build", flags=("-O1",))
+    for inputs in adversarial_inputs(graph, np.random.default_rng(0))[2:5]:
+        expected = run_graph(graph, inputs)
+        steps = model.trace([inputs[name] for name in graph.inputs])
+        for choice, output in zip(choices, steps, strict=True):
+            assert output == expected[choice.node.output].tobytes(), choice.spec
+
+
+def _tight_plan(graph: Graph, choices: tuple[KernelChoice, ...]) -> MemoryPlan:
+    """Every first operand exactly at its distance behind the output, however unaligned."""
+    buffers, _, _ = buffers_of(graph, choices)
+    behind: dict[str, tuple[str, int]] = {}
+    for choice in choices:
+        name, distance = operands(choice.node)[0], distances(choice.spec)[0]
+        if name in graph.inputs and distance is not None:
+            behind[name] = (choice.node.output, distance)
+    return _stacked(buffers, behind)
+
+
+def _stacked(buffers: tuple, behind: Mapping[str, tuple[str, int]]) -> MemoryPlan:
+    sizes = {buffer.name: buffer.size_bytes for buffer in buffers}
+    slots: dict[str, Slot] = {}
+    top = 0
+    for name in sizes:
+        if name in behind:
+            continue
+        slots[name] = Slot(top, sizes[name], 0, len(buffers))
+        ends = [top + sizes[name]]
+        for other, (output, distance) in behind.items():
+            if output == name:
+                slots[other] = Slot(top + distance, sizes[other], 0, len(buffers))
+                ends.append(top + distance + sizes[other])
+        top = -(-max(ends) // 8) * 8
+    return MemoryPlan(slots, top, top)
+
+
+def test_pointwise_with_fewer_filters_needs_a_block_less_than_a_pixel() -> None:
+    assert distances(Gemm(rows=25, depth=16, units=8, shift=32)) == (4,)
+
+
+def test_pointwise_with_more_filters_needs_the_growth() -> None:
+    assert distances(Gemm(rows=25, depth=8, units=16, shift=32)) == (24 * 8 + 12,)
+
+
+def test_same_size_convolution_keeps_a_row_and_a_pixel() -> None:
+    net = NetBuilder()
+    x = net.input("x", 1, 10, 10, 4)
+    graph = net.build(net.conv(x, "y", (1, 10, 10, 4), kernel=3, pad=1))
+    (choice,) = select_kernels(graph, BOARD)
+    assert distances(choice.spec) == ((10 + 1) * 4,)
+
+
+def test_residual_may_lie_in_place() -> None:
+    spec = Gemm(rows=4, depth=8, units=8, shift=32)
+    assert distances(dataclasses.replace(spec, residual_shift=10)) == (4, 0)
