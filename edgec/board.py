@@ -24,8 +24,8 @@ _MAX_FILE_BYTES = 64 * 1024
 _STRICT = ConfigDict(extra="forbid", str_max_length=400)
 
 _Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
-_Text = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f]+$")]
-_OptionalText = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f]*$")]
+# Texts end up in comments of generated files: one line, no end of a comment.
+_Text = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f*\\]+$")]
 _Word = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}$")]
 _OptionalWord = Annotated[str, Field(pattern=r"^([A-Za-z0-9][A-Za-z0-9_.+-]{0,63})?$")]
 _Address = Annotated[int, Field(ge=0, lt=1 << 32)]

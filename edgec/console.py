@@ -58,7 +58,7 @@ def print_next(command: str) -> None:
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:
     """A table; columns whose header starts with ">" are right-aligned numbers."""
-    result = Table(title=escape(title), title_justify="left", header_style="bold", pad_edge=False)
+    result = Table(title=escape(title), title_justify="left", header_style="bold")
     for column in columns:
         number = column.startswith(">")
         result.add_column(

@@ -81,8 +81,8 @@ def _layer_table(report: Report) -> object:
 
 
 def _layer_name(layer: LayerReport) -> str:
-    """The shortest ONNX node name, without its path: what a person recognises."""
-    name = min(layer.sources, key=len, default=layer.name)
+    """The first ONNX node that a step stands for, its end if it is long."""
+    name = next(iter(layer.sources), layer.name)
     return name if len(name) <= 40 else f"…{name[-39:]}"
 
 

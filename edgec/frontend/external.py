@@ -32,8 +32,8 @@ def load_external_data(model: onnx.ModelProto, folder: Path) -> None:
 def _load(tensor: onnx.TensorProto, folder: Path, budget: int) -> int:
     """Read one tensor; the number of bytes read."""
     entries = {entry.key: entry.value for entry in tensor.external_data}
-    path = _confined(entries.get("location", ""), folder, tensor.name)
     try:
+        path = _confined(entries.get("location", ""), folder, tensor.name)
         size = path.stat().st_size
         offset = _number(entries.get("offset", "0"), tensor.name)
         length = _number(entries.get("length", str(max(size - offset, 0))), tensor.name)
@@ -62,11 +62,7 @@ def _confined(location: str, folder: Path, tensor: str) -> Path:
         path = path / part
         if path.is_symlink():
             raise _error(f"external data at {shown(location)!r} go through a link", tensor)
-    try:
-        plain = path.is_file()
-    except OSError:
-        plain = False
-    if not plain:
+    if not path.is_file():
         raise _error(f"external data file {shown(location)!r} does not exist", tensor)
     return path
 

@@ -10,7 +10,7 @@ from edgec.errors import ImportModelError
 from edgec.frontend.boundary import library_call
 from edgec.frontend.external import load_external_data
 from edgec.frontend.names import shown
-from edgec.frontend.screen import screen
+from edgec.frontend.screen import check_text, screen
 
 MAX_MODEL_BYTES = 512 * 1024 * 1024
 """A model of a microcontroller is far smaller; protobuf itself stops at 2 GiB."""
@@ -23,6 +23,7 @@ def load_model(path: Path) -> onnx.ModelProto:
         ImportModelError: the file is missing, too large, not ONNX, or breaks a rule of ONNX.
     """
     model = _parse(_read(path), path)
+    check_text(model)
     load_external_data(model, path.parent)
     screen(model)
     return model

@@ -76,6 +76,21 @@ def screen(model: onnx.ModelProto) -> None:
     _sort_nodes(model.graph)
 
 
+def check_text(model: onnx.ModelProto) -> None:
+    """Refuse names that are not UTF-8; protobuf hands these out as bytes."""
+    texts: list[object] = [o.domain for o in model.opset_import]
+    texts += [info.name for infos in (model.graph.input, model.graph.output) for info in infos]
+    texts += [function.name for function in model.functions]
+    for node in all_nodes(model):
+        texts += [node.name, node.op_type, node.domain, *node.input, *node.output]
+        texts += [attribute.name for attribute in node.attribute]
+    for tensor, _ in all_tensors(model):
+        texts.append(tensor.name)
+        texts += [text for entry in tensor.external_data for text in (entry.key, entry.value)]
+    if not all(isinstance(text, str) for text in texts):
+        raise ImportModelError("a name in the model is not text", hint="the file is damaged")
+
+
 def _check_opset(model: onnx.ModelProto) -> None:
     versions = {o.version for o in model.opset_import if o.domain in ("", "ai.onnx")}
     if len(versions) != 1:

@@ -54,16 +54,6 @@ def verify(graph: Graph, stage: Stage, step: str = "") -> None:
     _check_order(graph, check)
     _check_shapes(graph, check)
     _check_layouts(graph, check)
-    check_node = {
-        Stage.REAL: _check_real_node,
-        Stage.ANNOTATED: _check_annotated_node,
-        Stage.INTEGER: check_integer_node,
-    }[stage]
-    known = _INTEGER_OPS if stage is Stage.INTEGER else _REAL_OPS
-    for node in graph.nodes:
-        check.node = node.name
-        check(isinstance(node.attrs, known), f"{node.op} is no operator of stage {stage.value}")
-        check_node(graph, node, check)
     check_value = {
         Stage.REAL: _check_real_value,
         Stage.ANNOTATED: _check_annotated_value,
@@ -75,6 +65,16 @@ def verify(graph: Graph, stage: Stage, step: str = "") -> None:
     for constant in graph.constants.values():
         check.node = constant.name
         _check_constant(constant, stage, check)
+    check_node = {
+        Stage.REAL: _check_real_node,
+        Stage.ANNOTATED: _check_annotated_node,
+        Stage.INTEGER: check_integer_node,
+    }[stage]
+    known = _INTEGER_OPS if stage is Stage.INTEGER else _REAL_OPS
+    for node in graph.nodes:
+        check.node = node.name
+        check(isinstance(node.attrs, known), f"{node.op} is no operator of stage {stage.value}")
+        check_node(graph, node, check)
 
 
 class _Checker:
@@ -233,6 +233,8 @@ def _check_int8_quant(value: Value, check: Callable[[bool, str], None]) -> None:
 
 
 def _check_constant(constant: Constant, stage: Stage, check: _Checker) -> None:
+    known = {dtype.value for dtype in DType}
+    check(constant.array.dtype.name in known, f"a constant is {constant.array.dtype.name}")
     if constant.quant is not None:
         check(constant.quant.dtype is constant.dtype, "quant and array disagree about the dtype")
         axis = constant.quant.axis

@@ -15,8 +15,8 @@ def buffers_of(
 ) -> tuple[tuple[Buffer, ...], tuple[Overlap, ...], Mapping[str, str]]:
     """What the memory planner needs to know.
 
-    Steps are the choices, in order.  Graph inputs live from step 0, graph outputs to the end; the
-    scratch memory of a step is a buffer of its own.
+    Steps are the choices, in order.  Graph inputs live from step 0, graph outputs to one
+    step beyond the last; the scratch memory of a step is a buffer of its own.
 
     Args:
         graph: INTEGER stage.
@@ -78,6 +78,7 @@ def _lifetimes(
         for name in operands(choice.node):
             if name in graph.values:
                 last[root(aliases, name)] = step
+    # One step beyond the last: the last step may read an output but not write over it.
     for name in graph.outputs:
-        last[root(aliases, name)] = max(len(choices) - 1, 0)
+        last[root(aliases, name)] = len(choices)
     return first, last

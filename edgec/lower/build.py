@@ -179,7 +179,8 @@ def pad(graph: Graph, node: Node) -> Pad:
         PadAxis(size, before, before + size + after)
         for size, (before, after) in zip(shape[:count], attrs.pads[:count], strict=True)
     )
-    return Pad(attrs.mode, axes, math.prod(shape[count:]), attrs.value)
+    # A padding of nothing is a copy in one run.
+    return Pad(attrs.mode, axes or (PadAxis(1, 0, 1),), math.prod(shape[count:]), attrs.value)
 
 
 def resize_nearest(graph: Graph, node: Node) -> ResizeNearest:

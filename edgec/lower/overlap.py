@@ -48,6 +48,7 @@ from edgec.lower.spec import (
 from edgec.lower.window import Window
 
 IN_PLACE = 0
+_NOTHING_READ = -(2**62)
 
 
 def distances(spec: KernelSpec) -> tuple[int | None, ...]:
@@ -117,7 +118,7 @@ def _pixel_distance(readers: Array, out_channels: int, channels: int) -> int:
     flat = readers.ravel()
     ahead = flat * out_channels - np.arange(flat.size, dtype=np.int64) * channels
     read = ahead[flat >= 0]
-    return int(read.max()) if read.size else 0
+    return int(read.max()) if read.size else _NOTHING_READ
 
 
 def _conv_transpose(spec: ConvTranspose) -> int:

@@ -95,6 +95,11 @@ class Pad(Plain):
         return self.mode is PadMode.REFLECT
 
     @property
+    def last_axis(self) -> int:
+        """Number of the last axis."""
+        return len(self.axes) - 1
+
+    @property
     def numbered_axes(self) -> tuple[tuple[int, PadAxis], ...]:
         """(number, axis) of each axis."""
         return tuple(enumerate(self.axes))

@@ -9,7 +9,9 @@ from edgec.passes.fold_batch_norm import fold_batch_norm
 from edgec.passes.fuse_bias import fuse_bias
 from edgec.passes.fuse_pad import fuse_pad
 from edgec.passes.fuse_residual import fuse_residual, residual_notes
+from edgec.passes.hoist_clip import hoist_clip
 from edgec.passes.layout import layout
+from edgec.passes.merge_reduce import merge_reduce
 from edgec.passes.remove_constant_channels import removal_notes, remove_constant_channels
 from edgec.passes.simplify import simplify
 
@@ -18,9 +20,11 @@ REAL_PASSES = (
     Pass("absorb_qdq", Stage.REAL, Stage.REAL, absorb_qdq),
     Pass("layout", Stage.REAL, Stage.REAL, layout),
     Pass("simplify", Stage.REAL, Stage.REAL, simplify),
+    Pass("merge_reduce", Stage.REAL, Stage.REAL, merge_reduce),
     Pass("fold_batch_norm", Stage.REAL, Stage.REAL, fold_batch_norm),
     Pass("fuse_bias", Stage.REAL, Stage.REAL, fuse_bias),
     Pass("fuse_pad", Stage.REAL, Stage.REAL, fuse_pad),
+    Pass("hoist_clip", Stage.REAL, Stage.REAL, hoist_clip),
     Pass("simplify", Stage.REAL, Stage.REAL, simplify),
 )
 """From the imported graph to the one that is calibrated."""

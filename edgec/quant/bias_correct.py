@@ -19,7 +19,7 @@ from edgec.ir.graph import Graph, GraphBuilder, Node
 from edgec.quant.calibrate import Progress, activations
 from edgec.quant.weights import WEIGHTED, accumulator_bound, bias_params
 
-SAMPLES = 64
+SAMPLES = 32
 """Samples that the means are taken over."""
 
 

@@ -84,31 +84,20 @@ def activations(
 
     Yields:
         The number of samples done and, for each name, float32 [samples, ...value shape...].
-
-    Raises:
-        QuantizationError: a wanted activation is NaN or infinite.
     """
-    exported = tensor_names(graph)
-    model = FloatModel(export_real(graph, names))
-    inputs = set(model.input_names)
+    computed = tuple(dict.fromkeys(name for name in names if name not in graph.inputs))
+    part_graph = graph.replace(outputs=computed, output_layouts={}).pruned()
+    exported = tensor_names(part_graph)
+    model = FloatModel(export_real(part_graph)) if computed else None
     total = len(next(iter(data.values())))
     for start in range(0, total, BATCH_SAMPLES):
-        part = {
-            exported[name]: array[start : start + BATCH_SAMPLES] for name, array in data.items()
-        }
-        fetch = [exported[name] for name in names if exported[name] not in inputs]
-        results = part | (model.run(part, fetch) if fetch else {})
+        part = {name: array[start : start + BATCH_SAMPLES] for name, array in data.items()}
         count = len(next(iter(part.values())))
-        batch = {}
-        for name in names:
-            values = results[exported[name]].reshape(count, *graph.shape(name))
-            if not np.isfinite(values).all():
-                raise QuantizationError(
-                    "the float network computes NaN or infinite values here",
-                    where=name,
-                    hint="check the weights and the calibration data",
-                )
-            batch[name] = values
+        batch = {name: part[name] for name in names if name in part}
+        if model is not None:
+            results = model.run({exported[name]: array for name, array in part.items()})
+            for name in computed:
+                batch[name] = results[exported[name]].reshape(count, *graph.shape(name))
         yield start + count, batch
 
 
@@ -137,6 +126,7 @@ def calibrate(
     extremes = {name: MinMax() for name in names}
     for done, batch in activations(graph, names, data):
         for name, values in batch.items():
+            _check_finite(name, values)
             extremes[name].update(values)
         _tell(progress, done, total)
     if options.observer is Observer.MINMAX:
@@ -147,6 +137,15 @@ def calibrate(
             histograms[name].update(values)
         _tell(progress, done, total)
     return {name: choose_range(histogram, options) for name, histogram in histograms.items()}
+
+
+def _check_finite(name: str, values: Array) -> None:
+    if not np.isfinite(values).all():
+        raise QuantizationError(
+            "the float network computes NaN or infinite values here",
+            where=name,
+            hint="check the weights and the calibration data",
+        )
 
 
 def _tell(progress: Progress | None, done: int, total: int) -> None:

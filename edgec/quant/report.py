@@ -130,8 +130,9 @@ class _Tally:
     def add(self, real: Array, codes: Array, result: Array) -> None:
         """Take in one sample: float values, int8 codes and their real values."""
         wanted = real.astype(np.float64).reshape(result.shape)
-        self.signal += float(np.sum(wanted**2))
-        self.noise += float(np.sum((result - wanted) ** 2))
+        finite = np.isfinite(wanted)  # a Pad may hold -inf, which no code can be near
+        self.signal += float(np.sum(wanted[finite] ** 2))
+        self.noise += float(np.sum((result - wanted)[finite] ** 2))
         self.extreme += int(np.count_nonzero((codes == -128) | (codes == 127)))
         self.elements += codes.size
 

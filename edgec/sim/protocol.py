@@ -229,6 +229,8 @@ def _parse_info(lines: Sequence[str]) -> FirmwareInfo:
             f"the firmware speaks protocol {version}, this edgec {PROTOCOL_VERSION}",
             hint="build the firmware again",
         )
+    if _number(fields, "line") < 2 * _REQUEST_OVERHEAD:
+        raise _unexpected(f"line={fields['line']}")
     try:
         return FirmwareInfo(
             edgec=fields["edgec"],

@@ -2,7 +2,8 @@
 
 No hook runs per instruction or block, only peripheral accesses call Python, so code runs at
 hundreds of millions of instructions a second.  What this cannot show: cycles, interrupts, and
-unaligned accesses on Armv6-M, which Unicorn performs and a Cortex-M0+ refuses.
+unaligned accesses on Armv6-M, which Unicorn performs and a Cortex-M0+ refuses (as does QEMU's
+microbit, so that board is where such a bug would show).
 
 Unicorn is licensed under the GPLv2 and an optional extra: this module alone imports it, and is
 itself imported only when needed.
@@ -69,13 +70,15 @@ class UnicornMachine:
     Args:
         image: the firmware.
         board: a board whose port has an entry in `FAMILIES`.
+        slice_s: longest time that Python is not in control.
 
     Raises:
         SimulationError: there are no models of the board's peripherals.
     """
 
-    def __init__(self, image: FirmwareImage, board: Board) -> None:
+    def __init__(self, image: FirmwareImage, board: Board, slice_s: float = 0.25) -> None:
         self._image = image
+        self._slice_s = slice_s
         family, uart_base = _family(board)
         self._console = Console()
         self._uc = _make_cpu(board)
@@ -93,31 +96,36 @@ class UnicornMachine:
         self._console.starved = False
 
     def read(self, timeout_s: float) -> bytes:
-        """Run until the firmware waits for input or time is up; what it has sent.
+        """Run until the firmware waits for input, or time is up; what it has sent.
 
         Empty when it sent nothing: it waits for input, or needs more time.
 
         Raises:
             SimulationError: a fault, with program counter and function.
         """
-        if not self._console.starved:
-            self._run(timeout_s)
+        deadline = time.monotonic() + timeout_s
+        while not self._console.starved and not self._console.from_firmware:
+            remaining = deadline - time.monotonic()
+            if remaining <= 0:
+                break
+            self._run(min(remaining, self._slice_s))
         sent = bytes(self._console.from_firmware)
         self._console.from_firmware.clear()
         return sent
 
-    def _run(self, timeout_s: float) -> None:
+    def _run(self, seconds: float) -> None:
+        """Go on for at most this time; Python sees Ctrl-C only in between."""
         start = self._uc.reg_read(_arm.UC_ARM_REG_PC)
         began = time.monotonic()
         try:
-            self._uc.emu_start(start | 1, _NEVER, timeout=max(int(timeout_s * 1e6), 1000))
+            self._uc.emu_start(start | 1, _NEVER, timeout=max(int(seconds * 1e6), 1))
         except _unicorn.UcError as error:
             raise self._stopped(self._violation or _describe(error)) from error
         if self._violation:
             raise self._stopped(self._violation)
         if self._bus.reset_requested:
             raise self._stopped("the firmware reset itself")
-        timed_out = time.monotonic() - began >= timeout_s
+        timed_out = time.monotonic() - began >= 0.9 * seconds
         if not self._console.starved and not timed_out:
             raise self._stopped("the firmware halted")
 

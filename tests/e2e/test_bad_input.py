@@ -313,7 +313,17 @@ NAMES = {
 }
 
 
-@pytest.mark.parametrize("name", NAMES.values(), ids=NAMES)
+# Each takes two C builds; these are the most likely to break something.
+QUICK_NAMES = ("newline", "comment", "keyword", "unicode", "long")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, id=label, marks=() if label in QUICK_NAMES else pytest.mark.slow)
+        for label, name in NAMES.items()
+    ],
+)
 def test_names_are_only_labels(capsys: Capsys, tmp_path: Path, name: str) -> None:
     """Whatever its tensors, nodes and graph are called, a good model compiles to the same code."""
     node = helper.make_node("Gemm", [name, f"{name}w"], [f"{name}y"], name=name, transB=1)

@@ -53,7 +53,10 @@ def fill(disk: Path, leave_bytes: int) -> None:
     (disk / "filler").write_bytes(bytes(max(0, size)))
 
 
-@pytest.mark.parametrize("leave_bytes", [0, 8192, 40_000])
+@pytest.mark.parametrize(
+    "leave_bytes",
+    [pytest.param(0, marks=pytest.mark.slow), 8192, pytest.param(40_000, marks=pytest.mark.slow)],
+)
 def test_full_disk(small_disk: Path, compiled_mlp: Path, leave_bytes: int) -> None:
     earlier = Path(shutil.copytree(compiled_mlp, small_disk / "earlier"))
     fill(small_disk, leave_bytes)
@@ -129,7 +132,10 @@ def staging_folder_of(folder: Path, process: subprocess.Popen[str]) -> None:
     pytest.fail(f"nothing was written: {process.communicate()}")
 
 
-@pytest.mark.parametrize("delay", [0.0, 0.05, 0.3])
+@pytest.mark.parametrize(
+    "delay",
+    [pytest.param(0.0, marks=pytest.mark.slow), 0.05, pytest.param(0.3, marks=pytest.mark.slow)],
+)
 def test_interrupt_while_compiling(earlier: Path, delay: float) -> None:
     before = snapshot(earlier)
     arguments = ("compile", RESNET, "--board", "host", "--calibration", CALIBRATION)

@@ -235,8 +235,10 @@ def test_line_without_end() -> None:
         ("protocol=2\n", "speaks protocol 2, this edgec 1"),
         ("protocol=one\n", "unexpected: protocol=one"),
         ("", "unexpected: protocol="),
-        ("protocol=1\n", "unexpected: edgec is missing"),
-        ("protocol=1\nedgec=1\nboard=b\nclock_hz=-\n", "unexpected: clock_hz=-"),
+        ("protocol=1\n", "unexpected: line="),
+        ("protocol=1\nline=79\n", "unexpected: line=79"),
+        ("protocol=1\nline=320\n", "unexpected: edgec is missing"),
+        ("protocol=1\nline=320\nedgec=1\nboard=b\nclock_hz=-\n", "unexpected: clock_hz=-"),
     ],
 )
 def test_unknown_firmware(answer: str, message: str) -> None:

@@ -17,22 +17,34 @@ from edgec.ir import Graph
 @st.composite
 def single_ops(draw: Any, op: str, count: int = 12) -> Graph:
     """A graph of up to `count` nodes of one operator (a name in `OPS`), each on its own input."""
-    net = Net(draw)
-    kind = OPS[op]
-    for _ in range(draw(st.integers(1, count))):
-        shape = net.image_shape() if kind.needs_image else net.any_shape()
-        kind.apply(net, net.input(shape))
+    net = Net.drawn(draw)
+    for _ in range(net.integer(1, count)):
+        _apply(net, op)
     return net.build()
 
 
 @st.composite
 def networks(draw: Any, most_nodes: int = 10) -> Graph:
     """A graph whose nodes read each other: chains, branches, several inputs and outputs."""
-    net = Net(draw)
+    net = Net.drawn(draw)
+    return grow_network(net, net.integer(2, most_nodes))
+
+
+def all_operators(seed: int, each: int) -> Graph:
+    """`each` nodes of every operator, each on its own input."""
+    net = Net.seeded(seed)
+    for op in OPS:
+        for _ in range(each):
+            _apply(net, op)
+    return net.build()
+
+
+def grow_network(net: Net, nodes: int) -> Graph:
+    """A network of so many nodes."""
     tensors = [net.input(net.image_shape())]
-    for _ in range(draw(st.integers(2, most_nodes))):
+    for _ in range(nodes):
         # The last tensor most of the time; an early one makes a branch that lives long.
-        x = tensors[-1] if draw(st.integers(0, 3)) else net.pick(tensors)
+        x = tensors[-1] if net.integer(0, 3) else net.pick(tensors)
         shape = net.shape(x)
         is_image = len(shape) == 4 and shape[0] == 1
         names = [name for name, kind in OPS.items() if is_image or not kind.needs_image]
@@ -41,6 +53,12 @@ def networks(draw: Any, most_nodes: int = 10) -> Graph:
         if net.builder.values[y].quant is not None and is_small:
             tensors.append(y)
     return net.build()
+
+
+def _apply(net: Net, op: str) -> None:
+    kind = OPS[op]
+    shape = net.image_shape() if kind.needs_image else net.any_shape()
+    kind.apply(net, net.input(shape))
 
 
 def adversarial_inputs(graph: Graph, rng: np.random.Generator) -> list[dict[str, Array]]:

@@ -1,10 +1,12 @@
 """A growing random INTEGER graph: tensors and numbers, biased to the edges.
 
-Shapes and choices come from hypothesis (so that failures shrink); the contents of arrays come from
-a generator whose seed does.
+Shapes and choices come from hypothesis (so that failures shrink), or from a seed; the contents of
+arrays come from a generator whose seed does.
 """
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,19 +26,27 @@ EDGE_SHIFTS = (1, 2, 8, 15, 16, 30, 31, 32, 33, 34, 47, 61, 62)
 class Net:
     """A graph under construction, and where its random choices come from."""
 
-    def __init__(self, draw: Any) -> None:
-        self.draw = draw
+    def __init__(self, integer: Callable[[int, int], int]) -> None:
+        self.integer = integer
         self.builder = GraphBuilder("random")
-        self.rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+        self.rng = np.random.default_rng(integer(0, 2**32 - 1))
+
+    @classmethod
+    def drawn(cls, draw: Any) -> Net:
+        """Choices by hypothesis."""
+        return cls(lambda low, high: draw(st.integers(low, high)))
+
+    @classmethod
+    def seeded(cls, seed: int) -> Net:
+        """The same choices for the same seed."""
+        rng = np.random.default_rng(seed)
+        return cls(lambda low, high: int(rng.integers(low, high, endpoint=True)))
 
     def pick(self, options: Sequence[Any]) -> Any:
-        return self.draw(st.sampled_from(list(options)))
-
-    def integer(self, low: int, high: int) -> int:
-        return self.draw(st.integers(low, high))
+        return options[self.integer(0, len(options) - 1)]
 
     def chance(self) -> bool:
-        return self.draw(st.booleans())
+        return self.pick([False, True])
 
     def shape(self, name: str) -> tuple[int, ...]:
         tensors = self.builder.values if name in self.builder.values else self.builder.constants
@@ -57,7 +67,7 @@ class Net:
     def any_shape(self) -> tuple[int, ...]:
         if self.chance():
             return self.image_shape()
-        return (1, *self.draw(st.lists(st.integers(1, 6), min_size=1, max_size=3)))
+        return (1, *(self.integer(1, 6) for _ in range(self.integer(1, 3))))
 
     def quant(self) -> QuantParams:
         zero_point = self.pick([-128, 127, 0, -1, 1, self.integer(-128, 127)])

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from edgec.codegen import emit_library
-from edgec.dtypes import Array
+from edgec.dtypes import Array, DType
 from edgec.ir import Graph, QuantParams, Value, qops
 from edgec.ir.graph import GraphBuilder
 from edgec.ir.ops import ReduceKind
@@ -42,7 +42,7 @@ class NetBuilder:
         return self.value(name, shape)
 
     def value(self, name: str, shape: tuple[int, ...]) -> str:
-        return self.builder.value(Value(name, shape, quant=self.quant))
+        return self.builder.value(Value(name, shape, DType.INT8, self.quant))
 
     def int8(self, *shape: int) -> Array:
         return self.rng.integers(-127, 128, shape, dtype=np.int8)
@@ -72,9 +72,7 @@ class NetBuilder:
         ]
         z = self.zero_point
         addition = qops.AddParams(z, z, 1 << 10, 1 << 11, 12, z) if residual else None
-        attrs = qops.QConv(
-            (stride, stride), (pad,) * 4, (1, 1), group, 32, z, -128, 127, addition
-        )
+        attrs = qops.QConv((stride, stride), (pad,) * 4, (1, 1), group, 32, z, -128, 127, addition)
         return self.node(attrs, [x, *constants, *([residual] if residual else [])], y, shape)
 
     def gemm(self, x: str, y: str, units: int) -> str:

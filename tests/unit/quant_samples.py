@@ -10,6 +10,7 @@ from edgec.dtypes import Array, DType
 from edgec.ir import ops
 from edgec.ir.graph import Graph, GraphBuilder, Value
 from edgec.ir.infer import infer_shapes
+from edgec.ir.ops import UnaryKind
 from edgec.ir.qparams import QuantParams
 
 
@@ -94,6 +95,43 @@ def residual_network(seed: int = 0) -> Graph:
     c = relu(s, s(ops.Add(), a, b))
     d = s(ops.Reduce(ops.ReduceKind.MEAN, (1, 2), keepdims=False), c)
     return s.graph(s(ops.Softmax(), gemm(s, d, 5)))
+
+
+def branches() -> Graph:
+    """Concat, Pad, Slice, Resize, MaxPool, AveragePool, PRelu, Mul, Sub, tables."""
+    s = Sketch("branches")
+    x = s.input("x", 1, 6, 8, 4)
+    a = s(ops.PRelu(), conv(s, x, 6), s.const("slope", np.linspace(-0.5, 0.5, 6)))
+    b = s(ops.Unary(UnaryKind.HARD_SWISH), conv(s, x, 6, depthwise=False))
+    c = s(ops.Concat(3), a, s(ops.Pad(((0, 0), (0, 0), (0, 0), (1, 2))), b))
+    c = s(ops.Mul(), c, s.const("gain", np.linspace(0.5, 1.5, 15)))
+    c = s(ops.Sub(), s.const("offset", np.linspace(-1, 1, 15)), c)
+    c = s(ops.Slice((0, 5, 0, 0), (1, -1, 1, 2), (1, 6, 8, 8)), c)
+    d = s(ops.MaxPool((2, 2), (2, 2)), c)
+    d = s(ops.Resize(ops.ResizeMode.NEAREST, *nearest(3), *nearest(4)), d)
+    d = s(ops.AveragePool((3, 3), (2, 2), (1, 1, 1, 1)), d)
+    d = s(ops.Unary(UnaryKind.SIGMOID), d)
+    return s.graph(s(ops.Reduce(ops.ReduceKind.MAX, (1, 2), keepdims=False), d))
+
+
+def nearest(size: int):
+    positions = tuple(i // 2 for i in range(2 * size))
+    return positions, positions, (0.0,) * (2 * size)
+
+
+def perceptron() -> Graph:
+    s = Sketch("perceptron")
+    x = s.input("x", 1, 12)
+    y = s(ops.Unary(UnaryKind.TANH), gemm(s, relu(s, gemm(s, x, 20)), 8))
+    return s.graph(s(ops.Softmax(), s(ops.Reshape((1, 2, 4)), y)))
+
+
+def upsampler(group: int) -> Graph:
+    s = Sketch("upsampler")
+    x = s.input("x", 1, 4, 4, 6)
+    w = s.normal("w", 4, 3, 3, 6 // group, scale=0.2)
+    y = s(ops.ConvTranspose((2, 2), (1, 1, 1, 1), group=group), x, w, s.normal("b", 4))
+    return s.graph(y)
 
 
 def samples(graph: Graph, count: int, seed: int = 1) -> dict[str, Array]:

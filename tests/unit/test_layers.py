@@ -11,7 +11,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "edgec"
 
 BASE = ("errors", "dtypes", "fixedpoint", "options", "resources", "cores", "samples", "output_dir")
 DRIVER = (
-    *("driver", "integer", "checks", "fits", "session", "evaluation"),
+    *("driver", "integer", "inspection", "quantization", "checks", "fits", "session", "evaluation"),
     *("report", "report_build", "report_text", "console"),
 )
 LAYERS = {

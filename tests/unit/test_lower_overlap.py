@@ -98,11 +98,11 @@ def _stacked(buffers: tuple, behind: Mapping[str, tuple[str, int]]) -> MemoryPla
     sizes = {buffer.name: buffer.size_bytes for buffer in buffers}
     slots: dict[str, Slot] = {}
     top = 0
-    for name in sizes:
+    for name, size in sizes.items():
         if name in behind:
             continue
-        slots[name] = Slot(top, sizes[name], 0, len(buffers))
-        ends = [top + sizes[name]]
+        slots[name] = Slot(top, size, 0, len(buffers))
+        ends = [top + size]
         for other, (output, distance) in behind.items():
             if output == name:
                 slots[other] = Slot(top + distance, sizes[other], 0, len(buffers))

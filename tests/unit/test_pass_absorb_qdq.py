@@ -119,7 +119,8 @@ def test_rule_4_constants():
     weight = m.builder.constant("w", codes, P)
     real = m.const(4, name="r")
     rounded = qdq(m, real, R)
-    y = m.op(ops.Gemm(), m.op(ops.Add(), m.input(1, 4), rounded), dequantize_constant(m, weight))
+    total = m.op(ops.Add(), m.input(1, 4), rounded)
+    y = m.op(ops.Gemm(), total, dequantize(m, weight), "")
     after = absorbed(m.graph(y, stage=None))
     gemm = after.producers[y]
     assert after.constants[gemm.inputs[1]].dtype is DType.INT8
@@ -128,10 +129,6 @@ def test_rule_4_constants():
     assert added.quant == R
     expected = R.dequantize(R.quantize(m.builder.constants["r"].array))
     assert np.array_equal(added.real(), expected)
-
-
-def dequantize_constant(m: Maker, name: str) -> str:
-    return m.op(ops.DequantizeLinear(), name)
 
 
 def test_rule_2_unsigned_constants():

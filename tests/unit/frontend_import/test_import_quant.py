@@ -116,10 +116,10 @@ def test_reordering_across_channels_is_refused(tmp_path):
     ]
     constants = {
         "w": codes(4, 6), "s": S([0.1, 0.2, 0.3, 0.4]), "z": np.zeros(4, np.int8),
-        "shape": np.array([8, 3], np.int64),
+        "shape": np.array([3, 8], np.int64),
     }  # fmt: skip
     with pytest.raises(UnsupportedModelError, match="across its channels"):
-        imported(model_of(nodes, {"x": (1, 8)}, constants), tmp_path)
+        imported(model_of(nodes, {"x": (1, 3)}, constants), tmp_path)
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8])

@@ -1,0 +1,89 @@
+"""Open and fixed dimensions of graph inputs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from import_models import N, imported, model_of, run
+
+from edgec.errors import ConfigError, ImportModelError
+from edgec.frontend.onnx_export import export_real
+
+RELU = [N("Relu", ["x"], ["y"])]
+
+
+@pytest.mark.parametrize("batch", ["N", None])
+def test_open_batch_becomes_one(batch, tmp_path):
+    graph = imported(model_of(RELU, {"x": (batch, 3, 4)}), tmp_path, {})
+    assert graph.values["x"].shape == (1, 3, 4)
+
+
+def test_open_batch_flows_through_shape_arithmetic(tmp_path):
+    nodes = [
+        N("Shape", ["x"], ["s"]),
+        N("Slice", ["s", "zero", "one"], ["n"]),
+        N("Concat", ["n", "minus"], ["t"], axis=0),
+        N("Reshape", ["x", "t"], ["y"]),
+    ]
+    constants = {k: np.array([v], np.int64) for k, v in (("zero", 0), ("one", 1), ("minus", -1))}
+    model = model_of(nodes, {"x": ("N", 3, 4)}, constants)
+    graph = imported(model, tmp_path, {})
+    x = np.arange(12, dtype=np.float32).reshape(1, 3, 4)
+    np.testing.assert_array_equal(run(export_real(graph), {"x": x})[0], run(model, {"x": x})[0])
+
+
+def test_all_open_inputs_are_named_in_one_error(tmp_path):
+    model = model_of([N("Add", ["x", "z"], ["y"])], {"x": ("N", "H", 3), "z": ("N", 5, "W")})
+    with pytest.raises(ImportModelError) as caught:
+        imported(model, tmp_path, {})
+    assert "--shape x=1,32,3" in caught.value.hint
+    assert "--shape z=1,5,32" in caught.value.hint
+    graph = imported(model, tmp_path, {"x": (1, 5, 3), "z": (1, 5, 3)})
+    assert graph.values["y"].shape == (1, 5, 3)
+
+
+def test_input_without_a_shape_needs_one(tmp_path):
+    model = model_of(RELU, {"x": (1, 3)})
+    model.graph.input[0].type.tensor_type.ClearField("shape")
+    with pytest.raises(ImportModelError, match="leaves open"):
+        imported(model, tmp_path, {})
+    assert imported(model, tmp_path, {"x": (1, 7)}).values["y"].shape == (1, 7)
+
+
+def test_fixed_batch_needs_a_decision(tmp_path):
+    model = model_of(RELU, {"x": (8, 3, 4)})
+    with pytest.raises(ImportModelError, match="batch of 8") as caught:
+        imported(model, tmp_path, {})
+    assert "--shape x=1,3,4" in caught.value.hint
+    assert imported(model, tmp_path, {"x": (1, 3, 4)}).values["y"].shape == (1, 3, 4)
+
+
+def test_fixed_batch_inside_the_model_is_reported(tmp_path):
+    shape = {"s": np.array([8, 12], np.int64)}
+    model = model_of([N("Reshape", ["x", "s"], ["y"])], {"x": (8, 3, 4)}, shape)
+    with pytest.raises(ImportModelError, match="batch of 1"):
+        imported(model, tmp_path, {"x": (1, 3, 4)})
+
+
+@pytest.mark.parametrize(
+    "shapes",
+    [{"nobody": (1, 3)}, {"x": (1, 3)}, {"x": (1, 5, 4)}, {"x": (1, 3, 0)}, {"x": (-1, 3, 4)}],
+)
+def test_shapes_that_do_not_fit(shapes, tmp_path):
+    with pytest.raises(ConfigError):
+        imported(model_of(RELU, {"x": ("N", 3, 4)}), tmp_path, shapes)
+
+
+def test_initializers_listed_as_inputs_are_no_inputs(tmp_path):
+    model = model_of([N("Add", ["x", "c"], ["y"])], {"x": (1, 3), "c": (3,)},
+                     {"c": np.ones(3, np.float32)})  # fmt: skip
+    graph = imported(model, tmp_path, {})
+    assert graph.inputs == ("x",)
+    assert "c" in graph.constants
+
+
+def test_stale_shapes_of_outputs_and_values_are_dropped(tmp_path):
+    model = model_of(RELU, {"x": (8, 3)})
+    model.graph.output[0].type.tensor_type.shape.dim.add().dim_value = 8
+    model.graph.value_info.append(model.graph.output[0])
+    assert imported(model, tmp_path, {"x": (1, 3)}).values["y"].shape == (1, 3)

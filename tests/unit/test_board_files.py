@@ -1,0 +1,114 @@
+"""The board files that ship with edgec: complete, consistent, usable by the compiler."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from typing import Any
+
+import pytest
+
+from edgec.board import Board, list_boards, load_board
+from edgec.cores import Core, Fpu
+from edgec.resources import data_dir
+
+BOARDS = list_boards()
+REQUIRED = {
+    "host",
+    "microbit",
+    "mps2_an385",
+    "mps2_an386",
+    "mps2_an500",
+    "mps2_an505",
+    "nucleo_f103rb",
+    "nucleo_f207zg",
+    "nucleo_f446re",
+    "nucleo_g0b1re",
+    "nucleo_h7a3zi_q",
+    "nucleo_l4r5zi",
+    "nucleo_u575zi_q",
+    "rpi_pico",
+}
+FACTS = {  # name: core, MHz, flash KB, KB of the region that holds the arena
+    "nucleo_f446re": (Core.CORTEX_M4, 180, 512, 128),
+    "nucleo_l4r5zi": (Core.CORTEX_M4, 120, 2048, 640),
+    "nucleo_f207zg": (Core.CORTEX_M3, 120, 1024, 128),
+    "nucleo_f103rb": (Core.CORTEX_M3, 72, 128, 20),
+    "nucleo_h7a3zi_q": (Core.CORTEX_M7, 280, 2048, 1024),
+    "nucleo_u575zi_q": (Core.CORTEX_M33, 160, 2048, 768),
+    "nucleo_g0b1re": (Core.CORTEX_M0PLUS, 64, 512, 144),
+    "rpi_pico": (Core.CORTEX_M0PLUS, 125, 2048, 264),
+    "microbit": (Core.CORTEX_M0, 16, 256, 16),
+}
+
+
+def keys_of(data: Any, prefix: str = "") -> set[str]:
+    """Every dotted key of JSON data; list elements share their list's key."""
+    if isinstance(data, list):
+        return set().union(*(keys_of(item, prefix) for item in data), {prefix})
+    if not isinstance(data, dict):
+        return {prefix}
+    inner = (keys_of(value, f"{prefix}.{key}".lstrip(".")) for key, value in data.items())
+    return set().union(*inner, {prefix})
+
+
+def test_all_boards_of_the_issue_are_there() -> None:
+    assert {board.name for board in BOARDS} == REQUIRED
+
+
+@pytest.mark.parametrize("name", FACTS)
+def test_facts(name: str) -> None:
+    board = load_board(name)
+    assert board.memory is not None
+    core, megahertz, flash_kb, ram_kb = FACTS[name]
+    assert board.core is core
+    assert board.clock_hz == megahertz * 1_000_000
+    assert board.flash_bytes == flash_kb * 1024
+    assert board.memory.region(board.memory.arena_in).size_bytes == ram_kb * 1024
+
+
+@pytest.mark.parametrize("board", BOARDS, ids=lambda board: board.name)
+def test_file_is_named_after_board_and_has_port(board: Board) -> None:
+    assert (data_dir("boards") / f"{board.name}.toml").is_file()
+    assert list((data_dir("firmware") / "port" / board.port).glob("*.c"))
+
+
+@pytest.mark.parametrize("board", BOARDS, ids=lambda board: board.name)
+def test_sources_name_keys_of_the_file(board: Board) -> None:
+    known = keys_of(board.to_json())
+    named = {key for source in board.sources for key in source.keys}
+    assert named <= known
+    if not board.is_host:
+        assert any(key.startswith("memory") for key in named)
+        assert "clock_hz" in named
+
+
+@pytest.mark.parametrize("board", BOARDS, ids=lambda board: board.name)
+def test_json_round_trip_is_plain_data(board: Board) -> None:
+    data = board.to_json()
+    assert data["name"] == board.name
+    assert data["core"] == board.core.value
+
+
+@pytest.mark.parametrize("board", BOARDS, ids=lambda board: board.name)
+def test_compiler_accepts_the_flags(board: Board) -> None:
+    compiler = shutil.which("gcc" if board.is_host else "arm-none-eabi-gcc")
+    if compiler is None:
+        pytest.skip("the compiler is not installed")
+    argv = [compiler, *board.gcc_flags, "-dM", "-E", "-x", "c", "/dev/null"]
+    macros = subprocess.run(argv, capture_output=True, text=True, check=True).stdout
+    if board.is_host:
+        return
+    assert ("__ARM_FEATURE_DSP 1" in macros) == board.dsp
+    assert ("__ARM_FP " in macros) == (board.fpu is not Fpu.NONE)
+    assert ("__ARM_ARCH_6M__" in macros) == board.core.is_armv6m
+
+
+def test_budget_of_host_is_unlimited_and_of_boards_is_not() -> None:
+    host = load_board("host")
+    assert (host.flash_bytes, host.ram_bytes, host.arena_limit_bytes) == (None, None, None)
+    h7 = load_board("nucleo_h7a3zi_q")
+    assert h7.ram_bytes == (128 + 1024) * 1024
+    assert h7.arena_limit_bytes == 1024 * 1024  # the stack is elsewhere
+    f4 = load_board("nucleo")
+    assert f4.arena_limit_bytes == 128 * 1024 - 4096

@@ -1,0 +1,78 @@
+"""The C of small cases, as text: a change of the generator shows in the difference."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from lower_samples import NetBuilder, emitted, small_net
+
+import edgec
+from edgec.codegen.contexts import KernelContext
+from edgec.codegen.library import render_kernel
+from edgec.ir.ops import PadMode, ReduceKind
+from edgec.lower import spec as s
+from edgec.lower.window import Window
+
+Golden = Callable[[str, str], None]
+
+_WINDOW = Window(5, 6, 4, 5, 6, 3, 3, 1, 1, 1, 1, 1, 1)
+_VALID = Window(5, 6, 4, 3, 2, 3, 3, 1, 2, 0, 0, 1, 1)
+_DILATED = Window(9, 9, 4, 9, 9, 3, 3, 1, 1, 2, 2, 2, 2)
+_LOOPS = (s.Loop(6, (4, 0)), s.Loop(4, (1, 1)))
+
+KERNELS: dict[str, s.KernelSpec] = {
+    "conv2d_padded": s.Conv2D(_WINDOW, 8, 1, 32),
+    "conv2d_valid_residual": s.Conv2D(_VALID, 6, 1, 32, residual_shift=12),
+    "conv2d_grouped_dilated": s.Conv2D(_DILATED, 6, 2, 34),
+    "depthwise": s.Depthwise(_WINDOW, 1, 32),
+    "gemm": s.Gemm(4, 16, 10, 32),
+    "conv_transpose": s.ConvTranspose(_WINDOW, 8, 1, 32),
+    "add_broadcast": s.Add(_LOOPS, 12),
+    "mul": s.Mul((s.Loop(24, (1, 1)),), 32),
+    "lut": s.Lut(100),
+    "prelu": s.PRelu(25, 8, 32),
+    "softmax": s.Softmax(1, 10, 32),
+    "max_pool": s.MaxPool(_WINDOW),
+    "average_pool": s.AveragePool(_WINDOW, counts_padding=False, shift=32),
+    "reduce_mean": s.Reduce(ReduceKind.MEAN, (s.Loop(8, (1,)),), (s.Loop(25, (8,)),), 32),
+    "reduce_max": s.Reduce(ReduceKind.MAX, (s.Loop(4, (8,)),), (s.Loop(8, (1,)),), 1),
+    "strided_copy": s.StridedCopy(2, (s.Loop(3, (8,)), s.Loop(2, (-4,))), 4),
+    "concat": s.Concat(9, (8, 4)),
+    "pad_constant": s.Pad(PadMode.CONSTANT, (s.PadAxis(3, 1, 5),), 8, -7),
+    "pad_reflect": s.Pad(PadMode.REFLECT, (s.PadAxis(3, 1, 5), s.PadAxis(4, 2, 6)), 8, 0),
+    "resize_nearest": s.ResizeNearest(4, 8, 8, 8),
+    "resize_linear": s.ResizeLinear(4, 8, 8, 8),
+    "arg_max": s.ArgMax(1, 10, 1, last=False),
+}
+
+
+@pytest.mark.parametrize("name", sorted(KERNELS))
+def test_kernel(name: str, golden: Golden) -> None:
+    spec = KERNELS[name]
+    text = render_kernel(KernelContext(spec.describe(), f"{spec.family}_s8_0", spec))
+    golden(f"kernels/{name}.c", text)
+
+
+def test_every_family_has_a_case() -> None:
+    assert {spec.family for spec in KERNELS.values()} == {
+        spec.family for spec in s.KernelSpec.__args__
+    }
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["include/edgec_tiny.h", "src/edgec_tiny.c", "src/edgec_tiny_weights.c", "library.json"],
+)
+def test_library_of_two_layers(name: str, golden: Golden, tmp_path: Path) -> None:
+    net = NetBuilder("tiny")
+    x = net.input("image", 1, 4, 4, 2)
+    y = net.conv(x, "hidden", (1, 4, 4, 2), kernel=3, pad=1)
+    emitted(net.build(net.conv(y, "result", (1, 4, 4, 2), residual=x)), tmp_path)
+    text = (tmp_path / name).read_text("utf-8")
+    golden(f"library/{Path(name).name}", text.replace(edgec.__version__, "VERSION"))
+
+
+def test_run_function_of_a_small_network(golden: Golden, tmp_path: Path) -> None:
+    emitted(small_net(), tmp_path)
+    text = (tmp_path / "src" / "edgec_sample.c").read_text("utf-8")
+    golden("library/sample_run.c", text[text.index("edgec_status_t edgec_sample_run") :])
