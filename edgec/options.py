@@ -21,19 +21,27 @@ class Observer(enum.Enum):
 class QuantOptions:
     """Options of post-training quantization.
 
+    The defaults were chosen with benchmarks/accuracy.py (six networks, validation data, output
+    signal-to-noise in the mean and least agreement with the float class): MSE with bias correction
+    has 30.3 dB and 98.75 %, min-max alone 28.5 dB and 98.5 %, min-max with correction 29.4 dB and
+    99.25 %, percentile 99.99 with correction 28.8 dB, entropy 21 dB and 94 %.  Min-max is nearly as
+    good on clean data but follows a single outlier.  Equalization gains 4 dB where channels are
+    uneven (visual wake words) and costs 2 to 4 dB on keyword spotting and the autoencoder: weights
+    have a scale per channel without it.
+
     Attributes:
         observer: range estimator of activations.
         percentile: kept share of values in percent, for the PERCENTILE observer.
         equalize: cross-layer equalization (Nagel et al., ICCV 2019).
         bias_correction: correct the mean output error of each layer (same paper).
         synthetic_range: what a model's input elements are assumed to lie in when there is no
-            calibration data.
+            calibration data; then the ranges are the extremes and biases stay as they are.
     """
 
-    observer: Observer = Observer.MINMAX
+    observer: Observer = Observer.MSE
     percentile: float = 99.99
     equalize: bool = False
-    bias_correction: bool = False
+    bias_correction: bool = True
     synthetic_range: tuple[float, float] = (-1.0, 1.0)
 
 

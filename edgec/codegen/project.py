@@ -50,7 +50,6 @@ _COMMON_FLAGS = (
     "-ffunction-sections",
     "-fdata-sections",
     "-fno-common",
-    "-ffile-prefix-map=$PROJECT_DIR=.",
     "-Wall",
     "-Wextra",
     "-Wl,--gc-sections",

@@ -18,6 +18,8 @@ from edgec.frontend.boundary import library_call
 
 MAX_FOLDED_ELEMENTS = 1 << 24
 """Largest tensor that folding may create; a graph could ask for any size in a few bytes."""
+MAX_FOLDED_TOTAL = 1 << 26
+"""Most elements that folding may create altogether."""
 
 _KEPT = frozenset(
     {
@@ -57,7 +59,7 @@ def clean(model: onnx.ModelProto) -> ir.Model:
             onnx_shape_inference=True,
             input_size_limit=MAX_FOLDED_ELEMENTS,
             output_size_limit=MAX_FOLDED_ELEMENTS,
-            should_fold=_may_fold,
+            should_fold=_FoldBudget().may_fold,
         )
         for tidy in (
             common.RemoveUnusedNodesPass(),
@@ -70,12 +72,21 @@ def clean(model: onnx.ModelProto) -> ir.Model:
     return graph_model
 
 
-def _may_fold(node: ir.Node) -> bool:
-    """True when evaluating a node of constant inputs is safe: its output is known to be small."""
-    if node.op_type in _KEPT or len(node.outputs) != 1:
-        return False
-    shape = static_shape(node.outputs[0])
-    return shape is not None and math.prod(shape) <= MAX_FOLDED_ELEMENTS
+class _FoldBudget:
+    """Decides which nodes of constant inputs are evaluated: those of known, bounded output."""
+
+    def __init__(self) -> None:
+        self._left = MAX_FOLDED_TOTAL
+
+    def may_fold(self, node: ir.Node) -> bool:
+        """True when a node may be evaluated; its output then counts against the budget."""
+        if node.op_type in _KEPT or len(node.outputs) != 1:
+            return False
+        shape = static_shape(node.outputs[0])
+        if shape is None or math.prod(shape) > min(MAX_FOLDED_ELEMENTS, self._left):
+            return False
+        self._left -= math.prod(shape)
+        return True
 
 
 def static_shape(value: ir.Value) -> tuple[int, ...] | None:

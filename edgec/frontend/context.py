@@ -17,6 +17,9 @@ from edgec.ir.graph import Constant, GraphBuilder, Node, Value
 from edgec.ir.infer import infer_shapes
 from edgec.ir.qparams import QuantParams
 
+MAX_RANK = 8
+"""Most dimensions of a tensor; numpy stops at 64, and nobody needs as many."""
+
 
 @dataclass(frozen=True, slots=True)
 class Pin:
@@ -117,6 +120,7 @@ class Context:
         if shape == x.shape:
             return x
         if isinstance(x, Constant):
+            _check_size(shape)
             infer_shapes(ops.Reshape(shape), [x.shape])
             return moved_constant(x, lambda array: array.reshape(shape))
         return self.emit(ops.Reshape(shape), x)
@@ -168,6 +172,8 @@ def _axis_last(rank: int, axis: int) -> tuple[int, ...]:
 
 
 def _check_size(shape: tuple[int, ...]) -> None:
+    if len(shape) > MAX_RANK:
+        raise UnsupportedError(f"the output has {len(shape)} dimensions", "use 8 at most")
     if math.prod(shape) > MAX_ELEMENTS:
         raise UnsupportedError(f"the output {list(shape)} is too large", "use smaller tensors")
     if 0 in shape:

@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import onnx
 
@@ -19,6 +20,7 @@ from edgec.frontend.names import shown
 from edgec.frontend.screen import MAX_ELEMENTS
 
 Dims = tuple[int | None, ...]
+NO_SHAPES: Mapping[str, tuple[int, ...]] = MappingProxyType({})
 
 
 def fix_input_shapes(model: onnx.ModelProto, shapes: Mapping[str, Sequence[int]]) -> None:

@@ -11,7 +11,7 @@ import onnx
 from edgec.errors import ImportModelError, UnsupportedModelError
 from edgec.frontend.cleanup import clean
 from edgec.frontend.context import Context
-from edgec.frontend.input_shapes import fix_input_shapes
+from edgec.frontend.input_shapes import NO_SHAPES, fix_input_shapes
 from edgec.frontend.load import load_model
 from edgec.frontend.names import shown
 from edgec.frontend.pins import spread_pins
@@ -19,10 +19,8 @@ from edgec.frontend.translate import Translation, translate
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Graph, Value
 
-_NO_SHAPES: Mapping[str, tuple[int, ...]] = {}
 
-
-def import_model(path: Path, shapes: Mapping[str, tuple[int, ...]] = _NO_SHAPES) -> Graph:
+def import_model(path: Path, shapes: Mapping[str, tuple[int, ...]] = NO_SHAPES) -> Graph:
     """Read an ONNX model into a graph of the REAL stage.
 
     Args:

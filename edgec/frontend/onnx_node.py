@@ -120,7 +120,10 @@ class OnnxNode:
 
     def text(self, name: str, default: str) -> str:
         """A string attribute."""
-        return str(self._node.attributes.get_string(name, default))
+        try:
+            return str(self._node.attributes.get_string(name, default))
+        except TypeError as error:  # its bytes are no UTF-8
+            raise UnsupportedError(f"{name} is not text", "correct the model") from error
 
     def is_used(self, index: int) -> bool:
         """True when somebody reads output `index`."""

@@ -112,6 +112,8 @@ def _transpose_window(
     wanted = node.integers("output_shape")
     if wanted is None and mode in ("SAME_UPPER", "SAME_LOWER"):
         wanted = tuple(size * stride for size, stride in zip(sizes, strides, strict=True))
+    if wanted is not None and len(wanted) < rank:
+        raise UnsupportedError(f"output_shape {list(wanted)} is impossible", "correct the model")
     if wanted is None:
         begins, ends = explicit_pads(node, rank) if mode != "VALID" else ((0,) * rank,) * 2
     else:

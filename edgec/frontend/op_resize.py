@@ -17,6 +17,9 @@ from edgec.ir import ops
 from edgec.ir.graph import Value
 from edgec.ir.ops import ResizeMode
 
+MAX_CELLS = 1 << 15
+"""Most rows or columns of an output; their sources are stored one by one."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Sampling:
@@ -127,7 +130,7 @@ def _positions(sampling: _Sampling, size: int, out: int, scale: float) -> _Posit
     Computed in float32 as onnxruntime does, so that ties fall to the same side.
     Source: ONNX operator documentation of Resize, coordinate_transformation_mode, nearest_mode.
     """
-    if not 1 <= out <= 1 << 24:
+    if not 1 <= out <= MAX_CELLS:
         raise UnsupportedError(f"the output has {out} rows or columns", "correct the model")
     source = _coordinates(sampling.coordinates, size, out, np.float32(scale))
     if sampling.mode is ResizeMode.NEAREST:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import pairwise
 
@@ -69,6 +70,17 @@ def gather(ctx: Context, node: OnnxNode) -> Tensor:
         raise UnsupportedError("its indices are not evenly spaced", "use Slice or Split")
     taken = take(ctx, x, {axis: (picked[0], step, len(picked))})
     return ctx.reshape(taken, (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]))
+
+
+def class_labels(ctx: Context, node: OnnxNode) -> Tensor:
+    """Of scikit-learn classifiers: labels 0, 1, 2, ... picked by ArgMax are the indices."""
+    labels, index = node.constant(0, "labels"), node.value(1)
+    counted = labels.array.reshape(-1).tolist() == list(range(labels.array.size))
+    if index.dtype is not DType.INT32 or not counted:
+        raise UnsupportedError(
+            "its labels are not 0, 1, 2, ...", "drop the label output and take the scores' argmax"
+        )
+    return ctx.reshape(index, (1, math.prod(index.shape)))
 
 
 def concat(ctx: Context, node: OnnxNode) -> Tensor:

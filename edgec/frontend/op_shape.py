@@ -118,12 +118,15 @@ def dropout(ctx: Context, node: OnnxNode) -> Tensor:
 
 
 def cast(ctx: Context, node: OnnxNode) -> Tensor:
-    """Between float types, between integer types of indices, and of shapes; vanishes."""
+    """Between float types, of ArgMax indices, and of shapes; vanishes."""
     x = node.tensor(0)
     if isinstance(x, Constant):
         raise UnsupportedError("its input is a constant", "fold constants before the export")
     to = node.integer("to", 0)
-    if (x.dtype is DType.FLOAT32 and to in _FLOATS) or (x.dtype is DType.INT32 and to in _INDICES):
+    # An index stays int32 on the target, even where scikit-learn passes it through float.
+    if to in _FLOATS and x.dtype in (DType.FLOAT32, DType.INT32):
+        return x
+    if to in _INDICES and x.dtype is DType.INT32:
         return x
     raise UnsupportedError(
         f"it converts {x.dtype.value} numbers to another kind", "leave such conversions out"

@@ -105,6 +105,11 @@ HANDLERS: Mapping[str, Handler] = MappingProxyType(
     }
 )
 
+ML_HANDLERS: Mapping[str, Handler] = MappingProxyType(
+    {"ArrayFeatureExtractor": op_select.class_labels}
+)
+"""Of the domain ai.onnx.ml."""
+
 _FOLDED = (
     ("Constant", "All attribute forms; becomes a constant."),
     (
@@ -134,6 +139,9 @@ _OBSTACLES: Mapping[str, Obstacle] = MappingProxyType(
         "DynamicQuantizeLinear": Obstacle(
             "its scale is computed at run time", "quantize statically, with calibration data"
         ),
+        "ZipMap": Obstacle(
+            "it makes dictionaries", "export with options={'zipmap': False} of skl2onnx"
+        ),
         "LogSoftmax": Obstacle(
             "logarithms of probabilities are not computed", "end with Softmax or with the logits"
         ),
@@ -147,8 +155,16 @@ _UNKNOWN = Obstacle(
 
 def supported_operators() -> tuple[OperatorSupport, ...]:
     """The table of operators, sorted by name."""
-    rows = [OperatorSupport(op, _first_sentence(h)) for op, h in HANDLERS.items()]
+    handlers = (*HANDLERS.items(), *ML_HANDLERS.items())
+    rows = [OperatorSupport(op, _first_sentence(handler)) for op, handler in handlers]
     return tuple(sorted((*rows, *(OperatorSupport(*row) for row in _FOLDED)), key=lambda r: r.op))
+
+
+def find_handler(op: str, domain: str) -> Handler | None:
+    """The handler of an operator; None when there is none."""
+    if domain == "ai.onnx.ml":
+        return ML_HANDLERS.get(op)
+    return HANDLERS.get(op) if domain in ("", "ai.onnx") else None
 
 
 def obstacle(op: str, domain: str) -> Obstacle:

@@ -10,6 +10,7 @@ from pathlib import Path
 import onnx_ir as ir
 
 from edgec.dtypes import DType
+from edgec.frontend.input_shapes import NO_SHAPES
 from edgec.frontend.load import load_model
 from edgec.frontend.onnx_import import translated
 from edgec.frontend.tensors import Tensor
@@ -17,7 +18,6 @@ from edgec.frontend.translate import TranslatedNode
 from edgec.ir.graph import Constant
 
 Shape = tuple[int, ...] | None
-_NO_SHAPES: Mapping[str, tuple[int, ...]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class ModelSummary:
         return all(node.supported for node in self.nodes)
 
 
-def inspect_model(path: Path, shapes: Mapping[str, tuple[int, ...]] = _NO_SHAPES) -> ModelSummary:
+def inspect_model(path: Path, shapes: Mapping[str, tuple[int, ...]] = NO_SHAPES) -> ModelSummary:
     """Read a model and describe every node of it.
 
     Args:

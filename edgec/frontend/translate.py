@@ -16,7 +16,7 @@ from edgec.frontend.cleanup import static_shape
 from edgec.frontend.context import Context
 from edgec.frontend.names import shown
 from edgec.frontend.onnx_node import OnnxNode
-from edgec.frontend.registry import HANDLERS, obstacle
+from edgec.frontend.registry import find_handler, obstacle
 from edgec.frontend.schema import SchemaChecker
 from edgec.frontend.tensors import Tensor, UnknownTensorError, UnsupportedError
 from edgec.ir.graph import Constant, Value
@@ -163,11 +163,12 @@ def _translate(
 def _handle(
     context: Context, view: OnnxNode, node: ir.Node, check: SchemaChecker
 ) -> tuple[Tensor, ...]:
-    handler = HANDLERS.get(view.op) if node.domain in ("", "ai.onnx") else None
+    handler = find_handler(view.op, node.domain)
     if handler is None:
         found = obstacle(view.op, node.domain)
         raise UnsupportedError(found.reason, found.remedy)
-    check(node)
+    if node.domain in ("", "ai.onnx"):
+        check(node)
     result = handler(context, view)
     return result if isinstance(result, tuple) else (result,)
 

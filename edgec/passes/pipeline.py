@@ -13,6 +13,7 @@ from edgec.passes.hoist_clip import hoist_clip
 from edgec.passes.layout import layout
 from edgec.passes.merge_reduce import merge_reduce
 from edgec.passes.remove_constant_channels import removal_notes, remove_constant_channels
+from edgec.passes.schedule import schedule, schedule_notes
 from edgec.passes.simplify import simplify
 
 REAL_PASSES = (
@@ -38,5 +39,6 @@ INTEGER_PASSES = (
         removal_notes,
     ),
     Pass("fuse_residual", Stage.INTEGER, Stage.INTEGER, fuse_residual, residual_notes),
+    Pass("schedule", Stage.INTEGER, Stage.INTEGER, schedule, schedule_notes),
 )
 """From `quant.to_integer`'s graph to the one that is lowered."""

@@ -12,7 +12,7 @@ from edgec.errors import QuantizationError
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Value
 from edgec.ir.qparams import QuantParams
-from edgec.options import QuantOptions
+from edgec.options import Observer, QuantOptions
 from edgec.quant.bias_correct import correct_biases
 from edgec.quant.calibrate import Progress, calibrate, checked_calibration
 from edgec.quant.derive import derived_params
@@ -51,7 +51,8 @@ def annotate(
     Values that share parameters (`quant.ties`) get those that the model pins; else the known ones
     of Sigmoid, Tanh and Softmax; else those of their range over the calibration data.  A model
     that pins everything needs no data.  Without data a float model is calibrated on synthetic
-    inputs (`quant.synthetic`: uniform noise in `options.synthetic_range`) with a warning.
+    inputs (`quant.synthetic`: uniform noise in `options.synthetic_range`) with a warning, by their
+    extremes and without bias correction: noise says nothing about the shape of a distribution.
 
     Args:
         graph: REAL stage, batch norms folded, no Q/DQ nodes.
@@ -79,6 +80,8 @@ def annotate(
         params = derived_params(graph, groups, params)
     open_groups = [group for group in groups if group.members[0] not in params]
     data, source = _data(graph, data, open_groups, options)
+    if source is CalibrationSource.SYNTHETIC:
+        options = replace(options, observer=Observer.MINMAX, bias_correction=False)
     if open_groups and data is not None:
         params |= _calibrated(graph, open_groups, data, options, progress)
     values = {name: _with_quant(value, params) for name, value in graph.values.items()}

@@ -113,7 +113,7 @@ def add_multipliers(first: float, second: float, where: str) -> tuple[int, int, 
     Raises:
         QuantizationError: none fits, that is the output scale is far too small.
     """
-    for shift in range(_MAX_ADD_SHIFT, 0, -1):
+    for shift in range(_MAX_ADD_SHIFT if max(first, abs(second)) < INT32_MAX else 0, 0, -1):
         multipliers = [int(round_half_up(factor * 2.0**shift)) for factor in (first, second)]
         largest = SPAN * sum(abs(m) for m in multipliers) + 2 ** (shift - 1)
         if largest <= INT32_MAX:

@@ -39,7 +39,7 @@ def upload(project_dir: Path, board: Board, *, port: str | None = None) -> str:
         BuildError: there is no program to do it, or it fails.
         ConfigError: the board cannot be written to, or `port` is no serial number.
     """
-    if port is not None and Path(port).is_dir():
+    if port and Path(port).is_dir():
         return _copy_to_drive(project_dir, board, Path(port))
     tool = upload_tool(board)
     arguments = ["run", "--silent", "--target", "upload"]

@@ -175,6 +175,12 @@ def test_bad_node(capsys: Capsys, tmp_path: Path, earlier: Path, node: onnx.Node
     check_refused(capsys, saved(model_of([node]), tmp_path), earlier)
 
 
+def test_text_attribute_that_is_no_text(capsys: Capsys, tmp_path: Path, earlier: Path) -> None:
+    node = helper.make_node("MaxPool", ["x"], ["y"], kernel_shape=[2, 2], auto_pad=b"\xffOTSET")
+    model = model_of([node], input_shape=(1, 1, 4, 4))
+    check_refused(capsys, saved(model, tmp_path), earlier)
+
+
 def test_no_nodes_inputs_or_outputs(capsys: Capsys, tmp_path: Path, earlier: Path) -> None:
     relu = [helper.make_node("Relu", ["x"], ["y"])]
     empty, no_output, no_input = model_of([]), model_of(relu), model_of(relu)

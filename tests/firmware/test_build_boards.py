@@ -59,7 +59,7 @@ def test_port_compiles_cleanly_with_clang(tmp_path: Path, board: Board) -> None:
     if clang is None:
         pytest.skip("clang is not installed")
     project = emit_probe(tmp_path, board)
-    sources = [path for path in (project / "src" / "port").rglob("*.c")]
+    sources = list((project / "src" / "port").rglob("*.c"))
     target = [] if board.is_host else ["--target=arm-none-eabi", *board.gcc_flags]
     folders = ["include", "src/port/common", "src/port/drivers"]
     argv = [clang, *target, "-std=c11", *WARNING_FLAGS, "-fsyntax-only"]

@@ -11,6 +11,7 @@ from random_net import Net
 from random_ops import OPS
 
 from edgec.dtypes import Array
+from edgec.interp import run_graph
 from edgec.ir import Graph
 
 
@@ -40,7 +41,7 @@ def all_operators(seed: int, each: int) -> Graph:
 
 
 def grow_network(net: Net, nodes: int) -> Graph:
-    """A network of so many nodes."""
+    """A network of so many nodes; nothing is built on tensors that are nearly constant."""
     tensors = [net.input(net.image_shape())]
     for _ in range(nodes):
         # The last tensor most of the time; an early one makes a branch that lives long.
@@ -49,10 +50,18 @@ def grow_network(net: Net, nodes: int) -> Graph:
         is_image = len(shape) == 4 and shape[0] == 1
         names = [name for name, kind in OPS.items() if is_image or not kind.needs_image]
         y = OPS[net.pick(names)].apply(net, x)
-        is_small = 0 < len(net.shape(y)) <= 6 and np.prod(net.shape(y)) <= 20_000
-        if net.builder.values[y].quant is not None and is_small:
+        fits = 0 < len(net.shape(y)) <= 6 and np.prod(net.shape(y)) <= 20_000
+        if net.builder.values[y].quant is not None and fits and _varies(net, y):
             tensors.append(y)
     return net.build()
+
+
+def _varies(net: Net, name: str) -> bool:
+    """A random input gives at least four codes."""
+    graph = net.build()
+    rng = np.random.default_rng(0)
+    inputs = {n: rng.integers(-128, 128, graph.shape(n)).astype(np.int8) for n in graph.inputs}
+    return len(np.unique(run_graph(graph, inputs)[name])) >= 4
 
 
 def _apply(net: Net, op: str) -> None:

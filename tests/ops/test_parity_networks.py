@@ -17,7 +17,7 @@ QUICK = settings(
     database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
-THOROUGH = settings(QUICK, max_examples=400)
+THOROUGH = settings(QUICK, max_examples=120)
 
 
 def check(graph: Graph) -> None:

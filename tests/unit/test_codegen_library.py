@@ -99,7 +99,7 @@ _TARGETS = (
 )
 
 
-@pytest.mark.parametrize(("compiler", "flags"), _TARGETS, ids=lambda value: "".join(value))
+@pytest.mark.parametrize(("compiler", "flags"), _TARGETS, ids="".join)
 @pytest.mark.parametrize("level", ["-Os", "-O2"])
 def test_compiles_clean(compiler: str, flags: tuple[str, ...], level: str, tmp_path: Path) -> None:
     emitted(small_net(), tmp_path / "library")

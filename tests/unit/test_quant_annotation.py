@@ -40,7 +40,7 @@ def test_every_observer_gives_a_valid_graph_of_good_quality(graph, observer):
 def test_ranges_are_those_of_the_float_network():
     graph = residual_network()
     data = samples(graph, 20)
-    annotated, _ = annotate(graph, data, QuantOptions())
+    annotated, _ = annotate(graph, data, QuantOptions(observer=Observer.MINMAX))
     names = [n.output for n in graph.nodes if fused_clip(graph, n) is None]
     seen = dict.fromkeys(names, 0.0)
     for _, batch in activations(graph, names, data):

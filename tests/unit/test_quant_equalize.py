@@ -132,7 +132,7 @@ def coarse() -> Graph:
 def test_bias_correction_removes_the_mean_error_of_weights():
     graph = coarse()
     data = {"x": samples(graph, 32)["x"] + np.float32(2.0)}
-    plain, _ = annotate(graph, data, QuantOptions())
+    plain, _ = annotate(graph, data, QuantOptions(bias_correction=False))
     corrected, _ = annotate(graph, data, QuantOptions(bias_correction=True))
     verify(corrected, Stage.ANNOTATED)
     names = ["first", "second"]

@@ -51,7 +51,7 @@ def project(tmp_path: Path, board: str) -> Path:
     (library / "include").mkdir(parents=True)
     (library / "library.json").write_text('{"name": "n", "version": "0.0.0"}')
     (library / "include" / "n.h").write_text("/* nothing */\n")
-    folder = tmp_path / "project"
+    folder = tmp_path / "my project"  # a space, which commands must survive
     emit_project([FirmwareModel(library, "n", "n.h", "n_model", 8)], load_board(board), folder)
     shutil.rmtree(folder / "src" / "app")
     (folder / "src" / "app").mkdir()
@@ -74,9 +74,10 @@ def test_next_program_is_taken_when_the_first_is_absent(tmp_path: Path, programs
     note = provide(programs, "st-flash")
     folder = project(tmp_path, "nucleo")
     assert "st-flash" in upload(folder, load_board("nucleo"))
-    words = note.read_text().split()
-    assert words[-3:] == ["write", ".pio/build/nucleo_f446re/firmware.bin", "0x8000000"]
-    assert (folder / words[-2]).is_file()
+    words = note.read_text().splitlines()
+    image = folder / ".pio" / "build" / "nucleo_f446re" / "firmware.bin"
+    assert words[-3:] == ["write", str(image), "0x8000000"]
+    assert image.is_file()
 
 
 def test_failure_of_the_program_is_an_error(tmp_path: Path, programs: Path) -> None:

@@ -221,6 +221,25 @@ def test_huge_constants_are_not_computed(tmp_path):
         imported(model_of(nodes, {"x": (1, 1)}, shape), tmp_path)
 
 
+def test_too_many_dimensions(tmp_path):
+    shape = {"s": np.ones(100, np.int64), "w": np.ones((1, 1), np.float32)}
+    for nodes in (
+        [N("Reshape", ["x", "s"], ["y"])],
+        [N("DequantizeLinear", ["q", "w1"], ["d"]), N("Reshape", ["d", "s"], ["r"]),
+         N("Add", ["x", "r"], ["y"])],
+    ):  # fmt: skip
+        constants = {**shape, "q": np.ones(1, np.int8), "w1": np.float32(1)}
+        with pytest.raises(UnsupportedModelError, match="100 dimensions"):
+            imported(model_of(nodes, {"x": (1, 1)}, constants), tmp_path)
+
+
+def test_resize_to_an_endless_image(tmp_path):
+    sizes = {"s": np.array([1, 1, 2**24, 1], np.int64)}
+    node = N("Resize", ["x", "", "", "s"], ["y"])
+    with pytest.raises(UnsupportedModelError, match="rows or columns"):
+        imported(model_of([node], {"x": (1, 1, 2, 1)}, sizes), tmp_path)
+
+
 def test_sparse_initializers(tmp_path):
     model = gemm_model()
     values = helper.make_tensor("sp", TensorProto.FLOAT, [1], [1.0])

@@ -401,6 +401,26 @@ def test_output_of_a_vanished_operator_keeps_its_name(tmp_path):
     assert graph.outputs == ("a", "y")
 
 
+def test_scikit_learn_classifier(tmp_path):
+    """The operators that skl2onnx writes behind a multi-layer perceptron."""
+    nodes = [
+        N("Cast", ["x"], ["xc"], to=TensorProto.FLOAT),
+        N("MatMul", ["xc", "w"], ["h"]),
+        N("Add", ["h", "b"], ["s"]),
+        N("Softmax", ["s"], ["p"], axis=1),
+        N("ArgMax", ["p"], ["i"], axis=1),
+        N("ArrayFeatureExtractor", ["classes", "i"], ["l"], domain="ai.onnx.ml"),
+        N("Cast", ["l"], ["lf"], to=TensorProto.FLOAT),
+        N("Reshape", ["lf", "flat"], ["lr"]),
+        N("Cast", ["lr"], ["y"], to=TensorProto.INT64),
+    ]
+    constants = {"w": f(4, 3), "b": f(3), "classes": i(0, 1, 2), "flat": i(-1)}
+    model = model_of(nodes, {"x": (1, 4)}, constants, output_type=TensorProto.INT64)
+    model.opset_import.append(helper.make_opsetid("ai.onnx.ml", 1))
+    graph = assert_same(model, tmp_path)
+    assert graph.values["y"].shape == (1,)
+
+
 def test_every_handler_states_its_constraints():
     table = supported_operators()
     assert {row.op for row in table} >= set(HANDLERS)

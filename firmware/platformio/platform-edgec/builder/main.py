@@ -1,7 +1,7 @@
 """Build and upload, run by SCons inside PlatformIO.
 
 Which processor, which sizes and which upload programs come from the board's manifest; every
-option of the compiler comes from platformio.ini.
+other option of the compiler comes from platformio.ini.
 """
 
 import sys
@@ -27,6 +27,8 @@ env.Replace(
     PROGSUFFIX=".elf",
 )
 
+# The firmware shall not depend on where the project lies.
+env.Append(CCFLAGS=["-ffile-prefix-map=" + env.subst("$PROJECT_DIR") + "=."])
 core_flags = board.get("build.core_flags")
 env.Append(ASFLAGS=core_flags, CCFLAGS=core_flags, LINKFLAGS=core_flags)
 if not is_host:
@@ -71,7 +73,7 @@ def upload_command(tool: str) -> str:
         "st-flash": [
             *st_flash,
             *(["--serial", serial] if serial else []),
-            *["write", f"{image}.bin", hex(int(board.get("build.flash_origin")))],
+            *["write", f'"{image}.bin"', hex(int(board.get("build.flash_origin")))],
         ],
         "picotool": ["picotool", "load", "-x", "-t", "elf", "$SOURCE"],
     }

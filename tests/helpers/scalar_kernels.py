@@ -1,0 +1,225 @@
+"""The definitions of `ir/qops.py`, one element at a time: the oracle of the oracle."""
+
+import itertools
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from edgec.dtypes import Array
+from edgec.interp.operands import Operand
+from edgec.ir import qops
+from edgec.ir.ops import PadMode, ReduceKind
+
+Element = Callable[[qops.AddParams | object, list[Operand], int, tuple[int, ...]], int]
+
+
+def rshr(x: int, n: int) -> int:
+    return (x + 2 ** (n - 1)) // 2**n if n else x
+
+
+def clamp(attrs: object, value: int) -> int:
+    return min(max(value, attrs.act_min), attrs.act_max)
+
+
+def add_params(p: qops.AddParams, a: int, b: int) -> int:
+    total = (a - p.a_zero_point) * p.a_multiplier + (b - p.b_zero_point) * p.b_multiplier
+    return clamp(p, p.y_zero_point + rshr(total, p.shift))
+
+
+def conv(attrs, inputs, zy, at):
+    x, weight, bias, multiplier = (operand.array for operand in inputs[:4])
+    n, oy, ox, o = at
+    depth, filters = weight.shape[3], weight.shape[0] // attrs.group
+    acc = int(bias[o])
+    for ky, kx, i in np.ndindex(*weight.shape[1:]):
+        y = oy * attrs.strides[0] - attrs.pads[0] + ky * attrs.dilations[0]
+        z = ox * attrs.strides[1] - attrs.pads[1] + kx * attrs.dilations[1]
+        if 0 <= y < x.shape[1] and 0 <= z < x.shape[2]:
+            code = int(x[n, y, z, o // filters * depth + i]) - inputs[0].zero_point
+            acc += code * int(weight[o, ky, kx, i])
+    t = clamp(attrs, attrs.y_zero_point + rshr(acc * int(multiplier[o]), attrs.shift))
+    return t if attrs.residual is None else add_params(attrs.residual, t, int(inputs[4].array[at]))
+
+
+def conv_transpose(attrs, inputs, zy, at):
+    x, weight, bias, multiplier = (operand.array for operand in inputs)
+    n, oy, ox, o = at
+    depth, filters = weight.shape[3], weight.shape[0] // attrs.group
+    acc = int(bias[o])
+    for iy, ix in np.ndindex(*x.shape[1:3]):
+        for ky, kx in np.ndindex(*weight.shape[1:3]):
+            y = iy * attrs.strides[0] - attrs.pads[0] + ky * attrs.dilations[0]
+            z = ix * attrs.strides[1] - attrs.pads[1] + kx * attrs.dilations[1]
+            if (y, z) == (oy, ox):
+                for i in range(depth):
+                    code = int(x[n, iy, ix, o // filters * depth + i]) - inputs[0].zero_point
+                    acc += code * int(weight[o, ky, kx, i])
+    return clamp(attrs, attrs.y_zero_point + rshr(acc * int(multiplier[o]), attrs.shift))
+
+
+def gemm(attrs, inputs, zy, at):
+    x, weight, bias, multiplier = (operand.array for operand in inputs)
+    n = at[-1]
+    codes = (int(code) - inputs[0].zero_point for code in x[at[:-1]])
+    acc = int(bias[n]) + sum(c * int(w) for c, w in zip(codes, weight[n], strict=True))
+    return clamp(attrs, attrs.y_zero_point + rshr(acc * int(multiplier[n]), attrs.shift))
+
+
+def _broadcast(array: Array, at: tuple[int, ...]) -> int:
+    at = at[len(at) - array.ndim :]
+    return int(array[tuple(0 if n == 1 else i for n, i in zip(array.shape, at, strict=True))])
+
+
+def add(attrs, inputs, zy, at):
+    return add_params(attrs.params, *(_broadcast(operand.array, at) for operand in inputs))
+
+
+def mul(attrs, inputs, zy, at):
+    a, b = (_broadcast(operand.array, at) - operand.zero_point for operand in inputs)
+    return clamp(attrs, zy + rshr(a * b * attrs.multiplier, attrs.shift))
+
+
+def lut(attrs, inputs, zy, at):
+    return int(inputs[1].array[int(inputs[0].array[at]) + 128])
+
+
+def prelu(attrs, inputs, zy, at):
+    code = int(inputs[0].array[at]) - inputs[0].zero_point
+    multiplier = attrs.multiplier if code >= 0 else int(inputs[1].array[at[-1]])
+    return clamp(attrs, zy + rshr(code * multiplier, attrs.shift))
+
+
+def softmax(attrs, inputs, zy, at):
+    row = [int(code) for code in inputs[0].array[at[:-1]]]
+    exponentials = [int(inputs[1].array[max(row) - code]) for code in row]
+    divisor = max(rshr(sum(exponentials) * attrs.multiplier, attrs.shift), 1)
+    return clamp(attrs, zy + (exponentials[at[-1]] + divisor // 2) // divisor)
+
+
+def _taps(attrs, shape: tuple[int, ...], at: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+    n, oy, ox, c = at
+    for ky, kx in np.ndindex(*attrs.kernel):
+        y = oy * attrs.strides[0] - attrs.pads[0] + ky * attrs.dilations[0]
+        z = ox * attrs.strides[1] - attrs.pads[1] + kx * attrs.dilations[1]
+        if 0 <= y < shape[1] and 0 <= z < shape[2]:
+            yield n, y, z, c
+
+
+def max_pool(attrs, inputs, zy, at):
+    x = inputs[0].array
+    # No tap inside the image: the maximum of nothing.
+    return max((int(x[tap]) for tap in _taps(attrs, x.shape, at)), default=-128)
+
+
+def average_pool(attrs, inputs, zy, at):
+    x = inputs[0].array
+    codes = [int(x[tap]) - inputs[0].zero_point for tap in _taps(attrs, x.shape, at)]
+    count = attrs.kernel[0] * attrs.kernel[1] if attrs.count_include_pad else len(codes)
+    return clamp(attrs, zy + rshr(sum(codes) * int(inputs[1].array[count]), attrs.shift))
+
+
+def _reduced(x: Array, axes: tuple[int, ...], keepdims: bool, at: tuple[int, ...]) -> list[int]:
+    """The elements of x that end up at `at`."""
+    kept = iter(at)
+    ranges = []
+    for axis, size in enumerate(x.shape):
+        if axis not in axes:
+            ranges.append([next(kept)])
+            continue
+        if keepdims:
+            next(kept)
+        ranges.append(list(range(size)))
+    return [int(x[index]) for index in itertools.product(*ranges)]
+
+
+def reduce(attrs, inputs, zy, at):
+    codes = _reduced(inputs[0].array, attrs.axes, attrs.keepdims, at)
+    if attrs.kind is ReduceKind.MAX:
+        return max(codes)
+    total = sum(code - inputs[0].zero_point for code in codes)
+    return clamp(attrs, zy + rshr(total * attrs.multiplier, attrs.shift))
+
+
+def arg_max(attrs, inputs, zy, at):
+    codes = _reduced(inputs[0].array, (attrs.axis,), attrs.keepdims, at)
+    where = [index for index, code in enumerate(codes) if code == max(codes)]
+    return where[-1] if attrs.select_last_index else where[0]
+
+
+def reshape(attrs, inputs, zy, at):
+    return int(inputs[0].array.ravel()[np.ravel_multi_index(at, attrs.shape)])
+
+
+def transpose(attrs, inputs, zy, at):
+    source = [0] * len(at)
+    for axis, index in zip(attrs.perm, at, strict=True):
+        source[axis] = index
+    return int(inputs[0].array[tuple(source)])
+
+
+def slice_(attrs, inputs, zy, at):
+    ranges = zip(attrs.starts, attrs.steps, at, strict=True)
+    return int(inputs[0].array[tuple(start + i * step for start, step, i in ranges)])
+
+
+def concat(attrs, inputs, zy, at):
+    index = at[attrs.axis]
+    for operand in inputs:
+        size = operand.array.shape[attrs.axis]
+        if index < size:
+            return int(operand.array[(*at[: attrs.axis], index, *at[attrs.axis + 1 :])])
+        index -= size
+    raise IndexError
+
+
+def pad(attrs, inputs, zy, at):
+    x = inputs[0].array
+    source = []
+    for (before, _), size, index in zip(attrs.pads, x.shape, at, strict=True):
+        position = index - before
+        if not 0 <= position < size:
+            match attrs.mode:
+                case PadMode.CONSTANT:
+                    return attrs.value
+                case PadMode.EDGE:
+                    position = 0 if position < 0 else size - 1
+                case PadMode.REFLECT:
+                    position = -position if position < 0 else 2 * (size - 1) - position
+        source.append(position)
+    return int(x[tuple(source)])
+
+
+def resize_nearest(attrs, inputs, zy, at):
+    x, rows, cols = (operand.array for operand in inputs)
+    return int(x[at[0], rows[at[1]], cols[at[2]], at[3]])
+
+
+def resize_linear(attrs, inputs, zy, at):
+    x, rows, cols = (operand.array.astype(int) for operand in inputs)
+    (rl, rh, wr), (cl, ch, wc) = rows[at[1]], cols[at[2]]
+    low = (2048 - wc) * x[at[0], rl, cl, at[3]] + wc * x[at[0], rl, ch, at[3]]
+    high = (2048 - wc) * x[at[0], rh, cl, at[3]] + wc * x[at[0], rh, ch, at[3]]
+    return rshr(int((2048 - wr) * low + wr * high), 22)
+
+
+ELEMENTS: dict[type, Element] = {
+    qops.QConv: conv,
+    qops.QConvTranspose: conv_transpose,
+    qops.QGemm: gemm,
+    qops.QAdd: add,
+    qops.QMul: mul,
+    qops.QLut: lut,
+    qops.QPRelu: prelu,
+    qops.QSoftmax: softmax,
+    qops.QMaxPool: max_pool,
+    qops.QAveragePool: average_pool,
+    qops.QReduce: reduce,
+    qops.QArgMax: arg_max,
+    qops.QReshape: reshape,
+    qops.QTranspose: transpose,
+    qops.QSlice: slice_,
+    qops.QConcat: concat,
+    qops.QPad: pad,
+    qops.QResizeNearest: resize_nearest,
+    qops.QResizeLinear: resize_linear,
+}

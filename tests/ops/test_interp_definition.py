@@ -1,0 +1,64 @@
+"""The numpy oracle = the definitions of qops.py read literally, element by element."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from random_graphs import adversarial_inputs, all_operators, single_ops
+from random_ops import OPS
+from scalar_kernels import ELEMENTS
+
+from edgec.interp import run_graph
+from edgec.interp.int_interp import KERNELS
+from edgec.interp.operands import Operand
+from edgec.ir import Graph, Node, qops
+from edgec.ir.verify import Stage, verify
+
+_MOST_ELEMENTS = 25
+"""Elements checked per tensor: enough for every border, few enough for a loop in Python."""
+
+
+def check_node(graph: Graph, node: Node, values: dict, rng: np.random.Generator) -> None:
+    operands = []
+    for name in node.inputs:
+        tensor = graph.constants.get(name) or graph.values[name]
+        array = tensor.array if name in graph.constants else values[name]
+        quant = tensor.quant
+        operands.append(Operand(array, quant.tensor_zero_point if quant is not None else 0))
+    y, quant = values[node.output], graph.values[node.output].quant
+    zero_point = quant.tensor_zero_point if quant is not None else 0
+    where = list(np.ndindex(y.shape))
+    if len(where) > _MOST_ELEMENTS:
+        where = [where[i] for i in rng.choice(len(where), _MOST_ELEMENTS, replace=False)]
+    for at in where:
+        expected = ELEMENTS[type(node.attrs)](node.attrs, operands, zero_point, at)
+        assert y[at] == expected, f"{node.attrs} at {at}"
+
+
+@pytest.mark.parametrize("op", OPS)
+@settings(
+    max_examples=8,
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+)
+@given(data=st.data())
+def test_kernel_is_its_definition(op: str, data: st.DataObject):
+    graph = data.draw(single_ops(op, 6))
+    verify(graph, Stage.INTEGER, "the random generator")
+    rng = np.random.default_rng(5)
+    for inputs in adversarial_inputs(graph, rng)[2:5]:
+        values = run_graph(graph, inputs)
+        for node in graph.nodes:
+            check_node(graph, node, values, rng)
+
+
+def test_every_integer_operator_has_a_kernel_and_a_generator():
+    defined = {
+        c
+        for c in vars(qops).values()
+        if isinstance(c, type) and c.__name__.startswith("Q") and c.__module__ == qops.__name__
+    }
+    generated = {type(node.attrs) for node in all_operators(0, 2).nodes}
+    assert defined == set(KERNELS) == set(ELEMENTS) == generated
