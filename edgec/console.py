@@ -45,20 +45,34 @@ def print_json(data: Any) -> None:
 
 def print_error(error: EdgecError) -> None:
     """What, where and what to do about it, on stderr."""
-    where = f"[bold]{escape(error.where)}[/]: " if error.where else ""
-    err.print(f"[bold red]error:[/] {where}{escape(error.what)}")
+    where = f"[bold]{safe(error.where)}[/]: " if error.where else ""
+    err.print(f"[bold red]error:[/] {where}{safe(error.what)}")
     if error.hint:
-        err.print(f"[cyan]hint:[/] {escape(error.hint)}")
+        err.print(f"[cyan]hint:[/] {safe(error.hint)}")
 
 
 def print_next(command: str) -> None:
     """The command that a user is likely to want now."""
-    out.print(f"\nnext: [bold green]{escape(command)}[/]")
+    out.print(f"\nnext: [bold green]{safe(command)}[/]")
+
+
+def safe(text: str) -> str:
+    """Text from a model or file, fit for a terminal: no markup, no control characters.
+
+    Escape sequences and bidirectional marks in a tensor's name must not reach the terminal.
+    """
+    shown = (c if c == "\n" or c.isprintable() else repr(c)[1:-1] for c in text)
+    return escape("".join(shown))
+
+
+def shortened(text: str, limit: int = 60) -> str:
+    """A long name, cut to its end, which tells more than its start."""
+    return text if len(text) <= limit else f"…{text[-limit + 1 :]}"
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:
     """A table; columns whose header starts with ">" are right-aligned numbers."""
-    result = Table(title=escape(title), title_justify="left", header_style="bold")
+    result = Table(title=safe(title), title_justify="left", header_style="bold")
     for column in columns:
         number = column.startswith(">")
         result.add_column(
@@ -68,7 +82,7 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) 
             overflow="ellipsis",
         )
     for row in rows:
-        result.add_row(*(escape("" if cell is None else str(cell)) for cell in row))
+        result.add_row(*(safe("" if cell is None else str(cell)) for cell in row))
     return result
 
 

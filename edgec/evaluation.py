@@ -14,7 +14,7 @@ import numpy as np
 from edgec.dtypes import Array
 from edgec.errors import ConfigError
 from edgec.frontend.float_model import FloatModel
-from edgec.report import Report
+from edgec.report import Report, TensorReport
 from edgec.samples import InputSpec, load_labels, load_samples
 from edgec.session import MODEL_COPY, Progress, open_session
 
@@ -69,6 +69,7 @@ def evaluate(
     labels = load_labels(data, count)[:limit]
     samples = {name: array[:limit] for name, array in samples.items()}
     name = _scores_name(report)
+    _check_labels(labels, report.outputs[0], data)
     found = _classes(open_session(folder, on).run(samples, progress)[name])
     wanted = _classes(FloatModel(folder / MODEL_COPY).run(_float_inputs(report, samples))[name])
     return Evaluation(
@@ -90,6 +91,16 @@ def _scores_name(report: Report) -> str:
             hint="use edgec run and judge its outputs yourself",
         )
     return output.name
+
+
+def _check_labels(labels: Array, output: TensorReport, data: Path) -> None:
+    classes = math.prod(output.shape)
+    if classes > 1 and (labels.min() < 0 or labels.max() >= classes):
+        raise ConfigError(
+            f"labels run from {labels.min()} to {labels.max()}; the model has {classes} classes",
+            where=f"{data}: y",
+            hint=f"number the classes from 0 to {classes - 1}",
+        )
 
 
 def _float_inputs(report: Report, samples: Mapping[str, Array]) -> dict[str, Array]:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import enum
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from edgec.errors import ConfigError
 
 
 class Observer(enum.Enum):
@@ -43,6 +46,16 @@ class QuantOptions:
     equalize: bool = False
     bias_correction: bool = True
     synthetic_range: tuple[float, float] = (-1.0, 1.0)
+
+    def __post_init__(self) -> None:
+        if not 50.0 < self.percentile <= 100.0:
+            raise ConfigError(
+                f"a percentile of {self.percentile:g} keeps too little",
+                hint="give the share of values to keep in percent, above 50 and up to 100",
+            )
+        low, high = self.synthetic_range
+        if not (math.isfinite(low) and math.isfinite(high) and low < high):
+            raise ConfigError(f"[{low:g}, {high:g}] is no range", where="synthetic_range")
 
 
 @dataclass(frozen=True, slots=True)

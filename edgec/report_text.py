@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
-from rich.markup import escape
 
 from edgec.board import Board
-from edgec.console import count, table
+from edgec.console import count, safe, shortened, table
 from edgec.inspection import Inspection
 from edgec.quantization import Quantization
 from edgec.report import LayerReport, Report, TensorReport
@@ -32,23 +31,23 @@ def print_report(report: Report, out: Console) -> None:
     out.print(_layer_table(report))
     out.print(_memory_table(report))
     for note in report.notes:
-        out.print(f"note: {escape(note)}")
+        out.print(f"note: {safe(note)}")
     for check in report.checks:
         if check.skipped:
-            out.print(f"[yellow]not checked on {check.what}:[/] {escape(check.skipped)}")
+            out.print(f"[yellow]not checked on {check.what}:[/] {safe(check.skipped)}")
         else:
             out.print(
                 f"[green]checked on {check.what}:[/] {check.samples} inputs, {check.steps} tensors "
                 "each, equal to the numpy reference bit for bit"
             )
     for warning in report.warnings:
-        out.print(f"[bold yellow]warning:[/] {escape(warning)}")
+        out.print(f"[bold yellow]warning:[/] {safe(warning)}")
 
 
 def _tensor_table(title: str, tensors: Sequence[TensorReport]) -> object:
     rows = [
         (
-            tensor.name,
+            shortened(tensor.name),
             f"{tensor.dtype} {_shape(tensor.shape)}",
             f"{tensor.library_dtype} {_shape(tensor.library_shape)}",
             f"{tensor.scale:.6g}",
@@ -83,7 +82,7 @@ def _layer_table(report: Report) -> object:
 def _layer_name(layer: LayerReport) -> str:
     """The first ONNX node that a step stands for, its end if it is long."""
     name = next(iter(layer.sources), layer.name)
-    return name if len(name) <= 40 else f"…{name[-39:]}"
+    return shortened(name, 40)
 
 
 def _memory_table(report: Report) -> object:
@@ -137,7 +136,7 @@ def print_inspection(inspection: Inspection, out: Console) -> None:
     summary = inspection.summary
     rows = [
         (
-            node.name if len(node.name) <= 44 else f"…{node.name[-43:]}",
+            shortened(node.name, 44),
             node.op,
             ", ".join(_maybe_shape(shape) for shape in node.output_shapes),
             count(node.macs) if node.macs else "",
@@ -150,8 +149,8 @@ def print_inspection(inspection: Inspection, out: Console) -> None:
     out.print(table(f"{summary.name} (opset {summary.opset})", columns, rows))
     for title, tensors in (("inputs", summary.inputs), ("outputs", summary.outputs)):
         for tensor in tensors:
-            text = f"{tensor.name}: {tensor.dtype} {_maybe_shape(tensor.shape)}"
-            out.print(f"{title[:-1]} {escape(text)}")
+            text = f"{shortened(tensor.name)}: {tensor.dtype} {_maybe_shape(tensor.shape)}"
+            out.print(f"{title[:-1]} {safe(text)}")
     out.print(f"{count(summary.macs)} MACs, {count(summary.parameters)} parameters")
     live = inspection.live_macs
     if live is not None and live < summary.macs:
@@ -161,8 +160,8 @@ def print_inspection(inspection: Inspection, out: Console) -> None:
         )
     for node in summary.nodes:
         if not node.supported:
-            out.print(f"[red]not supported:[/] {escape(f'{node.name} ({node.op}): {node.reason}')}")
-            out.print(f"  remedy: {escape(node.remedy)}")
+            out.print(f"[red]not supported:[/] {safe(f'{shortened(node.name)} ({node.op}): {node.reason}')}")
+            out.print(f"  remedy: {safe(node.remedy)}")
 
 
 def _maybe_shape(shape: Sequence[int] | None) -> str:
@@ -182,12 +181,12 @@ def _mark(check: Check) -> str:
 def print_quantization(result: Quantization, out: Console) -> None:
     """Quality of a quantized model, layer by layer."""
     rows = [
-        (layer.value, layer.op.removeprefix("Q"), f"{layer.sqnr_db:.1f}", f"{layer.saturated:.2%}")
+        (shortened(layer.value), layer.op.removeprefix("Q"), f"{layer.sqnr_db:.1f}", f"{layer.saturated:.2%}")
         for layer in result.report.layers
     ]
     if rows:
         columns = ("layer output", "operator", ">SQNR dB", ">saturated")
         out.print(table("Quantization", columns, rows))
     for warning in result.report.warnings:
-        out.print(f"[bold yellow]warning:[/] {escape(warning)}")
-    out.print(f"written to {escape(str(result.output))}")
+        out.print(f"[bold yellow]warning:[/] {safe(warning)}")
+    out.print(f"written to {safe(str(result.output))}")

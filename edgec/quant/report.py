@@ -10,8 +10,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from edgec.dtypes import Array
+from edgec.fixedpoint import INT8_MAX, INT8_MIN
 from edgec.interp.int_interp import run_graph
 from edgec.ir.graph import Graph
+from edgec.ir.qparams import QuantParams
 from edgec.options import QuantOptions
 from edgec.quant.calibrate import Progress, activations
 from edgec.quant.conversion import to_integer
@@ -38,7 +40,7 @@ class LayerQuality:
         value: name of its output.
         sqnr_db: 10 log10 of signal power over error power against the float graph, in dB; inf
             when they are equal, -inf when the float tensor is zero and the integer one is not.
-        saturated: share of the output's codes at -128 or 127, 0 to 1.
+        saturated: share of the float values that lie beyond what the codes can represent, 0 to 1.
     """
 
     node: str
@@ -124,16 +126,18 @@ class _Tally:
 
     signal: float = 0.0
     noise: float = 0.0
-    extreme: int = 0
+    beyond: int = 0
     elements: int = 0
 
-    def add(self, real: Array, codes: Array, result: Array) -> None:
-        """Take in one sample: float values, int8 codes and their real values."""
+    def add(self, real: Array, codes: Array, quant: QuantParams) -> None:
+        """Take in one sample: float values, and int8 codes with their parameters."""
+        result = quant.dequantize(codes)
         wanted = real.astype(np.float64).reshape(result.shape)
         finite = np.isfinite(wanted)  # a Pad may hold -inf, which no code can be near
         self.signal += float(np.sum(wanted[finite] ** 2))
         self.noise += float(np.sum((result - wanted)[finite] ** 2))
-        self.extreme += int(np.count_nonzero((codes == -128) | (codes == 127)))
+        steps = wanted / quant.tensor_scale + quant.tensor_zero_point
+        self.beyond += int(np.count_nonzero((steps < INT8_MIN - 0.5) | (steps > INT8_MAX + 0.5)))
         self.elements += codes.size
 
     @property
@@ -143,8 +147,8 @@ class _Tally:
 
     @property
     def saturated(self) -> float:
-        """Share of codes at either end."""
-        return self.extreme / max(self.elements, 1)
+        """Share of values beyond the codes."""
+        return self.beyond / max(self.elements, 1)
 
 
 def _ratio_db(signal: float, noise: float) -> float:

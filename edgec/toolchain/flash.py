@@ -7,9 +7,9 @@ import shutil
 from pathlib import Path
 
 from edgec.board import Board
-from edgec.errors import BuildError, ConfigError
+from edgec.errors import BuildError, ConfigError, InternalError
 from edgec.toolchain import process
-from edgec.toolchain.platformio import Mode, run_platformio
+from edgec.toolchain.platformio import Mode, build, run_platformio
 
 UPLOAD_INSTALL = {
     "openocd": "apt-get install openocd",
@@ -82,12 +82,12 @@ def _copy_to_drive(project_dir: Path, board: Board, drive: Path) -> str:
     """The boards' USB drives take a flash image and write it; which form depends on the board."""
     if not board.upload.drive_image:
         raise ConfigError("this board has no USB drive", where=board.name)
-    name = f"firmware.{board.upload.drive_image}"
-    image = project_dir / ".pio" / "build" / board.name / name
-    if not image.is_file():
-        raise BuildError("the firmware is not built", where=str(image), hint="compile it first")
+    files = build(project_dir, board)
+    image = {"bin": files.bin, "hex": files.hex, "uf2": files.uf2}[board.upload.drive_image]
+    if image is None:
+        raise InternalError("the build made no image for the drive", where=board.name)
     try:
-        shutil.copyfile(image, drive / name)
+        shutil.copyfile(image, drive / image.name)
     except OSError as error:
         raise BuildError(f"cannot copy: {error.strerror or error}", where=str(drive)) from error
-    return f"copied {name} to {drive}"
+    return f"copied {image.name} to {drive}"

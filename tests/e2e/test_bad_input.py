@@ -176,8 +176,8 @@ def test_bad_node(capsys: Capsys, tmp_path: Path, earlier: Path, node: onnx.Node
 
 
 def test_text_attribute_that_is_no_text(capsys: Capsys, tmp_path: Path, earlier: Path) -> None:
-    node = helper.make_node("MaxPool", ["x"], ["y"], kernel_shape=[2, 2], auto_pad=b"\xffOTSET")
-    model = model_of([node], input_shape=(1, 1, 4, 4))
+    node = helper.make_node("Conv", ["x", "w"], ["y"], auto_pad=b"\xffOTSET")
+    model = model_of([node], [constant("w", np.ones((1, 1, 3, 3)))], input_shape=(1, 1, 4, 4))
     check_refused(capsys, saved(model, tmp_path), earlier)
 
 

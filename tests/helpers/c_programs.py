@@ -28,6 +28,8 @@ class Build:
         found = {compiler.name: compiler for compiler in find_host_compilers()}
         if self.compiler not in found:
             pytest.skip(f"{self.compiler} is not installed")
+        if "-m32" in self.flags:
+            _need_32_bits(found[self.compiler].path, output.with_name("empty"))
         options = ["-std=c11", *WARNING_FLAGS, *self.flags, *(f"-I{folder}" for folder in includes)]
         argv = [found[self.compiler].path, *options, *sources, "-o", output]
         done = process.run(argv, timeout_s=300)
@@ -38,8 +40,16 @@ class Build:
 BUILDS = tuple(
     Build(compiler, flags)
     for compiler in ("gcc", "clang")
-    for flags in (("-O0",), ("-O2",), SANITIZE)
+    for flags in (("-O0",), ("-O2",), ("-O2", "-m32"), SANITIZE)
 )
+
+
+def _need_32_bits(compiler: Path, output: Path) -> None:
+    """Skip where the 32-bit C library is missing."""
+    source = output.with_suffix(".c")
+    source.write_text("int main(void) { return 0; }\n")
+    if process.run([compiler, "-m32", source, "-o", output], timeout_s=60).returncode != 0:
+        pytest.skip("no C library for -m32 (Debian: gcc-multilib)")
 
 
 def run_program(program: Path, *arguments: Path | str) -> None:

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from quant_samples import branches, perceptron, residual_network, samples, upsampler
+from quant_samples import (
+    Sketch,
+    branches,
+    gemm,
+    perceptron,
+    residual_network,
+    samples,
+    upsampler,
+)
 
+from edgec.dtypes import DType
 from edgec.frontend.float_model import FloatModel
 from edgec.frontend.onnx_export import export_qdq, tensor_names
 from edgec.interp.int_interp import run_graph
+from edgec.ir import ops
 from edgec.ir.graph import Graph
 from edgec.ir.verify import Stage, verify
 from edgec.options import QuantOptions
@@ -101,3 +113,26 @@ def test_model_side_layout_and_same_bytes():
     assert FloatModel(model).inputs[0].shape == (1, 3, 8, 8)
     assert model.SerializeToString() == export_qdq(annotated).SerializeToString()
     assert "Transpose" not in {node.op_type for node in model.graph.node}
+
+
+def test_indices_and_hostile_names():
+    s = Sketch('a"b\n../c')
+    x = s.input("in\nput/../" + "x" * 10_000, 1, 6)
+    y = s(ops.ArgMax(1, keepdims=False), gemm(s, x, 4, name="w\"'\\"), name="int")
+    graph = s.graph(s(ops.Reshape((1, 1)), y, name="int"))
+    graph = graph.replace(
+        values={
+            n: replace(v, dtype=DType.INT32) if "int" in n else v for n, v in graph.values.items()
+        }
+    )
+    data = samples(graph, 16)
+    annotated, _ = annotate(graph, data, QuantOptions())
+    integer = to_integer(annotated)
+    verify(integer, Stage.INTEGER)
+    model = FloatModel(export_qdq(annotated))
+    names = tensor_names(annotated)
+    theirs = model.run({names[x]: data[x]})[names[graph.outputs[0]]]
+    assert theirs.dtype == np.int64
+    for i in range(16):
+        codes = run_graph(integer, {x: integer.quant(x).quantize(data[x][i : i + 1])})
+        assert codes[graph.outputs[0]][0, 0] == theirs[i, 0]

@@ -18,7 +18,7 @@ LAYERS = {
     **dict.fromkeys(BASE, 0),
     "ir": 1,
     **dict.fromkeys(("frontend", "interp", "memory", "board"), 2),
-    **dict.fromkeys(("quant", "toolchain"), 3),
+    **dict.fromkeys(("quant", "toolchain", "timing"), 3),
     **dict.fromkeys(("passes", "lower"), 4),
     **dict.fromkeys(("codegen", "templates", "sim"), 5),
     **dict.fromkeys(DRIVER, 6),

@@ -109,6 +109,21 @@ def test_padding_values(value, covered, caplog):
     to_integer(annotated)
 
 
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"percentile": 99.99e9},
+        {"percentile": 1.0},
+        {"percentile": math.nan},
+        {"synthetic_range": (1.0, 1.0)},
+        {"synthetic_range": (0.0, math.inf)},
+    ],
+)
+def test_options_out_of_range(bad):
+    with pytest.raises(ConfigError):
+        QuantOptions(**bad)
+
+
 # -- calibration data ------------------------------------------------------------------------------
 
 
@@ -239,7 +254,20 @@ def test_quality_of_each_layer():
     integer = to_integer(annotated)
     assert [layer.node for layer in report.layers] == [node.name for node in integer.nodes]
     assert all(25 < layer.sqnr_db < 80 for layer in report.layers)
-    assert all(0 <= layer.saturated <= 1 for layer in report.layers)
+    assert all(layer.saturated < 0.01 for layer in report.layers)
+
+
+def test_values_beyond_the_codes_are_counted():
+    s = Sketch()
+    x = s.input("x", 1, 4, quant=QuantParams.per_tensor(1.0, 0))
+    y = s(ops.Unary(ops.UnaryKind.NEG), x, quant=QuantParams.per_tensor(0.5, 0))
+    graph = s.graph(y)
+    data = {"x": np.array([[1.0, 63.0, 65.0, -100.0]], np.float32)}
+    _, report = annotate(graph, data, QuantOptions())
+    (layer,) = report.layers
+    assert layer.saturated == 0.5
+    signal, noise = 1 + 63**2 + 65**2 + 100**2, 1.0**2 + 36.5**2
+    assert layer.sqnr_db == pytest.approx(10 * math.log10(signal / noise))
 
 
 def test_sqnr():

@@ -114,16 +114,19 @@ def test_port_is_checked_before_it_reaches_a_command(
     assert not note.exists()
 
 
-def test_folder_as_port_takes_the_image_as_a_file(tmp_path: Path) -> None:
-    board = load_board("pico")
-    drive = tmp_path / "RPI-RP2"
+@pytest.mark.parametrize(
+    ("name", "form"), [("pico", "uf2"), ("nucleo", "bin"), ("microbit", "hex")]
+)
+def test_folder_as_port_takes_the_image_as_a_file(tmp_path: Path, name: str, form: str) -> None:
+    if shutil.which("arm-none-eabi-gcc") is None:
+        pytest.skip("arm-none-eabi-gcc is not installed")
+    drive = tmp_path / "DRIVE"
     drive.mkdir()
-    with pytest.raises(BuildError, match="not built"):
-        upload(tmp_path, board, port=str(drive))
-    image = tmp_path / ".pio" / "build" / "rpi_pico" / "firmware.uf2"
-    image.parent.mkdir(parents=True)
-    image.write_bytes(b"image")
-    assert "firmware.uf2" in upload(tmp_path, board, port=str(drive))
-    assert (drive / "firmware.uf2").read_bytes() == b"image"
+    board = load_board(name)
+    assert f"firmware.{form}" in upload(project(tmp_path, name), board, port=str(drive))
+    assert [path.name for path in drive.iterdir()] == [f"firmware.{form}"]
+
+
+def test_folder_as_port_needs_a_board_with_a_drive(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="no USB drive"):
-        upload(tmp_path, load_board("mps2_an386"), port=str(drive))
+        upload(tmp_path, load_board("mps2_an386"), port=str(tmp_path))

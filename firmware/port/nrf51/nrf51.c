@@ -16,6 +16,8 @@
 #define GPIO_DIRSET REG32(0x50000518U)
 #define PIN_TX 24U
 #define PIN_RX 25U
+#define GPIO_PIN_CNF_RX REG32(0x50000700U + 4U * PIN_RX)
+#define GPIO_INPUT_PULL_UP (3U << 2)
 
 #define UART_STARTRX REG32(0x40002000U)
 #define UART_STARTTX REG32(0x40002008U)
@@ -52,6 +54,7 @@ void board_console_init(uint32_t clock_hz) {
     (void)clock_hz;
     GPIO_OUTSET = 1U << PIN_TX;
     GPIO_DIRSET = 1U << PIN_TX;
+    GPIO_PIN_CNF_RX = GPIO_INPUT_PULL_UP;
     UART_PSELTXD = PIN_TX;
     UART_PSELRXD = PIN_RX;
     UART_BAUDRATE = UART_BAUDRATE_115200;
