@@ -67,6 +67,10 @@ class Flash:
         instruction_cache_bytes: size of the cache in front of the flash or core; 0: none.
         data_cache_bytes: the same for data (weights); 0: none.
         cache_is_unified: the two caches are one, whose size both keys state.
+        cache_line_bytes: bytes of a cache line; 0: `line_bytes`.
+        cache_fill_bytes: bytes that a miss reads; 0: a whole cache line.
+        instruction_cache_ways: lines of a set; 0: fully associative.
+        data_cache_ways: the same for the data cache.
     """
 
     origin: _Address
@@ -78,6 +82,29 @@ class Flash:
     instruction_cache_bytes: _OptionalBytes = 0
     data_cache_bytes: _OptionalBytes = 0
     cache_is_unified: bool = False
+    cache_line_bytes: Annotated[int, Field(ge=0, le=256)] = 0
+    cache_fill_bytes: Annotated[int, Field(ge=0, le=256)] = 0
+    instruction_cache_ways: Annotated[int, Field(ge=0, le=64)] = 0
+    data_cache_ways: Annotated[int, Field(ge=0, le=64)] = 0
+
+    @model_validator(mode="after")
+    def _check(self) -> Flash:
+        read = self.line_bytes
+        line = self.cache_line_bytes or read
+        fill = self.cache_fill_bytes or line
+        if any(size & (size - 1) for size in (read, line, fill)):
+            raise ValueError("line_bytes, cache_line_bytes, cache_fill_bytes are powers of two")
+        for key, size, ways in (
+            ("instruction_cache_bytes", self.instruction_cache_bytes, self.instruction_cache_ways),
+            ("data_cache_bytes", self.data_cache_bytes, self.data_cache_ways),
+        ):
+            if size == 0:
+                continue
+            if not 0 < read <= fill <= line:
+                raise ValueError("a cache needs line_bytes <= cache_fill_bytes <= cache_line_bytes")
+            if size % (line * max(ways, 1)):
+                raise ValueError(f"{key} is not a whole number of sets")
+        return self
 
     @property
     def end(self) -> int:
@@ -201,6 +228,22 @@ class Upload:
 
 
 @dataclass(frozen=True, slots=True, config=_STRICT)
+class Energy:
+    """What the microcontroller draws while it computes, from its data sheet.
+
+    Attributes:
+        run_ma: typical current in milliamperes at the board's clock, code running from flash,
+            peripherals off.
+        volts: supply voltage of that figure.
+        source: document, table and conditions.
+    """
+
+    run_ma: Annotated[float, Field(gt=0, le=10_000)]
+    volts: Annotated[float, Field(gt=0, le=12)]
+    source: _Text
+
+
+@dataclass(frozen=True, slots=True, config=_STRICT)
 class Source:
     """Where numbers of the file come from.
 
@@ -236,6 +279,7 @@ class Board:
         emulator: what runs the firmware on a computer.
         upload: how firmware gets onto the board.
         defines: preprocessor definitions for the port, name to integer.
+        energy: current while computing; None where no document states it for this clock.
         sources: where the numbers come from.
     """
 
@@ -258,6 +302,7 @@ class Board:
     defines: dict[Annotated[str, Field(pattern=r"^PORT_[A-Z0-9_]{1,40}$")], int] = field(
         default_factory=dict, hash=False
     )
+    energy: Energy | None = None
 
     @model_validator(mode="after")
     def _check(self) -> Board:

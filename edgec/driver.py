@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from edgec.board import Board, load_board
-from edgec.checks import check_emulator, check_host
+from edgec.checks import check_emulator, check_host, compare_onnxruntime
 from edgec.codegen.cnames import library_names
 from edgec.codegen.library import emit_library
 from edgec.codegen.project import FirmwareModel, emit_project
 from edgec.dtypes import Array
 from edgec.errors import BuildError, ConfigError
+from edgec.frontend.load import load_model
 from edgec.fits import Demand, Tensor, check_fits, overflow_error
 from edgec.integer import Calibration, IntegerModel, integer_model
 from edgec.lower import Program, buffers_of, lower, select_kernels
@@ -106,7 +107,8 @@ def compile_model(
         demand = _demand(program)
         check_fits(demand, target)
         say("writing C")
-        shutil.copyfile(source, staging / MODEL_COPY)
+        # With external data inside, so that the folder stands alone.
+        (staging / MODEL_COPY).write_bytes(load_model(source).SerializeToString())
         emit_library(program, staging / LIBRARY_DIR)
         emit_project([_firmware_model(program, staging)], target, staging / PROJECT_DIR)
         size = None
@@ -114,10 +116,12 @@ def compile_model(
             say("building firmware")
             size = _built(staging, target, demand)
         checks: tuple[CheckReport, ...] = ()
+        onnxruntime = None
         if options.verify:
             say("comparing with the reference")
             checks = _checked(staging, ready, program, target, built=options.build)
-        report = build_report(ready, program, plan, target, size, checks)
+            onnxruntime = compare_onnxruntime(ready)
+        report = build_report(ready, program, plan, target, size, checks, onnxruntime)
         report.write(staging)
         write_text(report, staging)
     return CompileResult(folder, report, ready, program, plan)

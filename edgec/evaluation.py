@@ -16,7 +16,7 @@ from edgec.errors import ConfigError
 from edgec.frontend.float_model import FloatModel
 from edgec.report import Report, TensorReport
 from edgec.samples import InputSpec, load_labels, load_samples
-from edgec.session import MODEL_COPY, Progress, open_session
+from edgec.session import MODEL_COPY, Progress, open_session, to_model
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +68,11 @@ def evaluate(
     count = len(next(iter(samples.values())))
     labels = load_labels(data, count)[:limit]
     samples = {name: array[:limit] for name, array in samples.items()}
-    name = _scores_name(report)
-    _check_labels(labels, report.outputs[0], data)
-    found = _classes(open_session(folder, on).run(samples, progress)[name])
-    wanted = _classes(FloatModel(folder / MODEL_COPY).run(_float_inputs(report, samples))[name])
+    output = _decision(report)
+    _check_labels(labels, output, data)
+    found = _classes(open_session(folder, on).run(samples, progress)[output.name])
+    original = FloatModel(folder / MODEL_COPY)
+    wanted = _classes(original.run(_float_inputs(report, samples))[output.name])
     return Evaluation(
         accuracy=float(np.mean(found == labels)),
         float_accuracy=float(np.mean(wanted == labels)),
@@ -81,16 +82,18 @@ def evaluate(
     )
 
 
-def _scores_name(report: Report) -> str:
-    output = report.outputs[0]
-    is_class = output.dtype == "int64" and math.prod(output.shape) == 1
-    if len(report.outputs) != 1 or (math.prod(output.shape) < 2 and not is_class):
-        raise ConfigError(
-            "the model has no single output with scores for classes",
-            where=report.model,
-            hint="use edgec run and judge its outputs yourself",
-        )
-    return output.name
+def _decision(report: Report) -> TensorReport:
+    """The output that decides: scores for classes, else a class number (a final ArgMax)."""
+    scores = [t for t in report.outputs if t.dtype != "int64" and math.prod(t.shape) > 1]
+    numbers = [t for t in report.outputs if t.dtype == "int64" and math.prod(t.shape) == 1]
+    for found in (scores, numbers):
+        if len(found) == 1:
+            return found[0]
+    raise ConfigError(
+        "the model has no single output with scores for classes",
+        where=report.model,
+        hint="use edgec run and judge its outputs yourself",
+    )
 
 
 def _check_labels(labels: Array, output: TensorReport, data: Path) -> None:
@@ -104,8 +107,8 @@ def _check_labels(labels: Array, output: TensorReport, data: Path) -> None:
 
 
 def _float_inputs(report: Report, samples: Mapping[str, Array]) -> dict[str, Array]:
-    """Samples in the dtype of the model's own inputs."""
-    return {tensor.name: samples[tensor.name].astype(tensor.dtype) for tensor in report.inputs}
+    """Samples in the dtype of the model's own inputs: real numbers, or its integers."""
+    return {tensor.name: to_model(samples[tensor.name], tensor) for tensor in report.inputs}
 
 
 def _classes(scores: Array) -> Array:

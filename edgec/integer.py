@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 
 from edgec.dtypes import Array
-from edgec.errors import ConfigError
+from edgec.errors import ConfigError, ImportModelError
+from edgec.frontend.names import shown
 from edgec.frontend.onnx_import import import_model
 from edgec.ir import Graph
 from edgec.ir.infer import total_macs
@@ -62,6 +63,7 @@ def integer_model(
         ImportModelError, QuantizationError, ConfigError: see `frontend`, `quant`, `samples`.
     """
     imported = import_model(path, options.shapes).replace(name=path.stem)
+    _check_batch(imported)
     specs = tuple(InputSpec(name, imported.shape(name)) for name in imported.inputs)
     samples = load_samples(calibration, specs) if isinstance(calibration, Path) else calibration
     real = run_passes(imported, REAL_PASSES, options.dump_ir)
@@ -79,6 +81,17 @@ def integer_model(
         macs_in_file=total_macs(real.graph),
         notes=tuple(note.text for note in (*real.notes, *integer.notes)),
     )
+
+
+def _check_batch(graph: Graph) -> None:
+    for name in graph.inputs:
+        shape = graph.shape(name)
+        if not shape or shape[0] != 1:
+            raise ImportModelError(
+                f"input {shown(name)} has the shape {list(shape)}; edgec compiles for a batch of 1",
+                where=graph.name,
+                hint="export the model with a first axis of length 1 for the batch",
+            )
 
 
 def graph_side(graph: Graph, samples: Mapping[str, Array]) -> dict[str, Array]:

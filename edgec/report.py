@@ -126,6 +126,23 @@ class CheckReport:
 
 
 @dataclass(frozen=True, slots=True)
+class OnnxruntimeReport:
+    """Outputs beside those of onnxruntime on the exported QDQ model.
+
+    They differ where onnxruntime rounds in float, with ties to even, and edgec in integers.
+
+    Attributes:
+        samples: inputs that were run.
+        differing: share of output elements that differ, 0 to 1.
+        largest_gap: largest difference in output steps (LSB).
+    """
+
+    samples: int
+    differing: float
+    largest_gap: int
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """Everything about one compilation."""
 
@@ -144,6 +161,7 @@ class Report:
     memory: MemoryReport
     calibration: CalibrationReport
     checks: tuple[CheckReport, ...]
+    onnxruntime: OnnxruntimeReport | None
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
 

@@ -22,6 +22,7 @@ from edgec.report import (
     CheckReport,
     LayerReport,
     MemoryReport,
+    OnnxruntimeReport,
     Report,
     TensorReport,
 )
@@ -35,6 +36,7 @@ def build_report(
     board: Board,
     size: FirmwareSize | None,
     checks: Sequence[CheckReport],
+    onnxruntime: OnnxruntimeReport | None,
 ) -> Report:
     """The report of a compilation.
 
@@ -45,6 +47,7 @@ def build_report(
         board: the target.
         size: of the firmware; None when none was built, or on the host.
         checks: what was compared with the reference.
+        onnxruntime: the comparison with onnxruntime; None when nothing was compared.
     """
     quantization = ready.quantization
     return Report(
@@ -63,6 +66,7 @@ def build_report(
         memory=_memory(program, plan, board, size),
         calibration=_calibration(quantization),
         checks=tuple(checks),
+        onnxruntime=onnxruntime,
         notes=ready.notes,
         warnings=quantization.warnings,
     )

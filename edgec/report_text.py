@@ -40,6 +40,12 @@ def print_report(report: Report, out: Console) -> None:
                 f"[green]checked on {check.what}:[/] {check.samples} inputs, {check.steps} tensors "
                 "each, equal to the numpy reference bit for bit"
             )
+    if report.onnxruntime is not None:
+        beside = report.onnxruntime
+        out.print(
+            f"onnxruntime on the QDQ export: {beside.differing:.2%} of output elements differ, by at "
+            f"most {beside.largest_gap} LSB ({beside.samples} inputs)"
+        )
     for warning in report.warnings:
         out.print(f"[bold yellow]warning:[/] {safe(warning)}")
 

@@ -53,15 +53,27 @@ def encode(samples: Array, tensor: TensorReport) -> Array:
     return np.ascontiguousarray(codes)
 
 
+def to_model(samples: Array, tensor: TensorReport) -> Array:
+    """Samples as the model's own input takes them: floats are quantized if it takes integers."""
+    if tensor.dtype == "float32" or samples.dtype.kind in "iu":
+        return samples.astype(tensor.dtype)
+    return _own_integers(_params(tensor).quantize(samples), tensor)
+
+
+def _own_integers(codes: Array, tensor: TensorReport) -> Array:
+    """int8 codes of the library in the model's integer type."""
+    if tensor.dtype == "uint8":
+        return (codes.astype(np.int16) + 128).astype(np.uint8)
+    return codes.astype(tensor.dtype)
+
+
 def decode(codes: Array, tensor: TensorReport) -> Array:
     """Library outputs [N, ...] to what the model gives: float32, or its own integers."""
     if tensor.layout:
         codes = codes.transpose(tuple(int(axis) for axis in np.argsort(tensor.layout)))
     if tensor.dtype == "float32":
         return _params(tensor).dequantize(codes)
-    if tensor.dtype == "uint8":
-        return (codes.astype(np.int16) + 128).astype(np.uint8)
-    return codes.astype(tensor.dtype)
+    return _own_integers(codes, tensor)
 
 
 @dataclass(frozen=True, slots=True)

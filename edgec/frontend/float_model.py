@@ -69,12 +69,16 @@ class FloatModel:
         inputs, outputs: what the model takes and gives, in its order.
     """
 
-    def __init__(self, model: Path | onnx.ModelProto, *, threads: int = 1) -> None:
+    def __init__(
+        self, model: Path | onnx.ModelProto, *, threads: int = 1, optimize: bool = True
+    ) -> None:
         """Load a model from a file or from memory.
 
         Args:
             model: an ONNX file or a loaded model.
             threads: threads inside one operator.
+            optimize: False: run QDQ models operator by operator, in float between codes, instead of
+                by onnxruntime's own int8 kernels, some of which saturate 16-bit sums.
 
         Raises:
             ImportModelError: onnxruntime cannot load it.
@@ -86,6 +90,8 @@ class FloatModel:
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
         options.use_deterministic_compute = True
+        if not optimize:
+            options.graph_optimization_level = _ort.GraphOptimizationLevel.ORT_DISABLE_ALL
         try:
             self._session = InferenceSession(source, options, providers=["CPUExecutionProvider"])
         except _RUNTIME_ERRORS as error:

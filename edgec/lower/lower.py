@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import Any
 
-from edgec.errors import InternalError
+from edgec.board import Board
+from edgec.errors import InternalError, LoweringError
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.lower.arguments import ConstantPool, params_of
@@ -27,7 +27,7 @@ from edgec.memory import MemoryPlan
 
 
 def lower(
-    graph: Graph, choices: Sequence[KernelChoice], plan: MemoryPlan, board: Any = None
+    graph: Graph, choices: Sequence[KernelChoice], plan: MemoryPlan, board: Board | None = None
 ) -> Program:
     """The program of a graph.
 
@@ -38,8 +38,10 @@ def lower(
         board: the `Board` it was planned for; nothing of it is in the program today.
 
     Raises:
-        InternalError: the plan lacks a buffer, or a constant is a graph output.
+        LoweringError: the graph has no input, or an output that depends on none.
+        InternalError: the plan lacks a buffer.
     """
+    _check_ports(graph)
     tensors = _tensors(graph, plan)
     kernels = _kernels(choices)
     pool = ConstantPool()
@@ -56,6 +58,18 @@ def lower(
         steps=steps,
     )
     return dataclasses.replace(program, digest=_digest(program))
+
+
+def _check_ports(graph: Graph) -> None:
+    if not graph.inputs or not graph.outputs:
+        raise LoweringError("the model has no inputs or no outputs", where=graph.name)
+    for name in graph.outputs:
+        if graph.is_constant(name):
+            raise LoweringError(
+                "this output is always the same: it depends on no input",
+                where=name,
+                hint="remove it from the model's outputs",
+            )
 
 
 def _tensors(graph: Graph, plan: MemoryPlan) -> dict[str, ProgramTensor]:
@@ -127,8 +141,6 @@ def _argument(
 def _port(
     tensors: Mapping[str, ProgramTensor], name: str, layouts: Mapping[str, tuple[int, ...]]
 ) -> ProgramPort:
-    if name not in tensors:
-        raise InternalError("a graph output is not computed by any node", where=name)
     return ProgramPort(tensors[name], layouts.get(name))
 
 

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
+from edgec.board import Board
+from edgec.cores import Core
 from edgec.errors import InternalError, LoweringError
+from edgec.fixedpoint import INT32_MAX
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.lower import build
@@ -18,7 +20,7 @@ from edgec.lower.overlap import distances
 from edgec.lower.spec import KernelSpec
 from edgec.memory import Overlap
 
-Predicate = Callable[[Graph, Node, Any], bool]
+Predicate = Callable[[Graph, Node, Core], bool]
 Builder = Callable[[Graph, Node], KernelSpec]
 
 
@@ -55,7 +57,7 @@ class KernelChoice:
     overlaps: tuple[Overlap, ...]
 
 
-def _always(graph: Graph, node: Node, core: Any) -> bool:
+def _always(graph: Graph, node: Node, core: Core) -> bool:
     return True
 
 
@@ -87,16 +89,22 @@ FAMILIES: tuple[KernelFamily, ...] = (
 )
 
 
-def select_kernels(graph: Graph, board: Any) -> tuple[KernelChoice, ...]:
+def select_kernels(graph: Graph, board: Board) -> tuple[KernelChoice, ...]:
     """The kernel of every node that computes something, in the graph's order.
 
     Args:
         graph: INTEGER stage.
-        board: `edgec.board.Board`; only its `core` matters here.
+        board: the target; only its `core` matters here.
 
     Raises:
-        LoweringError: no kernel serves a node.
+        LoweringError: no kernel serves a node, or a tensor is beyond what kernels can index.
     """
+    for value in graph.values.values():
+        if value.size_bytes > INT32_MAX:
+            raise LoweringError(
+                f"a tensor of {value.size_bytes} bytes is too large for 32-bit indices",
+                where=value.name,
+            )
     return tuple(
         _choose(graph, node, board.core)
         for node in graph.nodes
@@ -119,7 +127,7 @@ def operands(node: Node) -> tuple[str, ...]:
             return node.inputs[:1]
 
 
-def _choose(graph: Graph, node: Node, core: Any) -> KernelChoice:
+def _choose(graph: Graph, node: Node, core: Core) -> KernelChoice:
     for family in FAMILIES:
         if isinstance(node.attrs, family.op) and family.accepts(graph, node, core):
             spec = family.build(graph, node)

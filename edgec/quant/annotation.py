@@ -28,7 +28,8 @@ _LOG = logging.getLogger(__name__)
 QUALITY_SAMPLES = 8
 """Calibration samples that the quality of each layer is measured on."""
 _PAD_REACH = 16.0
-"""A padding value beyond this many times the data's magnitude stands for "never wins"."""
+_PAD_LEAST = 256.0
+"""A padding value beyond _PAD_LEAST and _PAD_REACH times the data stands for "never wins"."""
 
 _FIXED: Mapping[object, QuantParams] = MappingProxyType(
     {
@@ -175,7 +176,7 @@ def _with_constants(graph: Graph, group: TieGroup, values: Range) -> Range:
 
 
 def _with_padding(values: Range, padding: float, where: str) -> Range:
-    if abs(padding) <= _PAD_REACH * values.magnitude:
+    if abs(padding) <= max(_PAD_REACH * values.magnitude, _PAD_LEAST):
         return values.union(Range(padding, padding))
     _LOG.warning(
         "%s pads with %g, far outside the data in [%g, %g]; the padding saturates",

@@ -106,18 +106,20 @@ def add_multipliers(first: float, second: float, where: str) -> tuple[int, int, 
     """Multipliers and shift of an integer addition: the largest shift whose sums fit int32.
 
     Args:
-        first: scale of a over scale of y.
+        first: scale of a over scale of y, positive.
         second: scale of b over scale of y, negative for a subtraction.
         where: the node, for the message.
 
     Raises:
         QuantizationError: none fits, that is the output scale is far too small.
     """
-    for shift in range(_MAX_ADD_SHIFT if max(first, abs(second)) < INT32_MAX else 0, 0, -1):
-        multipliers = [int(round_half_up(factor * 2.0**shift)) for factor in (first, second)]
-        largest = SPAN * sum(abs(m) for m in multipliers) + 2 ** (shift - 1)
-        if largest <= INT32_MAX:
-            return multipliers[0], multipliers[1], shift
+    sign = -1 if second < 0 else 1
+    magnitudes = np.abs([first, second])
+    for shift in range(_MAX_ADD_SHIFT if magnitudes.max() < INT32_MAX else 0, 0, -1):
+        # Magnitudes are rounded, so that x - x is 0 whatever the scale.
+        a, b = (int(m) for m in round_half_up(magnitudes * 2.0**shift))
+        if SPAN * (a + b) + 2 ** (shift - 1) <= INT32_MAX:
+            return a, sign * b, shift
     raise QuantizationError(
         f"rescaling factors {first:.3g} and {second:.3g} are too large for 32-bit integers",
         where=where,

@@ -96,9 +96,7 @@ def layer_quality(
         for index in range(len(next(iter(batch.values())))):
             codes = run_graph(graph, _quantized_inputs(graph, data, done))
             for name, tally in tallies.items():
-                tally.add(
-                    batch[name][index], codes[name], graph.quant(name).dequantize(codes[name])
-                )
+                tally.add(batch[name][index], codes[name], graph.quant(name))
             done += 1
             if progress is not None:
                 progress(done, total)

@@ -110,6 +110,8 @@ def _quantize_layer(graph: Graph, builder: GraphBuilder, node: Node) -> list[str
     if bias is not None and layer.bias is not None:
         params = bias_params(input_scale, layer.scale)
         inputs.append(_put(graph, builder, bias.name, layer.bias, params))
+    else:
+        inputs.append("")
     builder.put(replace(builder.nodes[node.name], inputs=tuple(inputs)))
     return [f"{node.name}: {note}" for note in layer.notes]
 

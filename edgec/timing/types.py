@@ -60,11 +60,13 @@ class CacheShape:
         size_bytes: size; a multiple of `line_bytes * ways`.
         line_bytes: size of a line, a power of two.
         ways: lines of a set; all lines for a fully associative cache.
+        fill_bytes: aligned part of a line that one miss reads; `line_bytes` for most.
     """
 
     size_bytes: int
     line_bytes: int
     ways: int
+    fill_bytes: int
 
     @property
     def sets(self) -> int:
@@ -83,8 +85,7 @@ class FlashTiming:
         line_bytes: bytes that one read of the flash gives, a power of two.
         prefetch: while the core executes out of one line, the flash reads the next.
         instruction_cache: None: only the line that was read last is held.
-        data_cache: None: every line read costs; the same object as `instruction_cache` with
-            `unified` is one cache for both.
+        data_cache: None: every read costs.
         unified: instructions and data share `instruction_cache` (then `data_cache` is equal).
     """
 
@@ -138,9 +139,10 @@ class Trace:
     """One inference, block by block.
 
     Attributes:
-        segments: one per step of the program, in order: its kernels and what they call.
-        outside: the model's run function itself (calls between kernels, its entry and exit);
-            belongs to the run's total and to no layer.
+        segments: one per step of the program, in order: all that runs between the step hooks
+            before and after it.  The compiler puts kernels into the run function, so the calls
+            between kernels cannot be told from them and belong to the step they lead to.
+        outside: what runs after the last step; belongs to the run's total and to no layer.
         stack_bytes: most stack used since start, as the firmware measured it.
         arena: bytes of the arena that were written.
         timing: memory that the stalls were simulated with.

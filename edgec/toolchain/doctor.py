@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import sys
 from dataclasses import asdict, dataclass
+from pathlib import Path
 
 from edgec.toolchain import process
 from edgec.toolchain.cc import program_version
@@ -69,6 +70,7 @@ def diagnose() -> tuple[Check, ...]:
         _package("platformio", PLATFORMIO_VERSION, purpose="builds firmware"),
         _package("scons", SCONS_VERSION, purpose="builds firmware without PlatformIO's registry"),
         _program(ARM_COMPILER, "builds firmware", ARM_INSTALL, required=True),
+        _newlib(),
         _program("gcc", "runs models on this computer", "apt-get install gcc", required=True),
         _program("clang", "second compiler of the tests", "apt-get install clang"),
         _program(
@@ -122,11 +124,24 @@ def _program(name: str, purpose: str, install: str, *, required: bool = False) -
     return Check(name, False, required, found, purpose, install)
 
 
+def _newlib() -> Check:
+    """Debian packs the C headers for bare metal apart from the compiler."""
+    compiler = process.which(ARM_COMPILER)
+    path = Path()
+    if compiler is not None:
+        done = process.run([compiler, "-print-file-name=libc.a"], timeout_s=20)
+        path = Path(done.stdout.strip())
+    ok = path.is_absolute()
+    found = str(path.resolve()) if ok else f"not found by {ARM_COMPILER}"
+    return Check("newlib", ok, True, found, "C headers of firmware", "" if ok else ARM_INSTALL)
+
+
 def _mode() -> Check:
+    advice = "with --no-build, `pio run` in DIR/project fetches it"
     if package_version("scons") is None:
-        mode, reason = Mode.REGISTRY, "SCons is not installed; PlatformIO fetches it"
+        mode, reason = Mode.REGISTRY, f"SCons is not installed; {advice}"
     elif process.which(ARM_COMPILER) is None:
-        mode, reason = Mode.REGISTRY, "no Arm compiler is installed; PlatformIO fetches one"
+        mode, reason = Mode.REGISTRY, f"no Arm compiler is installed; {advice}"
     else:
         mode, reason = Mode.INSTALLED, "SCons and the compiler are installed; no network is needed"
     purpose = "where PlatformIO takes SCons and the compiler from"

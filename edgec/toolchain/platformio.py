@@ -30,7 +30,7 @@ _TOOL_SCONS_VERSION = "4.41101.0"
 """What PlatformIO 6.2.0 asks for ("~4.41101.0"): its number for SCons 4.11.1."""
 
 ARM_COMPILER = "arm-none-eabi-gcc"
-ARM_INSTALL = "apt-get install gcc-arm-none-eabi"
+ARM_INSTALL = "apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi"
 PLATFORMIO_INSTALL = f"pip install platformio=={PLATFORMIO_VERSION} scons=={SCONS_VERSION}"
 
 

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from random_net import Net
 from random_ops import OPS
 
-from edgec.dtypes import Array
+from edgec.dtypes import Array, DType
 from edgec.interp import run_graph
-from edgec.ir import Graph
+from edgec.ir import Graph, QuantParams, Value, qops
+from edgec.ir.graph import GraphBuilder
 
 
 @st.composite
@@ -38,6 +39,27 @@ def all_operators(seed: int, each: int) -> Graph:
         for _ in range(each):
             _apply(net, op)
     return net.build()
+
+
+def with_one_input(graph: Graph) -> Graph:
+    """The same graph, its inputs cut out of a single one (firmware serves at most 16)."""
+    builder = GraphBuilder.of(graph)
+    sizes = [graph.values[name].elements for name in graph.inputs]
+    quant = QuantParams.per_tensor(1.0, 0)
+    x = builder.value(Value("all", (1, sum(sizes)), DType.INT8, quant))
+    table = builder.constant("codes", np.arange(-128, 128, dtype=np.int8))
+    start = 0
+    for name, size in zip(graph.inputs, sizes, strict=True):
+        value = graph.values[name]
+        cut = builder.value(Value(f"{name} cut", (1, size), DType.INT8, quant))
+        builder.node("cut", qops.QSlice((0, start), (1, 1), (1, size)), [x], [cut])
+        # A table may change the quantization, which slices and reshapes may not.
+        same = builder.value(Value(f"{name} flat", (1, size), DType.INT8, value.quant))
+        builder.node("same", qops.QLut(), [cut, table], [same])
+        builder.node("reshape", qops.QReshape(value.shape), [same], [name])
+        start += size
+    builder.inputs = [x]
+    return builder.build()
 
 
 def grow_network(net: Net, nodes: int) -> Graph:

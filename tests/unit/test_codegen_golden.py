@@ -12,6 +12,9 @@ from edgec.codegen.library import render_kernel
 from edgec.ir.ops import PadMode, ReduceKind
 from edgec.lower import spec as s
 from edgec.lower.window import Window
+from edgec.resources import data_dir
+from edgec.toolchain import process
+from edgec.toolchain.cc import WARNING_FLAGS
 
 Golden = Callable[[str, str], None]
 
@@ -76,3 +79,35 @@ def test_run_function_of_a_small_network(golden: Golden, tmp_path: Path) -> None
     emitted(small_net(), tmp_path)
     text = (tmp_path / "src" / "edgec_sample.c").read_text("utf-8")
     golden("library/sample_run.c", text[text.index("edgec_status_t edgec_sample_run") :])
+
+
+_TARGETS = (
+    ("gcc", "-O2"),
+    ("clang", "-O2"),
+    ("arm-none-eabi-gcc", "-mcpu=cortex-m0plus", "-mthumb", "-Os"),
+    ("arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb", "-O3"),
+)
+
+
+@pytest.mark.parametrize("target", _TARGETS, ids="".join)
+def test_every_kernel_compiles_clean(target: tuple[str, ...], tmp_path: Path) -> None:
+    compiler = process.which(target[0])
+    if compiler is None:
+        pytest.skip(f"{target[0]} is not installed")
+    functions = [
+        render_kernel(KernelContext(spec.describe(), f"kernel_{name}", spec))
+        for name, spec in KERNELS.items()
+    ]
+    addresses = ", ".join(f"(function_t)kernel_{name}" for name in KERNELS)
+    headers = ("stdbool.h", "string.h", "edgec/math.h", "edgec/params.h", "edgec/window.h")
+    source = tmp_path / "kernels.c"
+    source.write_text(
+        "".join(f"#include <{header}>\n" for header in headers)
+        + "typedef void (*function_t)(void);\nextern const function_t all[];\n"
+        + "".join(functions)
+        + f"const function_t all[] = {{{addresses}}};\n"
+    )
+    include = data_dir("firmware") / "runtime" / "include"
+    options = ["-std=c11", *WARNING_FLAGS, "-Werror", *target[1:], f"-I{include}", "-c"]
+    done = process.run([compiler, *options, source, "-o", tmp_path / "k.o"], timeout_s=120)
+    assert done.returncode == 0, done.stderr

@@ -135,3 +135,11 @@ def test_constant_operands_have_no_overlap() -> None:
     attrs = qops.QAdd(qops.AddParams(z, z, 1024, 1024, 11, z))
     (choice,) = select_kernels(net.build(net.node(attrs, [x, constant], "y", (1, 4))), BOARD)
     assert [(overlap.input, overlap.distance_bytes) for overlap in choice.overlaps] == [("x", 0)]
+
+
+def test_tensor_beyond_32_bits_is_refused_before_any_work() -> None:
+    net = NetBuilder()
+    x = net.input("x", 1, 1 << 16, 1 << 15, 1)
+    shape = (1, 1 << 16, 1 << 15, 1)
+    with pytest.raises(LoweringError, match="2147483648 bytes is too large"):
+        select_kernels(net.build(net.conv(x, "y", shape)), BOARD)

@@ -102,6 +102,14 @@ def test_add_and_sub():
     assert params.b_multiplier * 2.0**-params.shift == pytest.approx(-1.0)
 
 
+def test_a_tensor_minus_itself_is_zero():
+    s = Sketch()
+    x = s.input("x", 1, 256, quant=X)
+    graph = integer(s.graph(s(ops.Sub(), x, x, quant=Y)))
+    codes = np.arange(-128, 128, dtype=np.int8)[None]
+    assert set(run_graph(graph, {x: codes})[graph.outputs[0]].ravel()) == {-20}
+
+
 def test_impossible_rescaling_names_the_node():
     s = Sketch()
     tiny = QuantParams.per_tensor(1e-20, 0)

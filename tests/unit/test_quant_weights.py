@@ -8,11 +8,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from quant_samples import Sketch, samples
 
 from edgec.dtypes import DType
 from edgec.errors import QuantizationError
+from edgec.ir import ops
 from edgec.ir.graph import Constant
 from edgec.ir.qparams import QuantParams
+from edgec.ir.verify import Stage, verify
+from edgec.options import QuantOptions
+from edgec.quant import annotate
 from edgec.quant.weights import accumulator_bound, layer_weights, operand_codes
 
 
@@ -168,3 +173,14 @@ def test_operands():
     assert quant == QuantParams.per_tensor(0.5, 0)
     codes, quant = operand_codes(raw, QuantParams.per_tensor(1.0, 0))
     assert codes.tolist() == [-64, 64]
+
+
+def test_layers_without_bias_keep_their_three_inputs():
+    s = Sketch()
+    x = s.input("x", 1, 4)
+    graph = s.graph(s(ops.Gemm(), x, s.normal("w", 3, 4), ""))
+    data = samples(graph, 4)
+    for corrected in (False, True):
+        annotated, _ = annotate(graph, data, QuantOptions(bias_correction=corrected))
+        verify(annotated, Stage.ANNOTATED)
+        assert (annotated.nodes[0].inputs[2] == "") != corrected

@@ -1,7 +1,7 @@
 /* STM32H7A3 on a Nucleo-144 with SMPS: 280 MHz from HSI, caches on, console on USART3 (PD8, PD9).
  *
  * Source: RM0455 4.3.9 (wait states), 6.4.1 (supply configuration), 6.6.2 (voltage scaling),
- * 6.8 (PWR), 8.7 (RCC), 52.8; DS13195 table 8 (alternate functions); UM2407 6.8.
+ * 6.8 (PWR), 8.7 (RCC), 52.8; DS13195 table 8 (alternate functions); UM2408 6.8.
  * Polls, beside drivers/: PWR_CSR1.ACTVOSRDY (bit 13), PWR_SRDCR.VOSRDY (bit 13), RCC_CR.PLL1RDY
  * (bit 25), FLASH_ACR.LATENCY (read back), RCC_CFGR.SWS (bits 5:3 = 3). */
 #include "board_config.h"

@@ -1,8 +1,8 @@
 /* The taps of a sliding window that lie inside the image, along one axis.
  *
  * Tap k of a window that begins at `start` (negative: before the image) reads position
- * start + k * dilation.  The taps inside [0, size) are first_tap <= k < end_tap; there are none when
- * end_tap <= first_tap.
+ * start + k * dilation.  The taps inside [0, size) are first_tap <= k < end_tap; there are none
+ * when end_tap <= first_tap.
  */
 #ifndef EDGEC_WINDOW_H
 #define EDGEC_WINDOW_H

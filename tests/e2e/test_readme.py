@@ -1,0 +1,100 @@
+"""The README says what is true: its commands run, its tables are those of the code."""
+
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+
+from edgec.board import list_boards
+from edgec.cli import app, run_app
+from edgec.frontend.registry import supported_operators
+
+ROOT = Path(__file__).resolve().parents[2]
+README = ROOT / "README.md"
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with the example networks, to run commands in."""
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", README.read_text("utf-8"), re.S | re.M)
+
+
+def commands() -> list[list[str]]:
+    lines = [line.split("#")[0].strip() for block in blocks("") for line in block.splitlines()]
+    return [shlex.split(line) for line in lines if line]
+
+
+@pytest.mark.usefixtures("checkout")
+def test_the_tour_runs_from_top_to_bottom(capsys: pytest.CaptureFixture[str]):
+    tour = [words[1:] for words in commands() if words[0] == "edgec" and "model.onnx" not in words]
+    assert len(tour) >= 8
+    for arguments in tour:
+        assert run_app(arguments) == 0, (arguments, capsys.readouterr().err)
+
+
+@pytest.mark.usefixtures("checkout")
+def test_the_python_example_runs(capsys: pytest.CaptureFixture[str]):
+    (code,) = blocks("python")
+    exec(compile(code, "README.md", "exec"), {})
+    assert capsys.readouterr().out.strip()
+
+
+def test_every_make_target_exists():
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    targets = [words[1] for words in commands() if words[0] == "make"]
+    assert {"demo", "test"} <= set(targets)
+    for target in targets:
+        assert f"\n{target}:" in makefile
+
+
+def test_every_command_is_named_in_the_readme():
+    names = {command.name or command.callback.__name__ for command in app.registered_commands}
+    text = README.read_text("utf-8")
+    assert [name for name in sorted(names) if f"edgec {name}" not in text] == []
+
+
+def test_linked_files_exist():
+    links = re.findall(r"\]\(([^)#]+)\)", README.read_text("utf-8"))
+    assert [link for link in links if not (ROOT / link).exists()] == []
+
+
+def board_table() -> str:
+    rows = ["| board | core | MHz | flash | RAM | emulator |", "|---|---|---|---|---|---|"]
+    for board in list_boards():
+        if board.memory is None:
+            rows.append(f"| `{board.name}` | {board.title} | | | | |")
+            continue
+        names = " ".join(f"`{name}`" for name in (board.name, *board.aliases))
+        flash, ram = (f"{(size or 0) // 1024} KB" for size in (board.flash_bytes, board.ram_bytes))
+        clock = f"{board.clock_hz / 1e6:g}"
+        core, emulator = board.core.value, board.emulator.kind
+        rows.append(f"| {names} {board.title} | {core} | {clock} | {flash} | {ram} | {emulator} |")
+    return "\n".join(rows)
+
+
+def operator_table() -> str:
+    rows = ["| operator | what is supported |", "|---|---|"]
+    for support in sorted(supported_operators(), key=lambda entry: entry.op):
+        constraints = " ".join(support.constraints.split()).replace("|", "\\|")
+        rows.append(f"| {support.op} | {constraints} |")
+    return "\n".join(rows)
+
+
+@pytest.mark.parametrize(
+    ("name", "table"), [("boards", board_table), ("operators", operator_table)]
+)
+def test_generated_tables(name: str, table, request: pytest.FixtureRequest):
+    text = README.read_text("utf-8")
+    pattern = re.compile(rf"(<!-- {name}: begin [^\n]*-->\n)(.*?)(<!-- {name}: end -->)", re.S)
+    updated = pattern.sub(lambda found: f"{found[1]}\n{table()}\n\n{found[3]}", text)
+    if request.config.getoption("--update-golden"):
+        README.write_text(updated, "utf-8")
+    assert text == updated, "the table is out of date: pytest tests/e2e/test_readme.py --update-golden"
