@@ -55,6 +55,7 @@ def check_emulator(elf: Path, model: IntegerModel, program: Program, board: Boar
     if board.emulator.kind == "none":
         return CheckReport("emulator", 0, 0, skipped="no emulator for this board")
     samples = check_inputs(model, _EMULATOR_SAMPLES)
+    stack = 0
     try:
         with EmulatedFirmware(elf, board) as firmware:
             for sample in samples:
@@ -62,9 +63,10 @@ def check_emulator(elf: Path, model: IntegerModel, program: Program, board: Boar
                 found = firmware.run(list(sample.values()), trace=True)
                 compare_crcs(program, oracle, found.steps)
                 compare_outputs(program, oracle, found.outputs, "emulator")
+                stack = max(stack, found.stack_bytes)
     except ConfigError as error:  # the emulator is not installed
         return CheckReport("emulator", 0, 0, skipped=f"{error.what}; {error.hint}")
-    return CheckReport("emulator", len(samples), len(program.steps))
+    return CheckReport("emulator", len(samples), len(program.steps), stack_bytes=stack or None)
 
 
 def compare_onnxruntime(model: IntegerModel) -> OnnxruntimeReport:

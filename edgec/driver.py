@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from edgec.board import Board, load_board
+from edgec.budget import check_budget, check_measurable
 from edgec.checks import check_emulator, check_host, compare_onnxruntime
 from edgec.codegen.cnames import library_names
 from edgec.codegen.library import emit_library
@@ -96,6 +97,7 @@ def compile_model(
     options = options or CompileOptions()
     say = progress or (lambda _text: None)
     target = board if isinstance(board, Board) else load_board(board)
+    check_measurable(options, target)
     source = Path(model)
     folder = Path(out) if out is not None else BUILD_ROOT / f"{source.stem}-{target.name}"
     samples = Path(calibration) if isinstance(calibration, str) else calibration
@@ -124,6 +126,8 @@ def compile_model(
         report = build_report(ready, program, plan, target, size, checks, onnxruntime)
         report.write(staging)
         write_text(report, staging)
+        say("holding against the budget")
+        check_budget(staging, options)
     return CompileResult(folder, report, ready, program, plan)
 
 
@@ -163,11 +167,11 @@ def _built(staging: Path, board: Board, demand: Demand) -> FirmwareSize | None:
         memory = "flash" if "flash" in found[1].lower() else "RAM"
         raise overflow_error(memory, int(found[2]), demand, board) from error
     size = None if board.is_host else firmware_size(files.elf)
-    for path in (files.elf, files.bin, files.hex):
+    for path in (files.elf, files.bin, files.hex, files.uf2):
         if path is not None:
             shutil.copy(path, staging / path.name)
-    # A build product that PlatformIO makes again whenever the user builds the project.
-    shutil.rmtree(project / ".pio")
+    # What PlatformIO makes again.  The rest of .pio stays: `pio run` needs its SCons offline.
+    shutil.rmtree(project / ".pio" / "build")
     return size
 
 

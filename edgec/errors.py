@@ -112,6 +112,12 @@ class SimulationError(EdgecError):
     exit_code = 10
 
 
+class BudgetError(EdgecError):
+    """The firmware is larger or slower than the user allows."""
+
+    exit_code = 11
+
+
 class InternalError(EdgecError):
     """A broken invariant: a bug of edgec, never the user's fault."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -59,6 +60,52 @@ class QuantOptions:
 
 
 @dataclass(frozen=True, slots=True)
+class Budget:
+    """What firmware may take at most; None: no limit.
+
+    Attributes:
+        flash_bytes: code and weights.
+        ram_bytes: variables, arena and reserved stack.
+        time_ms: one inference at the board's clock, as `edgec profile` estimates it.
+    """
+
+    flash_bytes: int | None = None
+    ram_bytes: int | None = None
+    time_ms: float | None = None
+
+    @classmethod
+    def parse(cls, text: str) -> Budget:
+        """A budget like ``flash=256K,ram=64K,ms=50``; K and M are 1024 and 1024 * 1024 bytes.
+
+        Raises:
+            ConfigError: not of that form.
+        """
+        limits: dict[str, int | float] = {}
+        for part in text.split(","):
+            key, _, value = part.strip().partition("=")
+            pattern = _BUDGET_PATTERNS.get(key)
+            found = pattern.fullmatch(value) if pattern else None
+            if found is None or key in limits or float(found[1]) <= 0:
+                raise ConfigError(
+                    f"cannot read {part[:40]!r}", where="--budget", hint="like flash=256K,ram=64K,ms=50"
+                )
+            limits[key] = float(value) if key == "ms" else int(found[1]) * _UNITS[found[2].upper()]
+        flash, ram, time_ms = (limits.get(key) for key in _BUDGET_PATTERNS)
+        return cls(
+            None if flash is None else int(flash), None if ram is None else int(ram), time_ms
+        )
+
+
+_BYTES = re.compile(r"([0-9]{1,10})([KkMm]?)")
+_BUDGET_PATTERNS = {
+    "flash": _BYTES,
+    "ram": _BYTES,
+    "ms": re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)"),
+}
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20}
+
+
+@dataclass(frozen=True, slots=True)
 class CompileOptions:
     """Options of `edgec.compile_model`.
 
@@ -69,6 +116,7 @@ class CompileOptions:
         verify: run the generated code and compare every tensor with the numpy reference.
         force: replace generated files of an earlier compilation that were edited by hand.
         dump_ir: write the graph after each pass into this folder.
+        budget: fail when the firmware takes more than this.
     """
 
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
@@ -77,3 +125,4 @@ class CompileOptions:
     verify: bool = True
     force: bool = False
     dump_ir: Path | None = None
+    budget: Budget | None = None

@@ -55,6 +55,8 @@ class LayerReport:
         kernel: kernel family and variant.
         sqnr_db: signal-to-quantization-noise ratio of its output on calibration samples; None when
             it was not measured.
+        input_bytes: bytes of the activations it reads.
+        output_bytes: bytes of the tensor it writes.
     """
 
     name: str
@@ -65,6 +67,25 @@ class LayerReport:
     weight_bytes: int
     kernel: str
     sqnr_db: float | None
+    input_bytes: int = 0
+    output_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class BufferReport:
+    """A tensor (with its reshaped views) or a step's scratch memory, in the arena.
+
+    Attributes:
+        name: edgec's name for it, from the model.
+        offset_bytes: from the arena's start.
+        first_step, end_step: it lives on steps [first_step, end_step).
+    """
+
+    name: str
+    offset_bytes: int
+    size_bytes: int
+    first_step: int
+    end_step: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,12 +138,14 @@ class CheckReport:
         samples: inputs that were run.
         steps: intermediate tensors compared for each.
         skipped: why it was not done; empty when it was.
+        stack_bytes: most stack that the firmware used; None where it was not measured.
     """
 
     what: str
     samples: int
     steps: int
     skipped: str = ""
+    stack_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +187,7 @@ class Report:
     onnxruntime: OnnxruntimeReport | None
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
+    buffers: tuple[BufferReport, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON data."""

@@ -10,14 +10,16 @@ import edgec
 from edgec.board import Board
 from edgec.codegen.cnames import library_names
 from edgec.integer import IntegerModel
-from edgec.ir import Graph
+from edgec.ir import Graph, Node
 from edgec.lower import Program
 from edgec.lower.params import ConstantRef
 from edgec.lower.program import ProgramPort, Step
+from edgec.lower.select import operands
 from edgec.memory import MemoryPlan
 from edgec.quant import QuantReport
 from edgec.report import (
     SCHEMA,
+    BufferReport,
     CalibrationReport,
     CheckReport,
     LayerReport,
@@ -26,6 +28,7 @@ from edgec.report import (
     Report,
     TensorReport,
 )
+from edgec.stack import stack_warnings
 from edgec.toolchain.size import FirmwareSize
 
 
@@ -68,7 +71,8 @@ def build_report(
         checks=tuple(checks),
         onnxruntime=onnxruntime,
         notes=ready.notes,
-        warnings=quantization.warnings,
+        warnings=(*quantization.warnings, *stack_warnings(checks, board)),
+        buffers=_buffers(plan),
     )
 
 
@@ -95,20 +99,35 @@ def _ports(
 def _layers(
     graph: Graph, program: Program, quantization: QuantReport
 ) -> tuple[LayerReport, ...]:
-    operators = {node.name: node.op.removeprefix("Q") for node in graph.nodes}
+    nodes = {node.name: node for node in graph.nodes}
     quality = {layer.value: layer.sqnr_db for layer in quantization.layers}
     return tuple(
         LayerReport(
             name=step.output.name,
-            op=operators[step.node],
+            op=nodes[step.node].op.removeprefix("Q"),
             sources=step.sources,
             output_shape=step.output.shape,
             macs=step.macs,
             weight_bytes=_constant_bytes(program, step),
             kernel=program.kernels[step.kernel].spec.family,
             sqnr_db=_finite(quality.get(step.output.name)),
+            input_bytes=_activation_bytes(graph, nodes[step.node]),
+            output_bytes=step.output.size_bytes,
         )
         for step in program.steps
+    )
+
+
+def _activation_bytes(graph: Graph, node: Node) -> int:
+    """Bytes of the distinct activations that a node reads."""
+    names = {name for name in operands(node) if name in graph.values}
+    return sum(graph.values[name].size_bytes for name in names)
+
+
+def _buffers(plan: MemoryPlan) -> tuple[BufferReport, ...]:
+    return tuple(
+        BufferReport(name, slot.offset, slot.size_bytes, slot.first_step, slot.end_step)
+        for name, slot in plan.slots.items()
     )
 
 

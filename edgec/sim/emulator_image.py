@@ -70,6 +70,18 @@ class FirmwareImage:
         distance = address - self.function_starts[index]
         return f"{address:#010x} ({self.function_names[index]}+{distance:#x})"
 
+    def read(self, address: int, size_bytes: int) -> bytes:
+        """Initial contents of memory.
+
+        Raises:
+            SimulationError: the file holds no bytes for this range.
+        """
+        for segment in self.segments:
+            offset = address - segment.address
+            if 0 <= offset <= len(segment.data) - size_bytes:
+                return segment.data[offset : offset + size_bytes]
+        raise SimulationError(f"the firmware holds no {size_bytes} bytes at {address:#010x}")
+
 
 def load_image(elf: Path, board: Board) -> FirmwareImage:
     """Read a firmware ELF and check that it is for this board.

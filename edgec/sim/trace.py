@@ -1,0 +1,106 @@
+"""One inference of a firmware, block by block: what the cycle models price."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from edgec.board import Board
+from edgec.dtypes import Array
+from edgec.errors import ConfigError, SimulationError
+from edgec.sim.emulator_image import load_image
+from edgec.sim.protocol import FirmwareClient, FirmwareInfo
+from edgec.sim.trace_plan import TracePlan, make_plan
+from edgec.sim.trace_records import Tracer, TraceRecords
+from edgec.timing.memory import BlockPace, count_instructions, flash_timing
+from edgec.timing.types import ArenaUse, MemoryMode, Trace
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TracedRun:
+    """A trace and what the firmware said.
+
+    Attributes:
+        trace: the counts.
+        outputs: one flat array per model output.
+        info: the firmware's own description.
+    """
+
+    trace: Trace
+    outputs: tuple[Array, ...]
+    info: FirmwareInfo
+
+
+def trace_inference(
+    elf: Path,
+    board: Board,
+    inputs: Sequence[Array],
+    memory: MemoryMode = MemoryMode.FLASH,
+    *,
+    pace: BlockPace = count_instructions,
+    native: bool | None = None,
+    limit_s: float = 600.0,
+) -> TracedRun:
+    """Start the firmware in Unicorn, run its first model once and count.
+
+    Runs through the firmware's own protocol with a step hook set, on any board whose port has
+    peripheral models, so also on those that QEMU emulates otherwise.  The same firmware and inputs
+    give the same counts, natively or not.
+
+    Args:
+        elf: the board's firmware.
+        board: the board it was built for.
+        inputs: int8, one array per model input, in the model's order.
+        memory: FLASH simulates wait states and caches; the others have no stalls.
+        pace: cycles of a block without waiting, for how far a prefetch gets meanwhile.
+        native: count in compiled C; None: if a compiler for this computer is installed.
+        limit_s: longest run.
+
+    Raises:
+        ConfigError: Unicorn is not installed.
+        BuildError: `native` is True and there is no compiler.
+        SimulationError: not firmware of this edgec, wrong inputs, a fault, or out of time.
+    """
+    image = load_image(elf, board)
+    plan = make_plan(elf, image, flash_timing(board, memory), pace)
+    try:
+        from edgec.sim.trace_native import make_tracer  # noqa: PLC0415  (optional extra)
+        from edgec.sim.unicorn_machine import UnicornMachine  # noqa: PLC0415
+    except ModuleNotFoundError as error:
+        if error.name != "unicorn":
+            raise
+        raise ConfigError(
+            "a profile needs Unicorn, which is not installed", hint='pip install "edgec[sim]"'
+        ) from error
+    tracer = make_tracer(plan, limit_s, native=native)
+    machine = UnicornMachine(image, board, tracer=tracer)
+    client = FirmwareClient(machine, run_timeout_s=limit_s, locate=image.locate)
+    info = client.info()
+    run = client.bench(inputs)
+    trace = _trace(plan, tracer, run.stack_bytes, info)
+    return TracedRun(trace, run.outputs, info)
+
+
+def _trace(plan: TracePlan, tracer: Tracer, stack_bytes: int, info: FirmwareInfo) -> Trace:
+    records = tracer.records()
+    if not records.finished or records.segments != info.steps:
+        raise SimulationError(
+            f"the run was not seen whole: {records.segments} of {info.steps} steps",
+            where=info.model,
+            hint="build the firmware again: edgec compile",
+        )
+    return Trace(
+        segments=tuple(records.segment(index) for index in range(records.segments)),
+        outside=records.segment(records.segments),
+        stack_bytes=stack_bytes,
+        arena=_arena_use(plan, records, info),
+        timing=plan.timing,
+    )
+
+
+def _arena_use(plan: TracePlan, records: TraceRecords, info: FirmwareInfo) -> ArenaUse:
+    origin, _ = plan.arena
+    low, high = records.written
+    base = origin if high else 0
+    return ArenaUse(origin, info.arena_bytes, low - base, high - base)
