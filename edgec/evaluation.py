@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+import logging
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,13 +12,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pydantic import TypeAdapter
 
 from edgec.dtypes import Array
 from edgec.errors import ConfigError
 from edgec.frontend.float_model import FloatModel
+from edgec.output_dir import write_whole
 from edgec.report import Report, TensorReport
 from edgec.samples import InputSpec, load_labels, load_samples
 from edgec.session import MODEL_COPY, Progress, open_session, to_model
+
+
+_LAST = "evaluation.json"
+_MAX_LAST_BYTES = 64 * 1024
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +82,37 @@ def evaluate(
     found = _classes(open_session(folder, on).run(samples, progress)[output.name])
     original = FloatModel(folder / MODEL_COPY)
     wanted = _classes(original.run(_float_inputs(report, samples))[output.name])
-    return Evaluation(
+    result = Evaluation(
         accuracy=float(np.mean(found == labels)),
         float_accuracy=float(np.mean(wanted == labels)),
         agreement=float(np.mean(found == wanted)),
         n=len(labels),
         on=on,
     )
+    _remember(folder, report, result)
+    return result
+
+
+def last_evaluation(folder: Path, report: Report) -> Evaluation | None:
+    """What the last `evaluate` of this very build found; None when there was none."""
+    path = folder / _LAST
+    try:
+        if path.stat().st_size > _MAX_LAST_BYTES:
+            return None
+        data = json.loads(path.read_text("utf-8"))
+        known = data.pop("digest") == report.digest
+        return TypeAdapter(Evaluation).validate_python(data) if known else None
+    except (OSError, ValueError, AttributeError, KeyError):  # none, or not written by us
+        return None
+
+
+def _remember(folder: Path, report: Report, result: Evaluation) -> None:
+    """Leave the result for `edgec compare`, beside the files that the compilation owns."""
+    text = json.dumps({"digest": report.digest, **result.to_json()}, indent=1)
+    try:
+        write_whole(folder / _LAST, f"{text}\n".encode())
+    except ConfigError as error:  # a folder that cannot be written to can still be evaluated
+        _log.warning("the result is not kept for edgec compare: %s", error.what)
 
 
 def _decision(report: Report) -> TensorReport:

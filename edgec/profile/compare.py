@@ -1,0 +1,95 @@
+"""Builds side by side: what each takes, how long it runs, how right it is."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from edgec.errors import ConfigError
+from edgec.evaluation import last_evaluation
+from edgec.profile.run import profile
+from edgec.report import Report
+from edgec.session import firmware_program
+from edgec.timing.types import MemoryMode
+
+
+@dataclass(frozen=True, slots=True)
+class BuildFigures:
+    """What is known about one build folder; None: not known.
+
+    Attributes:
+        folder: as given.
+        cycles, time_ms: of one inference, as `edgec profile` estimates them.
+        accuracy: of the last `edgec evaluate` on this folder.
+        accuracy_samples: how many samples that was; 0 without an accuracy.
+        notes: why something is not known.
+    """
+
+    folder: Path
+    model: str
+    board: str
+    flash_bytes: int | None
+    ram_bytes: int | None
+    arena_bytes: int
+    cycles: int | None
+    ideal_cycles: int | None
+    time_ms: float | None
+    accuracy: float | None
+    accuracy_samples: int
+    notes: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON data."""
+        return {**dataclasses.asdict(self), "folder": str(self.folder)}
+
+
+def compare(
+    folders: Sequence[Path], memory: MemoryMode | str = MemoryMode.FLASH
+) -> tuple[BuildFigures, ...]:
+    """Figures of each build folder, in order.
+
+    Raises:
+        ConfigError: a folder holds no build.
+        SimulationError: a firmware could not be run.
+    """
+    return tuple(_figures(folder, memory) for folder in folders)
+
+
+def _figures(folder: Path, memory: MemoryMode | str) -> BuildFigures:
+    report = Report.read(folder)
+    notes = []
+    found = None
+    if _has_firmware(folder, report):
+        found = profile(folder, memory=memory)
+    else:
+        notes.append("no cycles: it holds no firmware for a microcontroller")
+    evaluation = last_evaluation(folder, report)
+    if evaluation is None:
+        notes.append("accuracy is not known: run edgec evaluate on it")
+    return BuildFigures(
+        folder=folder,
+        model=report.model,
+        board=report.board.name,
+        flash_bytes=report.memory.flash_bytes,
+        ram_bytes=report.memory.ram_bytes,
+        arena_bytes=report.memory.arena_bytes,
+        cycles=found.total_cycles if found else None,
+        ideal_cycles=found.ideal_cycles if found else None,
+        time_ms=found.time_ms if found else None,
+        accuracy=evaluation.accuracy if evaluation else None,
+        accuracy_samples=evaluation.n if evaluation else 0,
+        notes=tuple(notes),
+    )
+
+
+def _has_firmware(folder: Path, report: Report) -> bool:
+    if report.board.is_host:
+        return False
+    try:
+        firmware_program(folder, report.board)
+    except ConfigError:
+        return False
+    return True

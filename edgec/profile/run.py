@@ -1,0 +1,151 @@
+"""`profile`: trace the firmware of a build folder and add up what its blocks cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from edgec.board import Board
+from edgec.dtypes import Array
+from edgec.errors import ConfigError, InternalError
+from edgec.profile.floor import floor_of
+from edgec.profile.inputs import profile_input
+from edgec.profile.pricing import Pricer, PricedSegment
+from edgec.profile.types import (
+    SCHEMA,
+    CoreModelFacts,
+    Counts,
+    EnergyEstimate,
+    FunctionProfile,
+    LayerProfile,
+    Profile,
+)
+from edgec.report import LayerReport, Report
+from edgec.session import firmware_program
+from edgec.sim.emulator_image import load_image
+from edgec.sim.trace import trace_inference
+from edgec.timing.cores import CoreModel, core_model
+from edgec.timing.types import MemoryMode, Trace
+
+
+def profile(
+    folder: Path | str,
+    input: Path | str | Mapping[str, Array] | None = None,
+    memory: MemoryMode | str = MemoryMode.FLASH,
+) -> Profile:
+    """Profile one inference of a build folder's firmware.
+
+    Args:
+        folder: written by `edgec compile`.
+        input: .npz file or samples [N, ...] by input name, of which the first is run; None: a
+            pseudo-random input that is always the same.
+        memory: "flash": as the board runs it; "sram": code and weights in RAM; "ideal": no waiting.
+
+    Raises:
+        ConfigError: no firmware in the folder, an unknown memory, or samples that do not fit.
+        SimulationError: the firmware could not be run.
+    """
+    folder = Path(folder)
+    mode = _mode(memory)
+    report = Report.read(folder)
+    board = report.board
+    if board.is_host:
+        raise ConfigError(
+            "was built for the host, which has no cycle model",
+            where=str(folder),
+            hint="compile it for a microcontroller: edgec boards",
+        )
+    elf = firmware_program(folder, board)
+    given = profile_input(report.inputs, Path(input) if isinstance(input, str) else input)
+    model = core_model(board.core, board.fpu, board.dsp)
+    pricer = Pricer(load_image(elf, board), model)
+    run = trace_inference(elf, board, given.arrays, mode, pace=pricer.pace)
+    if run.info.digest != report.digest[: len(run.info.digest)]:
+        raise ConfigError(
+            "report and firmware are of different models",
+            where=str(folder),
+            hint="compile it again",
+        )
+    return _summary(report, run.trace, pricer, model, mode, given.words)
+
+
+def _mode(memory: MemoryMode | str) -> MemoryMode:
+    try:
+        return MemoryMode(memory)
+    except ValueError:
+        names = ", ".join(mode.value for mode in MemoryMode)
+        raise ConfigError(f"unknown memory {memory!r}", hint=f"--memory takes {names}") from None
+
+
+def _summary(
+    report: Report,
+    trace: Trace,
+    pricer: Pricer,
+    model: CoreModel,
+    mode: MemoryMode,
+    words: str,
+) -> Profile:
+    board = report.board
+    if board.memory is None or len(trace.segments) != len(report.layers):
+        raise InternalError(f"{len(trace.segments)} segments for {len(report.layers)} layers")
+    parts = [pricer.price(segment) for segment in trace.segments]
+    outside = pricer.price(trace.outside)
+    total = sum((part.total for part in parts), outside.total)
+    return Profile(
+        schema=SCHEMA,
+        model_name=report.model,
+        digest=report.digest,
+        board=board.name,
+        board_title=board.title,
+        core=board.core.value,
+        clock_hz=board.clock_hz,
+        memory=mode.value,
+        input=words,
+        layers=tuple(
+            _layer(layer, part) for layer, part in zip(report.layers, parts, strict=True)
+        ),
+        outside=outside.total,
+        functions=_functions(parts + [outside]),
+        total=total,
+        macs=report.macs,
+        stack_bytes=trace.stack_bytes or None,
+        stack_limit_bytes=board.memory.stack_bytes,
+        arena_bytes=report.memory.arena_bytes,
+        arena_touched_bytes=trace.arena.high - trace.arena.low,
+        energy=_energy(board, total.cycles),
+        model=CoreModelFacts(model.name, model.known_error, tuple(model.sources)),
+        floor=floor_of(board),
+    )
+
+
+def _layer(layer: LayerReport, part: PricedSegment) -> LayerProfile:
+    return LayerProfile(
+        name=layer.name,
+        op=layer.op,
+        sources=layer.sources,
+        output_shape=layer.output_shape,
+        kernel=layer.kernel,
+        macs=layer.macs,
+        moved_bytes=layer.weight_bytes + layer.input_bytes + layer.output_bytes,
+        counts=part.total,
+        functions=_functions([part]),
+    )
+
+
+def _functions(parts: list[PricedSegment]) -> tuple[FunctionProfile, ...]:
+    """Functions of several segments, most cycles first."""
+    sums: dict[str, Counts] = {}
+    for part in parts:
+        for name, counts in part.functions.items():
+            sums[name] = sums.get(name, Counts()) + counts
+    ordered = sorted(sums.items(), key=lambda item: (-item[1].cycles, item[0]))
+    return tuple(FunctionProfile(name, counts) for name, counts in ordered)
+
+
+def _energy(board: Board, cycles: int) -> EnergyEstimate | None:
+    facts = board.energy
+    if facts is None:
+        return None
+    seconds = cycles / board.clock_hz
+    microjoules = facts.run_ma * 1e3 * facts.volts * seconds
+    return EnergyEstimate(microjoules, facts.run_ma, facts.volts, facts.source)

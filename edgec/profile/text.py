@@ -1,0 +1,152 @@
+"""Profiles and comparisons as tables for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+
+from edgec.console import count, safe, shortened, table
+from edgec.profile.compare import BuildFigures
+from edgec.profile.types import LayerProfile, Profile
+
+_NAME_LENGTH = 40
+_MEMORY_WORDS = {
+    "flash": "code and weights in flash",
+    "sram": "code and weights supposed in SRAM",
+    "ideal": "memory supposed without wait states",
+}
+
+
+def print_profile(found: Profile, out: Console) -> None:
+    """The whole profile."""
+    out.print(_layer_table(found))
+    out.print(_totals_table(found))
+    out.print(f"input: {safe(found.input)}")
+    out.print(f"cycle model: {safe(found.model.name)}; known error: {safe(found.model.known_error)}")
+    if found.energy is not None:
+        out.print(f"current: {safe(found.energy.source)}")
+
+
+def _layer_table(found: Profile) -> object:
+    measured = found.measured_cycles is not None
+    columns = [">", "layer", "operator", "output", ">MACs", ">cycles", ">cycles/MAC", ">share"]
+    columns += [">ms", ">stalls"] + ([">measured", ">error"] if measured else [])
+    rows = [_layer_row(number, layer, found) for number, layer in enumerate(found.layers)]
+    rows.append(_sum_row("between layers", found, found.outside.cycles, found.outside.flash_stalls))
+    rows.append(_sum_row("total", found, found.total_cycles, found.total.flash_stalls, found.macs))
+    if measured:
+        rows[-1] += _measured(found.total_cycles - found.outside.cycles, found.measured_cycles)
+    title = (
+        f"{found.model_name} on {found.board_title} ({found.core}, "
+        f"{found.clock_hz / 1e6:g} MHz), {_MEMORY_WORDS[found.memory]}"
+    )
+    return table(title, columns, rows)
+
+
+def _layer_row(number: int, layer: LayerProfile, found: Profile) -> tuple[str, ...]:
+    counts = layer.counts
+    row = (
+        str(number),
+        shortened(layer.title, _NAME_LENGTH),
+        layer.op,
+        "x".join(map(str, layer.output_shape)) or "scalar",
+        count(layer.macs) if layer.macs else "",
+        count(counts.cycles),
+        "" if layer.cycles_per_mac is None else f"{layer.cycles_per_mac:.2f}",
+        f"{counts.cycles / found.total_cycles:.1%}",
+        f"{1e3 * counts.cycles / found.clock_hz:.3f}",
+        f"{counts.flash_stalls / counts.cycles:.1%}" if counts.cycles else "",
+    )
+    if found.measured_cycles is None:
+        return row
+    return row + _measured(counts.cycles, layer.measured_cycles)
+
+
+def _sum_row(
+    name: str, found: Profile, cycles: int, stalls: int, macs: int = 0
+) -> tuple[str, ...]:
+    return (
+        *("", name, "", ""),
+        count(macs) if macs else "",
+        count(cycles),
+        f"{cycles / macs:.2f}" if macs else "",
+        f"{cycles / found.total_cycles:.1%}",
+        f"{1e3 * cycles / found.clock_hz:.3f}",
+        f"{stalls / cycles:.1%}" if cycles else "",
+    )
+
+
+def _measured(estimate: int, measured: int | None) -> tuple[str, str]:
+    """Measured cycles and the estimate's error against them."""
+    if not measured:
+        return ("", "")
+    return (count(measured), f"{estimate / measured - 1:+.1%}")
+
+
+def _totals_table(found: Profile) -> object:
+    total = found.total
+    rows = [
+        ("cycles", count(found.total_cycles)),
+        ("  without waiting for flash", count(found.ideal_cycles)),
+        ("time", f"{found.time_ms:.3f} ms"),
+        ("instructions", count(total.instructions)),
+        ("  loads, stores, branches", f"{count(total.loads)}, {count(total.stores)}, "
+         f"{count(total.branches)}"),
+        ("cycles per instruction", f"{found.cycles_per_instruction:.3f}"),
+        ("stack used / reserved", _stack(found)),
+        ("arena touched / planned", f"{count(found.arena_touched_bytes)} / "
+         f"{count(found.arena_bytes)} bytes"),
+        ("energy (estimate)", _energy(found)),
+    ]
+    return table("Totals of one inference", ("", ">"), rows)
+
+
+def _stack(found: Profile) -> str:
+    used = "not measured" if found.stack_bytes is None else count(found.stack_bytes)
+    return f"{used} / {count(found.stack_limit_bytes)} bytes"
+
+
+def _energy(found: Profile) -> str:
+    energy = found.energy
+    if energy is None:
+        return "no current in the board's file"
+    return f"about {energy.microjoules:,.0f} µJ ({energy.run_ma:g} mA at {energy.volts:g} V)"
+
+
+def print_comparison(figures: Sequence[BuildFigures], out: Console) -> None:
+    """One column a build, one row a figure."""
+    names = [shortened(str(each.folder), _NAME_LENGTH) for each in figures]
+    rows: list[tuple[str, ...]] = [
+        ("model", *(each.model for each in figures)),
+        ("board", *(each.board for each in figures)),
+        ("flash bytes", *_with_change([each.flash_bytes for each in figures])),
+        ("RAM bytes", *_with_change([each.ram_bytes for each in figures])),
+        ("  arena bytes", *_with_change([each.arena_bytes for each in figures])),
+        ("cycles", *_with_change([each.cycles for each in figures])),
+        ("time ms", *_with_change([each.time_ms for each in figures], digits=3)),
+        ("accuracy", *(_accuracy(each) for each in figures)),
+    ]
+    out.print(table("Builds side by side", ("", *(f">{name}" for name in names)), rows))
+    for each in figures:
+        for note in each.notes:
+            out.print(f"{safe(str(each.folder))}: {safe(note)}")
+
+
+def _with_change(values: Sequence[float | None], digits: int = 0) -> list[str]:
+    """Numbers, with the change against the first one where both are known."""
+    first = values[0]
+    texts = []
+    for index, value in enumerate(values):
+        if value is None:
+            texts.append("-")
+            continue
+        change = f" ({value / first - 1:+.1%})" if index and first else ""
+        texts.append(f"{value:,.{digits}f}{change}")
+    return texts
+
+
+def _accuracy(each: BuildFigures) -> str:
+    if each.accuracy is None:
+        return "-"
+    return f"{each.accuracy:.2%} of {each.accuracy_samples:,}"
