@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 BOARD ?= nucleo
 DEMO := build/demo
 
-.PHONY: demo test lint pytest pytest-slow format setup-demo setup-test clean
+.PHONY: demo test lint pytest pytest-slow format setup-demo setup-test setup-slow clean
 
 demo: setup-demo
 	$(BIN)/edgec compile examples/digits_resnet.onnx --board $(BOARD) --calibration examples/digits_calibration.npz --out $(DEMO)
@@ -19,22 +19,25 @@ setup-demo:
 setup-test:
 	tools/setup.sh test $(VENV)
 
+setup-slow:
+	tools/setup.sh slow $(VENV)
+
 lint: setup-test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	clang-format --dry-run --Werror $$(git ls-files 'firmware/*.c' 'firmware/*.h' 'tests/*.c')
+	$(BIN)/clang-format --dry-run --Werror $$(git ls-files 'firmware/*.c' 'firmware/*.h' 'tests/*.c')
 
 pytest: setup-test
 	$(BIN)/pytest -m "not slow" -n 2 --dist loadfile
 
-pytest-slow: setup-test
+pytest-slow: setup-slow
 	$(BIN)/pytest -m slow -n 2 --dist loadfile
 
 format:
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
-	clang-format -i $$(git ls-files 'firmware/*.c' 'firmware/*.h' 'tests/*.c')
+	$(BIN)/clang-format -i $$(git ls-files 'firmware/*.c' 'firmware/*.h' 'tests/*.c')
 
 clean:
 	rm -rf build

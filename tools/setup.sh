@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the given make target needs on a fresh Debian or Ubuntu machine, and nothing twice:
-#   tools/setup.sh demo|test VENV
+#   tools/setup.sh demo|test|slow VENV
 # System packages come from apt (through sudo when not root), Python packages from PyPI into VENV.
 set -euo pipefail
 target=$1
@@ -37,7 +37,7 @@ find_python() {
 }
 
 packages=(gcc libc6-dev gcc-arm-none-eabi libnewlib-arm-none-eabi)
-[ "$target" = test ] && packages+=(qemu-system-arm clang clang-format cmake)
+[ "$target" = demo ] || packages+=(qemu-system-arm clang clang-format cmake)
 apt_install "${packages[@]}"
 
 if [ -z "$(find_python)" ]; then
@@ -54,10 +54,17 @@ if [ ! -x "$venv/bin/pip" ]; then
 fi
 
 extra=sim
-[ "$target" = test ] && extra=dev
+[ "$target" = demo ] || extra=dev
 stamp="$venv/.edgec-$extra"
 if [ ! -e "$stamp" ] || [ pyproject.toml -nt "$stamp" ]; then
     say "installing Python packages (edgec[$extra])"
     "$venv/bin/pip" install --quiet --disable-pip-version-check -e ".[$extra]"
     touch "$stamp"
+fi
+
+# The slow tests export networks with PyTorch; one version, so that pip need not fetch the newest
+# build with its gigabytes of CUDA.
+if [ "$target" = slow ] && ! "$venv/bin/python" -c 'import torch' 2>/dev/null; then
+    say "installing PyTorch"
+    "$venv/bin/pip" install --quiet --disable-pip-version-check torch==2.13.0
 fi

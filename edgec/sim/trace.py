@@ -74,9 +74,10 @@ def trace_inference(
             "a profile needs Unicorn, which is not installed", hint='pip install "edgec[sim]"'
         ) from error
     tracer = make_tracer(plan, limit_s, native=native)
-    machine = UnicornMachine(image, board, tracer=tracer)
+    machine = UnicornMachine(image, board)
     client = FirmwareClient(machine, run_timeout_s=limit_s, locate=image.locate)
     info = client.info()
+    machine.watch(tracer)  # not earlier: the start-up code clears the arena
     run = client.bench(inputs)
     trace = _trace(plan, tracer, run.stack_bytes, info)
     return TracedRun(trace, run.outputs, info)

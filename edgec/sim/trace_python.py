@@ -15,10 +15,11 @@ _arm: Any = _untyped_unicorn.arm_const
 _const: Any = _untyped_unicorn.unicorn_const
 
 _LR: int = _arm.UC_ARM_REG_LR
-_REGISTERS: tuple[int, ...] = tuple(
+REGISTERS: tuple[int, ...] = tuple(
     getattr(_arm, f"UC_ARM_REG_{name}")
     for name in (*(f"R{index}" for index in range(13)), "SP", "LR", "PC")
 )
+"""Unicorn's numbers of r0 to r15."""
 
 
 def quotient_bits(dividend: int, divisor: int, *, signed: bool) -> int:
@@ -140,7 +141,7 @@ class PythonTracer:
         self._high = max(self._high, address + size)
 
     def _divide_hook(self, divide: Divide) -> Callable[..., None]:
-        registers = (_REGISTERS[divide.dividend], _REGISTERS[divide.divisor])
+        registers = (REGISTERS[divide.dividend], REGISTERS[divide.divisor])
 
         def on_divide(uc: Any, address: int, _size: int, _data: object) -> None:
             if self._block is not None:

@@ -11,7 +11,7 @@ from edgec.errors import SimulationError
 from edgec.timing.types import Edge, Segment
 
 CHECK_BLOCKS = 1 << 20
-"""Blocks between two looks at the clock."""
+"""Blocks between two looks at the clock; the native tracer's CHECK_BLOCKS too."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

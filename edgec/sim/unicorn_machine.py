@@ -1,12 +1,12 @@
 """A board's memory and peripherals around Unicorn's Cortex-M, as a byte stream to its console.
 
-No hook runs per instruction or block, only peripheral accesses call Python, so code runs at
-hundreds of millions of instructions a second.  What this cannot show: cycles, interrupts, and
+Unless a tracer watches, no hook runs per instruction or block and only peripheral accesses call
+Python, so code runs at hundreds of millions of instructions a second.  What this cannot show: cycles, interrupts, and
 unaligned accesses on Armv6-M, which Unicorn performs and a Cortex-M0+ refuses (as does QEMU's
 microbit, so that board is where such a bug would show).
 
-Unicorn is licensed under the GPLv2 and an optional extra: this module alone imports it, and is
-itself imported only when needed.
+Unicorn is licensed under the GPLv2 and an optional extra: this module and the tracers alone import
+it, and are themselves imported only when needed.
 """
 
 from __future__ import annotations
@@ -21,8 +21,10 @@ from edgec.cores import Core
 from edgec.errors import InternalError, SimulationError
 from edgec.sim.emulator_image import FirmwareImage
 from edgec.sim.peripherals import CORE_WINDOW, Console, Family, PeripheralBus, Window
+from edgec.sim.peripherals_emulated import MPS2, NRF51
 from edgec.sim.peripherals_rp2040 import RP2040
 from edgec.sim.peripherals_stm32 import STM32F1, STM32F4, STM32G0, STM32H7, STM32L4, STM32U5
+from edgec.sim.trace_records import Tracer
 
 _unicorn: Any = _untyped_unicorn
 _arm: Any = _untyped_unicorn.arm_const
@@ -40,6 +42,8 @@ FAMILIES = {
     "stm32l4": STM32L4,
     "stm32u5": STM32U5,
     "rp2040": RP2040,
+    "mps2": MPS2,
+    "nrf51": NRF51,
 }
 """Peripheral models by the board's port."""
 
@@ -84,11 +88,22 @@ class UnicornMachine:
         self._uc = _make_cpu(board)
         self._bus = PeripheralBus(family, uart_base, self._console, self._uc.emu_stop)
         self._violation = ""
+        self._tracer: Tracer | None = None
         _map_memory(self._uc, board, image)
         for window in (*family.windows, CORE_WINDOW):
             _map_window(self._uc, window, self._bus)
         self._watch_faults()
         self._reset()
+
+    def watch(self, tracer: Tracer) -> None:
+        """Let a tracer see all that runs from now on.
+
+        Python is not in control any more while the firmware computes: where it was stopped would
+        show in the counts.
+        """
+        self._uc.ctl_flush_tb()  # code that was translated before calls no hooks
+        tracer.attach(self._uc)
+        self._tracer = tracer
 
     def write(self, data: bytes) -> None:
         """Queue bytes for the firmware to receive."""
@@ -117,10 +132,13 @@ class UnicornMachine:
         """Go on for at most this time; Python sees Ctrl-C only in between."""
         start = self._uc.reg_read(_arm.UC_ARM_REG_PC)
         began = time.monotonic()
+        limit_us = 0 if self._tracer else max(int(seconds * 1e6), 1)
         try:
-            self._uc.emu_start(start | 1, _NEVER, timeout=max(int(seconds * 1e6), 1))
+            self._uc.emu_start(start | 1, _NEVER, timeout=limit_us)
         except _unicorn.UcError as error:
             raise self._stopped(self._violation or _describe(error)) from error
+        if self._tracer is not None:
+            self._tracer.check()
         if self._violation:
             raise self._stopped(self._violation)
         if self._bus.reset_requested:
@@ -183,7 +201,7 @@ def _family(board: Board) -> tuple[Family, int]:
             where=board.name,
             hint=f"Unicorn boards can have the ports {', '.join(FAMILIES)}",
         )
-    base = family.uarts.get(board.console.uart)
+    base = board.defines.get("PORT_UART_BASE", family.uarts.get(board.console.uart))
     if base is None:
         raise SimulationError(
             f"no model of {board.console.uart}",
