@@ -50,8 +50,7 @@ def check_budget(folder: Path, options: CompileOptions) -> None:
             excess.append(
                 f"time {found.time_ms:,.3f} ms exceeds {budget.time_ms:,g} ms by "
                 f"{found.time_ms / budget.time_ms - 1:.1%} "
-                f"(estimate: {found.total_cycles:,} cycles at {found.clock_hz / 1e6:g} MHz; "
-                f"known error {found.model.known_error})"
+                f"(estimate: {found.total_cycles:,} cycles at {found.clock_hz / 1e6:g} MHz)"
             )
     if excess:
         raise BudgetError(

@@ -17,7 +17,7 @@ import typer
 
 from edgec import __version__, console
 from edgec.errors import ConfigError, EdgecError, InternalError
-from edgec.options import CompileOptions, Observer, QuantOptions
+from edgec.options import Budget, CompileOptions, Observer, QuantOptions
 
 app = typer.Typer(
     name="edgec",
@@ -54,6 +54,13 @@ BiasCorrection = Annotated[
     bool,
     typer.Option(
         "--bias-correction/--no-bias-correction", help="Correct each layer's mean output error."
+    ),
+]
+MemoryOption = Annotated[
+    str,
+    typer.Option(
+        "--memory",
+        help="flash: as the board runs it; sram: code and weights in RAM; ideal: no wait states.",
     ),
 ]
 _DEFAULTS = QuantOptions()
@@ -105,6 +112,13 @@ def compile_command(
     dump_ir: Annotated[
         Path | None, typer.Option(help="Write the graph after each pass into this folder.")
     ] = None,
+    budget: Annotated[
+        str | None,
+        typer.Option(
+            metavar="flash=256K,ram=64K,ms=50",
+            help="Fail when the firmware is larger, or its estimated inference slower.",
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Quantize MODEL, generate C, build firmware for BOARD and check it against the reference.
@@ -122,6 +136,7 @@ def compile_command(
         verify=verify,
         force=force,
         dump_ir=dump_ir,
+        budget=Budget.parse(budget) if budget is not None else None,
     )
     with console.status("compiling") as say:
         result = driver.compile_model(
@@ -202,6 +217,75 @@ def evaluate(
 
 
 @app.command()
+def profile(
+    folder: Folder,
+    input: Annotated[
+        Path | None,
+        typer.Option("--input", help=".npz with inputs; the first sample is run [default: noise]."),
+    ] = None,
+    json: Json = False,
+    html: Annotated[
+        Path | None, typer.Option(help="Write the profile with charts to this .html file.")
+    ] = None,
+    memory: MemoryOption = "flash",
+    measured: Annotated[
+        Path | None,
+        typer.Option(help="Log of the firmware's bench command on a board, to compare with."),
+    ] = None,
+) -> None:
+    """Estimate cycles, time and energy of every layer, from the firmware alone.
+
+    Runs firmware.elf in an emulator and prices what it executes by a model of the core and of its
+    flash; docs/simulator.md says what is modelled and how far to trust it.
+    """
+    from edgec.profile import profile as profile_folder
+    from edgec.profile.html import write_html
+    from edgec.profile.measured import read_measurement, with_measurement
+    from edgec.profile.text import print_profile
+    from edgec.report import Report
+
+    report = Report.read(folder)
+    measurement = None
+    if measured is not None:  # read first: a bad log is known before the work is done
+        measurement = read_measurement(measured, report.layers, report.digest)
+    with console.status("profiling"):
+        found = profile_folder(folder, input, memory)
+    if measurement is not None:
+        found = with_measurement(found, measurement)
+    if html is not None:
+        write_html(found, report, html)
+    if json:
+        console.print_json(found.to_json())
+        return
+    print_profile(found, console.out)
+    if html is None:
+        console.print_next(f"edgec profile {folder} --html profile.html")
+    else:
+        console.out.print(f"written to {html}", markup=False)
+
+
+@app.command()
+def compare(
+    folders: Annotated[
+        list[Path], typer.Argument(metavar="DIR...", help="Folders written by edgec compile.")
+    ],
+    memory: MemoryOption = "flash",
+    json: Json = False,
+) -> None:
+    """Flash, RAM, cycles and, where evaluated, accuracy of builds side by side."""
+    from edgec.profile.compare import compare as compare_folders
+    from edgec.profile.text import print_comparison
+
+    with console.status("profiling"):
+        figures = compare_folders(folders, memory)
+    if json:
+        console.print_json([each.to_json() for each in figures])
+        return
+    print_comparison(figures, console.out)
+    console.print_next(f"edgec profile {folders[0]}")
+
+
+@app.command()
 def quantize(
     model: Model,
     output: Annotated[
@@ -224,8 +308,10 @@ def quantize(
     options = CompileOptions(
         shapes=_shapes(shape), quant=QuantOptions(observer, percentile, equalize, bias_correction)
     )
-    with console.status("quantizing"):
-        result = quantize_model(model, output, calibration=calibration, options=options)
+    with console.status("quantizing") as say:
+        result = quantize_model(
+            model, output, calibration=calibration, options=options, progress=say
+        )
     if json:
         console.print_json(result.to_json())
         return

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
 
 from rich.console import Console
-from rich.logging import RichHandler
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
 from edgec.errors import EdgecError
 
-out = Console(highlight=False, soft_wrap=True)
-err = Console(stderr=True, highlight=False, soft_wrap=True)
+# Without emoji: ":x:" in a tensor's name is no picture.
+out = Console(highlight=False, soft_wrap=True, emoji=False)
+err = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)
 
 
 class Advance(Protocol):
@@ -27,14 +27,28 @@ class Advance(Protocol):
         """Show the progress."""
 
 
+class _Messages(logging.Handler):
+    """Log records in the form of the other messages on stderr."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        style = "bold yellow" if record.levelno >= logging.WARNING else "dim"
+        err.print(f"[{style}]{record.levelname.lower()}:[/] {safe(record.getMessage())}")
+
+
+class Say(Protocol):
+    """Shows what is being done; with `total`, how much of it is finished."""
+
+    def __call__(self, text: str, done: int = 0, total: int = 0) -> None:
+        """Show it."""
+
+
 def set_up_logging(verbose: bool) -> None:
     """Log warnings (or, if `verbose`, everything) to stderr."""
-    handler = RichHandler(console=err, show_time=False, show_path=False, markup=False)
     # Nothing is shortened where nobody can widen the terminal: logs, pipes, CI.
     for stream in (out, err):
         if not stream.is_terminal:
             stream.width = 160
-    logging.basicConfig(level=logging.WARNING, format="%(message)s", handlers=[handler], force=True)
+    logging.basicConfig(level=logging.WARNING, handlers=[_Messages()], force=True)
     logging.getLogger("edgec").setLevel(logging.DEBUG if verbose else logging.WARNING)
 
 
@@ -92,31 +106,31 @@ def count(number: float) -> str:
 
 
 @contextmanager
-def status(text: str) -> Iterator[Callable[[str], None]]:
-    """A line on stderr that says what is being done (none when it is not a terminal)."""
-    if not err.is_terminal:
-        yield lambda _text: None
-        return
-    with err.status(text) as shown:
-        yield shown.update
+def status(text: str) -> Iterator[Say]:
+    """What is being done, and a bar where that is known, on stderr (only on a terminal)."""
+    with _bar() as bar:
+        task = bar.add_task(text, total=None, count="")
+
+        def say(text: str, done: int = 0, total: int = 0) -> None:
+            count = f"{done} of {total}" if total else ""
+            bar.update(task, description=text, completed=done, total=total or None, count=count)
+
+        yield say
 
 
 @contextmanager
 def progress(text: str) -> Iterator[Advance]:
-    """A progress bar on stderr (none when it is not a terminal)."""
-    bar = Progress(
-        TextColumn("{task.description}"),
+    """A progress bar on stderr (only on a terminal)."""
+    with status(text) as say:
+        yield lambda done, total: say(text, done, total)
+
+
+def _bar() -> Progress:
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
-        MofNCompleteColumn(),
+        TextColumn("{task.fields[count]}"),
         TimeRemainingColumn(),
-        console=err,
-        transient=True,
-        disable=not err.is_terminal,
     )
-    with bar:
-        task = bar.add_task(text, total=None)
-
-        def advance(done: int, total: int) -> None:
-            bar.update(task, completed=done, total=total)
-
-        yield advance
+    return Progress(*columns, console=err, transient=True, disable=not err.is_terminal)

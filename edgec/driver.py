@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+from numpy.typing import ArrayLike
 
 from edgec.board import Board, load_board
 from edgec.budget import check_budget, check_measurable
@@ -21,7 +23,7 @@ from edgec.fits import Demand, Tensor, check_fits, overflow_error
 from edgec.integer import Calibration, IntegerModel, integer_model
 from edgec.lower import Program, buffers_of, lower, select_kernels
 from edgec.memory import MemoryPlan, check_plan, plan_memory
-from edgec.options import CompileOptions
+from edgec.options import CompileOptions, Progress, no_progress
 from edgec.output_dir import staged_output
 from edgec.report import CheckReport, Report
 from edgec.report_build import build_report
@@ -30,7 +32,6 @@ from edgec.session import LIBRARY_DIR, MODEL_COPY, open_session
 from edgec.toolchain.platformio import build
 from edgec.toolchain.size import FirmwareSize, firmware_size
 
-Progress = Callable[[str], None]
 BUILD_ROOT = Path("build")
 PROJECT_DIR = "project"
 _OVERFLOW = re.compile(r"exceeds (\w+) by (\d+) bytes")
@@ -54,7 +55,9 @@ class CompileResult:
     program: Program
     plan: MemoryPlan
 
-    def run(self, x: Array | Mapping[str, Array], on: str = "host") -> Array | dict[str, Array]:
+    def run(
+        self, x: ArrayLike | Mapping[str, ArrayLike], on: str = "host"
+    ) -> Array | dict[str, Array]:
         """Run the compiled model on samples.
 
         Args:
@@ -63,6 +66,10 @@ class CompileResult:
 
         Returns:
             What the ONNX model would give, [N, ...]; by name when `x` is given by name.
+
+        Raises:
+            ConfigError: the samples do not fit the model.
+            SimulationError: the run failed.
         """
         session = open_session(self.folder, on)
         if isinstance(x, Mapping):
@@ -76,7 +83,7 @@ def compile_model(
     model: Path | str,
     board: Board | str,
     *,
-    calibration: Calibration | str = None,
+    calibration: Calibration = None,
     out: Path | str | None = None,
     options: CompileOptions | None = None,
     progress: Progress | None = None,
@@ -95,15 +102,13 @@ def compile_model(
         EdgecError: any of its kinds; the output folder is then as it was.
     """
     options = options or CompileOptions()
-    say = progress or (lambda _text: None)
+    say = progress or no_progress
     target = board if isinstance(board, Board) else load_board(board)
     check_measurable(options, target)
     source = Path(model)
     folder = Path(out) if out is not None else BUILD_ROOT / f"{source.stem}-{target.name}"
-    samples = Path(calibration) if isinstance(calibration, str) else calibration
     with staged_output(folder, force=options.force) as staging:
-        say("importing and quantizing")
-        ready = integer_model(source, samples, options)
+        ready = integer_model(source, calibration, options, say)
         say("planning memory")
         program, plan = _lowered(ready, target)
         demand = _demand(program)

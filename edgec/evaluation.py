@@ -19,9 +19,8 @@ from edgec.errors import ConfigError
 from edgec.frontend.float_model import FloatModel
 from edgec.output_dir import write_whole
 from edgec.report import Report, TensorReport
-from edgec.samples import InputSpec, load_labels, load_samples
-from edgec.session import MODEL_COPY, Progress, open_session, to_model
-
+from edgec.samples import load_labels, load_samples
+from edgec.session import MODEL_COPY, Progress, input_specs, open_session, to_model
 
 _LAST = "evaluation.json"
 _MAX_LAST_BYTES = 64 * 1024
@@ -72,16 +71,16 @@ def evaluate(
     """
     folder, data = Path(folder), Path(data)
     report = Report.read(folder)
-    specs = [InputSpec(tensor.name, tensor.shape) for tensor in report.inputs]
-    samples = load_samples(data, specs)
+    samples = load_samples(data, input_specs(report))
     count = len(next(iter(samples.values())))
     labels = load_labels(data, count)[:limit]
     samples = {name: array[:limit] for name, array in samples.items()}
     output = _decision(report)
     _check_labels(labels, output, data)
-    found = _classes(open_session(folder, on).run(samples, progress)[output.name])
-    original = FloatModel(folder / MODEL_COPY)
-    wanted = _classes(original.run(_float_inputs(report, samples))[output.name])
+    session, original = open_session(folder, on), FloatModel(folder / MODEL_COPY)
+    found = _classes(session.run(samples, _part(progress, 0))[output.name])
+    inputs = _float_inputs(report, samples)
+    wanted = _classes(original.run(inputs, progress=_part(progress, 1))[output.name])
     result = Evaluation(
         accuracy=float(np.mean(found == labels)),
         float_accuracy=float(np.mean(wanted == labels)),
@@ -102,7 +101,7 @@ def last_evaluation(folder: Path, report: Report) -> Evaluation | None:
         data = json.loads(path.read_text("utf-8"))
         known = data.pop("digest") == report.digest
         return TypeAdapter(Evaluation).validate_python(data) if known else None
-    except (OSError, ValueError, AttributeError, KeyError):  # none, or not written by us
+    except (OSError, ValueError, TypeError, AttributeError, KeyError):  # none, or not written by us
         return None
 
 
@@ -113,6 +112,13 @@ def _remember(folder: Path, report: Report, result: Evaluation) -> None:
         write_whole(folder / _LAST, f"{text}\n".encode())
     except ConfigError as error:  # a folder that cannot be written to can still be evaluated
         _log.warning("the result is not kept for edgec compare: %s", error.what)
+
+
+def _part(progress: Progress | None, number: int) -> Progress | None:
+    """The progress of the first (0) or second (1) half of the work."""
+    if progress is None:
+        return None
+    return lambda done, total: progress(number * total + done, 2 * total)
 
 
 def _decision(report: Report) -> TensorReport:

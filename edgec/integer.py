@@ -5,26 +5,26 @@ Layer 6, the first half of the driver; `compile_model` and `quantize_model` shar
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from edgec.dtypes import Array
+from edgec.dtypes import Array, DType
 from edgec.errors import ConfigError, ImportModelError
 from edgec.frontend.names import shown
 from edgec.frontend.onnx_import import import_model
 from edgec.ir import Graph
 from edgec.ir.infer import total_macs
-from edgec.options import CompileOptions
+from edgec.options import CompileOptions, Progress, no_progress
 from edgec.passes.base import run_passes
 from edgec.passes.pipeline import INTEGER_PASSES, REAL_PASSES
 from edgec.quant import QuantReport, annotate, to_integer
-from edgec.samples import InputSpec, load_samples
+from edgec.samples import InputSpec, check_samples, load_samples
 
-Progress = Callable[[int, int], None]
-Calibration = Path | Mapping[str, Array] | None
+Calibration = Path | str | Mapping[str, ArrayLike] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,24 +51,35 @@ class IntegerModel:
 
 
 def integer_model(
-    path: Path, calibration: Calibration, options: CompileOptions, progress: Progress | None = None
+    path: Path,
+    calibration: Calibration,
+    options: CompileOptions,
+    progress: Progress = no_progress,
 ) -> IntegerModel:
     """The integer form of the model in `path`.
 
     Args:
         path: ONNX file.
         calibration: .npz file, or model-side samples [N, ...] by input name, or None.
+        options: shapes and quantization options.
+        progress: told what is being done.
 
     Raises:
         ImportModelError, QuantizationError, ConfigError: see `frontend`, `quant`, `samples`.
     """
+    progress("importing")
     imported = import_model(path, options.shapes).replace(name=path.stem)
     _check_batch(imported)
     specs = tuple(InputSpec(name, imported.shape(name)) for name in imported.inputs)
-    samples = load_samples(calibration, specs) if isinstance(calibration, Path) else calibration
+    samples = _samples(calibration, specs)
     real = run_passes(imported, REAL_PASSES, options.dump_ir)
-    moved = graph_side(real.graph, samples) if samples is not None else None
-    annotated, report = annotate(real.graph, moved, options.quant, progress=progress)
+    moved = graph_side(imported, real.graph, samples) if samples is not None else None
+    annotated, report = annotate(
+        real.graph,
+        moved,
+        options.quant,
+        progress=lambda done, total: progress("quantizing", done, total),
+    )
     integer = run_passes(
         to_integer(annotated), INTEGER_PASSES, options.dump_ir, first_number=len(REAL_PASSES)
     )
@@ -83,6 +94,20 @@ def integer_model(
     )
 
 
+def _samples(calibration: Calibration, specs: Sequence[InputSpec]) -> dict[str, Array] | None:
+    if calibration is None:
+        return None
+    if isinstance(calibration, Mapping):
+        return check_samples(calibration, specs, "calibration")
+    if isinstance(calibration, Path | str):
+        return load_samples(Path(calibration), specs)
+    raise ConfigError(
+        f"is a {type(calibration).__name__}",
+        where="calibration",
+        hint="give the path of a .npz file, or arrays by input name: {'x': array}",
+    )
+
+
 def _check_batch(graph: Graph) -> None:
     for name in graph.inputs:
         shape = graph.shape(name)
@@ -94,26 +119,26 @@ def _check_batch(graph: Graph) -> None:
             )
 
 
-def graph_side(graph: Graph, samples: Mapping[str, Array]) -> dict[str, Array]:
+def graph_side(imported: Graph, graph: Graph, samples: Mapping[str, Array]) -> dict[str, Array]:
     """Model-side samples as the graph takes them: axes moved, integer codes made real.
 
     Args:
+        imported: REAL stage as imported: says which inputs take integer codes.
         graph: REAL stage, after the layout pass.
-        samples: [N, ...] by input name.
+        samples: checked samples [N, ...] by input name.
 
     Returns:
         float32 [N, ...] by input name.
     """
     result: dict[str, Array] = {}
     for name in graph.inputs:
-        if name not in samples:
-            raise ConfigError(f"no calibration samples for input {name!r}")
         array = samples[name]
         axes = graph.input_layouts.get(name, tuple(range(array.ndim)))
         quant = graph.values[name].quant
         moved = np.ascontiguousarray(array.transpose(axes))
-        if quant is not None and array.dtype.kind in "iu":
-            shift = 128 if array.dtype == np.uint8 else 0
+        dtype = imported.values[name].dtype
+        if quant is not None and dtype is not DType.FLOAT32 and array.dtype.kind in "iu":
+            shift = 128 if dtype is DType.UINT8 else 0
             moved = quant.dequantize(moved.astype(np.int32) - shift)
         result[name] = moved.astype(np.float32)
     return result

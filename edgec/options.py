@@ -8,8 +8,20 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 from edgec.errors import ConfigError
+
+
+class Progress(Protocol):
+    """Told what is being done and how far it is."""
+
+    def __call__(self, text: str, done: int = 0, total: int = 0) -> None:
+        """`text`: what; `done` of `total` pieces of it are finished, unless `total` is 0."""
+
+
+def no_progress(text: str, done: int = 0, total: int = 0) -> None:
+    """A `Progress` that nobody watches."""
 
 
 class Observer(enum.Enum):
@@ -86,9 +98,8 @@ class Budget:
             pattern = _BUDGET_PATTERNS.get(key)
             found = pattern.fullmatch(value) if pattern else None
             if found is None or key in limits or float(found[1]) <= 0:
-                raise ConfigError(
-                    f"cannot read {part[:40]!r}", where="--budget", hint="like flash=256K,ram=64K,ms=50"
-                )
+                hint = "like flash=256K,ram=64K,ms=50"
+                raise ConfigError(f"cannot read {part[:40]!r}", where="--budget", hint=hint)
             limits[key] = float(value) if key == "ms" else int(found[1]) * _UNITS[found[2].upper()]
         flash, ram, time_ms = (limits.get(key) for key in _BUDGET_PATTERNS)
         return cls(

@@ -7,8 +7,11 @@ folder that is not its own, or a generated file that somebody edited, is refused
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import hashlib
 import json
+import os
 import shutil
 import signal
 import tempfile
@@ -34,15 +37,16 @@ def staged_output(target: Path, *, force: bool = False) -> Iterator[Path]:
     Raises:
         ConfigError: `target` is a file, holds files that are not edgec's, or was edited.
     """
-    _check_replaceable(target, force=force)
     target.parent.mkdir(parents=True, exist_ok=True)
+    with _locked(target.parent):
+        _check_replaceable(target, force=force)
     staging = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
     try:
         staging.chmod(0o755)
         yield staging
         _write_manifest(staging)
-        with _interrupts_deferred():
-            _install(staging, target)
+        with _interrupts_deferred(), _locked(target.parent):
+            _install(staging, target, force=force)
     finally:
         shutil.rmtree(staging, ignore_errors=True)
 
@@ -53,16 +57,17 @@ def write_whole(path: Path, data: bytes) -> None:
     Raises:
         ConfigError: it cannot be written; an earlier file is as it was.
     """
-    scratch = path.with_name(f".{path.name[:80]}.tmp")
+    scratch = path.with_name(f".{path.name[:80]}.{os.getpid()}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        scratch.write_bytes(data)
-        scratch.replace(path)
+        try:
+            scratch.write_bytes(data)
+            scratch.replace(path)
+        finally:
+            scratch.unlink(missing_ok=True)
     except OSError as error:
         reason = f"cannot be written: {error.strerror or error}"
         raise ConfigError(reason, where=str(path)) from error
-    finally:
-        scratch.unlink(missing_ok=True)
 
 
 def _check_replaceable(target: Path, *, force: bool) -> None:
@@ -93,7 +98,10 @@ def _check_replaceable(target: Path, *, force: bool) -> None:
 def _read_manifest(target: Path) -> dict[str, str]:
     try:
         manifest = json.loads((target / MANIFEST).read_text("utf-8"))
-        return {str(name): str(digest) for name, digest in manifest["files"].items()}
+        files = {str(name): str(digest) for name, digest in manifest["files"].items()}
+        if not all(_is_inside(name) for name in files):
+            raise ValueError("a file outside the folder")
+        return files
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise ConfigError(
             "the output folder is not empty and was not made by edgec",
@@ -102,19 +110,25 @@ def _read_manifest(target: Path) -> dict[str, str]:
         ) from error
 
 
+def _is_inside(name: str) -> bool:
+    """Whether a manifest's entry names a file below its folder; anybody may have edited it."""
+    return all(part not in ("", ".", "..") and "\0" not in part for part in name.split("/"))
+
+
 def _write_manifest(folder: Path) -> None:
     files = {str(path.relative_to(folder)): _digest(path) for path in _files(folder)}
     text = json.dumps({"files": files}, indent=1, sort_keys=True)
     (folder / MANIFEST).write_text(text + "\n", "utf-8")
 
 
-def _install(staging: Path, target: Path) -> None:
+def _install(staging: Path, target: Path, *, force: bool) -> None:
     """Swap each top-level entry in; entries of the old result that are gone now are removed."""
     target.mkdir(exist_ok=True)
     old = (
         {name.split("/")[0] for name in _read_manifest(target)} if any(target.iterdir()) else set()
     )
     new = {entry.name for entry in staging.iterdir()}
+    _check_not_taken(target, new - old, force=force)
     attic = Path(tempfile.mkdtemp(prefix=f".{target.name}-old-", dir=target.parent))
     moved: list[tuple[Path, Path]] = []
 
@@ -137,6 +151,17 @@ def _install(staging: Path, target: Path) -> None:
     shutil.rmtree(attic, ignore_errors=True)
 
 
+def _check_not_taken(target: Path, added: set[str], *, force: bool) -> None:
+    """Files of the user's may lie beside the result, but not where a new part of it goes."""
+    taken = sorted(name for name in added - {MANIFEST} if (target / name).exists())
+    if taken and not force:
+        raise ConfigError(
+            f"files that edgec did not write are in the way: {', '.join(taken)}",
+            where=str(target),
+            hint="move them, or --force to discard them",
+        )
+
+
 def _files(folder: Path) -> Iterator[Path]:
     for path in sorted(folder.rglob("*")):
         if path.is_file() and not any(part in _IGNORED_PARTS for part in path.parts):
@@ -149,6 +174,21 @@ def _digest(path: Path) -> str:
 
 def _unchanged(path: Path, digest: str) -> bool:
     return path.is_file() and _digest(path) == digest
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Keep other edgec processes from swapping results in `folder` meanwhile.
+
+    Of two that compile into one place, the one that ends last wins, as a whole.
+    """
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        with contextlib.suppress(OSError):  # file systems without locks: as good as it gets
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 @contextmanager

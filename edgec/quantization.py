@@ -10,7 +10,7 @@ from typing import Any
 
 from edgec.frontend.onnx_export import export_qdq
 from edgec.integer import Calibration, integer_model
-from edgec.options import CompileOptions
+from edgec.options import CompileOptions, Progress, no_progress
 from edgec.output_dir import write_whole
 from edgec.quant import QuantReport
 
@@ -40,6 +40,7 @@ def quantize_model(
     *,
     calibration: Calibration = None,
     options: CompileOptions | None = None,
+    progress: Progress = no_progress,
 ) -> Quantization:
     """Quantize a model to QDQ ONNX that onnxruntime runs, and edgec compiles to the same integers.
 
@@ -48,10 +49,11 @@ def quantize_model(
         output: file to write; replaced as a whole or not at all.
         calibration: .npz file, or samples [N, ...] by input name; None: synthetic, with a warning.
         options: shapes and quantization options.
+        progress: told what is being done.
 
     Raises:
         EdgecError: the model cannot be imported or quantized, or the file not written.
     """
-    ready = integer_model(Path(model), calibration, options or CompileOptions())
+    ready = integer_model(Path(model), calibration, options or CompileOptions(), progress)
     write_whole(Path(output), export_qdq(ready.annotated).SerializeToString(deterministic=True))
     return Quantization(Path(output), ready.quantization)

@@ -96,9 +96,7 @@ def _ports(
     )
 
 
-def _layers(
-    graph: Graph, program: Program, quantization: QuantReport
-) -> tuple[LayerReport, ...]:
+def _layers(graph: Graph, program: Program, quantization: QuantReport) -> tuple[LayerReport, ...]:
     nodes = {node.name: node for node in graph.nodes}
     quality = {layer.value: layer.sqnr_db for layer in quantization.layers}
     return tuple(

@@ -21,7 +21,10 @@ _TEXT_WIDTH = 120
 def write_text(report: Report, folder: Path) -> None:
     """Write `report.txt` into `folder`."""
     with (folder / REPORT_TXT).open("w", encoding="utf-8") as file:
-        print_report(report, Console(file=file, width=_TEXT_WIDTH, no_color=True, soft_wrap=True))
+        print_report(
+            report,
+            Console(file=file, width=_TEXT_WIDTH, no_color=True, soft_wrap=True, emoji=False),
+        )
 
 
 def print_report(report: Report, out: Console) -> None:
@@ -166,7 +169,9 @@ def print_inspection(inspection: Inspection, out: Console) -> None:
         )
     for node in summary.nodes:
         if not node.supported:
-            out.print(f"[red]not supported:[/] {safe(f'{shortened(node.name)} ({node.op}): {node.reason}')}")
+            out.print(
+                f"[red]not supported:[/] {safe(f'{shortened(node.name)} ({node.op}): {node.reason}')}"
+            )
             out.print(f"  remedy: {safe(node.remedy)}")
 
 
@@ -187,7 +192,12 @@ def _mark(check: Check) -> str:
 def print_quantization(result: Quantization, out: Console) -> None:
     """Quality of a quantized model, layer by layer."""
     rows = [
-        (shortened(layer.value), layer.op.removeprefix("Q"), f"{layer.sqnr_db:.1f}", f"{layer.saturated:.2%}")
+        (
+            shortened(layer.value),
+            layer.op.removeprefix("Q"),
+            f"{layer.sqnr_db:.1f}",
+            f"{layer.saturated:.2%}",
+        )
         for layer in result.report.layers
     ]
     if rows:

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from edgec.dtypes import Array
 from edgec.errors import ConfigError
@@ -42,21 +43,37 @@ def load_samples(path: Path, inputs: Sequence[InputSpec]) -> dict[str, Array]:
     Raises:
         ConfigError: unreadable file, missing or misshapen array, values that are not finite.
     """
-    arrays = _read_npz(path)
+    return check_samples(_read_npz(path), inputs, str(path))
+
+
+def check_samples(
+    arrays: Mapping[str, ArrayLike], inputs: Sequence[InputSpec], where: str
+) -> dict[str, Array]:
+    """Samples for each input by name, [N, *shape[1:]], out of arrays by name.
+
+    Args:
+        arrays: what a file holds, or what a caller of the Python API gives.
+        inputs: what the model takes.
+        where: the file or argument, for messages.
+
+    Raises:
+        ConfigError: missing or misshapen array, values that are not finite numbers.
+    """
+    given = {name: _array(array, f"{where}: {name}") for name, array in arrays.items()}
     found: dict[str, Array] = {}
     for spec in inputs:
-        key = spec.name if spec.name in arrays else "x" if len(inputs) == 1 else spec.name
-        if key not in arrays:
+        key = spec.name if spec.name in given else "x" if len(inputs) == 1 else spec.name
+        if key not in given:
             raise ConfigError(
-                f"no array for model input {spec.name!r} (the file holds {_listing(arrays)})",
-                where=str(path),
-                hint=f"store it as {'x or ' if len(inputs) == 1 else ''}{spec.name!r}, "
+                f"no array for model input {spec.name!r} (given: {_listing(given)})",
+                where=where,
+                hint=f"give it as {'x or ' if key == 'x' != spec.name else ''}{spec.name!r}, "
                 f"shape [N, {', '.join(map(str, spec.shape[1:]))}]",
             )
-        found[spec.name] = _checked(arrays[key], key, spec, path)
+        found[spec.name] = _checked(given[key], spec, f"{where}: {key}")
     counts = {name: len(array) for name, array in found.items()}
     if len(set(counts.values())) > 1:
-        raise ConfigError(f"inputs have different numbers of samples: {counts}", where=str(path))
+        raise ConfigError(f"inputs have different numbers of samples: {counts}", where=where)
     return found
 
 
@@ -131,8 +148,15 @@ def _check_sizes(path: Path) -> None:
                 raise ValueError(f"{entry.filename} is shorter than its shape {list(shape)}")
 
 
-def _checked(array: Array, key: str, spec: InputSpec, path: Path) -> Array:
-    where = f"{path}: {key}"
+def _array(array: ArrayLike, where: str) -> Array:
+    """What numpy makes of it: the Python API takes lists as well."""
+    try:
+        return np.asarray(array)
+    except ValueError as error:
+        raise ConfigError(f"is no array: {error}", where=where) from error
+
+
+def _checked(array: Array, spec: InputSpec, where: str) -> Array:
     if array.dtype.kind not in "fiu":
         raise ConfigError(f"holds {array.dtype}, expected numbers", where=where)
     sample = spec.shape[1:]

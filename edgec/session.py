@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from edgec.board import Board
 from edgec.dtypes import Array
 from edgec.errors import ConfigError
 from edgec.ir import QuantParams
 from edgec.report import Report, TensorReport
-from edgec.samples import InputSpec, load_samples
+from edgec.samples import InputSpec, check_samples, load_samples
 from edgec.sim.emulator import EmulatedFirmware
 from edgec.sim.host import HostModel
 
@@ -89,14 +90,16 @@ class Session:
     model: IntegerModel
 
     def run(
-        self, samples: Mapping[str, Array], progress: Progress | None = None
+        self, samples: Mapping[str, ArrayLike], progress: Progress | None = None
     ) -> dict[str, Array]:
         """Outputs by name for samples by input name; first axis counts samples on both sides.
 
         Raises:
+            ConfigError: the samples do not fit the model.
             SimulationError: the run failed.
         """
-        inputs = [encode(samples[tensor.name], tensor) for tensor in self.report.inputs]
+        checked = check_samples(samples, input_specs(self.report), "samples")
+        inputs = [encode(checked[tensor.name], tensor) for tensor in self.report.inputs]
         outputs = self.model(inputs, progress)
         return {
             tensor.name: decode(codes.reshape(len(codes), *tensor.library_shape[1:]), tensor)
@@ -123,8 +126,12 @@ def run_file(
 ) -> dict[str, Array]:
     """Run a build folder's model on the samples in a .npz file; outputs by name."""
     session = open_session(folder, on)
-    specs = [InputSpec(tensor.name, tensor.shape) for tensor in session.report.inputs]
-    return session.run(load_samples(samples, specs), progress)
+    return session.run(load_samples(samples, input_specs(session.report)), progress)
+
+
+def input_specs(report: Report) -> list[InputSpec]:
+    """What the compiled model takes."""
+    return [InputSpec(tensor.name, tensor.shape) for tensor in report.inputs]
 
 
 def host_runner(library_dir: Path) -> IntegerModel:

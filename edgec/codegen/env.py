@@ -1,4 +1,4 @@
-"""The Jinja environment of all templates."""
+"""The Jinja environments: of all C templates, and of HTML pages."""
 
 from __future__ import annotations
 
@@ -28,3 +28,16 @@ def environment() -> jinja2.Environment:
     env.filters["c_array"] = c_array
     env.filters["c_int"] = c_int
     return env
+
+
+@cache
+def html_environment() -> jinja2.Environment:
+    """Strict, every value escaped: for pages that show names from models."""
+    return jinja2.Environment(
+        loader=jinja2.FileSystemLoader(TEMPLATES),
+        undefined=jinja2.StrictUndefined,
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -112,7 +112,10 @@ class FloatModel:
         return tuple(info.name for info in self.outputs)
 
     def run(
-        self, inputs: Mapping[str, Array], outputs: Sequence[str] | None = None
+        self,
+        inputs: Mapping[str, Array],
+        outputs: Sequence[str] | None = None,
+        progress: Callable[[int, int], None] | None = None,
     ) -> dict[str, Array]:
         """Run N samples, stacked along the first axis.
 
@@ -122,6 +125,7 @@ class FloatModel:
         Args:
             inputs: for each input, [N, ...] of the model's element type (floats are converted).
             outputs: names of the outputs wanted; None: all.
+            progress: told (samples done, samples).
 
         Returns:
             [N, ...] for each output: the results of the runs, stacked along the first axis (an
@@ -134,10 +138,12 @@ class FloatModel:
         wanted = list(self.output_names if outputs is None else outputs)
         samples = len(next(iter(feeds.values()))) if feeds else 0
         step = self._step(samples)
-        runs = [
-            self._run({name: array[start : start + step] for name, array in feeds.items()}, wanted)
-            for start in range(0, samples, step)
-        ]
+        runs = []
+        for start in range(0, samples, step):
+            part = {name: array[start : start + step] for name, array in feeds.items()}
+            runs.append(self._run(part, wanted))
+            if progress is not None:
+                progress(min(start + step, samples), samples)
         return {
             name: _joined([results[index] for results in runs], step)
             for index, name in enumerate(wanted)

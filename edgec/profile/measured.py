@@ -98,6 +98,5 @@ def _check_digest(lines: Sequence[str], digest: str, path: Path) -> None:
 
 def _check_step(step: int, size: int, layers: Sequence[LayerReport], path: Path) -> None:
     if step >= len(layers) or size != layers[step].output_bytes:
-        raise ConfigError(
-            f"step {step} with {size} bytes is not a step of this model", where=str(path), hint=_HINT
-        )
+        reason = f"step {step} with {size} bytes is not a step of this model"
+        raise ConfigError(reason, where=str(path), hint=_HINT)

@@ -10,7 +10,7 @@ from edgec.dtypes import Array
 from edgec.errors import ConfigError, InternalError
 from edgec.profile.floor import floor_of
 from edgec.profile.inputs import profile_input
-from edgec.profile.pricing import Pricer, PricedSegment
+from edgec.profile.pricing import PricedSegment, Pricer
 from edgec.profile.types import (
     SCHEMA,
     CoreModelFacts,
@@ -24,7 +24,8 @@ from edgec.report import LayerReport, Report
 from edgec.session import firmware_program
 from edgec.sim.emulator_image import load_image
 from edgec.sim.trace import trace_inference
-from edgec.timing.cores import CoreModel, core_model
+from edgec.timing.core import core_model
+from edgec.timing.core_model import CoreModel
 from edgec.timing.types import MemoryMode, Trace
 
 
@@ -101,11 +102,9 @@ def _summary(
         clock_hz=board.clock_hz,
         memory=mode.value,
         input=words,
-        layers=tuple(
-            _layer(layer, part) for layer, part in zip(report.layers, parts, strict=True)
-        ),
+        layers=tuple(_layer(layer, part) for layer, part in zip(report.layers, parts, strict=True)),
         outside=outside.total,
-        functions=_functions(parts + [outside]),
+        functions=_functions([*parts, outside]),
         total=total,
         macs=report.macs,
         stack_bytes=trace.stack_bytes or None,

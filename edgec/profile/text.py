@@ -23,15 +23,16 @@ def print_profile(found: Profile, out: Console) -> None:
     out.print(_layer_table(found))
     out.print(_totals_table(found))
     out.print(f"input: {safe(found.input)}")
-    out.print(f"cycle model: {safe(found.model.name)}; known error: {safe(found.model.known_error)}")
+    out.print(f"cycle model: {safe(found.model.name)}")
+    out.print(f"known error: {safe(found.model.known_error)}")
     if found.energy is not None:
         out.print(f"current: {safe(found.energy.source)}")
 
 
 def _layer_table(found: Profile) -> object:
     measured = found.measured_cycles is not None
-    columns = [">", "layer", "operator", "output", ">MACs", ">cycles", ">cycles/MAC", ">share"]
-    columns += [">ms", ">stalls"] + ([">measured", ">error"] if measured else [])
+    columns = [">", "layer", "operator", "kernel", "output", ">MACs", ">cycles", ">cycles/MAC"]
+    columns += [">share", ">ms", ">stalls", *((">measured", ">error") if measured else ())]
     rows = [_layer_row(number, layer, found) for number, layer in enumerate(found.layers)]
     rows.append(_sum_row("between layers", found, found.outside.cycles, found.outside.flash_stalls))
     rows.append(_sum_row("total", found, found.total_cycles, found.total.flash_stalls, found.macs))
@@ -50,6 +51,7 @@ def _layer_row(number: int, layer: LayerProfile, found: Profile) -> tuple[str, .
         str(number),
         shortened(layer.title, _NAME_LENGTH),
         layer.op,
+        layer.kernel,
         "x".join(map(str, layer.output_shape)) or "scalar",
         count(layer.macs) if layer.macs else "",
         count(counts.cycles),
@@ -63,11 +65,9 @@ def _layer_row(number: int, layer: LayerProfile, found: Profile) -> tuple[str, .
     return row + _measured(counts.cycles, layer.measured_cycles)
 
 
-def _sum_row(
-    name: str, found: Profile, cycles: int, stalls: int, macs: int = 0
-) -> tuple[str, ...]:
+def _sum_row(name: str, found: Profile, cycles: int, stalls: int, macs: int = 0) -> tuple[str, ...]:
     return (
-        *("", name, "", ""),
+        *("", name, "", "", ""),
         count(macs) if macs else "",
         count(cycles),
         f"{cycles / macs:.2f}" if macs else "",
@@ -91,12 +91,16 @@ def _totals_table(found: Profile) -> object:
         ("  without waiting for flash", count(found.ideal_cycles)),
         ("time", f"{found.time_ms:.3f} ms"),
         ("instructions", count(total.instructions)),
-        ("  loads, stores, branches", f"{count(total.loads)}, {count(total.stores)}, "
-         f"{count(total.branches)}"),
+        (
+            "  loads, stores, branches",
+            f"{count(total.loads)}, {count(total.stores)}, {count(total.branches)}",
+        ),
         ("cycles per instruction", f"{found.cycles_per_instruction:.3f}"),
         ("stack used / reserved", _stack(found)),
-        ("arena touched / planned", f"{count(found.arena_touched_bytes)} / "
-         f"{count(found.arena_bytes)} bytes"),
+        (
+            "arena touched / planned",
+            f"{count(found.arena_touched_bytes)} / {count(found.arena_bytes)} bytes",
+        ),
         ("energy (estimate)", _energy(found)),
     ]
     return table("Totals of one inference", ("", ">"), rows)

@@ -52,11 +52,13 @@ class FirmwareImage:
 
     Attributes:
         segments: initial contents of memory, at load addresses.
+        moved: those that start-up code copies, at the addresses they run or are read at.
         initial_sp, entry: from the vector table; `entry` has the Thumb bit set.
         function_starts, function_names: parallel, sorted by address.
     """
 
     segments: tuple[Segment, ...]
+    moved: tuple[Segment, ...]
     initial_sp: int
     entry: int
     function_starts: tuple[int, ...]
@@ -71,12 +73,12 @@ class FirmwareImage:
         return f"{address:#010x} ({self.function_names[index]}+{distance:#x})"
 
     def read(self, address: int, size_bytes: int) -> bytes:
-        """Initial contents of memory.
+        """Contents of memory when start-up is done, at load or run addresses.
 
         Raises:
             SimulationError: the file holds no bytes for this range.
         """
-        for segment in self.segments:
+        for segment in (*self.segments, *self.moved):
             offset = address - segment.address
             if 0 <= offset <= len(segment.data) - size_bytes:
                 return segment.data[offset : offset + size_bytes]
@@ -110,16 +112,18 @@ def _read(file: ELFFile, board: Board) -> FirmwareImage:
     if header["e_machine"] != "EM_ARM" or file.elfclass != 32 or not file.little_endian:
         raise SimulationError("the ELF is not for a 32-bit Arm core", where=header["e_machine"])
     _check_core(file, board)
-    segments = tuple(
-        Segment(segment["p_paddr"], segment.data())
-        for segment in file.iter_segments("PT_LOAD")
-        if segment["p_filesz"] > 0
-    )
+    loaded = [part for part in file.iter_segments("PT_LOAD") if part["p_filesz"] > 0]
+    segments = tuple(Segment(part["p_paddr"], part.data()) for part in loaded)
     _check_memory(segments, board)
     initial_sp, entry = _start(segments, board)
     functions = _functions(file)
     return FirmwareImage(
         segments=segments,
+        moved=tuple(
+            Segment(part["p_vaddr"], part.data())
+            for part in loaded
+            if part["p_vaddr"] != part["p_paddr"]
+        ),
         initial_sp=initial_sp,
         entry=entry,
         function_starts=tuple(address for address, _ in functions),

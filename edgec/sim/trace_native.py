@@ -6,7 +6,6 @@ import ctypes
 import hashlib
 import os
 import platform
-from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from typing import Any, ClassVar
@@ -19,16 +18,16 @@ from edgec.resources import data_dir
 from edgec.sim.trace_plan import TracePlan
 from edgec.sim.trace_python import REGISTERS, PythonTracer
 from edgec.sim.trace_records import Tracer, TraceRecords, Watchdog
-from edgec.timing.memory import NO_LINE
 from edgec.timing.types import CacheShape, FlashTiming
-from edgec.toolchain.cc import compile_shared, find_host_compilers, host_compiler
+from edgec.toolchain.cc import compile_shared, host_compiler
 
 _const: Any = _untyped_unicorn.unicorn_const
 _library: Any = import_module("unicorn.unicorn_py3.unicorn").uclib
 
 _SOURCES = ("trace_hook.c", "trace_flash.c")
 _HEADERS = ("trace_hook.h", "trace_flash.h")
-_MAX_SHARES = 1026
+_MAX_SHARES = 1026  # EDGEC_TRACE_MAX_SHARES
+_NO_MEMORY = "no memory for the trace"
 
 _Describe = ctypes.CFUNCTYPE(
     ctypes.c_int32, ctypes.c_uint32, ctypes.c_uint32, ctypes.POINTER(ctypes.c_uint32)
@@ -117,14 +116,13 @@ def make_tracer(plan: TracePlan, limit_s: float, *, native: bool | None) -> Trac
     Raises:
         BuildError: `native` is True and that is not possible.
     """
-    if native is False or (native is None and not find_host_compilers()):
-        return PythonTracer(plan, limit_s)
-    try:
-        return NativeTracer(plan, limit_s)
-    except BuildError:
-        if native:
-            raise
-        return PythonTracer(plan, limit_s)
+    if native is not False:
+        try:
+            return NativeTracer(plan, limit_s)
+        except BuildError:
+            if native:
+                raise
+    return PythonTracer(plan, limit_s)
 
 
 class NativeTracer:
@@ -143,7 +141,7 @@ class NativeTracer:
         self._watchdog = Watchdog(limit_s)
         self._c = _load()
         # C holds pointers to these; they must live as long as the hooks.
-        self._callbacks = (_Describe(self._describe), _GoOn(lambda: self._guard(lambda: None)))
+        self._callbacks = (_Describe(self._describe), _GoOn(self._watchdog.in_time))
         self._state: int | None = None
         self._uc: Any = None
 
@@ -161,11 +159,11 @@ class NativeTracer:
             registers=(ctypes.c_int32 * 16)(*REGISTERS),
             run_entry=plan.run_entry,
             hook_entry=plan.hook_entry,
-            flash=_flash_timing(plan.timing),
+            flash=native_timing(plan.timing),
         )
         self._state = self._c.edgec_trace_new(ctypes.byref(config))
         if not self._state:
-            raise MemoryError
+            raise SimulationError(_NO_MEMORY)
         self._hook(_const.UC_HOOK_BLOCK, "edgec_trace_on_block", 1, 0)
         if plan.timing.wait_states:
             end = plan.timing.origin + plan.timing.size_bytes - 1
@@ -173,9 +171,7 @@ class NativeTracer:
         origin, size = plan.arena
         self._hook(_const.UC_HOOK_MEM_WRITE, "edgec_trace_on_write", origin, origin + size - 1)
         for divide in plan.divides:
-            self._hook(
-                _const.UC_HOOK_CODE, "edgec_trace_on_divide", divide.address, divide.address
-            )
+            self._hook(_const.UC_HOOK_CODE, "edgec_trace_on_divide", divide.address, divide.address)
 
     def _hook(self, kind: int, function: str, begin: int, end: int) -> None:
         """Register a C function, which Unicorn's Python interface cannot; begin > end: anywhere."""
@@ -192,9 +188,6 @@ class NativeTracer:
         if status != _const.UC_ERR_OK:
             raise SimulationError(f"the emulator refuses a hook (error {status})")
 
-    def _guard(self, action: Callable[[], None]) -> bool:
-        return self._watchdog.guard(action)
-
     def _describe(self, start: int, size: int, pairs: Any) -> int:
         count = -1
 
@@ -204,17 +197,17 @@ class NativeTracer:
             if len(shares) > _MAX_SHARES:
                 raise SimulationError(f"a block of {size} bytes at {start:#010x}")
             for index, (line, cycles) in enumerate(shares):
-                pairs[2 * index] = line & 0xFFFF_FFFF if line == NO_LINE else line
+                pairs[2 * index] = line & 0xFFFF_FFFF  # NO_LINE is TRACE_NO_LINE
                 pairs[2 * index + 1] = cycles
             count = len(shares)
 
-        return count if self._guard(fill) else -1
+        return count if self._watchdog.guard(fill) else -1
 
     def check(self) -> None:
         """Raise what happened in a hook."""
         self._watchdog.check()
         if self._state and self._summary().failed:
-            raise MemoryError
+            raise SimulationError(_NO_MEMORY)
 
     def _summary(self) -> _Summary:
         summary = _Summary()
@@ -250,7 +243,9 @@ class NativeTracer:
             self._c.edgec_trace_free(self._state)
 
 
-def _flash_timing(timing: FlashTiming) -> _FlashTiming:
+def native_timing(timing: FlashTiming) -> _FlashTiming:
+    """`trace_flash_timing_t` of a flash."""
+
     def shape(cache: CacheShape | None) -> _CacheShape:
         if cache is None:
             return _CacheShape()

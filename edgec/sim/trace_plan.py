@@ -122,7 +122,7 @@ def _divides(image: FirmwareImage) -> tuple[Divide, ...]:
     Source: Armv7-M ARM (DDI 0403E) A7.7.127 and A7.7.195, encoding T1.
     """
     divides = []
-    for segment in image.segments:
+    for segment in (*image.segments, *image.moved):
         words = memoryview(segment.data[: len(segment.data) // 2 * 2]).cast("H")
         for index in range(len(words) - 1):
             kind, rest = words[index] & 0xFFF0, words[index + 1]

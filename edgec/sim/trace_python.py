@@ -113,14 +113,16 @@ class PythonTracer:
 
     def _fetch(self, address: int, size: int) -> None:
         self._blocks += 1
-        if self._blocks % CHECK_BLOCKS == 0 and not self._watchdog.guard(lambda: None):
+        if self._blocks % CHECK_BLOCKS == 0 and not self._watchdog.in_time():
             self._uc.emu_stop()
         if self._memory is None:
             return
         shares = self._shares.get((address, size))
         if shares is None:
-            self._watchdog.guard(lambda: self._describe(address, size)) or self._uc.emu_stop()
-            shares = self._shares.get((address, size), ())
+            if not self._watchdog.guard(lambda: self._describe(address, size)):
+                self._uc.emu_stop()
+                return
+            shares = self._shares[address, size]
         _add(self._records.fetch_stalls, (self._segment, address), self._memory.fetch(shares))
 
     def _describe(self, address: int, size: int) -> None:

@@ -95,12 +95,18 @@ class Watchdog:
         """Do something in a hook; whether the run may go on."""
         try:
             action()
-            if time.monotonic() > self._deadline:
-                raise SimulationError(f"the run takes longer than {self._limit_s:g} s")
-        except BaseException as error:  # noqa: BLE001  (raised again by `check`)
+        except BaseException as error:  # Ctrl-C too: C code cannot pass it on, `check` does
             self._error = error
             return False
         return True
+
+    def in_time(self) -> bool:
+        """Look at the clock in a hook; whether the run may go on."""
+        return self.guard(self._look)
+
+    def _look(self) -> None:
+        if time.monotonic() > self._deadline:
+            raise SimulationError(f"the run takes longer than {self._limit_s:g} s")
 
     def check(self) -> None:
         """Raise what `guard` kept."""

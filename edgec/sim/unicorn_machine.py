@@ -1,9 +1,9 @@
 """A board's memory and peripherals around Unicorn's Cortex-M, as a byte stream to its console.
 
 Unless a tracer watches, no hook runs per instruction or block and only peripheral accesses call
-Python, so code runs at hundreds of millions of instructions a second.  What this cannot show: cycles, interrupts, and
-unaligned accesses on Armv6-M, which Unicorn performs and a Cortex-M0+ refuses (as does QEMU's
-microbit, so that board is where such a bug would show).
+Python, so code runs at hundreds of millions of instructions a second.  What this cannot show:
+interrupts, and unaligned accesses on Armv6-M, which Unicorn performs and a Cortex-M0+ refuses (as
+does QEMU's microbit, so that board is where such a bug would show).
 
 Unicorn is licensed under the GPLv2 and an optional extra: this module and the tracers alone import
 it, and are themselves imported only when needed.

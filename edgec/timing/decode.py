@@ -24,6 +24,8 @@ FLAGS = 16
 FP_FLAGS = 17
 _FP_BASE = 32  # s0; d0 is s0 and s1
 _NONE: frozenset[int] = frozenset()
+_SINGLES = (Kind.LOAD, Kind.STORE)
+_EXTEND_ADDS = ("sxtab", "sxtah", "uxtab", "uxtah", "sxtab16", "uxtab16")
 
 
 class Branch(Enum):
@@ -187,9 +189,9 @@ def _instruction(raw: Any) -> Instruction:
         stored=frozenset(operands.stored),
         memory=operands.memory,
         words=operands.words,
-        is_word=name in ("ldr", "str", "ldrt", "strt") or operands.words > 1,
+        is_word=kind not in _SINGLES or name in ("ldr", "str", "ldrt", "strt"),
         has_shift=has_shift or (kind is Kind.ALU and _is_rotated_constant(bytes(raw.bytes))),
-        is_double=any("d" == _letter(raw, o) for o in raw.operands),
+        is_double=any(_letter(raw, o) == "d" for o in raw.operands),
         sets_flags=sets_flags,
         is_conditional=is_conditional,
         branch=branch,
@@ -264,7 +266,7 @@ def _compute(found: _Operands, raw: Any, form: Form) -> None:
         found.early.update(registers[-1][1])
     added = {Form.ADD_LAST: registers[-1:], Form.LONG_ADD: registers[:2]}
     added[Form.ADD_FIRST] = registers[:1]
-    if raw.insn_name() in ("sxtab", "sxtah", "uxtab", "uxtah", "sxtab16", "uxtab16"):
+    if raw.insn_name() in _EXTEND_ADDS:
         added[form] = registers[1:2]
     for _, numbers in added.get(form, []):
         found.addends.update(numbers)
@@ -328,10 +330,11 @@ def _fp_move_kind(kind: Kind, name: str, raw: Any) -> Kind:
     """VMOV is four instructions: within the FPU, a half of a double, and from or to the core."""
     if name != "vmov":
         return kind
-    letters = [_letter(raw, operand) for operand in raw.operands]
-    if "r" not in letters and not any(x in ("l", "i", "f") for x in letters if x):
+    registers = _registers(raw)
+    if all(group[0] >= _FP_BASE for group in registers):
         return Kind.FP_MOVE
-    return Kind.FP_HALF_MOVE if letters.count("d") == 1 and len(letters) == 2 else Kind.FP_CORE_MOVE
+    is_half = len(registers) == 2 and any(len(group) == 2 for group in registers)
+    return Kind.FP_HALF_MOVE if is_half else Kind.FP_CORE_MOVE
 
 
 def _branch(raw: Any, name: str, kind: Kind, writes: set[int]) -> Branch:

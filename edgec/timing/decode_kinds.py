@@ -42,7 +42,6 @@ class Kind(Enum):
     TABLE_BRANCH = auto()
     IF_THEN = auto()
     HINT = auto()
-    WAIT = auto()
     DATA_BARRIER = auto()
     INSTRUCTION_BARRIER = auto()
     STATUS = auto()
@@ -144,8 +143,7 @@ OPERATIONS: dict[str, tuple[Kind, Form]] = {
     **_names("b bl bx blx cbz cbnz bxns blxns", Kind.BRANCH, Form.OTHER),
     **_names("tbb tbh", Kind.TABLE_BRANCH, Form.OTHER),
     **_names("it", Kind.IF_THEN, Form.OTHER),
-    **_names("hint nop clrex", Kind.HINT, Form.OTHER),
-    **_names("wfi wfe sev", Kind.WAIT, Form.OTHER),
+    **_names("hint nop clrex wfi wfe sev", Kind.HINT, Form.OTHER),
     **_names("dmb dsb", Kind.DATA_BARRIER, Form.OTHER),
     **_names("isb", Kind.INSTRUCTION_BARRIER, Form.OTHER),
     **_names("cps msr", Kind.STATUS, Form.OTHER),

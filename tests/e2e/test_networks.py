@@ -76,9 +76,9 @@ def test_every_tensor_is_equal_and_quality_is_kept(name: str, tmp_path: Path):
     data = task.data(SHARED, "test")
     x = data.x[: expected.samples]
     found = np.asarray(result.run(x))
-    (wanted,) = FloatModel(SHARED / "models" / task.model).run(
-        {result.report.inputs[0].name: x}
-    ).values()
+    (wanted,) = (
+        FloatModel(SHARED / "models" / task.model).run({result.report.inputs[0].name: x}).values()
+    )
     check_quality(expected, found, wanted, data.y)
 
 

@@ -117,9 +117,7 @@ class SuperResolution(nn.Module):
 
 
 @pytest.mark.parametrize("dynamo", [False, True], ids=["torchscript", "dynamo"])
-@pytest.mark.parametrize(
-    "network", [SqueezeExcite, Segmenter, Shuffler, Waveform, SuperResolution]
-)
+@pytest.mark.parametrize("network", [SqueezeExcite, Segmenter, Shuffler, Waveform, SuperResolution])
 def test_network(network: type, dynamo: bool, tmp_path: Path):
     torch.manual_seed(0)
     net = network().eval()

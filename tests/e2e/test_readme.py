@@ -97,4 +97,6 @@ def test_generated_tables(name: str, table, request: pytest.FixtureRequest):
     updated = pattern.sub(lambda found: f"{found[1]}\n{table()}\n\n{found[3]}", text)
     if request.config.getoption("--update-golden"):
         README.write_text(updated, "utf-8")
-    assert text == updated, "the table is out of date: pytest tests/e2e/test_readme.py --update-golden"
+    assert text == updated, (
+        "the table is out of date: pytest tests/e2e/test_readme.py --update-golden"
+    )

@@ -10,9 +10,9 @@ import pytest
 PACKAGE = Path(__file__).resolve().parents[2] / "edgec"
 
 BASE = ("errors", "dtypes", "fixedpoint", "options", "resources", "cores", "samples", "output_dir")
-DRIVER = (
-    *("driver", "integer", "inspection", "quantization", "checks", "fits", "session", "evaluation"),
-    *("report", "report_build", "report_text", "console"),
+MIDDLE = (
+    *("integer", "inspection", "quantization", "checks", "fits", "session", "evaluation"),
+    *("report", "report_build", "report_text", "console", "stack"),
 )
 LAYERS = {
     **dict.fromkeys(BASE, 0),
@@ -21,8 +21,10 @@ LAYERS = {
     **dict.fromkeys(("quant", "toolchain", "timing"), 3),
     **dict.fromkeys(("passes", "lower"), 4),
     **dict.fromkeys(("codegen", "templates", "sim"), 5),
-    **dict.fromkeys(DRIVER, 6),
-    **dict.fromkeys(("cli", "__main__"), 7),
+    **dict.fromkeys(MIDDLE, 6),
+    "profile": 7,
+    **dict.fromkeys(("driver", "budget"), 8),
+    **dict.fromkeys(("cli", "__main__"), 9),
 }
 
 ONLY_IN = {
@@ -34,6 +36,7 @@ ONLY_IN = {
     "subprocess": ("toolchain",),
     "typer": ("cli",),
     "unicorn": ("sim",),
+    "capstone": ("timing",),
 }
 
 

@@ -1,0 +1,300 @@
+"""The geometry of the page's three charts: all numbers final, so that the template only draws.
+
+Lengths are units of the SVG's own coordinate system; texts are untrusted until the template
+escapes them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from edgec.console import shortened
+from edgec.profile.types import Floor, LayerProfile, Profile
+from edgec.report import BufferReport
+
+WIDTH = 960
+_BAR_LEFT, _BAR_RIGHT, _BAR_PITCH = 300, 210, 24
+_PLOT_LEFT, _PLOT_RIGHT, _PLOT_TOP, _PLOT_BOTTOM = 76, 16, 12, 44
+_ARENA_HEIGHT, _ROOF_HEIGHT = 420, 420
+_CHARACTER, _LINE = 6.4, 16.0
+_HUES = 6
+_SAME_PLACE = 9.0
+_MIN_RADIUS, _MAX_RADIUS = 5.0, 22.0
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A mark on an axis: its position and its text."""
+
+    at: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A layer's bar: cycles without waiting, then the wait for flash.
+
+    Attributes:
+        y: top.
+        label: number and name of the layer.
+        title: what a pointer shows.
+        ideal, stalls: widths.
+        value: words behind the bar.
+        measured: x of the measured cycles; None without.
+    """
+
+    y: float
+    label: str
+    title: str
+    ideal: float
+    stalls: float
+    value: str
+    measured: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class BarChart:
+    """Cycles of layers, top to bottom; bars start at `left`."""
+
+    height: float
+    left: float
+    bars: tuple[Bar, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A tensor in the arena: from one step to another, from one address to another.
+
+    Attributes:
+        label: as much of the name as fits; may be empty.
+        label_y: base line of the label.
+        title: what a pointer shows.
+        hue: number of its colour; -1 for scratch memory.
+    """
+
+    x: float
+    y: float
+    width: float
+    height: float
+    label: str
+    label_y: float
+    title: str
+    hue: int
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """Frame and axes of a plot."""
+
+    left: float
+    right: float
+    top: float
+    bottom: float
+    height: float
+    x_ticks: tuple[Tick, ...]
+    y_ticks: tuple[Tick, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ArenaChart:
+    """Tensors over time."""
+
+    plot: Plot
+    boxes: tuple[Box, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """Layers at one place of the roofline: the larger, the more of the run they take."""
+
+    x: float
+    y: float
+    radius: float
+    label: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class Roofline:
+    """Cycles per MAC over MACs per byte, both logarithmic; `floor` are the points of a polyline."""
+
+    plot: Plot
+    dots: tuple[Dot, ...]
+    floor: str
+
+
+def bar_chart(found: Profile) -> BarChart:
+    """Cycles of each layer."""
+    room = WIDTH - _BAR_LEFT - _BAR_RIGHT
+    most = max((max(e.counts.cycles, e.measured_cycles or 0) for e in found.layers), default=0)
+    scale = room / max(most, 1)
+    bars = tuple(_bar(index, layer, found, scale) for index, layer in enumerate(found.layers))
+    return BarChart(len(bars) * _BAR_PITCH, _BAR_LEFT, bars)
+
+
+def _bar(index: int, layer: LayerProfile, found: Profile, scale: float) -> Bar:
+    counts = layer.counts
+    per_mac = "" if layer.cycles_per_mac is None else f" · {layer.cycles_per_mac:.2f}/MAC"
+    share = counts.cycles / found.total_cycles
+    measured = layer.measured_cycles
+    return Bar(
+        y=index * _BAR_PITCH,
+        label=f"{shortened(layer.title, 24)} · {layer.kernel} · {index}",
+        title=f"{layer.title}: {counts.cycles:,} cycles, of which {counts.flash_stalls:,} wait for "
+        f"flash; {layer.macs:,} MACs; {counts.instructions:,} instructions",
+        ideal=(counts.cycles - counts.flash_stalls) * scale,
+        stalls=counts.flash_stalls * scale,
+        value=f"{_short(counts.cycles)} · {share:.1%}{per_mac}",
+        measured=None if measured is None else _BAR_LEFT + measured * scale,
+    )
+
+
+def arena_chart(buffers: Sequence[BufferReport], arena_bytes: int, steps: int) -> ArenaChart:
+    """Who lives where in the arena, step by step."""
+    last = max((buffer.end_step for buffer in buffers), default=steps)
+    x = _Linear(0, max(last, 1), _PLOT_LEFT, WIDTH - _PLOT_RIGHT)
+    bottom = _ARENA_HEIGHT - _PLOT_BOTTOM
+    y = _Linear(0, max(arena_bytes, 1), bottom, _PLOT_TOP)
+    boxes = tuple(_box(index, each, x, y) for index, each in enumerate(buffers) if each.size_bytes)
+    stride = max(1, math.ceil(last / 24))
+    ticks = tuple(Tick(x.at(step + 0.5), str(step)) for step in range(0, steps, stride))
+    unit = _nice(arena_bytes / 6)
+    marks = tuple(
+        Tick(y.at(value), f"{value:,}") for value in range(0, arena_bytes + 1, max(unit, 1))
+    )
+    return ArenaChart(_plot(_ARENA_HEIGHT, ticks, marks), boxes)
+
+
+def _box(index: int, buffer: BufferReport, x: _Linear, y: _Linear) -> Box:
+    left, right = x.at(buffer.first_step), x.at(buffer.end_step)
+    end = buffer.offset_bytes + buffer.size_bytes
+    top, bottom = y.at(end), y.at(buffer.offset_bytes)
+    fits = int((right - left - 10) / _CHARACTER)
+    label = shortened(buffer.name, fits) if fits >= 4 and bottom - top >= _LINE else ""
+    # Neighbours overlap: their labels go on different lines where there is room.
+    line = min(index % 3, int((bottom - top) / _LINE) - 1)
+    return Box(
+        x=left + 1,
+        y=top,
+        width=max(right - left - 2, 1),
+        height=max(bottom - top, 0.5),
+        label=label,
+        label_y=top + _LINE * (line + 0.85),
+        title=f"{buffer.name}: {buffer.size_bytes:,} bytes at {buffer.offset_bytes:,}, "
+        f"steps {buffer.first_step} to {buffer.end_step - 1}",
+        hue=-1 if buffer.name.startswith("scratch of ") else index % _HUES,
+    )
+
+
+def roofline(found: Profile) -> Roofline | None:
+    """Layers against the core's floor; None when no layer multiplies."""
+    layers = [(i, each) for i, each in enumerate(found.layers) if each.macs and each.moved_bytes]
+    if not layers:
+        return None
+    intensities = [each.macs / each.moved_bytes for _, each in layers]
+    costs = [each.counts.cycles / each.macs for _, each in layers]
+    x = _Log(min(intensities) / 1.6, max(intensities) * 1.6, _PLOT_LEFT, WIDTH - _PLOT_RIGHT)
+    shown = (*costs, found.floor.cycles_per_mac)
+    y = _Log(min(shown) / 1.6, max(shown) * 1.8, _ROOF_HEIGHT - _PLOT_BOTTOM, _PLOT_TOP)
+    places: dict[tuple[int, int], list[tuple[int, LayerProfile]]] = {}
+    for (index, layer), intensity, cost in zip(layers, intensities, costs, strict=True):
+        place = (round(x.at(intensity) / _SAME_PLACE), round(y.at(cost) / _SAME_PLACE))
+        places.setdefault(place, []).append((index, layer))
+    dots = tuple(_dot(group, found, x, y) for group in places.values())
+    x_ticks = tuple(Tick(x.at(v), f"{v:g}") for v in _decades(x.low, x.high))
+    y_ticks = tuple(Tick(y.at(v), f"{v:g}") for v in _decades(y.low, y.high))
+    line = _floor_line(found.floor, x, y)
+    return Roofline(_plot(_ROOF_HEIGHT, x_ticks, y_ticks), dots, line)
+
+
+def _dot(group: Sequence[tuple[int, LayerProfile]], found: Profile, x: _Log, y: _Log) -> Dot:
+    """Layers that are too close to each other to be told apart."""
+    macs = sum(layer.macs for _, layer in group)
+    cycles = sum(layer.counts.cycles for _, layer in group)
+    intensity = macs / sum(layer.moved_bytes for _, layer in group)
+    share = cycles / found.total_cycles
+    names = ", ".join(f"{index} {layer.title} ({layer.kernel})" for index, layer in group)
+    return Dot(
+        x=x.at(intensity),
+        y=y.at(cycles / macs),
+        radius=max(_MIN_RADIUS, _MAX_RADIUS * math.sqrt(share)),
+        label=", ".join(str(index) for index, _ in group),
+        title=f"{names}: {cycles / macs:.2f} cycles per MAC, {intensity:.1f} MACs per byte, "
+        f"{share:.1%} of the run",
+    )
+
+
+def _floor_line(floor: Floor, x: _Log, y: _Log) -> str:
+    """Arithmetic or loads, whichever is slower, from left to right."""
+    corner = 1 / (floor.cycles_per_mac * floor.bytes_per_cycle)
+    stops = [x.low, *([corner] if x.low < corner < x.high else []), x.high]
+    points = []
+    for stop in stops:
+        cost = max(floor.cycles_per_mac, 1 / (stop * floor.bytes_per_cycle))
+        points.append(f"{x.at(stop):.1f},{y.at(min(cost, y.high)):.1f}")
+    return " ".join(points)
+
+
+@dataclass(frozen=True, slots=True)
+class _Linear:
+    """Maps [low, high] to [start, end]."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def at(self, value: float) -> float:
+        """Where `value` lies."""
+        return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
+
+
+@dataclass(frozen=True, slots=True)
+class _Log:
+    """Maps [low, high] to [start, end] by the logarithm; both ends positive."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def at(self, value: float) -> float:
+        """Where `value` lies."""
+        share = math.log(value / self.low) / math.log(self.high / self.low)
+        return self.start + share * (self.end - self.start)
+
+
+def _plot(height: float, x_ticks: tuple[Tick, ...], y_ticks: tuple[Tick, ...]) -> Plot:
+    return Plot(
+        left=_PLOT_LEFT,
+        right=WIDTH - _PLOT_RIGHT,
+        top=_PLOT_TOP,
+        bottom=height - _PLOT_BOTTOM,
+        height=height,
+        x_ticks=x_ticks,
+        y_ticks=y_ticks,
+    )
+
+
+def _decades(low: float, high: float) -> list[float]:
+    """1, 2 and 5 times powers of ten inside the range."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    values = [digit * 10.0**power for power in powers for digit in (1, 2, 5)]
+    return [value for value in values if low <= value <= high]
+
+
+def _nice(value: float) -> int:
+    """The least 1, 2 or 5 times a power of two kilobytes (or bytes) that is at least `value`."""
+    unit = 1
+    while unit < value:
+        unit *= 2
+    return unit
+
+
+def _short(number: int) -> str:
+    """A count in three or four digits: 12.3 M, 456 k, 789."""
+    if number >= 1_000_000:
+        return f"{number / 1e6:.2f} M"
+    return f"{number / 1e3:.1f} k" if number >= 1_000 else str(number)

@@ -1,0 +1,99 @@
+"""The profile as one page that needs no network: for a browser, a mail, a CI artefact."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from edgec.codegen.env import html_environment
+from edgec.output_dir import write_whole
+from edgec.profile.charts import ArenaChart, BarChart, Roofline, arena_chart, bar_chart, roofline
+from edgec.profile.types import Profile
+from edgec.report import Report
+
+_TEMPLATE = "profile/page.html.j2"
+_MEMORY_WORDS = {
+    "flash": "code and weights in flash, as the board runs it",
+    "sram": "code and weights supposed in SRAM",
+    "ideal": "memory supposed without wait states",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """One of the figures at the top of the page."""
+
+    name: str
+    value: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Everything that the template shows."""
+
+    found: Profile
+    memory: str
+    tiles: tuple[Tile, ...]
+    bars: BarChart
+    arena: ArenaChart
+    roof: Roofline | None
+
+
+def write_html(found: Profile, report: Report, path: Path) -> None:
+    """Write the page; an earlier file is replaced as a whole or not at all.
+
+    Raises:
+        ConfigError: the file cannot be written.
+    """
+    write_whole(path, render_html(found, report).encode("utf-8", "replace"))
+
+
+def render_html(found: Profile, report: Report) -> str:
+    """The page of a profile.
+
+    Args:
+        found: the profile.
+        report: of the same build: where tensors lie.
+    """
+    page = Page(
+        found=found,
+        memory=_MEMORY_WORDS[found.memory],
+        tiles=_tiles(found),
+        bars=bar_chart(found),
+        arena=arena_chart(report.buffers, report.memory.arena_bytes, len(report.layers)),
+        roof=roofline(found),
+    )
+    return html_environment().get_template(_TEMPLATE).render(page=page)
+
+
+def _tiles(found: Profile) -> tuple[Tile, ...]:
+    total = found.total
+    per_mac = f"{found.total_cycles / found.macs:.2f} per MAC" if found.macs else ""
+    stalls = total.flash_stalls / total.cycles
+    stack = "not measured" if found.stack_bytes is None else f"{found.stack_bytes:,} B"
+    tiles = [
+        Tile("time", f"{found.time_ms:.2f} ms", f"at {found.clock_hz / 1e6:g} MHz"),
+        Tile("cycles", f"{found.total_cycles:,}", per_mac),
+        Tile("waiting for flash", f"{stalls:.1%}", f"{found.ideal_cycles:,} without"),
+        Tile(
+            "instructions",
+            f"{total.instructions:,}",
+            f"{found.cycles_per_instruction:.2f} cycles each",
+        ),
+        Tile(
+            "arena",
+            f"{found.arena_bytes:,} B",
+            f"{found.arena_touched_bytes:,} B touched",
+        ),
+        Tile("stack", stack, f"of {found.stack_limit_bytes:,} B reserved"),
+    ]
+    if found.energy is not None:
+        energy = found.energy
+        detail = f"estimate, {energy.run_ma:g} mA at {energy.volts:g} V"
+        tiles.append(Tile("energy", f"≈ {energy.microjoules:,.0f} µJ", detail))
+    if found.measured_cycles is not None:
+        inside = found.total_cycles - found.outside.cycles
+        error = f"estimate is {inside / max(found.measured_cycles, 1) - 1:+.1%} off"
+        tiles.append(Tile("measured", f"{found.measured_cycles:,} cycles", error))
+    return tuple(tiles)

@@ -1,0 +1,41 @@
+"""The cycle model of a board's core."""
+
+from __future__ import annotations
+
+from edgec.cores import Core, Fpu
+from edgec.errors import ConfigError
+from edgec.timing.core_m0 import cortex_m0, cortex_m0plus
+from edgec.timing.core_m3 import cortex_m3, cortex_m4
+from edgec.timing.core_m7 import cortex_m7
+from edgec.timing.core_m33 import cortex_m33
+from edgec.timing.core_model import CoreModel
+
+
+def core_model(core: Core, fpu: Fpu = Fpu.NONE, dsp: bool = False) -> CoreModel:
+    """The cycle model of `core`.
+
+    Args:
+        core: the processor core.
+        fpu: its floating-point unit.
+        dsp: it has the DSP extension; no rule depends on it, the compiler heeds it.
+
+    Raises:
+        ConfigError: there is none (the host).
+    """
+    has_fpu = fpu is not Fpu.NONE
+    if core is Core.CORTEX_M0:
+        return cortex_m0()
+    if core is Core.CORTEX_M0PLUS:
+        return cortex_m0plus()
+    if core is Core.CORTEX_M3:
+        return cortex_m3()
+    if core is Core.CORTEX_M4:
+        return cortex_m4(has_fpu=has_fpu)
+    if core is Core.CORTEX_M7:
+        return cortex_m7(has_fpu=has_fpu)
+    if core is Core.CORTEX_M33:
+        return cortex_m33(has_fpu=has_fpu)
+    raise ConfigError(
+        f"there is no cycle model of {core.value!r}",
+        hint="profile a build for a board with a Cortex-M core",
+    )

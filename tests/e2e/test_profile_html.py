@@ -1,0 +1,114 @@
+"""The profile's page in a real browser: headless Chromium from Debian, no network."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from bad_input_support import CALIBRATION, RESNET
+from PIL import Image
+from profile_samples import layer_profile, sample_profile, sample_report
+
+from edgec.cli import run_app
+from edgec.profile.html import render_html
+from edgec.report import Report
+
+CHROMIUM = shutil.which("chromium")
+OPTIONS = (
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+    "--hide-scrollbars",
+)
+WIDTH, HEIGHT = 1200, 2400
+
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None and "CI" not in os.environ, reason="needs Chromium: apt install chromium"
+)
+
+
+def browse(page: Path, tmp_path: Path, options: Sequence[str]) -> str:
+    """Open a page; what the browser prints."""
+    assert CHROMIUM is not None, "CI must have Chromium: apt install chromium"
+    profile_dir = tmp_path / "browser"
+    shutil.rmtree(profile_dir, ignore_errors=True)
+    done = subprocess.run(
+        [CHROMIUM, *OPTIONS, f"--user-data-dir={profile_dir}", *options, page.as_uri()],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    return done.stdout
+
+
+def screenshot(page: Path, tmp_path: Path, *options: str) -> np.ndarray:
+    """uint8 [HEIGHT, WIDTH, 3]."""
+    picture = tmp_path / "page.png"
+    size = f"--window-size={WIDTH},{HEIGHT}"
+    browse(page, tmp_path, [size, f"--screenshot={picture}", *options])
+    with Image.open(picture) as image:
+        pixels = np.asarray(image.convert("RGB"))
+    assert pixels.shape == (HEIGHT, WIDTH, 3)
+    return pixels
+
+
+def share_near(pixels: np.ndarray, color: tuple[int, int, int]) -> float:
+    """Share of the pixels that have a colour, nearly."""
+    return float(np.mean(np.all(np.abs(pixels.astype(int) - color) < 12, axis=2)))
+
+
+@pytest.fixture(scope="module")
+def resnet(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A build folder of the digits ResNet with its page in `page.html`."""
+    folder = tmp_path_factory.mktemp("html") / "resnet"
+    options = ["--board", "nucleo", "--calibration", str(CALIBRATION), "--out", str(folder)]
+    assert run_app(["compile", str(RESNET), *options, "--no-verify"]) == 0
+    assert run_app(["profile", str(folder), "--html", str(folder / "page.html")]) == 0
+    return folder
+
+
+def test_page_is_drawn(resnet: Path, tmp_path: Path) -> None:
+    pixels = screenshot(resnet / "page.html", tmp_path)
+    assert share_near(pixels, (246, 247, 249)) > 0.01  # paper
+    assert share_near(pixels, (255, 255, 255)) > 0.3  # cards
+    assert share_near(pixels, (47, 111, 222)) > 0.005  # bars
+    assert share_near(pixels, (229, 138, 44)) > 0.0005  # waiting for flash
+    assert len(np.unique(pixels.reshape(-1, 3), axis=0)) > 200  # text and boxes
+
+
+def test_page_is_dark_where_the_reader_wants_it(resnet: Path, tmp_path: Path) -> None:
+    pixels = screenshot(resnet / "page.html", tmp_path, "--blink-settings=preferredColorScheme=0")
+    assert share_near(pixels, (27, 33, 43)) > 0.3
+    assert share_near(pixels, (255, 255, 255)) < 0.01
+    assert share_near(pixels, (107, 160, 255)) > 0.005
+
+
+def test_document_has_every_layer_and_tensor(resnet: Path, tmp_path: Path) -> None:
+    document = browse(resnet / "page.html", tmp_path, ["--dump-dom"])
+    report = Report.read(resnet)
+    assert document.count('<g class="bar">') == len(report.layers)
+    assert document.count('<g class="tensor">') == len(report.buffers)
+    labels = re.findall(r'<circle class="dot"[^>]*>\s*</circle>\s*<text[^>]*>([^<]+)<', document)
+    shown = {int(number) for label in labels for number in label.split(",")}
+    assert shown == {index for index, layer in enumerate(report.layers) if layer.macs}
+    for part in ("totals", "layers", "arena", "roofline", "table", "functions"):
+        assert f'id="{part}"' in document
+    assert "known error" in document
+
+
+def test_scripts_in_names_do_not_run(tmp_path: Path) -> None:
+    name = "<script>document.body.id = 'hacked'</script><img src=x onerror=\"document.title='x'\">"
+    page = tmp_path / "page.html"
+    found = sample_profile(layer_profile(name, 10, 100), layer_profile("b", 10, 50))
+    page.write_text(render_html(found, sample_report(name, "b")), "utf-8")
+    document = browse(page, tmp_path, ["--dump-dom"])
+    assert "<script" not in document
+    assert "<img" not in document
+    assert 'id="hacked"' not in document
+    assert "<title>sample on" in document

@@ -1,0 +1,91 @@
+"""The wheel, installed where there is no checkout: nothing is missing from it."""
+
+import json
+import os
+import subprocess
+import sys
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from edgec.board import list_boards
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "examples"
+
+pytestmark = pytest.mark.slow
+
+
+def pip(python: Path | str, *arguments: str | Path) -> None:
+    """Run pip; skips where packages cannot be fetched."""
+    argv = [python, "-m", "pip", "--disable-pip-version-check", "--quiet", *arguments]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=1200)
+    if "NewConnectionError" in done.stderr or "Could not fetch URL" in done.stderr:
+        pytest.skip("PyPI cannot be reached")
+    assert done.returncode == 0, done.stderr[-4000:]
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel that `pip wheel .` makes of the checkout."""
+    folder = tmp_path_factory.mktemp("wheel")
+    pip(sys.executable, "wheel", ROOT, "--no-deps", "--wheel-dir", folder)
+    (found,) = folder.glob("edgec-*.whl")
+    return found
+
+
+@pytest.fixture(scope="module")
+def scripts(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Folder of the programs of a fresh environment that holds the wheel and what it asks for."""
+    folder = tmp_path_factory.mktemp("installed") / "env"
+    venv.create(folder, with_pip=True)
+    pip(folder / "bin" / "python", "install", f"{wheel}[sim]")
+    return folder / "bin"
+
+
+def run(program: Path, *arguments: str | Path, cwd: Path) -> str:
+    """Standard output of a program that does not see this checkout or environment."""
+    keep = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    path = f"{program.parent}{os.pathsep}/usr/local/bin{os.pathsep}/usr/bin{os.pathsep}/bin"
+    environment = {**keep, "PATH": path, "HOME": str(cwd)}
+    argv = [program, *arguments]
+    done = subprocess.run(
+        argv, cwd=cwd, env=environment, capture_output=True, text=True, check=False, timeout=600
+    )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
+    return done.stdout
+
+
+def test_every_data_file_is_inside(wheel: Path):
+    with zipfile.ZipFile(wheel) as archive:
+        names = set(archive.namelist())
+    folders = {"boards": "edgec/_data/boards", "firmware": "edgec/_data/firmware"}
+    folders |= {"examples": "edgec/_data/examples", "edgec/templates": "edgec/templates"}
+    for source, target in folders.items():
+        for path in (ROOT / source).rglob("*"):
+            if path.is_file() and "__pycache__" not in path.parts:
+                assert f"{target}/{path.relative_to(ROOT / source).as_posix()}" in names
+    assert not [name for name in names if name.startswith("tests/") or "__pycache__" in name]
+
+
+def test_commands_work_in_another_folder(scripts: Path, tmp_path: Path):
+    """Boards, firmware, templates and the emulators are found; the firmware is right."""
+    edgec = scripts / "edgec"
+    boards = json.loads(run(edgec, "boards", "--json", cwd=tmp_path))
+    assert {board["name"] for board in boards} == {board.name for board in list_boards()}
+    where = run(scripts / "python", "-c", "import edgec; print(edgec.__file__)", cwd=tmp_path)
+    assert str(ROOT) not in where
+    calibration = ["--calibration", EXAMPLES / "digits_calibration.npz"]
+    model = EXAMPLES / "digits_resnet.onnx"
+    text = run(edgec, "compile", model, "--board", "nucleo", *calibration, "--json", cwd=tmp_path)
+    report = json.loads(text)
+    assert [check["skipped"] for check in report["checks"]] == ["", ""]
+    build = tmp_path / "build" / "digits_resnet-nucleo_f446re"
+    data = ["--data", EXAMPLES / "digits_test.npz", "--json"]
+    for target in ("host", "emulator"):
+        limit = ["--on", target, "--limit", "100"]
+        result = json.loads(run(edgec, "evaluate", build, *data, *limit, cwd=tmp_path))
+        assert result["n"] == 100
+        assert result["accuracy"] >= 0.95
