@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from edgec.console import shortened
 from edgec.profile.types import Floor, LayerProfile, Profile
@@ -21,6 +21,7 @@ _ARENA_HEIGHT, _ROOF_HEIGHT = 420, 420
 _CHARACTER, _LINE = 6.4, 16.0
 _HUES = 6
 _SAME_PLACE = 9.0
+_Rectangle = tuple[float, float, float, float]
 _MIN_RADIUS, _MAX_RADIUS = 5.0, 22.0
 
 
@@ -113,6 +114,8 @@ class Dot:
     y: float
     radius: float
     label: str
+    label_x: float
+    label_y: float
     title: str
 
 
@@ -202,7 +205,7 @@ def roofline(found: Profile) -> Roofline | None:
     for (index, layer), intensity, cost in zip(layers, intensities, costs, strict=True):
         place = (round(x.at(intensity) / _SAME_PLACE), round(y.at(cost) / _SAME_PLACE))
         places.setdefault(place, []).append((index, layer))
-    dots = tuple(_dot(group, found, x, y) for group in places.values())
+    dots = _labelled([_dot(group, found, x, y) for group in places.values()])
     x_ticks = tuple(Tick(x.at(v), f"{v:g}") for v in _decades(x.low, x.high))
     y_ticks = tuple(Tick(y.at(v), f"{v:g}") for v in _decades(y.low, y.high))
     line = _floor_line(found.floor, x, y)
@@ -221,9 +224,38 @@ def _dot(group: Sequence[tuple[int, LayerProfile]], found: Profile, x: _Log, y: 
         y=y.at(cycles / macs),
         radius=max(_MIN_RADIUS, _MAX_RADIUS * math.sqrt(share)),
         label=", ".join(str(index) for index, _ in group),
+        label_x=0.0,
+        label_y=0.0,
         title=f"{names}: {cycles / macs:.2f} cycles per MAC, {intensity:.1f} MACs per byte, "
         f"{share:.1%} of the run",
     )
+
+
+def _labelled(dots: Sequence[Dot]) -> tuple[Dot, ...]:
+    """The dots with their labels where they cover no other: right, above, below, left, else right."""
+    taken = [(dot.x - 5, dot.y - 5, dot.x + 5, dot.y + 5) for dot in dots]
+    placed = []
+    for dot in dots:
+        width = _CHARACTER * len(dot.label) + 4
+        away = dot.radius + 4
+        places = [
+            (dot.x + away, dot.y + 4),
+            (dot.x - width / 2, dot.y - away),
+            (dot.x - width / 2, dot.y + away + 9),
+            (dot.x - away - width, dot.y + 4),
+        ]
+        boxes = [(left, base - 10, left + width, base + 2) for left, base in places]
+        free = [index for index, box in enumerate(boxes) if not _covers_any(box, taken)]
+        chosen = free[0] if free else 0
+        taken.append(boxes[chosen])
+        left, base = places[chosen]
+        placed.append(replace(dot, label_x=left, label_y=base))
+    return tuple(placed)
+
+
+def _covers_any(box: _Rectangle, others: Sequence[_Rectangle]) -> bool:
+    left, top, right, bottom = box
+    return any(left < o[2] and o[0] < right and top < o[3] and o[1] < bottom for o in others)
 
 
 def _floor_line(floor: Floor, x: _Log, y: _Log) -> str:

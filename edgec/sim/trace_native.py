@@ -18,6 +18,7 @@ from edgec.resources import data_dir
 from edgec.sim.trace_plan import TracePlan
 from edgec.sim.trace_python import REGISTERS, PythonTracer
 from edgec.sim.trace_records import Tracer, TraceRecords, Watchdog
+from edgec.timing.memory import ram_base
 from edgec.timing.types import CacheShape, FlashTiming
 from edgec.toolchain.cc import compile_shared, host_compiler
 
@@ -51,6 +52,7 @@ class _FlashTiming(ctypes.Structure):
             (name, ctypes.c_uint32)
             for name in ("origin", "size_bytes", "wait_states", "line_bytes")
         ),
+        *((name, ctypes.c_uint32) for name in ("ram_origin", "ram_bytes", "ram_base")),
         ("prefetch", ctypes.c_bool),
         ("unified", ctypes.c_bool),
         ("instruction_cache", _CacheShape),
@@ -169,7 +171,10 @@ class NativeTracer:
             end = plan.timing.origin + plan.timing.size_bytes - 1
             self._hook(_const.UC_HOOK_MEM_READ, "edgec_trace_on_read", plan.timing.origin, end)
         origin, size = plan.arena
-        self._hook(_const.UC_HOOK_MEM_WRITE, "edgec_trace_on_write", origin, origin + size - 1)
+        end = origin + size - 1
+        self._hook(_const.UC_HOOK_MEM_WRITE, "edgec_trace_on_write", origin, end)
+        if plan.timing.cached_ram:
+            self._hook(_const.UC_HOOK_MEM_READ, "edgec_trace_on_arena_read", origin, end)
         for divide in plan.divides:
             self._hook(_const.UC_HOOK_CODE, "edgec_trace_on_divide", divide.address, divide.address)
 
@@ -256,6 +261,8 @@ def native_timing(timing: FlashTiming) -> _FlashTiming:
         timing.size_bytes,
         timing.wait_states,
         timing.line_bytes,
+        *(timing.cached_ram or (0, 0)),
+        ram_base(timing),
         timing.prefetch,
         timing.unified,
         shape(timing.instruction_cache),

@@ -62,7 +62,10 @@ class PythonTracer:
             end = plan.timing.origin + plan.timing.size_bytes - 1
             uc.hook_add(_const.UC_HOOK_MEM_READ, self._on_read, None, plan.timing.origin, end)
         origin, size = plan.arena
-        uc.hook_add(_const.UC_HOOK_MEM_WRITE, self._on_write, None, origin, origin + size - 1)
+        end = origin + size - 1
+        uc.hook_add(_const.UC_HOOK_MEM_WRITE, self._on_write, None, origin, end)
+        if plan.timing.cached_ram:
+            uc.hook_add(_const.UC_HOOK_MEM_READ, self._on_arena_read, None, origin, end)
         for divide in plan.divides:
             uc.hook_add(
                 _const.UC_HOOK_CODE, self._divide_hook(divide), None, divide.address, divide.address
@@ -141,6 +144,17 @@ class PythonTracer:
         # Inputs, which the protocol writes before the run, lie in the arena too and count.
         self._low = min(self._low, address)
         self._high = max(self._high, address + size)
+        self._touch(address, size)
+
+    def _on_arena_read(
+        self, _uc: object, _access: int, address: int, size: int, _value: int, _data: object
+    ) -> None:
+        self._touch(address, size)
+
+    def _touch(self, address: int, size: int) -> None:
+        ram = self._plan.timing.cached_ram
+        if ram is not None and self._memory is not None and self._block is not None:
+            self._memory.touch(address - ram[0], size)
 
     def _divide_hook(self, divide: Divide) -> Callable[..., None]:
         registers = (REGISTERS[divide.dividend], REGISTERS[divide.divisor])

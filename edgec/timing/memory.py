@@ -27,15 +27,17 @@ Sources and readings, by board family:
 - STM32F1: RM0008 3.3.3: prefetch buffer of two 64-bit words, no cache, data reads wait.
 - STM32G0: RM0444 3.3.5: two lines of 64 bits, least recently used, no data cache.
 - STM32H7A3: RM0455 4.3 and Arm DDI 0489 (Cortex-M7 TRM) 5: flash words of 128 bits, caches of the
-  core with 32-byte lines.  The core's random replacement is taken as least recently used.
+  core with 32-byte lines.  The core's random replacement is taken as least recently used.  RAM that
+  is not tightly coupled goes through the data cache (Armv7-M ARM, DDI 0403E B3.1: write-back,
+  write-allocate) and takes the weights' place there.
 - STM32U5: RM0456 8: ICACHE between the core's code bus and flash, 2 ways, 128-bit lines, its
   pseudo least recently used is exact for 2 ways; prefetch in the flash interface.
 - RP2040: datasheet 2.6.3: XIP cache, 2 ways of 8-byte lines, one 32-bit serial read at a time.
 
 Ignored: a data read that meets a prefetch in progress (and a jump that does, of which the manuals
 state the wait states as the least penalty); critical word first; the core's own fetch buffer of a
-few words, which hides part of a sequential fetch; buses between core and flash (AXI on the M7);
-RAM behind the M7's data cache, which therefore has more room for weights here than on the board.
+few words, which hides part of a sequential fetch; buses between core and flash (AXI on the M7), and
+so also what the M7 waits for RAM that its data cache misses, of which no manual tells.
 """
 
 from __future__ import annotations
@@ -43,6 +45,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from edgec.board import Board
+from edgec.cores import Core
 from edgec.errors import InternalError
 from edgec.timing.types import CacheShape, FlashTiming, MemoryMode
 
@@ -86,7 +89,17 @@ def flash_timing(board: Board, mode: MemoryMode = MemoryMode.FLASH) -> FlashTimi
         instruction_cache=shape(flash.instruction_cache_bytes, flash.instruction_cache_ways),
         data_cache=shape(flash.data_cache_bytes, flash.data_cache_ways),
         unified=flash.cache_is_unified,
+        cached_ram=_cached_ram(board),
     )
+
+
+def _cached_ram(board: Board) -> tuple[int, int] | None:
+    """The arena's RAM if it is behind the core's own data cache."""
+    memory = board.memory
+    if memory is None or board.core is not Core.CORTEX_M7 or not memory.flash.data_cache_bytes:
+        return None
+    region = memory.region(memory.arena_in)
+    return None if "tcm" in region.name else (region.origin, region.size_bytes)
 
 
 def instruction_offsets(code: bytes) -> tuple[int, ...]:
@@ -175,6 +188,7 @@ class MemorySimulator:
         shape = timing.data_cache
         own = None if shape is None or timing.unified else Cache(shape)
         self._data = self._instructions if timing.unified else own
+        self._ram_base = ram_base(timing)
         self._now = 0
         self._current = NO_LINE
         self._prefetched = NO_LINE
@@ -220,6 +234,20 @@ class MemorySimulator:
                 waited += miss_cycles(self._timing, self._timing.data_cache)
         self._now += waited
         return waited
+
+    def touch(self, offset: int, size_bytes: int) -> None:
+        """Read or write at this offset in cached RAM: nothing waits, but lines are replaced."""
+        width = self._timing.line_bytes
+        start = self._ram_base + offset
+        if self._data is not None:
+            for line in range(start // width, (start + size_bytes - 1) // width + 1):
+                self._data.access(line * width)
+
+
+def ram_base(timing: FlashTiming) -> int:
+    """Where cached RAM follows the flash in the numbering of cache lines: a multiple of all sets."""
+    cache = timing.data_cache
+    return -(-timing.size_bytes // cache.size_bytes) * cache.size_bytes if cache else 0
 
 
 def miss_cycles(timing: FlashTiming, cache: CacheShape | None) -> int:

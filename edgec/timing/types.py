@@ -87,6 +87,7 @@ class FlashTiming:
         instruction_cache: None: only the line that was read last is held.
         data_cache: None: every read costs.
         unified: instructions and data share `instruction_cache` (then `data_cache` is equal).
+        cached_ram: first address and size of RAM whose reads and writes use `data_cache` too.
     """
 
     origin: int
@@ -97,6 +98,7 @@ class FlashTiming:
     instruction_cache: CacheShape | None
     data_cache: CacheShape | None
     unified: bool = False
+    cached_ram: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -5,13 +5,14 @@
 #include <string.h>
 
 static bool cache_init(trace_cache_t *cache, const trace_cache_shape_t *shape,
-                       uint32_t flash_bytes) {
+                       uint32_t memory_bytes) {
     memset(cache, 0, sizeof *cache);
     if (shape->size_bytes == 0U) {
         return true;
     }
     const uint32_t slots = shape->size_bytes / shape->line_bytes;
-    const uint32_t lines = flash_bytes / shape->line_bytes + 2U; /* prefetch looks behind the end */
+    const uint32_t lines =
+        memory_bytes / shape->line_bytes + 2U; /* prefetch looks behind the end */
     cache->shape = *shape;
     cache->sets = slots / shape->ways;
     cache->slot_of_line = malloc((size_t)lines * sizeof(uint32_t));
@@ -93,10 +94,12 @@ bool trace_flash_init(trace_flash_t *flash, const trace_flash_timing_t *timing) 
     flash->ready = 0;
     flash->current_line = TRACE_NO_LINE;
     flash->prefetched_line = TRACE_NO_LINE;
+    const uint32_t memory_bytes =
+        timing->ram_bytes != 0U ? timing->ram_base + timing->ram_bytes : timing->size_bytes;
     const bool first =
-        cache_init(&flash->instruction_cache, &timing->instruction_cache, timing->size_bytes);
+        cache_init(&flash->instruction_cache, &timing->instruction_cache, memory_bytes);
     const trace_cache_shape_t *data = timing->unified ? &none : &timing->data_cache;
-    return cache_init(&flash->data_cache, data, timing->size_bytes) && first;
+    return cache_init(&flash->data_cache, data, memory_bytes) && first;
 }
 
 void trace_flash_free(trace_flash_t *flash) {
@@ -143,9 +146,13 @@ uint64_t trace_flash_fetch(trace_flash_t *flash, const trace_share_t *shares, ui
     return waited;
 }
 
+static trace_cache_t *data_cache(trace_flash_t *flash) {
+    return flash->timing.unified ? &flash->instruction_cache : &flash->data_cache;
+}
+
 uint64_t trace_flash_read(trace_flash_t *flash, uint32_t address, uint32_t size) {
     const trace_flash_timing_t *timing = &flash->timing;
-    trace_cache_t *cache = timing->unified ? &flash->instruction_cache : &flash->data_cache;
+    trace_cache_t *cache = data_cache(flash);
     const uint32_t first = address - timing->origin;
     const uint32_t last = first + size - 1U;
     uint64_t waited = 0;
@@ -156,4 +163,17 @@ uint64_t trace_flash_read(trace_flash_t *flash, uint32_t address, uint32_t size)
     }
     flash->now += waited;
     return waited;
+}
+
+void trace_flash_touch(trace_flash_t *flash, uint32_t address, uint32_t size) {
+    const trace_flash_timing_t *timing = &flash->timing;
+    trace_cache_t *cache = data_cache(flash);
+    const uint32_t first = timing->ram_base + (address - timing->ram_origin);
+    const uint32_t last = first + size - 1U;
+    if (!cache_exists(cache)) {
+        return;
+    }
+    for (uint32_t line = first / timing->line_bytes; line <= last / timing->line_bytes; line++) {
+        (void)cache_access(cache, line * timing->line_bytes);
+    }
 }

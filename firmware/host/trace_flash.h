@@ -16,6 +16,7 @@ typedef struct {
 
 typedef struct {
     uint32_t origin, size_bytes, wait_states, line_bytes;
+    uint32_t ram_origin, ram_bytes, ram_base; /* RAM behind the data cache; ram_bytes 0: none */
     bool prefetch, unified;
     trace_cache_shape_t instruction_cache, data_cache;
 } trace_flash_timing_t;
@@ -51,5 +52,8 @@ uint64_t trace_flash_fetch(trace_flash_t *flash, const trace_share_t *shares, ui
 
 /* Read data at an address in the flash; the cycles waited. */
 uint64_t trace_flash_read(trace_flash_t *flash, uint32_t address, uint32_t size);
+
+/* Read or write in RAM behind the data cache: nothing waits, but lines are replaced. */
+void trace_flash_touch(trace_flash_t *flash, uint32_t address, uint32_t size);
 
 #endif

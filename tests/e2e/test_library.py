@@ -196,7 +196,7 @@ def compiled_network(name: str, folder: Path, board: str, *, built: bool) -> Com
 def test_shared_network_under_every_compiler(name: str, tmp_path: Path):
     """All warnings are errors; sanitizers see extreme and random inputs and stay silent."""
     result = compiled_network(
-        name, tmp_path / "out", "nucleo", built=shutil.which("arm-none-eabi-gcc") is not None
+        name, tmp_path / "compiled", "nucleo", built=shutil.which("arm-none-eabi-gcc") is not None
     )
     graph, library = result.model.integer, result.folder / "library"
     samples = [

@@ -20,6 +20,7 @@ from edgec.sim.trace_native import native_timing
 
 FLASH_BYTES = 4096
 ORIGIN = 0x1000
+RAM = 0x8000
 _STATE_BYTES = 1024  # more than sizeof(trace_flash_t)
 
 
@@ -61,12 +62,14 @@ def timings(draw: st.DrawFn) -> FlashTiming:
         instruction_cache=first,
         data_cache=first if unified else second,
         unified=unified,
+        cached_ram=draw(st.sampled_from((None, (RAM, 1024)))),
     )
 
 
 # Few lines, so that they meet again; some at the flash's end, where a prefetch looks behind it.
 _PLACES = st.one_of(st.integers(0, 400), st.integers(FLASH_BYTES - 40, FLASH_BYTES - 9))
 _FETCH = st.tuples(st.just("fetch"), st.one_of(st.none(), _PLACES), st.integers(0, 12))
+_TOUCH = st.tuples(st.just("touch"), st.integers(0, 400), st.sampled_from((1, 2, 4, 8)))
 _READ = st.tuples(st.just("read"), _PLACES, st.sampled_from((1, 2, 4, 8)))
 
 
@@ -76,7 +79,7 @@ _READ = st.tuples(st.just("read"), _PLACES, st.sampled_from((1, 2, 4, 8)))
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
-@given(timings(), st.lists(st.one_of(_FETCH, _READ), max_size=120))
+@given(timings(), st.lists(st.one_of(_FETCH, _READ, _TOUCH), max_size=120))
 def test_both_simulators_agree(
     library: Any, timing: FlashTiming, accesses: list[tuple[str, int | None, int]]
 ) -> None:
@@ -85,6 +88,11 @@ def test_both_simulators_agree(
     python = MemorySimulator(timing)
     try:
         for kind, place, amount in accesses:
+            if kind == "touch":
+                if timing.cached_ram is not None and place is not None:
+                    python.touch(place, amount)
+                    library.trace_flash_touch(state, RAM + place, amount)
+                continue
             if kind == "read":
                 assert place is not None
                 expected = python.read(place, amount)

@@ -159,6 +159,20 @@ def test_one_cache_for_both() -> None:
     assert fetches(memory, (1, 1), (0, 1)) == [0, 4]
 
 
+def test_cached_ram_takes_the_place_of_constants() -> None:
+    shape = CacheShape(64, 16, 2, 16)  # 2 sets
+    flash = FlashTiming(ORIGIN, 100, 5, 16, False, None, shape, cached_ram=(0x2400_0000, 4096))
+    memory = MemorySimulator(flash)
+    assert [memory.read(0, 4), memory.read(16, 4), memory.read(0, 4)] == [5, 5, 0]
+    memory.touch(0, 4)  # the second way of set 0
+    assert memory.read(0, 4) == 0
+    memory.touch(28, 8)  # lines 1 and 2: a second way of set 1; set 0's oldest, the RAM's own
+    assert [memory.read(0, 4), memory.read(16, 4)] == [0, 0]
+    memory.touch(64, 1)
+    memory.touch(96, 1)
+    assert [memory.read(0, 4), memory.read(16, 4)] == [5, 0]
+
+
 def test_code_elsewhere_takes_time_and_nothing_else() -> None:
     memory = MemorySimulator(timing(2, 8, prefetch=True))
     assert fetches(memory, (0, 1), (NO_LINE, 5), (0, 0), (1, 1)) == [2, 0, 0, 0]
@@ -211,6 +225,12 @@ def test_boards_have_the_caches_of_their_manuals(
     assert (shape(flash.instruction_cache), shape(flash.data_cache)) == (instructions, data)
     assert miss_cycles(flash, flash.instruction_cache) == cost
     assert flash.unified == (name in ("nucleo_u575zi_q", "rpi_pico"))
+
+
+def test_only_the_m7_caches_ram() -> None:
+    cached = {b.name: flash_timing(b).cached_ram for b in list_boards() if not b.is_host}
+    assert {name for name, ram in cached.items() if ram} == {"nucleo_h7a3zi_q"}
+    assert cached["nucleo_h7a3zi_q"] == (0x2400_0000, 1_048_576)
 
 
 def test_modes_without_wait_states_have_none() -> None:

@@ -157,11 +157,13 @@ literal:
     loop    branch_to_split_wide
     b       1f
     nop
+    nop
 1:  add.w   r1, r2, r3
     again
 
     loop    branch_to_split_narrow
     b       1f
+    nop
     nop
 1:  adds    r1, r2, r3
     again

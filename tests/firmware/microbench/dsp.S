@@ -48,7 +48,6 @@
     vmov    s0, r1
     vmov    r1, s0
     vmov    r1, r2, d0
-    vmov.32 r1, d0[1]
     vmov.f32    s0, #1.0
     vcmp.f32    s0, s1
     vmrs    apsr_nzcv, fpscr
