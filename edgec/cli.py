@@ -230,7 +230,10 @@ def profile(
     memory: MemoryOption = "flash",
     measured: Annotated[
         Path | None,
-        typer.Option(help="Log of the firmware's bench command on a board, to compare with."),
+        typer.Option(
+            metavar="PORT|LOG",
+            help="Compare with a board: its serial port, or a log of its bench command.",
+        ),
     ] = None,
 ) -> None:
     """Estimate cycles, time and energy of every layer, from the firmware alone.
@@ -240,14 +243,14 @@ def profile(
     """
     from edgec.profile import profile as profile_folder
     from edgec.profile.html import write_html
-    from edgec.profile.measured import read_measurement, with_measurement
+    from edgec.profile.measured import measurement_of, with_measurement
     from edgec.profile.text import print_profile
     from edgec.report import Report
 
     report = Report.read(folder)
     measurement = None
-    if measured is not None:  # read first: a bad log is known before the work is done
-        measurement = read_measurement(measured, report.layers, report.digest)
+    if measured is not None:  # first: a bad log is known before the work is done
+        measurement = measurement_of(measured, report, input)
     with console.status("profiling"):
         found = profile_folder(folder, input, memory)
     if measurement is not None:

@@ -44,7 +44,7 @@ def export_qdq(graph: Graph) -> onnx.ModelProto:
     Weights are int8 with per-channel DequantizeLinear, biases int32; each activation passes through
     QuantizeLinear and DequantizeLinear except between an operator and the Clip fused onto it.
     Inputs and outputs have the original model's axes; they are float unless the original's were
-    integers (metadata ``edgec.integer_io.<name>``).
+    integers (`ir.integer_io`).
 
     Raises:
         InternalError: a value or a weight has no quantization.

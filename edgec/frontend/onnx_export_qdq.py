@@ -6,10 +6,8 @@ from edgec.dtypes import DType
 from edgec.frontend.onnx_export_state import Emitter
 from edgec.ir.fusion import fused_clip
 from edgec.ir.graph import Graph, Value
+from edgec.ir.integer_io import integer_io_dtype
 from edgec.ir.qparams import QuantParams
-
-INTEGER_IO = "edgec.integer_io."
-"""Prefix of the metadata that names inputs and outputs with integer elements in the original."""
 
 
 class QdqEmitter(Emitter):
@@ -66,10 +64,10 @@ class QdqEmitter(Emitter):
 
     def _io_quant(self, name: str) -> QuantParams | None:
         """Parameters of an input or output that is integer in the original model."""
-        dtype, quant = self.graph.metadata.get(INTEGER_IO + name), self.graph.values[name].quant
+        dtype, quant = integer_io_dtype(self.graph, name), self.graph.values[name].quant
         if dtype is None or quant is None:
             return None
-        if dtype != DType.UINT8.value:
+        if dtype is not DType.UINT8:
             return quant
         # absorb_qdq moved unsigned codes by 128.
         zero_point = quant.tensor_zero_point + 128

@@ -43,6 +43,22 @@ def div(ctx: Context, node: OnnxNode) -> Tensor:
     return ctx.emit(ops.Mul(), node.real_value(0), factor)
 
 
+def scaler(ctx: Context, node: OnnxNode) -> Tensor:
+    """Of scikit-learn (StandardScaler): (x - offset) * scale, one number or one per feature."""
+    x = node.real_value(0)
+    # Attributes have no names that other tensors could not have as well.
+    offset, scale = (
+        Constant(f"{node.name}/{part}", np.asarray(node.numbers(part) or default, np.float32))
+        for part, default in (("offset", (0.0,)), ("scale", (1.0,)))
+    )
+    for part in (offset, scale):
+        if part.array.size not in (1, x.shape[-1]):
+            raise UnsupportedError(
+                f"{part.array.size} numbers do not fit {x.shape[-1]} features", "correct the model"
+            )
+    return ctx.emit(ops.Mul(), ctx.emit(ops.Sub(), x, offset), scale)
+
+
 def variadic_sum(ctx: Context, node: OnnxNode) -> Tensor:
     """Any number of inputs, numpy broadcasting."""
     total = _operand(node, 0)

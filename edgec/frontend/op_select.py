@@ -15,6 +15,10 @@ from edgec.ir import ops
 from edgec.ir.graph import Constant
 from edgec.ir.ops import PadMode
 
+KEEP_SCORES = (
+    "keep the scores only, whose largest decides: "
+    "onnx.utils.extract_model(model, new_model, [input], [scores])"
+)
 Range = tuple[int, int, int]
 """(start, step, size)"""
 
@@ -78,7 +82,7 @@ def class_labels(ctx: Context, node: OnnxNode) -> Tensor:
     counted = labels.array.reshape(-1).tolist() == list(range(labels.array.size))
     if index.dtype is not DType.INT32 or not counted:
         raise UnsupportedError(
-            "its labels are not 0, 1, 2, ...", "drop the label output and take the scores' argmax"
+            "its labels are not 0, 1, 2, ...", KEEP_SCORES
         )
     return ctx.reshape(index, (1, math.prod(index.shape)))
 

@@ -106,7 +106,7 @@ HANDLERS: Mapping[str, Handler] = MappingProxyType(
 )
 
 ML_HANDLERS: Mapping[str, Handler] = MappingProxyType(
-    {"ArrayFeatureExtractor": op_select.class_labels}
+    {"ArrayFeatureExtractor": op_select.class_labels, "Scaler": op_elementwise.scaler}
 )
 """Of the domain ai.onnx.ml."""
 

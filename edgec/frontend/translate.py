@@ -16,6 +16,7 @@ from edgec.frontend.cleanup import static_shape
 from edgec.frontend.context import Context
 from edgec.frontend.names import shown
 from edgec.frontend.onnx_node import OnnxNode
+from edgec.frontend.op_select import KEEP_SCORES
 from edgec.frontend.registry import find_handler, obstacle
 from edgec.frontend.schema import SchemaChecker
 from edgec.frontend.tensors import Tensor, UnknownTensorError, UnsupportedError
@@ -119,6 +120,7 @@ def _add_constants(context: Context, graph: ir.Graph) -> None:
             raise ImportModelError(
                 f"the tensor has elements of type {_type_name(value.const_value.dtype)}",
                 where=shown(name),
+                hint=f"if these are labels of a classifier, {KEEP_SCORES}",
             )
         with library_call("a tensor cannot be read"):
             array = value.const_value.numpy()

@@ -7,8 +7,7 @@ Rules:
 1. codes: a value of integer dtype becomes the real value it stands for, pinned.  Operators that
    move codes (Transpose, Reshape, MaxPool, ...) thereby become real operators.
 2. uint8: parameters of unsigned codes become the equal ones of signed codes (both minus 128).
-3. integer io: graph inputs and outputs that were integer are recorded in
-   ``metadata["edgec.integer_io.<name>"]`` with the dtype's name.
+3. integer io: graph inputs and outputs that were integer are recorded (`ir.integer_io`).
 4. constant: (de)quantized constants keep integer codes with `quant`.
 5. dequantize: the output of a `DequantizeLinear` is its (now real) input.
 6. pin: ``v -> QuantizeLinear`` pins v, when only `QuantizeLinear` of equal parameters read v.
@@ -27,10 +26,8 @@ from edgec.dtypes import DType
 from edgec.errors import ImportModelError
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Graph, GraphBuilder, Node, Value
+from edgec.ir.integer_io import record_integer_io
 from edgec.ir.qparams import QuantParams
-
-INTEGER_IO = "edgec.integer_io."
-"""Prefix of the metadata keys of rule 3."""
 
 _CODES = (DType.INT8, DType.UINT8)
 _IDENTITY = ops.Unary(ops.UnaryKind.IDENTITY)
@@ -54,22 +51,11 @@ def absorb_qdq(graph: Graph) -> Graph:
     return builder.build()
 
 
-def integer_io_dtype(graph: Graph, name: str) -> DType | None:
-    """Dtype that the model itself has at an input or output, when it is an integer one.
-
-    Args:
-        graph: any stage after this pass.
-        name: of a graph input or output.
-    """
-    found = graph.metadata.get(INTEGER_IO + name)
-    return DType(found) if found is not None else None
-
-
 def _record_integer_io(builder: GraphBuilder) -> None:
     for name in (*builder.inputs, *builder.outputs):
         dtype = builder.values[name].dtype
         if dtype in _CODES:
-            builder.metadata[INTEGER_IO + name] = dtype.value
+            record_integer_io(builder.metadata, name, dtype)
 
 
 def _signed(quant: QuantParams) -> QuantParams:

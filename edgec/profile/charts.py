@@ -232,7 +232,7 @@ def _dot(group: Sequence[tuple[int, LayerProfile]], found: Profile, x: _Log, y: 
 
 
 def _labelled(dots: Sequence[Dot]) -> tuple[Dot, ...]:
-    """The dots with their labels where they cover no other: right, above, below, left, else right."""
+    """The dots with their labels right, above, below or left: the first that covers no other."""
     taken = [(dot.x - 5, dot.y - 5, dot.x + 5, dot.y + 5) for dot in dots]
     placed = []
     for dot in dots:

@@ -1,4 +1,4 @@
-"""What a board measured: the log of the firmware's `bench` command."""
+"""What a board measured: the firmware's `bench` command, run by us or found in a log."""
 
 from __future__ import annotations
 
@@ -7,14 +7,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from edgec.dtypes import Array
 from edgec.errors import ConfigError
+from edgec.profile.inputs import profile_input
 from edgec.profile.types import Profile
-from edgec.report import LayerReport
+from edgec.report import LayerReport, Report
+from edgec.sim.protocol import FirmwareClient
+from edgec.sim.serial_port import open_serial
 
 _MAX_BYTES = 16 << 20
 # Anchored at the end only: a terminal may put its own time stamps in front.
 _STEP = re.compile(r"\bstep=([0-9]{1,6}) bytes=([0-9]{1,10}) cycles=([0-9]{1,10})\s*$")
 _DIGEST = re.compile(r"\bdigest=([0-9a-f]{16})\s*$")
+_WINDOWS_PORT = re.compile(r"COM[0-9]{1,3}")
+_BOARD_RUNS = 3
 _HINT = "see docs/simulator.md: write the input, then `bench`, and save what the terminal shows"
 
 
@@ -29,6 +35,22 @@ class Measurement:
 
     cycles: tuple[int, ...]
     runs: int
+
+
+def measurement_of(source: Path, report: Report, samples: Path | None) -> Measurement:
+    """What a board measured, read from a log or asked of the board itself.
+
+    Args:
+        source: a terminal's log, or the serial port of a board.
+        report: of the build that runs there.
+        samples: .npz whose first sample the board runs; None: noise, as for the estimate.
+
+    Raises:
+        ConfigError, SimulationError: see `read_measurement` and `measure_on_board`.
+    """
+    if is_port(source):
+        return measure_on_board(str(source), report, profile_input(report.inputs, samples).arrays)
+    return read_measurement(source, report.layers, report.digest)
 
 
 def read_measurement(path: Path, layers: Sequence[LayerReport], digest: str) -> Measurement:
@@ -62,8 +84,37 @@ def read_measurement(path: Path, layers: Sequence[LayerReport], digest: str) -> 
             where=str(path),
             hint=_HINT,
         )
-    medians = tuple(sorted(column)[len(complete) // 2] for column in zip(*complete, strict=True))
-    return Measurement(medians, len(complete))
+    return _medians(complete)
+
+
+def is_port(path: Path) -> bool:
+    """Whether this is a serial port rather than a file."""
+    return path.is_char_device() or _WINDOWS_PORT.fullmatch(str(path)) is not None
+
+
+def measure_on_board(port: str, report: Report, inputs: Sequence[Array]) -> Measurement:
+    """Run `bench` on the board that is plugged in.
+
+    Args:
+        port: its serial port.
+        report: of the build that was flashed.
+        inputs: int8, one array per model input.
+
+    Raises:
+        ConfigError: the board runs another model.
+        SimulationError: no answer, or a fault.
+    """
+    console = report.board.console
+    if console is None:
+        raise ConfigError("the host has no serial port", where=report.board.name)
+    runs = []
+    with open_serial(port, console.baud) as stream:
+        client = FirmwareClient(stream)
+        _check_same(client.info().digest, report.digest, port)
+        for _ in range(_BOARD_RUNS):
+            steps = client.bench(inputs).steps
+            runs.append([step.cycles or 0 for step in steps])
+    return _medians(runs)
 
 
 def with_measurement(found: Profile, measurement: Measurement) -> Profile:
@@ -85,15 +136,25 @@ def _lines(path: Path) -> list[str]:
         raise ConfigError(reason, where=str(path)) from error
 
 
+def _medians(runs: Sequence[Sequence[int]]) -> Measurement:
+    middle = len(runs) // 2
+    return Measurement(tuple(sorted(each)[middle] for each in zip(*runs, strict=True)), len(runs))
+
+
 def _check_digest(lines: Sequence[str], digest: str, path: Path) -> None:
     for line in lines:
         found = _DIGEST.search(line)
-        if found is not None and found[1] != digest[:16]:
-            raise ConfigError(
-                f"was measured on another model (digest {found[1]}, not {digest[:16]})",
-                where=str(path),
-                hint="flash this build: edgec flash DIR",
-            )
+        if found is not None:
+            _check_same(found[1], digest, str(path))
+
+
+def _check_same(measured: str, digest: str, where: str) -> None:
+    if measured != digest[:16]:
+        raise ConfigError(
+            f"was measured on another model (digest {measured}, not {digest[:16]})",
+            where=where,
+            hint="flash this build: edgec flash DIR",
+        )
 
 
 def _check_step(step: int, size: int, layers: Sequence[LayerReport], path: Path) -> None:

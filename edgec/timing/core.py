@@ -22,7 +22,6 @@ def core_model(core: Core, fpu: Fpu = Fpu.NONE, dsp: bool = False) -> CoreModel:
     Raises:
         ConfigError: there is none (the host).
     """
-    has_fpu = fpu is not Fpu.NONE
     if core is Core.CORTEX_M0:
         return cortex_m0()
     if core is Core.CORTEX_M0PLUS:
@@ -30,11 +29,11 @@ def core_model(core: Core, fpu: Fpu = Fpu.NONE, dsp: bool = False) -> CoreModel:
     if core is Core.CORTEX_M3:
         return cortex_m3()
     if core is Core.CORTEX_M4:
-        return cortex_m4(has_fpu=has_fpu)
+        return cortex_m4(fpu)
     if core is Core.CORTEX_M7:
-        return cortex_m7(has_fpu=has_fpu)
+        return cortex_m7(fpu)
     if core is Core.CORTEX_M33:
-        return cortex_m33(has_fpu=has_fpu)
+        return cortex_m33(fpu)
     raise ConfigError(
         f"there is no cycle model of {core.value!r}",
         hint="profile a build for a board with a Cortex-M core",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from edgec.cores import Fpu
 from edgec.timing.core_model import CoreModel, is_taken, refusal
 from edgec.timing.decode import Branch, Instruction
 from edgec.timing.decode_kinds import Kind
@@ -77,7 +78,7 @@ def cortex_m0(multiply_cycles: int = 1) -> ArmV6MModel:
         name="Arm Cortex-M0",
         sources=("Arm DDI 0432C, table 3-1",),
         known_error=_ERROR,
-        has_fpu=False,
+        fpu=Fpu.NONE,
         branch=3,
         branch_link=4,
         return_extra=4,
@@ -98,7 +99,7 @@ def cortex_m0plus(multiply_cycles: int = 1) -> ArmV6MModel:
         name="Arm Cortex-M0+",
         sources=("Arm DDI 0484C, table 3-1",),
         known_error=_ERROR,
-        has_fpu=False,
+        fpu=Fpu.NONE,
         branch=2,
         branch_link=3,
         return_extra=3,

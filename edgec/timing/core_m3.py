@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from edgec.cores import Fpu
 from edgec.timing.core_model import CoreModel, divide_between, is_taken
 from edgec.timing.core_vfp import fp_cycles
 from edgec.timing.decode import Branch, Instruction
@@ -199,7 +200,7 @@ def cortex_m3() -> ArmV7MModel:
             'github.com/jnk0le/random, "pipeline cycle test" (measured), for base updates',
         ),
         known_error=f"Long multiplies are priced at their longest (5 and 7 cycles). {_ERROR}",
-        has_fpu=False,
+        fpu=Fpu.NONE,
         multiply_add=2,
         long_multiply=5,
         long_multiply_add=7,
@@ -207,19 +208,19 @@ def cortex_m3() -> ArmV7MModel:
     )
 
 
-def cortex_m4(*, has_fpu: bool) -> ArmV7MModel:
+def cortex_m4(fpu: Fpu) -> ArmV7MModel:
     """Cortex-M4: all multiplies 1.
 
     Source: Arm DDI 0439B, section 3.3; FPU: section 7.2.3.
     """
     return ArmV7MModel(
-        name="Arm Cortex-M4 with FPU" if has_fpu else "Arm Cortex-M4",
+        name="Arm Cortex-M4" if fpu is Fpu.NONE else "Arm Cortex-M4 with FPU",
         sources=(
             "Arm DDI 0439B, sections 3.3.1, 3.3.2 and 7.2.3",
             'github.com/jnk0le/random, "pipeline cycle test" (measured), for base updates',
         ),
         known_error=_ERROR,
-        has_fpu=has_fpu,
+        fpu=fpu,
         multiply_add=1,
         long_multiply=1,
         long_multiply_add=1,

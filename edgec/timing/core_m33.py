@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from edgec.cores import Fpu
 from edgec.timing.core_issue import InOrderModel, Result
 from edgec.timing.core_model import divide_between, is_taken
 from edgec.timing.core_vfp import fp_cycles
@@ -163,15 +164,15 @@ def _loaded(instruction: Instruction) -> frozenset[int]:
     return frozenset() if instruction.memory.writes_base else instruction.writes
 
 
-def cortex_m33(*, has_fpu: bool) -> CortexM33Model:
+def cortex_m33(fpu: Fpu) -> CortexM33Model:
     """Cortex-M33, with or without the single-precision FPU."""
     return CortexM33Model(
-        name="Arm Cortex-M33 with FPU" if has_fpu else "Arm Cortex-M33",
+        name="Arm Cortex-M33" if fpu is Fpu.NONE else "Arm Cortex-M33 with FPU",
         sources=(
             "Arm 100230 (Cortex-M33 TRM), section 1.1: pipeline in words",
             'github.com/jnk0le/random, "pipeline cycle test": measured on RP2350',
             "Arm DDI 0439B, table 7-1, for the FPU where nothing else is known",
         ),
         known_error=_ERROR,
-        has_fpu=has_fpu,
+        fpu=fpu,
     )

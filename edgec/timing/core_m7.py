@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from edgec.cores import Fpu
 from edgec.timing.core_issue import InOrderModel, Result
 from edgec.timing.core_m7_units import is_alone, is_first_only, occupied, units
 from edgec.timing.core_model import divide_between
@@ -180,15 +181,15 @@ def _fp_addend_wait(maker: Instruction) -> int:
     return 2 if maker.kind in LOADS else 0
 
 
-def cortex_m7(*, has_fpu: bool) -> CortexM7Model:
+def cortex_m7(fpu: Fpu) -> CortexM7Model:
     """Cortex-M7 with the DSP extension, with or without an FPU."""
     return CortexM7Model(
-        name="Arm Cortex-M7 with FPU" if has_fpu else "Arm Cortex-M7",
+        name="Arm Cortex-M7" if fpu is Fpu.NONE else "Arm Cortex-M7 with FPU",
         sources=(
             "Arm DDI 0489F, sections 1.1 and 2.1: pipeline in words",
             "llvm/lib/Target/ARM/ARMScheduleM7.td (LLVM 19): units, stages, single issue",
             'github.com/jnk0le/random, "pipeline cycle test": measured on STM32H743',
         ),
         known_error=_ERROR,
-        has_fpu=has_fpu,
+        fpu=fpu,
     )

@@ -12,9 +12,15 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from edgec.cores import Fpu
 from edgec.errors import SimulationError
 from edgec.timing.decode import Instruction
 from edgec.timing.decode_kinds import FP_KINDS, Kind
+
+_MOVES = (
+    *(Kind.FP_LOAD, Kind.FP_STORE, Kind.FP_LOAD_MULTIPLE, Kind.FP_STORE_MULTIPLE),
+    *(Kind.FP_HALF_MOVE, Kind.FP_CORE_MOVE),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,13 +31,13 @@ class CoreModel(ABC):
         name: the core in words.
         sources: documents the rules come from.
         known_error: what is not modelled, and how far estimates can be from the truth.
-        has_fpu: floating-point instructions can be priced.
+        fpu: its floating-point unit.
     """
 
     name: str
     sources: tuple[str, ...]
     known_error: str
-    has_fpu: bool
+    fpu: Fpu
 
     @abstractmethod
     def cost(
@@ -66,8 +72,13 @@ class CoreModel(ABC):
         """
         if instruction.kind is Kind.TRAP:
             raise refusal(instruction, "an exception has no cycle model")
-        if instruction.kind in FP_KINDS and not self.has_fpu:
+        if instruction.kind not in FP_KINDS:
+            return
+        if self.fpu is Fpu.NONE:
             raise refusal(instruction, f"{self.name} has no floating-point unit")
+        computes = instruction.kind not in _MOVES
+        if self.fpu is Fpu.SINGLE and instruction.is_double and computes:
+            raise refusal(instruction, "the floating-point unit is single-precision")
 
 
 def refusal(instruction: Instruction, why: str) -> SimulationError:

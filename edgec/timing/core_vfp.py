@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from edgec.timing.core_model import refusal
 from edgec.timing.decode import Instruction
 from edgec.timing.decode_kinds import Kind
 
@@ -32,14 +31,9 @@ def fp_cycles(instruction: Instruction, after: Instruction | None) -> int:
     instructions behind them may overlap.
 
     Source: Arm DDI 0439B, table 7-1 and section 7.2.3.
-
-    Raises:
-        SimulationError: double precision, which this unit does not have.
     """
     if instruction.kind not in _CYCLES:
         return 1 + instruction.words
-    if instruction.is_double and instruction.kind not in (Kind.FP_HALF_MOVE, Kind.FP_CORE_MOVE):
-        raise refusal(instruction, "the floating-point unit is single-precision")
     is_late = instruction.kind in _LATE_RESULTS and after is not None
     needed = is_late and after is not None and bool(instruction.writes & after.reads)
     return _CYCLES[instruction.kind] + (1 if needed else 0)

@@ -159,7 +159,8 @@ def decode_block(code: bytes, address: int) -> tuple[Instruction, ...]:
 def _instruction(raw: Any) -> Instruction:
     name = raw.insn_name()
     text = f"{raw.mnemonic} {raw.op_str}".strip()
-    if name not in OPERATIONS:
+    is_vector = any(_letter(raw, operand) == "q" for operand in raw.operands)
+    if name not in OPERATIONS or is_vector:
         raise SimulationError(
             f"no cycle model for the instruction {text!r}",
             where=f"{raw.address:#010x}",

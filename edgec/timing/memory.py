@@ -245,7 +245,7 @@ class MemorySimulator:
 
 
 def ram_base(timing: FlashTiming) -> int:
-    """Where cached RAM follows the flash in the numbering of cache lines: a multiple of all sets."""
+    """Where cached RAM follows the flash in the numbering of cache lines."""
     cache = timing.data_cache
     return -(-timing.size_bytes // cache.size_bytes) * cache.size_bytes if cache else 0
 

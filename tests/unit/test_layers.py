@@ -37,6 +37,7 @@ ONLY_IN = {
     "typer": ("cli",),
     "unicorn": ("sim",),
     "capstone": ("timing",),
+    "serial": ("sim",),
 }
 
 

@@ -1,9 +1,10 @@
 import json
+import multiprocessing
 
 import pytest
 
 from edgec.errors import ConfigError
-from edgec.output_dir import MANIFEST, staged_output
+from edgec.output_dir import MANIFEST, staged_output, write_whole
 
 
 def write(target, files, **options):
@@ -113,3 +114,54 @@ def test_a_damaged_manifest_is_not_trusted(tmp_path, text):
     (tmp_path / MANIFEST).write_text(text)
     with pytest.raises(ConfigError, match="not made by edgec"):
         write(tmp_path, {"report.json": "1"})
+
+
+@pytest.mark.parametrize("name", ["../victim", "/etc/passwd", "", ".", "a//b", "a/../../victim"])
+def test_a_manifest_that_names_files_outside_is_not_trusted(tmp_path, name):
+    target = tmp_path / "net"
+    target.mkdir()
+    (tmp_path / "victim").write_text("precious")
+    (target / MANIFEST).write_text(json.dumps({"files": {name: "0"}}))
+    with pytest.raises(ConfigError, match="not made by edgec"):
+        write(target, {"report.json": "1"}, force=True)
+    assert (tmp_path / "victim").read_text() == "precious"
+
+
+def test_a_file_of_the_user_where_a_new_part_goes_is_not_overwritten(tmp_path):
+    target = tmp_path / "net"
+    write(target, {"report.json": "1"})
+    (target / "firmware.elf").write_text("mine")
+    with pytest.raises(ConfigError, match=r"in the way: firmware\.elf"):
+        write(target, {"report.json": "2", "firmware.elf": "theirs"})
+    assert content(target) == {"firmware.elf": "mine", "report.json": "1"}
+    assert leftovers(target) == []
+    write(target, {"report.json": "2", "firmware.elf": "theirs"}, force=True)
+    assert content(target) == {"firmware.elf": "theirs", "report.json": "2"}
+
+
+def write_often(target, text):
+    for _ in range(20):
+        write(target, {f"folder/{number}": text for number in range(5)})
+
+
+def test_processes_that_write_to_one_folder_take_turns(tmp_path):
+    target = tmp_path / "net"
+    context = multiprocessing.get_context("spawn")
+    others = [context.Process(target=write_often, args=(target, text)) for text in "ab"]
+    for process in others:
+        process.start()
+    for process in others:
+        process.join(60)
+    assert [process.exitcode for process in others] == [0, 0]
+    assert len(set(content(target).values())) == 1
+    assert leftovers(target) == []
+
+
+def test_a_file_is_written_as_a_whole_or_not_at_all(tmp_path):
+    write_whole(tmp_path / "new" / "file", b"1")
+    write_whole(tmp_path / "new" / "file", b"2")
+    assert (tmp_path / "new" / "file").read_bytes() == b"2"
+    for bad in (tmp_path / "new", tmp_path / "new" / "file" / "below"):
+        with pytest.raises(ConfigError, match="cannot be written"):
+            write_whole(bad, b"3")
+    assert [entry.name for entry in tmp_path.rglob("*")] == ["new", "file"]

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from edgec.errors import ConfigError
-from edgec.samples import InputSpec, load_labels, load_samples
+from edgec.samples import InputSpec, check_samples, load_labels, load_samples
 
 IMAGE = (InputSpec("image", (1, 3, 4, 4)),)
 
@@ -92,3 +92,19 @@ def test_labels(tmp_path):
         load_labels(save(tmp_path / "f.npz", y=np.zeros(4)), 4)
     with pytest.raises(ConfigError, match="no labels"):
         load_labels(save(tmp_path / "n.npz", x=np.zeros(4)), 4)
+
+
+def test_samples_given_as_arrays_or_lists_are_checked_alike():
+    specs = (InputSpec("a", (1, 2)),)
+    for given in ({"a": np.ones((3, 2))}, {"x": [[1, 2], [3, 4], [5, 6]]}):
+        assert check_samples(given, specs, "samples")["a"].shape == (3, 2)
+    for given, message in (
+        ({"b": [[1, 2]]}, "no array for model input 'a'"),
+        ({"a": [[1, 2], [3]]}, "is no array"),
+        ({"a": [1, 2]}, "does not fit"),
+        ({"a": [[1, float("nan")]]}, "NaN"),
+        ({"a": ["text"]}, "expected numbers"),
+    ):
+        with pytest.raises(ConfigError, match=message) as caught:
+            check_samples(given, specs, "samples")
+        assert caught.value.where.startswith("samples")

@@ -9,6 +9,7 @@ import pytest
 from import_models import N, assert_same, imported, model_of
 from onnx import TensorProto, helper
 
+from edgec.errors import ImportModelError
 from edgec.frontend.registry import HANDLERS, supported_operators
 from edgec.ir import ops
 
@@ -419,6 +420,27 @@ def test_scikit_learn_classifier(tmp_path):
     model.opset_import.append(helper.make_opsetid("ai.onnx.ml", 1))
     graph = assert_same(model, tmp_path)
     assert graph.values["y"].shape == (1,)
+
+
+def test_scikit_learn_standard_scaler(tmp_path):
+    for offset, scale in (([1.0, 2.0, 3.0], [0.5, 2.0, -1.0]), ([0.25], [4.0])):
+        scaler = N("Scaler", ["x"], ["y"], domain="ai.onnx.ml", offset=offset, scale=scale)
+        model = model_of([scaler], {"x": (1, 3)})
+        model.opset_import.append(helper.make_opsetid("ai.onnx.ml", 1))
+        assert_same(model, tmp_path)
+
+
+def test_labels_that_are_no_numbers_are_refused_with_a_remedy(tmp_path):
+    nodes = [
+        N("ArgMax", ["x"], ["i"], axis=1),
+        N("ArrayFeatureExtractor", ["classes", "i"], ["y"], domain="ai.onnx.ml"),
+    ]
+    for labels in (i(3, 5, 7), np.array(["a", "b", "c"], object)):
+        model = model_of(nodes, {"x": (1, 3)}, {"classes": labels}, output_type=TensorProto.INT64)
+        model.opset_import.append(helper.make_opsetid("ai.onnx.ml", 1))
+        with pytest.raises(ImportModelError) as caught:
+            imported(model, tmp_path)
+        assert "extract_model" in str(caught.value)
 
 
 def test_every_handler_states_its_constraints():

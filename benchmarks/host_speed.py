@@ -1,0 +1,59 @@
+"""How long `edgec evaluate --on host` takes: ResNet-8 on 1,000 CIFAR-10 images, as a user runs it.
+
+    python benchmarks/host_speed.py [--images 1000]
+
+Every line is a process of its own, start of Python included.  The host's C compiler runs in
+`evaluate`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+from shared_data import TASKS
+
+_TASK = TASKS["resnet8"]
+
+
+def timed(what: str, *arguments: str | Path) -> str:
+    """Run edgec, print how long it took, return its standard output."""
+    start = time.perf_counter()
+    argv = [sys.executable, "-m", "edgec", *map(str, arguments)]
+    done = subprocess.run(argv, check=True, stdout=subprocess.PIPE, text=True)
+    print(f"{what:44} {time.perf_counter() - start:6.2f} s", flush=True)
+    return done.stdout
+
+
+def main() -> None:
+    """Parse the command line, measure, print."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--shared", type=Path, default=Path(__file__).parents[2] / "shared")
+    parser.add_argument("--images", type=int, default=1000)
+    arguments = parser.parse_args()
+    print(f"{os.cpu_count()} processors")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        test = _TASK.data(arguments.shared, "test")
+        np.savez(folder / "test.npz", x=test.x[: arguments.images], y=test.y[: arguments.images])
+        np.savez(folder / "calibration.npz", x=_TASK.data(arguments.shared, "calibration").x)
+        model, out = arguments.shared / "models" / _TASK.model, folder / "out"
+        options = ["--board", "host", "--calibration", folder / "calibration.npz", "--out", out]
+        timed(
+            "compile (200 samples, checked, no firmware)", "compile", model, *options, "--no-build"
+        )
+        evaluate = ["evaluate", out, "--data", folder / "test.npz", "--on", "host", "--json"]
+        timed(f"evaluate on {arguments.images} images", *evaluate)
+        result = json.loads(timed("the same again", *evaluate))
+        print(f"accuracy {result['accuracy']:.2%}, float {result['float_accuracy']:.2%}")
+
+
+if __name__ == "__main__":
+    main()
