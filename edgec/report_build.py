@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import edgec
 from edgec.board import Board
 from edgec.codegen.cnames import library_names
+from edgec.dtypes import DType
 from edgec.integer import IntegerModel
 from edgec.ir import Graph, Node
 from edgec.lower import Program
@@ -83,7 +84,7 @@ def _ports(
     return tuple(
         TensorReport(
             name=name,
-            dtype=imported.values[name].dtype.value,
+            dtype=_model_dtype(imported.values[name].dtype),
             shape=imported.shape(name),
             library_shape=port.tensor.shape,
             layout=port.model_perm or (),
@@ -94,6 +95,11 @@ def _ports(
         )
         for name, port in zip(names, ports, strict=True)
     )
+
+
+def _model_dtype(dtype: DType) -> str:
+    """Name of an element type in the model: ArgMax, int32 on the target, gives int64 in ONNX."""
+    return DType.INT64.value if dtype is DType.INT32 else dtype.value
 
 
 def _layers(graph: Graph, program: Program, quantization: QuantReport) -> tuple[LayerReport, ...]:

@@ -29,6 +29,7 @@ _QUIET = 4
 """onnxruntime's severity "fatal": errors arrive as exceptions, warnings concern its developers."""
 _DTYPES = {
     "tensor(float)": "float32",
+    "tensor(float16)": "float16",
     "tensor(double)": "float64",
     "tensor(int8)": "int8",
     "tensor(uint8)": "uint8",

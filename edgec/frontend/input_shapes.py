@@ -39,17 +39,17 @@ def fix_input_shapes(model: onnx.ModelProto, shapes: Mapping[str, Sequence[int]]
             del graph.input[index]
     _check_names(shapes, [info.name for info in graph.input])
     fixed: dict[str, tuple[int, ...]] = {}
-    open_inputs: list[str] = []
+    open_inputs: dict[str, str] = {}
     for info in graph.input:
         dims = _resolve(info, shapes.get(info.name))
         if dims is None or any(dim is None for dim in dims):
-            open_inputs.append(f"--shape {_example(info.name, dims)}")
+            open_inputs[_text(info.name, dims)] = f"--shape {_example(info.name, dims)}"
         else:
             fixed[info.name] = _checked(info.name, tuple(dim or 0 for dim in dims))
     if open_inputs:
         raise ImportModelError(
-            f"{len(open_inputs)} input(s) have dimensions that the model leaves open",
-            hint=f"give their shapes, e.g. {' '.join(open_inputs)}",
+            f"the model leaves dimensions of its inputs open: {', '.join(open_inputs)}",
+            hint=f"give their shapes, e.g. {' '.join(open_inputs.values())}",
         )
     for info in graph.input:
         _set_dims(info, fixed[info.name])
@@ -100,7 +100,7 @@ def _agreed(name: str, declared: Dims | None, given: tuple[int, ...]) -> Dims:
         and all(d is None or d == g for d, g in zip(declared[1:], given[1:], strict=True))
     )
     if not fits or any(dim < 1 for dim in given):
-        wanted = "x".join("?" if d is None else str(d) for d in declared or ())
+        wanted = _sizes(declared)
         raise ConfigError(
             f"shape {'x'.join(map(str, given))} does not fit the input, which is {wanted}",
             where=f"--shape {shown(name)}",
@@ -115,6 +115,14 @@ def _checked(name: str, dims: tuple[int, ...]) -> tuple[int, ...]:
     if any(dim < 1 for dim in dims) or elements > MAX_ELEMENTS:
         raise ImportModelError(f"the input has the impossible shape {dims}", where=shown(name))
     return dims
+
+
+def _sizes(dims: Dims | None) -> str:
+    return "x".join("?" if dim is None else str(dim) for dim in dims or ())
+
+
+def _text(name: str, dims: Dims | None) -> str:
+    return f"{shown(name)} ({_sizes(dims) or 'no shape at all'})"
 
 
 def _example(name: str, dims: Dims | None) -> str:

@@ -45,8 +45,14 @@ def translated(
     """The translation of a loaded model, unsupported nodes and all; `model` is changed."""
     fix_input_shapes(model, shapes)
     outputs = [info.name for info in model.graph.output]
-    translation = translate(clean(model), name)
+    cleaned = clean(model)
+    translation = translate(cleaned, name)
     translation.context.builder.outputs.extend(outputs)
+    # Of two outputs that are the same tensor, cleaning keeps one.
+    tensors = translation.context.tensors
+    for output, kept in zip(outputs, cleaned.graph.outputs, strict=True):
+        if output not in tensors and kept.name in tensors:
+            tensors[output] = tensors[kept.name]
     return translation
 
 

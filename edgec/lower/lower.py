@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from edgec.board import Board
 from edgec.errors import InternalError, LoweringError
+from edgec.fixedpoint import INT32_MAX
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.lower.arguments import ConstantPool, params_of
@@ -38,10 +39,16 @@ def lower(
         board: the `Board` it was planned for; nothing of it is in the program today.
 
     Raises:
-        LoweringError: the graph has no input, or an output that depends on none.
+        LoweringError: the graph has no input, or an output that depends on none; or the arena is
+            beyond what 32-bit offsets reach.
         InternalError: the plan lacks a buffer.
     """
     _check_ports(graph)
+    if plan.arena_bytes > INT32_MAX:
+        raise LoweringError(
+            f"an arena of {plan.arena_bytes} bytes is too large for 32-bit offsets",
+            where=graph.name,
+        )
     tensors = _tensors(graph, plan)
     kernels = _kernels(choices)
     pool = ConstantPool()

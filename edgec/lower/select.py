@@ -99,11 +99,12 @@ def select_kernels(graph: Graph, board: Board) -> tuple[KernelChoice, ...]:
     Raises:
         LoweringError: no kernel serves a node, or a tensor is beyond what kernels can index.
     """
-    for value in graph.values.values():
-        if value.size_bytes > INT32_MAX:
+    sizes = {name: value.size_bytes for name, value in graph.values.items()}
+    sizes |= {name: constant.array.nbytes for name, constant in graph.constants.items()}
+    for name, size_bytes in sizes.items():
+        if size_bytes > INT32_MAX:
             raise LoweringError(
-                f"a tensor of {value.size_bytes} bytes is too large for 32-bit indices",
-                where=value.name,
+                f"a tensor of {size_bytes} bytes is too large for 32-bit indices", where=name
             )
     return tuple(
         _choose(graph, node, board.core)

@@ -111,10 +111,10 @@ class Pad(Plain):
 
 
 @dataclass(frozen=True, slots=True)
-class ResizeNearest(Plain):
-    """x int8 [height, width, channels], rows int32 [out_height], cols int32 [out_width]."""
+class _Resize(Plain):
+    """Base of resizes: x int8 [height, width, channels], tables of source rows and columns."""
 
-    family: ClassVar[str] = "resize_nearest"
+    method: ClassVar[str]
     width: int
     channels: int
     out_height: int
@@ -122,19 +122,21 @@ class ResizeNearest(Plain):
 
     def describe(self) -> str:
         """What the function computes, in words."""
-        return f"Nearest resize to {describe_image(self.out_height, self.out_width, self.channels)}"
+        shape = describe_image(self.out_height, self.out_width, self.channels)
+        return f"{self.method} resize to {shape}"
 
 
 @dataclass(frozen=True, slots=True)
-class ResizeLinear(Plain):
-    """As `ResizeNearest`; rows int32 [out_height, 3], cols int32 [out_width, 3]."""
+class ResizeNearest(_Resize):
+    """Tables: rows int32 [out_height], cols int32 [out_width]."""
+
+    family: ClassVar[str] = "resize_nearest"
+    method: ClassVar[str] = "Nearest"
+
+
+@dataclass(frozen=True, slots=True)
+class ResizeLinear(_Resize):
+    """Tables: rows int32 [out_height, 3], cols int32 [out_width, 3]."""
 
     family: ClassVar[str] = "resize_linear"
-    width: int
-    channels: int
-    out_height: int
-    out_width: int
-
-    def describe(self) -> str:
-        """What the function computes, in words."""
-        return f"Linear resize to {describe_image(self.out_height, self.out_width, self.channels)}"
+    method: ClassVar[str] = "Linear"

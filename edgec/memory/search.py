@@ -20,6 +20,8 @@ from edgec.memory.problem import Problem
 
 # Pairs of buffers that a search may look at, for each buffer; about 0.3 us a pair in CPython.
 _WORK_PAIRS = 50_000
+# And altogether: a network of thousands of layers must not wait minutes for a few bytes.
+_MOST_WORK_PAIRS = 20_000_000
 # Moves without improvement after which a start is given up, as a multiple of the buffers.
 _PATIENCE = 12
 
@@ -82,7 +84,8 @@ def search(problem: Problem, floor: int) -> Arrangement:
     best = starts[0]
     rng = random.Random(0)
     count = len(problem.sizes)
-    budget = _WORK_PAIRS * count // (1 + count + sum(len(row) for row in problem.rivals))
+    work = min(_WORK_PAIRS * count, _MOST_WORK_PAIRS)
+    budget = work // (1 + count + sum(len(row) for row in problem.rivals))
     for start in starts:
         if best.found.height <= floor or budget <= 0:
             break

@@ -17,6 +17,7 @@ from edgec.dtypes import Array, DType
 from edgec.errors import SimulationError
 from edgec.resources import data_dir
 from edgec.sim.native import BATCH_RUN_ARGUMENTS, STATUS_NAMES, NativeModel, NativeTensor, StepHook
+from edgec.sim.ports import PortTensor
 from edgec.toolchain.cc import HostCompiler, compile_shared, host_compiler
 
 Progress = Callable[[int, int], None]
@@ -29,21 +30,6 @@ _CANARY_BYTES = 64
 _ALIGNMENT = 64
 _CHUNKS_PER_WORKER = 8
 _MAX_CHUNK = 256
-
-
-@dataclass(frozen=True, slots=True)
-class HostTensor:
-    """An input or output of the library.
-
-    Attributes:
-        size_bytes: its size.
-        dtype: INT8 or INT32.
-        zero_point: code of the real number 0.
-    """
-
-    size_bytes: int
-    dtype: DType
-    zero_point: int
 
 
 class HostModel:
@@ -261,9 +247,9 @@ def _build(
     return output
 
 
-def _tensors(array: ctypes.Array[NativeTensor], count: int) -> tuple[HostTensor, ...]:
+def _tensors(array: ctypes.Array[NativeTensor], count: int) -> tuple[PortTensor, ...]:
     return tuple(
-        HostTensor(tensor.bytes, _DTYPES[tensor.dtype], tensor.zero_point)
+        PortTensor(tensor.bytes, _DTYPES[tensor.dtype], tensor.zero_point)
         for tensor in array[:count]
     )
 

@@ -10,27 +10,13 @@ import numpy as np
 from edgec.dtypes import Array, DType, frozen
 from edgec.errors import SimulationError
 from edgec.sim.link import ByteStream, Link
+from edgec.sim.ports import PortTensor
 
 PROTOCOL_VERSION = 1
 _REQUEST_OVERHEAD = 40
 """Characters of a `write` request beside the data: checksum, words, numbers."""
 _READ_BYTES = 256
 """Bytes of an output per request: little to repeat when the line was disturbed."""
-
-
-@dataclass(frozen=True, slots=True)
-class FirmwareTensor:
-    """An input or output as the firmware describes it.
-
-    Attributes:
-        size_bytes: its size.
-        dtype: INT8 or INT32.
-        zero_point: code of the real number 0.
-    """
-
-    size_bytes: int
-    dtype: DType
-    zero_point: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +47,8 @@ class FirmwareInfo:
     digest: str
     arena_bytes: int
     steps: int
-    inputs: tuple[FirmwareTensor, ...]
-    outputs: tuple[FirmwareTensor, ...]
+    inputs: tuple[PortTensor, ...]
+    outputs: tuple[PortTensor, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +170,7 @@ class FirmwareClient:
             data = payload[start : start + chunk]
             self._link.request(f"write {index} {start} {data.hex()}")
 
-    def _read(self, index: int, tensor: FirmwareTensor) -> Array:
+    def _read(self, index: int, tensor: PortTensor) -> Array:
         data = b"".join(
             self._read_part(index, start, min(_READ_BYTES, tensor.size_bytes - start))
             for start in range(0, tensor.size_bytes, _READ_BYTES)
@@ -250,14 +236,14 @@ def _parse_info(lines: Sequence[str]) -> FirmwareInfo:
         raise _unexpected(f"{error.args[0]} is missing") from error
 
 
-def _parse_tensor(line: str) -> FirmwareTensor:
+def _parse_tensor(line: str) -> PortTensor:
     fields = _fields(line.split())
     try:
         dtype = DType(fields.get("dtype", ""))
         zero_point = int(fields.get("zero_point", ""))
     except ValueError as error:
         raise _unexpected(line) from error
-    return FirmwareTensor(_number(fields, "bytes"), dtype, zero_point)
+    return PortTensor(_number(fields, "bytes"), dtype, zero_point)
 
 
 def _parse_step(line: str) -> FirmwareStep:

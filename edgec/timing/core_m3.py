@@ -31,8 +31,8 @@ _FIXED = {
 }
 
 _SINGLE = (Kind.LOAD, Kind.LOAD_EXCLUSIVE, Kind.STORE, Kind.STORE_EXCLUSIVE)
-_REFILL = {Branch.DIRECT: 1, Branch.REGISTER: 2, Branch.LOADED: 3}
 _WORST_REFILL = 3
+_LR = 14
 _TABLE_BRANCH = 6
 
 
@@ -138,17 +138,15 @@ class ArmV7MModel(CoreModel):
         """1 not taken; 1 + P taken; loads to PC the load + P; TBB and TBH 6.
 
         P, the refill of the pipeline, is 1 to 3 "depending on the alignment and width of the
-        target instruction, and whether the processor manages to speculate the address early":
-        an address in the instruction is known in decode (1), one in a register in execute (2),
-        one from memory last (3; "LDR PC: three cycles for the pipeline reload"); one more for
-        a 32-bit target that is not word-aligned, whose halves two fetches bring.
-        Source: DDI 0337I, branch status signals BRCHSTAT (branch in decode, in execute).
+        target instruction, and whether the processor manages to speculate the address early".
+        Read as: what `_refill` says, and one more for a 32-bit target that is not word-aligned,
+        whose halves two fetches bring.
         """
         if instruction.branch is Branch.TABLE:
             return _TABLE_BRANCH
         if not is_taken(instruction, taken):
             return 1
-        refill = _REFILL[instruction.branch]
+        refill = _refill(instruction, before)
         if target is not None and not target.is_narrow and target.address % 4:
             refill = min(refill + 1, _WORST_REFILL)
         if instruction.branch is Branch.LOADED:
@@ -157,11 +155,27 @@ class ArmV7MModel(CoreModel):
         return 1 + refill
 
 
-def if_then_cycles(before: Instruction | None) -> int:
-    """IT: folded onto a 16-bit instruction before it, else 1.
+def _refill(instruction: Instruction, before: Instruction | None) -> int:
+    """P by the stage that issues the target: decode 1, execute 2, a load to PC 3.
 
-    Source: DDI 0337I and 0439B, table of processor instructions, note on IT: it "can be folded
-    with the preceding 16-bit Thumb instruction, enabling execution in zero cycles".
+    Source: DDI 0337G, table 15-3: decode for B, BL, and for BX, BLX and MOV PC from an LR that
+    is not just being written; execute for all others, CBZ and CBNZ among them; section 3.3.2 of
+    DDI 0337I: loads to PC take "three cycles for the pipeline reload".
+    """
+    if instruction.branch is Branch.LOADED:
+        return 3
+    if instruction.branch is Branch.DIRECT:
+        return 2 if instruction.name in ("cbz", "cbnz") else 1
+    is_written = before is not None and _LR in before.writes
+    is_move = instruction.name in ("bx", "blx", "mov")
+    return 1 if is_move and _LR in instruction.reads and not is_written else 2
+
+
+def if_then_cycles(before: Instruction | None) -> int:
+    """IT: 0, folded onto a 16-bit instruction before it, else 1.
+
+    Source: DDI 0337I and 0439B, table of processor instructions, note on IT: it can be folded
+    onto a preceding 16-bit instruction.  The conditions that prevent it are not published.
     """
     return 0 if before is not None and before.is_narrow else 1
 

@@ -71,10 +71,9 @@ class CortexM33Model(InOrderModel):
         return free
 
     def divide_cycles(self, bits: int) -> int:
-        """2 to 11, by leading zeros.
+        """2 to 11, by leading zeros; steps in between: `divide_between`.
 
-        Source: Arm, "Cortex-M processors comparison table": hardware divide 2-11 cycles;
-        steps in between: `divide_between`.
+        Assumed: the range of Arm's product overview; the manual tells none.
         """
         return divide_between(2, 11, bits)
 

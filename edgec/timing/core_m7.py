@@ -74,10 +74,9 @@ class CortexM7Model(InOrderModel):
         return group.end + _penalty(instructions[-1], taken, group.cycle - flags_cycle)
 
     def divide_cycles(self, bits: int) -> int:
-        """2 to 12, by leading zeros; nothing issues meanwhile.
+        """2 to 12, by leading zeros; steps in between: `divide_between`; nothing issues meanwhile.
 
-        Source: Arm, "Cortex-M processors comparison table": hardware divide 2-12 cycles; LLVM:
-        single issue, 7 on average; steps in between: `divide_between`.
+        Assumed: the range of Cortex-M3 and M4; LLVM has single issue and 7 cycles for all.
         """
         return divide_between(2, 12, bits)
 

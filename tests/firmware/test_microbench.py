@@ -80,7 +80,7 @@ M0PLUS = {
     "special": [3, 3, 3, 1],
 }
 
-# Armv7-M: mov 1, movs 1, b 1 + 1 | subs 1, bne 1 + 1, not taken 1 | bx 1 + 2.
+# Armv7-M: mov 1, movs 1, b 1 + 1 | subs 1, bne 1 + 1, not taken 1 | bx r9 1 + 2.
 ARMV7M_FRAME = Frame(before=1 + 1 + 2, again=1 + 2, last=1 + 1, after=3)
 
 ARMV7M = {
@@ -109,9 +109,10 @@ ARMV7M = {
     "branch_taken": [1, 1 + 1],  # P = 1: address known in decode
     "branch_to_split_wide": [1 + 2, 1],  # P = 2: two fetches bring the target
     "branch_to_split_narrow": [1 + 1, 1],
-    "compare_branch": [1, 1 + 1, 1],  # movs, cbz taken, cbnz not taken
-    "call_leaf": [1 + 1, 1 + 2],  # bl; bx with P = 2: address known in execute
-    "call_register": [2, 1 + 2, 1 + 2],  # ldr, blx, bx
+    "compare_branch": [1, 1 + 2, 1],  # movs, cbz taken (P = 2: in execute), cbnz not taken
+    "call_leaf": [1 + 1, 1 + 1],  # bl, bx lr: known in decode
+    "call_fresh_lr": [1 + 1, 1, 1 + 2],  # bl, mov lr, bx lr: just written, in execute
+    "call_register": [2, 1 + 2, 1 + 1],  # ldr, blx r1 (in execute), bx lr
     "call_frame": [1 + 1, 1 + 2, 1 + 2 + 3],  # bl, push, pop with pc: P = 3
     "call_frame_load": [1 + 1, 1, 2 + 3],  # bl, str, ldr pc: at least five
     "table_branch": [1, 2 + 1 + 3],  # load, add, reload

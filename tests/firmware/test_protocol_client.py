@@ -14,7 +14,8 @@ from edgec.board import load_board
 from edgec.dtypes import DType
 from edgec.errors import SimulationError
 from edgec.sim.link import ByteStream, RequestError
-from edgec.sim.protocol import FirmwareClient, FirmwareTensor
+from edgec.sim.ports import PortTensor
+from edgec.sim.protocol import FirmwareClient
 from edgec.toolchain.stream import StreamingProcess, open_stream
 
 
@@ -90,8 +91,8 @@ def test_info(stream: StreamingProcess) -> None:
     info = FirmwareClient(stream).info()
     assert (info.board, info.model, info.digest) == ("host", "toy", "0123456789abcdef")
     assert (info.models, info.steps, info.arena_bytes, info.line_bytes) == (7, 2, 2048, 320)
-    assert info.inputs == (FirmwareTensor(600, DType.INT8, -128),)
-    assert info.outputs == (FirmwareTensor(600, DType.INT8, 3),)
+    assert info.inputs == (PortTensor(600, DType.INT8, -128),)
+    assert info.outputs == (PortTensor(600, DType.INT8, 3),)
 
 
 def test_run(stream: StreamingProcess) -> None:

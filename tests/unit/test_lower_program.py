@@ -50,6 +50,13 @@ def test_bias_that_folds_out_of_32_bits_is_a_broken_invariant() -> None:
         lowered(graph.replace(constants=constants))
 
 
+def test_arena_beyond_32_bit_offsets_is_refused() -> None:
+    ready = lowered(small_net())
+    plan = dataclasses.replace(ready.plan, arena_bytes=2**31)
+    with pytest.raises(LoweringError, match="arena of 2147483648 bytes is too large"):
+        lower(ready.graph, ready.choices, plan)
+
+
 def test_depthwise_weights_have_channels_innermost() -> None:
     net = NetBuilder()
     graph = net.build(net.conv(net.input("x", 1, 4, 4, 6), "y", (1, 4, 4, 6), 3, pad=1, group=6))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edgec.errors import SimulationError
+from edgec.errors import ConfigError, SimulationError
 from edgec.timing.decode import FLAGS, FP_FLAGS, PC, Address, Branch, Instruction, decode_block
 from edgec.timing.decode_kinds import FP_KINDS, LOADS, MULTIPLIES, OPERATIONS, STORES, Kind
 
@@ -175,3 +177,16 @@ def test_groups_of_kinds() -> None:
     assert {kind for kind, _ in OPERATIONS.values()} == set(Kind) - {Kind.FP_CORE_MOVE}  # VMOV
     assert Kind.FP_LOAD in FP_KINDS & LOADS
     assert not MULTIPLIES & FP_KINDS
+
+
+def test_capstone_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "edgec.timing.decode_capstone", raising=False)
+    monkeypatch.setitem(sys.modules, "capstone", None)
+    with pytest.raises(ConfigError, match=r'pip install "edgec\[sim\]"'):
+        one("0868")
+
+
+def test_capstone_too_old(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("capstone.cs_version", lambda: (4, 0, 1024))
+    with pytest.raises(ConfigError, match=r"capstone>=5"):
+        one("0868")

@@ -181,6 +181,10 @@ literal:
     bl      leaf
     again
 
+    loop    call_fresh_lr
+    bl      leaf_fresh
+    again
+
     loop    call_register
     ldr.w   r1, =leaf
     blx     r1
@@ -210,6 +214,12 @@ literal:
     .balign 4
     .type leaf, %function
 leaf:
+    bx      lr
+
+    .balign 4
+    .type leaf_fresh, %function
+leaf_fresh:
+    mov     lr, lr
     bx      lr
 
     .balign 4

@@ -402,6 +402,14 @@ def test_output_of_a_vanished_operator_keeps_its_name(tmp_path):
     assert graph.outputs == ("a", "y")
 
 
+def test_two_outputs_that_are_one_tensor(tmp_path):
+    same = [N("Relu", ["x"], ["y"]), N("Identity", ["y"], ["z"])]
+    twins = [N("Relu", ["x"], ["y"]), N("Relu", ["x"], ["z"])]
+    for nodes in (same, twins):
+        graph = assert_same(model_of(nodes, {"x": (2, 3)}, outputs=["y", "z"]), tmp_path)
+        assert graph.outputs == ("y", "z")
+
+
 def test_scikit_learn_classifier(tmp_path):
     """The operators that skl2onnx writes behind a multi-layer perceptron."""
     nodes = [
