@@ -6,7 +6,6 @@ permissions and Ctrl-C.  Heavy packages are imported inside the commands, so tha
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 import traceback
@@ -16,7 +15,7 @@ from typing import Annotated
 import typer
 
 from edgec import __version__, console
-from edgec.errors import ConfigError, EdgecError, InternalError
+from edgec.errors import ConfigError, EdgecError, InternalError, system_reason
 from edgec.options import Budget, CompileOptions, Observer, QuantOptions
 
 app = typer.Typer(
@@ -407,9 +406,7 @@ def _shapes(texts: list[str] | None) -> dict[str, tuple[int, ...]]:
 def _system_error(error: OSError) -> ConfigError:
     """A message for what the operating system refused."""
     where = str(error.filename or "")
-    if error.errno == errno.ENOSPC:
-        return ConfigError("the disk is full; nothing was changed", where=where)
-    return ConfigError(error.strerror or str(error), where=where)
+    return ConfigError(system_reason(error), where=where)
 
 
 def _exit_code(stop: SystemExit) -> int:

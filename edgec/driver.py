@@ -34,6 +34,7 @@ from edgec.toolchain.size import FirmwareSize, firmware_size
 
 BUILD_ROOT = Path("build")
 PROJECT_DIR = "project"
+_FULL_DISK_BYTES = 2 << 20
 _OVERFLOW = re.compile(r"exceeds (\w+) by (\d+) bytes")
 
 
@@ -168,6 +169,10 @@ def _built(staging: Path, board: Board, demand: Demand) -> FirmwareSize | None:
     except BuildError as error:
         found = _OVERFLOW.search(str(error))
         if found is None:
+            # Tools say it in many ways, or not at all.
+            free = shutil.disk_usage(project).free
+            if free < _FULL_DISK_BYTES:
+                error.hint = f"is the disk full? {free // 1024} KB are left on it"
             raise
         memory = "flash" if "flash" in found[1].lower() else "RAM"
         raise overflow_error(memory, int(found[2]), demand, board) from error

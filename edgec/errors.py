@@ -6,7 +6,15 @@ hint.  Code raises the narrowest class; `cli.py` prints the text and exits with 
 
 from __future__ import annotations
 
+import errno
 from dataclasses import dataclass
+
+
+def system_reason(error: OSError) -> str:
+    """What the operating system refused, in words."""
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        return "the disk is full"
+    return error.strerror or str(error)
 
 
 class EdgecError(Exception):

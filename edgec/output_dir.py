@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from edgec.errors import ConfigError
+from edgec.errors import ConfigError, EdgecError, system_reason
 
 MANIFEST = "manifest.json"
 _IGNORED_PARTS = (".pio", "__pycache__")
@@ -37,18 +37,36 @@ def staged_output(target: Path, *, force: bool = False) -> Iterator[Path]:
     Raises:
         ConfigError: `target` is a file, holds files that are not edgec's, or was edited.
     """
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with _locked(target.parent):
-        _check_replaceable(target, force=force)
-    staging = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+    staging = _staging(target, force=force)
     try:
-        staging.chmod(0o755)
         yield staging
         _write_manifest(staging)
         with _interrupts_deferred(), _locked(target.parent):
             _install(staging, target, force=force)
+    except EdgecError as error:
+        # The staging folder is gone when the message is read.
+        error.where = error.where.replace(str(staging), str(target))
+        raise
+    except OSError as error:
+        where = str(error.filename or target).replace(str(staging), str(target))
+        reason = f"{system_reason(error)}; earlier results are as they were"
+        raise ConfigError(reason, where=where) from error
     finally:
         shutil.rmtree(staging, ignore_errors=True)
+
+
+def _staging(target: Path, *, force: bool) -> Path:
+    """A new folder beside `target`, on the same file system."""
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with _locked(target.parent):
+            _check_replaceable(target, force=force)
+        staging = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+        staging.chmod(0o755)
+    except OSError as error:
+        reason = f"cannot write there: {system_reason(error)}"
+        raise ConfigError(reason, where=str(target), hint="choose another --out") from error
+    return staging
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -66,7 +84,7 @@ def write_whole(path: Path, data: bytes) -> None:
         finally:
             scratch.unlink(missing_ok=True)
     except OSError as error:
-        reason = f"cannot be written: {error.strerror or error}"
+        reason = f"cannot be written: {system_reason(error)}"
         raise ConfigError(reason, where=str(path)) from error
 
 

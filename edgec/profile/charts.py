@@ -42,7 +42,7 @@ class Bar:
         label: number and name of the layer.
         title: what a pointer shows.
         ideal, stalls: widths.
-        value: words behind the bar.
+        value, value_x: words behind the bar and the mark of the measured cycles.
         measured: x of the measured cycles; None without.
     """
 
@@ -52,6 +52,7 @@ class Bar:
     ideal: float
     stalls: float
     value: str
+    value_x: float
     measured: float | None
 
 
@@ -150,6 +151,7 @@ def _bar(index: int, layer: LayerProfile, found: Profile, scale: float) -> Bar:
         ideal=(counts.cycles - counts.flash_stalls) * scale,
         stalls=counts.flash_stalls * scale,
         value=f"{_short(counts.cycles)} · {share:.1%}{per_mac}",
+        value_x=_BAR_LEFT + max(counts.cycles, measured or 0) * scale + 8,
         measured=None if measured is None else _BAR_LEFT + measured * scale,
     )
 

@@ -1,4 +1,4 @@
-"""Inputs and outputs of a model that runs, as the compiled library or the firmware describes them."""
+"""Inputs and outputs of a running model, as the compiled library or the firmware describes them."""
 
 from __future__ import annotations
 

@@ -9,9 +9,11 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 from bad_input_support import (
     CALIBRATION,
+    INPUT_ERRORS,
     MLP,
     RESNET,
     TEST_DATA,
@@ -62,8 +64,34 @@ def test_full_disk(small_disk: Path, compiled_mlp: Path, leave_bytes: int) -> No
     fill(small_disk, leave_bytes)
     before = snapshot(earlier)
     done = finished(edgec_process("compile", RESNET, *COMPILE, earlier))
-    check_one_message(done, "full", code=2)
+    assert "No space left" in done.err or "the disk is full" in done.err
+    check_one_message(done)
     assert snapshot(earlier) == before
+
+
+@pytest.mark.slow
+def test_full_disk_while_building_firmware(small_disk: Path, compiled_mlp: Path) -> None:
+    earlier = Path(shutil.copytree(compiled_mlp, small_disk / "earlier"))
+    fill(small_disk, 330_000)
+    before = snapshot(earlier)
+    options = ("--board", "nucleo", "--calibration", CALIBRATION, "--no-verify")
+    done = finished(edgec_process("compile", MLP, *options, "--out", earlier))
+    assert "is the disk full?" in done.err or "the disk is full" in done.err, done
+    assert done.code in INPUT_ERRORS
+    assert f"{earlier}/project" in done.err
+    assert snapshot(earlier) == before
+
+
+def test_read_only_folder(small_disk: Path, compiled_mlp: Path) -> None:
+    earlier = Path(shutil.copytree(compiled_mlp, small_disk / "earlier"))
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    options = ("--calibration", CALIBRATION)
+    for out in (earlier, small_disk / "new", small_disk / "new" / "below"):
+        done = finished(edgec_process("compile", MLP, *COMPILE, out))
+        check_one_message(done, f"{out}: cannot write there", "read-only", code=2)
+    target = small_disk / "q.onnx"
+    done = finished(edgec_process("quantize", MLP, *options, "-o", target))
+    check_one_message(done, f"{target}: cannot be written", "read-only", code=2)
 
 
 def test_full_disk_while_quantizing(small_disk: Path) -> None:
@@ -71,7 +99,7 @@ def test_full_disk_while_quantizing(small_disk: Path) -> None:
     target.write_text("earlier")
     fill(small_disk, 0)
     arguments = ("quantize", RESNET, "--calibration", CALIBRATION, "-o", target)
-    check_one_message(finished(edgec_process(*arguments)), "full", code=2)
+    check_one_message(finished(edgec_process(*arguments)), "the disk is full", code=2)
     assert target.read_text() == "earlier"
     assert {entry.name for entry in small_disk.iterdir()} == {"filler", target.name}
 
@@ -149,6 +177,44 @@ def test_interrupt_while_compiling(earlier: Path, delay: float) -> None:
     assert "Traceback" not in done.err
     # Nothing left behind, nothing changed.
     assert snapshot(earlier) == before
+
+
+def wait_for(process: subprocess.Popen[str], pattern: str, folder: Path) -> None:
+    """Wait until a file of that name is there."""
+    end = time.monotonic() + 60
+    while time.monotonic() < end and process.poll() is None:
+        if any(folder.glob(pattern)):
+            return
+        time.sleep(0.01)
+    pytest.fail(f"no {pattern}: {process.communicate()}")
+
+
+@pytest.mark.slow
+def test_interrupt_while_building_firmware(earlier: Path) -> None:
+    before = snapshot(earlier)
+    arguments = ("compile", RESNET, "--board", "nucleo", "--calibration", CALIBRATION)
+    process = edgec_process(*arguments, "--out", earlier)
+    wait_for(process, ".earlier-*/project/.pio", earlier.parent)
+    done = interrupted_after(process, 0.3)
+    assert done.code == 130
+    assert done.err == "interrupted; earlier results are as they were\n"
+    assert snapshot(earlier) == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("board", ["nucleo", "mps2_an386"])
+def test_interrupt_while_emulating(tmp_path: Path, board: str) -> None:
+    out = tmp_path / "out"
+    options = ("--board", board, "--calibration", CALIBRATION, "--no-verify", "--out", out)
+    assert finished(edgec_process("compile", MLP, *options)).code == 0
+    x = np.tile(np.load(TEST_DATA)["x"], (100, 1, 1, 1))
+    np.savez(tmp_path / "many.npz", x=x, y=np.zeros(len(x), np.int64))
+    before = snapshot(out)
+    process = edgec_process("evaluate", out, "--data", tmp_path / "many.npz", "--on", "emulator")
+    done = interrupted_after(process, 3)
+    assert done.code == 130
+    assert done.err == "interrupted; earlier results are as they were\n"
+    assert snapshot(out) == before
 
 
 def test_interrupt_while_starting(tmp_path: Path) -> None:

@@ -16,11 +16,14 @@ from random_graphs import adversarial_inputs
 from shared_data import QDQ_TASKS, TASKS
 
 from edgec.board import load_board
+from edgec.codegen.cnames import library_names
+from edgec.codegen.library import emit_library
 from edgec.codegen.project import emit_project
 from edgec.driver import CompileResult, compile_model
 from edgec.frontend.float_model import FloatModel
 from edgec.interp import run_graph
 from edgec.options import CompileOptions
+from edgec.resources import data_dir
 from edgec.sim.emulator import EmulatedFirmware
 from edgec.toolchain.cc import WARNING_FLAGS
 from edgec.toolchain.platformio import Mode, build, run_platformio
@@ -77,6 +80,21 @@ def test_cmake_project_in_c_and_cpp(libraries: Libraries, generator: str, tmp_pa
         assert run(tmp_path / "build" / program) == expected_text(libraries)
 
 
+def test_example_of_the_firmware_readme_compiles(libraries: Libraries, tmp_path: Path):
+    readme = (data_dir("firmware") / "README.md").read_text("utf-8")
+    (example,) = re.findall(r"```c\n(.*?)```", readme, re.DOTALL)
+    emit_library(libraries[0].result.program, tmp_path / "library", library_names("digits"))
+    prototype = "int classify(const int8_t *image, int8_t *scores);\n"
+    (tmp_path / "main.c").write_text(
+        f"#include <stdint.h>\n{prototype}{example}int main(void) {{\n"
+        "    int8_t image[EDGEC_DIGITS_INPUT_0_BYTES] = {0}, scores[EDGEC_DIGITS_OUTPUT_0_BYTES];\n"
+        "    return classify(image, scores);\n}\n"
+    )
+    sources = [tmp_path / "main.c", *sorted((tmp_path / "library" / "src").glob("*.c"))]
+    includes = [tmp_path / "library" / "include"]
+    run(Build("gcc", ("-O1",)).compile(sources, includes, tmp_path / "program"))
+
+
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_one_arena_in_turn_under_sanitizers(libraries: Libraries, compiler: str, tmp_path: Path):
     main = tmp_path / "main.c"
@@ -88,14 +106,14 @@ def test_one_arena_in_turn_under_sanitizers(libraries: Libraries, compiler: str,
 
 
 def test_platformio_library_in_another_project(libraries: Libraries, tmp_path: Path):
-    """Libraries dropped into lib/ of a project that edgec did not write."""
+    """Libraries in lib/ and in lib_deps of a project that edgec did not write."""
     need("gcc")
     host = load_board("host")
     emit_project([libraries[0].firmware_model], host, tmp_path / "edgecs")
     project = tmp_path / "user"
     (project / "src").mkdir(parents=True)
     (project / "src" / "main.c").write_text(program_text(libraries))
-    for item in libraries:
+    for item in libraries[:2]:
         shutil.copytree(item.folder, project / "lib" / f"any_{item.names.name}")
         manifest = json.loads((item.folder / "library.json").read_text())
         assert manifest["name"] == item.names.prefix
@@ -104,6 +122,7 @@ def test_platformio_library_in_another_project(libraries: Libraries, tmp_path: P
         shutil.copytree(tmp_path / "edgecs" / part, project / part)
     (project / "platformio.ini").write_text(
         "[env:host]\nplatform = symlink://platform\nboard = host\nbuild_flags = -Wall -Werror\n"
+        f"lib_deps = symlink://{libraries[2].folder}\n"
     )
     run_platformio(project, ["run"], mode=Mode.INSTALLED, timeout_s=300)
     assert run(project / ".pio" / "build" / "host" / "firmware.elf") == expected_text(libraries)

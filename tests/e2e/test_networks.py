@@ -1,4 +1,4 @@
-"""The networks of ../shared, the whole way: exactness on host and emulated firmware, and quality."""
+"""The networks of ../shared, the whole way: exact on host and emulated firmware, good enough."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -257,3 +259,13 @@ def test_budget_without_firmware_is_refused_at_once(tmp_path: Path, capsys, more
     assert compiled(tmp_path / "x", "--budget", "ms=1", *more, board=board) == 2
     assert "budget" in capsys.readouterr().err
     assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize("library", ["unicorn", "capstone"])
+def test_a_missing_library_is_named(firmware_mlp: Path, library: str) -> None:
+    code = f"import sys; sys.modules[{library!r}] = None; from edgec.cli import main; main()"
+    command = [sys.executable, "-c", code, "profile", str(firmware_mlp)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert f"needs {library}" in done.stderr.lower()
+    assert "edgec[sim]" in done.stderr

@@ -71,9 +71,9 @@ def test_calibration_that_does_not_fit_is_refused(tmp_path: Path, calibration: o
         edgec.compile_model(
             model,
             "host",
-            calibration=calibration,
+            calibration=calibration,  # type: ignore[arg-type]
             out=tmp_path / "out",
-            options=OPTIONS,  # type: ignore[arg-type]
+            options=OPTIONS,
         )
     assert not (tmp_path / "out").exists()
 
