@@ -18,8 +18,8 @@ from edgec.codegen.library import emit_library
 from edgec.codegen.project import FirmwareModel, emit_project
 from edgec.dtypes import Array
 from edgec.errors import BuildError, ConfigError
-from edgec.frontend.load import load_model
 from edgec.fits import Demand, Tensor, check_fits, overflow_error
+from edgec.frontend.load import load_model
 from edgec.integer import Calibration, IntegerModel, integer_model
 from edgec.lower import Program, buffers_of, lower, select_kernels
 from edgec.memory import MemoryPlan, check_plan, plan_memory
