@@ -85,10 +85,8 @@ def compare_onnxruntime(model: IntegerModel) -> OnnxruntimeReport:
     return OnnxruntimeReport(len(samples), differing / max(elements, 1), largest)
 
 
-def _model_side(
-    graph: Graph, runtime: FloatModel, sample: Mapping[str, Array]
-) -> dict[str, Array]:
-    """Input codes as the exported model takes them: its axes, and real numbers unless it has int8."""
+def _model_side(graph: Graph, runtime: FloatModel, sample: Mapping[str, Array]) -> dict[str, Array]:
+    """Input codes as the exported model takes them: its axes, real numbers unless it has int8."""
     result = {}
     for info, (name, codes) in zip(runtime.inputs, sample.items(), strict=True):
         axes = graph.input_layouts.get(name)

@@ -13,14 +13,13 @@ import hashlib
 import json
 import os
 import shutil
-import signal
 import tempfile
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from edgec.errors import ConfigError, EdgecError, system_reason
+from edgec.interrupts import interrupts_deferred
 
 MANIFEST = "manifest.json"
 _IGNORED_PARTS = (".pio", "__pycache__")
@@ -41,7 +40,7 @@ def staged_output(target: Path, *, force: bool = False) -> Iterator[Path]:
     try:
         yield staging
         _write_manifest(staging)
-        with _interrupts_deferred(), _locked(target.parent):
+        with interrupts_deferred(), _locked(target.parent):
             _install(staging, target, force=force)
     except EdgecError as error:
         # The staging folder is gone when the message is read.
@@ -207,19 +206,3 @@ def _locked(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
-
-
-@contextmanager
-def _interrupts_deferred() -> Iterator[None]:
-    """Hold Ctrl-C back during the swap, which takes milliseconds."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    pending: list[int] = []
-    previous = signal.signal(signal.SIGINT, lambda number, _frame: pending.append(number))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, previous)
-    if pending:
-        raise KeyboardInterrupt

@@ -46,8 +46,8 @@ def print_report(report: Report, out: Console) -> None:
     if report.onnxruntime is not None:
         beside = report.onnxruntime
         out.print(
-            f"onnxruntime on the QDQ export: {beside.differing:.2%} of output elements differ, by at "
-            f"most {beside.largest_gap} LSB ({beside.samples} inputs)"
+            f"onnxruntime on the QDQ export: {beside.differing:.2%} of output elements differ, by "
+            f"at most {beside.largest_gap} LSB ({beside.samples} inputs)"
         )
     for warning in report.warnings:
         out.print(f"[bold yellow]warning:[/] {safe(warning)}")
@@ -169,9 +169,8 @@ def print_inspection(inspection: Inspection, out: Console) -> None:
         )
     for node in summary.nodes:
         if not node.supported:
-            out.print(
-                f"[red]not supported:[/] {safe(f'{shortened(node.name)} ({node.op}): {node.reason}')}"
-            )
+            text = f"{shortened(node.name)} ({node.op}): {node.reason}"
+            out.print(f"[red]not supported:[/] {safe(text)}")
             out.print(f"  remedy: {safe(node.remedy)}")
 
 

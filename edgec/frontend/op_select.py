@@ -81,9 +81,7 @@ def class_labels(ctx: Context, node: OnnxNode) -> Tensor:
     labels, index = node.constant(0, "labels"), node.value(1)
     counted = labels.array.reshape(-1).tolist() == list(range(labels.array.size))
     if index.dtype is not DType.INT32 or not counted:
-        raise UnsupportedError(
-            "its labels are not 0, 1, 2, ...", KEEP_SCORES
-        )
+        raise UnsupportedError("its labels are not 0, 1, 2, ...", KEEP_SCORES)
     return ctx.reshape(index, (1, math.prod(index.shape)))
 
 

@@ -230,7 +230,7 @@ class GraphBuilder:
         return builder
 
     def fresh(self, stem: str) -> str:
-        """`stem`, or `stem` with a number when the name is taken (tensors and nodes share names)."""
+        """`stem`, with a number when that is taken (tensors and nodes share names)."""
         if not self._taken(stem):
             return stem
         number = 1

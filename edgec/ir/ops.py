@@ -1,10 +1,11 @@
 """Real-valued operators: what a graph holds from import to quantization.
 
-Names and meanings are ONNX's, with these differences, so that later stages have one form to handle:
+Names and meanings are ONNX's, with these differences, so that later stages have one form to
+handle:
 
-* Spatial operators (`Conv`, `ConvTranspose`, `MaxPool`, `AveragePool`, `Resize`) are two-dimensional
-  and **channels last**: x is [N, H, W, C].  The importer puts `Transpose` nodes around them, and the
-  layout pass cancels these; one-dimensional ones get H = 1 through `Reshape`.
+* Spatial operators (`Conv`, `ConvTranspose`, `MaxPool`, `AveragePool`, `Resize`) are
+  two-dimensional and **channels last**: x is [N, H, W, C].  The importer puts `Transpose` nodes
+  around them, and the layout pass cancels these; one-dimensional ones get H = 1 through `Reshape`.
 * Convolution weights are [O, KH, KW, I/group]; `Gemm` weights are [N, K] (``y = x @ w.T + b``).
 * Axes are non-negative, pads explicit (auto_pad and ceil_mode are resolved), shapes static.
 * `Relu`, `Relu6` and `Clip` are `Clip`; element functions of one variable are `Unary`; global
@@ -176,7 +177,7 @@ class Transpose:
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """One (start, step, size) per axis of x: y[i] = x[start + i * step], start and step resolved."""
+    """One (start, step, size) per axis of x: y[i] = x[start + i * step], all resolved."""
 
     starts: tuple[int, ...]
     steps: tuple[int, ...]

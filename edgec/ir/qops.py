@@ -4,10 +4,10 @@ This file is the definition of edgec's integer arithmetic.  `interp.kernels_np` 
 templates both implement it, and the tests compare them bit for bit.
 
 Notation.  Tensors are int8 unless said otherwise.  ``zx``, ``zy`` are the zero points in
-``graph.values[...].quant``; constants hold everything else.  ``rshr`` and ``requantize`` are those of
-`edgec.fixedpoint`; ``clamp(v) = min(max(v, act_min), act_max)``.  "table", "multiplier" and "bias"
-inputs are int32 constants unless said otherwise.  Accumulators are int32; the quantizer guarantees
-that they do not overflow for any int8 input, for any order of summation.
+``graph.values[...].quant``; constants hold everything else.  ``rshr`` and ``requantize`` are those
+of `edgec.fixedpoint`; ``clamp(v) = min(max(v, act_min), act_max)``.  "table", "multiplier" and
+"bias" inputs are int32 constants unless said otherwise.  Accumulators are int32; the quantizer
+guarantees that they do not overflow for any int8 input, for any order of summation.
 
 Reading outside the image (padding) contributes a real zero, that is nothing.
 """
@@ -46,8 +46,8 @@ class QConv:
 
     ``acc = bias[o] + sum (x - zx) * weight``; ``t = clamp(z + requantize(acc, multiplier[o],
     shift))`` with ``z = y_zero_point``.  Without `residual` y = t.  With it y is the `AddParams`
-    sum of a = t and b = residual: exactly a `QConv` followed by a `QAdd`, without the tensor between
-    them.  (So `y_zero_point` is the zero point of t, not of the output.)
+    sum of a = t and b = residual: exactly a `QConv` followed by a `QAdd`, without the tensor
+    between them.  (So `y_zero_point` is the zero point of t, not of the output.)
 
     Depthwise: group == I and I/group == 1; O may be a multiple of I.
     """
@@ -120,7 +120,8 @@ class QMul:
 @dataclass(frozen=True, slots=True)
 class QLut:
     """x, table int8 const [256]: ``y = table[x + 128]``.  Every element function of one variable,
-    rescaling included."""
+    rescaling included.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +143,8 @@ class QSoftmax:
 
     ``E[i] = table[max(x) - x[i]]`` with ``table[d] = round(2**k * exp(-scale_x * d))`` and k such
     that the sum of N entries stays below 2^31; ``D = max(requantize(sum E, multiplier, shift), 1)``
-    (the sum in output steps); ``y[i] = clamp(zy + (E[i] + D // 2) // D)``, unsigned 32-bit division.
+    (the sum in output steps); ``y[i] = clamp(zy + (E[i] + D // 2) // D)``, unsigned 32-bit
+    division.
     """
 
     multiplier: int
@@ -182,7 +184,9 @@ class QAveragePool:
 
 @dataclass(frozen=True, slots=True)
 class QReduce:
-    """x, over `axes`.  MEAN and SUM: ``y = clamp(zy + requantize(sum (x - zx), multiplier, shift))``.
+    """x, over `axes`.
+
+    MEAN and SUM: ``y = clamp(zy + requantize(sum (x - zx), multiplier, shift))``.
     MAX: the maximum, same quantization on both sides (multiplier and shift unused).
     """
 
@@ -236,7 +240,10 @@ class QPad:
 
 @dataclass(frozen=True, slots=True)
 class QResizeNearest:
-    """x [N, H, W, C], rows int32 const [OH], cols int32 const [OW]: y[i, j] = x[rows[i], cols[j]]."""
+    """x [N, H, W, C], rows int32 const [OH], cols int32 const [OW].
+
+    ``y[i, j] = x[rows[i], cols[j]]``.
+    """
 
 
 @dataclass(frozen=True, slots=True)

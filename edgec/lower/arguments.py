@@ -26,7 +26,7 @@ from edgec.lower.params import (
     SumParams,
 )
 from edgec.lower.program import ProgramConstant
-from edgec.lower.spec import Conv2D, Depthwise, Gemm, KernelSpec
+from edgec.lower.spec import Conv2D, Gemm, KernelSpec
 
 
 @dataclass(slots=True)
@@ -101,9 +101,6 @@ def _convolution(
     x_zero_point = _zero_point(graph, node.inputs[0])
     if isinstance(spec, Conv2D | Gemm):
         bias = _fold_zero_point(bias, weights, x_zero_point, node)
-    if isinstance(spec, Depthwise):
-        # [O, KH, KW, 1] to [KH, KW, O]: neighbouring channels lie side by side, as in the image.
-        weights = weights[..., 0].transpose(1, 2, 0)
     own = ConvParams(
         weights=pool.add("weights", weights),
         bias=pool.add("bias", bias),

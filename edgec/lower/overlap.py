@@ -105,7 +105,7 @@ def _convolution(spec: Conv2D | Depthwise | Gemm) -> int:
             return _by_pixel(spec.window, spec.out_channels) + spread
         case Gemm():
             growth = (spec.rows - 1) * (spec.units - spec.depth)
-            return max(growth, 0) + spec.units - spec.block
+            return max(growth, 0) + spec.units - (spec.rest or spec.block)
 
 
 def _by_pixel(window: Window, out_channels: int) -> int:

@@ -8,12 +8,11 @@ from typing import ClassVar
 from edgec.lower.spec_base import describe_image, describe_window
 from edgec.lower.window import Window
 
-_BLOCKS = (4, 2, 1)
+_BLOCK = 4
 """Output channels computed together, so that a loaded activation is used several times."""
 
-
-def _block(channels: int) -> int:
-    return next(size for size in _BLOCKS if channels % size == 0)
+_UNROLLED_TAPS = 25
+"""Depthwise windows of more taps are loops."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +55,12 @@ class Conv2D:
     @property
     def block(self) -> int:
         """Filters computed together."""
-        return _block(self.group_filters)
+        return min(_BLOCK, self.group_filters)
+
+    @property
+    def rest(self) -> int:
+        """Filters of a group that are left after the last full block."""
+        return self.group_filters % self.block
 
     @property
     def copies_runs(self) -> bool:
@@ -91,7 +95,7 @@ class Conv2D:
 class Depthwise:
     """Depthwise convolution: every input channel has its own `multiplier` filters.
 
-    x int8 [height, width, channels], weights int8 [kernel_h, kernel_w, channels * multiplier],
+    x int8 [height, width, channels], weights int8 [channels * multiplier, kernel_h, kernel_w],
     y int8 [out_height, out_width, channels * multiplier].
     """
 
@@ -100,6 +104,31 @@ class Depthwise:
     multiplier: int
     shift: int
     residual_shift: int | None = None
+
+    @property
+    def block(self) -> int:
+        """Channels computed together."""
+        import os
+
+        return (
+            min(int(os.environ.get("K1_B", "4")), self.out_channels) if self.multiplier == 1 else 1
+        )
+
+    @property
+    def rest(self) -> int:
+        """Channels that are left after the last full block."""
+        return self.out_channels % self.block
+
+    @property
+    def unrolled(self) -> bool:
+        """Pixels whose window lies inside the image have code without loops over the taps."""
+        import os
+
+        return (
+            self.multiplier == 1
+            and self.window.taps <= _UNROLLED_TAPS
+            and not os.environ.get("K1_A")
+        )
 
     @property
     def scratch_bytes(self) -> int:
@@ -146,7 +175,12 @@ class Gemm:
     @property
     def block(self) -> int:
         """Units computed together."""
-        return _block(self.units)
+        return min(_BLOCK, self.units)
+
+    @property
+    def rest(self) -> int:
+        """Units that are left after the last full block."""
+        return self.units % self.block
 
     @property
     def scratch_bytes(self) -> int:

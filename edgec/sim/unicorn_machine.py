@@ -19,6 +19,7 @@ import unicorn as _untyped_unicorn
 from edgec.board import Board
 from edgec.cores import Core
 from edgec.errors import InternalError, SimulationError
+from edgec.interrupts import interrupts_deferred
 from edgec.sim.emulator_image import FirmwareImage
 from edgec.sim.peripherals import CORE_WINDOW, Console, Family, PeripheralBus, Window
 from edgec.sim.peripherals_emulated import MPS2, NRF51
@@ -134,7 +135,9 @@ class UnicornMachine:
         began = time.monotonic()
         limit_us = 0 if self._tracer else max(int(seconds * 1e6), 1)
         try:
-            self._uc.emu_start(start | 1, _NEVER, timeout=limit_us)
+            # An exception in a peripheral's callback would be lost in the emulator's C code.
+            with interrupts_deferred():
+                self._uc.emu_start(start | 1, _NEVER, timeout=limit_us)
         except _unicorn.UcError as error:
             raise self._stopped(self._violation or _describe(error)) from error
         if self._tracer is not None:

@@ -95,7 +95,8 @@ def _gemm(spec: s.Gemm) -> Iterator[Event]:
     for row in range(spec.rows):
         for first in range(0, spec.units, spec.block):
             yield from (("r", row * spec.depth + i) for i in range(spec.depth))
-            yield from (("w", row * spec.units + first + j) for j in range(spec.block))
+            end = min(first + spec.block, spec.units)
+            yield from (("w", row * spec.units + o) for o in range(first, end))
 
 
 def _conv_transpose(spec: s.ConvTranspose) -> Iterator[Event]:

@@ -9,7 +9,17 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / "edgec"
 
-BASE = ("errors", "dtypes", "fixedpoint", "options", "resources", "cores", "samples", "output_dir")
+BASE = (
+    "errors",
+    "interrupts",
+    "dtypes",
+    "fixedpoint",
+    "options",
+    "resources",
+    "cores",
+    "samples",
+    "output_dir",
+)
 MIDDLE = (
     *("integer", "inspection", "quantization", "checks", "fits", "session", "evaluation"),
     *("report", "report_build", "report_text", "console", "stack"),

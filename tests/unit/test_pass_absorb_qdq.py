@@ -8,9 +8,9 @@ from edgec.dtypes import DType
 from edgec.errors import ImportModelError
 from edgec.ir import ops
 from edgec.ir.graph import Graph
+from edgec.ir.integer_io import integer_io_dtype
 from edgec.ir.qparams import QuantParams
 from edgec.ir.verify import Stage, verify
-from edgec.ir.integer_io import integer_io_dtype
 from edgec.passes.absorb_qdq import absorb_qdq
 
 P, R = QuantParams.per_tensor(0.1, 3), QuantParams.per_tensor(0.2, -5)

@@ -20,7 +20,8 @@ static void conv2d_s8_0(const int8_t *x, int8_t *y, int8_t *patch, const edgec_c
         GROUP_CHANNELS = 2,
         GROUP_FILTERS = 3,
         DEPTH = 18,
-        BLOCK = 1,
+        BLOCK = 3,
+        REST = 0,
         SHIFT = 34,
     };
     const edgec_conv_params_t p = *params;
@@ -40,21 +41,27 @@ static void conv2d_s8_0(const int8_t *x, int8_t *y, int8_t *patch, const edgec_c
                     }
                 }
             }
-            for (int32_t o = 0; o < OUT_CHANNELS; o += BLOCK) {
-                const int8_t *const row = patch + (o / GROUP_FILTERS) * DEPTH;
-                const int8_t *const w = p.weights + o * DEPTH;
-                int32_t sum0 = p.bias[o + 0];
-                for (int32_t i = 0; i < DEPTH; i++) {
-                    const int32_t value = row[i];
-                    sum0 += value * w[0 * DEPTH + i];
-                }
-                int32_t acc[BLOCK];
-                acc[0] = sum0;
-                const int32_t first = (oy * OUT_WIDTH + ox) * OUT_CHANNELS + o;
-                for (int32_t j = 0; j < BLOCK; j++) {
-                    const int8_t value = edgec_requantize_s8(acc[j], p.multiplier[o + j], SHIFT,
-                                                             p.y_zero_point, p.act_min, p.act_max);
-                    y[first + j] = value;
+            const int32_t first = (oy * OUT_WIDTH + ox) * OUT_CHANNELS;
+            int32_t o = 0;
+            for (const int8_t *row = patch; row < patch + GROUPS * DEPTH; row += DEPTH) {
+                const int32_t end = o + GROUP_FILTERS - REST;
+                for (; o < end; o += BLOCK) {
+                    const int8_t *const w = p.weights + o * DEPTH;
+                    int32_t sum0 = p.bias[o + 0];
+                    int32_t sum1 = p.bias[o + 1];
+                    int32_t sum2 = p.bias[o + 2];
+                    for (int32_t i = 0; i < DEPTH; i++) {
+                        const int32_t value = row[i];
+                        sum0 += value * w[0 * DEPTH + i];
+                        sum1 += value * w[1 * DEPTH + i];
+                        sum2 += value * w[2 * DEPTH + i];
+                    }
+                    const int32_t acc[3] = {sum0, sum1, sum2};
+                    for (int32_t j = 0; j < 3; j++) {
+                        const int8_t value = edgec_requantize_s8(acc[j], p.multiplier[o + j], SHIFT,
+                                                                 p.y_zero_point, p.act_min, p.act_max);
+                        y[first + o + j] = value;
+                    }
                 }
             }
         }

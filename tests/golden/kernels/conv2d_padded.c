@@ -18,6 +18,7 @@ static void conv2d_s8_0(const int8_t *x, int8_t *y, int8_t *patch, const edgec_c
         OUT_CHANNELS = 8,
         DEPTH = 36,
         BLOCK = 4,
+        REST = 0,
         SHIFT = 32,
     };
     const edgec_conv_params_t p = *params;
@@ -39,8 +40,10 @@ static void conv2d_s8_0(const int8_t *x, int8_t *y, int8_t *patch, const edgec_c
                 memset(to + right * CHANNELS, p.x_zero_point,
                        (size_t)((KERNEL_W - right) * CHANNELS));
             }
-            for (int32_t o = 0; o < OUT_CHANNELS; o += BLOCK) {
-                const int8_t *const row = patch;
+            const int32_t first = (oy * OUT_WIDTH + ox) * OUT_CHANNELS;
+            int32_t o = 0;
+            const int8_t *const row = patch;
+            for (; o < OUT_CHANNELS - REST; o += BLOCK) {
                 const int8_t *const w = p.weights + o * DEPTH;
                 int32_t sum0 = p.bias[o + 0];
                 int32_t sum1 = p.bias[o + 1];
@@ -53,16 +56,11 @@ static void conv2d_s8_0(const int8_t *x, int8_t *y, int8_t *patch, const edgec_c
                     sum2 += value * w[2 * DEPTH + i];
                     sum3 += value * w[3 * DEPTH + i];
                 }
-                int32_t acc[BLOCK];
-                acc[0] = sum0;
-                acc[1] = sum1;
-                acc[2] = sum2;
-                acc[3] = sum3;
-                const int32_t first = (oy * OUT_WIDTH + ox) * OUT_CHANNELS + o;
-                for (int32_t j = 0; j < BLOCK; j++) {
+                const int32_t acc[4] = {sum0, sum1, sum2, sum3};
+                for (int32_t j = 0; j < 4; j++) {
                     const int8_t value = edgec_requantize_s8(acc[j], p.multiplier[o + j], SHIFT,
                                                              p.y_zero_point, p.act_min, p.act_max);
-                    y[first + j] = value;
+                    y[first + o + j] = value;
                 }
             }
         }

@@ -17,7 +17,8 @@ static void conv2d_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, int8
         DILATION_W = 1,
         OUT_CHANNELS = 6,
         DEPTH = 36,
-        BLOCK = 2,
+        BLOCK = 4,
+        REST = 2,
         SHIFT = 32,
         RESIDUAL_SHIFT = 12,
     };
@@ -32,8 +33,30 @@ static void conv2d_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, int8
                 int8_t *const to = patch + ky * (KERNEL_W * CHANNELS);
                 memcpy(to, x + (iy * WIDTH + ix) * CHANNELS, (size_t)(KERNEL_W * CHANNELS));
             }
-            for (int32_t o = 0; o < OUT_CHANNELS; o += BLOCK) {
-                const int8_t *const row = patch;
+            const int32_t first = (oy * OUT_WIDTH + ox) * OUT_CHANNELS;
+            int32_t o = 0;
+            const int8_t *const row = patch;
+            for (; o < OUT_CHANNELS - REST; o += BLOCK) {
+                const int8_t *const w = p.weights + o * DEPTH;
+                int32_t sum0 = p.bias[o + 0];
+                int32_t sum1 = p.bias[o + 1];
+                int32_t sum2 = p.bias[o + 2];
+                int32_t sum3 = p.bias[o + 3];
+                for (int32_t i = 0; i < DEPTH; i++) {
+                    const int32_t value = row[i];
+                    sum0 += value * w[0 * DEPTH + i];
+                    sum1 += value * w[1 * DEPTH + i];
+                    sum2 += value * w[2 * DEPTH + i];
+                    sum3 += value * w[3 * DEPTH + i];
+                }
+                const int32_t acc[4] = {sum0, sum1, sum2, sum3};
+                for (int32_t j = 0; j < 4; j++) {
+                    const int8_t value = edgec_requantize_s8(acc[j], p.multiplier[o + j], SHIFT,
+                                                             p.y_zero_point, p.act_min, p.act_max);
+                    y[first + o + j] = edgec_add_s8(value, residual[first + o + j], &addition);
+                }
+            }
+            {
                 const int8_t *const w = p.weights + o * DEPTH;
                 int32_t sum0 = p.bias[o + 0];
                 int32_t sum1 = p.bias[o + 1];
@@ -42,14 +65,11 @@ static void conv2d_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, int8
                     sum0 += value * w[0 * DEPTH + i];
                     sum1 += value * w[1 * DEPTH + i];
                 }
-                int32_t acc[BLOCK];
-                acc[0] = sum0;
-                acc[1] = sum1;
-                const int32_t first = (oy * OUT_WIDTH + ox) * OUT_CHANNELS + o;
-                for (int32_t j = 0; j < BLOCK; j++) {
+                const int32_t acc[2] = {sum0, sum1};
+                for (int32_t j = 0; j < 2; j++) {
                     const int8_t value = edgec_requantize_s8(acc[j], p.multiplier[o + j], SHIFT,
                                                              p.y_zero_point, p.act_min, p.act_max);
-                    y[first + j] = edgec_add_s8(value, residual[first + j], &addition);
+                    y[first + o + j] = edgec_add_s8(value, residual[first + o + j], &addition);
                 }
             }
         }

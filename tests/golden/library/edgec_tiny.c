@@ -38,6 +38,7 @@ static void conv2d_s8_0(const int8_t *x, int8_t *y, int8_t *patch, const edgec_c
         OUT_CHANNELS = 2,
         DEPTH = 18,
         BLOCK = 2,
+        REST = 0,
         SHIFT = 32,
     };
     const edgec_conv_params_t p = *params;
@@ -59,8 +60,10 @@ static void conv2d_s8_0(const int8_t *x, int8_t *y, int8_t *patch, const edgec_c
                 memset(to + right * CHANNELS, p.x_zero_point,
                        (size_t)((KERNEL_W - right) * CHANNELS));
             }
-            for (int32_t o = 0; o < OUT_CHANNELS; o += BLOCK) {
-                const int8_t *const row = patch;
+            const int32_t first = (oy * OUT_WIDTH + ox) * OUT_CHANNELS;
+            int32_t o = 0;
+            const int8_t *const row = patch;
+            for (; o < OUT_CHANNELS - REST; o += BLOCK) {
                 const int8_t *const w = p.weights + o * DEPTH;
                 int32_t sum0 = p.bias[o + 0];
                 int32_t sum1 = p.bias[o + 1];
@@ -69,14 +72,11 @@ static void conv2d_s8_0(const int8_t *x, int8_t *y, int8_t *patch, const edgec_c
                     sum0 += value * w[0 * DEPTH + i];
                     sum1 += value * w[1 * DEPTH + i];
                 }
-                int32_t acc[BLOCK];
-                acc[0] = sum0;
-                acc[1] = sum1;
-                const int32_t first = (oy * OUT_WIDTH + ox) * OUT_CHANNELS + o;
-                for (int32_t j = 0; j < BLOCK; j++) {
+                const int32_t acc[2] = {sum0, sum1};
+                for (int32_t j = 0; j < 2; j++) {
                     const int8_t value = edgec_requantize_s8(acc[j], p.multiplier[o + j], SHIFT,
                                                              p.y_zero_point, p.act_min, p.act_max);
-                    y[first + j] = value;
+                    y[first + o + j] = value;
                 }
             }
         }
@@ -91,6 +91,7 @@ static void gemm_s8_1(const int8_t *x, const int8_t *residual, int8_t *y, const 
         DEPTH = 2,
         UNITS = 2,
         BLOCK = 2,
+        REST = 0,
         SHIFT = 32,
         RESIDUAL_SHIFT = 12,
     };
@@ -99,7 +100,9 @@ static void gemm_s8_1(const int8_t *x, const int8_t *residual, int8_t *y, const 
     addition.shift = RESIDUAL_SHIFT;
     for (int32_t r = 0; r < ROWS; r++) {
         const int8_t *const row = x + r * DEPTH;
-        for (int32_t o = 0; o < UNITS; o += BLOCK) {
+        const int32_t first = r * UNITS;
+        int32_t o = 0;
+        for (; o < UNITS - REST; o += BLOCK) {
             const int8_t *const w = p.weights + o * DEPTH;
             int32_t sum0 = p.bias[o + 0];
             int32_t sum1 = p.bias[o + 1];
@@ -108,14 +111,11 @@ static void gemm_s8_1(const int8_t *x, const int8_t *residual, int8_t *y, const 
                 sum0 += value * w[0 * DEPTH + i];
                 sum1 += value * w[1 * DEPTH + i];
             }
-            int32_t acc[BLOCK];
-            acc[0] = sum0;
-            acc[1] = sum1;
-            const int32_t first = r * UNITS + o;
-            for (int32_t j = 0; j < BLOCK; j++) {
+            const int32_t acc[2] = {sum0, sum1};
+            for (int32_t j = 0; j < 2; j++) {
                 const int8_t value = edgec_requantize_s8(acc[j], p.multiplier[o + j], SHIFT,
                                                          p.y_zero_point, p.act_min, p.act_max);
-                y[first + j] = edgec_add_s8(value, residual[first + j], &addition);
+                y[first + o + j] = edgec_add_s8(value, residual[first + o + j], &addition);
             }
         }
     }

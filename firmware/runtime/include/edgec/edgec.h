@@ -1,7 +1,7 @@
 /* The interface of every model that edgec generates.  Header only; C11; no heap, no float.
  *
- * A model works in one block of memory, its arena, that the caller provides.  Inputs and outputs lie
- * inside it at fixed places:
+ * A model works in one block of memory, its arena, that the caller provides.  Inputs and outputs
+ * lie inside it at fixed places:
  *
  *     static _Alignas(EDGEC_ARENA_ALIGNMENT) uint8_t arena[EDGEC_DIGITS_ARENA_BYTES];
  *     edgec_context_t context;
