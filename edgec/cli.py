@@ -6,16 +6,15 @@ permissions and Ctrl-C.  Heavy packages are imported inside the commands, so tha
 
 from __future__ import annotations
 
-import os
 import sys
-import traceback
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from edgec import __version__, console
-from edgec.errors import ConfigError, EdgecError, InternalError, system_reason
+from edgec.cli_errors import guarded
+from edgec.errors import ConfigError
 from edgec.options import Budget, CompileOptions, Observer, QuantOptions
 
 app = typer.Typer(
@@ -28,7 +27,6 @@ app = typer.Typer(
     "Start with: edgec inspect MODEL.onnx, then edgec compile MODEL.onnx --board nucleo",
 )
 
-EXIT_INTERRUPTED = 130
 
 Model = Annotated[Path, typer.Argument(metavar="MODEL.onnx", help="Float or QDQ int8 ONNX model.")]
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="Folder written by edgec compile.")]
@@ -403,47 +401,9 @@ def _shapes(texts: list[str] | None) -> dict[str, tuple[int, ...]]:
     return shapes
 
 
-def _system_error(error: OSError) -> ConfigError:
-    """A message for what the operating system refused."""
-    where = str(error.filename or "")
-    return ConfigError(system_reason(error), where=where)
-
-
-def _exit_code(stop: SystemExit) -> int:
-    """The code with which typer wants to exit: it handles usage errors and Ctrl-C itself."""
-    code = stop.code if isinstance(stop.code, int) else 0 if stop.code is None else 1
-    if code == EXIT_INTERRUPTED:
-        console.err.print("interrupted; earlier results are as they were")
-    return code
-
-
-def _fail(error: EdgecError) -> int:
-    console.print_error(error)
-    return error.exit_code
-
-
 def run_app(arguments: list[str] | None = None) -> int:
     """Run the command line; the exit code.  Never raises, whatever the input."""
-    try:
-        app(args=arguments)
-    except SystemExit as stop:
-        return _exit_code(stop)
-    except EdgecError as error:
-        return _fail(error)
-    except BrokenPipeError:
-        # The reader (head, less) went away: not an error of ours.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except OSError as error:
-        return _fail(_system_error(error))
-    except MemoryError:
-        return _fail(ConfigError("out of memory", hint="is the model or data file that large?"))
-    except Exception as error:
-        if "EDGEC_DEBUG" in os.environ:
-            traceback.print_exc()
-        hint = "this is a bug of edgec: please report it; EDGEC_DEBUG=1 shows the traceback"
-        return _fail(InternalError(f"{type(error).__name__}: {error}", hint=hint))
-    return 0
+    return guarded(lambda: app(args=arguments))
 
 
 def main() -> None:

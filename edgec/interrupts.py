@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import FrameType
 
 
 @contextmanager
@@ -29,3 +30,25 @@ def interrupts_deferred() -> Iterator[None]:
         signal.signal(signal.SIGINT, previous)
     if pending:
         raise KeyboardInterrupt
+
+
+@contextmanager
+def interrupts_remembered() -> Iterator[Callable[[], bool]]:
+    """Let Ctrl-C raise KeyboardInterrupt as ever, and tell afterwards whether it came.
+
+    Compiled modules that are interrupted while they load turn KeyboardInterrupt into ImportError.
+    """
+    came: list[int] = []
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        came.append(number)
+        signal.default_int_handler(number, frame)
+
+    if threading.current_thread() is not threading.main_thread():
+        yield lambda: False
+        return
+    previous = signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield lambda: bool(came)
+    finally:
+        signal.signal(signal.SIGINT, previous)

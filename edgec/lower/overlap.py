@@ -10,7 +10,8 @@ The order of reads and writes is that of the templates, which say so in their fi
 
 * `Conv2D` reads the whole window of an output pixel before it writes the pixel.
 * `Gemm` reads a row of x for each block of units; only the last block's bytes are unwritten then.
-* `Depthwise` and the pools go channel by channel; `ConvTranspose` filter by filter.
+* `Depthwise` and the pools go channel by channel; `ConvTranspose` filter by filter.  A depthwise
+  block of channels reads some of them earlier, but its first one no earlier: d is the same.
 * Copies move one run at a time (memmove); element-wise kernels go element by element.
 """
 

@@ -11,8 +11,14 @@ from edgec.lower.window import Window
 _BLOCK = 4
 """Output channels computed together, so that a loaded activation is used several times."""
 
+_BORDER_BLOCK = 2
+"""Channels of a depthwise convolution that share the loops over the taps.
+
+More of them win nothing: a Cortex-M4 runs out of registers.
+"""
+
 _UNROLLED_TAPS = 25
-"""Depthwise windows of more taps are loops."""
+"""Depthwise windows of more taps are loops everywhere."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,12 +113,8 @@ class Depthwise:
 
     @property
     def block(self) -> int:
-        """Channels computed together."""
-        import os
-
-        return (
-            min(int(os.environ.get("K1_B", "4")), self.out_channels) if self.multiplier == 1 else 1
-        )
+        """Channels computed together at the border; the filters of one channel go one by one."""
+        return min(_BORDER_BLOCK, self.out_channels) if self.multiplier == 1 else 1
 
     @property
     def rest(self) -> int:
@@ -122,13 +124,8 @@ class Depthwise:
     @property
     def unrolled(self) -> bool:
         """Pixels whose window lies inside the image have code without loops over the taps."""
-        import os
-
-        return (
-            self.multiplier == 1
-            and self.window.taps <= _UNROLLED_TAPS
-            and not os.environ.get("K1_A")
-        )
+        few = self.window.taps <= _UNROLLED_TAPS
+        return self.multiplier == 1 and few and self.window.fits
 
     @property
     def scratch_bytes(self) -> int:

@@ -55,6 +55,11 @@ class Window:
         return (self.kernel_w - 1) * self.dilation_w + 1
 
     @property
+    def fits(self) -> bool:
+        """The window is no larger than the image: there may be pixels that read no padding."""
+        return (self.kernel_h - 1) * self.dilation_h < self.height and self.reach_w <= self.width
+
+    @property
     def rows_clipped(self) -> bool:
         """Some window has rows outside the image."""
         last = (self.out_height - 1) * self.stride_h + (self.kernel_h - 1) * self.dilation_h

@@ -21,13 +21,17 @@ Golden = Callable[[str, str], None]
 _WINDOW = Window(5, 6, 4, 5, 6, 3, 3, 1, 1, 1, 1, 1, 1)
 _VALID = Window(5, 6, 4, 3, 2, 3, 3, 1, 2, 0, 0, 1, 1)
 _DILATED = Window(9, 9, 4, 9, 9, 3, 3, 1, 1, 2, 2, 2, 2)
+_ODD = Window(5, 5, 3, 3, 3, 2, 2, 2, 2, 1, 1, 1, 1)
 _LOOPS = (s.Loop(6, (4, 0)), s.Loop(4, (1, 1)))
 
 KERNELS: dict[str, s.KernelSpec] = {
     "conv2d_padded": s.Conv2D(_WINDOW, 8, 1, 32),
     "conv2d_valid_residual": s.Conv2D(_VALID, 6, 1, 32, residual_shift=12),
     "conv2d_grouped_dilated": s.Conv2D(_DILATED, 6, 2, 34),
+    "conv2d_grouped_rest": s.Conv2D(_VALID, 10, 2, 34),
     "depthwise": s.Depthwise(_WINDOW, 1, 32),
+    "depthwise_multiplier_residual": s.Depthwise(_WINDOW, 2, 32, residual_shift=12),
+    "depthwise_odd": s.Depthwise(_ODD, 1, 32),
     "gemm": s.Gemm(4, 16, 10, 32),
     "conv_transpose": s.ConvTranspose(_WINDOW, 8, 1, 32),
     "add_broadcast": s.Add(_LOOPS, 12),

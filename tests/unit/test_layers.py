@@ -34,7 +34,7 @@ LAYERS = {
     **dict.fromkeys(MIDDLE, 6),
     "profile": 7,
     **dict.fromkeys(("driver", "budget"), 8),
-    **dict.fromkeys(("cli", "__main__"), 9),
+    **dict.fromkeys(("cli", "cli_errors", "__main__"), 9),
 }
 
 ONLY_IN = {

@@ -15,8 +15,10 @@ static void depthwise_s8_0(const int8_t *x, int8_t *y, const edgec_conv_params_t
         PAD_LEFT = 1,
         DILATION_H = 1,
         DILATION_W = 1,
-        MULTIPLIER = 1,
         OUT_CHANNELS = 4,
+        TAPS = KERNEL_H * KERNEL_W,
+        BLOCK = 2,
+        REST = 0,
         SHIFT = 32,
     };
     const edgec_conv_params_t p = *params;
@@ -30,21 +32,47 @@ static void depthwise_s8_0(const int8_t *x, int8_t *y, const edgec_conv_params_t
             const int32_t kx0 = edgec_first_tap(ix, DILATION_W);
             const int32_t kx1 = edgec_end_tap(ix, DILATION_W, WIDTH, KERNEL_W);
             const int32_t pixel = (oy * OUT_WIDTH + ox) * OUT_CHANNELS;
-            for (int32_t o = 0; o < OUT_CHANNELS; o++) {
-                int32_t acc = p.bias[o];
+            if (ky1 - ky0 == KERNEL_H && kx1 - kx0 == KERNEL_W) {
+                const int8_t *const from = x + (iy * WIDTH + ix) * CHANNELS;
+                for (int32_t o = 0; o < OUT_CHANNELS; o++) {
+                    const int8_t *const in = from + o;
+                    const int8_t *const w = p.weights + o * TAPS;
+                    int32_t acc = p.bias[o];
+                    acc += (in[(0 * DILATION_H * WIDTH + 0 * DILATION_W) * CHANNELS] - x_zero_point) * w[0];
+                    acc += (in[(0 * DILATION_H * WIDTH + 1 * DILATION_W) * CHANNELS] - x_zero_point) * w[1];
+                    acc += (in[(0 * DILATION_H * WIDTH + 2 * DILATION_W) * CHANNELS] - x_zero_point) * w[2];
+                    acc += (in[(1 * DILATION_H * WIDTH + 0 * DILATION_W) * CHANNELS] - x_zero_point) * w[3];
+                    acc += (in[(1 * DILATION_H * WIDTH + 1 * DILATION_W) * CHANNELS] - x_zero_point) * w[4];
+                    acc += (in[(1 * DILATION_H * WIDTH + 2 * DILATION_W) * CHANNELS] - x_zero_point) * w[5];
+                    acc += (in[(2 * DILATION_H * WIDTH + 0 * DILATION_W) * CHANNELS] - x_zero_point) * w[6];
+                    acc += (in[(2 * DILATION_H * WIDTH + 1 * DILATION_W) * CHANNELS] - x_zero_point) * w[7];
+                    acc += (in[(2 * DILATION_H * WIDTH + 2 * DILATION_W) * CHANNELS] - x_zero_point) * w[8];
+                    const int8_t value = edgec_requantize_s8(acc, p.multiplier[o], SHIFT,
+                                                             p.y_zero_point, p.act_min, p.act_max);
+                    y[pixel + o] = value;
+                }
+                continue;
+            }
+            int32_t o = 0;
+            for (; o < OUT_CHANNELS - REST; o += BLOCK) {
+                int32_t sum0 = p.bias[o + 0];
+                int32_t sum1 = p.bias[o + 1];
                 for (int32_t ky = ky0; ky < ky1; ky++) {
-                    const int32_t row = (iy + ky * DILATION_H) * WIDTH + ix;
-                    int32_t from = (row + kx0 * DILATION_W) * CHANNELS + o / MULTIPLIER;
-                    int32_t w = (ky * KERNEL_W + kx0) * OUT_CHANNELS + o;
+                    const int32_t first_tap = (iy + ky * DILATION_H) * WIDTH + ix + kx0 * DILATION_W;
+                    const int8_t *from = x + first_tap * CHANNELS + o;
+                    const int8_t *const w = p.weights + o * TAPS + ky * KERNEL_W;
                     for (int32_t kx = kx0; kx < kx1; kx++) {
-                        acc += (x[from] - x_zero_point) * p.weights[w];
+                        sum0 += (from[0] - x_zero_point) * w[0 * TAPS + kx];
+                        sum1 += (from[1] - x_zero_point) * w[1 * TAPS + kx];
                         from += DILATION_W * CHANNELS;
-                        w += OUT_CHANNELS;
                     }
                 }
-                const int8_t value = edgec_requantize_s8(acc, p.multiplier[o], SHIFT,
-                                                         p.y_zero_point, p.act_min, p.act_max);
-                y[pixel + o] = value;
+                const int32_t acc[2] = {sum0, sum1};
+                for (int32_t j = 0; j < 2; j++) {
+                    const int8_t value = edgec_requantize_s8(acc[j], p.multiplier[o + j], SHIFT,
+                                                             p.y_zero_point, p.act_min, p.act_max);
+                    y[pixel + o + j] = value;
+                }
             }
         }
     }

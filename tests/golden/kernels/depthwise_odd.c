@@ -1,0 +1,92 @@
+/* Depthwise convolution [5, 5, 3] to [3, 3, 3], 2x2 window, stride 2x2. */
+static void depthwise_s8_0(const int8_t *x, int8_t *y, const edgec_conv_params_t *params)
+{
+    enum {
+        HEIGHT = 5,
+        WIDTH = 5,
+        CHANNELS = 3,
+        OUT_HEIGHT = 3,
+        OUT_WIDTH = 3,
+        KERNEL_H = 2,
+        KERNEL_W = 2,
+        STRIDE_H = 2,
+        STRIDE_W = 2,
+        PAD_TOP = 1,
+        PAD_LEFT = 1,
+        DILATION_H = 1,
+        DILATION_W = 1,
+        OUT_CHANNELS = 3,
+        TAPS = KERNEL_H * KERNEL_W,
+        BLOCK = 2,
+        REST = 1,
+        SHIFT = 32,
+    };
+    const edgec_conv_params_t p = *params;
+    const int32_t x_zero_point = p.x_zero_point;
+    for (int32_t oy = 0; oy < OUT_HEIGHT; oy++) {
+        const int32_t iy = oy * STRIDE_H - PAD_TOP;
+        const int32_t ky0 = edgec_first_tap(iy, DILATION_H);
+        const int32_t ky1 = edgec_end_tap(iy, DILATION_H, HEIGHT, KERNEL_H);
+        for (int32_t ox = 0; ox < OUT_WIDTH; ox++) {
+            const int32_t ix = ox * STRIDE_W - PAD_LEFT;
+            const int32_t kx0 = edgec_first_tap(ix, DILATION_W);
+            const int32_t kx1 = edgec_end_tap(ix, DILATION_W, WIDTH, KERNEL_W);
+            const int32_t pixel = (oy * OUT_WIDTH + ox) * OUT_CHANNELS;
+            if (ky1 - ky0 == KERNEL_H && kx1 - kx0 == KERNEL_W) {
+                const int8_t *const from = x + (iy * WIDTH + ix) * CHANNELS;
+                for (int32_t o = 0; o < OUT_CHANNELS; o++) {
+                    const int8_t *const in = from + o;
+                    const int8_t *const w = p.weights + o * TAPS;
+                    int32_t acc = p.bias[o];
+                    acc += (in[(0 * DILATION_H * WIDTH + 0 * DILATION_W) * CHANNELS] - x_zero_point) * w[0];
+                    acc += (in[(0 * DILATION_H * WIDTH + 1 * DILATION_W) * CHANNELS] - x_zero_point) * w[1];
+                    acc += (in[(1 * DILATION_H * WIDTH + 0 * DILATION_W) * CHANNELS] - x_zero_point) * w[2];
+                    acc += (in[(1 * DILATION_H * WIDTH + 1 * DILATION_W) * CHANNELS] - x_zero_point) * w[3];
+                    const int8_t value = edgec_requantize_s8(acc, p.multiplier[o], SHIFT,
+                                                             p.y_zero_point, p.act_min, p.act_max);
+                    y[pixel + o] = value;
+                }
+                continue;
+            }
+            int32_t o = 0;
+            for (; o < OUT_CHANNELS - REST; o += BLOCK) {
+                int32_t sum0 = p.bias[o + 0];
+                int32_t sum1 = p.bias[o + 1];
+                for (int32_t ky = ky0; ky < ky1; ky++) {
+                    const int32_t first_tap = (iy + ky * DILATION_H) * WIDTH + ix + kx0 * DILATION_W;
+                    const int8_t *from = x + first_tap * CHANNELS + o;
+                    const int8_t *const w = p.weights + o * TAPS + ky * KERNEL_W;
+                    for (int32_t kx = kx0; kx < kx1; kx++) {
+                        sum0 += (from[0] - x_zero_point) * w[0 * TAPS + kx];
+                        sum1 += (from[1] - x_zero_point) * w[1 * TAPS + kx];
+                        from += DILATION_W * CHANNELS;
+                    }
+                }
+                const int32_t acc[2] = {sum0, sum1};
+                for (int32_t j = 0; j < 2; j++) {
+                    const int8_t value = edgec_requantize_s8(acc[j], p.multiplier[o + j], SHIFT,
+                                                             p.y_zero_point, p.act_min, p.act_max);
+                    y[pixel + o + j] = value;
+                }
+            }
+            {
+                int32_t sum0 = p.bias[o + 0];
+                for (int32_t ky = ky0; ky < ky1; ky++) {
+                    const int32_t first_tap = (iy + ky * DILATION_H) * WIDTH + ix + kx0 * DILATION_W;
+                    const int8_t *from = x + first_tap * CHANNELS + o;
+                    const int8_t *const w = p.weights + o * TAPS + ky * KERNEL_W;
+                    for (int32_t kx = kx0; kx < kx1; kx++) {
+                        sum0 += (from[0] - x_zero_point) * w[0 * TAPS + kx];
+                        from += DILATION_W * CHANNELS;
+                    }
+                }
+                const int32_t acc[1] = {sum0};
+                for (int32_t j = 0; j < 1; j++) {
+                    const int8_t value = edgec_requantize_s8(acc[j], p.multiplier[o + j], SHIFT,
+                                                             p.y_zero_point, p.act_min, p.act_max);
+                    y[pixel + o + j] = value;
+                }
+            }
+        }
+    }
+}
