@@ -37,7 +37,7 @@ find_python() {
 }
 
 packages=(gcc libc6-dev gcc-arm-none-eabi libnewlib-arm-none-eabi)
-[ "$target" = demo ] || packages+=(qemu-system-arm clang clang-format cmake g++ make ninja-build)
+[ "$target" = demo ] || packages+=(qemu-system-arm clang libclang-rt-dev cmake g++ make ninja-build)
 # Looks at the profile's page in a test.  Ubuntu has it only as a snap, which containers cannot run.
 [ "$target" = demo ] || ! grep -qx 'ID=debian' /etc/os-release || packages+=(chromium fonts-dejavu-core)
 apt_install "${packages[@]}"

@@ -68,9 +68,36 @@ def test_depthwise_with_several_filters_a_channel() -> None:
     assert (spec.multiplier, spec.out_channels) == (2, 8)
 
 
-@pytest.mark.parametrize(("units", "block"), [(8, 4), (10, 2), (7, 1)])
-def test_block_divides_the_filters(units: int, block: int) -> None:
-    assert Gemm(rows=1, depth=3, units=units, shift=32).block == block
+@pytest.mark.parametrize(
+    ("units", "block", "rest"), [(8, 4, 0), (10, 4, 2), (7, 4, 3), (3, 3, 0), (1, 1, 0)]
+)
+def test_filters_are_cut_into_blocks_and_a_rest(units: int, block: int, rest: int) -> None:
+    spec = Gemm(rows=1, depth=3, units=units, shift=32)
+    assert (spec.block, spec.rest) == (block, rest)
+
+
+def test_blocks_stay_within_a_group() -> None:
+    spec = Conv2D(_square(8, 8, 3), out_channels=10, group=2, shift=32)
+    assert (spec.block, spec.rest) == (4, 1)
+
+
+@pytest.mark.parametrize(
+    ("size", "kernel", "multiplier", "unrolled"),
+    [
+        (8, 3, 1, True),
+        (5, 5, 1, True),
+        (3, 5, 1, False),  # no window fits into the image
+        (8, 7, 1, False),  # too many taps
+        (8, 3, 2, False),
+    ],
+)
+def test_depthwise_is_unrolled(size: int, kernel: int, multiplier: int, unrolled: bool) -> None:
+    assert Depthwise(_square(size, 6, kernel), multiplier, 32).unrolled is unrolled
+
+
+def _square(size: int, channels: int, kernel: int) -> Window:
+    pad = kernel // 2
+    return Window(size, size, channels, size, size, kernel, kernel, 1, 1, pad, pad, 1, 1)
 
 
 def test_equal_layers_have_equal_specifications() -> None:

@@ -59,11 +59,11 @@ static void depthwise_s8_0(const int8_t *x, int8_t *y, const edgec_conv_params_t
                 int32_t sum1 = p.bias[o + 1];
                 for (int32_t ky = ky0; ky < ky1; ky++) {
                     const int32_t first_tap = (iy + ky * DILATION_H) * WIDTH + ix + kx0 * DILATION_W;
-                    const int8_t *from = x + first_tap * CHANNELS + o;
+                    int32_t from = first_tap * CHANNELS + o;
                     const int8_t *const w = p.weights + o * TAPS + ky * KERNEL_W;
                     for (int32_t kx = kx0; kx < kx1; kx++) {
-                        sum0 += (from[0] - x_zero_point) * w[0 * TAPS + kx];
-                        sum1 += (from[1] - x_zero_point) * w[1 * TAPS + kx];
+                        sum0 += (x[from + 0] - x_zero_point) * w[0 * TAPS + kx];
+                        sum1 += (x[from + 1] - x_zero_point) * w[1 * TAPS + kx];
                         from += DILATION_W * CHANNELS;
                     }
                 }

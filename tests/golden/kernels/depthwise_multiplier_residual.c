@@ -41,10 +41,10 @@ static void depthwise_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, c
                 int32_t sum0 = p.bias[o + 0];
                 for (int32_t ky = ky0; ky < ky1; ky++) {
                     const int32_t first_tap = (iy + ky * DILATION_H) * WIDTH + ix + kx0 * DILATION_W;
-                    const int8_t *from = x + first_tap * CHANNELS + o / MULTIPLIER;
+                    int32_t from = first_tap * CHANNELS + o / MULTIPLIER;
                     const int8_t *const w = p.weights + o * TAPS + ky * KERNEL_W;
                     for (int32_t kx = kx0; kx < kx1; kx++) {
-                        sum0 += (from[0] - x_zero_point) * w[0 * TAPS + kx];
+                        sum0 += (x[from + 0] - x_zero_point) * w[0 * TAPS + kx];
                         from += DILATION_W * CHANNELS;
                     }
                 }
