@@ -1,6 +1,6 @@
 """Train edgec's example networks on scikit-learn's handwritten digits and export them to ONNX.
 
-Needs ``pip install 'edgec[train]'``, takes less than a minute on one core, and gives the same files
+Needs ``pip install '.[train]'``, takes less than a minute on one core, and gives the same files
 with the same versions of the packages::
 
     python examples/train_digits.py --out examples

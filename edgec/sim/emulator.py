@@ -116,6 +116,6 @@ def _open_unicorn(image: FirmwareImage, board: Board) -> ByteStream:
             raise
         raise ConfigError(
             f"emulating {board.name} needs Unicorn, which is not installed",
-            hint='pip install "edgec[sim]"',
+            hint="pip install unicorn capstone",
         ) from error
     return UnicornMachine(image, board)

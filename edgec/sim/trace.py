@@ -71,7 +71,7 @@ def trace_inference(
         if error.name != "unicorn":
             raise
         raise ConfigError(
-            "a profile needs Unicorn, which is not installed", hint='pip install "edgec[sim]"'
+            "a profile needs Unicorn, which is not installed", hint="pip install unicorn capstone"
         ) from error
     tracer = make_tracer(plan, limit_s, native=native)
     machine = UnicornMachine(image, board)

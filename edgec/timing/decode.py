@@ -135,6 +135,6 @@ def decode_block(code: bytes, address: int) -> tuple[Instruction, ...]:
         if error.name != "capstone":
             raise
         raise ConfigError(
-            "a profile needs capstone, which is not installed", hint='pip install "edgec[sim]"'
+            "a profile needs capstone, which is not installed", hint="pip install unicorn capstone"
         ) from error
     return disassemble(code, address)

@@ -81,7 +81,7 @@ def diagnose() -> tuple[Check, ...]:
         _package(
             "unicorn",
             purpose="emulates the other boards",
-            install="pip install 'edgec[sim]'",
+            install="pip install unicorn capstone",
             required=False,
         ),
         *(

@@ -8,7 +8,7 @@ import pytest
 from edgec.driver import compile_model
 from edgec.quant import sqnr_db
 
-torch = pytest.importorskip("torch", reason="needs PyTorch: pip install edgec[train]")
+torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
 nn, functional = torch.nn, torch.nn.functional
 
 pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
