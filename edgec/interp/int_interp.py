@@ -13,6 +13,7 @@ from edgec.interp import kernels_np_conv as weighted
 from edgec.interp import kernels_np_elementwise as elementwise
 from edgec.interp import kernels_np_move as move
 from edgec.interp import kernels_np_pool as pool
+from edgec.interp import kernels_np_pooled as pooled
 from edgec.interp.operands import Kernel, Operand
 from edgec.ir import Graph, Node, qops
 
@@ -21,6 +22,8 @@ KERNELS: Mapping[type, Kernel] = MappingProxyType(
         qops.QConv: weighted.conv,
         qops.QConvTranspose: weighted.conv_transpose,
         qops.QGemm: weighted.gemm,
+        qops.QPooledConv: pooled.pooled_conv,
+        qops.QPooledGemm: pooled.pooled_gemm,
         qops.QAdd: elementwise.add,
         qops.QMul: elementwise.mul,
         qops.QLut: elementwise.lut,

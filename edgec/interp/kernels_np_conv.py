@@ -20,7 +20,21 @@ from edgec.ir.ops import Pair
 
 def conv(attrs: qops.QConv, inputs: Sequence[Operand], y_zero_point: int) -> Array:
     """`qops.QConv`: x int8 [N, H, W, I]; int8 [N, OH, OW, O]."""
-    x, weight, bias = inputs[0].centred, inputs[1].array, inputs[2].array
+    return conv_of_centred(attrs, inputs[0].centred, inputs[1].array, inputs[2:])
+
+
+def conv_of_centred(
+    attrs: qops.QConv, x: Array, weight: Array, rest: Sequence[Operand], factor: int = 1
+) -> Array:
+    """A convolution of x int64 [N, H, W, I] whose zeros contribute nothing; int8 [N, OH, OW, O].
+
+    Args:
+        attrs: the operator.
+        x: centred activations, or responses.
+        weight: whole numbers [O, KH, KW, I/group].
+        rest: bias, multiplier and, with `attrs.residual`, the residual.
+        factor: of the sums, before the bias is added.
+    """
     top, left, bottom, right = attrs.pads
     padded = np.pad(x, ((0, 0), (top, bottom), (left, right), (0, 0)))
     size = _conv_size(attrs, padded.shape, weight.shape)
@@ -28,11 +42,11 @@ def conv(attrs: qops.QConv, inputs: Sequence[Operand], y_zero_point: int) -> Arr
     for (ky, kx), offset in _taps(weight.shape, attrs.dilations):
         pixels = padded[:, *_every(offset, attrs.strides, size), :]
         total += _channel_product(pixels, weight[:, ky, kx, :], attrs.group)
-    plain = _requantized(attrs, total, bias, inputs[3].array)
+    plain = requantized(attrs, total * factor, rest[0].array, rest[1].array)
     if attrs.residual is None:
         return plain
     # y_zero_point of the attributes belongs to the sum's first operand.
-    return add_codes(attrs.residual, plain, inputs[4].array)
+    return add_codes(attrs.residual, plain, rest[2].array)
 
 
 def conv_transpose(
@@ -54,13 +68,13 @@ def conv_transpose(
         total[:, *_every(offset, attrs.strides, (size[0], size[1])), :] += product
     top, left, bottom, right = attrs.pads
     cropped = total[:, top : reach[0] - bottom, left : reach[1] - right, :]
-    return _requantized(attrs, cropped, bias, inputs[3].array)
+    return requantized(attrs, cropped, bias, inputs[3].array)
 
 
 def gemm(attrs: qops.QGemm, inputs: Sequence[Operand], y_zero_point: int) -> Array:
     """`qops.QGemm`: x int8 [..., K]; int8 [..., N]."""
     total = inputs[0].centred.astype(np.float64) @ inputs[1].array.astype(np.float64).T
-    return _requantized(attrs, total, inputs[2].array, inputs[3].array)
+    return requantized(attrs, total, inputs[2].array, inputs[3].array)
 
 
 def _conv_size(attrs: qops.QConv, padded: Sequence[int], weight: Sequence[int]) -> Pair:
@@ -99,7 +113,7 @@ def _channel_product(x: Array, weight: Array, group: int) -> Array:
     return product.reshape(*x.shape[:3], outputs)
 
 
-def _requantized(
+def requantized(
     attrs: qops.QConv | qops.QConvTranspose | qops.QGemm,
     total: Array,
     bias: Array,

@@ -11,6 +11,7 @@ from typing import Any
 
 from edgec.dtypes import Array, DType, frozen
 from edgec.errors import InternalError
+from edgec.ir.pool import PooledWeights
 from edgec.ir.qparams import QuantParams
 
 
@@ -52,11 +53,13 @@ class Constant:
             stage: biases, multipliers, tables).
         quant: set when the model came with integer weights; the real value is
             ``quant.dequantize(array)``.
+        pooled: set when the weights come from a pool; `array` then is its expansion, int8.
     """
 
     name: str
     array: Array
     quant: QuantParams | None = None
+    pooled: PooledWeights | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "array", frozen(self.array))
@@ -244,11 +247,17 @@ class GraphBuilder:
         return value.name
 
     def constant(
-        self, stem: str, array: Array, quant: QuantParams | None = None, *, keep_name: bool = False
+        self,
+        stem: str,
+        array: Array,
+        quant: QuantParams | None = None,
+        *,
+        pooled: PooledWeights | None = None,
+        keep_name: bool = False,
     ) -> str:
         """Add a constant under a fresh name (`keep_name`: exactly `stem`, replacing); its name."""
         name = stem if keep_name else self.fresh(stem)
-        self.constants[name] = Constant(name, array, quant)
+        self.constants[name] = Constant(name, array, quant, pooled)
         return name
 
     def node(

@@ -57,6 +57,9 @@ def macs(graph: Graph, node: Node) -> int:
         # Each output element reads one row of weights.
         weights_per_output = math.prod(graph.shape(node.inputs[1])[1:])
         return math.prod(graph.shape(node.output)) * weights_per_output
+    if isinstance(attrs, qops.QPooledConv | qops.QPooledGemm):
+        taps = math.prod(graph.shape(node.inputs[2])[1:-1])
+        return math.prod(graph.shape(node.output)) * taps * graph.shape(node.inputs[0])[-1]
     if isinstance(attrs, ops.ConvTranspose | qops.QConvTranspose):
         # Each input position meets every weight of its group.
         n, h, w, _ = graph.shape(node.inputs[0])
@@ -243,6 +246,21 @@ def _q_resize(attrs: Any, shapes: Sequence[Shape]) -> Shape:
     return (n, shapes[1][0], shapes[2][0], c)
 
 
+def _pooled_conv(attrs: qops.QPooledConv, shapes: Sequence[Shape]) -> Shape:
+    return _conv(attrs.conv, (shapes[0], _expanded(shapes), *shapes[3:]))
+
+
+def _pooled_gemm(attrs: qops.QPooledGemm, shapes: Sequence[Shape]) -> Shape:
+    return _gemm(attrs.gemm, (shapes[0], _expanded(shapes), *shapes[3:]))
+
+
+def _expanded(shapes: Sequence[Shape]) -> Shape:
+    """Shape of the weights that stand behind x, pool and indices."""
+    channels, group = shapes[0][-1], shapes[1][1]
+    _need(shapes[2][-1] == -(-channels // group), "one index per group of channels is needed")
+    return (*shapes[2][:-1], channels)
+
+
 _RULES: Mapping[type, Rule] = MappingProxyType(
     {
         **dict.fromkeys((ops.Conv, qops.QConv), _conv),
@@ -263,5 +281,7 @@ _RULES: Mapping[type, Rule] = MappingProxyType(
         **dict.fromkeys((qops.QResizeNearest, qops.QResizeLinear), _q_resize),
         **dict.fromkeys((ops.ArgMax, qops.QArgMax), _argmax),
         ops.Resize: _resize,
+        qops.QPooledConv: _pooled_conv,
+        qops.QPooledGemm: _pooled_gemm,
     }
 )

@@ -95,6 +95,58 @@ class QGemm:
 
 
 @dataclass(frozen=True, slots=True)
+class Pooling:
+    """How a pooled operator sees its input and rounds its *responses*.
+
+    Attributes:
+        activation_bits: b, 1..8: activations are rounded to multiples of 2^(8-b).
+        response_shift: k, 0..15: responses are rounded to multiples of 2^k.
+
+    With the code q of an activation, ``u = q + 128`` and ``half = 2**(7-b)`` (0 for b = 8),
+
+        t(q) = (min(u + half, 255) >> (8-b)) << (8-b)
+
+    and the response of pool vector s to group g of an input pixel is
+
+        r[g, s] = rshr(sum_j (t(x[g*G + j]) - t(zx)) * pool[s, j], k)
+
+    Channels beyond the last count as zx, and so does padding: both contribute nothing.  The
+    accumulator is ``acc = bias[o] + 2**k * sum r[g, index[o, ky, kx, g]]`` over taps and groups.
+    With b = 8 and k = 0 it is that of the expanded weights, exactly.
+
+    A width chosen at run time replaces b; k stays.  The lowering pass proves for k > 0 that the sum
+    of responses fits int16 for any input and any width.
+    """
+
+    activation_bits: int = 8
+    response_shift: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class QPooledConv:
+    """x [N, H, W, I], pool int8 const [S, G], indices uint16 const [O, KH, KW, ceil(I/G)], bias
+    [O], multiplier [O], residual [N, OH, OW, O] (only with `conv.residual`).
+
+    A `QConv` of group 1 whose accumulator is that of `Pooling`.
+    """
+
+    conv: QConv
+    pooling: Pooling
+
+
+@dataclass(frozen=True, slots=True)
+class QPooledGemm:
+    """x [..., K], pool int8 const [S, G], indices uint16 const [N, ceil(K/G)], bias [N],
+    multiplier [N]; y [..., N].
+
+    A `QGemm` whose accumulator is that of `Pooling`.
+    """
+
+    gemm: QGemm
+    pooling: Pooling
+
+
+@dataclass(frozen=True, slots=True)
 class QAdd:
     """a, b with numpy broadcasting (constants are int8 with quant): see `AddParams`.
 

@@ -120,7 +120,11 @@ def _put(graph: Graph, builder: GraphBuilder, name: str, array: Array, quant: Qu
     """Store a quantized constant: under its name if one node alone reads it and it does so once."""
     readers = graph.consumers[name]
     alone = len(readers) == 1 and readers[0].inputs.count(name) == 1
-    return builder.constant(name, array, quant, keep_name=alone)
+    original = graph.constants[name]
+    # Only codes that stayed as they are still are what the pool says.
+    kept = original.pooled is not None and np.array_equal(original.array, array)
+    pooled = original.pooled if kept else None
+    return builder.constant(name, array, quant, pooled=pooled, keep_name=alone)
 
 
 def layer_weights(

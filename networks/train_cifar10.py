@@ -1,0 +1,136 @@
+"""Trains a network on CIFAR-10 and writes it as ONNX: python networks/train_cifar10.py resnet8.
+
+Stochastic gradient descent with a one-cycle rate, bfloat16 where the processor has it, an average
+of the weights over the last steps (what is exported), seeded.  A run that was interrupted goes on from
+its last epoch (networks/checkpoints, not kept in git).
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import time
+from pathlib import Path
+
+import cifar10
+import resnets
+import torch
+from torch import nn
+from torch.nn import functional
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
+
+HERE = Path(__file__).resolve().parent
+BATCH = 128
+SMOOTHING = 0.05
+WEIGHT_DECAY = 5e-4
+
+
+def rate(step: int, steps: int, peak: float) -> float:
+    """One cycle: linear up over the first fifth, then a half cosine down to 0."""
+    up = max(1, steps // 5)
+    if step < up:
+        return peak * (step + 1) / up
+    return peak * 0.5 * (1 + math.cos(math.pi * (step - up) / max(1, steps - up)))
+
+
+def accuracy(model: nn.Module, images: cifar10.Images, device: str) -> float:
+    """Share of images whose largest output is their label."""
+    model.eval()
+    hits = 0
+    with torch.no_grad():
+        for x, y in zip(images.x.split(500), images.y.split(500), strict=True):
+            hits += int((model(cifar10.normalise(x.to(device))).argmax(1).cpu() == y).sum())
+    return hits / len(images.y)
+
+
+def epoch(
+    model: nn.Module, average: AveragedModel, optimizer: torch.optim.Optimizer,
+    images: cifar10.Images, number: int, epochs: int, args: argparse.Namespace,
+) -> float:  # fmt: skip
+    """One pass over the training images; the mean loss."""
+    model.train()
+    generator = torch.Generator().manual_seed(args.seed * 1000 + number)
+    batches = torch.randperm(len(images.y), generator=generator).split(BATCH)
+    total = 0.0
+    for index, batch in enumerate(batches):
+        step = number * len(batches) + index
+        optimizer.param_groups[0]["lr"] = rate(step, epochs * len(batches), args.rate)
+        x = cifar10.normalise(cifar10.augment(images.x[batch], generator).to(args.device))
+        x = x.contiguous(memory_format=torch.channels_last)
+        with torch.autocast(args.device, torch.bfloat16):
+            output = model(x)
+        loss = functional.cross_entropy(
+            output.float(), images.y[batch].to(args.device), label_smoothing=SMOOTHING
+        )
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        average.update_parameters(model)
+        total += float(loss.detach())
+    return total / len(batches)
+
+
+def export(model: nn.Module, path: Path) -> None:
+    """Writes the network with its normalizations folded by the exporter, batch 1."""
+    model.eval().to("cpu", memory_format=torch.contiguous_format)
+    torch.onnx.export(
+        model, (torch.zeros(1, 3, 32, 32),), path, input_names=["input"], output_names=["logits"],
+        opset_version=18, dynamo=True, external_data=False, verbose=False,
+    )  # fmt: skip
+
+
+def train(args: argparse.Namespace) -> nn.Module:
+    """Trains, or goes on training; returns the averaged network."""
+    torch.manual_seed(args.seed)
+    images = cifar10.load(args.data, "train")
+    validation = cifar10.load(args.data, "validation")
+    model = resnets.build(args.network).to(args.device, memory_format=torch.channels_last)
+    average = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(0.998), use_buffers=True)
+    optimizer = torch.optim.SGD(
+        model.parameters(), lr=args.rate, momentum=0.9, nesterov=True, weight_decay=WEIGHT_DECAY
+    )
+    states = {"model": model, "average": average, "optimizer": optimizer}
+    checkpoint = HERE / "checkpoints" / f"{args.network}.pt"
+    checkpoint.parent.mkdir(exist_ok=True)
+    first = 0
+    if checkpoint.exists() and not args.restart:
+        saved = torch.load(checkpoint, weights_only=True)
+        first = saved.pop("epoch")
+        for name, state in saved.items():
+            states[name].load_state_dict(state)
+    for number in range(first, args.epochs):
+        start = time.perf_counter()
+        loss = epoch(model, average, optimizer, images, number, args.epochs, args)
+        saved = {name: state.state_dict() for name, state in states.items()}
+        torch.save({**saved, "epoch": number + 1}, checkpoint)
+        score = accuracy(average, validation, args.device)
+        seconds = time.perf_counter() - start
+        print(f"{args.network} epoch {number + 1}/{args.epochs}: loss {loss:.3f}, "
+              f"validation {score:.2%}, {seconds:.0f} s", flush=True)  # fmt: skip
+    module = average.module
+    assert isinstance(module, nn.Module)
+    return module
+
+
+def main() -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("network", choices=sorted(resnets.SHAPES))
+    parser.add_argument("--data", type=Path, default=HERE.parents[1] / "shared" / "data")
+    parser.add_argument("--epochs", type=int, default=40)
+    parser.add_argument("--rate", type=float, default=0.2)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument("--restart", action="store_true", help="forget the checkpoint")
+    parser.add_argument("--test", action="store_true", help="also score the test images, once")
+    args = parser.parse_args()
+    model = train(args)
+    path = HERE / f"{args.network}_cifar10.onnx"
+    export(model, path)
+    print(f"wrote {path}")
+    if args.test:
+        print(f"test accuracy {accuracy(model, cifar10.load(args.data, 'test'), 'cpu'):.2%}")
+
+
+if __name__ == "__main__":
+    main()
