@@ -1,8 +1,8 @@
 """Trains a network on CIFAR-10 and writes it as ONNX: python networks/train_cifar10.py resnet8.
 
 Stochastic gradient descent with a one-cycle rate, bfloat16 where the processor has it, an average
-of the weights over the last steps (what is exported), seeded.  A run that was interrupted goes on from
-its last epoch (networks/checkpoints, not kept in git).
+of the weights over the last steps (what is exported), seeded.  A run that was interrupted goes on
+from its last epoch (networks/checkpoints, not kept in git).
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 import cifar10
+import onnx
 import resnets
 import torch
 from torch import nn
@@ -77,6 +78,16 @@ def export(model: nn.Module, path: Path) -> None:
         model, (torch.zeros(1, 3, 32, 32),), path, input_names=["input"], output_names=["logits"],
         opset_version=18, dynamo=True, external_data=False, verbose=False,
     )  # fmt: skip
+    onnx.save(without_traces(onnx.load(path)), path)
+
+
+def without_traces(model: onnx.ModelProto) -> onnx.ModelProto:
+    """The model without the stack traces and paths of this computer that the exporter leaves."""
+    del model.metadata_props[:], model.graph.metadata_props[:]
+    for item in (*model.graph.node, *model.graph.value_info, *model.graph.initializer):
+        del item.metadata_props[:]
+        item.doc_string = ""
+    return model
 
 
 def train(args: argparse.Namespace) -> nn.Module:
