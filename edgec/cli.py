@@ -320,6 +320,32 @@ def quantize(
 
 
 @app.command()
+def bundle(
+    folders: Annotated[list[Path], typer.Argument(help="Build folders of `edgec compile`.")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Output folder.")],
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace generated files that were edited by hand.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Build one firmware that serves several compiled models.
+
+    All models must have been compiled for one board.  They share the arena; a pool of weights that
+    several of them use (edgec compress --shared-pool) is stored once.
+    """
+    from edgec.bundle import bundle_models
+    from edgec.report_bundle import print_bundle
+
+    with console.status("bundling") as say:
+        found = bundle_models(folders, out, force=force, progress=say)
+    if json:
+        console.print_json(found.to_json())
+        return
+    print_bundle(found, console.out)
+    console.print_next(f"edgec flash {out}    (on the console, `model N` selects a model)")
+
+
+@app.command()
 def inspect(model: Model, shape: Shapes = None, json: Json = False) -> None:
     """Show a model's operators, shapes, MACs and parameters, and what is not supported and why."""
     from edgec import inspection
@@ -372,11 +398,11 @@ def flash(
     ] = None,
 ) -> None:
     """Write the firmware of a build folder to the board that is plugged in."""
-    from edgec.driver import PROJECT_DIR
-    from edgec.report import Report
+    from edgec.firmware import PROJECT_DIR
+    from edgec.report_bundle import board_of
     from edgec.toolchain.flash import upload
 
-    board = Report.read(folder).board
+    board = board_of(folder)
     with console.status("uploading"):
         done = upload(folder / PROJECT_DIR, board, port=port)
     console.out.print(done, markup=False)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,8 +15,9 @@ from edgec.codegen.cnames import library_names
 from edgec.codegen.library import emit_library
 from edgec.codegen.project import FirmwareModel, emit_project
 from edgec.dtypes import Array
-from edgec.errors import BuildError, ConfigError
-from edgec.fits import Demand, Tensor, check_fits, overflow_error
+from edgec.errors import ConfigError
+from edgec.firmware import PROJECT_DIR, build_firmware
+from edgec.fits import Demand, Tensor, check_fits
 from edgec.frontend.load import load_model
 from edgec.integer import Calibration, IntegerModel, integer_model
 from edgec.lower import Program, buffers_of, lower, select_kernels
@@ -29,13 +28,8 @@ from edgec.report import CheckReport, Report
 from edgec.report_build import build_report
 from edgec.report_text import write_text
 from edgec.session import LIBRARY_DIR, MODEL_COPY, open_session
-from edgec.toolchain.platformio import build
-from edgec.toolchain.size import FirmwareSize, firmware_size
 
 BUILD_ROOT = Path("build")
-PROJECT_DIR = "project"
-_FULL_DISK_BYTES = 2 << 20
-_OVERFLOW = re.compile(r"exceeds (\w+) by (\d+) bytes")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -122,7 +116,7 @@ def compile_model(
         size = None
         if options.build:
             say("building firmware")
-            size = _built(staging, target, demand)
+            size = build_firmware(staging, target, demand)
         checks: tuple[CheckReport, ...] = ()
         onnxruntime = None
         if options.verify:
@@ -159,30 +153,6 @@ def _demand(program: Program) -> Demand:
         activations=[Tensor(t.name, t.shape, t.size_bytes) for t in program.tensors],
         weights=[Tensor(c.stem, c.array.shape, c.array.nbytes) for c in program.constants],
     )
-
-
-def _built(staging: Path, board: Board, demand: Demand) -> FirmwareSize | None:
-    """Build the project; put the firmware beside it; its sizes."""
-    project = staging / PROJECT_DIR
-    try:
-        files = build(project, board)
-    except BuildError as error:
-        found = _OVERFLOW.search(str(error))
-        if found is None:
-            # Tools say it in many ways, or not at all.
-            free = shutil.disk_usage(project).free
-            if free < _FULL_DISK_BYTES:
-                error.hint = f"is the disk full? {free // 1024} KB are left on it"
-            raise
-        memory = "flash" if "flash" in found[1].lower() else "RAM"
-        raise overflow_error(memory, int(found[2]), demand, board) from error
-    size = None if board.is_host else firmware_size(files.elf)
-    for path in (files.elf, files.bin, files.hex, files.uf2):
-        if path is not None:
-            shutil.copy(path, staging / path.name)
-    # What PlatformIO makes again.  The rest of .pio stays: `pio run` needs its SCons offline.
-    shutil.rmtree(project / ".pio" / "build")
-    return size
 
 
 def _checked(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import enum
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 from edgec.errors import ConfigError
 
@@ -107,6 +107,126 @@ class Budget:
         )
 
 
+class PoolKernel(enum.Enum):
+    """How a layer of pooled weights is computed."""
+
+    RESPONSES = "responses"
+    DIRECT = "direct"
+    DECODE = "decode"
+    EXPAND = "expand"
+
+
+@dataclass(frozen=True, slots=True)
+class PoolKernelRule:
+    """The user's choice of kernel for some layers.
+
+    Attributes:
+        pattern: of names of layers or of the model's nodes, with ``*`` and ``?``.
+        kernel: what computes them.
+    """
+
+    pattern: str
+    kernel: PoolKernel
+
+    @classmethod
+    def parse(cls, text: str) -> PoolKernelRule:
+        """A rule like ``responses`` (all layers) or ``block1*=decode``.
+
+        Raises:
+            ConfigError: not of that form.
+        """
+        pattern, separator, kind = text.rpartition("=")
+        kinds = [kernel.value for kernel in PoolKernel]
+        if kind not in kinds or (separator and not pattern):
+            raise ConfigError(
+                f"cannot read {text[:60]!r}",
+                where="--pool-kernel",
+                hint=f"give {', '.join(kinds)}, or PATTERN=KERNEL like 'block1*=decode'",
+            )
+        return cls(pattern or "*", PoolKernel(kind))
+
+
+MAX_ACTIVATION_BITS = 8
+
+
+@dataclass(frozen=True, slots=True)
+class PoolKernelOptions:
+    """How layers with pooled weights are computed; nothing else is touched by it.
+
+    Attributes:
+        activation_bits: bits that such a layer sees of each activation, 1 to 8; "auto": for each
+            layer as few as the calibration data allow.
+        max_drop: for "auto": percentage points of class agreement with 8 bits (of output energy,
+            for a model that names no class) that may be lost on the calibration data.
+        runtime_bits: the width can be lowered while the firmware runs.
+        rules: kernels that the user chose; the last rule whose pattern matches a layer holds.
+        table_bytes: most SRAM of one layer's response table; None: as much as fits.
+    """
+
+    activation_bits: int | Literal["auto"] = MAX_ACTIVATION_BITS
+    max_drop: float = 0.5
+    runtime_bits: bool = False
+    rules: tuple[PoolKernelRule, ...] = ()
+    table_bytes: int | None = None
+
+    def __post_init__(self) -> None:
+        bits = self.activation_bits
+        if bits != "auto" and not 1 <= bits <= MAX_ACTIVATION_BITS:
+            raise ConfigError(
+                f"{bits} is no width of activations",
+                where="--activation-bits",
+                hint=f"give 1 to {MAX_ACTIVATION_BITS}, or auto",
+            )
+        if not 0 <= self.max_drop <= 100:
+            raise ConfigError(
+                f"{self.max_drop:g} percentage points are no drop",
+                where="--max-drop",
+                hint="give 0 to 100, e.g. 0.5",
+            )
+        if self.table_bytes is not None and self.table_bytes < 1:
+            raise ConfigError("a table needs memory", where="--pool-table", hint="like 32K")
+
+    @classmethod
+    def parse(
+        cls,
+        activation_bits: str,
+        max_drop: float,
+        runtime_bits: bool,
+        rules: Sequence[str],
+        table: str | None,
+    ) -> PoolKernelOptions:
+        """The options of the command line.
+
+        Raises:
+            ConfigError: one of them cannot be read.
+        """
+        if activation_bits != "auto" and not re.fullmatch("[0-9]{1,3}", activation_bits):
+            raise ConfigError(
+                f"cannot read {activation_bits[:40]!r}",
+                where="--activation-bits",
+                hint=f"give 1 to {MAX_ACTIVATION_BITS}, or auto",
+            )
+        return cls(
+            activation_bits="auto" if activation_bits == "auto" else int(activation_bits),
+            max_drop=max_drop,
+            runtime_bits=runtime_bits,
+            rules=tuple(PoolKernelRule.parse(rule) for rule in rules),
+            table_bytes=None if table is None else parse_bytes(table, "--pool-table"),
+        )
+
+
+def parse_bytes(text: str, where: str) -> int:
+    """A size like ``32K``; K and M are 1024 and 1024 * 1024 bytes.
+
+    Raises:
+        ConfigError: not of that form.
+    """
+    found = _BYTES.fullmatch(text)
+    if found is None:
+        raise ConfigError(f"cannot read the size {text[:40]!r}", where=where, hint="like 32K")
+    return int(found[1]) * _UNITS[found[2].upper()]
+
+
 _BYTES = re.compile(r"([0-9]{1,10})([KkMm]?)")
 _BUDGET_PATTERNS = {
     "flash": _BYTES,
@@ -128,6 +248,7 @@ class CompileOptions:
         force: replace generated files of an earlier compilation that were edited by hand.
         dump_ir: write the graph after each pass into this folder.
         budget: fail when the firmware takes more than this.
+        pool: kernels of layers with pooled weights.
     """
 
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
@@ -137,3 +258,46 @@ class CompileOptions:
     force: bool = False
     dump_ir: Path | None = None
     budget: Budget | None = None
+    pool: PoolKernelOptions = PoolKernelOptions()
+
+
+@dataclass(frozen=True, slots=True)
+class PoolingOptions:
+    """Options of weight-pool compression (`edgec compress`).
+
+    Attributes:
+        size: vectors of the pool, S.
+        group: weights of a vector, G: 4, 8 or 16.
+        layers: patterns (``*``, ``?``) of names of layers, weights or the model's nodes; what
+            matches is pooled, the rest is not.  Empty: every layer for which it pays.
+        signed: the second half of the pool is the negative of the first: an index then holds a
+            sign, and only half of the responses have to be computed.
+        rounds: times that assignments and pool are refined in turn.
+        seed: of the clustering.
+    """
+
+    size: int = 64
+    group: int = 8
+    layers: tuple[str, ...] = ()
+    signed: bool = False
+    rounds: int = 3
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not 2 <= self.size <= 1024 or (self.signed and self.size % 2):
+            even = "even " if self.signed else ""
+            raise ConfigError(
+                f"a pool cannot have {self.size} vectors",
+                where="--pool-size",
+                hint=f"give an {even}number from 2 to 1024; 64 is usual"
+                if even
+                else "give a number from 2 to 1024; 64 is usual",
+            )
+        if self.group not in (4, 8, 16):
+            raise ConfigError(
+                f"a vector cannot have {self.group} weights",
+                where="--group",
+                hint="give 4, 8 or 16; 8 is usual",
+            )
+        if self.rounds < 1:
+            raise ConfigError(f"{self.rounds} rounds are too few", hint="give 1 or more")

@@ -59,7 +59,12 @@ class PortContext:
 
 @dataclass(frozen=True, slots=True)
 class HeaderContext:
-    """`model.h.j2`."""
+    """`model.h.j2`.
+
+    Attributes:
+        runtime_bits: the width of activations of pooled layers is a variable.
+        max_bits: the widest of such layers.
+    """
 
     template: ClassVar[str] = "model.h.j2"
     names: LibraryNames
@@ -72,6 +77,8 @@ class HeaderContext:
     num_steps: int
     inputs: tuple[PortContext, ...]
     outputs: tuple[PortContext, ...]
+    runtime_bits: bool
+    max_bits: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +116,7 @@ class SourceContext:
 
     Attributes:
         kernels: C functions, rendered.
+        runtime_bits: the width of activations of pooled layers is a variable.
     """
 
     template: ClassVar[str] = "model.c.j2"
@@ -122,6 +130,7 @@ class SourceContext:
     steps: tuple[StepContext, ...]
     inputs: tuple[PortContext, ...]
     outputs: tuple[PortContext, ...]
+    runtime_bits: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -90,6 +90,8 @@ def header_context(program: Program, names: LibraryNames) -> HeaderContext:
         num_steps=len(program.steps),
         inputs=_ports(program.inputs),
         outputs=_ports(program.outputs),
+        runtime_bits=program.runtime_bits,
+        max_bits=program.max_activation_bits,
     )
 
 
@@ -115,6 +117,7 @@ def source_context(program: Program, names: LibraryNames) -> SourceContext:
         ),
         inputs=_ports(program.inputs),
         outputs=_ports(program.outputs),
+        runtime_bits=program.runtime_bits,
     )
 
 
@@ -211,6 +214,8 @@ def _step_context(
     if step.scratch is not None:
         arguments.append(_argument(step.scratch, constants))
     arguments += [f"&{params[table]}" for table in step.params]
+    if step.runtime_bits is not None:
+        arguments.append(f"width_of({step.runtime_bits})")
     return StepContext(
         number=number,
         comment=comment_text(", ".join(step.sources) or step.node, _NAME_LIMIT),

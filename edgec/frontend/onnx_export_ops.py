@@ -16,6 +16,7 @@ import numpy as np
 
 from edgec.dtypes import Array
 from edgec.errors import InternalError
+from edgec.frontend.onnx_export_pool import weight_tensor
 from edgec.frontend.onnx_export_state import NCHW_TO_NHWC, NHWC_TO_NCHW, Emitter, Layout
 from edgec.frontend.onnx_resize_match import match_resize
 from edgec.ir import ops
@@ -72,7 +73,7 @@ def _per_axis(values: tuple[Any, ...], layout: Layout) -> tuple[Any, ...]:
 def _conv(e: Emitter, node: Node) -> None:
     attrs: ops.Conv = node.attrs
     weight = node.inputs[1]
-    inputs = [e.fetch(node.inputs[0], Layout.NCHW), e.weight(weight, NHWC_TO_NCHW)]
+    inputs = [e.fetch(node.inputs[0], Layout.NCHW), weight_tensor(e, weight, NHWC_TO_NCHW)]
     if bias := _optional(node, 2):
         inputs.append(e.weight(bias, (0,)))
     y = e.emit(
@@ -127,12 +128,12 @@ def _transposed_weight(e: Emitter, name: str, group: int) -> str:
 def _gemm(e: Emitter, node: Node) -> None:
     x, bias = e.fetch(node.inputs[0]), _optional(node, 2)
     if len(e.graph.shape(node.inputs[0])) == 2:
-        inputs = [x, e.weight(node.inputs[1], (0, 1))]
+        inputs = [x, weight_tensor(e, node.inputs[1], (0, 1))]
         if bias:
             inputs.append(e.weight(bias, (0,)))
         y = e.emit(node.name, "Gemm", inputs, transB=1)
     else:
-        y = e.emit(node.name, "MatMul", [x, e.weight(node.inputs[1], (1, 0))])
+        y = e.emit(node.name, "MatMul", [x, weight_tensor(e, node.inputs[1], (1, 0))])
         if bias:
             y = e.emit(node.name, "Add", [y, e.weight(bias, (0,))])
     e.store(node.output, y)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -92,9 +92,11 @@ class Emitter:
 
     # -- nodes and initializers ------------------------------------------------------------------
 
-    def emit(self, stem: str, op: str, inputs: Sequence[str], **attrs: Any) -> str:
-        """Add a node with one output; the output's name."""
-        output = self._tensor_pool.fresh(f"{stem}_{op}")
+    def emit(
+        self, stem: str, op: str, inputs: Sequence[str], output: str = "", **attrs: Any
+    ) -> str:
+        """Add a node with one output, by default named after node and operator; its name."""
+        output = self._tensor_pool.fresh(output or f"{stem}_{op}")
         name = self._node_pool.fresh(stem)
         self._nodes.append(helper.make_node(op, list(inputs), [output], name=name, **attrs))
         return output
@@ -104,6 +106,17 @@ class Emitter:
         name = self._tensor_pool.fresh(stem)
         self._initializers[name] = numpy_helper.from_array(np.asarray(array, order="C"), name)
         return name
+
+    def shared(self, stem: str, array: Array) -> str:
+        """An initializer that all callers with equal elements share; its name."""
+        key = (array.dtype.str, array.shape, array.tobytes())
+        return self.once(("", key), lambda: self.initializer(stem, array))
+
+    def once(self, key: tuple[str, object], make: Callable[[], str]) -> str:
+        """The tensor that `make` makes, made at the first call with this key."""
+        if key not in self._cached:
+            self._cached[key] = make()
+        return self._cached[key]
 
     def ints(self, stem: str, values: Iterable[int]) -> str:
         """An int64 initializer (shapes, axes)."""

@@ -74,10 +74,10 @@ def responses_of(rounded: Array, pool: Array, shift: int) -> Array:
     missing = [(0, 0)] * (rounded.ndim - 1) + [(0, groups * group - channels)]
     cut = np.pad(rounded, missing).reshape(*rounded.shape[:-1], groups, group)
     exact = (cut.astype(np.float64) @ pool.astype(np.float64).T).astype(np.int64)
-    return rshr(exact, shift).reshape(*rounded.shape[:-1], groups * size)
+    return np.asarray(rshr(exact, shift).reshape(*rounded.shape[:-1], groups * size))
 
 
 def _picks(indices: Array, size: int) -> Array:
     """0/1 weights [..., groups * S] that select response `indices` [..., groups] of each group."""
     chosen = indices[..., None].astype(np.int64) == np.arange(size)
-    return chosen.astype(np.int64).reshape(*indices.shape[:-1], -1)
+    return np.asarray(chosen.astype(np.int64).reshape(*indices.shape[:-1], -1))

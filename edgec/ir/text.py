@@ -7,7 +7,9 @@ import enum
 import zlib
 from typing import Any
 
+from edgec.dtypes import Array
 from edgec.ir.graph import Constant, Graph, Node
+from edgec.ir.pool import PooledWeights
 from edgec.ir.qparams import QuantParams
 
 
@@ -61,9 +63,18 @@ def _value(graph: Graph, name: str) -> str:
 def _constant(constant: Constant) -> str:
     array = constant.array
     span = f" [{array.min()!s}, {array.max()!s}]" if array.size else ""
-    crc = zlib.crc32(array.tobytes())
     head = f"{_quoted(constant.name)}: {constant.dtype.value}{_shape(constant.shape)}"
-    return f"{head}{span} crc {crc:08x}{_quant(constant.quant)}"
+    return f"{head}{span} crc {_crc(array):08x}{_quant(constant.quant)}{_pooled(constant.pooled)}"
+
+
+def _pooled(weights: PooledWeights | None) -> str:
+    if weights is None:
+        return ""
+    return f" pool [{weights.pool.size},{weights.pool.group}] crc {_crc(weights.pool.vectors):08x}"
+
+
+def _crc(array: Array) -> int:
+    return zlib.crc32(array.tobytes())
 
 
 def _shape(shape: tuple[int, ...]) -> str:

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any
 
 from edgec.dtypes import DType
 from edgec.fixedpoint import INT8_MAX, INT8_MIN, SHIFT_MAX, SHIFT_MIN
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.ops import ReduceKind
+from edgec.ir.weighted import POOLED, residual_of, rows_at, unpooled
 
 Check = Callable[[bool, str], None]
 
 _WEIGHTED = (qops.QConv, qops.QConvTranspose, qops.QGemm)
-_POOLED = (qops.QPooledConv, qops.QPooledGemm)
 _KEEPS_CODES = (
     qops.QMaxPool,
     qops.QReshape,
@@ -31,7 +30,7 @@ _KEEPS_CODES = (
 _CONSTANTS: Mapping[type, tuple[DType, ...]] = MappingProxyType(
     {
         **dict.fromkeys(_WEIGHTED, (DType.INT8, DType.INT32, DType.INT32)),
-        **dict.fromkeys(_POOLED, (DType.INT8, DType.UINT16, DType.INT32, DType.INT32)),
+        **dict.fromkeys(POOLED, (DType.INT8, DType.UINT16, DType.INT32, DType.INT32)),
         qops.QLut: (DType.INT8,),
         qops.QPRelu: (DType.INT32,),
         qops.QSoftmax: (DType.INT32,),
@@ -72,7 +71,7 @@ def _check_operands(graph: Graph, node: Node, check: Check) -> None:
     dtypes = _CONSTANTS.get(type(attrs), ())
     if isinstance(attrs, qops.QResizeNearest):
         dtypes = dtypes * 2
-    residual = _residual(attrs) is not None
+    residual = residual_of(attrs) is not None
     check(len(node.inputs) == 1 + len(dtypes) + residual, "wrong number of inputs")
     check(node.inputs[0] in graph.values, "x is not a value")
     for name, dtype in zip(node.inputs[1 : 1 + len(dtypes)], dtypes, strict=True):
@@ -84,8 +83,8 @@ def _check_operands(graph: Graph, node: Node, check: Check) -> None:
 
 def _check_parameter_shapes(graph: Graph, node: Node, check: Check) -> None:
     attrs = node.attrs
-    if isinstance(attrs, _WEIGHTED + _POOLED):
-        weights = 2 if isinstance(attrs, _POOLED) else 1
+    if isinstance(attrs, _WEIGHTED + POOLED):
+        weights = rows_at(attrs)
         outputs = graph.shape(node.inputs[weights])[0]
         for name in node.inputs[weights + 1 : weights + 3]:
             check(graph.shape(name) == (outputs,), f"{name!r} is not one number per output channel")
@@ -101,13 +100,13 @@ def _check_parameter_shapes(graph: Graph, node: Node, check: Check) -> None:
 
 def _check_numbers(node: Node, check: Check) -> None:
     attrs = node.attrs
-    inner = _unpooled(attrs)
-    for holder in (inner, getattr(inner, "params", None), _residual(attrs)):
+    inner = unpooled(attrs)
+    for holder in (inner, getattr(inner, "params", None), residual_of(attrs)):
         low, high = getattr(holder, "act_min", INT8_MIN), getattr(holder, "act_max", INT8_MAX)
         check(INT8_MIN <= low <= high <= INT8_MAX, f"bad clamp bounds [{low}, {high}]")
         shift = getattr(holder, "shift", SHIFT_MIN)
         check(SHIFT_MIN <= shift <= SHIFT_MAX, f"bad shift {shift}")
-    if isinstance(attrs, _POOLED):
+    if isinstance(attrs, POOLED):
         check(1 <= attrs.pooling.activation_bits <= 8, "activation bits are 1 to 8")
         check(0 <= attrs.pooling.response_shift <= 15, "the response shift is 0 to 15")
         check(getattr(inner, "group", 1) == 1, "a pooled convolution has one group")
@@ -125,14 +124,14 @@ def _check_quantization(graph: Graph, node: Node, check: Check) -> None:
         for name in (n for n in tensors if _quantized(graph, n)):
             same_quant = graph.quant(name) == graph.quant(node.output)
             check(same_quant, f"{name!r} and the output differ in quantization")
-    elif (residual := _residual(attrs)) is not None:
+    elif (residual := residual_of(attrs)) is not None:
         zero_point = graph.quant(node.inputs[-1]).tensor_zero_point
         check(residual.b_zero_point == zero_point, "zero point of the residual differs")
-        same_t = residual.a_zero_point == _unpooled(attrs).y_zero_point
+        same_t = residual.a_zero_point == unpooled(attrs).y_zero_point
         check(same_t, "zero point of t differs")
         _check_output(graph, node, residual.y_zero_point, check)
-    elif isinstance(attrs, _WEIGHTED + _POOLED):
-        _check_output(graph, node, _unpooled(attrs).y_zero_point, check)
+    elif isinstance(attrs, _WEIGHTED + POOLED):
+        _check_output(graph, node, unpooled(attrs).y_zero_point, check)
     elif isinstance(attrs, qops.QAdd):
         for name, zero_point in zip(
             node.inputs, (attrs.params.a_zero_point, attrs.params.b_zero_point), strict=True
@@ -140,21 +139,6 @@ def _check_quantization(graph: Graph, node: Node, check: Check) -> None:
             found = graph.quant(name).tensor_zero_point
             check(found == zero_point, f"zero point of {name!r} differs")
         _check_output(graph, node, attrs.params.y_zero_point, check)
-
-
-def _unpooled(attrs: Any) -> Any:
-    """The plain operator inside a pooled one; others as they are."""
-    match attrs:
-        case qops.QPooledConv(conv=inner) | qops.QPooledGemm(gemm=inner):
-            return inner
-        case _:
-            return attrs
-
-
-def _residual(attrs: Any) -> qops.AddParams | None:
-    """The addition at the end of a convolution, if there is one."""
-    inner = _unpooled(attrs)
-    return inner.residual if isinstance(inner, qops.QConv) else None
 
 
 def _quantized(graph: Graph, name: str) -> bool:

@@ -106,6 +106,8 @@ class Step:
         node: name of the graph's node, untrusted.
         sources: names of the ONNX nodes it stands for, untrusted.
         macs: multiply-accumulates.
+        runtime_bits: for a kernel that takes the width of activations as its last argument, the
+            width that the layer was made for, 1 to 8.
     """
 
     kernel: int
@@ -116,6 +118,7 @@ class Step:
     node: str
     sources: tuple[str, ...]
     macs: int
+    runtime_bits: int | None = None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -152,3 +155,13 @@ class Program:
     def macs(self) -> int:
         """Multiply-accumulates of one run."""
         return sum(step.macs for step in self.steps)
+
+    @property
+    def runtime_bits(self) -> bool:
+        """The width of activations of some layers can be lowered between runs."""
+        return any(step.runtime_bits is not None for step in self.steps)
+
+    @property
+    def max_activation_bits(self) -> int:
+        """The widest of the layers whose width can be lowered; 8 without any."""
+        return max((step.runtime_bits for step in self.steps if step.runtime_bits), default=8)

@@ -14,6 +14,7 @@ import numpy as np
 from edgec.dtypes import Array, DType
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
+from edgec.ir.weighted import POOLED, residual_of, unpooled, weights_of
 from edgec.passes.channel_ranges import Range, channel_ranges, conv_taps
 
 _KEEPS_CHANNELS = (
@@ -92,8 +93,9 @@ def _depends(graph: Graph, node: Node, wanted: Array) -> list[tuple[str, Array]]
     values = [name for name in node.inputs if name in graph.values and graph.shape(name)]
     channels = {name: graph.shape(name)[-1] for name in values}
     everything = [(name, np.ones(size, bool)) for name, size in channels.items()]
-    if isinstance(attrs, qops.QGemm) or (isinstance(attrs, qops.QConv) and attrs.group == 1):
-        weight = graph.constants[node.inputs[1]].array[wanted]
+    plain = unpooled(attrs)
+    if isinstance(plain, qops.QGemm) or (isinstance(plain, qops.QConv) and plain.group == 1):
+        weight = weights_of(graph, node)[wanted]
         read = np.any(weight != 0, axis=tuple(range(weight.ndim - 1)))
         return [(values[0], read), *((name, wanted) for name in values[1:])]
     if is_depthwise(graph, node):
@@ -144,8 +146,12 @@ def _strike_once(graph: Graph, plan: ChannelPlan) -> bool:
 def _strike(graph: Graph, node: Node, plan: ChannelPlan) -> None:
     attrs, drop = node.attrs, plan.drop
     values = [name for name in node.inputs if name in drop]
-    residual = isinstance(attrs, qops.QConv) and attrs.residual is not None
+    residual = residual_of(attrs) is not None
     if isinstance(attrs, qops.QGemm):
+        return
+    if isinstance(attrs, POOLED) and not residual:
+        # A vector of the pool meets all channels of its group: none of them can go alone.
+        drop[values[0]] = np.zeros_like(drop[values[0]])
         return
     if isinstance(attrs, qops.QConv) and attrs.group == 1 and not residual:
         drop[values[0]] &= _foldable(graph, node, plan)

@@ -19,6 +19,7 @@ from edgec.fixedpoint import INT8_MAX, INT8_MIN, requantize, rshr, saturate
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.ops import PadMode, ReduceKind
+from edgec.ir.weighted import POOLED, residual_of, rows_at, unpooled, weights_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -63,10 +64,10 @@ def taps_outside(
 
 
 def conv_taps(graph: Graph, node: Node) -> tuple[Array, Array]:
-    """`taps_outside` for a QConv: two bool arrays [KH, KW]."""
-    attrs = node.attrs
+    """`taps_outside` for a QConv or QPooledConv: two bool arrays [KH, KW]."""
+    attrs = unpooled(node.attrs)
     _, h, w, _ = graph.shape(node.inputs[0])
-    _, kh, kw, _ = graph.shape(node.inputs[1])
+    _, kh, kw, _ = graph.shape(node.inputs[rows_at(node.attrs)])
     _, oh, ow, _ = graph.shape(node.output)
     rows = taps_outside(h, kh, attrs.strides[0], attrs.dilations[0], attrs.pads[0], oh)
     cols = taps_outside(w, kw, attrs.strides[1], attrs.dilations[1], attrs.pads[1], ow)
@@ -86,8 +87,9 @@ Ranges = Mapping[str, Range]
 
 
 def _any_code(graph: Graph, node: Node, ranges: Ranges) -> Range:
-    low = getattr(node.attrs, "act_min", INT8_MIN)
-    high = getattr(node.attrs, "act_max", INT8_MAX)
+    clamp = residual_of(node.attrs) or unpooled(node.attrs)
+    low = getattr(clamp, "act_min", INT8_MIN)
+    high = getattr(clamp, "act_max", INT8_MAX)
     channels = _channels(graph, node.output)
     return Range(np.full(channels, low, np.int64), np.full(channels, high, np.int64))
 
@@ -120,9 +122,9 @@ def _products(weight: Array | int, x: Range) -> Range:
 
 def _accumulated(graph: Graph, node: Node, terms: Range) -> Range:
     """Bias, requantization and clamp of a weighted operator; `terms` are its products [O, ...]."""
-    attrs = node.attrs
-    bias = graph.constants[node.inputs[2]].array.astype(np.int64)
-    multiplier = graph.constants[node.inputs[3]].array
+    attrs, rows = unpooled(node.attrs), rows_at(node.attrs)
+    bias = graph.constants[node.inputs[rows + 1]].array.astype(np.int64)
+    multiplier = graph.constants[node.inputs[rows + 2]].array
     axes = tuple(range(1, terms.low.ndim))
     ends = _ends(
         requantize(bias + terms.low.sum(axis=axes), multiplier, attrs.shift),
@@ -132,8 +134,8 @@ def _accumulated(graph: Graph, node: Node, terms: Range) -> Range:
 
 
 def _conv(graph: Graph, node: Node, ranges: Ranges) -> Range:
-    attrs = node.attrs
-    weight = graph.constants[node.inputs[1]].array.astype(np.int64)
+    attrs = unpooled(node.attrs)
+    weight = weights_of(graph, node).astype(np.int64)
     outputs, _, _, inputs = weight.shape
     x, zero = ranges[node.inputs[0]], _zero_point(graph, node.inputs[0])
     # [O, 1, 1, I/group]: the range of the input channel that each weight meets.
@@ -149,7 +151,7 @@ def _conv(graph: Graph, node: Node, ranges: Ranges) -> Range:
     terms = _with_padding(terms, inside[None, :, :, None], outside[None, :, :, None])
     result = _accumulated(graph, node, terms)
     if isinstance(attrs, qops.QConv) and attrs.residual is not None:
-        return _sum(attrs.residual, result, ranges[node.inputs[4]])
+        return _sum(attrs.residual, result, ranges[node.inputs[-1]])
     return result
 
 
@@ -161,9 +163,17 @@ def _with_padding(terms: Range, inside: Array, outside: Array) -> Range:
 
 
 def _gemm(graph: Graph, node: Node, ranges: Ranges) -> Range:
-    weight = graph.constants[node.inputs[1]].array.astype(np.int64)
+    weight = weights_of(graph, node).astype(np.int64)
     x, zero = ranges[node.inputs[0]], _zero_point(graph, node.inputs[0])
     return _accumulated(graph, node, _products(weight, Range(x.low - zero, x.high - zero)))
+
+
+def _pooled(graph: Graph, node: Node, ranges: Ranges) -> Range:
+    attrs = node.attrs
+    if attrs.pooling != qops.Pooling():
+        return _any_code(graph, node, ranges)
+    # Then it computes what the plain operator does on the expanded weights.
+    return (_conv if isinstance(attrs, qops.QPooledConv) else _gemm)(graph, node, ranges)
 
 
 def _sum(params: qops.AddParams, a: Range, b: Range) -> Range:
@@ -300,6 +310,7 @@ _RULES: Mapping[type, Rule] = MappingProxyType(
         qops.QConv: _conv,
         qops.QConvTranspose: _conv,
         qops.QGemm: _gemm,
+        **dict.fromkeys(POOLED, _pooled),
         qops.QAdd: _add,
         qops.QMul: _mul,
         qops.QLut: _lut,

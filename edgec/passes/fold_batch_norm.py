@@ -11,6 +11,8 @@ Rules:
 4. before: ``BatchNormalization`` of the input of a Gemm or an unpadded Conv goes into its weights
    and bias.  (With padding it would shift the zeros around the image.)
 5. alone: any other ``BatchNormalization`` becomes a depthwise 1x1 Conv.
+6. pool: rules 1 to 3 for weights that come from a pool: the factors go into their scales, if all
+   are positive; the indices stay.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ import numpy as np
 
 from edgec.dtypes import Array
 from edgec.ir import ops
-from edgec.ir.graph import Graph, GraphBuilder, Node
+from edgec.ir.graph import Constant, Graph, GraphBuilder, Node
 from edgec.passes.edit import sweep
 from edgec.passes.linear import (
     Affine,
@@ -32,6 +34,7 @@ from edgec.passes.linear import (
     per_channel,
     unpinned_linear_before,
 )
+from edgec.quant.weights import weight_params
 
 
 def fold_batch_norm(graph: Graph) -> Graph:
@@ -47,12 +50,30 @@ def _fold_after(graph: Graph, node: Node) -> Graph | None:
         return None
     affine, source = found
     linear = unpinned_linear_before(graph, node, source)
-    if linear is None or not has_float_weights(graph, linear):
+    if linear is None:
+        return None
+    if graph.constants[linear.inputs[1]].pooled is not None:
+        return _fold_into_scales(graph, linear, node, affine)
+    if not has_float_weights(graph, linear):
         return None
     weight = graph.constants[linear.inputs[1]].array.astype(np.float64)
     bias = _bias(graph, linear, len(weight))
     scale = affine.scale.reshape(-1, *[1] * (weight.ndim - 1))
     return fused(graph, linear, node, weight * scale, bias * affine.scale + affine.shift)
+
+
+def _fold_into_scales(graph: Graph, linear: Node, node: Node, affine: Affine) -> Graph | None:
+    weight, bias = graph.constants[linear.inputs[1]], bias_of(graph, linear)
+    if weight.quant is None or (bias and graph.constants[bias].quant is not None):
+        return None
+    with np.errstate(over="ignore"):
+        scale = (np.asarray(weight.quant.scale) * affine.scale).astype(np.float32)
+    # A scale cannot hold a sign, nor a factor of zero.
+    if not np.all((scale > 0) & np.isfinite(scale)):
+        return None
+    scaled = Constant(weight.name, weight.array, weight_params(scale), weight.pooled)
+    shift = _bias(graph, linear, len(weight.array)) * affine.scale + affine.shift
+    return fused(graph, linear, node, scaled, shift)
 
 
 def _affine(graph: Graph, node: Node) -> tuple[Affine, str] | None:

@@ -1,9 +1,9 @@
 """Let a convolution add the residual itself, so that its own result is never stored.
 
 Rules:
-1. residual: a QConv read only by a QAdd of two values of one shape takes over the addition, if
-   both operands are such convolutions, the one computed later.  (The other operand never depends on
-   a convolution whose only reader is the addition, so it can be computed first.)
+1. residual: a QConv or QPooledConv read only by a QAdd of two values of one shape takes over the
+   addition; if both operands are such convolutions, the one computed later.  (The other operand
+   never depends on a convolution whose only reader is the addition, so it can be computed first.)
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
+from edgec.ir.weighted import residual_of, unpooled, with_plain
 from edgec.passes.edit import sweep
 
 
@@ -22,9 +23,7 @@ def fuse_residual(graph: Graph) -> Graph:
 
 def residual_notes(before: Graph, after: Graph) -> tuple[str, ...]:
     """One line: additions that convolutions took over."""
-    count = sum(
-        isinstance(n.attrs, qops.QConv) and n.attrs.residual is not None for n in after.nodes
-    )
+    count = sum(residual_of(node.attrs) is not None for node in after.nodes)
     return (f"{count} residual additions fused into convolutions",) if count else ()
 
 
@@ -49,8 +48,8 @@ def _rewrite(graph: Graph, node: Node) -> Graph | None:
 
 def _can_take(graph: Graph, conv: Node, add: Node) -> bool:
     return (
-        isinstance(conv.attrs, qops.QConv)
-        and conv.attrs.residual is None
+        isinstance(unpooled(conv.attrs), qops.QConv)
+        and residual_of(conv.attrs) is None
         and graph.sole_consumer(conv.output) is add
     )
 
@@ -61,7 +60,7 @@ def _fused(
     """One node for both, where the convolution was, or where the addition was."""
     fused = replace(
         conv,
-        attrs=replace(conv.attrs, residual=params),
+        attrs=with_plain(conv.attrs, replace(unpooled(conv.attrs), residual=params)),
         inputs=(*conv.inputs, other),
         outputs=add.outputs,
         sources=(*conv.sources, *add.sources),

@@ -71,7 +71,7 @@ def fused(
     graph: Graph,
     linear: Node,
     follower: Node,
-    weight: Array | None,
+    weight: Array | Constant | None,
     bias: Array | Constant,
 ) -> Graph:
     """`linear` with new parameters in place of itself and `follower`.
@@ -85,7 +85,9 @@ def fused(
     """
     builder = GraphBuilder.of(graph)
     names = [*linear.inputs[:2], ""]
-    if weight is not None:
+    if isinstance(weight, Constant):
+        names[1] = builder.constant(weight.name, weight.array, weight.quant, pooled=weight.pooled)
+    elif weight is not None:
         names[1] = builder.constant(linear.inputs[1], weight.astype(np.float32))
     if isinstance(bias, Constant):
         names[2] = builder.constant(bias.name, bias.array, bias.quant)

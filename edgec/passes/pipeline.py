@@ -12,6 +12,7 @@ from edgec.passes.fuse_residual import fuse_residual, residual_notes
 from edgec.passes.hoist_clip import hoist_clip
 from edgec.passes.layout import layout
 from edgec.passes.merge_reduce import merge_reduce
+from edgec.passes.pool_layers import pool_layers, pool_notes
 from edgec.passes.remove_constant_channels import removal_notes, remove_constant_channels
 from edgec.passes.schedule import schedule, schedule_notes
 from edgec.passes.simplify import simplify
@@ -31,6 +32,7 @@ REAL_PASSES = (
 """From the imported graph to the one that is calibrated."""
 
 INTEGER_PASSES = (
+    Pass("pool_layers", Stage.INTEGER, Stage.INTEGER, pool_layers, pool_notes),
     Pass(
         "remove_constant_channels",
         Stage.INTEGER,

@@ -4,9 +4,11 @@ Interval analysis (`channel_ranges`) finds channels that hold one code for any i
 those that no output depends on; `channel_plan` keeps what all operators along a path can drop.
 
 Rules:
-1. rows: the operator that computes a removed channel loses its weights, bias and multiplier.
+1. rows: the operator that computes a removed channel loses its weights (or indices into a pool),
+   bias and multiplier.
 2. columns: a QConv or QGemm that reads it loses the weights that meet it, and what they
-   contributed, ``sum(weight) * (code - zero point)``, goes into the bias.
+   contributed, ``sum(weight) * (code - zero point)``, goes into the bias.  (A pooled operator keeps
+   all channels it reads.)
 3. depthwise: input and output channel go together.
 4. elementwise: tables, pools, sums and products drop the channel on both sides; constants of
    channels are cut.
@@ -26,9 +28,10 @@ from edgec.fixedpoint import INT32_MAX
 from edgec.ir import qops
 from edgec.ir.graph import Constant, Graph, GraphBuilder, Node
 from edgec.ir.infer import total_macs
+from edgec.ir.weighted import PLAIN, POOLED, rows_at
 from edgec.passes.channel_plan import ChannelPlan, is_depthwise, plan_removal
 
-_WEIGHTED = (qops.QConv, qops.QGemm)
+_WEIGHTED = (*PLAIN, *POOLED)
 
 
 def remove_constant_channels(graph: Graph) -> Graph:
@@ -90,8 +93,8 @@ def _cut(builder: GraphBuilder, graph: Graph, node: Node, plan: ChannelPlan) -> 
 
 
 def _cut_weighted(builder: GraphBuilder, graph: Graph, node: Node, plan: ChannelPlan) -> Node:
-    x, rest = node.inputs[0], node.inputs[4:]
-    weight, bias, multiplier = (graph.constants[name] for name in node.inputs[1:4])
+    x, at = node.inputs[0], rows_at(node.attrs)
+    weight, bias, multiplier = (graph.constants[name] for name in node.inputs[at : at + 3])
     rows = ~plan.drop[node.output]
     attrs: Any = node.attrs
     codes = bias.array.astype(np.int64)
@@ -102,7 +105,9 @@ def _cut_weighted(builder: GraphBuilder, graph: Graph, node: Node, plan: Channel
         weight = Constant(weight.name, weight.array[..., ~plan.drop[x]], weight.quant)
     folded = Constant(bias.name, codes.astype(np.int32), bias.quant)
     parameters = (_cut_constant(builder, c, 0, rows) for c in (weight, folded, multiplier))
-    return replace(node, attrs=attrs, inputs=(x, *parameters, *rest))
+    return replace(
+        node, attrs=attrs, inputs=(*node.inputs[:at], *parameters, *node.inputs[at + 3 :])
+    )
 
 
 def _folded(graph: Graph, node: Node, plan: ChannelPlan) -> Array:

@@ -9,12 +9,13 @@ from types import MappingProxyType
 
 from edgec.dtypes import Array
 from edgec.errors import QuantizationError
+from edgec.frontend.activations import checked_calibration
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Value
 from edgec.ir.qparams import QuantParams
 from edgec.options import Observer, QuantOptions
 from edgec.quant.bias_correct import correct_biases
-from edgec.quant.calibrate import Progress, calibrate, checked_calibration
+from edgec.quant.calibrate import Progress, calibrate
 from edgec.quant.derive import derived_params
 from edgec.quant.equalize import equalize
 from edgec.quant.params import Range, activation_params, range_of, real64

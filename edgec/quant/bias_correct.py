@@ -15,8 +15,9 @@ import numpy as np
 
 from edgec.dtypes import Array, DType
 from edgec.fixedpoint import INT32_MAX, round_half_up
+from edgec.frontend.activations import activations
 from edgec.ir.graph import Graph, GraphBuilder, Node
-from edgec.quant.calibrate import Progress, activations
+from edgec.quant.calibrate import Progress
 from edgec.quant.weights import WEIGHTED, accumulator_bound, bias_params
 
 SAMPLES = 32

@@ -11,11 +11,12 @@ import numpy as np
 
 from edgec.dtypes import Array
 from edgec.fixedpoint import INT8_MAX, INT8_MIN
+from edgec.frontend.activations import activations
 from edgec.interp.int_interp import run_graph
 from edgec.ir.graph import Graph
 from edgec.ir.qparams import QuantParams
 from edgec.options import QuantOptions
-from edgec.quant.calibrate import Progress, activations
+from edgec.quant.calibrate import Progress
 from edgec.quant.conversion import to_integer
 
 

@@ -108,6 +108,19 @@ class HostModel:
                 pool.shutdown(wait=True, cancel_futures=True)
         return outputs
 
+    def set_activation_bits(self, bits: int) -> int:
+        """Let layers with pooled weights see at most `bits` bits of each activation.
+
+        Returns:
+            The width in force: `bits`, or the nearest that the model has.
+
+        Raises:
+            SimulationError: the widths of the model are fixed.
+        """
+        if not self._model.set_activation_bits:
+            raise SimulationError("the widths of this model are fixed", where=self.name)
+        return int(self._model.set_activation_bits(bits))
+
     def trace(self, inputs: Sequence[Array]) -> list[bytes]:
         """Run one sample and keep every step's output tensor.
 

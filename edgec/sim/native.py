@@ -40,6 +40,7 @@ class NativeModel(ctypes.Structure):
     num_steps: int
     inputs: ctypes.Array[NativeTensor]
     outputs: ctypes.Array[NativeTensor]
+    set_activation_bits: ctypes._CFunctionType
     _fields_: ClassVar = [
         ("name", ctypes.c_char_p),
         ("digest", ctypes.c_char_p),
@@ -51,6 +52,7 @@ class NativeModel(ctypes.Structure):
         ("outputs", ctypes.POINTER(NativeTensor)),
         ("init", ctypes.c_void_p),
         ("run", ctypes.c_void_p),
+        ("set_activation_bits", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int32)),
     ]
 
 

@@ -34,6 +34,7 @@ class FirmwareInfo:
         digest: first 16 hexadecimal digits of the model's SHA-256.
         arena_bytes: working memory of the model.
         steps: number of steps of a run.
+        runtime_bits: the width of its activations can be lowered.
         inputs, outputs: its tensors.
     """
 
@@ -47,6 +48,7 @@ class FirmwareInfo:
     digest: str
     arena_bytes: int
     steps: int
+    runtime_bits: bool
     inputs: tuple[PortTensor, ...]
     outputs: tuple[PortTensor, ...]
 
@@ -128,6 +130,18 @@ class FirmwareClient:
         """
         self._link.request(f"model {index:d}")
         self._info = None
+
+    def set_activation_bits(self, bits: int) -> int:
+        """Let layers with pooled weights see at most `bits` bits of each activation.
+
+        Returns:
+            The width in force: `bits`, or the nearest that the model has.
+
+        Raises:
+            RequestError: the widths of the model are fixed.
+            SimulationError: no answer.
+        """
+        return _number(_fields(self._link.request(f"bits {max(bits, 0):d}")), "bits")
 
     def run(self, inputs: Sequence[Array]) -> FirmwareRun:
         """Run the model once on int8 inputs, in the model's order; any shape of the right size.
@@ -229,6 +243,7 @@ def _parse_info(lines: Sequence[str]) -> FirmwareInfo:
             digest=fields["digest"],
             arena_bytes=_number(fields, "arena"),
             steps=_number(fields, "steps"),
+            runtime_bits=fields.get("runtime_bits") == "1",
             inputs=tuple(_parse_tensor(line) for line in lines if line.startswith("input=")),
             outputs=tuple(_parse_tensor(line) for line in lines if line.startswith("output=")),
         )

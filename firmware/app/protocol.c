@@ -93,6 +93,9 @@ static const char *serve_info(protocol_t *protocol, char *rest) {
     put_text_field("digest=", model->digest);
     put_field("arena=", model->arena_bytes);
     put_field("steps=", model->num_steps);
+    if (model->set_activation_bits != NULL) {
+        put_field("runtime_bits=", 1);
+    }
     for (uint32_t i = 0; i < model->num_inputs; i++) {
         put_tensor("input=", i, &model->inputs[i]);
     }
@@ -111,6 +114,19 @@ static const char *serve_model(protocol_t *protocol, char *rest) {
         return "no such model";
     }
     return select_model(protocol, index);
+}
+
+static const char *serve_bits(protocol_t *protocol, char *rest) {
+    uint32_t bits = 0;
+    if (!take_uint(&rest, &bits)) {
+        return wrong_arguments;
+    }
+    if (protocol->model->set_activation_bits == NULL) {
+        return "model has fixed widths";
+    }
+    const int32_t wanted = bits < 8U ? (int32_t)bits : 8;
+    put_field("bits=", (uint32_t)protocol->model->set_activation_bits(wanted));
+    return NULL;
 }
 
 static const char *serve_ping(protocol_t *protocol, char *rest) {
@@ -271,6 +287,7 @@ static const struct {
     {"help", "", serve_help},
     {"info", "", serve_info},
     {"model", "N: select model", serve_model},
+    {"bits", "N: width of activations", serve_bits},
     {"ping", "WORD", serve_ping},
     {"write", "INPUT START HEX", serve_write},
     {"run", "", serve_run},

@@ -16,9 +16,11 @@ from edgec.dtypes import Array, DType
 from edgec.fixedpoint import INT32_MAX
 from edgec.ir import Graph, QuantParams, Value
 from edgec.ir.graph import GraphBuilder
-from edgec.ir.qops import AddParams
+from edgec.ir.pool import GROUPS
+from edgec.ir.qops import AddParams, Pooling
 
 CHANNELS = (1, 2, 3, 4, 5, 7, 8, 9, 16, 17)
+POOL_SIZES = (2, 3, 16, 17, 64, 255, 256)
 EDGE_MULTIPLIERS = (0, 1, -1, 2, INT32_MAX, -INT32_MAX, 2**30, -(2**30), 2**16 + 1)
 EDGE_SHIFTS = (1, 2, 8, 15, 16, 30, 31, 32, 33, 34, 47, 61, 62)
 
@@ -103,6 +105,31 @@ class Net:
             case _:
                 array = self.rng.integers(-128, 128, shape) * self.rng.integers(0, 2, shape)
         return array.astype(np.int8)
+
+    def pooling(self) -> Pooling:
+        """Exact responses, any width."""
+        return Pooling(self.pick([8, 8, self.integer(1, 8)]), 0)
+
+    def pool_and_indices(self, shape: tuple[int, ...]) -> tuple[Array, Array]:
+        """Pool int8 [S, G] and indices uint16 [..., ceil(I/G)] for weights of shape [..., I]."""
+        size, group = self.pick(POOL_SIZES), self.pick(GROUPS)
+        groups = -(-shape[-1] // group)
+        indices = self.rng.integers(0, size, (*shape[:-1], groups)).astype(np.uint16)
+        return self._vectors(size, group), indices
+
+    def _vectors(self, size: int, group: int) -> Array:
+        """Vectors whose positive (negative) entries sum up to 127 (-128) at most."""
+        vectors = self.rng.normal(0, 1, (size, group))
+        match self.pick(["any", "any", "any", "extremes", "positive", "zero"]):
+            case "extremes":
+                at = self.rng.permuted(np.tile(np.arange(group), (size, 1)), axis=1)
+                vectors = 127.0 * (at == 0) - 128.0 * (at == 1)
+            case "positive":
+                vectors = np.abs(vectors)
+            case "zero":
+                vectors = vectors * (np.arange(size) % 2)[:, None]
+        most = np.maximum(np.maximum(vectors, 0).sum(1) / 127, np.maximum(-vectors, 0).sum(1) / 128)
+        return np.trunc(vectors / np.maximum(most, 1e-3)[:, None]).astype(np.int8)
 
     def clamp(self, zero_point: int) -> dict[str, int]:
         ranges = [(-128, 127), (zero_point, 127), (-128, zero_point), (-7, 9)]

@@ -29,7 +29,11 @@ def depthwise(net: Net, x: str) -> str:
     return _conv(net, x, channels, channels * net.pick([1, 1, 2, 3]))
 
 
-def _conv(net: Net, x: str, group: int, filters: int) -> str:
+def pooled_conv(net: Net, x: str) -> str:
+    return _conv(net, x, 1, net.pick(CHANNELS), net.pooling())
+
+
+def _conv(net: Net, x: str, group: int, filters: int, pooling: qops.Pooling | None = None) -> str:
     _, height, width, channels = net.shape(x)
     kernel, strides, pads, dilations = _window(net, height, width)
     depth = channels // group
@@ -41,7 +45,7 @@ def _conv(net: Net, x: str, group: int, filters: int) -> str:
     )
     quant = net.quant()
     zero_point = quant.tensor_zero_point
-    parameters, shift = _weights(net, (filters, *kernel, depth))
+    parameters, shift = _weights(net, (filters, *kernel, depth), pooling)
     residual, extra = None, []
     if net.pick([True, False, False]):
         y_quant = net.quant()
@@ -59,7 +63,8 @@ def _conv(net: Net, x: str, group: int, filters: int) -> str:
         **net.clamp(zero_point),
         residual=residual,
     )
-    return net.node(attrs, [x, *parameters, *extra], net.output(y_shape, quant))
+    whole = attrs if pooling is None else qops.QPooledConv(attrs, pooling)
+    return net.node(whole, [x, *parameters, *extra], net.output(y_shape, quant))
 
 
 def conv_transpose(net: Net, x: str) -> str:
@@ -87,13 +92,22 @@ def conv_transpose(net: Net, x: str) -> str:
 
 
 def gemm(net: Net, x: str) -> str:
+    return _gemm(net, x, None)
+
+
+def pooled_gemm(net: Net, x: str) -> str:
+    return _gemm(net, x, net.pooling())
+
+
+def _gemm(net: Net, x: str, pooling: qops.Pooling | None) -> str:
     *rows, depth = net.shape(x)
     units = net.pick(CHANNELS)
-    parameters, shift = _weights(net, (units, depth))
+    parameters, shift = _weights(net, (units, depth), pooling)
     quant = net.quant()
     zero_point = quant.tensor_zero_point
     attrs = qops.QGemm(shift, zero_point, **net.clamp(zero_point))
-    return net.node(attrs, [x, *parameters], net.output((*rows, units), quant))
+    whole = attrs if pooling is None else qops.QPooledGemm(attrs, pooling)
+    return net.node(whole, [x, *parameters], net.output((*rows, units), quant))
 
 
 def add(net: Net, x: str) -> str:
@@ -253,6 +267,8 @@ OPS: Mapping[str, OpKind] = MappingProxyType(
         "depthwise": OpKind(depthwise, True),
         "conv_transpose": OpKind(conv_transpose, True),
         "gemm": OpKind(gemm),
+        "pooled_conv": OpKind(pooled_conv, True),
+        "pooled_gemm": OpKind(pooled_gemm),
         "add": OpKind(add),
         "mul": OpKind(mul),
         "lut": OpKind(lut),
@@ -298,12 +314,19 @@ def _pool_window(net: Net, height: int, width: int) -> tuple[Pair, Pair, Pads2D,
     return _window(net, height, width)
 
 
-def _weights(net: Net, shape: tuple[int, ...]) -> tuple[list[str], int]:
-    """Names of (weight, bias, multiplier), and the shift."""
+def _weights(
+    net: Net, shape: tuple[int, ...], pooling: qops.Pooling | None = None
+) -> tuple[list[str], int]:
+    """Names of (weight, or pool and indices, bias, multiplier), and the shift."""
     filters, depth = shape[0], math.prod(shape[1:])
-    typical = 74.0 * 74.0 * math.sqrt(depth)
+    if pooling is None:
+        weights, size = (net.codes(shape),), 74.0
+    else:
+        weights = net.pool_and_indices(shape)
+        size = max(float(weights[0].std()), 1.0)
+    typical = 74.0 * size * math.sqrt(depth)
     multiplier, shift = net.requant(filters, typical)
-    arrays = (net.codes(shape), net.bias(filters, typical), multiplier)
+    arrays = (*weights, net.bias(filters, typical), multiplier)
     return [net.constant(array) for array in arrays], shift
 
 

@@ -65,6 +65,49 @@ def gemm(attrs, inputs, zy, at):
     return clamp(attrs, attrs.y_zero_point + rshr(acc * int(multiplier[n]), attrs.shift))
 
 
+def rounded(code: int, bits: int) -> int:
+    """t(q) of `qops.Pooling`."""
+    half = 2 ** (7 - bits) if bits < 8 else 0
+    step = 2 ** (8 - bits)
+    return min(code + 128 + half, 255) // step * step
+
+
+def responses(
+    pooling: qops.Pooling, x: Operand, at: tuple[int, ...], pool: Array, row: Array
+) -> int:
+    """2**k times the sum of the responses r[g, row[g]] at position `at` of x."""
+    group, bits, total = pool.shape[1], pooling.activation_bits, 0
+    channels = [int(code) for code in x.array[at]]
+    for g, index in enumerate(row):
+        exact = 0
+        for j, code in enumerate(channels[g * group : (g + 1) * group]):
+            centred = rounded(code, bits) - rounded(x.zero_point, bits)
+            exact += centred * int(pool[index, j])
+        total += rshr(exact, pooling.response_shift)
+    return total * 2**pooling.response_shift
+
+
+def pooled_conv(attrs, inputs, zy, at):
+    x, pool, indices, bias, multiplier = (operand.array for operand in inputs[:5])
+    n, oy, ox, o = at
+    inner = attrs.conv
+    acc = int(bias[o])
+    for ky, kx in np.ndindex(*indices.shape[1:3]):
+        y = oy * inner.strides[0] - inner.pads[0] + ky * inner.dilations[0]
+        z = ox * inner.strides[1] - inner.pads[1] + kx * inner.dilations[1]
+        if 0 <= y < x.shape[1] and 0 <= z < x.shape[2]:
+            acc += responses(attrs.pooling, inputs[0], (n, y, z), pool, indices[o, ky, kx])
+    t = clamp(inner, inner.y_zero_point + rshr(acc * int(multiplier[o]), inner.shift))
+    return t if inner.residual is None else add_params(inner.residual, t, int(inputs[5].array[at]))
+
+
+def pooled_gemm(attrs, inputs, zy, at):
+    pool, indices, bias, multiplier = (operand.array for operand in inputs[1:])
+    inner, n = attrs.gemm, at[-1]
+    acc = int(bias[n]) + responses(attrs.pooling, inputs[0], at[:-1], pool, indices[n])
+    return clamp(inner, inner.y_zero_point + rshr(acc * int(multiplier[n]), inner.shift))
+
+
 def _broadcast(array: Array, at: tuple[int, ...]) -> int:
     at = at[len(at) - array.ndim :]
     return int(array[tuple(0 if n == 1 else i for n, i in zip(array.shape, at, strict=True))])
@@ -206,6 +249,8 @@ ELEMENTS: dict[type, Element] = {
     qops.QConv: conv,
     qops.QConvTranspose: conv_transpose,
     qops.QGemm: gemm,
+    qops.QPooledConv: pooled_conv,
+    qops.QPooledGemm: pooled_gemm,
     qops.QAdd: add,
     qops.QMul: mul,
     qops.QLut: lut,

@@ -22,7 +22,7 @@ BASE = (
 )
 MIDDLE = (
     *("integer", "inspection", "quantization", "checks", "fits", "session", "evaluation"),
-    *("report", "report_build", "report_text", "console", "stack"),
+    *("report", "report_build", "report_text", "console", "stack", "firmware", "report_bundle"),
 )
 LAYERS = {
     **dict.fromkeys(BASE, 0),
@@ -33,7 +33,7 @@ LAYERS = {
     **dict.fromkeys(("codegen", "templates", "sim"), 5),
     **dict.fromkeys(MIDDLE, 6),
     "profile": 7,
-    **dict.fromkeys(("driver", "budget"), 8),
+    **dict.fromkeys(("driver", "budget", "bundle"), 8),
     **dict.fromkeys(("cli", "cli_errors", "__main__"), 9),
 }
 

@@ -10,6 +10,7 @@ import pytest
 from quant_samples import Sketch, branches, conv, gemm, perceptron, relu, residual_network, samples
 
 from edgec.errors import ConfigError, QuantizationError
+from edgec.frontend.activations import activations, checked_calibration
 from edgec.frontend.float_model import FloatModel
 from edgec.frontend.onnx_export import export_real
 from edgec.ir import ops
@@ -18,7 +19,6 @@ from edgec.ir.qparams import QuantParams
 from edgec.ir.verify import Stage, verify
 from edgec.options import Observer, QuantOptions
 from edgec.quant import CalibrationSource, annotate, sqnr_db, to_integer
-from edgec.quant.calibrate import activations, checked_calibration
 from edgec.quant.ties import moves_codes
 
 PIN = QuantParams.per_tensor(0.05, 4)

@@ -68,6 +68,8 @@ typedef struct edgec_model {
     const edgec_tensor_t *outputs;
     edgec_status_t (*init)(edgec_context_t *context, void *arena, uint32_t arena_bytes);
     edgec_status_t (*run)(edgec_context_t *context);
+    /* See edgec_<name>_set_activation_bits in the model's header; NULL: its widths are fixed. */
+    int32_t (*set_activation_bits)(int32_t bits);
 } edgec_model_t;
 
 #ifdef __cplusplus

@@ -1,0 +1,72 @@
+"""One view of the integer operators with weights, plain or pooled.
+
+A pooled operator holds a plain one, and its weights are two constants (pool and indices) where a
+plain one has one.  Passes and the lowering ask here, so that both kinds are treated alike.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from edgec.dtypes import Array
+from edgec.errors import InternalError
+from edgec.ir import qops
+from edgec.ir.graph import Graph, Node
+from edgec.ir.pool import expand
+
+POOLED = (qops.QPooledConv, qops.QPooledGemm)
+"""Operators whose inputs are x, pool, indices, bias, multiplier and maybe a residual."""
+PLAIN = (qops.QConv, qops.QGemm)
+"""Operators whose inputs are x, weight, bias, multiplier and maybe a residual; those of `POOLED`
+hold one."""
+
+
+def unpooled(attrs: Any) -> Any:
+    """The plain operator inside a pooled one; any other as it is."""
+    match attrs:
+        case qops.QPooledConv(conv=inner) | qops.QPooledGemm(gemm=inner):
+            return inner
+        case _:
+            return attrs
+
+
+def with_plain(attrs: Any, plain: Any) -> Any:
+    """The operator with another plain one inside, or that one itself when nothing is pooled."""
+    match attrs:
+        case qops.QPooledConv():
+            return qops.QPooledConv(plain, attrs.pooling)
+        case qops.QPooledGemm():
+            return qops.QPooledGemm(plain, attrs.pooling)
+        case _:
+            return plain
+
+
+def residual_of(attrs: Any) -> qops.AddParams | None:
+    """The addition at the end of a convolution, if there is one."""
+    plain = unpooled(attrs)
+    return plain.residual if isinstance(plain, qops.QConv) else None
+
+
+def rows_at(attrs: Any) -> int:
+    """Which input of the operator holds one entry per output channel along its first axis.
+
+    That is the weight of a plain operator, the indices of a pooled one; bias and multiplier follow.
+    """
+    return 2 if isinstance(attrs, POOLED) else 1
+
+
+def weights_of(graph: Graph, node: Node) -> Array:
+    """The int8 weights of an operator, those of a pooled one expanded.
+
+    Returns:
+        int8 [O, KH, KW, I/group] of a convolution, [N, K] of a matrix product.
+
+    Raises:
+        InternalError: the operator has no weights.
+    """
+    if isinstance(node.attrs, POOLED):
+        vectors, indices = (graph.constants[name].array for name in node.inputs[1:3])
+        return expand(vectors, indices, graph.shape(node.inputs[0])[-1])
+    if not isinstance(node.attrs, (*PLAIN, qops.QConvTranspose)):
+        raise InternalError(f"{node.op} has no weights", where=node.name)
+    return graph.constants[node.inputs[1]].array

@@ -1,0 +1,42 @@
+"""The pool itself: int8 vectors within the sums that `ir.pool.WeightPool` asks for."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from edgec.dtypes import Array
+from edgec.fixedpoint import INT8_MAX, INT8_MIN, round_half_up
+
+
+def integer_pool(vectors: Array) -> tuple[Array, float]:
+    """The nearest legal int8 pool.
+
+    Args:
+        vectors: float64 [S, G].
+
+    Returns:
+        int8 [S, G] and the unit, a float32 number: ``vectors`` is about ``unit * codes``.  The
+        unit is the least at which no vector's positive or negative entries sum up to too much.
+    """
+    positive = np.maximum(vectors, 0).sum(1).max(initial=0.0)
+    negative = -np.minimum(vectors, 0).sum(1).min(initial=0.0)
+    unit = float(np.float32(max(positive / INT8_MAX, negative / -INT8_MIN)))
+    if unit < np.finfo(np.float32).tiny:
+        return np.zeros(vectors.shape, np.int8), 1.0
+    steps = vectors / unit
+    codes = round_half_up(steps).astype(np.int64)
+    # Rounding can exceed a sum by a few; towards zero it never does.
+    wrong = ~legal(codes)
+    codes[wrong] = np.trunc(steps[wrong] * (1 - 1e-6)).astype(np.int64)
+    return codes.astype(np.int8), unit
+
+
+def legal(codes: Array) -> Array:
+    """bool [S]: whether the sums of whole numbers [S, G] are those of a pool vector."""
+    high, low = np.maximum(codes, 0).sum(1), np.minimum(codes, 0).sum(1)
+    return np.asarray((high <= INT8_MAX) & (low >= INT8_MIN))
+
+
+def mirrored(half: Array) -> Array:
+    """A pool whose second half is the negative of its first."""
+    return np.concatenate([half, -half])

@@ -1,0 +1,78 @@
+"""`edgec bundle`: several models in one firmware."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from bad_input_support import CALIBRATION, MLP
+
+from edgec.board import load_board
+from edgec.cli import run_app
+from edgec.sim.emulator import EmulatedFirmware
+
+RESNET = MLP.with_name("digits_resnet.onnx")
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    root = tmp_path_factory.mktemp("bundle")
+    for model, name in ((MLP, "mlp"), (RESNET, "resnet")):
+        options = ["--board", "nucleo", "--calibration", str(CALIBRATION)]
+        arguments = ["compile", str(model), *options, "--out", str(root / name), "--no-verify"]
+        assert run_app([*arguments, "--no-build"]) == 0
+    return root / "mlp", root / "resnet"
+
+
+def test_one_firmware_serves_both(
+    folders: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "both"
+    assert run_app(["bundle", *map(str, folders), "--out", str(out), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [model["name"] for model in found["models"]] == ["digits_mlp", "digits_resnet"]
+    assert all(model["checked"] for model in found["models"])
+    assert found == json.loads((out / "bundle.json").read_text())
+    with EmulatedFirmware(out / "firmware.elf", load_board("nucleo")) as firmware:
+        assert firmware.info().models == 2
+        for index, classes in enumerate((10, 10)):
+            firmware.client.select(index)
+            inputs = [np.zeros(tensor.size_bytes, np.int8) for tensor in firmware.info().inputs]
+            assert firmware.run(inputs).outputs[0].size == classes
+
+
+def test_flash_takes_a_bundle(
+    folders: tuple[Path, Path],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    out = tmp_path / "both"
+    assert run_app(["bundle", *map(str, folders), "--out", str(out)]) == 0
+    monkeypatch.setenv("PATH", "")
+    assert run_app(["flash", str(out)]) != 0
+    assert "no upload program" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("take", "message"),
+    [
+        (lambda mlp, resnet, host: [mlp], "two build folders"),
+        (lambda mlp, resnet, host: [mlp, mlp], "same name"),
+        (lambda mlp, resnet, host: [resnet, host], "compiled for host"),
+        (lambda mlp, resnet, host: [mlp, mlp.parent], "report.json"),
+    ],
+)
+def test_what_does_not_go_together(
+    folders: tuple[Path, Path],
+    compiled_mlp: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    take: object,
+    message: str,
+) -> None:
+    assert callable(take)
+    arguments = [str(folder) for folder in take(*folders, compiled_mlp)]
+    assert run_app(["bundle", *arguments, "--out", str(tmp_path / "no")]) == 2
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "no").exists()
