@@ -14,8 +14,28 @@ import typer
 
 from edgec import __version__, console
 from edgec.cli_errors import guarded
+from edgec.cli_options import (
+    DEFAULTS,
+    POOL_DEFAULTS,
+    ActivationBits,
+    BiasCorrection,
+    Equalize,
+    Folder,
+    Json,
+    MaxDrop,
+    MemoryOption,
+    Model,
+    ObserverOption,
+    On,
+    Percentile,
+    PoolKernels,
+    PoolTable,
+    RuntimeBits,
+    Shapes,
+    shapes_of,
+)
 from edgec.errors import ConfigError
-from edgec.options import Budget, CompileOptions, Observer, QuantOptions
+from edgec.options import Budget, CompileOptions, PoolKernelOptions, QuantOptions
 
 app = typer.Typer(
     name="edgec",
@@ -26,41 +46,6 @@ app = typer.Typer(
     help="Compile trained ONNX networks into tested firmware for Arm microcontrollers.\n\n"
     "Start with: edgec inspect MODEL.onnx, then edgec compile MODEL.onnx --board nucleo",
 )
-
-
-Model = Annotated[Path, typer.Argument(metavar="MODEL.onnx", help="Float or QDQ int8 ONNX model.")]
-Folder = Annotated[Path, typer.Argument(metavar="DIR", help="Folder written by edgec compile.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
-On = Annotated[
-    str, typer.Option("--on", help="host: the same C, native; emulator: the very firmware.elf.")
-]
-Shapes = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--shape", metavar="NAME=1,3,32,32", help="Shape of an input with dynamic dimensions."
-    ),
-]
-ObserverOption = Annotated[
-    Observer, typer.Option(help="How activation ranges are chosen from calibration data.")
-]
-Percentile = Annotated[float, typer.Option(help="Kept share in percent (percentile observer).")]
-Equalize = Annotated[
-    bool, typer.Option("--equalize/--no-equalize", help="Cross-layer equalization of weights.")
-]
-BiasCorrection = Annotated[
-    bool,
-    typer.Option(
-        "--bias-correction/--no-bias-correction", help="Correct each layer's mean output error."
-    ),
-]
-MemoryOption = Annotated[
-    str,
-    typer.Option(
-        "--memory",
-        help="flash: as the board runs it; sram: code and weights in RAM; ideal: no wait states.",
-    ),
-]
-_DEFAULTS = QuantOptions()
 
 
 def _version(value: bool) -> None:
@@ -91,10 +76,10 @@ def compile_command(
         Path | None, typer.Option(help="Output folder [default: build/<model>-<board>].")
     ] = None,
     shape: Shapes = None,
-    observer: ObserverOption = _DEFAULTS.observer,
-    percentile: Percentile = _DEFAULTS.percentile,
-    equalize: Equalize = _DEFAULTS.equalize,
-    bias_correction: BiasCorrection = _DEFAULTS.bias_correction,
+    observer: ObserverOption = DEFAULTS.observer,
+    percentile: Percentile = DEFAULTS.percentile,
+    equalize: Equalize = DEFAULTS.equalize,
+    bias_correction: BiasCorrection = DEFAULTS.bias_correction,
     build: Annotated[bool, typer.Option("--build/--no-build", help="Build firmware too.")] = True,
     verify: Annotated[
         bool,
@@ -116,6 +101,11 @@ def compile_command(
             help="Fail when the firmware is larger, or its estimated inference slower.",
         ),
     ] = None,
+    activation_bits: ActivationBits = str(POOL_DEFAULTS.activation_bits),
+    max_drop: MaxDrop = POOL_DEFAULTS.max_drop,
+    runtime_bits: RuntimeBits = False,
+    pool_kernel: PoolKernels = None,
+    pool_table: PoolTable = None,
     json: Json = False,
 ) -> None:
     """Quantize MODEL, generate C, build firmware for BOARD and check it against the reference.
@@ -127,13 +117,16 @@ def compile_command(
     from edgec.report_text import print_report
 
     options = CompileOptions(
-        shapes=_shapes(shape),
+        shapes=shapes_of(shape),
         quant=QuantOptions(observer, percentile, equalize, bias_correction),
         build=build,
         verify=verify,
         force=force,
         dump_ir=dump_ir,
         budget=Budget.parse(budget) if budget is not None else None,
+        pool=PoolKernelOptions.parse(
+            activation_bits, max_drop, runtime_bits, pool_kernel or (), pool_table
+        ),
     )
     with console.status("compiling") as say:
         result = driver.compile_model(
@@ -192,11 +185,26 @@ def evaluate(
     limit: Annotated[
         int | None, typer.Option(min=1, help="Use only the first LIMIT samples.")
     ] = None,
+    bits: Annotated[
+        str | None,
+        typer.Option(
+            metavar="8,6,4,3,2",
+            help="Accuracy and cycles at these widths of activations (compile --runtime-bits).",
+        ),
+    ] = None,
+    html: Annotated[
+        Path | None, typer.Option(help="With --bits: draw the curve into this .html file.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Accuracy of a compiled model, beside its float original, on labelled data."""
     from edgec import evaluation
 
+    if bits is not None:
+        _evaluate_widths(folder, data, bits, on, limit, html, json)
+        return
+    if html is not None:
+        raise ConfigError("there is no curve without widths", hint="add --bits 8,6,4,3,2")
     with console.progress("evaluating") as progress:
         result = evaluation.evaluate(folder, data, on, limit, progress)
     if json:
@@ -211,6 +219,29 @@ def evaluate(
     console.out.print(console.table("Accuracy", ("", ">"), rows))
     other = "emulator" if on == "host" else "host"
     console.print_next(f"edgec evaluate {folder} --data {data} --on {other}")
+
+
+def _evaluate_widths(
+    folder: Path, data: Path, bits: str, on: str, limit: int | None, html: Path | None, json: bool
+) -> None:
+    """The part of `evaluate` that looks at several widths of activations."""
+    from edgec.profile.text import print_trade_off
+    from edgec.profile.widths import parse_widths, trade_off
+    from edgec.profile.widths_html import write_widths_html
+
+    widths = parse_widths(bits)
+    with console.progress("evaluating") as progress:
+        found = trade_off(folder, data, widths, on, limit, progress)
+    if html is not None:
+        write_widths_html(found, html)
+    if json:
+        console.print_json(found.to_json())
+        return
+    print_trade_off(found, console.out)
+    if html is None:
+        console.print_next(f"edgec evaluate {folder} --data {data} --bits {bits} --html bits.html")
+    else:
+        console.out.print(f"written to {html}", markup=False)
 
 
 @app.command()
@@ -295,10 +326,10 @@ def quantize(
         Path | None, typer.Option(help=".npz with typical inputs: 'x' [N, ...].")
     ] = None,
     shape: Shapes = None,
-    observer: ObserverOption = _DEFAULTS.observer,
-    percentile: Percentile = _DEFAULTS.percentile,
-    equalize: Equalize = _DEFAULTS.equalize,
-    bias_correction: BiasCorrection = _DEFAULTS.bias_correction,
+    observer: ObserverOption = DEFAULTS.observer,
+    percentile: Percentile = DEFAULTS.percentile,
+    equalize: Equalize = DEFAULTS.equalize,
+    bias_correction: BiasCorrection = DEFAULTS.bias_correction,
     json: Json = False,
 ) -> None:
     """Quantize a float model to a standard QDQ int8 ONNX file that onnxruntime runs."""
@@ -306,7 +337,7 @@ def quantize(
     from edgec.report_text import print_quantization
 
     options = CompileOptions(
-        shapes=_shapes(shape), quant=QuantOptions(observer, percentile, equalize, bias_correction)
+        shapes=shapes_of(shape), quant=QuantOptions(observer, percentile, equalize, bias_correction)
     )
     with console.status("quantizing") as say:
         result = quantize_model(
@@ -351,7 +382,7 @@ def inspect(model: Model, shape: Shapes = None, json: Json = False) -> None:
     from edgec import inspection
     from edgec.report_text import print_inspection
 
-    result = inspection.inspect(model, _shapes(shape))
+    result = inspection.inspect(model, shapes_of(shape))
     if json:
         console.print_json(result.to_json())
         return
@@ -408,23 +439,6 @@ def flash(
     console.out.print(done, markup=False)
     baud = board.console.baud if board.console else 115200
     console.print_next(f"python -m serial.tools.miniterm - {baud}    (then type: help)")
-
-
-def _shapes(texts: list[str] | None) -> dict[str, tuple[int, ...]]:
-    """`NAME=1,3,32,32` options as a mapping."""
-    shapes: dict[str, tuple[int, ...]] = {}
-    for text in texts or []:
-        name, separator, sizes = text.rpartition("=")
-        try:
-            shape = tuple(int(size) for size in sizes.split(","))
-        except ValueError:
-            shape = ()
-        if not separator or not name or not shape or min(shape) < 1:
-            raise ConfigError(
-                f"cannot read the shape {text!r}", where="--shape", hint="like --shape x=1,3,32,32"
-            )
-        shapes[name] = shape
-    return shapes
 
 
 def run_app(arguments: list[str] | None = None) -> int:

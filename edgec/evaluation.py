@@ -6,7 +6,7 @@ import dataclasses
 import json
 import logging
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,14 @@ from edgec.frontend.float_model import FloatModel
 from edgec.output_dir import write_whole
 from edgec.report import Report, TensorReport
 from edgec.samples import load_labels, load_samples
-from edgec.session import MODEL_COPY, Progress, input_specs, open_session, to_model
+from edgec.session import (
+    MODEL_COPY,
+    Progress,
+    check_width,
+    input_specs,
+    open_session,
+    to_model,
+)
 
 _LAST = "evaluation.json"
 _MAX_LAST_BYTES = 64 * 1024
@@ -37,6 +44,7 @@ class Evaluation:
         agreement: share of samples whose argmax equals the float model's.
         n: number of samples.
         on: what ran it: "host" or "emulator".
+        bits: most bits of an activation that layers with pooled weights saw; None: as compiled.
     """
 
     accuracy: float
@@ -44,6 +52,7 @@ class Evaluation:
     agreement: float
     n: int
     on: str
+    bits: int | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON data."""
@@ -69,27 +78,77 @@ def evaluate(
     Raises:
         ConfigError: data that do not fit, or a model that gives no scores for classes.
     """
-    folder, data = Path(folder), Path(data)
+    folder = Path(folder)
     report = Report.read(folder)
+    (result,) = _evaluated(folder, report, Path(data), (None,), on, limit, progress)
+    _remember(folder, report, result)
+    return result
+
+
+def evaluate_widths(
+    folder: Path | str,
+    data: Path | str,
+    widths: Sequence[int],
+    on: str = "host",
+    limit: int | None = None,
+    progress: Progress | None = None,
+) -> tuple[Evaluation, ...]:
+    """Evaluate a classifier with pooled weights at several widths of activations.
+
+    Args:
+        folder: build folder, compiled with run-time widths.
+        data: as in `evaluate`.
+        widths: most bits that a layer with pooled weights sees of an activation, 1 to 8 each.
+        on: "host" or "emulator".
+        limit: use only the first so many samples.
+        progress: told (samples done, samples), all widths taken together.
+
+    Returns:
+        One result per width, in order.
+
+    Raises:
+        ConfigError: as `evaluate`, or the build's widths are fixed.
+    """
+    folder = Path(folder)
+    report = Report.read(folder)
+    for bits in widths:
+        check_width(report, bits, folder)
+    return _evaluated(folder, report, Path(data), widths, on, limit, progress)
+
+
+def _evaluated(
+    folder: Path,
+    report: Report,
+    data: Path,
+    widths: Sequence[int | None],
+    on: str,
+    limit: int | None,
+    progress: Progress | None,
+) -> tuple[Evaluation, ...]:
     samples = load_samples(data, input_specs(report))
     count = len(next(iter(samples.values())))
     labels = load_labels(data, count)[:limit]
     samples = {name: array[:limit] for name, array in samples.items()}
     output = _decision(report)
     _check_labels(labels, output, data)
-    session, original = open_session(folder, on), FloatModel(folder / MODEL_COPY)
-    found = _classes(session.run(samples, _part(progress, 0))[output.name])
+    sessions = [open_session(folder, on, bits) for bits in widths]
+    runs = len(widths) + 1
+    original = FloatModel(folder / MODEL_COPY)
     inputs = _float_inputs(report, samples)
-    wanted = _classes(original.run(inputs, progress=_part(progress, 1))[output.name])
-    result = Evaluation(
-        accuracy=float(np.mean(found == labels)),
-        float_accuracy=float(np.mean(wanted == labels)),
-        agreement=float(np.mean(found == wanted)),
-        n=len(labels),
-        on=on,
-    )
-    _remember(folder, report, result)
-    return result
+    wanted = _classes(original.run(inputs, progress=_part(progress, 0, runs))[output.name])
+    results = []
+    for number, (bits, session) in enumerate(zip(widths, sessions, strict=True), start=1):
+        found = _classes(session.run(samples, _part(progress, number, runs))[output.name])
+        result = Evaluation(
+            accuracy=float(np.mean(found == labels)),
+            float_accuracy=float(np.mean(wanted == labels)),
+            agreement=float(np.mean(found == wanted)),
+            n=len(labels),
+            on=on,
+            bits=bits,
+        )
+        results.append(result)
+    return tuple(results)
 
 
 def last_evaluation(folder: Path, report: Report) -> Evaluation | None:
@@ -114,11 +173,11 @@ def _remember(folder: Path, report: Report, result: Evaluation) -> None:
         _log.warning("the result is not kept for edgec compare: %s", error.what)
 
 
-def _part(progress: Progress | None, number: int) -> Progress | None:
-    """The progress of the first (0) or second (1) half of the work."""
+def _part(progress: Progress | None, number: int, parts: int) -> Progress | None:
+    """The progress of one of several equal parts of the work."""
     if progress is None:
         return None
-    return lambda done, total: progress(number * total + done, 2 * total)
+    return lambda done, total: progress(number * total + done, parts * total)
 
 
 def _decision(report: Report) -> TensorReport:

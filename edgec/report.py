@@ -149,6 +149,39 @@ class CheckReport:
 
 
 @dataclass(frozen=True, slots=True)
+class PooledLayerReport:
+    """How a layer with pooled weights is computed, and why so.
+
+    Attributes:
+        layer: name of the layer's output.
+        kernel: "responses", "direct", "decode" or "expand".
+        builder: how responses are built: "multiply", "bitserial" or "nibble"; "" without any.
+        lanes: sums in a 32-bit word.
+        chunk_groups: groups of channels whose responses exist at one time; 0 without any.
+        scratch_bytes: SRAM of a call: response table, partial sums.
+        table_bytes: look-up tables of bit patterns; 0 without any.
+        table_place: "flash" or "SRAM"; "" without a table.
+        activation_bits: bits that the layer sees of an activation.
+        response_shift: bits that a response is rounded by.
+        cycles: the planner's estimate; None on the host, whose time is not modelled.
+        reason: why this kernel, in words.
+    """
+
+    layer: str
+    kernel: str
+    builder: str
+    lanes: int
+    chunk_groups: int
+    scratch_bytes: int
+    table_bytes: int
+    table_place: str
+    activation_bits: int
+    response_shift: int
+    cycles: int | None
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class OnnxruntimeReport:
     """Outputs beside those of onnxruntime on the exported QDQ model.
 
@@ -167,7 +200,12 @@ class OnnxruntimeReport:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """Everything about one compilation."""
+    """Everything about one compilation.
+
+    Attributes:
+        pooled: layers with pooled weights, in the program's order.
+        runtime_bits: the width of their activations can be lowered while the firmware runs.
+    """
 
     schema: int
     edgec: str
@@ -188,6 +226,8 @@ class Report:
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
     buffers: tuple[BufferReport, ...] = ()
+    pooled: tuple[PooledLayerReport, ...] = ()
+    runtime_bits: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON data."""

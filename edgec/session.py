@@ -19,6 +19,7 @@ from edgec.board import Board
 from edgec.dtypes import Array
 from edgec.errors import ConfigError
 from edgec.ir import QuantParams
+from edgec.options import MAX_ACTIVATION_BITS
 from edgec.report import Report, TensorReport
 from edgec.samples import InputSpec, check_samples, load_samples
 from edgec.sim.emulator import EmulatedFirmware
@@ -107,18 +108,45 @@ class Session:
         }
 
 
-def open_session(folder: Path, on: str) -> Session:
+def open_session(folder: Path, on: str, bits: int | None = None) -> Session:
     """The model of a build folder, on "host" or "emulator".
 
+    Args:
+        folder: build folder.
+        on: what runs it.
+        bits: let layers with pooled weights see at most so many bits of each activation, 1 to 8;
+            None: the widths that they were compiled with.
+
     Raises:
-        ConfigError: unknown target, or the folder holds no build for it.
+        ConfigError: unknown target, the folder holds no build for it, or its widths are fixed.
     """
     report = Report.read(folder)
+    check_width(report, bits, folder)
     if on == "host":
-        return Session(report, host_runner(folder / LIBRARY_DIR))
+        return Session(report, host_runner(folder / LIBRARY_DIR, bits))
     if on == "emulator":
-        return Session(report, emulator_runner(folder, report.board))
+        return Session(report, emulator_runner(folder, report.board, bits))
     raise ConfigError(f"cannot run on {on!r}", hint=f"--on takes {' or '.join(TARGETS)}")
+
+
+def check_width(report: Report, bits: int | None, folder: Path) -> None:
+    """Refuse a width of activations that a build cannot be set to.
+
+    Raises:
+        ConfigError: its widths are fixed, or `bits` is no width.
+    """
+    if bits is None:
+        return
+    if not 1 <= bits <= MAX_ACTIVATION_BITS:
+        raise ConfigError(
+            f"{bits} is no width of activations", hint=f"widths are 1 to {MAX_ACTIVATION_BITS}"
+        )
+    if not report.runtime_bits:
+        raise ConfigError(
+            "was compiled with fixed widths of activations",
+            where=str(folder),
+            hint="compile a model with pooled weights (edgec compress) with --runtime-bits",
+        )
 
 
 def run_file(
@@ -134,17 +162,20 @@ def input_specs(report: Report) -> list[InputSpec]:
     return [InputSpec(tensor.name, tensor.shape) for tensor in report.inputs]
 
 
-def host_runner(library_dir: Path) -> IntegerModel:
+def host_runner(library_dir: Path, bits: int | None = None) -> IntegerModel:
     """Runs the generated library natively, over all processors."""
 
     def run(inputs: list[Array], progress: Progress | None = None) -> list[Array]:
         with tempfile.TemporaryDirectory(prefix="edgec-host-") as build_dir:
-            return HostModel(library_dir, Path(build_dir)).run(inputs, progress)
+            model = HostModel(library_dir, Path(build_dir))
+            if bits is not None:
+                model.set_activation_bits(bits)
+            return model.run(inputs, progress)
 
     return run
 
 
-def emulator_runner(folder: Path, board: Board) -> IntegerModel:
+def emulator_runner(folder: Path, board: Board, bits: int | None = None) -> IntegerModel:
     """Runs the firmware of a build folder in the board's emulator, one sample after the other."""
     elf = firmware_program(folder, board)
 
@@ -152,6 +183,8 @@ def emulator_runner(folder: Path, board: Board) -> IntegerModel:
         count = len(inputs[0])
         runs: list[tuple[Array, ...]] = []
         with EmulatedFirmware(elf, board) as firmware:
+            if bits is not None:
+                firmware.client.set_activation_bits(bits)
             for index in range(count):
                 runs.append(firmware.run([array[index] for array in inputs]).outputs)
                 if progress is not None:

@@ -15,6 +15,7 @@ from onnx_ir.passes import common
 from onnxscript.optimizer import fold_constants_ir
 
 from edgec.frontend.boundary import library_call
+from edgec.frontend.pool_lookup import is_weight_lookup
 
 MAX_FOLDED_ELEMENTS = 1 << 24
 """Largest tensor that folding may create; a graph could ask for any size in a few bytes."""
@@ -80,7 +81,7 @@ class _FoldBudget:
 
     def may_fold(self, node: ir.Node) -> bool:
         """True when a node may be evaluated; its output then counts against the budget."""
-        if node.op_type in _KEPT or len(node.outputs) != 1:
+        if node.op_type in _KEPT or len(node.outputs) != 1 or is_weight_lookup(node):
             return False
         shape = static_shape(node.outputs[0])
         if shape is None or math.prod(shape) > min(MAX_FOLDED_ELEMENTS, self._left):

@@ -10,6 +10,7 @@ from typing import Any
 from edgec.dtypes import DType
 from edgec.errors import InternalError
 from edgec.frontend.onnx_node import OnnxNode
+from edgec.frontend.pool_weights import Pools
 from edgec.frontend.screen import MAX_ELEMENTS
 from edgec.frontend.tensors import Tensor, UnsupportedError, inverse, moved_constant, same_array
 from edgec.ir import ops
@@ -37,12 +38,14 @@ class Context:
         builder: receives values, constants and nodes.
         tensors: every ONNX tensor translated so far, by ONNX name.
         pins: quantization found by DequantizeLinear, to be spread over data movement afterwards.
+        pools: weight pools, and what was looked up in them.
     """
 
     def __init__(self, name: str, reserved: frozenset[str]) -> None:
         self.builder = GraphBuilder(name)
         self.tensors: dict[str, Tensor] = {}
         self.pins: list[Pin] = []
+        self.pools = Pools()
         self._reserved = reserved
         self._node: OnnxNode | None = None
         self._recent: list[str] = []
@@ -150,7 +153,9 @@ class Context:
                 return known.name
         # The model's own name stays with the first constant made of a tensor.
         name = self.fresh(tensor.name) if kin else tensor.name
-        self.builder.constant(name, tensor.array, tensor.quant, keep_name=True)
+        self.builder.constant(
+            name, tensor.array, tensor.quant, pooled=tensor.pooled, keep_name=True
+        )
         kin.append(self.builder.constants[name])
         return name
 

@@ -18,6 +18,8 @@ from edgec.dtypes import Array
 from edgec.errors import InternalError
 from edgec.frontend.onnx_export_pool import weight_tensor
 from edgec.frontend.onnx_export_state import NCHW_TO_NHWC, NHWC_TO_NCHW, Emitter, Layout
+from edgec.frontend.onnx_export_transformer import EMITTERS as TRANSFORMER_EMITTERS
+from edgec.frontend.onnx_export_transformer import composed_unary
 from edgec.frontend.onnx_resize_match import match_resize
 from edgec.ir import ops
 from edgec.ir.graph import Node
@@ -165,6 +167,11 @@ _UNARY_ATTRS: Mapping[ops.UnaryKind, tuple[str, ...]] = MappingProxyType(
 
 def _unary(e: Emitter, node: Node) -> None:
     attrs: ops.Unary = node.attrs
+    layout = _common_layout(e, node)
+    y = composed_unary(e, node.name, attrs, e.fetch(node.inputs[0], layout))
+    if y is not None:
+        e.store(node.output, y, layout)
+        return
     given = {name: getattr(attrs, name) for name in _UNARY_ATTRS.get(attrs.kind, ())}
     _elementwise(e, node, attrs.kind.value, **given)
 
@@ -380,6 +387,7 @@ _EMITTERS: Mapping[type, Callable[[Emitter, Node], None]] = MappingProxyType(
         ops.Pad: _pad,
         ops.Resize: _resize,
         ops.ArgMax: _argmax,
+        **TRANSFORMER_EMITTERS,
         ops.QuantizeLinear: _quantize_linear,
         ops.DequantizeLinear: _dequantize_linear,
     }

@@ -50,7 +50,7 @@ def _codes(e: Emitter, name: str, pooled: PooledWeights, channels: int) -> str:
     narrow = np.uint8 if pooled.pool.size <= _BYTE else np.uint16
     stored = e.initializer(f"{name}_indices", pooled.indices.astype(narrow))
     # The importer folds the Cast and names the weight after its output.
-    indices = e.emit(name, "Cast", [stored], output=name, to=onnx.TensorProto.INT32)
+    indices = e.emit_as(name, "Cast", [stored], to=onnx.TensorProto.INT32)
     vectors = e.shared("weight_pool", pooled.pool.vectors)
     tensor = e.emit(name, "Gather", [vectors, indices], axis=0)
     rank = pooled.indices.ndim

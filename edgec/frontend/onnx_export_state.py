@@ -92,11 +92,18 @@ class Emitter:
 
     # -- nodes and initializers ------------------------------------------------------------------
 
-    def emit(
-        self, stem: str, op: str, inputs: Sequence[str], output: str = "", **attrs: Any
+    def emit(self, stem: str, op: str, inputs: Sequence[str], **attrs: Any) -> str:
+        """Add a node with one output; the output's name."""
+        return self._add(stem, f"{stem}_{op}", op, inputs, attrs)
+
+    def emit_as(self, name: str, op: str, inputs: Sequence[str], **attrs: Any) -> str:
+        """Add a node whose output has the given name, numbered if taken; the output's name."""
+        return self._add(name, name, op, inputs, attrs)
+
+    def _add(
+        self, stem: str, output: str, op: str, inputs: Sequence[str], attrs: Mapping[str, Any]
     ) -> str:
-        """Add a node with one output, by default named after node and operator; its name."""
-        output = self._tensor_pool.fresh(output or f"{stem}_{op}")
+        output = self._tensor_pool.fresh(output)
         name = self._node_pool.fresh(stem)
         self._nodes.append(helper.make_node(op, list(inputs), [output], name=name, **attrs))
         return output

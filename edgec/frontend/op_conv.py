@@ -33,6 +33,8 @@ def conv(ctx: Context, node: OnnxNode) -> Tensor:
     window = read_window(node, sizes, weight.shape[2:])
     attrs = ops.Conv(window.strides, window.pads, window.dilations, node.integer("group", 1))
     ohwi = moved_constant(weight, lambda a: _two_dimensional(a).transpose(0, 2, 3, 1))
+    if attrs.group == 1:
+        ohwi = ctx.pools.weight(ohwi)
     bias = node.constant(2, "bias") if node.has(2) else None
     y = ctx.emit(attrs, to_nhwc(ctx, x), ohwi, bias)
     return from_nhwc(ctx, y, len(x.shape))

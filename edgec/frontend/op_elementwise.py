@@ -10,6 +10,7 @@ import numpy as np
 from edgec.dtypes import DType
 from edgec.frontend.context import Context
 from edgec.frontend.onnx_node import OnnxNode
+from edgec.frontend.pool_weights import scaled_constant
 from edgec.frontend.tensors import Tensor, UnsupportedError, require_real
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Value
@@ -18,7 +19,7 @@ from edgec.ir.ops import UnaryKind
 
 def add(ctx: Context, node: OnnxNode) -> Tensor:
     """Numpy broadcasting; either operand may be constant."""
-    return _binary(ctx, node, ops.Add())
+    return ctx.emit(ops.Add(), *(finite(operand) for operand in _operands(node)))
 
 
 def sub(ctx: Context, node: OnnxNode) -> Tensor:
@@ -28,19 +29,39 @@ def sub(ctx: Context, node: OnnxNode) -> Tensor:
 
 def mul(ctx: Context, node: OnnxNode) -> Tensor:
     """Numpy broadcasting; either operand may be constant."""
-    return _binary(ctx, node, ops.Mul())
+    a, b = _operand(node, 0), _operand(node, 1)
+    if isinstance(a, Constant) and isinstance(b, Constant):
+        return scaled_constant(a, b)
+    return ctx.emit(ops.Mul(), a, b)
 
 
 def div(ctx: Context, node: OnnxNode) -> Tensor:
-    """By a constant without zeros."""
-    divisor = node.constant(1, "divisor")
-    real = divisor.real()
-    if divisor.dtype is not DType.FLOAT32 and divisor.quant is None:
-        raise UnsupportedError("it divides integers", "compute on floats")
-    if not np.all(real):
-        raise UnsupportedError("it divides by zero", "correct the model")
-    factor = Constant(divisor.name, (1.0 / real.astype(np.float64)).astype(np.float32))
-    return ctx.emit(ops.Mul(), node.real_value(0), factor)
+    """Numpy broadcasting; a constant divisor has no zeros."""
+    dividend, divisor = _operands(node)
+    if isinstance(divisor, Constant):
+        real = divisor.real()
+        if not np.all(real):
+            raise UnsupportedError("it divides by zero", "correct the model")
+        factor = Constant(divisor.name, (1.0 / real.astype(np.float64)).astype(np.float32))
+        return ctx.emit(ops.Mul(), dividend, factor)
+    inverse = ctx.emit(ops.Unary(UnaryKind.RECIPROCAL), divisor)
+    if isinstance(dividend, Constant) and dividend.real().tolist() in (1.0, [1.0]):
+        return inverse
+    return ctx.emit(ops.Mul(), dividend, inverse)
+
+
+def power(ctx: Context, node: OnnxNode) -> Tensor:
+    """Constant exponent, one number."""
+    x, exponent = node.real_value(0), node.float_input(1, "exponent")
+    if exponent == 1.0:
+        return x
+    if exponent == 0.5:
+        return ctx.emit(ops.Unary(UnaryKind.SQRT), x)
+    if exponent == -0.5:
+        return ctx.emit(ops.Unary(UnaryKind.RECIPROCAL), ctx.emit(ops.Unary(UnaryKind.SQRT), x))
+    if not math.isfinite(exponent):
+        raise UnsupportedError("its exponent is not finite", "correct the model")
+    return ctx.emit(ops.Unary(UnaryKind.POW, alpha=exponent), x)
 
 
 def scaler(ctx: Context, node: OnnxNode) -> Tensor:
@@ -117,10 +138,12 @@ def hard_sigmoid(ctx: Context, node: OnnxNode) -> Tensor:
 
 
 def gelu(ctx: Context, node: OnnxNode) -> Tensor:
-    """The exact form (approximate = none)."""
-    if node.text("approximate", "none") != "none":
-        raise UnsupportedError("it is the tanh approximation", "export with approximate='none'")
-    return _unary(ctx, node, UnaryKind.GELU)
+    """Any shape; approximate none or tanh."""
+    kinds = {"none": UnaryKind.GELU, "tanh": UnaryKind.GELU_TANH}
+    kind = kinds.get(node.text("approximate", "none"))
+    if kind is None:
+        raise UnsupportedError("its approximation is unknown", "use approximate none or tanh")
+    return ctx.emit(ops.Unary(kind), node.real_value(0))
 
 
 def prelu(ctx: Context, node: OnnxNode) -> Tensor:
@@ -160,11 +183,23 @@ def normal_axis(axis: int, rank: int, end_allowed: bool = False) -> int:
     return axis + rank if axis < 0 else axis
 
 
+def finite(operand: Tensor) -> Tensor:
+    """An operand; minus infinity in a constant, which masks keys, becomes the lowest float."""
+    if isinstance(operand, Constant) and np.isneginf(operand.array).any():
+        lowest = np.finfo(np.float32).min
+        return Constant(operand.name, np.maximum(operand.array, lowest), operand.quant)
+    return operand
+
+
 def _binary(ctx: Context, node: OnnxNode, attrs: Any) -> Tensor:
+    return ctx.emit(attrs, *_operands(node))
+
+
+def _operands(node: OnnxNode) -> tuple[Tensor, Tensor]:
     a, b = _operand(node, 0), _operand(node, 1)
     if isinstance(a, Constant) and isinstance(b, Constant):
         raise UnsupportedError("both operands are constants", "fold constants before the export")
-    return ctx.emit(attrs, a, b)
+    return a, b
 
 
 def _operand(node: OnnxNode, index: int) -> Tensor:

@@ -1,4 +1,4 @@
-"""Gemm and MatMul with one constant operand."""
+"""Gemm, MatMul and Einsum."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ from edgec.ir.graph import Constant, Value
 
 def _both() -> UnsupportedError:
     return UnsupportedError(
-        "both operands are computed at run time",
-        "attention needs a later version of edgec; elsewhere make one operand a constant",
+        "both operands are computed at run time", "export it as MatMul, or make one a constant"
     )
 
 
@@ -33,7 +32,7 @@ def gemm(ctx: Context, node: OnnxNode) -> Tensor:
         c = _scaled(c, node.number("beta", 1.0))
     alpha = node.number("alpha", 1.0)
     if isinstance(b, Constant):
-        weight = _scaled(ctx.transpose(b, (1, 0)), alpha)
+        weight = ctx.pools.weight(_scaled(ctx.transpose(b, (1, 0)), alpha))
         bias = _row_bias(c, weight.shape[0]) if isinstance(c, Constant) else None
         y: Tensor = ctx.emit(ops.Gemm(), _real(a), weight, bias)
         if bias is not None:
@@ -44,17 +43,27 @@ def gemm(ctx: Context, node: OnnxNode) -> Tensor:
 
 
 def matmul(ctx: Context, node: OnnxNode) -> Tensor:
-    """One operand a constant matrix or vector (leading dimensions of 1 allowed)."""
-    a, b = node.tensor(0), node.tensor(1)
+    """Two values, or one and a constant matrix or vector (leading dimensions of 1 allowed)."""
+    return product(ctx, node.tensor(0), node.tensor(1))
+
+
+def product(ctx: Context, a: Tensor, b: Tensor) -> Tensor:
+    """``a @ b`` as numpy has it.
+
+    Raises:
+        UnsupportedError: an operand is a scalar or holds integers, a constant several matrices.
+    """
     if min(len(a.shape), len(b.shape)) < 1:
         raise UnsupportedError("an operand is a scalar", "use Mul")
     # A vector is a row on the left and a column on the right; that dimension goes again afterwards.
     a2 = ctx.reshape(a, (1, *a.shape)) if len(a.shape) == 1 else a
     b2 = ctx.reshape(b, (*b.shape, 1)) if len(b.shape) == 1 else b
     rank = max(len(a2.shape), len(b2.shape))
-    if isinstance(b2, Constant):
-        weight = ctx.transpose(_matrix(b2), (1, 0))
-        y: Tensor = ctx.emit(ops.Gemm(), _real(a2), weight, None)
+    if isinstance(a2, Value) and isinstance(b2, Value):
+        y: Tensor = ctx.emit(ops.MatMul(), require_real(a2), require_real(b2))
+    elif isinstance(b2, Constant):
+        weight = ctx.pools.weight(_scaled(ctx.transpose(_matrix(b2), (1, 0)), 1.0))
+        y = ctx.emit(ops.Gemm(), _real(a2), weight, None)
     else:
         y = _constant_left(ctx, a2, b2, 1.0)
     shape = [1] * (rank - len(y.shape)) + list(y.shape)
@@ -70,7 +79,7 @@ def _constant_left(ctx: Context, a: Tensor, b: Tensor, alpha: float) -> Tensor:
     if not isinstance(a, Constant):
         raise _both()
     swap = (*range(len(b.shape) - 2), len(b.shape) - 1, len(b.shape) - 2)
-    weight = _scaled(_matrix(a), alpha)
+    weight = ctx.pools.weight(_scaled(_matrix(a), alpha))
     y = ctx.emit(ops.Gemm(), _real(ctx.transpose(b, swap)), weight, None)
     return ctx.transpose(y, swap)
 
@@ -105,7 +114,7 @@ def _scaled(constant: Tensor, factor: float) -> Constant:
             f"it multiplies a quantized constant by {factor}", "use alpha and beta of 1"
         )
     scale = tuple(s * factor for s in constant.quant.scale)
-    return Constant(constant.name, constant.array, replace(constant.quant, scale=scale))
+    return replace(constant, quant=replace(constant.quant, scale=scale))
 
 
 def _row_bias(c: Constant, outputs: int) -> Constant | None:

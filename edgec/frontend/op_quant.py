@@ -8,6 +8,7 @@ the codes are a `Value` of integer dtype; a DequantizeLinear pins the quantizati
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
@@ -52,7 +53,7 @@ def dequantize_linear(ctx: Context, node: OnnxNode) -> Tensor:
     if isinstance(x, Constant):
         if x.quant is not None or x.dtype is not quant.dtype:
             raise UnsupportedError("its input are no codes of its type", "correct the model")
-        return Constant(x.name, x.array, quant)
+        return replace(x, quant=quant)
     _check_activation(quant)
     if x.dtype is not quant.dtype:
         raise UnsupportedError(

@@ -12,7 +12,7 @@ from edgec.frontend.onnx_node import OnnxNode
 from edgec.frontend.op_elementwise import normal_axis
 from edgec.frontend.tensors import Tensor, UnsupportedError, moved_constant
 from edgec.ir import ops
-from edgec.ir.graph import Constant
+from edgec.ir.graph import Constant, Value
 from edgec.ir.ops import PadMode
 
 KEEP_SCORES = (
@@ -61,9 +61,13 @@ def split(ctx: Context, node: OnnxNode) -> tuple[Tensor, ...]:
 
 
 def gather(ctx: Context, node: OnnxNode) -> Tensor:
-    """Constant evenly spaced indices (one number, or a row of them)."""
-    x, indices = node.tensor(0), node.constant(1, "indices")
+    """Constant evenly spaced indices, or int32 or int64 ids that choose rows of a constant."""
+    x, indices = node.tensor(0), node.tensor(1)
+    if isinstance(indices, Value):
+        return _embedding(ctx, x, indices, node.integer("axis", 0))
     axis = normal_axis(node.integer("axis", 0), len(x.shape))
+    if isinstance(x, Constant):
+        return ctx.pools.gather(x, indices, axis)
     size = x.shape[axis]
     picked = [int(i) + size if i < 0 else int(i) for i in indices.array.reshape(-1)]
     if not picked or not all(0 <= i < size for i in picked):
@@ -74,6 +78,16 @@ def gather(ctx: Context, node: OnnxNode) -> Tensor:
         raise UnsupportedError("its indices are not evenly spaced", "use Slice or Split")
     taken = take(ctx, x, {axis: (picked[0], step, len(picked))})
     return ctx.reshape(taken, (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]))
+
+
+def _embedding(ctx: Context, table: Tensor, ids: Value, axis: int) -> Tensor:
+    if not isinstance(table, Constant) or ids.dtype is not DType.INT32:
+        raise UnsupportedError(
+            "its indices are computed at run time", "let integer inputs choose rows of a constant"
+        )
+    if len(table.shape) != 2 or axis not in (0, -2):
+        raise UnsupportedError("it picks parts of rows", "gather along axis 0 of a matrix")
+    return ctx.emit(ops.Embedding(), ids, table, dtype=DType.FLOAT32)
 
 
 def class_labels(ctx: Context, node: OnnxNode) -> Tensor:

@@ -8,8 +8,11 @@ from edgec.dtypes import DType
 from edgec.frontend.context import Context
 from edgec.frontend.onnx_node import OnnxNode
 from edgec.frontend.op_elementwise import normal_axis
+from edgec.frontend.op_mask import to_bool
+from edgec.frontend.pool_weights import float_constant
 from edgec.frontend.tensors import Tensor, UnsupportedError
-from edgec.ir.graph import Constant
+from edgec.ir import ops
+from edgec.ir.graph import Constant, Value
 
 
 def reshape(ctx: Context, node: OnnxNode) -> Tensor:
@@ -118,16 +121,22 @@ def dropout(ctx: Context, node: OnnxNode) -> Tensor:
 
 
 def cast(ctx: Context, node: OnnxNode) -> Tensor:
-    """Between float types, of ArgMax indices, and of shapes; vanishes."""
-    x = node.tensor(0)
+    """Between float types, of integer inputs, ArgMax indices, masks and shapes."""
+    x, to = node.tensor(0), node.integer("to", 0)
     if isinstance(x, Constant):
-        raise UnsupportedError("its input is a constant", "fold constants before the export")
-    to = node.integer("to", 0)
-    # An index stays int32 on the target, even where scikit-learn passes it through float.
-    if to in _FLOATS and x.dtype in (DType.FLOAT32, DType.INT32):
+        if to not in _FLOATS:
+            raise UnsupportedError("its input is a constant", "fold constants before the export")
+        return float_constant(x)
+    if to in _FLOATS and x.dtype is DType.FLOAT32:
         return x
-    if to in _INDICES and x.dtype is DType.INT32:
-        return x
+    if x.dtype is DType.INT32:
+        # An index stays int32 on the target, even where scikit-learn passes it through float.
+        if to in _INDICES or (to in _FLOATS and _is_arg_max(ctx, x)):
+            return x
+        if to in _FLOATS:
+            return ctx.emit(ops.Cast(), x, dtype=DType.FLOAT32)
+        if to == _BOOL:
+            return to_bool(ctx, x)
     raise UnsupportedError(
         f"it converts {x.dtype.value} numbers to another kind", "leave such conversions out"
     )
@@ -137,6 +146,15 @@ _FLOATS = (1, 10, 11, 16)
 """TensorProto.FLOAT, FLOAT16, DOUBLE, BFLOAT16."""
 _INDICES = (6, 7)
 """TensorProto.INT32, INT64."""
+_BOOL = 9
+"""TensorProto.BOOL."""
+
+
+def _is_arg_max(ctx: Context, x: Value) -> bool:
+    made = ctx.producer(x)
+    while made is not None and isinstance(made.attrs, ops.Reshape | ops.Transpose):
+        made = ctx.producer(ctx.builder.values[made.inputs[0]])
+    return made is not None and isinstance(made.attrs, ops.ArgMax)
 
 
 def _image(x: Tensor) -> tuple[int, int, int, int]:

@@ -11,9 +11,13 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from edgec.frontend import (
+    op_attention,
     op_conv,
+    op_einsum,
     op_elementwise,
+    op_mask,
     op_matmul,
+    op_norm,
     op_pool,
     op_quant,
     op_reduce,
@@ -49,6 +53,7 @@ HANDLERS: Mapping[str, Handler] = MappingProxyType(
         "Abs": op_elementwise.unary,
         "Add": op_elementwise.add,
         "ArgMax": op_reduce.arg_max,
+        "Attention": op_attention.attention,
         "AveragePool": op_pool.average_pool,
         "BatchNormalization": op_reduce.batch_normalization,
         "Cast": op_shape.cast,
@@ -60,9 +65,12 @@ HANDLERS: Mapping[str, Handler] = MappingProxyType(
         "DequantizeLinear": op_quant.dequantize_linear,
         "Div": op_elementwise.div,
         "Dropout": op_shape.dropout,
+        "Einsum": op_einsum.einsum,
         "Elu": op_elementwise.elu,
+        "Equal": op_mask.equal,
         "Erf": op_elementwise.unary,
         "Exp": op_elementwise.unary,
+        "Expand": op_mask.expand,
         "Flatten": op_shape.flatten,
         "Gather": op_select.gather,
         "Gelu": op_elementwise.gelu,
@@ -72,6 +80,8 @@ HANDLERS: Mapping[str, Handler] = MappingProxyType(
         "HardSigmoid": op_elementwise.hard_sigmoid,
         "HardSwish": op_elementwise.unary,
         "Identity": op_shape.identity,
+        "IsNaN": op_mask.is_nan,
+        "LayerNormalization": op_norm.layer_normalization,
         "LeakyRelu": op_elementwise.leaky_relu,
         "MatMul": op_matmul.matmul,
         "Max": op_elementwise.maximum,
@@ -79,9 +89,13 @@ HANDLERS: Mapping[str, Handler] = MappingProxyType(
         "Min": op_elementwise.minimum,
         "Mul": op_elementwise.mul,
         "Neg": op_elementwise.unary,
+        "Not": op_mask.not_,
         "PRelu": op_elementwise.prelu,
         "Pad": op_select.pad,
+        "Pow": op_elementwise.power,
         "QuantizeLinear": op_quant.quantize_linear,
+        "RMSNormalization": op_norm.rms_normalization,
+        "Reciprocal": op_elementwise.unary,
         "ReduceMax": op_reduce.reduce,
         "ReduceMean": op_reduce.reduce,
         "ReduceSum": op_reduce.reduce,
@@ -102,6 +116,7 @@ HANDLERS: Mapping[str, Handler] = MappingProxyType(
         "Transpose": op_shape.transpose,
         "Unsqueeze": op_shape.unsqueeze,
         "Upsample": op_resize.resize,
+        "Where": op_mask.where,
     }
 )
 
@@ -113,7 +128,7 @@ ML_HANDLERS: Mapping[str, Handler] = MappingProxyType(
 _FOLDED = (
     ("Constant", "All attribute forms; becomes a constant."),
     (
-        "ConstantOfShape, Shape, Size, Range, Expand, Tile, ...",
+        "ConstantOfShape, Shape, Size, Range, Tile, ...",
         "Where all inputs are known at compile time: computed at import.",
     ),
 )
@@ -126,16 +141,12 @@ _CONTROL = Obstacle(
     "control flow is not compiled", "export the model by tracing, with fixed shapes"
 )
 _RECURRENT = Obstacle("recurrent networks are not supported", "use convolutions over time")
-_TRANSFORMER = Obstacle(
-    "transformer operators are not supported yet", "use a convolutional network, or a later edgec"
-)
 _OBSTACLES: Mapping[str, Obstacle] = MappingProxyType(
     {
         **dict.fromkeys(("QLinearConv", "QLinearMatMul", "ConvInteger", "MatMulInteger"), _QDQ),
         **dict.fromkeys(("QLinearAdd", "QLinearGlobalAveragePool", "QLinearConcat"), _QDQ),
         **dict.fromkeys(("If", "Loop", "Scan", "SequenceMap"), _CONTROL),
         **dict.fromkeys(("LSTM", "GRU", "RNN"), _RECURRENT),
-        **dict.fromkeys(("LayerNormalization", "RMSNormalization", "Attention"), _TRANSFORMER),
         "DynamicQuantizeLinear": Obstacle(
             "its scale is computed at run time", "quantize statically, with calibration data"
         ),

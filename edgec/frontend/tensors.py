@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,6 +12,26 @@ from edgec.ir.graph import Constant, Value
 from edgec.ir.qparams import QuantParams
 
 Tensor = Value | Constant
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Gathered(Constant):
+    """A constant whose elements were looked up in a table of vectors, on its way to be a weight.
+
+    Operators that move elements move `elements` along, so that whatever way a model takes from the
+    indices to the weight, the weight still knows them.
+
+    Attributes:
+        table: int8 [S, G], the codes.
+        elements: int32, where in the flattened table each element comes from; shape of `array`.
+    """
+
+    table: Array
+    elements: Array
+
+    def plain(self) -> Constant:
+        """The same constant without its origin."""
+        return Constant(self.name, self.array, self.quant)
 
 
 class UnsupportedError(Exception):
@@ -67,16 +88,14 @@ def moved_constant(constant: Constant, move: Callable[[Array], Array]) -> Consta
     """
     array = move(constant.array)
     quant = constant.quant
-    if quant is None or quant.axis is None:
-        return Constant(constant.name, array, quant)
-    index_shape = [1] * constant.array.ndim
-    index_shape[quant.axis] = -1
-    channels = np.arange(len(quant.scale)).reshape(index_shape)
-    return Constant(
-        constant.name,
-        array,
-        _quant_of_channels(quant, move(np.broadcast_to(channels, constant.shape))),
-    )
+    if quant is not None and quant.axis is not None:
+        index_shape = [1] * constant.array.ndim
+        index_shape[quant.axis] = -1
+        channels = np.arange(len(quant.scale)).reshape(index_shape)
+        quant = _quant_of_channels(quant, move(np.broadcast_to(channels, constant.shape)))
+    if isinstance(constant, Gathered):
+        return replace(constant, array=array, quant=quant, elements=move(constant.elements))
+    return Constant(constant.name, array, quant)
 
 
 def _quant_of_channels(quant: QuantParams, channel: Array) -> QuantParams:

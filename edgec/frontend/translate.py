@@ -38,7 +38,9 @@ _DTYPES: Mapping[ir.DataType, DType] = MappingProxyType(
     }
 )
 _FOUR_BITS = (ir.DataType.INT4, ir.DataType.UINT4)
-_INPUT_DTYPES = (DType.FLOAT32, DType.INT8, DType.UINT8)
+_INPUT_DTYPES = (DType.FLOAT32, DType.INT8, DType.UINT8, DType.INT32, DType.INT64, DType.BOOL)
+_AS_INT32 = (DType.INT64, DType.BOOL)
+"""Token ids and masks; they are int32 on the target."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +104,10 @@ def _add_inputs(context: Context, graph: ir.Graph) -> None:
             raise ImportModelError(
                 f"the input has elements of type {_type_name(value.dtype)}",
                 where=shown(value.name or ""),
-                hint="inputs must be float32, or int8 or uint8 with their quantization known",
+                hint="inputs must be float32, int8 or uint8 with their quantization known, or "
+                "integers or booleans that choose rows or keys",
             )
+        dtype = DType.INT32 if dtype in _AS_INT32 else dtype
         name = value.name or ""
         context.tensors[name] = Value(name, static_shape(value) or (), dtype)
         context.builder.value(Value(name, static_shape(value) or (), dtype))
@@ -180,6 +184,7 @@ def _add_placeholders(context: Context, node: ir.Node) -> None:
     for value in node.outputs:
         shape = static_shape(value)
         dtype = _DTYPES.get(value.dtype) if value.dtype is not None else None
+        dtype = DType.INT32 if dtype in _AS_INT32 else dtype
         if value.name and shape is not None and dtype is not None:
             context.tensors[value.name] = Value(value.name, shape, dtype)
 

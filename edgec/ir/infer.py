@@ -50,9 +50,16 @@ def input_shapes(graph: Graph, node: Node) -> tuple[Shape, ...]:
 def macs(graph: Graph, node: Node) -> int:
     """Multiply-accumulates of a node; padding taps count, as in MLPerf's figures.
 
-    Zero for everything but Conv, ConvTranspose, Gemm and their integer forms.
+    Zero for everything but Conv, ConvTranspose, Gemm and their integer forms, MatMul and Attention.
     """
     attrs = node.attrs
+    if isinstance(attrs, ops.MatMul):
+        inner = graph.shape(node.inputs[0])[-2 if attrs.transpose_a else -1]
+        return math.prod(graph.shape(node.output)) * inner
+    if isinstance(attrs, ops.Attention):
+        # Each query meets each key, and each key's weight the value.
+        q, k, v = (graph.shape(name) for name in node.inputs[:3])
+        return math.prod(q[:-1]) * k[-2] * (q[-1] + v[-1])
     if isinstance(attrs, ops.Conv | qops.QConv | ops.Gemm | qops.QGemm):
         # Each output element reads one row of weights.
         weights_per_output = math.prod(graph.shape(node.inputs[1])[1:])
@@ -254,6 +261,47 @@ def _pooled_gemm(attrs: qops.QPooledGemm, shapes: Sequence[Shape]) -> Shape:
     return _gemm(attrs.gemm, (shapes[0], _expanded(shapes), *shapes[3:]))
 
 
+def _layer_norm(attrs: Any, shapes: Sequence[Shape]) -> Shape:
+    channels = shapes[0][-1]
+    _need(shapes[1] == (channels,), "gamma is not [C]")
+    _need(all(beta in ((), (channels,)) for beta in shapes[2:]), "beta is not [C]")
+    return shapes[0]
+
+
+def _matmul(attrs: ops.MatMul, shapes: Sequence[Shape]) -> Shape:
+    a, b = shapes[0], shapes[1]
+    _need(len(a) >= 2 and len(b) >= 2, "an operand is no matrix")
+    rows, inner = (a[-1], a[-2]) if attrs.transpose_a else (a[-2], a[-1])
+    other, columns = (b[-1], b[-2]) if attrs.transpose_b else (b[-2], b[-1])
+    _need(inner == other, "a and b disagree about K")
+    return (*broadcast(a[:-2], b[:-2]), rows, columns)
+
+
+def _attention(attrs: ops.Attention, shapes: Sequence[Shape]) -> Shape:
+    q, k, v = shapes[:3]
+    lead, (n, m) = q[:-2], (q[-2], k[-2])
+    _need(k[:-2] == v[:-2] == lead and m == v[-2], "q, k and v disagree")
+    _need(q[-1] == k[-1], "q and k disagree about their width")
+    _need(attrs.heads >= 1 and q[-1] % attrs.heads == v[-1] % attrs.heads == 0, "heads do not fit")
+    for extra, full in zip(shapes[3:], ((*lead, attrs.heads, n, m), (*lead, m)), strict=False):
+        _need(broadcast(full, extra) == full, "a mask does not fit")
+    return (*q[:-1], v[-1])
+
+
+def _embedding(attrs: Any, shapes: Sequence[Shape]) -> Shape:
+    _need(len(shapes[1]) == 2, "the table must be [V, C]")
+    return (*shapes[0], shapes[1][1])
+
+
+def _where(attrs: Any, shapes: Sequence[Shape]) -> Shape:
+    return broadcast(shapes[0], broadcast(shapes[1], shapes[2]))
+
+
+def _expand(attrs: ops.Expand, shapes: Sequence[Shape]) -> Shape:
+    _need(broadcast(shapes[0], attrs.shape) == attrs.shape, "x does not broadcast to the shape")
+    return attrs.shape
+
+
 def _expanded(shapes: Sequence[Shape]) -> Shape:
     """Shape of the weights that stand behind x, pool and indices."""
     channels, group = shapes[0][-1], shapes[1][1]
@@ -281,6 +329,13 @@ _RULES: Mapping[type, Rule] = MappingProxyType(
         **dict.fromkeys((qops.QResizeNearest, qops.QResizeLinear), _q_resize),
         **dict.fromkeys((ops.ArgMax, qops.QArgMax), _argmax),
         ops.Resize: _resize,
+        ops.Cast: _same,
+        **dict.fromkeys((ops.LayerNormalization, ops.RMSNormalization), _layer_norm),
+        ops.MatMul: _matmul,
+        ops.Attention: _attention,
+        ops.Embedding: _embedding,
+        ops.Where: _where,
+        ops.Expand: _expand,
         qops.QPooledConv: _pooled_conv,
         qops.QPooledGemm: _pooled_gemm,
     }

@@ -8,6 +8,9 @@ handle:
   around them, and the layout pass cancels these; one-dimensional ones get H = 1 through `Reshape`.
 * Convolution weights are [O, KH, KW, I/group]; `Gemm` weights are [N, K] (``y = x @ w.T + b``).
 * Axes are non-negative, pads explicit (auto_pad and ceil_mode are resolved), shapes static.
+* `Div` is `Mul` by a `Reciprocal`; `Einsum` and the `Attention` of opset 23 become `MatMul`s.
+* Integers that the network computes with, token ids and attention masks, are int32; booleans are
+  int32, 0 for false.
 * `Relu`, `Relu6` and `Clip` are `Clip`; element functions of one variable are `Unary`; global
   pooling and the Reduce family are `Reduce`; `Split` becomes `Slice`s; `Flatten`, `Squeeze`,
   `Unsqueeze` become `Reshape`; `DepthToSpace` becomes `Reshape`, `Transpose`, `Reshape`.
@@ -79,7 +82,12 @@ class Clip:
 
 
 class UnaryKind(enum.Enum):
-    """Element functions of one variable, by ONNX name."""
+    """Element functions of one variable, by ONNX name.
+
+    POW is x to the power of `alpha`; GELU is the exact function, GELU_TANH Gelu with
+    approximate = tanh; SWISH is ``x * sigmoid(alpha * x)``, SiLU for alpha = 1.  NOT takes and
+    gives int32: 1 where x is 0, else 0.
+    """
 
     SIGMOID = "Sigmoid"
     TANH = "Tanh"
@@ -92,14 +100,23 @@ class UnaryKind(enum.Enum):
     ABS = "Abs"
     NEG = "Neg"
     SQRT = "Sqrt"
+    RECIPROCAL = "Reciprocal"
+    POW = "Pow"
     ERF = "Erf"
     GELU = "Gelu"
+    GELU_TANH = "GeluTanh"
+    SWISH = "Swish"
+    NOT = "Not"
     IDENTITY = "Identity"
 
 
 @dataclass(frozen=True, slots=True)
 class Unary:
-    """f(x) elementwise.  alpha: LeakyRelu slope, Elu and HardSigmoid alpha; beta: HardSigmoid."""
+    """f(x) elementwise.
+
+    alpha: LeakyRelu slope, Elu and HardSigmoid alpha, Pow exponent, Swish factor; beta:
+    HardSigmoid.
+    """
 
     kind: UnaryKind
     alpha: float = 0.0
@@ -114,6 +131,71 @@ class PRelu:
 @dataclass(frozen=True, slots=True)
 class Softmax:
     """Over the last axis."""
+
+
+@dataclass(frozen=True, slots=True)
+class LayerNormalization:
+    """x [..., C], gamma const [C], beta const [C] or ""; over the last axis.
+
+    ``(x - mean) / sqrt(variance + epsilon) * gamma + beta``, the variance divided by C.
+    """
+
+    epsilon: float = 1e-5
+
+
+@dataclass(frozen=True, slots=True)
+class RMSNormalization:
+    """x [..., C], gamma const [C]; ``x / sqrt(mean(x * x) + epsilon) * gamma``, last axis."""
+
+    epsilon: float = 1e-5
+
+
+@dataclass(frozen=True, slots=True)
+class MatMul:
+    """scale * (a @ b) of two values: a [..., M, K], b [..., K, N]; leading axes broadcast.
+
+    transpose_a: a is stored [..., K, M]; transpose_b: b is stored [..., N, K].
+    """
+
+    transpose_a: bool = False
+    transpose_b: bool = False
+    scale: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Attention:
+    """Scaled dot-product attention, heads side by side in the last axis.
+
+    q [..., N, heads*D], k [..., M, heads*D], v [..., M, heads*E], bias "" or broadcastable to
+    [..., heads, N, M], keys "" or int32 broadcastable to [..., M]; y [..., N, heads*E].  The
+    leading axes of q, k and v are equal.  Per head ``softmax(scale * q @ k.T + bias) @ v`` over
+    the keys whose entry of `keys` is not 0; at least one is not.
+    """
+
+    heads: int
+    scale: float
+
+
+@dataclass(frozen=True, slots=True)
+class Embedding:
+    """ids int32 [...], table const [V, C]; y [..., C] are rows of the table, 0 <= id < V."""
+
+
+@dataclass(frozen=True, slots=True)
+class Where:
+    """condition (0: false), a, b, numpy broadcasting; any may be a constant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """int32 to float32."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expand:
+    """x repeated along axes of length 1, numpy broadcasting to `shape`."""
+
+    shape: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)

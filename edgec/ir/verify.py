@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable
+from types import MappingProxyType
 
 from edgec.dtypes import DType
 from edgec.errors import EdgecError, InternalError
@@ -20,8 +21,29 @@ _INTEGER_OPS = tuple(
     c for c in vars(qops).values() if hasattr(c, "__dataclass_fields__") and c is not qops.AddParams
 )
 _WEIGHTED = (ops.Conv, ops.ConvTranspose, ops.Gemm)
-_CONST_FROM_INPUT_1 = (*_WEIGHTED, ops.PRelu, ops.BatchNormalization)
-_OPTIONAL_BIAS = (*_WEIGHTED,)
+_NORMALIZED = (ops.LayerNormalization, ops.RMSNormalization)
+_CONST_FROM_INPUT_1 = (
+    *_WEIGHTED,
+    *(ops.PRelu, ops.BatchNormalization, *_NORMALIZED, ops.Embedding),
+)
+_INPUTS = MappingProxyType(
+    {
+        **dict.fromkeys((*_WEIGHTED, ops.LayerNormalization, ops.Where), 3),
+        **dict.fromkeys((ops.Add, ops.Sub, ops.Mul, ops.MatMul), 2),
+        **dict.fromkeys((ops.PRelu, ops.RMSNormalization, ops.Embedding), 2),
+        ops.BatchNormalization: 5,
+        ops.Attention: 5,
+    }
+)
+"""Inputs of the operators that have more than one, absent ones included."""
+_OPTIONAL_FROM = MappingProxyType(
+    {**dict.fromkeys((*_WEIGHTED, ops.LayerNormalization), 2), ops.Attention: 3}
+)
+"""The first input that may be absent."""
+_MOVERS = (
+    *(ops.Reshape, ops.Transpose, ops.Slice, ops.Expand),
+    *(qops.QReshape, qops.QTranspose),
+)
 _ELEMENTWISE = (ops.Add, ops.Sub, ops.Mul, ops.Concat)
 
 
@@ -147,13 +169,11 @@ def _check_layouts(graph: Graph, check: _Checker) -> None:
 def _check_operands(graph: Graph, node: Node, check: _Checker) -> None:
     """Which inputs of a real operator are constants, and which may be absent."""
     for index, name in enumerate(node.inputs):
-        optional = isinstance(node.attrs, _OPTIONAL_BIAS) and index == 2
+        optional = index >= _OPTIONAL_FROM.get(type(node.attrs), len(node.inputs))
         check(name != "" or optional, f"input {index} is absent")
         if isinstance(node.attrs, _CONST_FROM_INPUT_1) and index > 0 and name:
             check(graph.is_constant(name), f"input {index} must be a constant")
-    limits = {ops.PRelu: 2, ops.BatchNormalization: 5, **dict.fromkeys(_WEIGHTED, 3)}
-    binary = isinstance(node.attrs, ops.Add | ops.Sub | ops.Mul)
-    wanted = limits.get(type(node.attrs), 2 if binary else 1)
+    wanted = _INPUTS.get(type(node.attrs), 1)
     exact = isinstance(node.attrs, ops.Concat) or len(node.inputs) == wanted
     check(exact, f"{node.op} has {len(node.inputs)} inputs, not {wanted}")
 
@@ -165,6 +185,9 @@ def _check_real_node(graph: Graph, node: Node, check: _Checker) -> None:
         check(value.dtype is not DType.FLOAT32, "QuantizeLinear gives an integer value")
     if isinstance(node.attrs, ops.DequantizeLinear):
         check(value.dtype is DType.FLOAT32, "DequantizeLinear gives a float value")
+    if isinstance(node.attrs, ops.Embedding | ops.Cast):
+        source = graph.values[node.inputs[0]]
+        check(source.dtype is DType.INT32, f"{node.op} reads {source.dtype.value} numbers")
 
 
 def _check_real_value(graph: Graph, value: Value, check: _Checker) -> None:
@@ -175,14 +198,13 @@ def _check_real_value(graph: Graph, value: Value, check: _Checker) -> None:
 
 
 def _is_index(graph: Graph, value: Value) -> bool:
-    """True for ArgMax indices and what only moves them."""
+    """True for ArgMax indices, token ids and masks, and what only moves them."""
     node = graph.producers.get(value.name)
-    while node is not None and isinstance(
-        node.attrs, ops.Reshape | ops.Transpose | qops.QReshape | qops.QTranspose
-    ):
+    while node is not None and isinstance(node.attrs, _MOVERS):
         node = graph.producers.get(node.inputs[0])
-    is_index = node is not None and isinstance(node.attrs, ops.ArgMax | qops.QArgMax)
-    return is_index and value.dtype is DType.INT32
+    if node is None or node.attrs == ops.Unary(ops.UnaryKind.NOT):
+        return value.dtype is DType.INT32
+    return isinstance(node.attrs, ops.ArgMax | qops.QArgMax) and value.dtype is DType.INT32
 
 
 def _check_annotated_node(graph: Graph, node: Node, check: _Checker) -> None:
@@ -243,6 +265,7 @@ def _check_constant(constant: Constant, stage: Stage, check: _Checker) -> None:
         )
         check(fits, "per-channel parameters do not fit the array")
     elif stage is Stage.INTEGER:
-        check(constant.dtype in (DType.INT8, DType.INT32), "an integer constant is int8 or int32")
+        known_dtypes = (DType.INT8, DType.INT32, DType.UINT16)
+        check(constant.dtype in known_dtypes, "an integer constant is int8, int32 or uint16")
     else:
         check(constant.dtype is DType.FLOAT32, "a constant is neither float32 nor quantized")

@@ -13,20 +13,26 @@ from edgec.fixedpoint import INT8_MAX, INT8_MIN, INT32_MAX, INT32_MIN
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.ops import ReduceKind
+from edgec.ir.pool import WeightPool
+from edgec.ir.weighted import residual_of, unpooled
+from edgec.lower.build_pooled import builder_table, window_indices
+from edgec.lower.dense_weights import interleaved
 from edgec.lower.params import (
     AveragePoolParams,
     ConstantRef,
     ConvParams,
     MulParams,
     Params,
+    PoolParams,
     PReluParams,
     ReduceParams,
     ResizeParams,
     SoftmaxParams,
     SumParams,
 )
+from edgec.lower.pool_indices import stored_indices
 from edgec.lower.program import ProgramConstant
-from edgec.lower.spec import Conv2D, Gemm, KernelSpec
+from edgec.lower.spec import Conv2D, DenseDsp, Gemm, KernelSpec, PooledConv
 
 
 @dataclass(slots=True)
@@ -54,6 +60,8 @@ def params_of(graph: Graph, node: Node, spec: KernelSpec, pool: ConstantPool) ->
     match node.attrs:
         case qops.QConv() | qops.QConvTranspose() | qops.QGemm():
             found: tuple[Params, ...] = _convolution(graph, node, spec, pool)
+        case qops.QPooledConv() | qops.QPooledGemm():
+            found = _pooled(graph, node, spec, pool)
         case qops.QAdd(params=addition):
             found = (_sum(addition),)
         case _:
@@ -99,8 +107,10 @@ def _convolution(
     attrs: qops.QConv | qops.QConvTranspose | qops.QGemm = node.attrs
     weights, bias, multiplier = (graph.constants[name].array for name in node.inputs[1:4])
     x_zero_point = _zero_point(graph, node.inputs[0])
-    if isinstance(spec, Conv2D | Gemm):
+    if isinstance(spec, Conv2D | Gemm | DenseDsp):
         bias = _fold_zero_point(bias, weights, x_zero_point, node)
+    if isinstance(spec, DenseDsp):
+        weights = interleaved(weights)
     own = ConvParams(
         weights=pool.add("weights", weights),
         bias=pool.add("bias", bias),
@@ -111,6 +121,27 @@ def _convolution(
         act_max=attrs.act_max,
     )
     residual = attrs.residual if isinstance(attrs, qops.QConv) else None
+    return (own,) if residual is None else (own, _sum(residual))
+
+
+def _pooled(
+    graph: Graph, node: Node, spec: KernelSpec, pool: ConstantPool
+) -> tuple[Params, ...]:
+    plain = unpooled(node.attrs)
+    vectors, _, bias, multiplier = (graph.constants[name].array for name in node.inputs[1:5])
+    if not isinstance(spec, PooledConv):
+        raise InternalError(f"{spec.family} is no kernel for pooled weights", where=node.name)
+    own = PoolParams(
+        table=pool.add("pool_table", builder_table(spec, WeightPool(vectors))),
+        indices=pool.add("indices", stored_indices(spec, window_indices(graph, node))),
+        bias=pool.add("bias", bias),
+        multiplier=pool.add("multipliers", multiplier),
+        x_zero_point=_zero_point(graph, node.inputs[0]),
+        y_zero_point=plain.y_zero_point,
+        act_min=plain.act_min,
+        act_max=plain.act_max,
+    )
+    residual = residual_of(node.attrs)
     return (own,) if residual is None else (own, _sum(residual))
 
 

@@ -42,36 +42,36 @@ def is_depthwise(graph: Graph, node: Node) -> bool:
 
 def is_gemm(graph: Graph, node: Node) -> bool:
     """A convolution that is a matrix product of the input as it lies in memory."""
-    window = _window(graph, node)
+    window = conv_window(graph, node)
     return bool(node.attrs.group == 1 and (window.is_pointwise or window.is_whole_image))
 
 
 def gemm_of_conv(graph: Graph, node: Node) -> Gemm:
     """`Gemm` of a pointwise or whole-image convolution."""
     attrs: qops.QConv = node.attrs
-    window = _window(graph, node)
+    window = conv_window(graph, node)
     return Gemm(
         rows=window.out_pixels,
         depth=window.taps * window.channels,
         units=graph.shape(node.inputs[1])[0],
         shift=attrs.shift,
-        residual_shift=_residual_shift(attrs),
+        residual_shift=residual_shift(attrs),
     )
 
 
 def depthwise(graph: Graph, node: Node) -> Depthwise:
     """`Depthwise` of a QConv."""
     attrs: qops.QConv = node.attrs
-    window = _window(graph, node)
+    window = conv_window(graph, node)
     filters = graph.shape(node.inputs[1])[0]
-    return Depthwise(window, filters // window.channels, attrs.shift, _residual_shift(attrs))
+    return Depthwise(window, filters // window.channels, attrs.shift, residual_shift(attrs))
 
 
 def conv2d(graph: Graph, node: Node) -> Conv2D:
     """`Conv2D` of a QConv."""
     attrs: qops.QConv = node.attrs
     filters = graph.shape(node.inputs[1])[0]
-    return Conv2D(_window(graph, node), filters, attrs.group, attrs.shift, _residual_shift(attrs))
+    return Conv2D(conv_window(graph, node), filters, attrs.group, attrs.shift, residual_shift(attrs))
 
 
 def conv_transpose(graph: Graph, node: Node) -> ConvTranspose:
@@ -229,12 +229,16 @@ def _make_window(
     )
 
 
-def _window(graph: Graph, node: Node) -> Window:
-    attrs: qops.QConv = node.attrs
-    image, out = _image(graph, node, node.inputs[0]), _image(graph, node, node.output)
+def conv_window(graph: Graph, node: Node) -> Window:
+    """Geometry of a QConv."""
     kernel = graph.shape(node.inputs[1])[1:3]
-    size = (kernel[0], kernel[1])
-    return _make_window(image, out, size, attrs.strides, attrs.pads, attrs.dilations)
+    return image_window(graph, node, node.attrs, (kernel[0], kernel[1]))
+
+
+def image_window(graph: Graph, node: Node, attrs: qops.QConv, kernel: Pair) -> Window:
+    """Geometry of a node that convolves with a kernel of the size `kernel`."""
+    image, out = _image(graph, node, node.inputs[0]), _image(graph, node, node.output)
+    return _make_window(image, out, kernel, attrs.strides, attrs.pads, attrs.dilations)
 
 
 def _pool_window(graph: Graph, node: Node) -> Window:
@@ -243,7 +247,8 @@ def _pool_window(graph: Graph, node: Node) -> Window:
     return _make_window(image, out, attrs.kernel, attrs.strides, attrs.pads, attrs.dilations)
 
 
-def _residual_shift(attrs: qops.QConv) -> int | None:
+def residual_shift(attrs: qops.QConv) -> int | None:
+    """Shift of the addition at the end of a convolution; None when there is none."""
     return None if attrs.residual is None else attrs.residual.shift
 
 

@@ -9,6 +9,7 @@ and the kernel reads what it wrote.
 The order of reads and writes is that of the templates, which say so in their first lines:
 
 * `Conv2D` reads the whole window of an output pixel before it writes the pixel.
+* `DenseDsp` does so for a block of pixels at a time.
 * `Gemm` reads a row of x for each block of units; only the last block's bytes are unwritten then.
 * `Depthwise` and the pools go channel by channel; `ConvTranspose` filter by filter.  A depthwise
   block of channels reads some of them earlier, but its first one no earlier: d is the same.
@@ -30,6 +31,7 @@ from edgec.lower.spec import (
     Concat,
     Conv2D,
     ConvTranspose,
+    DenseDsp,
     Depthwise,
     Gemm,
     KernelSpec,
@@ -46,6 +48,7 @@ from edgec.lower.spec import (
     Softmax,
     StridedCopy,
 )
+from edgec.lower.spec_dense_dsp import PIXELS
 from edgec.lower.window import Window
 
 IN_PLACE = 0
@@ -58,7 +61,7 @@ def distances(spec: KernelSpec) -> tuple[int | None, ...]:
     None: the output must not overlap this operand.
     """
     match spec:
-        case Conv2D() | Depthwise() | Gemm():
+        case Conv2D() | DenseDsp() | Depthwise() | Gemm():
             own = max(_convolution(spec), 0)
             return (own,) if spec.residual_shift is None else (own, IN_PLACE)
         case Add() | Mul():
@@ -96,8 +99,13 @@ def _single(
             return 3 * (spec.inner - 1) + max(0, (spec.outer - 1) * per_outer)
 
 
-def _convolution(spec: Conv2D | Depthwise | Gemm) -> int:
+def _convolution(spec: Conv2D | DenseDsp | Depthwise | Gemm) -> int:
     match spec:
+        case DenseDsp():
+            readers = spec.window.last_readers()
+            # Pixels are written when the windows of all of their block have been read.
+            starts = np.where(readers < 0, -1, readers // PIXELS * PIXELS)
+            return _pixel_distance(starts, spec.out_channels, spec.window.channels)
         case Conv2D():
             return _by_pixel(spec.window, spec.out_channels)
         case Depthwise():

@@ -32,6 +32,22 @@ class ConvParams:
 
 
 @dataclass(frozen=True, slots=True)
+class PoolParams:
+    """Convolutions and matrix products with pooled weights."""
+
+    c_type: ClassVar[str] = "edgec_pool_params_t"
+    stem: ClassVar[str] = "pooled_params"
+    table: ConstantRef
+    indices: ConstantRef
+    bias: ConstantRef
+    multiplier: ConstantRef
+    x_zero_point: int
+    y_zero_point: int
+    act_min: int
+    act_max: int
+
+
+@dataclass(frozen=True, slots=True)
 class SumParams:
     """`ir.qops.AddParams`, alone or at the end of a convolution."""
 
@@ -126,6 +142,7 @@ class ResizeParams:
 
 Params = (
     ConvParams
+    | PoolParams
     | SumParams
     | MulParams
     | PReluParams

@@ -15,7 +15,7 @@ from edgec.errors import InternalError, LoweringError
 from edgec.fixedpoint import INT32_MAX
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
-from edgec.lower import build
+from edgec.lower import build, build_dense_dsp
 from edgec.lower.overlap import distances
 from edgec.lower.spec import KernelSpec
 from edgec.memory import Overlap
@@ -66,6 +66,8 @@ def _on_any_core(test: Callable[[Graph, Node], bool]) -> Predicate:
 
 
 FAMILIES: tuple[KernelFamily, ...] = (
+    KernelFamily(qops.QConv, build_dense_dsp.accepts, build_dense_dsp.dense_dsp),
+    KernelFamily(qops.QGemm, build_dense_dsp.accepts, build_dense_dsp.dense_dsp),
     KernelFamily(qops.QConv, _on_any_core(build.is_gemm), build.gemm_of_conv),
     KernelFamily(qops.QConv, _on_any_core(build.is_depthwise), build.depthwise),
     KernelFamily(qops.QConv, _always, build.conv2d),

@@ -21,7 +21,9 @@ from edgec.lower.spec_compute import (
     Reduce,
     Softmax,
 )
+from edgec.lower.spec_dense_dsp import DenseDsp
 from edgec.lower.spec_move import Concat, Pad, PadAxis, ResizeLinear, ResizeNearest, StridedCopy
+from edgec.lower.spec_pooled import PooledConv
 from edgec.lower.spec_weighted import Conv2D, ConvTranspose, Depthwise, Gemm
 
 __all__ = [
@@ -31,6 +33,7 @@ __all__ = [
     "Concat",
     "Conv2D",
     "ConvTranspose",
+    "DenseDsp",
     "Depthwise",
     "Gemm",
     "KernelSpec",
@@ -41,6 +44,7 @@ __all__ = [
     "PRelu",
     "Pad",
     "PadAxis",
+    "PooledConv",
     "Reduce",
     "ResizeLinear",
     "ResizeNearest",
@@ -53,6 +57,8 @@ KernelSpec = (
     | Depthwise
     | Gemm
     | ConvTranspose
+    | DenseDsp
+    | PooledConv
     | Add
     | Mul
     | Lut

@@ -221,7 +221,10 @@ _ANY = (
     ops.Reduce,
     ops.ArgMax,
 )
-_LAST = (ops.Softmax, ops.PRelu, ops.BatchNormalization, ops.Gemm)
+_LAST = (
+    *(ops.Softmax, ops.PRelu, ops.BatchNormalization, ops.Gemm),
+    *(ops.LayerNormalization, ops.RMSNormalization),
+)
 
 
 def _freedom(graph: Graph, node: Node) -> Freedom:

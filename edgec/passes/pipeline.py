@@ -6,7 +6,11 @@ from edgec.ir.verify import Stage
 from edgec.passes.absorb_qdq import absorb_qdq
 from edgec.passes.base import Pass
 from edgec.passes.fold_batch_norm import fold_batch_norm
+from edgec.passes.fuse_attention import fuse_attention
 from edgec.passes.fuse_bias import fuse_bias
+from edgec.passes.fuse_functions import fuse_functions
+from edgec.passes.fuse_matmul import fuse_matmul
+from edgec.passes.fuse_norm import fuse_norm
 from edgec.passes.fuse_pad import fuse_pad
 from edgec.passes.fuse_residual import fuse_residual, residual_notes
 from edgec.passes.hoist_clip import hoist_clip
@@ -16,12 +20,20 @@ from edgec.passes.pool_layers import pool_layers, pool_notes
 from edgec.passes.remove_constant_channels import removal_notes, remove_constant_channels
 from edgec.passes.schedule import schedule, schedule_notes
 from edgec.passes.simplify import simplify
+from edgec.passes.sink_reshape import sink_reshape
 
 REAL_PASSES = (
     Pass("clean", Stage.REAL, Stage.REAL, simplify),
     Pass("absorb_qdq", Stage.REAL, Stage.REAL, absorb_qdq),
+    Pass("fuse_functions", Stage.REAL, Stage.REAL, fuse_functions),
+    Pass("fuse_norm", Stage.REAL, Stage.REAL, fuse_norm),
+    Pass("fuse_matmul", Stage.REAL, Stage.REAL, fuse_matmul),
+    Pass("fuse_attention", Stage.REAL, Stage.REAL, fuse_attention),
     Pass("layout", Stage.REAL, Stage.REAL, layout),
+    Pass("sink_reshape", Stage.REAL, Stage.REAL, sink_reshape),
     Pass("simplify", Stage.REAL, Stage.REAL, simplify),
+    # Its factors and summands may lie beyond transposes that are gone now.
+    Pass("fuse_norm", Stage.REAL, Stage.REAL, fuse_norm),
     Pass("merge_reduce", Stage.REAL, Stage.REAL, merge_reduce),
     Pass("fold_batch_norm", Stage.REAL, Stage.REAL, fold_batch_norm),
     Pass("fuse_bias", Stage.REAL, Stage.REAL, fuse_bias),

@@ -11,26 +11,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from edgec.console import shortened
+from edgec.profile.plot import BOTTOM, LEFT, RIGHT, TOP, WIDTH, Linear, Log, Plot, Tick, framed
 from edgec.profile.types import Floor, LayerProfile, Profile
 from edgec.report import BufferReport
 
-WIDTH = 960
 _BAR_LEFT, _BAR_RIGHT, _BAR_PITCH = 300, 210, 24
-_PLOT_LEFT, _PLOT_RIGHT, _PLOT_TOP, _PLOT_BOTTOM = 76, 16, 12, 44
 _ARENA_HEIGHT, _ROOF_HEIGHT = 420, 420
 _CHARACTER, _LINE = 6.4, 16.0
 _HUES = 6
 _SAME_PLACE = 9.0
 _Rectangle = tuple[float, float, float, float]
 _MIN_RADIUS, _MAX_RADIUS = 5.0, 22.0
-
-
-@dataclass(frozen=True, slots=True)
-class Tick:
-    """A mark on an axis: its position and its text."""
-
-    at: float
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,19 +75,6 @@ class Box:
     label_y: float
     title: str
     hue: int
-
-
-@dataclass(frozen=True, slots=True)
-class Plot:
-    """Frame and axes of a plot."""
-
-    left: float
-    right: float
-    top: float
-    bottom: float
-    height: float
-    x_ticks: tuple[Tick, ...]
-    y_ticks: tuple[Tick, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,9 +137,9 @@ def _bar(index: int, layer: LayerProfile, found: Profile, scale: float) -> Bar:
 def arena_chart(buffers: Sequence[BufferReport], arena_bytes: int, steps: int) -> ArenaChart:
     """Who lives where in the arena, step by step."""
     last = max((buffer.end_step for buffer in buffers), default=steps)
-    x = _Linear(0, max(last, 1), _PLOT_LEFT, WIDTH - _PLOT_RIGHT)
-    bottom = _ARENA_HEIGHT - _PLOT_BOTTOM
-    y = _Linear(0, max(arena_bytes, 1), bottom, _PLOT_TOP)
+    x = Linear(0, max(last, 1), LEFT, WIDTH - RIGHT)
+    bottom = _ARENA_HEIGHT - BOTTOM
+    y = Linear(0, max(arena_bytes, 1), bottom, TOP)
     boxes = tuple(_box(index, each, x, y) for index, each in enumerate(buffers) if each.size_bytes)
     stride = max(1, math.ceil(last / 24))
     ticks = tuple(Tick(x.at(step + 0.5), str(step)) for step in range(0, steps, stride))
@@ -169,10 +147,10 @@ def arena_chart(buffers: Sequence[BufferReport], arena_bytes: int, steps: int) -
     marks = tuple(
         Tick(y.at(value), f"{value:,}") for value in range(0, arena_bytes + 1, max(unit, 1))
     )
-    return ArenaChart(_plot(_ARENA_HEIGHT, ticks, marks), boxes)
+    return ArenaChart(framed(_ARENA_HEIGHT, ticks, marks), boxes)
 
 
-def _box(index: int, buffer: BufferReport, x: _Linear, y: _Linear) -> Box:
+def _box(index: int, buffer: BufferReport, x: Linear, y: Linear) -> Box:
     left, right = x.at(buffer.first_step), x.at(buffer.end_step)
     end = buffer.offset_bytes + buffer.size_bytes
     top, bottom = y.at(end), y.at(buffer.offset_bytes)
@@ -200,9 +178,9 @@ def roofline(found: Profile) -> Roofline | None:
         return None
     intensities = [each.macs / each.moved_bytes for _, each in layers]
     costs = [each.counts.cycles / each.macs for _, each in layers]
-    x = _Log(min(intensities) / 1.6, max(intensities) * 1.6, _PLOT_LEFT, WIDTH - _PLOT_RIGHT)
+    x = Log(min(intensities) / 1.6, max(intensities) * 1.6, LEFT, WIDTH - RIGHT)
     shown = (*costs, found.floor.cycles_per_mac)
-    y = _Log(min(shown) / 1.6, max(shown) * 1.8, _ROOF_HEIGHT - _PLOT_BOTTOM, _PLOT_TOP)
+    y = Log(min(shown) / 1.6, max(shown) * 1.8, _ROOF_HEIGHT - BOTTOM, TOP)
     places: dict[tuple[int, int], list[tuple[int, LayerProfile]]] = {}
     for (index, layer), intensity, cost in zip(layers, intensities, costs, strict=True):
         place = (round(x.at(intensity) / _SAME_PLACE), round(y.at(cost) / _SAME_PLACE))
@@ -211,10 +189,10 @@ def roofline(found: Profile) -> Roofline | None:
     x_ticks = tuple(Tick(x.at(v), f"{v:g}") for v in _decades(x.low, x.high))
     y_ticks = tuple(Tick(y.at(v), f"{v:g}") for v in _decades(y.low, y.high))
     line = _floor_line(found.floor, x, y)
-    return Roofline(_plot(_ROOF_HEIGHT, x_ticks, y_ticks), dots, line)
+    return Roofline(framed(_ROOF_HEIGHT, x_ticks, y_ticks), dots, line)
 
 
-def _dot(group: Sequence[tuple[int, LayerProfile]], found: Profile, x: _Log, y: _Log) -> Dot:
+def _dot(group: Sequence[tuple[int, LayerProfile]], found: Profile, x: Log, y: Log) -> Dot:
     """Layers that are too close to each other to be told apart."""
     macs = sum(layer.macs for _, layer in group)
     cycles = sum(layer.counts.cycles for _, layer in group)
@@ -260,7 +238,7 @@ def _covers_any(box: _Rectangle, others: Sequence[_Rectangle]) -> bool:
     return any(left < o[2] and o[0] < right and top < o[3] and o[1] < bottom for o in others)
 
 
-def _floor_line(floor: Floor, x: _Log, y: _Log) -> str:
+def _floor_line(floor: Floor, x: Log, y: Log) -> str:
     """Arithmetic or loads, whichever is slower, from left to right."""
     corner = 1 / (floor.cycles_per_mac * floor.bytes_per_cycle)
     stops = [x.low, *([corner] if x.low < corner < x.high else []), x.high]
@@ -269,47 +247,6 @@ def _floor_line(floor: Floor, x: _Log, y: _Log) -> str:
         cost = max(floor.cycles_per_mac, 1 / (stop * floor.bytes_per_cycle))
         points.append(f"{x.at(stop):.1f},{y.at(min(cost, y.high)):.1f}")
     return " ".join(points)
-
-
-@dataclass(frozen=True, slots=True)
-class _Linear:
-    """Maps [low, high] to [start, end]."""
-
-    low: float
-    high: float
-    start: float
-    end: float
-
-    def at(self, value: float) -> float:
-        """Where `value` lies."""
-        return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
-
-
-@dataclass(frozen=True, slots=True)
-class _Log:
-    """Maps [low, high] to [start, end] by the logarithm; both ends positive."""
-
-    low: float
-    high: float
-    start: float
-    end: float
-
-    def at(self, value: float) -> float:
-        """Where `value` lies."""
-        share = math.log(value / self.low) / math.log(self.high / self.low)
-        return self.start + share * (self.end - self.start)
-
-
-def _plot(height: float, x_ticks: tuple[Tick, ...], y_ticks: tuple[Tick, ...]) -> Plot:
-    return Plot(
-        left=_PLOT_LEFT,
-        right=WIDTH - _PLOT_RIGHT,
-        top=_PLOT_TOP,
-        bottom=height - _PLOT_BOTTOM,
-        height=height,
-        x_ticks=x_ticks,
-        y_ticks=y_ticks,
-    )
 
 
 def _decades(low: float, high: float) -> list[float]:

@@ -21,7 +21,7 @@ from edgec.profile.types import (
     Profile,
 )
 from edgec.report import LayerReport, Report
-from edgec.session import firmware_program
+from edgec.session import check_width, firmware_program
 from edgec.sim.emulator_image import load_image
 from edgec.sim.trace import trace_inference
 from edgec.timing.core import core_model
@@ -33,6 +33,7 @@ def profile(
     folder: Path | str,
     input: Path | str | Mapping[str, Array] | None = None,
     memory: MemoryMode | str = MemoryMode.FLASH,
+    bits: int | None = None,
 ) -> Profile:
     """Profile one inference of a build folder's firmware.
 
@@ -41,15 +42,18 @@ def profile(
         input: .npz file or samples [N, ...] by input name, of which the first is run; None: a
             pseudo-random input that is always the same.
         memory: "flash": as the board runs it; "sram": code and weights in RAM; "ideal": no waiting.
+        bits: width of activations, of a build with --runtime-bits; None: as compiled.
 
     Raises:
-        ConfigError: no firmware in the folder, an unknown memory, or samples that do not fit.
+        ConfigError: no firmware in the folder, an unknown memory, samples that do not fit, or
+            widths that are fixed.
         SimulationError: the firmware could not be run.
     """
     folder = Path(folder)
     mode = _mode(memory)
     report = Report.read(folder)
     board = report.board
+    check_width(report, bits, folder)
     if board.is_host:
         raise ConfigError(
             "was built for the host, which has no cycle model",
@@ -60,7 +64,7 @@ def profile(
     given = profile_input(report.inputs, Path(input) if isinstance(input, str) else input)
     model = core_model(board.core, board.fpu, board.dsp)
     pricer = Pricer(load_image(elf, board), model)
-    run = trace_inference(elf, board, given.arrays, mode, pace=pricer.pace)
+    run = trace_inference(elf, board, given.arrays, mode, bits=bits, pace=pricer.pace)
     if run.info.digest != report.digest[: len(run.info.digest)]:
         raise ConfigError(
             "report and firmware are of different models",

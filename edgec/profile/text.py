@@ -9,6 +9,7 @@ from rich.console import Console
 from edgec.console import count, safe, shortened, table
 from edgec.profile.compare import BuildFigures
 from edgec.profile.types import LayerProfile, Profile
+from edgec.profile.widths import TradeOff
 
 _NAME_LENGTH = 40
 _MEMORY_WORDS = {
@@ -116,6 +117,26 @@ def _energy(found: Profile) -> str:
     if energy is None:
         return "no current in the board's file"
     return f"about {energy.microjoules:,.0f} µJ ({energy.run_ma:g} mA at {energy.volts:g} V)"
+
+
+def print_trade_off(found: TradeOff, out: Console) -> None:
+    """One row a width, and the float model below."""
+    rows = [
+        (
+            str(point.bits),
+            f"{point.accuracy:.2%}",
+            f"{point.agreement:.2%}",
+            "" if point.cycles is None else count(point.cycles),
+            "" if point.time_ms is None else f"{point.time_ms:.3f}",
+        )
+        for point in found.points
+    ]
+    rows.append(("float", f"{found.float_accuracy:.2%}", "", "", ""))
+    title = f"{found.model} on {found.board}: width of activations, {count(found.n)} samples"
+    columns = (">bits", ">accuracy", ">equal to float", ">cycles", ">ms")
+    out.print(table(title, columns, rows))
+    if found.note:
+        out.print(safe(found.note))
 
 
 def print_comparison(figures: Sequence[BuildFigures], out: Console) -> None:

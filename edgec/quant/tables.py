@@ -32,6 +32,23 @@ def _softplus(x: Array) -> Array:
     return np.asarray(np.logaddexp(0.0, x))
 
 
+def _gelu_tanh(x: Array) -> Array:
+    inner = math.sqrt(2.0 / math.pi) * (x + 0.044715 * x * x * x)
+    return np.asarray(0.5 * x * (1.0 + np.tanh(inner)))
+
+
+def _reciprocal(x: Array) -> Array:
+    with np.errstate(divide="ignore"):  # the table saturates
+        return np.asarray(1.0 / x)
+
+
+def _power(x: Array, exponent: float) -> Array:
+    # As for the square root: roots of negative numbers have no value.
+    base = x if exponent.is_integer() else np.maximum(x, 0.0)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.power(base, exponent))
+
+
 _PLAIN: Mapping[UnaryKind, _Function] = MappingProxyType(
     {
         UnaryKind.SIGMOID: _sigmoid,
@@ -43,8 +60,10 @@ _PLAIN: Mapping[UnaryKind, _Function] = MappingProxyType(
         UnaryKind.NEG: np.negative,
         # The root of a negative number has no value; codes just below zero are rounding noise.
         UnaryKind.SQRT: lambda x: np.sqrt(np.maximum(x, 0.0)),
+        UnaryKind.RECIPROCAL: _reciprocal,
         UnaryKind.ERF: _erf,
         UnaryKind.GELU: lambda x: 0.5 * x * (1.0 + _erf(x / math.sqrt(2.0))),
+        UnaryKind.GELU_TANH: _gelu_tanh,
         UnaryKind.IDENTITY: lambda x: x,
     }
 )
@@ -63,6 +82,10 @@ def unary_function(attrs: ops.Unary | ops.Clip) -> _Function:
             return lambda x: np.where(x >= 0, x, alpha * np.expm1(np.minimum(x, 0.0)))
         case UnaryKind.HARD_SIGMOID:
             return lambda x: np.clip(alpha * x + beta, 0.0, 1.0)
+        case UnaryKind.POW:
+            return lambda x: _power(x, alpha)
+        case UnaryKind.SWISH:
+            return lambda x: x * _sigmoid(alpha * x)
         case kind:
             return _PLAIN[kind]
 

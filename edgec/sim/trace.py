@@ -38,6 +38,7 @@ def trace_inference(
     inputs: Sequence[Array],
     memory: MemoryMode = MemoryMode.FLASH,
     *,
+    bits: int | None = None,
     pace: BlockPace = count_instructions,
     native: bool | None = None,
     limit_s: float = 600.0,
@@ -53,6 +54,7 @@ def trace_inference(
         board: the board it was built for.
         inputs: int8, one array per model input, in the model's order.
         memory: FLASH simulates wait states and caches; the others have no stalls.
+        bits: width of activations to set before the run; None: as compiled.
         pace: cycles of a block without waiting, for how far a prefetch gets meanwhile.
         native: count in compiled C; None: if a compiler for this computer is installed.
         limit_s: longest run.
@@ -77,6 +79,8 @@ def trace_inference(
     machine = UnicornMachine(image, board)
     client = FirmwareClient(machine, run_timeout_s=limit_s, locate=image.locate)
     info = client.info()
+    if bits is not None:
+        client.set_activation_bits(bits)
     machine.watch(tracer)  # not earlier: the start-up code clears the arena
     run = client.bench(inputs)
     trace = _trace(plan, tracer, run.stack_bytes, info)

@@ -100,14 +100,14 @@ def _by_importance(hessian: Array, group: int) -> Array:
 def _inverse_root(hessian: Array) -> Array:
     """Upper triangular U with ``U.T @ U = inverse(hessian)``."""
     inverse = np.linalg.inv(hessian)
-    return np.linalg.cholesky((inverse + inverse.T) / 2).T
+    return np.asarray(np.linalg.cholesky((inverse + inverse.T) / 2).T)
 
 
 def _closest(wanted: Array, offered: Array, scale: Array) -> Array:
     """For each row o the s of least ``|wanted[o] - scale[o] * offered[s]|``."""
     lengths = np.sum(offered**2, axis=1)
     cost = scale[:, None] * lengths - 2 * (wanted @ offered.T)
-    return np.argmin(cost, axis=1)
+    return np.asarray(np.argmin(cost, axis=1))
 
 
 def descend(objective: Objective, pool: Array, start: Assignment) -> Assignment:

@@ -7,12 +7,15 @@ SODA 2007.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from edgec.dtypes import Array
 from edgec.weightpool.codebook import mirrored
+from edgec.weightpool.moments import Objective
+from edgec.weightpool.vectors import PoolLayer
 
 MOST_VECTORS = 40_000
 """Vectors that are clustered; a larger network is sampled."""
@@ -30,6 +33,26 @@ class Cloud:
 
     points: Array
     weights: Array
+
+
+def normalised(layer: PoolLayer, objective: Objective) -> Cloud:
+    """A layer's vectors, each filter divided by its root mean square, weighted by their cost."""
+    size = np.sqrt(np.mean(layer.rows**2, axis=1))
+    size = np.where(size > 0, size, 1.0)
+    group = layer.weight.shape[2]
+    importance = np.diag(objective.hessian).reshape(-1, group).mean(1)
+    power = objective.power if objective.power > 0 else 1.0
+    weights = size[:, None] ** 2 * importance / power
+    points = layer.weight / size[:, None, None]
+    return Cloud(points.reshape(-1, group), weights.reshape(-1))
+
+
+def joined(clouds: Sequence[Cloud]) -> Cloud:
+    """The points of several layers."""
+    return Cloud(
+        np.concatenate([cloud.points for cloud in clouds]),
+        np.concatenate([cloud.weights for cloud in clouds]),
+    )
 
 
 def cluster(cloud: Cloud, size: int, signed: bool, rng: np.random.Generator) -> Array:
@@ -88,9 +111,7 @@ def _nearest(points: Array, pool: Array) -> tuple[Array, Array]:
     return nearest, np.maximum(least + np.sum(points**2, axis=1), 0.0)
 
 
-def _centres(
-    points: Array, weights: Array, nearest: Array, distance: Array, pool: Array
-) -> Array:
+def _centres(points: Array, weights: Array, nearest: Array, distance: Array, pool: Array) -> Array:
     """Weighted means; a vector that nothing uses moves to the point that is served worst."""
     size, group = pool.shape
     mass = np.bincount(nearest, weights, size)

@@ -32,7 +32,7 @@ def integer_pool(vectors: Array) -> tuple[Array, float]:
 
 
 def legal(codes: Array) -> Array:
-    """bool [S]: whether the sums of whole numbers [S, G] are those of a pool vector."""
+    """Bool [S]: whether the sums of whole numbers [S, G] are those of a pool vector."""
     high, low = np.maximum(codes, 0).sum(1), np.minimum(codes, 0).sum(1)
     return np.asarray((high <= INT8_MAX) & (low >= INT8_MIN))
 

@@ -53,7 +53,7 @@ class PoolLayer:
 
     @property
     def present(self) -> Array:
-        """bool [K]: False for the elements that only fill a vector up."""
+        """Bool [K]: False for the elements that only fill a vector up."""
         groups, group = self.taps[-1], self.weight.shape[2]
         real = np.arange(groups * group) < self.channels
         return np.tile(real, math.prod(self.taps[:-1]))
@@ -90,7 +90,7 @@ def input_rows(layer: PoolLayer, x: Array) -> Array:
 
     Args:
         layer: a Conv or Gemm.
-        x: float32 [N, H, W, I], or [N, ..., I] of a Gemm.
+        x: float32 [..., H, W, I], or [..., I] of a Gemm.
     """
     group = layer.weight.shape[2]
     spare = layer.taps[-1] * group - layer.channels
@@ -99,6 +99,7 @@ def input_rows(layer: PoolLayer, x: Array) -> Array:
     if not isinstance(attrs, ops.Conv):
         return x.reshape(-1, x.shape[-1])
     top, left, bottom, right = attrs.pads
+    x = x.reshape(-1, *x.shape[-3:])
     x = np.pad(x, ((0, 0), (top, bottom), (left, right), (0, 0)))
     reach = tuple((k - 1) * d + 1 for k, d in zip(layer.taps[:2], attrs.dilations, strict=True))
     windows = np.lib.stride_tricks.sliding_window_view(x, reach, axis=(1, 2))

@@ -87,7 +87,18 @@ def test_info(terminal: Terminal) -> None:
 
 def test_help_lists_every_request(terminal: Terminal) -> None:
     names = [line.split()[0] for line in terminal.ask("help")[:-1]]
-    assert names == ["help", "info", "model", "ping", "write", "run", "read", "trace", "bench"]
+    assert names[:5] == ["help", "info", "model", "bits", "ping"]
+    assert names[5:] == ["write", "run", "read", "trace", "bench"]
+
+
+def test_width_of_activations(terminal: Terminal) -> None:
+    assert terminal.ask("bits 4") == ["error: model has fixed widths"]
+    assert terminal.ask("model 1") == OK_EMPTY
+    assert "runtime_bits=1" in terminal.ask("info")
+    for asked, given in (("4", 4), ("0", 1), ("9", 6), ("4294967295", 6)):
+        assert terminal.ask(f"bits {asked}")[:-1] == [f"bits={given}"]
+    for wrong in ("", "x", "-1"):
+        assert terminal.ask(f"bits {wrong}") == ["error: wrong arguments, see help"]
 
 
 def test_two_inputs_and_outputs(terminal: Terminal) -> None:

@@ -134,6 +134,16 @@ def test_several_models_inputs_outputs(stream: StreamingProcess) -> None:
         client.select(7)
 
 
+def test_width_of_activations(stream: StreamingProcess) -> None:
+    client = FirmwareClient(stream)
+    assert not client.info().runtime_bits
+    with pytest.raises(RequestError, match="fixed widths"):
+        client.set_activation_bits(4)
+    client.select(1)
+    assert client.info().runtime_bits
+    assert [client.set_activation_bits(bits) for bits in (-3, 2, 8)] == [1, 2, 6]
+
+
 @pytest.mark.parametrize(
     "inputs",
     [

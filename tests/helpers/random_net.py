@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
+from random_pools import KINDS, random_indices, random_vectors
 
 from edgec.dtypes import Array, DType
 from edgec.fixedpoint import INT32_MAX
@@ -112,24 +113,9 @@ class Net:
 
     def pool_and_indices(self, shape: tuple[int, ...]) -> tuple[Array, Array]:
         """Pool int8 [S, G] and indices uint16 [..., ceil(I/G)] for weights of shape [..., I]."""
-        size, group = self.pick(POOL_SIZES), self.pick(GROUPS)
-        groups = -(-shape[-1] // group)
-        indices = self.rng.integers(0, size, (*shape[:-1], groups)).astype(np.uint16)
-        return self._vectors(size, group), indices
-
-    def _vectors(self, size: int, group: int) -> Array:
-        """Vectors whose positive (negative) entries sum up to 127 (-128) at most."""
-        vectors = self.rng.normal(0, 1, (size, group))
-        match self.pick(["any", "any", "any", "extremes", "positive", "zero"]):
-            case "extremes":
-                at = self.rng.permuted(np.tile(np.arange(group), (size, 1)), axis=1)
-                vectors = 127.0 * (at == 0) - 128.0 * (at == 1)
-            case "positive":
-                vectors = np.abs(vectors)
-            case "zero":
-                vectors = vectors * (np.arange(size) % 2)[:, None]
-        most = np.maximum(np.maximum(vectors, 0).sum(1) / 127, np.maximum(-vectors, 0).sum(1) / 128)
-        return np.trunc(vectors / np.maximum(most, 1e-3)[:, None]).astype(np.int8)
+        kind = self.pick(["any", "any", *KINDS])
+        vectors = random_vectors(self.rng, self.pick(POOL_SIZES), self.pick(GROUPS), kind)
+        return vectors, random_indices(self.rng, vectors, shape)
 
     def clamp(self, zero_point: int) -> dict[str, int]:
         ranges = [(-128, 127), (zero_point, 127), (-128, zero_point), (-7, 9)]

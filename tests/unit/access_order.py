@@ -36,6 +36,8 @@ def events_of(spec: object, operand: int = 0) -> list[Event]:
     match spec:
         case s.Conv2D():
             return list(_conv2d(spec))
+        case s.DenseDsp():
+            return list(_dense_dsp(spec))
         case s.Depthwise():
             return list(_by_channel(spec.window, spec.multiplier))
         case s.MaxPool() | s.AveragePool():
@@ -80,6 +82,19 @@ def _conv2d(spec: s.Conv2D) -> Iterator[Event]:
         for pixel in _pixels(w, oy, ox):
             yield from (("r", pixel * w.channels + c) for c in range(w.channels))
         yield from (("w", number * spec.out_channels + o) for o in range(spec.out_channels))
+
+
+def _dense_dsp(spec: s.DenseDsp) -> Iterator[Event]:
+    """As `_conv2d`, three pixels at a time."""
+    w = spec.window
+    pixels = list(_raster(w))
+    for first in range(0, len(pixels), 3):
+        block = pixels[first : first + 3]
+        for _, oy, ox in block:
+            for pixel in _pixels(w, oy, ox):
+                yield from (("r", pixel * w.channels + c) for c in range(w.channels))
+        for number, _, _ in block:
+            yield from (("w", number * spec.out_channels + o) for o in range(spec.out_channels))
 
 
 def _by_channel(window: Window, multiplier: int) -> Iterator[Event]:

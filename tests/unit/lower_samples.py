@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from edgec.codegen import emit_library
+from edgec.cores import Core
 from edgec.dtypes import Array, DType
 from edgec.ir import Graph, QuantParams, Value, qops
 from edgec.ir.graph import GraphBuilder
@@ -14,8 +15,10 @@ from edgec.ir.ops import ReduceKind
 from edgec.lower import KernelChoice, Program, buffers_of, lower, select_kernels
 from edgec.memory import MemoryPlan, check_plan, plan_memory
 
-BOARD = SimpleNamespace(core=None)
-"""The plain C families look at no core."""
+BOARD = SimpleNamespace(core=Core.HOST)
+"""A core that gets the plain C families."""
+DSP_BOARD = SimpleNamespace(core=Core.CORTEX_M4)
+"""A core with the DSP extension."""
 
 
 @dataclass(frozen=True)

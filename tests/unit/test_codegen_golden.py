@@ -29,6 +29,9 @@ KERNELS: dict[str, s.KernelSpec] = {
     "conv2d_valid_residual": s.Conv2D(_VALID, 6, 1, 32, residual_shift=12),
     "conv2d_grouped_dilated": s.Conv2D(_DILATED, 6, 2, 34),
     "conv2d_grouped_rest": s.Conv2D(_VALID, 10, 2, 34),
+    "dense_dsp_padded": s.DenseDsp(_WINDOW, 8, 32),
+    "dense_dsp_odd_residual": s.DenseDsp(_VALID, 7, 32, residual_shift=12),
+    "dense_dsp_gathered": s.DenseDsp(_ODD, 6, 32),
     "depthwise": s.Depthwise(_WINDOW, 1, 32),
     "depthwise_multiplier_residual": s.Depthwise(_WINDOW, 2, 32, residual_shift=12),
     "depthwise_odd": s.Depthwise(_ODD, 1, 32),
@@ -103,7 +106,8 @@ def test_every_kernel_compiles_clean(target: tuple[str, ...], tmp_path: Path) ->
         for name, spec in KERNELS.items()
     ]
     addresses = ", ".join(f"(function_t)kernel_{name}" for name in KERNELS)
-    headers = ("stdbool.h", "string.h", "edgec/math.h", "edgec/params.h", "edgec/window.h")
+    own = ("dsp.h", "math.h", "params.h", "window.h")
+    headers = ("stdbool.h", "string.h", *(f"edgec/{name}" for name in own))
     source = tmp_path / "kernels.c"
     source.write_text(
         "".join(f"#include <{header}>\n" for header in headers)

@@ -34,7 +34,7 @@ LAYERS = {
     **dict.fromkeys(MIDDLE, 6),
     "profile": 7,
     **dict.fromkeys(("driver", "budget", "bundle"), 8),
-    **dict.fromkeys(("cli", "cli_errors", "__main__"), 9),
+    **dict.fromkeys(("cli", "cli_errors", "cli_options", "__main__"), 9),
 }
 
 ONLY_IN = {
@@ -44,7 +44,7 @@ ONLY_IN = {
     "onnxruntime": ("frontend",),
     "jinja2": ("codegen",),
     "subprocess": ("toolchain",),
-    "typer": ("cli",),
+    "typer": ("cli", "cli_options"),
     "unicorn": ("sim",),
     "capstone": ("timing",),
     "serial": ("sim",),

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from access_order import events_of, least_distance
 from hypothesis import HealthCheck, given, seed, settings
-from lower_samples import BOARD, NetBuilder
+from lower_samples import BOARD, DSP_BOARD, NetBuilder
 from random_graphs import adversarial_inputs, single_ops
 from random_ops import OPS
 
@@ -33,8 +33,9 @@ def test_distance_is_the_least_of_the_spelled_out_order(op: str) -> None:
     @settings(max_examples=12, deadline=None, database=None)
     @given(single_ops(op, count=4))
     def check(graph: Graph) -> None:
-        for choice in select_kernels(graph, BOARD):
-            _check_against_order(choice)
+        for board in (BOARD, DSP_BOARD):
+            for choice in select_kernels(graph, board):
+                _check_against_order(choice)
 
     check()
 
@@ -65,9 +66,9 @@ def test_running_at_the_least_distance_changes_nothing(op: str, tmp_path: Path) 
     )
     @given(single_ops(op, count=6))
     def check(graph: Graph) -> None:
-        choices = select_kernels(graph, BOARD)
-        if choices:
-            _run_tight(graph, choices, tmp_path)
+        for board in (BOARD, DSP_BOARD):
+            if choices := select_kernels(graph, board):
+                _run_tight(graph, choices, tmp_path)
 
     check()
 

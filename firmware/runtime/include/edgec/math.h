@@ -42,6 +42,11 @@ EDGEC_INLINE int32_t edgec_max_s32(int32_t a, int32_t b) {
     return (a > b) ? a : b;
 }
 
+/* The smaller of two values. */
+EDGEC_INLINE int32_t edgec_min_s32(int32_t a, int32_t b) {
+    return (a < b) ? a : b;
+}
+
 /* rshr on 32 bits: shift in [0, 31], x + 2^(shift-1) <= INT32_MAX. */
 EDGEC_INLINE int32_t edgec_rshr32(int32_t x, int32_t shift) {
     if (shift == 0) {

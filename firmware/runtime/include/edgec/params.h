@@ -29,6 +29,19 @@ typedef struct edgec_conv_params {
     int8_t act_max;
 } edgec_conv_params_t;
 
+/* Convolutions and matrix products with weights from a pool: as above, a weight vector being an
+ * entry of the pool.  What `table` and `indices` hold depends on the kernel. */
+typedef struct edgec_pool_params {
+    const void *table;   /* the pool, or look-up tables of it; aligned to 4 bytes */
+    const void *indices; /* of the weight vectors, in the kernel's order and packing */
+    const int32_t *bias;
+    const int32_t *multiplier;
+    int8_t x_zero_point;
+    int8_t y_zero_point;
+    int8_t act_min;
+    int8_t act_max;
+} edgec_pool_params_t;
+
 /* y = clamp(zy + requantize((a - za) * (b - zb), multiplier)). */
 typedef struct edgec_mul_params {
     int32_t multiplier;

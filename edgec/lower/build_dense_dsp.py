@@ -1,0 +1,58 @@
+"""Specifications of the dense DSP kernel from nodes of the integer graph, and where it serves."""
+
+from __future__ import annotations
+
+import math
+
+from edgec.cores import Core
+from edgec.ir import qops
+from edgec.ir.graph import Graph, Node
+from edgec.lower.build import conv_window, residual_shift
+from edgec.lower.spec_dense_dsp import DenseDsp
+from edgec.lower.window import Window
+
+_SCRATCH_LIMIT_BYTES = 16 << 10
+"""Windows that take more when widened are left to the plain kernel, which gathers bytes."""
+
+
+def accepts(graph: Graph, node: Node, core: Core) -> bool:
+    """A convolution of one group, or a product of several rows, on a core with the DSP extension.
+
+    A single row would leave two pixels of three idle, and gain nothing from widening in advance.
+    """
+    if True not in core.possible_dsp or getattr(node.attrs, "group", 1) != 1:
+        return False
+    spec = dense_dsp(graph, node)
+    return spec.window.out_pixels > 1 and spec.scratch_bytes <= _SCRATCH_LIMIT_BYTES
+
+
+def dense_dsp(graph: Graph, node: Node) -> DenseDsp:
+    """`DenseDsp` of a QConv of one group or of a QGemm."""
+    filters = graph.shape(node.inputs[1])[0]
+    attrs: qops.QConv | qops.QGemm = node.attrs
+    if isinstance(attrs, qops.QGemm):
+        *rows, depth = graph.shape(node.inputs[0])
+        return DenseDsp(_row_window(math.prod(rows), depth), filters, attrs.shift)
+    window = conv_window(graph, node)
+    if window.is_whole_image:
+        window = _row_window(1, window.taps * window.channels)
+    return DenseDsp(window, filters, attrs.shift, residual_shift(attrs))
+
+
+def _row_window(rows: int, depth: int) -> Window:
+    """A matrix product as a pointwise convolution over one row of pixels."""
+    return Window(
+        height=1,
+        width=rows,
+        channels=depth,
+        out_height=1,
+        out_width=rows,
+        kernel_h=1,
+        kernel_w=1,
+        stride_h=1,
+        stride_w=1,
+        pad_top=0,
+        pad_left=0,
+        dilation_h=1,
+        dilation_w=1,
+    )

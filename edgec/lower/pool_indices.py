@@ -1,0 +1,63 @@
+"""Indices of pooled layers as kernels read them: packed, in the kernel's order, or as lists."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from edgec.dtypes import Array
+from edgec.lower.pool_config import READY_INDEX_BITS
+from edgec.lower.spec_pooled import ENTRY_BYTES, WORD_BYTES, PooledConv
+
+_BYTE = 8
+
+
+def packed(indices: Array, bits: int) -> Array:
+    """A little-endian stream of numbers of `bits` bits each, row-major; uint8 [bytes].
+
+    Bit i of the stream is bit i % 8 of byte i // 8; bits behind the last number are 0.
+    """
+    flat = indices.reshape(-1, 1).astype(np.uint16)
+    planes = (flat >> np.arange(bits, dtype=np.uint16)) & 1
+    return np.packbits(planes.astype(np.uint8), bitorder="little")
+
+
+def stored_indices(spec: PooledConv, indices: Array) -> Array:
+    """What a `PooledConv` reads.
+
+    Args:
+        spec: the kernel.
+        indices: uint16 [O, KH, KW, groups].
+
+    Returns:
+        uint8 [bytes], packed in the order of the kernel: chunk, filter, tap row, group, tap column;
+        or, if the kernel decodes nothing, its lists uint16 [entries + 1].
+    """
+    chunks = [
+        indices[..., first : first + spec.chunk_groups].transpose(0, 1, 3, 2)
+        for first in range(0, spec.groups, spec.chunk_groups)
+    ]
+    if spec.index_bits == READY_INDEX_BITS:
+        lists = [_entries(spec, chunk).reshape(-1) for chunk in chunks]
+        # The kernel reads one entry behind the last one.
+        return np.concatenate([*lists, np.zeros(1, np.uint16)])
+    return packed(np.concatenate([chunk.reshape(-1) for chunk in chunks]), spec.index_bits)
+
+
+def _entries(spec: PooledConv, chunk: Array) -> Array:
+    """Entries of edgec/pool_gather.h for the indices [O, KH, groups, KW] of a chunk; same shape."""
+    filters, rows, groups, _ = chunk.shape
+    group = np.arange(groups)[:, None] * spec.group_bytes
+    column = np.asarray(spec.tap_columns) * WORD_BYTES
+    row = np.asarray(spec.tap_row_bytes)[:, None, None]
+    entries = chunk.astype(np.int64) * spec.vector_bytes + group + column + row
+    ends = entries.reshape(filters, rows // spec.rows_per_base, -1)
+    ends[..., -1] |= 1
+    return entries.astype(np.uint16)
+
+
+def index_bytes(spec: PooledConv) -> int:
+    """Bytes of `stored_indices`."""
+    count = spec.out_channels * spec.window.taps * spec.groups
+    if spec.index_bits == READY_INDEX_BITS:
+        return ENTRY_BYTES * (count + 1)
+    return -(-count * spec.index_bits // _BYTE)

@@ -1,0 +1,125 @@
+"""Constants from which a pooled kernel builds the responses of a pixel, in the order it reads them.
+
+A response is the dot product of a group of activations with a vector of the pool
+(`qops.Pooling`).  Three ways to build all of them, with equal results:
+
+- multiply: products with the pool itself, widened to 16 bits;
+- bitserial: a plane of the bits of eight channels is the index of a row of partial sums, one per
+  vector; rows of successive planes are added with weights 2^plane (Li & Gupta, MLSys 2022);
+- nibble: the same with planes of four channels, so that rows are few but looked up twice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from edgec.dtypes import Array
+from edgec.ir.pool import WeightPool
+from edgec.lower.pool_config import PoolBuilder
+
+_WORD = 4
+"""Bytes of a word: entries of a look-up table that are added together."""
+_BIAS = 128
+"""Added to the partial sums of a pattern, so that they are unsigned bytes."""
+_WORD_MASK = 0xFFFFFFFF
+
+
+@dataclass(frozen=True, slots=True)
+class ResponseBuilder:
+    """Context of the macro `builder` of kernels/_pool_responses.c.j2.
+
+    Attributes:
+        name: C name of the function.
+        kind: how responses are built.
+        size: vectors of the pool, S.
+        group: channels of a vector, G.
+        shift: response shift k; 0 with one lane.
+        bits: activation width b; None: an argument of the function.
+        lanes: pixels of a table word: 2, or 1 with exact responses.
+        row_words: words from the response of a vector to that of the next one.
+        zero_is_min: the zero point is -128, as behind a ReLU: t(zx) = 0 at any width.
+    """
+
+    name: str
+    kind: PoolBuilder
+    size: int
+    group: int
+    shift: int
+    bits: int | None
+    lanes: int
+    row_words: int
+    zero_is_min: bool
+
+    @property
+    def words(self) -> int:
+        """Words of a row of the look-up table: four vectors each, the last one padded."""
+        return -(-self.size // _WORD)
+
+    @property
+    def tail(self) -> int:
+        """Vectors of the last word."""
+        return self.size - _WORD * (self.words - 1)
+
+    @property
+    def part(self) -> int:
+        """Channels whose bits make up an index of the look-up table."""
+        return part_channels(self.kind, self.group)
+
+    @property
+    def parts(self) -> int:
+        """Rows that are added per plane."""
+        return self.group // self.part
+
+    @property
+    def planes(self) -> int:
+        """Most planes of bits that the function looks up."""
+        return 8 if self.bits is None else self.bits
+
+
+def part_channels(kind: PoolBuilder, group: int) -> int:
+    """Channels whose bits make up an index of the look-up table."""
+    return 4 if kind is PoolBuilder.NIBBLE else min(group, 8)
+
+
+def response_table(pool: WeightPool, kind: PoolBuilder) -> Array:
+    """The table of `kind`: uint32 words, flat; the first number of a word in its low bits.
+
+    multiply: int16 [S, G], of every four weights the order 0, 2, 1, 3 (what UXTB16 gives).
+    bitserial, nibble: uint8 [parts, 2**part, S rounded up to 4]: sums of the weights whose bit
+    is set in the row's number, weight 0 in bit 0, and an offset of each vector and part.  The
+    offsets of a vector sum up to 128, and no byte of the sum of the rows of all parts overflows:
+    the positive weights of a vector sum up to at most 127, the negative ones to at least -128.
+    """
+    if kind is PoolBuilder.MULTIPLY:
+        ordered = pool.vectors.reshape(pool.size, -1, 4)[:, :, [0, 2, 1, 3]]
+        return _words(ordered.astype("<i2"))
+    part = part_channels(kind, pool.group)
+    weights = pool.vectors.astype(np.int64).reshape(pool.size, -1, part)
+    patterns = np.arange(1 << part)[:, None] >> np.arange(part) & 1
+    sums = np.einsum("rj,spj->prs", patterns, weights)
+    offsets = -np.minimum(weights, 0).sum(-1)
+    offsets[:, 0] += _BIAS - offsets.sum(-1)
+    return _words(_padded(sums + offsets.T[:, None, :]).astype("u1"))
+
+
+def response_sums(pool: WeightPool) -> Array:
+    """Sum of the weights of each vector, in the lanes of a look-up kernel: uint32, flat.
+
+    Two words for every four vectors: vectors 0 and 2, then 1 and 3, as ``low + 65536 * high``
+    mod 2^32.
+    """
+    sums = _padded(pool.vectors.astype(np.int64).sum(1)).reshape(-1, 2, 2)
+    return ((sums[:, 0] + (sums[:, 1] << 16)) & _WORD_MASK).astype(np.uint32).reshape(-1)
+
+
+def _padded(rows: Array) -> Array:
+    """`rows` [..., S] with zeros up to a multiple of four."""
+    missing = -rows.shape[-1] % _WORD
+    return np.pad(rows, [(0, 0)] * (rows.ndim - 1) + [(0, missing)])
+
+
+def _words(array: Array) -> Array:
+    """The bytes of a little-endian array as words."""
+    return np.ascontiguousarray(array).view("<u4").reshape(-1).astype(np.uint32)

@@ -1,0 +1,83 @@
+"""Specification of the dense kernel for cores with the DSP extension."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from edgec.lower.dense_weights import FILTERS, QUAD, padded_depth
+from edgec.lower.spec_base import describe_image, describe_window
+from edgec.lower.window import Window
+
+PIXELS = 3
+"""Pixels whose sums are computed together."""
+_PAIR_BYTES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class DenseDsp:
+    """Convolution of one group, or matrix product of several rows, three pixels at a time.
+
+    x int8 [height, width, channels], weights as `dense_weights.interleaved` gives them, y int8
+    [out_height, out_width, out_channels].
+
+    Attributes:
+        window: geometry; of a matrix product, a 1x1 window over [1, rows, depth].
+        out_channels: filters.
+        shift: of the requantization.
+        residual_shift: of the addition at the end; None: there is no addition.
+    """
+
+    family: ClassVar[str] = "dense_dsp"
+    window: Window
+    out_channels: int
+    shift: int
+    residual_shift: int | None = None
+
+    @property
+    def depth(self) -> int:
+        """Weights of one filter."""
+        return self.window.taps * self.window.channels
+
+    @property
+    def quads(self) -> int:
+        """Words of weights of one filter, an even number."""
+        return padded_depth(self.depth) // QUAD
+
+    @property
+    def widens_runs(self) -> bool:
+        """Rows of the window are widened where they lie; else they are gathered first."""
+        return self.window.channels % QUAD == 0 and self.window.columns_are_runs
+
+    @property
+    def pads_depth(self) -> bool:
+        """The last quads hold more than weights."""
+        return self.quads * QUAD != self.depth
+
+    @property
+    def odd(self) -> bool:
+        """The last filter has no partner."""
+        return self.out_channels % FILTERS == 1
+
+    @property
+    def scratch_bytes(self) -> int:
+        """Three widened windows, and one that is not."""
+        widened = self.quads * PIXELS * 2 * _PAIR_BYTES
+        return widened + (0 if self.widens_runs else self.quads * QUAD)
+
+    @property
+    def out_elements(self) -> int:
+        """Elements of y."""
+        return self.window.out_pixels * self.out_channels
+
+    @property
+    def macs(self) -> int:
+        """Multiply-accumulates of one call."""
+        return self.out_elements * self.depth
+
+    def describe(self) -> str:
+        """What the function computes, in words."""
+        w = self.window
+        x = describe_image(w.height, w.width, w.channels)
+        y = describe_image(w.out_height, w.out_width, self.out_channels)
+        return f"Convolution {x} to {y}, {describe_window(w)}, three pixels at a time"

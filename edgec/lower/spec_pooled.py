@@ -1,0 +1,368 @@
+"""Specification of the pooled convolution that gathers *responses* (`ir.qops.Pooling`).
+
+The table.  Responses of two input rows r and r + D (D = `lane_rows`) are the two 16-bit lanes of
+one word, ``low + 65536 * high`` modulo 2^32, so that plain additions sum up both lanes.  The table
+holds them as words [chunk_groups, pool_size, ring_rows, pitch]: for one group and one vector some
+*pair rows*, each a row of `pitch` columns, padding included as zeros.  Every filter then only adds
+up runs of words, each found through one 16-bit entry of a list that the indices are turned into.
+
+Columns lie by their remainder modulo the stride, so that what neighbouring output columns read is
+adjacent.  A row's padding at the right may be the next row's padding at the left.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from edgec.lower.pool_config import READY_INDEX_BITS
+from edgec.lower.pool_tables import ResponseBuilder, ResponseKind, part_channels
+from edgec.lower.spec_base import describe_image, describe_window
+from edgec.lower.window import Window
+
+WORD_BYTES = 4
+ENTRY_BYTES = 2
+BLOCKS = (8, 4)
+"""Output columns gathered together."""
+
+_ENTRY_LIMIT = 2**16
+"""Entries are byte offsets into the table."""
+_UNROLLED = 6
+"""Look-ups written out in the loop of the gathering, at most, unless one row of taps is longer."""
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnRun:
+    """Columns of the table that lie side by side: every `stride_w`-th column of the image.
+
+    Attributes:
+        start: first column in a row of the table.
+        image_start: column of the image that it holds; negative in the padding.
+        count: columns.
+        first, end: those inside the image are ``first <= column < end``, counted from `start`.
+    """
+
+    start: int
+    image_start: int
+    count: int
+    first: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class PooledConv:
+    """Pooled convolution: builds responses, then every filter gathers and adds.
+
+    x int8 [height, width, channels], indices of [out_channels, kernel_h, kernel_w, groups] in the
+    order of `pool_indices`, y int8 [out_height, out_width, out_channels].
+
+    Attributes:
+        window: geometry; that of a matrix product is any factorization of its rows.
+        out_channels: filters.
+        pool_size: vectors of the pool, S.
+        group: weights of a vector, G.
+        chunk_groups: groups of channels whose responses are in the table at a time.
+        lanes: output rows that a word serves: 2, or 1 for sums of 32 bits.
+        response_shift: k of `Pooling`; 0 if there is one lane or the sums fit 16 bits anyway.
+        shift: of the requantization.
+        builder: of the responses.
+        index_bits: of a stored index, see `PoolKernelConfig`.
+        bits: width of activations; None: an argument of the kernel.
+        zero_is_code_min: the zero point of x is -128 (activations behind a rectifier).
+        keep_rows: the table holds all pair rows.
+        tables_in_ram: the pool or its look-up table is copied to scratch memory first.
+        residual_shift: of the addition at the end; None: there is no addition.
+    """
+
+    family: ClassVar[str] = "pooled_conv"
+    window: Window
+    out_channels: int
+    pool_size: int
+    group: int
+    chunk_groups: int
+    lanes: int
+    response_shift: int
+    shift: int
+    builder: ResponseKind
+    index_bits: int
+    bits: int | None
+    zero_is_code_min: bool
+    keep_rows: bool = False
+    tables_in_ram: bool = False
+    residual_shift: int | None = None
+
+    # ---- Rows ----
+
+    @property
+    def out_pairs(self) -> int:
+        """Output pair rows: pair row y stands for the output rows y and y + out_pairs."""
+        return -(-self.window.out_height // self.lanes)
+
+    @property
+    def lane_rows(self) -> int:
+        """Input rows between the two lanes, D."""
+        return self.out_pairs * self.window.stride_h
+
+    @property
+    def reach_h(self) -> int:
+        """Pair rows from a window's first tap to the one behind its last."""
+        return (self.window.kernel_h - 1) * self.window.dilation_h + 1
+
+    @property
+    def pair_rows(self) -> int:
+        """Input pair rows that are read; the first is row -pad_top."""
+        return (self.out_pairs - 1) * self.window.stride_h + self.reach_h
+
+    @property
+    def ring_rows(self) -> int:
+        """Pair rows in the table; pair row r is at r modulo this."""
+        return self.pair_rows if self.keep_rows else min(self.reach_h, self.pair_rows)
+
+    @property
+    def is_flat(self) -> bool:
+        """Pair rows of a window lie behind each other, so that one base serves all taps."""
+        return self.window.kernel_h == 1 or self.ring_rows == self.pair_rows
+
+    @property
+    def segments(self) -> int:
+        """Runs of a filter's list with one base each: one per tap row unless `is_flat`."""
+        return 1 if self.is_flat else self.window.kernel_h
+
+    @property
+    def rows_per_base(self) -> int:
+        """Tap rows that share a base."""
+        return self.window.kernel_h // self.segments
+
+    @property
+    def tap_row_bytes(self) -> tuple[int, ...]:
+        """For each ky, the bytes from its base to its pair row."""
+        row = self.pitch * WORD_BYTES * self.window.dilation_h
+        return tuple(ky * row if self.is_flat else 0 for ky in range(self.window.kernel_h))
+
+    # ---- Columns ----
+
+    @property
+    def column_runs(self) -> tuple[ColumnRun, ...]:
+        """The columns of a row, by their remainder modulo the stride; only those that are read."""
+        w = self.window
+        found: list[ColumnRun] = []
+        start = 0
+        for phase in sorted({kx * w.dilation_w % w.stride_w for kx in range(w.kernel_w)}):
+            taps = [kx * w.dilation_w for kx in range(w.kernel_w)]
+            last = max(tap // w.stride_w for tap in taps if tap % w.stride_w == phase)
+            count = w.out_width + last
+            image_start = phase - w.pad_left
+            first = min(count, max(0, -(image_start // w.stride_w)))
+            end = max(first, min(count, -((image_start - w.width) // w.stride_w)))
+            found.append(ColumnRun(start, image_start, count, first, end))
+            start += count
+        return tuple(found)
+
+    @property
+    def tap_columns(self) -> tuple[int, ...]:
+        """For each kx, the column of a row that output column 0 reads."""
+        w = self.window
+        phases = sorted({kx * w.dilation_w % w.stride_w for kx in range(w.kernel_w)})
+        runs = dict(zip(phases, self.column_runs, strict=True))
+        taps = [kx * w.dilation_w for kx in range(w.kernel_w)]
+        return tuple(runs[tap % w.stride_w].start + tap // w.stride_w for tap in taps)
+
+    @property
+    def shared_columns(self) -> int:
+        """Zeros at the end of a row that are those at the beginning of the next one."""
+        first, last = self.column_runs[0], self.column_runs[-1]
+        return min(first.first, last.count - last.end) if self._has_columns else 0
+
+    @property
+    def _has_columns(self) -> bool:
+        return all(run.first < run.end for run in self.column_runs)
+
+    @property
+    def pitch(self) -> int:
+        """Words from a row of the table to the next."""
+        last = self.column_runs[-1]
+        return last.start + last.count - self.shared_columns
+
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        """Widths of the blocks that make up a row of output columns."""
+        wide, rest = divmod(self.window.out_width, BLOCKS[0])
+        tail = () if rest == 0 else (BLOCKS[1],) if rest <= BLOCKS[1] else (BLOCKS[0],)
+        return (BLOCKS[0],) * wide + tail
+
+    @property
+    def padded_width(self) -> int:
+        """Output columns that are gathered; those behind the last are garbage."""
+        return sum(self.blocks)
+
+    # ---- Groups ----
+
+    @property
+    def groups(self) -> int:
+        """Groups of input channels."""
+        return -(-self.window.channels // self.group)
+
+    @property
+    def rest_channels(self) -> int:
+        """Channels of an incomplete last group, or 0."""
+        return self.window.channels % self.group
+
+    @property
+    def chunks(self) -> int:
+        """Passes over the image."""
+        return -(-self.groups // self.chunk_groups)
+
+    @property
+    def last_groups(self) -> int:
+        """Groups of the last chunk."""
+        return self.groups - (self.chunks - 1) * self.chunk_groups
+
+    @property
+    def unroll(self) -> int:
+        """Look-ups written out in the loop of the gathering; divides every segment."""
+        w = self.window
+        taps = w.taps if self.is_flat else w.kernel_w
+        length = taps * math.gcd(self.chunk_groups, self.last_groups)
+        return max(n for n in range(1, max(_UNROLLED, w.kernel_w) + 1) if length % n == 0)
+
+    # ---- Memory ----
+
+    @property
+    def vector_bytes(self) -> int:
+        """Bytes of the table for one group and one vector: what an index is multiplied with."""
+        return self.ring_rows * self.pitch * WORD_BYTES
+
+    @property
+    def group_bytes(self) -> int:
+        """Bytes of the table for one group."""
+        return self.pool_size * self.vector_bytes
+
+    @property
+    def fits_entries(self) -> bool:
+        """Every offset into the table fits 16 bits; a specification without it is illegal."""
+        return self.chunk_groups * self.group_bytes <= _ENTRY_LIMIT
+
+    @property
+    def table_bytes(self) -> int:
+        """The table, and what the last block reads behind it."""
+        behind = self.shared_columns + self.padded_width - self.window.out_width
+        return self.chunk_groups * self.group_bytes + behind * WORD_BYTES
+
+    @property
+    def list_entries(self) -> int:
+        """Entries of the list of a full chunk."""
+        return self.out_channels * self.window.taps * self.chunk_groups
+
+    @property
+    def decodes(self) -> bool:
+        """Indices are turned into a list in scratch memory; else they are stored as lists."""
+        return self.index_bits != READY_INDEX_BITS
+
+    @property
+    def list_bytes(self) -> int:
+        """The list in scratch memory, and the entry that is read behind its last one."""
+        return _words(ENTRY_BYTES * (self.list_entries + 1)) if self.decodes else 0
+
+    @property
+    def sum_rows(self) -> int:
+        """Output pair rows whose sums are kept: all, if there are several chunks."""
+        return self.out_pairs if self.chunks > 1 else 1
+
+    @property
+    def sums_bytes(self) -> int:
+        """Sums as words [sum_rows, out_channels, padded_width]."""
+        return self.sum_rows * self.out_channels * self.padded_width * WORD_BYTES
+
+    @property
+    def list_start(self) -> int:
+        """Place of the list in scratch memory, in bytes; the table comes first."""
+        return self.table_bytes
+
+    @property
+    def sums_start(self) -> int:
+        """Place of the sums in scratch memory, in bytes."""
+        return self.list_start + self.list_bytes
+
+    @property
+    def responses(self) -> ResponseBuilder:
+        """The function that builds the responses of a pair of pixels."""
+        return ResponseBuilder(
+            kind=self.builder,
+            size=self.pool_size,
+            group=self.group,
+            shift=self.response_shift,
+            bits=self.bits,
+            lanes=self.lanes,
+            row_words=self.vector_bytes // WORD_BYTES,
+            zero_is_min=self.zero_is_code_min,
+        )
+
+    @property
+    def needs_sums(self) -> bool:
+        """The builder reads the sums of the pool's vectors as well; they are behind its table."""
+        return self.builder is not ResponseKind.MULTIPLY and not self.zero_is_code_min
+
+    @property
+    def builder_words(self) -> int:
+        """Words of the builder's table."""
+        return table_words(self.builder, self.pool_size, self.group)
+
+    @property
+    def all_builder_words(self) -> int:
+        """Words of the builder's table and of the sums behind it."""
+        sums = 2 * -(-self.pool_size // WORD_BYTES)
+        return self.builder_words + (sums if self.needs_sums else 0)
+
+    @property
+    def copy_start(self) -> int:
+        """Place of the copied pool or look-up table in scratch memory, in bytes."""
+        return self.sums_start + self.sums_bytes
+
+    @property
+    def copy_bytes(self) -> int:
+        """The copied pool or look-up table."""
+        return self.all_builder_words * WORD_BYTES if self.tables_in_ram else 0
+
+    @property
+    def scratch_bytes(self) -> int:
+        """Table, list, sums and copy."""
+        return self.copy_start + self.copy_bytes
+
+    # ---- For reports ----
+
+    @property
+    def look_ups(self) -> int:
+        """Runs of words that one call adds up."""
+        per_block = self.out_channels * self.window.taps * self.groups
+        return self.out_pairs * len(self.blocks) * per_block
+
+    @property
+    def out_elements(self) -> int:
+        """Elements of y."""
+        return self.window.out_pixels * self.out_channels
+
+    @property
+    def macs(self) -> int:
+        """Multiply-accumulates of the convolution that one call stands for."""
+        return self.out_elements * self.window.taps * self.window.channels
+
+    def describe(self) -> str:
+        """What the function computes, in words."""
+        w = self.window
+        x = describe_image(w.height, w.width, w.channels)
+        y = describe_image(w.out_height, w.out_width, self.out_channels)
+        pool = f"pool [{self.pool_size}, {self.group}]"
+        return f"Pooled convolution {x} to {y}, {describe_window(w)}, {pool}"
+
+
+def table_words(kind: ResponseKind, size: int, group: int) -> int:
+    """Words of `pool_tables.response_table`."""
+    if kind is ResponseKind.MULTIPLY:
+        return size * group // 2
+    part = part_channels(kind, group)
+    return (group // part << part) * -(-size // WORD_BYTES)
+
+
+def _words(size: int) -> int:
+    return -(-size // WORD_BYTES) * WORD_BYTES

@@ -1,0 +1,215 @@
+"""Specifications of pooled kernels without a table of responses.
+
+`PooledDecode` expands indices to int8 and is a plain convolution from there on.  `PooledDirect`
+looks every weight vector up, bit plane by bit plane: the form of Li & Gupta (MLSys 2022).
+
+Both serve convolutions of one group and matrix products; those have a window of 1x1 over an image
+[1, rows, depth].  Indices are stored filter by filter, the groups of a tap innermost.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from edgec.lower.pool_tables import ResponseKind, part_channels
+from edgec.lower.spec_base import describe_image, describe_window
+from edgec.lower.window import Window
+
+_WORD_BYTES = 4
+_BLOCK = 4
+"""Output channels computed together, so that a loaded activation is used several times."""
+
+
+@dataclass(frozen=True, slots=True)
+class _PooledDense:
+    """What both have.
+
+    x int8 [height, width, channels], y int8 [out_height, out_width, out_channels].  Biases int32
+    [out_channels] hold the constant part of the sums; with a width chosen at run time they are
+    [2, out_channels]: the plain biases, then the sum of each filter's weights.
+
+    Attributes:
+        window: geometry.
+        out_channels: filters.
+        pool_size: vectors of the pool.
+        group: weights of a vector.
+        index_bits: of a stored index.
+        bits: width of activations; None: an argument of the kernel.
+        shift: of the requantization.
+        residual_shift: of the addition at the end; None: there is no addition.
+    """
+
+    window: Window
+    out_channels: int
+    pool_size: int
+    group: int
+    index_bits: int
+    bits: int | None
+    shift: int
+    residual_shift: int | None
+
+    @property
+    def runtime_bits(self) -> bool:
+        """The width of activations is an argument of the kernel."""
+        return self.bits is None
+
+    @property
+    def vectors(self) -> int:
+        """Vectors of a tap."""
+        return -(-self.window.channels // self.group)
+
+    @property
+    def out_elements(self) -> int:
+        """Elements of y."""
+        return self.window.out_pixels * self.out_channels
+
+    @property
+    def macs(self) -> int:
+        """Multiply-accumulates of the operator that one call stands for."""
+        return self.out_elements * self.window.taps * self.window.channels
+
+    def _describe(self, how: str) -> str:
+        w = self.window
+        x = describe_image(w.height, w.width, w.channels)
+        y = describe_image(w.out_height, w.out_width, self.out_channels)
+        pool = f"pool [{self.pool_size}, {self.group}] {how}"
+        return f"Pooled convolution {x} to {y}, {describe_window(w)}, {pool}"
+
+
+@dataclass(frozen=True, slots=True)
+class PooledDecode(_PooledDense):
+    """Expands the indices of a batch of filters, then computes their outputs for all pixels.
+
+    Attributes:
+        batch: filters expanded at a time; a multiple of `block`, or all.
+    """
+
+    family: ClassVar[str] = "pooled_decode"
+    batch: int
+
+    @property
+    def full(self) -> int:
+        """Vectors of a tap that are used in whole."""
+        return self.window.channels // self.group
+
+    @property
+    def last(self) -> int:
+        """Weights of another vector of a tap, used in part."""
+        return self.window.channels % self.group
+
+    @property
+    def depth(self) -> int:
+        """Weights of one filter."""
+        return self.window.taps * self.window.channels
+
+    @property
+    def block(self) -> int:
+        """Filters computed together."""
+        return min(_BLOCK, self.out_channels)
+
+    @property
+    def rest(self) -> int:
+        """Filters that are left after the last full block."""
+        return self.out_channels % self.block
+
+    @property
+    def reads_rows(self) -> bool:
+        """What a filter meets lies in x as one row; else it is gathered."""
+        return self.window.is_pointwise or self.window.is_whole_image
+
+    @property
+    def rounds(self) -> bool:
+        """Activations may have to be rounded."""
+        return self.bits != 8
+
+    @property
+    def copies_runs(self) -> bool:
+        """The window is gathered row by row; else tap by tap."""
+        return self.window.columns_are_runs
+
+    @property
+    def needs_patch(self) -> bool:
+        """What a filter meets is copied first."""
+        return self.rounds or not self.reads_rows
+
+    @property
+    def sums_bytes(self) -> int:
+        """int32 [batch] at the start of the scratch memory: the constant part of the sums."""
+        return _WORD_BYTES * self.batch if self.runtime_bits else 0
+
+    @property
+    def patch_words(self) -> int:
+        """Words of the patch."""
+        return -(-self.depth // _WORD_BYTES)
+
+    @property
+    def patch_start(self) -> int:
+        """Place of the patch, behind the sums and the expanded filters int8 [batch, depth]."""
+        filters = -(-self.batch * self.depth // _WORD_BYTES) * _WORD_BYTES
+        return self.sums_bytes + filters
+
+    @property
+    def scratch_bytes(self) -> int:
+        """Sums, filters and patch."""
+        return self.patch_start + (_WORD_BYTES * self.patch_words if self.needs_patch else 0)
+
+    def describe(self) -> str:
+        """What the function computes, in words."""
+        return self._describe(f"decoded {self.batch} filters at a time")
+
+
+@dataclass(frozen=True, slots=True)
+class PooledDirect(_PooledDense):
+    """Looks up, for each filter, vector and bit plane, the sum of the weights whose bit is set.
+
+    Attributes:
+        kind: of the look-up table, `BITSERIAL` or `NIBBLE`; laid out by `pool_tables`.
+    """
+
+    family: ClassVar[str] = "pooled_direct"
+    kind: ResponseKind
+
+    @property
+    def part(self) -> int:
+        """Channels whose bits make up the number of a row of the table."""
+        return part_channels(self.kind, self.group)
+
+    @property
+    def parts(self) -> int:
+        """Look-ups for one vector and bit plane."""
+        return self.group // self.part
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of a row of the table."""
+        return -(-self.pool_size // _WORD_BYTES) * _WORD_BYTES
+
+    @property
+    def planes(self) -> int:
+        """Most bit planes that are looked up."""
+        return 8 if self.bits is None else self.bits
+
+    @property
+    def look_ups(self) -> int:
+        """Vectors of a filter."""
+        return self.window.taps * self.vectors
+
+    @property
+    def unpacks(self) -> bool:
+        """Indices are expanded to bytes in scratch memory first."""
+        return self.index_bits != 8
+
+    @property
+    def indices_start(self) -> int:
+        """Place of the expanded indices; offsets of rows, uint16 [look_ups, planes, parts], lead."""
+        return 2 * self.look_ups * self.planes * self.parts
+
+    @property
+    def scratch_bytes(self) -> int:
+        """Offsets of rows and indices."""
+        return self.indices_start + (self.out_channels * self.look_ups if self.unpacks else 0)
+
+    def describe(self) -> str:
+        """What the function computes, in words."""
+        return self._describe("looked up bit by bit")

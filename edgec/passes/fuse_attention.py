@@ -1,0 +1,293 @@
+"""Scaled dot-product attention out of its parts, with the heads side by side.
+
+Rules:
+1. attention: `MatMul` of queries and keys, masks, `Softmax`, `MatMul` with the values becomes one
+   `Attention`.  A mask is a summand of the logits, or a `Where` that replaces logits by a number
+   below `HIDDEN`; one that depends on the key alone and comes from integers becomes its `keys`.
+2. heads: queries, keys and values that are columns of some value (`token_columns`) are read there,
+   without the transposes that cut heads out; factors on the way join the scale.  When none of them
+   are, each head counts as a sequence of its own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from edgec.ir import ops
+from edgec.ir.graph import Graph, GraphBuilder, Node, Value
+from edgec.passes.attention_masks import HIDDEN, KeyMask, added_mask, chosen_mask
+from edgec.passes.edit import sweep
+from edgec.passes.token_columns import Columns, Source, columns_of, source_of
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Logits:
+    """The product of queries and keys, and what is done to it.
+
+    Attributes:
+        product: the `MatMul`.
+        nodes: those between it and the `Softmax`.
+        bias: name of the summand, or "".
+        lead: the leading axes of the logits where `bias` is added.
+        keys: the mask of keys.
+    """
+
+    product: Node
+    nodes: tuple[Node, ...] = ()
+    bias: str = ""
+    lead: Shape = ()
+    keys: KeyMask | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Operand:
+    """Queries, keys or values: a value [..., L, D], stored [..., D, L] if `swapped`."""
+
+    name: str
+    swapped: bool
+    source: Source | None
+
+
+def fuse_attention(graph: Graph) -> Graph:
+    """Apply the rules until none applies."""
+    return sweep(graph, _rewrite)
+
+
+def _rewrite(graph: Graph, node: Node) -> Graph | None:
+    """`node` being the product with the values."""
+    if not isinstance(node.attrs, ops.MatMul) or node.attrs.scale != 1.0 or node.attrs.transpose_a:
+        return None
+    softmax, reshape = _weights(graph, node)
+    if softmax is None:
+        return None
+    logits = _logits(graph, softmax.inputs[0], _Logits(node))
+    if logits is None:
+        return None
+    first: ops.MatMul = logits.product.attrs
+    operands = (
+        _operand(graph, logits.product.inputs[0], first.transpose_a, True),
+        _operand(graph, logits.product.inputs[1], not first.transpose_b, True),
+        _operand(graph, node.inputs[1], node.attrs.transpose_b, False),
+    )
+    leads = {graph.shape(operand.name)[:-2] for operand in operands[:2]}
+    counts = {math.prod(graph.shape(operand.name)[:-2]) for operand in operands}
+    if len(leads) > 1 or len(counts) > 1 or graph.shape(node.inputs[1])[:-2] != _lead(graph, node):
+        return None
+    between = (softmax, *((reshape,) if reshape is not None else ()))
+    nodes = (logits.product, *reversed(logits.nodes), *between, node)
+    return _Fusion(graph, node, logits, operands, _sources(nodes)).write()
+
+
+def _weights(graph: Graph, node: Node) -> tuple[Node | None, Node | None]:
+    """The `Softmax` whose output, perhaps reshaped, only `node` reads as its left operand."""
+    name, reshape = node.inputs[0], None
+    producer = graph.producers.get(name)
+    if producer is not None and _keeps_matrix(graph, producer) and _private(graph, name):
+        reshape, name = producer, producer.inputs[0]
+        producer = graph.producers.get(name)
+    if producer is None or not isinstance(producer.attrs, ops.Softmax):
+        return None, None
+    return (producer, reshape) if _private(graph, name) else (None, None)
+
+
+def _private(graph: Graph, name: str) -> bool:
+    return graph.sole_consumer(name) is not None and graph.values[name].quant is None
+
+
+def _keeps_matrix(graph: Graph, node: Node) -> bool:
+    """Whether a node is a `Reshape` of the leading axes alone."""
+    if not isinstance(node.attrs, ops.Reshape):
+        return False
+    before, after = graph.shape(node.inputs[0]), graph.shape(node.output)
+    return len(after) >= 2 and before[-2:] == after[-2:]
+
+
+def _lead(graph: Graph, node: Node) -> Shape:
+    return graph.shape(node.output)[:-2]
+
+
+def _sources(nodes: tuple[Node, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for node in nodes for name in node.sources))
+
+
+def _logits(graph: Graph, name: str, found: _Logits) -> _Logits | None:
+    """Follow the logits `name` back to their product; None if there is none."""
+    value, node = graph.values.get(name), graph.producers.get(name)
+    if value is None or node is None or value.quant is not None or len(value.shape) < 2:
+        return None
+    if isinstance(node.attrs, ops.MatMul):
+        return replace(found, product=node)
+    found = replace(found, nodes=(*found.nodes, node))
+    if _keeps_matrix(graph, node):
+        return _logits(graph, node.inputs[0], found)
+    for rest, masked in _unmasked(graph, node, found):
+        if graph.shape(rest) == value.shape:
+            result = _logits(graph, rest, masked)
+            if result is not None:
+                return result
+    return None
+
+
+def _unmasked(graph: Graph, node: Node, found: _Logits) -> Iterator[tuple[str, _Logits]]:
+    """What the logits may be without the mask that `node` applies."""
+    shape = graph.shape(node.output)
+    if isinstance(node.attrs, ops.Add):
+        for index in (0, 1):
+            rest, mask = node.inputs[index], node.inputs[1 - index]
+            keys = added_mask(graph, mask, shape[-1])
+            if keys is not None and found.keys is None:
+                yield rest, replace(found, keys=keys)
+            elif found.bias == "":
+                yield rest, replace(found, bias=mask, lead=shape[:-2])
+    if isinstance(node.attrs, ops.Where) and found.keys is None:
+        condition, *choices = node.inputs
+        mask_of = chosen_mask(graph, condition, shape[-1])
+        for index in (0, 1):
+            low = graph.constants.get(choices[1 - index])
+            if mask_of is None or low is None or not (low.real() <= HIDDEN).all():
+                continue
+            shown = mask_of.shown if index == 0 else not mask_of.shown
+            yield choices[index], replace(found, keys=replace(mask_of, shown=shown))
+
+
+def _operand(graph: Graph, name: str, swapped: bool, factors: bool) -> _Operand:
+    source = source_of(graph, name, factors)
+    if source is not None and swapped:
+        source = replace(source, positions=source.positions.swapaxes(-1, -2))
+    return _Operand(name, swapped, source)
+
+
+class _Fusion:
+    """Writes one `Attention` in place of its parts."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        node: Node,
+        logits: _Logits,
+        operands: tuple[_Operand, _Operand, _Operand],
+        sources: tuple[str, ...],
+    ) -> None:
+        self._graph, self._node, self._logits = graph, node, logits
+        self._operands, self._sources = operands, sources
+        self._builder = GraphBuilder.of(graph)
+        self._count = math.prod(graph.shape(node.inputs[1])[:-2])
+
+    def write(self) -> Graph:
+        batch, columns = self._heads()
+        heads = self._count // batch
+        scale, inputs = self._logits.product.attrs.scale, []
+        for operand, found in zip(self._operands, columns, strict=True):
+            if found is None:
+                inputs.append(self._side_by_side(operand, batch, heads))
+            else:
+                inputs.append(self._read(found, batch))
+                scale *= found.factor
+        keys = self._logits.keys
+        inputs.append(self._bias(batch, heads))
+        inputs.append(keys.emit(self._builder, self._sources) if keys is not None else "")
+        self._attention(ops.Attention(heads, scale), tuple(inputs), batch)
+        return self._builder.build()
+
+    def _heads(self) -> tuple[int, tuple[Columns | None, ...]]:
+        """The split of the leading axes for which most operands are columns, and these."""
+        best: tuple[int, tuple[Columns | None, ...]] = (self._count, (None, None, None))
+        most = 0
+        for batch in (b for b in range(1, self._count + 1) if self._count % b == 0):
+            columns = tuple(
+                columns_of(self._graph, operand.source, batch, self._count // batch)
+                if operand.source is not None
+                else None
+                for operand in self._operands
+            )
+            found = sum(column is not None for column in columns)
+            if found > most:
+                best, most = (batch, columns), found
+        return best
+
+    def _read(self, columns: Columns, batch: int) -> str:
+        """The columns as a value [batch, L, heads*D]."""
+        shape = self._graph.shape(columns.root)
+        rows = (batch, math.prod(shape[:-1]) // batch, shape[-1])
+        name = self._moved(columns.root, ops.Reshape(rows), rows)
+        sizes = (*rows[:2], columns.stop - columns.start)
+        cut = ops.Slice((0, 0, columns.start), (1, 1, 1), sizes)
+        return self._moved(name, cut, sizes)
+
+    def _side_by_side(self, operand: _Operand, batch: int, heads: int) -> str:
+        """The operand [..., L, D] as a value [batch, L, heads*D], by moving its elements."""
+        *_, rows, columns = self._graph.shape(operand.name)
+        length, width = (columns, rows) if operand.swapped else (rows, columns)
+        name = self._moved(operand.name, ops.Reshape((batch, heads, rows, columns)))
+        perm = (0, 3, 1, 2) if operand.swapped else (0, 2, 1, 3)
+        if heads > 1 or operand.swapped:
+            name = self._moved(name, ops.Transpose(perm), (batch, length, heads, width))
+        return self._moved(name, ops.Reshape((batch, length, heads * width)))
+
+    def _moved(
+        self, source: str, attrs: ops.Reshape | ops.Transpose | ops.Slice, shape: Shape = ()
+    ) -> str:
+        """A value rearranged; itself when its shape is the wanted one already."""
+        value = self._builder.values[source]
+        shape = attrs.shape if isinstance(attrs, ops.Reshape) else shape
+        if value.shape == shape and not isinstance(attrs, ops.Transpose):
+            return source
+        part = "columns" if isinstance(attrs, ops.Slice) else "rows"
+        name = self._builder.fresh(f"{source}/{part}")
+        self._builder.value(Value(name, shape))
+        self._builder.node(name, attrs, (source,), (name,), self._sources)
+        return name
+
+    def _bias(self, batch: int, heads: int) -> str:
+        """The summand of the logits, broadcastable to [batch, heads, N, M]."""
+        name, lead = self._logits.bias, self._logits.lead
+        shape = self._graph.shape(name) if name else ()
+        own = (1,) * (len(lead) + 2 - len(shape)) + shape
+        if name == "" or math.prod(own[:-2]) == 1:
+            wanted = (1, 1, *own[-2:])
+        elif lead == (batch, heads):
+            wanted = own
+        else:
+            wanted = (batch, heads, *own[-2:])
+        if name == "":
+            return name
+        full = (*lead, *own[-2:]) if wanted[:2] == (batch, heads) else own
+        constant = self._graph.constants.get(name)
+        if constant is not None:
+            array = np.broadcast_to(constant.real(), full).reshape(wanted)
+            return self._builder.constant(name, array)
+        if math.prod(shape) != math.prod(full):
+            name = self._expanded(name, full)
+        return self._moved(name, ops.Reshape(wanted))
+
+    def _expanded(self, source: str, shape: Shape) -> str:
+        name = self._builder.fresh(f"{source}/full")
+        self._builder.value(Value(name, shape))
+        self._builder.node(name, ops.Expand(shape), (source,), (name,), self._sources)
+        return name
+
+    def _attention(self, attrs: ops.Attention, inputs: tuple[str, ...], batch: int) -> None:
+        """The node, and its output cut into heads again for those who read it so."""
+        builder, result = self._builder, self._graph.values[self._node.output]
+        *_, length, width = result.shape
+        joined = Value(
+            builder.fresh(f"{result.name}/joined"), (batch, length, attrs.heads * width)
+        )
+        builder.value(joined)
+        builder.put(
+            replace(
+                self._node, attrs=attrs, inputs=inputs, outputs=(joined.name,), sources=self._sources
+            )
+        )
+        split = self._moved(joined.name, ops.Reshape((batch, length, attrs.heads, width)))
+        if attrs.heads > 1:
+            shape = (batch, attrs.heads, length, width)
+            split = self._moved(split, ops.Transpose((0, 2, 1, 3)), shape)
+        last = ops.Reshape(result.shape)
+        builder.node(f"{self._node.name}/heads", last, (split,), (result.name,), self._sources)

@@ -1,0 +1,79 @@
+"""Transposes and factors around a product of two values become part of it.
+
+Rules:
+1. transpose: a ``Transpose`` of the last two axes of an operand of `MatMul` becomes its flag.
+2. factor: ``Mul`` of an operand or of the product by one number becomes its `scale`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from edgec.ir import ops
+from edgec.ir.graph import Graph, Node
+from edgec.passes.edit import replace_node, sweep
+
+
+def fuse_matmul(graph: Graph) -> Graph:
+    """Apply the rules until none applies."""
+    return sweep(graph, _rewrite)
+
+
+def _rewrite(graph: Graph, node: Node) -> Graph | None:
+    if isinstance(node.attrs, ops.MatMul):
+        return _operand(graph, node, 0) or _operand(graph, node, 1)
+    return _product(graph, node)
+
+
+def _operand(graph: Graph, node: Node, index: int) -> Graph | None:
+    """Rules 1 and 2 for one operand."""
+    attrs: ops.MatMul = node.attrs
+    producer = graph.producers.get(node.inputs[index])
+    if producer is None or graph.values[producer.output].quant is not None:
+        return None
+    source, factor = producer.inputs[0], number_factor(graph, producer)
+    if factor is not None:
+        source, attrs = factor[0], replace(attrs, scale=attrs.scale * factor[1])
+    elif _swaps_matrix(producer):
+        flags = [attrs.transpose_a, attrs.transpose_b]
+        flags[index] = not flags[index]
+        attrs = replace(attrs, transpose_a=flags[0], transpose_b=flags[1])
+    else:
+        return None
+    inputs = tuple(source if i == index else name for i, name in enumerate(node.inputs))
+    sources = (*producer.sources, *node.sources)
+    return replace_node(graph, replace(node, attrs=attrs, inputs=inputs, sources=sources))
+
+
+def _product(graph: Graph, node: Node) -> Graph | None:
+    """Rule 2 for the result, `node` being the `Mul`."""
+    factor = number_factor(graph, node)
+    product = graph.producers.get(factor[0]) if factor is not None else None
+    if factor is None or product is None or not isinstance(product.attrs, ops.MatMul):
+        return None
+    if graph.sole_consumer(factor[0]) is not node or graph.values[factor[0]].quant is not None:
+        return None
+    attrs = replace(product.attrs, scale=product.attrs.scale * factor[1])
+    sources = (*product.sources, *node.sources)
+    merged = replace(node, attrs=attrs, inputs=product.inputs, sources=sources)
+    return replace_node(graph, merged)
+
+
+def number_factor(graph: Graph, node: Node) -> tuple[str, float] | None:
+    """The value that a `Mul` multiplies by one number, and the number; else None."""
+    if not isinstance(node.attrs, ops.Mul):
+        return None
+    for index in (0, 1):
+        constant, other = graph.constants.get(node.inputs[index]), node.inputs[1 - index]
+        if constant is None or constant.array.size != 1 or other not in graph.values:
+            continue
+        if graph.shape(other) == graph.shape(node.output):
+            return other, float(constant.real().reshape(-1)[0])
+    return None
+
+
+def _swaps_matrix(node: Node) -> bool:
+    if not isinstance(node.attrs, ops.Transpose):
+        return False
+    rank = len(node.attrs.perm)
+    return rank >= 2 and node.attrs.perm == (*range(rank - 2), rank - 1, rank - 2)

@@ -1,0 +1,212 @@
+"""LayerNorm and RMSNorm out of their parts.
+
+Rules:
+1. core: ``c * (1 / sqrt(mean(c * c) + epsilon))``, means over one axis, becomes `RMSNormalization`
+   of c; or, where c is x minus its mean over that axis, `LayerNormalization` of x.  Another axis
+   than the last is moved there and back by `Transpose`s, which the layout pass removes.
+2. gamma: a normalization without beta, then ``Mul`` by a constant per channel: into gamma.
+3. beta: `LayerNormalization`, then ``Add`` of a constant per channel: into beta.
+
+Squares may be products or powers.  Nothing between may be pinned to codes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from edgec.dtypes import Array
+from edgec.ir import ops
+from edgec.ir.graph import Graph, GraphBuilder, Node
+from edgec.ir.ops import UnaryKind
+from edgec.passes.edit import sweep
+from edgec.passes.linear import channel_constant, per_channel
+
+_SQUARE = ops.Unary(UnaryKind.POW, alpha=2.0)
+
+
+@dataclass(frozen=True, slots=True)
+class _Core:
+    """A normalization found in its parts.
+
+    Attributes:
+        x: what is normalized.
+        axis: over which axis.
+        attrs: `LayerNormalization` or `RMSNormalization`.
+        sources: of the nodes it is made of.
+    """
+
+    x: str
+    axis: int
+    attrs: Any
+    sources: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Chain:
+    """``1 / sqrt(mean(c * c) + epsilon)`` in its parts, in order."""
+
+    axis: int
+    epsilon: float
+    parts: tuple[Node, ...]
+
+
+def fuse_norm(graph: Graph) -> Graph:
+    """Apply the rules until none applies."""
+    return sweep(graph, _rewrite)
+
+
+def _rewrite(graph: Graph, node: Node) -> Graph | None:
+    if isinstance(node.attrs, ops.Mul):
+        core = _core(graph, node)
+        return _with_core(graph, node, core) if core is not None else _gamma(graph, node)
+    return _beta(graph, node) if isinstance(node.attrs, ops.Add) else None
+
+
+def _core(graph: Graph, node: Node) -> _Core | None:
+    """Rule 1, `node` being the product."""
+    for index in (0, 1):
+        centred = node.inputs[1 - index]
+        chain = _inverse_deviation(graph, node.inputs[index], centred)
+        if chain is None:
+            continue
+        parts = (*chain.parts, node)
+        sub = _minus_mean(graph, centred, chain.axis)
+        if sub is None:
+            return _Core(centred, chain.axis, ops.RMSNormalization(chain.epsilon), _sources(parts))
+        attrs = ops.LayerNormalization(chain.epsilon)
+        sources = _sources((*reversed(sub), *parts))
+        return _Core(sub[0].inputs[0], chain.axis, attrs, sources)
+    return None
+
+
+def _inverse_deviation(graph: Graph, name: str, centred: str) -> _Chain | None:
+    """The chain that computes `name` as ``1 / sqrt(mean(centred * centred) + epsilon)``."""
+    inverse = _maker(graph, name)
+    if inverse is None or inverse.attrs != ops.Unary(UnaryKind.RECIPROCAL):
+        return None
+    root = _maker(graph, inverse.inputs[0])
+    if root is None or root.attrs != ops.Unary(UnaryKind.SQRT):
+        return None
+    shifted = _maker(graph, root.inputs[0])
+    if shifted is None or not isinstance(shifted.attrs, ops.Add):
+        return None
+    for index in (0, 1):
+        constant = graph.constants.get(shifted.inputs[index])
+        mean = _maker(graph, shifted.inputs[1 - index])
+        if constant is None or constant.array.size != 1 or mean is None or not _is_mean(mean):
+            continue
+        square, epsilon = _maker(graph, mean.inputs[0]), float(constant.real().reshape(-1)[0])
+        if square is not None and _is_square(square, centred) and epsilon >= 0.0:
+            return _Chain(mean.attrs.axes[0], epsilon, (square, mean, shifted, root, inverse))
+    return None
+
+
+def _is_mean(node: Node) -> bool:
+    attrs = node.attrs
+    if not isinstance(attrs, ops.Reduce) or attrs.kind is not ops.ReduceKind.MEAN:
+        return False
+    return attrs.keepdims and len(attrs.axes) == 1
+
+
+def _is_square(node: Node, base: str) -> bool:
+    """Whether `node` computes the square of `base`."""
+    if isinstance(node.attrs, ops.Mul):
+        return node.inputs == (base, base)
+    return node.attrs == _SQUARE and node.inputs == (base,)
+
+
+def _minus_mean(graph: Graph, name: str, axis: int) -> tuple[Node, Node] | None:
+    """The `Sub` that computes `name` as x minus its mean over `axis`, and the mean."""
+    sub = _maker(graph, name)
+    if sub is None or not isinstance(sub.attrs, ops.Sub):
+        return None
+    mean = _maker(graph, sub.inputs[1])
+    if mean is None or not _is_mean(mean) or mean.attrs.axes != (axis,):
+        return None
+    return (sub, mean) if mean.inputs[0] == sub.inputs[0] else None
+
+
+def _sources(parts: tuple[Node, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(name for part in parts for name in part.sources))
+
+
+def _maker(graph: Graph, name: str) -> Node | None:
+    """The producer of a value that is not pinned to codes."""
+    value = graph.values.get(name)
+    return graph.producers.get(name) if value is not None and value.quant is None else None
+
+
+def _with_core(graph: Graph, node: Node, core: _Core) -> Graph:
+    """The normalization in place of `node`; its parts go when nothing else reads them."""
+    builder = GraphBuilder.of(graph)
+    value = graph.values[node.output]
+    channels = value.shape[core.axis]
+    gamma = builder.constant(f"{node.name}/gamma", np.ones(channels, np.float32))
+    beta = ("",) if isinstance(core.attrs, ops.LayerNormalization) else ()
+    rank = len(value.shape)
+    if core.axis == rank - 1:
+        inputs = (core.x, gamma, *beta)
+        builder.put(replace(node, attrs=core.attrs, inputs=inputs, sources=core.sources))
+        return builder.build()
+    perm = (*(i for i in range(rank) if i != core.axis), core.axis)
+    back = tuple(perm.index(axis) for axis in range(rank))
+    shape = tuple(value.shape[axis] for axis in perm)
+    names = [builder.fresh(f"{value.name}/{part}") for part in ("last", "normal")]
+    for name in names:
+        builder.value(replace(value, name=name, shape=shape, quant=None))
+    builder.node(names[0], ops.Transpose(perm), (core.x,), names[:1], node.sources)
+    builder.node(names[1], core.attrs, (names[0], gamma, *beta), names[1:], core.sources)
+    builder.put(replace(node, attrs=ops.Transpose(back), inputs=(names[1],)))
+    return builder.build()
+
+
+def _gamma(graph: Graph, node: Node) -> Graph | None:
+    found = _normalization_and_constant(graph, node)
+    if found is None:
+        return None
+    norm, factor = found
+    if len(norm.inputs) > 2 and norm.inputs[2]:
+        return None
+    builder = GraphBuilder.of(graph)
+    old = graph.constants[norm.inputs[1]].real().astype(np.float64)
+    gamma = builder.constant(norm.inputs[1], (old * factor).astype(np.float32))
+    return _absorbed(builder, norm, node, (norm.inputs[0], gamma, *norm.inputs[2:]))
+
+
+def _beta(graph: Graph, node: Node) -> Graph | None:
+    found = _normalization_and_constant(graph, node)
+    if found is None or not isinstance(found[0].attrs, ops.LayerNormalization):
+        return None
+    norm, summand = found
+    old = graph.constants[norm.inputs[2]].real().astype(np.float64) if norm.inputs[2] else 0.0
+    builder = GraphBuilder.of(graph)
+    stem = norm.inputs[2] or f"{norm.name}/beta"
+    beta = builder.constant(stem, (old + summand).astype(np.float32))
+    return _absorbed(builder, norm, node, (*norm.inputs[:2], beta))
+
+
+def _normalization_and_constant(graph: Graph, node: Node) -> tuple[Node, Array] | None:
+    """The normalization that `node` alone reads, and its own constant; float64 [C]."""
+    for index in (0, 1):
+        constant = channel_constant(graph, node, index)
+        if constant is None:
+            continue
+        name = node.inputs[1 - index]
+        norm = _maker(graph, name)
+        known = ops.LayerNormalization | ops.RMSNormalization
+        if norm is None or not isinstance(norm.attrs, known):
+            continue
+        if graph.sole_consumer(name) is node:
+            return norm, per_channel(constant, graph.shape(name)[-1])
+    return None
+
+
+def _absorbed(
+    builder: GraphBuilder, norm: Node, follower: Node, inputs: tuple[str, ...]
+) -> Graph:
+    sources = (*norm.sources, *follower.sources)
+    builder.put(replace(follower, attrs=norm.attrs, inputs=inputs, sources=sources))
+    return builder.build()

@@ -1,0 +1,73 @@
+"""Axes and frames that the pages' plots share: positions in the SVG's own coordinates."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+WIDTH = 960
+LEFT, RIGHT, TOP, BOTTOM = 76, 16, 12, 44
+"""Room around a plot for ticks and names of axes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tick:
+    """A mark on an axis: its position and its text."""
+
+    at: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """Frame and axes of a plot."""
+
+    left: float
+    right: float
+    top: float
+    bottom: float
+    height: float
+    x_ticks: tuple[Tick, ...]
+    y_ticks: tuple[Tick, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Linear:
+    """Maps [low, high] to [start, end]."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def at(self, value: float) -> float:
+        """Where `value` lies."""
+        return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """Maps [low, high] to [start, end] by the logarithm; both ends positive."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+
+    def at(self, value: float) -> float:
+        """Where `value` lies."""
+        share = math.log(value / self.low) / math.log(self.high / self.low)
+        return self.start + share * (self.end - self.start)
+
+
+def framed(height: float, x_ticks: tuple[Tick, ...], y_ticks: tuple[Tick, ...]) -> Plot:
+    """A plot of the page's width and this height."""
+    return Plot(
+        left=LEFT,
+        right=WIDTH - RIGHT,
+        top=TOP,
+        bottom=height - BOTTOM,
+        height=height,
+        x_ticks=x_ticks,
+        y_ticks=y_ticks,
+    )

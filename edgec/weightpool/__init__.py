@@ -1,0 +1,19 @@
+"""Weight pools after training: which layers, which pool, which index where.
+
+Owns: the choice of layers (`layers`), weights as vectors (`vectors`), the error of a layer's output
+as a function of its weights (`moments`), the first pool (`cluster`), assignments (`assign`), the
+pool of least error (`refine`), its int8 form (`codebook`), the pass over a network (`network`,
+`sequence`), the whole of it (`compress`) and its report (`report`, `summary`).  numpy only; float
+networks run in onnxruntime through `frontend`.  May import: layers 0 to 2.
+"""
+
+from edgec.weightpool.compress import compress_graph, compress_graphs
+from edgec.weightpool.report import CompressionReport, LayerCompression, StoredSizes
+
+__all__ = [
+    "CompressionReport",
+    "LayerCompression",
+    "StoredSizes",
+    "compress_graph",
+    "compress_graphs",
+]

@@ -1,0 +1,120 @@
+"""Which layers are pooled, and why the others are not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from edgec.errors import WeightPoolError
+from edgec.ir import ops
+from edgec.ir.graph import Graph, Node
+from edgec.options import PoolingOptions
+from edgec.weightpool.vectors import PoolLayer, pool_layer
+
+LEAST_VECTORS = 64
+"""A layer of fewer vectors saves less than half a kilobyte: not worth its error."""
+WEIGHTED = (ops.Conv, ops.ConvTranspose, ops.Gemm)
+
+
+@dataclass(frozen=True, slots=True)
+class LeftAlone:
+    """A layer whose weights stay as they are.
+
+    Attributes:
+        node: its name.
+        reason: why, in a few words.
+    """
+
+    node: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Choice:
+    """What becomes of a network's layers.
+
+    Attributes:
+        pooled: in graph order.
+        left_alone: the other layers with weights, in graph order.
+    """
+
+    pooled: tuple[PoolLayer, ...]
+    left_alone: tuple[LeftAlone, ...]
+
+
+def choose_layers(graph: Graph, options: PoolingOptions) -> Choice:
+    """Choose the layers to pool.
+
+    Args:
+        graph: REAL stage.
+        options: group and patterns.
+
+    Raises:
+        WeightPoolError: nothing can be pooled, a pattern matches no layer or one that cannot be
+            pooled, or weights are not finite.
+    """
+    layers = [node for node in graph.nodes if isinstance(node.attrs, WEIGHTED)]
+    _check_patterns(graph, layers, options)
+    pooled: list[PoolLayer] = []
+    left_alone: list[LeftAlone] = []
+    for node in layers:
+        reason = _impossible(graph, node) or _unwanted(graph, node, layers, options)
+        if reason:
+            left_alone.append(LeftAlone(node.name, reason))
+        else:
+            pooled.append(pool_layer(graph, node, options.group))
+    if not pooled:
+        reasons = "; ".join(f"{each.node}: {each.reason}" for each in left_alone[:5])
+        raise WeightPoolError(
+            f"no layer to pool ({reasons or 'the model has no weights'})",
+            where=graph.name,
+            hint="name layers with --layers, or compile the model as it is",
+        )
+    return Choice(tuple(pooled), tuple(left_alone))
+
+
+def _impossible(graph: Graph, node: Node) -> str:
+    """Why a layer cannot be pooled; empty when it can."""
+    if not isinstance(node.attrs, ops.Conv | ops.Gemm):
+        return f"{node.op} is not supported"
+    if node.inputs[1] not in graph.constants:
+        return "its weights are computed"
+    if isinstance(node.attrs, ops.Conv) and node.attrs.group > 1:
+        each = graph.shape(node.inputs[1])[-1]
+        return f"depthwise or grouped: a filter reads {each} channel{'s' * (each > 1)}"
+    return ""
+
+
+def _unwanted(graph: Graph, node: Node, layers: list[Node], options: PoolingOptions) -> str:
+    """Why a layer should not be pooled; empty when it should."""
+    if options.layers:
+        return "" if _matches(node, options.layers) else "not among --layers"
+    *outer, channels = graph.shape(node.inputs[1])
+    if channels < options.group:
+        return f"{channels} input channels do not fill a vector of {options.group}"
+    if node is layers[-1]:
+        return "the last layer: its errors go straight to the output"
+    vectors = -(-channels // options.group)
+    for size in outer:
+        vectors *= size
+    if vectors < LEAST_VECTORS:
+        return f"only {vectors} vectors: saves little"
+    return ""
+
+
+def _matches(node: Node, patterns: tuple[str, ...]) -> bool:
+    names = (node.name, node.inputs[1], *node.sources)
+    return any(fnmatchcase(name, pattern) for name in names for pattern in patterns)
+
+
+def _check_patterns(graph: Graph, layers: list[Node], options: PoolingOptions) -> None:
+    """Each pattern must match, and at least one layer that can be pooled."""
+    for pattern in options.layers:
+        found = [node for node in layers if _matches(node, (pattern,))]
+        reasons = [_impossible(graph, node) for node in found]
+        if not found or all(reasons):
+            raise WeightPoolError(
+                f"matches no layer{' that can be pooled: ' + reasons[0] if reasons else ''}",
+                where=f"--layers {pattern}",
+                hint="layers: " + ", ".join(node.name for node in layers[:12]),
+            )

@@ -1,0 +1,136 @@
+"""A network that is being compressed, and what it computes on calibration data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from edgec.dtypes import Array, DType
+from edgec.frontend.activations import activations
+from edgec.ir import ops
+from edgec.ir.graph import Constant, Graph, GraphBuilder
+from edgec.ir.pool import PooledWeights, WeightPool
+from edgec.ir.qparams import QuantParams
+from edgec.weightpool.assign import Assignment
+from edgec.weightpool.layers import Choice
+from edgec.weightpool.moments import Moments, Objective, plain_objective
+from edgec.weightpool.vectors import PoolLayer
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Network:
+    """A network with its data.
+
+    Attributes:
+        graph: REAL stage, as it was.
+        data: float32 [N, ...] by graph input, or None.
+        choice: the layers to pool.
+    """
+
+    graph: Graph
+    data: Mapping[str, Array] | None
+    choice: Choice
+
+    @property
+    def samples(self) -> int:
+        """Calibration samples."""
+        return len(next(iter(self.data.values()))) if self.data else 0
+
+
+def own_objectives(network: Network, rng: np.random.Generator) -> tuple[Objective, ...]:
+    """Each layer's error when everything else is as it was."""
+    layers = network.choice.pooled
+    if network.data is None:
+        return tuple(plain_objective(layer) for layer in layers)
+    moments = [Moments(layer, network.samples, rng) for layer in layers]
+    names = dict.fromkeys(n for each in layers for n in (each.node.inputs[0], each.node.output))
+    for _, batch in activations(network.graph, list(names), network.data):
+        for layer, each in zip(layers, moments, strict=True):
+            each.update(batch[layer.node.inputs[0]], batch[layer.node.output])
+    return tuple(each.objective() for each in moments)
+
+
+def objective_within(
+    network: Network, current: Graph, layer: PoolLayer, rng: np.random.Generator
+) -> Objective:
+    """A layer's error when it reads what a partly compressed network computes.
+
+    Where the layer's output only goes into a sum, it is the float network's sum that is wanted, so
+    that the layer also makes up for the error of the other summand.
+
+    Args:
+        network: the network.
+        current: its graph as far as it is compressed, with values of the same names.
+        layer: the layer to decide.
+        rng: picks output elements.
+    """
+    if network.data is None:
+        return plain_objective(layer)
+    moments = Moments(layer, network.samples, rng)
+    source, wanted = layer.node.inputs[0], layer.node.output
+    other = _other_summand(network.graph, wanted)
+    reached = network.graph.consumers[wanted][0].output if other else wanted
+    read = list(dict.fromkeys(name for name in (source, other) if name))
+    before = activations(network.graph, [reached], network.data)
+    now = activations(current, read, network.data)
+    for (_, float_batch), (_, batch) in zip(before, now, strict=True):
+        goal = float_batch[reached] - batch[other] if other else float_batch[reached]
+        moments.update(batch[source], goal)
+    return moments.objective()
+
+
+def _other_summand(graph: Graph, name: str) -> str:
+    """What a value is added to, when a sum of two values is all that becomes of it; else ""."""
+    node = graph.sole_consumer(name)
+    if node is None or not isinstance(node.attrs, ops.Add):
+        return ""
+    others = [each for each in node.inputs if each != name]
+    if len(others) != 1 or others[0] not in graph.values:
+        return ""
+    other = others[0]
+    return other if graph.shape(other) == graph.shape(name) else ""
+
+
+def with_layer(
+    graph: Graph, layer: PoolLayer, pool: WeightPool, found: Assignment, bias: Array
+) -> Graph:
+    """The graph with one layer's weights from the pool.
+
+    Args:
+        graph: REAL stage.
+        layer: one of its layers.
+        pool: int8 vectors.
+        found: indices and the scale of the int8 weights.
+        bias: float64 [O].
+    """
+    pooled = PooledWeights(pool, found.indices.reshape(layer.outputs, *layer.taps))
+    scale = tuple(float(s) for s in found.scale.astype(np.float32))
+    quant = QuantParams(scale, (0,) * len(scale), DType.INT8, axis=0)
+    weight = Constant(layer.node.inputs[1], pooled.expand(layer.channels), quant, pooled)
+    return _replaced(graph, layer, weight, bias)
+
+
+def with_weights(graph: Graph, layer: PoolLayer, rows: Array, bias: Array) -> Graph:
+    """The graph with other real weights [O, K] and bias [O] in one layer."""
+    taps = rows.reshape(layer.outputs, *layer.taps[:-1], -1)[..., : layer.channels]
+    weight = Constant(layer.node.inputs[1], np.asarray(taps, np.float32))
+    return _replaced(graph, layer, weight, bias)
+
+
+def _replaced(graph: Graph, layer: PoolLayer, weight: Constant, bias: Array) -> Graph:
+    """Put constants in the place of a layer's; those that others read as well stay for them."""
+    builder = GraphBuilder.of(graph)
+    node = builder.nodes[layer.node.name]
+    names = []
+    real_bias = Constant(f"{node.name}_bias", np.asarray(bias, np.float32))
+    for old, new in zip((*node.inputs[1:], "")[:2], (weight, real_bias), strict=True):
+        alone = old != "" and len(graph.consumers[old]) == 1 and node.inputs.count(old) == 1
+        names.append(
+            builder.constant(
+                old or new.name, new.array, new.quant, pooled=new.pooled, keep_name=alone
+            )
+        )
+    builder.put(replace(node, inputs=(node.inputs[0], *names)))
+    return builder.build()

@@ -1,0 +1,176 @@
+"""What compression did, layer by layer and in bytes."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from edgec.ir import ops
+from edgec.ir.graph import Constant, Graph, Node
+from edgec.ir.pool import WeightPool
+from edgec.weightpool.layers import LeftAlone
+
+_INT32_BYTES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class LayerCompression:
+    """One pooled layer.
+
+    Attributes:
+        node: name of the layer.
+        weights: number of weights.
+        vectors: number of vectors, each an index.
+        entries_used: distinct entries of the pool among them.
+        weight_error: squared error of the weights over their squared sum.
+        sqnr_db: of the layer's output against the float network's, the whole network compressed;
+            None without calibration data.
+        index_bytes: indices, packed.
+    """
+
+    node: str
+    weights: int
+    vectors: int
+    entries_used: int
+    weight_error: float
+    sqnr_db: float | None
+    index_bytes: int
+
+    @property
+    def bits_per_weight(self) -> float:
+        """Bits of indices a weight."""
+        return 8.0 * self.index_bytes / self.weights
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSizes:
+    """What a network stores, in bytes, as int8 and with a pool.
+
+    Both ways there are a bias and a multiplier of 32 bits an output channel; the multiplier holds
+    the scales.  Neither way counts code, nor the look-up table that some kernels derive from it.
+
+    Attributes:
+        int8_weights: weights of all layers and constant operands, a byte each.
+        indices: of the pooled layers, packed.
+        pool: the vectors.
+        unpooled_weights: weights that stay int8, and constant operands.
+        biases: of all layers.
+        multipliers: of all layers.
+        table: the look-up table of bit patterns (256 a vector), where a kernel uses one.
+    """
+
+    int8_weights: int
+    indices: int
+    pool: int
+    unpooled_weights: int
+    biases: int
+    multipliers: int
+    table: int
+
+    @property
+    def int8_bytes(self) -> int:
+        """All that the int8 network stores."""
+        return self.int8_weights + self.biases + self.multipliers
+
+    @property
+    def pooled_weights(self) -> int:
+        """What stands for the weights: indices, pool and unpooled weights."""
+        return self.indices + self.pool + self.unpooled_weights
+
+    @property
+    def pooled_bytes(self) -> int:
+        """All that the pooled network stores."""
+        return self.pooled_weights + self.biases + self.multipliers
+
+    @property
+    def compression(self) -> float:
+        """int8 network over pooled network, everything counted."""
+        return self.int8_bytes / self.pooled_bytes
+
+    @property
+    def weight_compression(self) -> float:
+        """int8 weights over what stands for them; without biases and multipliers."""
+        return self.int8_weights / self.pooled_weights
+
+
+@dataclass(frozen=True, slots=True)
+class CompressionReport:
+    """Result of compressing one network.
+
+    Attributes:
+        pool_size, group: of the pool.
+        signed: the pool's second half is the negative of its first.
+        samples: calibration samples; 0 when there were none.
+        layers: the pooled layers, in graph order.
+        left_alone: the other layers with weights.
+        sizes: bytes.
+        notes: what the user should know, a sentence each.
+    """
+
+    pool_size: int
+    group: int
+    signed: bool
+    samples: int
+    layers: tuple[LayerCompression, ...]
+    left_alone: tuple[LeftAlone, ...]
+    sizes: StoredSizes
+    notes: tuple[str, ...] = ()
+
+
+def index_bytes(count: int, pool: WeightPool) -> int:
+    """Bytes of `count` packed indices."""
+    return -(-count * pool.index_bits // 8)
+
+
+def stored_sizes(graph: Graph, *, signed: bool) -> StoredSizes:
+    """The sizes of a network with pooled layers.
+
+    Args:
+        graph: REAL stage; pooled layers share one pool.
+        signed: only half of the pool has to be stored.
+    """
+    weights = [graph.constants[node.inputs[1]] for node in graph.nodes if _is_layer(graph, node)]
+    distinct = {constant.name: constant for constant in weights}
+    operands = _operand_bytes(graph)
+    pooled = [constant for constant in distinct.values() if constant.pooled is not None]
+    plain = sum(_elements(constant) for constant in distinct.values() if constant.pooled is None)
+    outputs = sum(constant.shape[0] for constant in weights)
+    pools = {id(c.pooled.pool): c.pooled.pool for c in pooled if c.pooled is not None}
+    vectors = sum(pool.vectors.size for pool in pools.values())
+    return StoredSizes(
+        int8_weights=sum(_elements(each) for each in distinct.values()) + operands,
+        indices=sum(_indices(constant) for constant in pooled),
+        pool=vectors // 2 if signed else vectors,
+        unpooled_weights=plain + operands,
+        biases=_INT32_BYTES * outputs,
+        multipliers=_INT32_BYTES * outputs,
+        table=sum(256 * pool.size for pool in pools.values()),
+    )
+
+
+def _is_layer(graph: Graph, node: Node) -> bool:
+
+    weighted = isinstance(node.attrs, ops.Conv | ops.ConvTranspose | ops.Gemm)
+    return weighted and node.inputs[1] in graph.constants
+
+
+def _elements(constant: Constant) -> int:
+    return math.prod(constant.shape)
+
+
+def _indices(constant: Constant) -> int:
+    pooled = constant.pooled
+    return 0 if pooled is None else index_bytes(pooled.indices.size, pooled.pool)
+
+
+def _operand_bytes(graph: Graph) -> int:
+    """Constant operands of element-wise operators: a byte an element, both ways."""
+    kinds = (ops.Add, ops.Sub, ops.Mul, ops.Concat, ops.PRelu)
+    names = {
+        name
+        for node in graph.nodes
+        if isinstance(node.attrs, kinds)
+        for name in node.inputs
+        if name in graph.constants
+    }
+    return sum(_elements(graph.constants[name]) for name in names)

@@ -1,0 +1,242 @@
+/* Responses of a weight pool: what the builders in templates/kernels/_pool_responses.c.j2 use.
+ *
+ * A builder is a static function that the macro `builder(r)` writes, r a
+ * `edgec.lower.pool_tables.ResponseBuilder`:
+ *
+ *     void NAME(const uint32_t *pool, const uint32_t *sums, int32_t zero_point, const int8_t *a,
+ *               const int8_t *b, int32_t channels, int32_t bits, uint32_t *out)
+ *
+ * a, b: `channels` int8 codes of a pixel (no alignment needed), or NULL for a pixel of padding.
+ * pool: what `pool_tables.response_table(vectors, kind)` gives.
+ * sums: what `pool_tables.response_sums(vectors)` gives; read only by kinds bitserial and nibble
+ *       of a builder with `zero_is_min` False, else it may be NULL.
+ * zero_point: of the codes; -128 for a builder with `zero_is_min`.
+ * bits: activation width 1..8 of a builder with `bits` None; ignored by the others.
+ * out: word s of group g (g < ceil(channels / G)) goes to out[(g * S + s) * row_words].
+ *
+ * With lanes = 2 the word is r_a + 65536 * r_b mod 2^32, r the rounded responses (qops.Pooling).
+ * With lanes = 1 it is the exact response of pixel a (shift 0) as int32; b is ignored.
+ *
+ * Words hold four 8-bit or two 16-bit numbers, the first one in the low bits, on every computer.
+ */
+#ifndef EDGEC_POOL_RESPONSES_H
+#define EDGEC_POOL_RESPONSES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "edgec/math.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__) && defined(__ARM_FEATURE_DSP)
+#define EDGEC_POOL_DSP 1
+#else
+#define EDGEC_POOL_DSP 0
+#endif
+
+#define EDGEC_POOL_LANES 0x00010001U /* one in each 16-bit lane */
+#define EDGEC_POOL_BYTES 0x01010101U /* one in each byte */
+
+/* ---- Codes of a group ---- */
+
+/* Four codes as a word. */
+EDGEC_INLINE uint32_t edgec_pool_word(const int8_t *codes) {
+    return (uint32_t)(uint8_t)codes[0] | (uint32_t)(uint8_t)codes[1] << 8 |
+           (uint32_t)(uint8_t)codes[2] << 16 | (uint32_t)(uint8_t)codes[3] << 24;
+}
+
+/* Codes of a group of `size` channels, of which the pixel holds `count` (or all: count >= size);
+ * the others, and all of a pixel of padding, are `zero_point`. */
+EDGEC_INLINE void edgec_pool_codes(uint32_t *words, int32_t size, const int8_t *pixel,
+                                   int32_t count, int32_t zero_point) {
+    const uint32_t zero = (uint32_t)(uint8_t)zero_point * EDGEC_POOL_BYTES;
+    for (int32_t i = 0; i < size / 4; i++) {
+        words[i] = zero;
+    }
+    if (pixel == NULL) {
+        return;
+    }
+    if (count >= size) {
+        for (int32_t i = 0; i < size / 4; i++) {
+            words[i] = edgec_pool_word(pixel + 4 * i);
+        }
+        return;
+    }
+    for (int32_t i = 0; i < count; i++) {
+        const int32_t at = 8 * (i % 4);
+        words[i / 4] &= ~(0xFFU << at);
+        words[i / 4] |= (uint32_t)(uint8_t)pixel[i] << at;
+    }
+}
+
+/* t(q) of four codes: rounded to multiples of 2^drop, drop = 8 - bits. */
+EDGEC_INLINE uint32_t edgec_pool_round(uint32_t codes, int32_t drop) {
+    const uint32_t unsigned_codes = codes ^ (0x80U * EDGEC_POOL_BYTES);
+    if (drop == 0) {
+        return unsigned_codes;
+    }
+    const uint32_t half = (EDGEC_POOL_BYTES << drop) >> 1;
+    const uint32_t kept = ((0xFFU << drop) & 0xFFU) * EDGEC_POOL_BYTES;
+#if EDGEC_POOL_DSP
+    uint32_t sum;
+    __asm__("uqadd8 %0, %1, %2" : "=r"(sum) : "r"(unsigned_codes), "r"(half));
+    return sum & kept;
+#else
+    /* Bits 0..6 of each byte first, so that no carry leaves it; then bit 7, and its carry. */
+    const uint32_t high = unsigned_codes & (0x80U * EDGEC_POOL_BYTES);
+    const uint32_t sum = (unsigned_codes ^ high) + half;
+    const uint32_t over = (sum & high) >> 7;
+    return ((sum ^ high) | over * 0xFFU) & kept;
+#endif
+}
+
+/* t(zero_point), rounded alike: what every code is taken relative to. */
+EDGEC_INLINE uint32_t edgec_pool_zero(int32_t zero_point, int32_t drop) {
+    return edgec_pool_round((uint32_t)(uint8_t)zero_point, drop) & 0xFFU;
+}
+
+/* ---- Lanes ---- */
+
+/* rshr(r, shift) of both signed lanes of a linear word; shift in [0, 15]. */
+EDGEC_INLINE uint32_t edgec_pool_rshr(uint32_t word, int32_t shift) {
+    if (shift == 0) {
+        return word;
+    }
+    const int32_t low = (int16_t)(uint16_t)word;
+    const int32_t high = (int32_t)(word - (uint32_t)low) >> 16;
+    return (uint32_t)edgec_rshr32(low, shift) + ((uint32_t)edgec_rshr32(high, shift) << 16);
+}
+
+/* From sums of table entries to responses: every lane is its sum + start, shifted to the right and
+ * to the left, less the bias.  Lanes with start are unsigned: 2^15 more than the signed sum. */
+typedef struct edgec_pool_scale {
+    int32_t right;
+    int32_t left;
+    uint32_t start;
+    uint32_t bias;
+} edgec_pool_scale_t;
+
+/* Up to this shift to the right, half a unit is part of start: a lane still holds every sum. */
+#define EDGEC_POOL_HALF_SHIFT 7
+
+/* Sums of planes are in units of 2^drop, and each plane's entries are 128 too large. */
+EDGEC_INLINE edgec_pool_scale_t edgec_pool_scale(int32_t shift, int32_t drop) {
+    const int32_t right = (shift > drop) ? shift - drop : 0;
+    const int32_t left = (drop > shift) ? drop - shift : 0;
+    const uint32_t half = (right <= EDGEC_POOL_HALF_SHIFT) ? (1U << right) >> 1 : 0;
+    const uint32_t start = half + 0x8000U - 0x80U * ((0x100U >> drop) - 1U);
+    return (edgec_pool_scale_t){
+        .right = right,
+        .left = left,
+        .start = start * EDGEC_POOL_LANES,
+        .bias = (0x8000U >> right) * EDGEC_POOL_LANES,
+    };
+}
+
+/* Unsigned lanes, rounded and shifted to the right; still biased. */
+EDGEC_INLINE uint32_t edgec_pool_shifted(uint32_t lanes, edgec_pool_scale_t scale) {
+    if (scale.right == 0) {
+        return lanes;
+    }
+    if (scale.right <= EDGEC_POOL_HALF_SHIFT) {
+        return (lanes >> scale.right) & ((0xFFFFU >> scale.right) * EDGEC_POOL_LANES);
+    }
+    const int32_t most = scale.right - 1;
+    const uint32_t twice = (lanes >> most) & ((0xFFFFU >> most) * EDGEC_POOL_LANES);
+    return ((twice + EDGEC_POOL_LANES) >> 1) & (0x7FFFU * EDGEC_POOL_LANES);
+}
+
+/* The table word of the low lanes of two pixels. */
+EDGEC_INLINE uint32_t edgec_pool_join_low(uint32_t a, uint32_t b, edgec_pool_scale_t scale) {
+    return ((a & 0xFFFFU) + (b << 16) - scale.bias) << scale.left;
+}
+
+/* That of the high lanes. */
+EDGEC_INLINE uint32_t edgec_pool_join_high(uint32_t a, uint32_t b, edgec_pool_scale_t scale) {
+    return ((a >> 16) + (b & 0xFFFF0000U) - scale.bias) << scale.left;
+}
+
+/* A lane of a single pixel as int32: exact, `scale` without a shift to the right. */
+EDGEC_INLINE uint32_t edgec_pool_single(uint32_t lane, edgec_pool_scale_t scale) {
+    return ((lane & 0xFFFFU) - (scale.bias & 0xFFFFU)) << scale.left;
+}
+
+/* Signed 16-bit numbers of a word of the pool. */
+EDGEC_INLINE uint32_t edgec_pool_low(uint32_t word) {
+    return (uint32_t)(int16_t)(uint16_t)word;
+}
+
+EDGEC_INLINE uint32_t edgec_pool_high(uint32_t word) {
+    return (uint32_t)((int32_t)word >> 16);
+}
+
+/* ---- Multiply ---- */
+
+#if EDGEC_POOL_DSP
+
+/* Bytes 0 and 2 of a word as 16-bit lanes. */
+EDGEC_INLINE uint32_t edgec_pool_even(uint32_t word) {
+    uint32_t lanes;
+    __asm__("uxtb16 %0, %1" : "=r"(lanes) : "r"(word));
+    return lanes;
+}
+
+/* Bytes 1 and 3. */
+EDGEC_INLINE uint32_t edgec_pool_odd(uint32_t word) {
+    uint32_t lanes;
+    __asm__("uxtb16 %0, %1, ror #8" : "=r"(lanes) : "r"(word));
+    return lanes;
+}
+
+/* Lane-wise difference of signed lanes. */
+EDGEC_INLINE uint32_t edgec_pool_minus(uint32_t a, uint32_t b) {
+    uint32_t lanes;
+    __asm__("ssub16 %0, %1, %2" : "=r"(lanes) : "r"(a), "r"(b));
+    return lanes;
+}
+
+/* sum + the products of two pairs of signed lanes. */
+EDGEC_INLINE int32_t edgec_pool_mac(uint32_t a, uint32_t b, int32_t sum) {
+    int32_t result;
+    __asm__("smlad %0, %1, %2, %3" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
+    return result;
+}
+
+#else
+
+EDGEC_INLINE uint32_t edgec_pool_even(uint32_t word) {
+    return word & 0x00FF00FFU;
+}
+
+EDGEC_INLINE uint32_t edgec_pool_odd(uint32_t word) {
+    return (word >> 8) & 0x00FF00FFU;
+}
+
+#endif
+
+/* ---- Bit planes ---- */
+
+/* Exchange the bits of `mask` with those `distance` above them. */
+EDGEC_INLINE uint32_t edgec_pool_exchange(uint32_t word, uint32_t mask, int32_t distance) {
+    const uint32_t differ = (word ^ (word >> distance)) & mask;
+    return word ^ differ ^ (differ << distance);
+}
+
+/* Planes of eight codes, four in `low`, four in `high`: byte q of the result is plane 4 + q, its
+ * bit j that of code j.  Codes shifted left by four give planes 0..3.
+ *
+ * Bit 8c + 4h + q of `word` is plane 4 + q of code 4h + c; two exchanges swap c and q. */
+EDGEC_INLINE uint32_t edgec_pool_planes(uint32_t low, uint32_t high) {
+    uint32_t word = (high & 0xF0F0F0F0U) | ((low >> 4) & 0x0F0F0F0FU);
+    word = edgec_pool_exchange(word, 0x00AA00AAU, 7);
+    return edgec_pool_exchange(word, 0x0000CCCCU, 14);
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,185 @@
+"""Builders of pool responses as C programs, on this computer and on emulated Arm cores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from edgec.codegen.cliterals import c_array
+from edgec.codegen.env import environment
+from edgec.dtypes import Array
+from edgec.interp.kernels_np_pooled import responses_of, round_codes
+from edgec.ir.pool import WeightPool
+from edgec.lower.pool_tables import ResponseBuilder, response_sums, response_table
+
+CHANNELS_MOST = 80
+"""Channels of the largest pixel of a call."""
+_CALL = np.dtype("<i4")
+
+_TEMPLATE = """
+%% from "kernels/_pool_responses.c.j2" import builder
+#include "edgec/pool_responses.h"
+
+%% for case in cases
+static const uint32_t table_{{ case.builder.name }}[] = { {{ case.table | c_array }} };
+%% if not case.builder.zero_is_min
+static const uint32_t sums_{{ case.builder.name }}[] = { {{ case.sums | c_array }} };
+%% endif
+{{ builder(case.builder) }}
+void probe_{{ case.builder.name }}(int32_t zero_point, const int8_t *a, const int8_t *b,
+                                   int32_t channels, int32_t bits, uint32_t *out);
+void probe_{{ case.builder.name }}(int32_t zero_point, const int8_t *a, const int8_t *b,
+                                   int32_t channels, int32_t bits, uint32_t *out) {
+    {{ case.builder.name }}(table_{{ case.builder.name }},
+        {{ "NULL" if case.builder.zero_is_min else "sums_" ~ case.builder.name }},
+        zero_point, a, b, channels, bits, out);
+}
+%% endfor
+"""
+
+_MAIN = """
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef void probe_t(int32_t, const int8_t *, const int8_t *, int32_t, int32_t, uint32_t *);
+static probe_t *const probes[] = { {{ names }} };
+
+/* Calls of six numbers (builder, zero point, has a, has b, channels, bits), each followed by the
+ * codes of a and b, from the file argv[1]; the words that they write, after their number, to
+ * argv[2].  Buffers are of the exact size, so that sanitizers see any access beyond them. */
+int main(int argc, char **argv) {
+    FILE *const in = (argc == 3) ? fopen(argv[1], "rb") : NULL;
+    FILE *const to = (in != NULL) ? fopen(argv[2], "wb") : NULL;
+    if (to == NULL) {
+        return 1;
+    }
+    int32_t call[7];
+    while (fread(call, sizeof call, 1, in) == 1) {
+        const size_t channels = (size_t)call[4];
+        const size_t words = (size_t)call[6];
+        int8_t *const a = malloc(channels);
+        int8_t *const b = malloc(channels);
+        uint32_t *const out = calloc(words, 4);
+        if (a == NULL || b == NULL || out == NULL || fread(a, 1, channels, in) != channels ||
+            fread(b, 1, channels, in) != channels) {
+            return 1;
+        }
+        probes[call[0]](call[1], call[2] ? a : NULL, call[3] ? b : NULL, call[4], call[5], out);
+        if (fwrite(out, 4, words, to) != words) {
+            return 1;
+        }
+        free(a);
+        free(b);
+        free(out);
+    }
+    return (fclose(in) != 0) + (fclose(to) != 0);
+}
+"""
+
+
+@dataclass(frozen=True)
+class Case:
+    """A builder and its pool."""
+
+    builder: ResponseBuilder
+    pool: WeightPool
+
+    @property
+    def table(self) -> Array:
+        return response_table(self.pool, self.builder.kind)
+
+    @property
+    def sums(self) -> Array:
+        return response_sums(self.pool)
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of a builder: codes of pixels a and b int8 [channels], None: padding."""
+
+    index: int
+    case: Case
+    zero_point: int
+    a: Array | None
+    b: Array | None
+    channels: int
+    bits: int
+
+    @property
+    def words(self) -> int:
+        """Words up to the last one written."""
+        r = self.case.builder
+        return (-(-self.channels // r.group) * r.size - 1) * r.row_words + 1
+
+    def expected(self) -> Array:
+        """What the call leaves in a buffer of zeros: uint32 [words]; by the definition."""
+        r = self.case.builder
+        total = self._responses(self.a)
+        if r.lanes == 2:
+            total = total + (self._responses(self.b) << 16)
+        out = np.zeros(self.words, np.uint32)
+        out[:: r.row_words] = total & 0xFFFFFFFF
+        return out
+
+    def _responses(self, codes: Array | None) -> Array:
+        zero = round_codes(np.asarray(self.zero_point), self.bits)
+        held = np.full(self.channels, self.zero_point, np.int8) if codes is None else codes
+        rounded = round_codes(held, self.bits) - zero
+        return responses_of(rounded, self.case.pool.vectors, self.case.builder.shift)
+
+    def record(self) -> bytes:
+        """The call as `main` reads it."""
+        head = (self.index, self.zero_point, self.a is not None, self.b is not None)
+        numbers = np.array([*head, self.channels, self.bits, self.words], _CALL)
+        empty = np.zeros(self.channels, np.int8)
+        pixels = [empty if codes is None else codes for codes in (self.a, self.b)]
+        return b"".join(part.tobytes() for part in (numbers, *pixels))
+
+
+def source(cases: Sequence[Case], with_main: bool) -> str:
+    """C of the builders of `cases`, each as `probe_NAME`, with or without a main function."""
+    text = environment().from_string(_TEMPLATE).render(cases=cases)
+    names = ", ".join(f"probe_{case.builder.name}" for case in cases)
+    return text + (_MAIN.replace("{{ names }}", names) if with_main else "")
+
+
+def random_pool(rng: np.random.Generator, size: int, group: int) -> WeightPool:
+    """Vectors at the bounds of `WeightPool`, ordinary ones, and zeros."""
+    vectors = rng.standard_normal((size, group))
+    positive = np.maximum(vectors, 0).sum(1, keepdims=True)
+    negative = np.maximum(-vectors, 0).sum(1, keepdims=True)
+    vectors *= 127 / np.maximum(positive, negative)
+    vectors *= rng.choice([1.0, 0.3], (size, 1))
+    codes = np.trunc(vectors).astype(np.int8)
+    codes[0], codes[1] = 0, 0
+    codes[1, 0] = -128
+    codes[size - 1] = 0
+    codes[size - 1, -1], codes[size - 1, 0] = 127, -128
+    return WeightPool(codes)
+
+
+def random_calls(rng: np.random.Generator, cases: Sequence[Case], each: int) -> list[Call]:
+    """Calls of every case: extreme, random and missing pixels, partial groups."""
+    calls = []
+    for index, case in enumerate(cases):
+        for number in range(each):
+            calls.append(_random_call(rng, index, case, number))
+    return calls
+
+
+def _random_call(rng: np.random.Generator, index: int, case: Case, number: int) -> Call:
+    r = case.builder
+    channels = int(rng.integers(1, 2 * r.group + 2)) if number % 2 else 2 * r.group
+    zero_point = -128 if r.zero_is_min else int(rng.choice([-128, 127, rng.integers(-128, 128)]))
+    bits = int(rng.integers(1, 9)) if r.bits is None else r.bits
+    pixels: list[Any] = [rng.integers(-128, 128, channels).astype(np.int8) for _ in "ab"]
+    if number % 5 == 2:
+        pixels = [rng.choice(np.array([-128, 127], np.int8), channels) for _ in "ab"]
+    if number % 5 == 3:
+        pixels[int(rng.integers(0, 2))] = None
+    if number % 5 == 4:
+        pixels = [None, None]
+    return Call(index, case, zero_point, pixels[0], pixels[1], channels, bits)
