@@ -16,6 +16,7 @@ from edgec.frontend.onnx_export import export_qdq
 from edgec.integer import IntegerModel
 from edgec.interp import run_graph
 from edgec.ir import Graph
+from edgec.ir.pool_graph import limited_bits
 from edgec.lower import Program
 from edgec.report import CheckReport, OnnxruntimeReport
 from edgec.sim.compare import compare_crcs, compare_outputs, compare_trace
@@ -24,12 +25,16 @@ from edgec.sim.host import HostModel
 
 _HOST_SAMPLES = 3
 _EMULATOR_SAMPLES = 1
+_EMULATOR_BITS = 3
+"""A width that is run on the emulator too; all are on the host."""
 _ONNXRUNTIME_SAMPLES = 8
 _SEED = 20240521
 
 
 def check_host(library_dir: Path, model: IntegerModel, program: Program) -> CheckReport:
     """Run the library natively on a few inputs and compare every step's output.
+
+    Where the width of activations can be set, one input is run at every width.
 
     Raises:
         SimulationError: a tensor differs.
@@ -43,7 +48,16 @@ def check_host(library_dir: Path, model: IntegerModel, program: Program) -> Chec
         for sample in samples:
             oracle = run_graph(model.integer, sample)
             compare_trace(program, oracle, host.trace(list(sample.values())))
+        for bits in _widths(program):
+            host.set_activation_bits(bits)
+            oracle = run_graph(limited_bits(model.integer, bits), samples[0])
+            compare_trace(program, oracle, host.trace(list(samples[0].values())), f"{bits} bits")
     return CheckReport("host", len(samples), len(program.steps))
+
+
+def _widths(program: Program) -> range:
+    """Widths of activations that the program can be set to."""
+    return range(program.max_activation_bits, 0, -1) if program.runtime_bits else range(0)
 
 
 def check_emulator(elf: Path, model: IntegerModel, program: Program, board: Board) -> CheckReport:
@@ -64,6 +78,11 @@ def check_emulator(elf: Path, model: IntegerModel, program: Program, board: Boar
                 compare_crcs(program, oracle, found.steps)
                 compare_outputs(program, oracle, found.outputs, "emulator")
                 stack = max(stack, found.stack_bytes)
+            if program.runtime_bits:
+                bits = firmware.client.set_activation_bits(_EMULATOR_BITS)
+                oracle = run_graph(limited_bits(model.integer, bits), samples[0])
+                found = firmware.run(list(samples[0].values()), trace=True)
+                compare_crcs(program, oracle, found.steps, f"emulator at {bits} bits")
     except ConfigError as error:  # the emulator is not installed
         return CheckReport("emulator", 0, 0, skipped=f"{error.what}; {error.hint}")
     return CheckReport("emulator", len(samples), len(program.steps), stack_bytes=stack or None)

@@ -20,10 +20,11 @@ from edgec.firmware import PROJECT_DIR, build_firmware
 from edgec.fits import Demand, Tensor, check_fits
 from edgec.frontend.load import load_model
 from edgec.integer import Calibration, IntegerModel, integer_model
-from edgec.lower import Program, buffers_of, lower, select_kernels
+from edgec.lower import PoolPlan, Program, buffers_of, lower, select_kernels
 from edgec.memory import MemoryPlan, check_plan, plan_memory
 from edgec.options import CompileOptions, Progress, no_progress
 from edgec.output_dir import staged_output
+from edgec.pooling import plan_pooled_layers
 from edgec.report import CheckReport, Report
 from edgec.report_build import build_report
 from edgec.report_text import write_text
@@ -51,22 +52,27 @@ class CompileResult:
     plan: MemoryPlan
 
     def run(
-        self, x: ArrayLike | Mapping[str, ArrayLike], on: str = "host"
+        self,
+        x: ArrayLike | Mapping[str, ArrayLike],
+        on: str = "host",
+        bits: int | None = None,
     ) -> Array | dict[str, Array]:
         """Run the compiled model on samples.
 
         Args:
             x: samples [N, ...] as the ONNX model takes them; by name if it has several inputs.
             on: "host" or "emulator".
+            bits: most bits that layers with pooled weights see of an activation, of a model
+                compiled with `runtime_bits`; None: as compiled.
 
         Returns:
             What the ONNX model would give, [N, ...]; by name when `x` is given by name.
 
         Raises:
-            ConfigError: the samples do not fit the model.
+            ConfigError: the samples do not fit the model, or its widths are fixed.
             SimulationError: the run failed.
         """
-        session = open_session(self.folder, on)
+        session = open_session(self.folder, on, bits)
         if isinstance(x, Mapping):
             return session.run(x)
         if len(self.report.inputs) != 1 or len(self.report.outputs) != 1:
@@ -103,9 +109,10 @@ def compile_model(
     source = Path(model)
     folder = Path(out) if out is not None else BUILD_ROOT / f"{source.stem}-{target.name}"
     with staged_output(folder, force=options.force) as staging:
-        ready = integer_model(source, calibration, options, say)
+        exact = integer_model(source, calibration, options, say)
+        ready, pools = plan_pooled_layers(exact, target, options.pool, say)
         say("planning memory")
-        program, plan = _lowered(ready, target)
+        program, plan = _lowered(pools, target)
         demand = _demand(program)
         check_fits(demand, target)
         say("writing C")
@@ -122,8 +129,8 @@ def compile_model(
         if options.verify:
             say("comparing with the reference")
             checks = _checked(staging, ready, program, target, built=options.build)
-            onnxruntime = compare_onnxruntime(ready)
-        report = build_report(ready, program, plan, target, size, checks, onnxruntime)
+            onnxruntime = compare_onnxruntime(exact)
+        report = build_report(ready, pools, program, plan, target, size, checks, onnxruntime)
         report.write(staging)
         write_text(report, staging)
         say("holding against the budget")
@@ -131,12 +138,12 @@ def compile_model(
     return CompileResult(folder, report, ready, program, plan)
 
 
-def _lowered(ready: IntegerModel, board: Board) -> tuple[Program, MemoryPlan]:
-    choices = select_kernels(ready.integer, board)
-    buffers, overlaps, _ = buffers_of(ready.integer, choices)
+def _lowered(pools: PoolPlan, board: Board) -> tuple[Program, MemoryPlan]:
+    choices = select_kernels(pools.graph, board, pools.configs)
+    buffers, overlaps, _ = buffers_of(pools.graph, choices)
     plan = plan_memory(buffers, overlaps)
     check_plan(plan, buffers, overlaps)
-    return lower(ready.integer, choices, plan, board), plan
+    return lower(pools.graph, choices, plan, board), plan
 
 
 def _firmware_model(program: Program, staging: Path) -> FirmwareModel:

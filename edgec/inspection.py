@@ -5,12 +5,13 @@ from __future__ import annotations
 import dataclasses
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from edgec.errors import EdgecError
+from edgec.errors import EdgecError, UnsupportedModelError, UnsupportedNode
+from edgec.frontend.names import shown
 from edgec.frontend.summary import ModelSummary, inspect_model
 from edgec.integer import integer_model
 from edgec.ir.infer import total_macs
@@ -53,7 +54,24 @@ def inspect(path: Path | str, shapes: Mapping[str, tuple[int, ...]] | None = Non
         ConfigError: `shapes` does not fit the model.
     """
     summary = inspect_model(Path(path), shapes or {})
-    return Inspection(summary, _live_macs(Path(path), shapes or {}) if summary.supported else None)
+    if not summary.supported:
+        return Inspection(summary, None)
+    try:
+        return Inspection(summary, _live_macs(Path(path), shapes or {}))
+    except UnsupportedModelError as error:
+        return Inspection(_with_problems(summary, error.nodes), None)
+
+
+def _with_problems(summary: ModelSummary, problems: Sequence[UnsupportedNode]) -> ModelSummary:
+    """The summary, with what only the quantizer refuses."""
+    refused = {problem.name: problem for problem in problems}
+    nodes = tuple(
+        dataclasses.replace(node, supported=False, reason=found.reason, remedy=found.remedy)
+        if (found := refused.get(shown(node.name))) is not None
+        else node
+        for node in summary.nodes
+    )
+    return dataclasses.replace(summary, nodes=nodes)
 
 
 def _live_macs(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> int | None:
@@ -64,6 +82,8 @@ def _live_macs(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> int | None:
     logger.setLevel(logging.ERROR)
     try:
         return total_macs(integer_model(path, None, CompileOptions(shapes=shapes)).integer)
+    except UnsupportedModelError:
+        raise
     except EdgecError as error:
         _LOG.info("live MACs are unknown: %s", error)
         return None

@@ -12,8 +12,9 @@ from edgec.codegen.cnames import library_names
 from edgec.dtypes import DType
 from edgec.integer import IntegerModel
 from edgec.ir import Graph, Node
-from edgec.lower import Program
+from edgec.lower import PoolPlan, Program
 from edgec.lower.params import ConstantRef
+from edgec.lower.pool_reasons import PooledLayer
 from edgec.lower.program import ProgramPort, Step
 from edgec.lower.select import operands
 from edgec.memory import MemoryPlan
@@ -26,6 +27,7 @@ from edgec.report import (
     LayerReport,
     MemoryReport,
     OnnxruntimeReport,
+    PooledLayerReport,
     Report,
     TensorReport,
 )
@@ -35,6 +37,7 @@ from edgec.toolchain.size import FirmwareSize
 
 def build_report(
     ready: IntegerModel,
+    pools: PoolPlan,
     program: Program,
     plan: MemoryPlan,
     board: Board,
@@ -46,6 +49,7 @@ def build_report(
 
     Args:
         ready: the integer graph and what led to it.
+        pools: how layers with pooled weights are computed.
         program: what the C code was written from.
         plan: where each tensor lies.
         board: the target.
@@ -74,6 +78,25 @@ def build_report(
         notes=ready.notes,
         warnings=(*quantization.warnings, *stack_warnings(checks, board)),
         buffers=_buffers(plan),
+        pooled=tuple(_pooled(layer) for layer in pools.layers),
+        runtime_bits=program.runtime_bits,
+    )
+
+
+def _pooled(layer: PooledLayer) -> PooledLayerReport:
+    return PooledLayerReport(
+        layer=layer.output,
+        kernel=layer.kernel.value,
+        builder=layer.builder,
+        lanes=layer.lanes,
+        chunk_groups=layer.chunk_groups,
+        scratch_bytes=layer.scratch_bytes,
+        table_bytes=layer.table_bytes,
+        table_place=layer.table_place,
+        activation_bits=layer.activation_bits,
+        response_shift=layer.response_shift,
+        cycles=layer.cycles,
+        reason=layer.reason,
     )
 
 

@@ -9,9 +9,10 @@ from rich.console import Console
 
 from edgec.board import Board
 from edgec.console import count, safe, shortened, table
+from edgec.frontend.summary import PoolSummary
 from edgec.inspection import Inspection
 from edgec.quantization import Quantization
-from edgec.report import LayerReport, Report, TensorReport
+from edgec.report import LayerReport, PooledLayerReport, Report, TensorReport
 from edgec.toolchain.doctor import Check
 
 REPORT_TXT = "report.txt"
@@ -32,6 +33,8 @@ def print_report(report: Report, out: Console) -> None:
     for title, tensors in (("Inputs", report.inputs), ("Outputs", report.outputs)):
         out.print(_tensor_table(title, tensors))
     out.print(_layer_table(report))
+    if report.pooled:
+        out.print(_pooled_table(report))
     out.print(_memory_table(report))
     for note in report.notes:
         out.print(f"note: {safe(note)}")
@@ -86,6 +89,32 @@ def _layer_table(report: Report) -> object:
     title = f"{report.model} on {report.board.title} ({report.board.core.value})"
     columns = (">", "layer", "operator", "output", ">MACs", ">weights B", "kernel", ">SQNR dB")
     return table(title, columns, rows)
+
+
+def _pooled_table(report: Report) -> object:
+    rows = [
+        (
+            _pooled_name(report, layer),
+            " ".join(filter(None, (layer.kernel, layer.builder))),
+            str(layer.activation_bits),
+            str(layer.lanes),
+            str(layer.chunk_groups or ""),
+            count(layer.scratch_bytes),
+            f"{count(layer.table_bytes)} {layer.table_place}" if layer.table_bytes else "",
+            "" if layer.cycles is None else count(layer.cycles),
+            layer.reason,
+        )
+        for layer in report.pooled
+    ]
+    columns = ("layer", "kernel", ">bits", ">lanes", ">groups", ">SRAM B", "table B")
+    width = "can be lowered at run time" if report.runtime_bits else "fixed"
+    title = f"Layers with pooled weights (width of activations {width}; cycles are estimates)"
+    return table(title, (*columns, ">cycles", "why"), rows)
+
+
+def _pooled_name(report: Report, layer: PooledLayerReport) -> str:
+    found = next((each for each in report.layers if each.name == layer.layer), None)
+    return shortened(layer.layer, 40) if found is None else _layer_name(found)
 
 
 def _layer_name(layer: LayerReport) -> str:
@@ -143,6 +172,7 @@ def _kib(size: int | None) -> str:
 def print_inspection(inspection: Inspection, out: Console) -> None:
     """Nodes, totals, and what is not supported."""
     summary = inspection.summary
+    pooled = any(node.pool is not None for node in summary.nodes)
     rows = [
         (
             shortened(node.name, 44),
@@ -150,11 +180,13 @@ def print_inspection(inspection: Inspection, out: Console) -> None:
             ", ".join(_maybe_shape(shape) for shape in node.output_shapes),
             count(node.macs) if node.macs else "",
             count(node.parameters) if node.parameters else "",
+            *([_pool_text(node.pool)] if pooled else []),
             "" if node.supported else "no",
         )
         for node in summary.nodes
     ]
-    columns = ("node", "operator", "output", ">MACs", ">parameters", "supported")
+    pool = ("weight pool",) if pooled else ()
+    columns = ("node", "operator", "output", ">MACs", ">parameters", *pool, "supported")
     out.print(table(f"{summary.name} (opset {summary.opset})", columns, rows))
     for title, tensors in (("inputs", summary.inputs), ("outputs", summary.outputs)):
         for tensor in tensors:
@@ -172,6 +204,12 @@ def print_inspection(inspection: Inspection, out: Console) -> None:
             text = f"{shortened(node.name)} ({node.op}): {node.reason}"
             out.print(f"[red]not supported:[/] {safe(text)}")
             out.print(f"  remedy: {safe(node.remedy)}")
+
+
+def _pool_text(pool: PoolSummary | None) -> str:
+    if pool is None:
+        return ""
+    return f"{pool.vectors} vectors of {pool.group}, {pool.index_bits}-bit indices"
 
 
 def _maybe_shape(shape: Sequence[int] | None) -> str:

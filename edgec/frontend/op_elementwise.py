@@ -10,7 +10,6 @@ import numpy as np
 from edgec.dtypes import DType
 from edgec.frontend.context import Context
 from edgec.frontend.onnx_node import OnnxNode
-from edgec.frontend.pool_weights import scaled_constant
 from edgec.frontend.tensors import Tensor, UnsupportedError, require_real
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Value
@@ -31,7 +30,7 @@ def mul(ctx: Context, node: OnnxNode) -> Tensor:
     """Numpy broadcasting; either operand may be constant."""
     a, b = _operand(node, 0), _operand(node, 1)
     if isinstance(a, Constant) and isinstance(b, Constant):
-        return scaled_constant(a, b)
+        return ctx.pools.product(a, b)
     return ctx.emit(ops.Mul(), a, b)
 
 

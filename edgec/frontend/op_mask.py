@@ -54,11 +54,11 @@ def equal(ctx: Context, node: OnnxNode) -> Tensor:
 
 
 def to_bool(ctx: Context, x: Value) -> Tensor:
-    """X as 0 and 1."""
+    """X as 0 and 1; reals, too."""
     made = ctx.producer(x)
     if made is not None and made.attrs == _NOT:
         return x
-    return ctx.emit(_NOT, ctx.emit(_NOT, x))
+    return ctx.emit(_NOT, ctx.emit(_NOT, x, dtype=DType.INT32))
 
 
 def is_nan(ctx: Context, node: OnnxNode) -> Tensor:

@@ -39,9 +39,7 @@ def _normalization(ctx: Context, node: OnnxNode, attrs: Any) -> Tensor:
     return ctx.reshape(ctx.emit(attrs, rows, *parameters), x.shape)
 
 
-def _parameter(
-    node: OnnxNode, index: int, what: str, shape: tuple[int, ...]
-) -> Constant | None:
+def _parameter(node: OnnxNode, index: int, what: str, shape: tuple[int, ...]) -> Constant | None:
     array = node.real_array(index, what)
     try:
         full = np.broadcast_to(array, shape)

@@ -129,14 +129,14 @@ def cast(ctx: Context, node: OnnxNode) -> Tensor:
         return float_constant(x)
     if to in _FLOATS and x.dtype is DType.FLOAT32:
         return x
+    if to == _BOOL and x.dtype in (DType.FLOAT32, DType.INT32):
+        return to_bool(ctx, x)
     if x.dtype is DType.INT32:
         # An index stays int32 on the target, even where scikit-learn passes it through float.
         if to in _INDICES or (to in _FLOATS and _is_arg_max(ctx, x)):
             return x
         if to in _FLOATS:
             return ctx.emit(ops.Cast(), x, dtype=DType.FLOAT32)
-        if to == _BOOL:
-            return to_bool(ctx, x)
     raise UnsupportedError(
         f"it converts {x.dtype.value} numbers to another kind", "leave such conversions out"
     )

@@ -11,7 +11,7 @@ from __future__ import annotations
 import onnx_ir as ir
 
 _TABLES = (ir.DataType.INT8, ir.DataType.FLOAT)
-_ON_THE_WAY = frozenset(
+ON_THE_WAY = frozenset(
     {
         "Cast",
         "DequantizeLinear",
@@ -25,6 +25,7 @@ _ON_THE_WAY = frozenset(
         "Unsqueeze",
     }
 )
+"""Operators that may stand between a look-up and the weights."""
 _READERS = {"Conv": (1,), "Gemm": (0, 1), "MatMul": (0, 1)}
 """Where operators take weights."""
 _MAX_STEPS = 64
@@ -54,7 +55,7 @@ def _becomes_weights(value: ir.Value) -> bool:
         for node, index in uses:
             if index in _READERS.get(node.op_type, ()):
                 continue
-            if node.op_type not in _ON_THE_WAY or not (index == 0 or node.op_type == "Mul"):
+            if node.op_type not in ON_THE_WAY or not (index == 0 or node.op_type == "Mul"):
                 return False
             waiting.append(node.outputs[0])
     return True

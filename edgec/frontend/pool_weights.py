@@ -14,7 +14,9 @@ from edgec.errors import ImportModelError, WeightPoolError
 from edgec.frontend.cleanup import MAX_FOLDED_ELEMENTS, MAX_FOLDED_TOTAL
 from edgec.frontend.names import shown
 from edgec.frontend.tensors import Gathered, moved_constant
+from edgec.ir import ops
 from edgec.ir.graph import Constant
+from edgec.ir.infer import infer_shapes
 from edgec.ir.pool import GROUPS, SIZE_MAX, SIZE_MIN, PooledWeights, WeightPool
 from edgec.ir.qparams import QuantParams
 
@@ -39,11 +41,13 @@ class Pools:
             axis: not negative.
 
         Raises:
-            ImportModelError: an index is beyond the axis, or the result is too large.
+            ImportModelError: no indices, one beyond the axis, or the result is too large.
         """
         size = table.shape[axis]
+        if indices.array.dtype.kind not in "iu" or not indices.array.size:
+            raise ImportModelError("its indices are no integers, or there are none")
         picked = indices.array.astype(np.int64)
-        if picked.size and (picked.max() >= size or picked.min() < -size):
+        if picked.max() >= size or picked.min() < -size:
             worst = int(picked.max() if picked.max() >= size else picked.min())
             raise ImportModelError(
                 f"an index is {worst}, but there are only {size} vectors to choose from",
@@ -89,6 +93,20 @@ class Pools:
             return weight.plain()
         return Constant(weight.name, weight.array, quant, pooled)
 
+    def product(self, a: Constant, b: Constant) -> Constant:
+        """The product of two constants; of looked-up codes only the scales change, if they can.
+
+        Raises:
+            ImportModelError: the shapes do not fit, or the product is too large.
+        """
+        constant, factor = (b, a) if isinstance(b, Gathered) else (a, b)
+        quant = _scaled(constant, factor.real()) if isinstance(constant, Gathered) else None
+        if quant is not None:
+            return replace(constant, quant=quant)
+        (shape,) = infer_shapes(ops.Mul(), [a.shape, b.shape])
+        self._charge(math.prod(shape))
+        return Constant(constant.name, np.asarray(constant.real() * factor.real(), np.float32))
+
     def _pool(self, table: Array) -> WeightPool:
         key = (table.shape, table.tobytes())
         if key not in self._pools:
@@ -99,7 +117,7 @@ class Pools:
         """Bound what a small file can make of its indices."""
         if elements > min(MAX_FOLDED_ELEMENTS, self._left):
             raise ImportModelError(
-                f"the weights that it looks up have {elements} elements, more than edgec takes",
+                f"the weights that it makes have {elements} elements, more than edgec takes",
                 hint=f"the limit is {MAX_FOLDED_ELEMENTS} in one layer, {MAX_FOLDED_TOTAL} in all",
             )
         self._left -= elements
@@ -114,18 +132,6 @@ def float_constant(constant: Constant) -> Constant:
     return Constant(constant.name, constant.array.astype(np.float32))
 
 
-def scaled_constant(constant: Constant, factor: Constant) -> Constant:
-    """The product of two constants; of pooled weights only the scales change, where they can."""
-    if isinstance(factor, Gathered):
-        constant, factor = factor, constant
-    numbers = factor.real().astype(np.float64)
-    quant = _scaled(constant, numbers) if isinstance(constant, Gathered) else None
-    if quant is not None:
-        return replace(constant, quant=quant)
-    product = constant.real() * numbers.astype(np.float32)
-    return Constant(constant.name, np.asarray(product, np.float32))
-
-
 def _scaled(constant: Constant, factor: Array) -> QuantParams | None:
     """The parameters of quantized codes times positive numbers along one axis at most."""
     quant, shape = constant.quant, constant.shape
@@ -136,7 +142,7 @@ def _scaled(constant: Constant, factor: Array) -> QuantParams | None:
     fits = all(size in (1, own) for size, own in zip(sizes, shape, strict=True))
     if not fits or len({*axes, *([] if quant.axis is None else [quant.axis])}) > 1:
         return None
-    scale = np.asarray(quant.scale) * factor.reshape(-1)
+    scale = np.asarray(quant.scale) * factor.astype(np.float64).reshape(-1)
     if not np.all(np.isfinite(scale)) or not np.all(scale > 0.0):
         return None
     zero_point = np.broadcast_to(np.asarray(quant.zero_point), scale.shape)
@@ -163,7 +169,13 @@ def _pool_codes(table: Constant) -> tuple[Array, QuantParams | None] | None:
         return table.array, quant
     if table.dtype is not DType.FLOAT32 or quant is not None:
         return None
-    return _exact_codes(table.array)
+    codes = _exact_codes(table.array)
+    if codes is None:
+        _LOG.warning(
+            "%s: its vectors are no multiples of int8 codes; imported as plain weights",
+            shown(table.name),
+        )
+    return codes
 
 
 def _exact_codes(table: Array) -> tuple[Array, QuantParams] | None:

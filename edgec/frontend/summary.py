@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import onnx_ir as ir
@@ -13,8 +13,8 @@ from edgec.dtypes import DType
 from edgec.frontend.input_shapes import NO_SHAPES
 from edgec.frontend.load import load_model
 from edgec.frontend.onnx_import import translated
-from edgec.frontend.tensors import Tensor
-from edgec.frontend.translate import TranslatedNode
+from edgec.frontend.tensors import Gathered, Tensor
+from edgec.frontend.translate import TranslatedNode, Translation
 from edgec.ir.graph import Constant
 
 Shape = tuple[int, ...] | None
@@ -30,16 +30,35 @@ class TensorSummary:
 
 
 @dataclass(frozen=True, slots=True)
+class PoolSummary:
+    """The weight pool that a layer's weights come from.
+
+    Attributes:
+        vectors: number of vectors of the pool.
+        group: weights of a vector.
+        index_bits: bits that an index into the pool needs.
+        indices: number of indices of the layer.
+    """
+
+    vectors: int
+    group: int
+    index_bits: int
+    indices: int
+
+
+@dataclass(frozen=True, slots=True)
 class NodeSummary:
-    """One node after clean-up.
+    """One node after clean-up; nodes that only look weights up in a pool are left out.
 
     Attributes:
         input_shapes, output_shapes: of the tensors that are present; None where unknown.
         macs: multiply-accumulates of Conv, ConvTranspose, Gemm and MatMul, padding taps included;
             0 for all other operators and where shapes are unknown.
-        parameters: elements of the constants that no earlier node reads.
+        parameters: elements of the constants that no earlier node reads; of weights from a pool
+            those that the indices stand for.
         supported: True when the node can be compiled.
         reason, remedy: why not, and what to do; "" when supported.
+        pool: of weights that come from a pool.
     """
 
     name: str
@@ -51,6 +70,7 @@ class NodeSummary:
     supported: bool
     reason: str
     remedy: str
+    pool: PoolSummary | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +115,12 @@ def inspect_model(path: Path, shapes: Mapping[str, tuple[int, ...]] = NO_SHAPES)
     translation = translated(model, path.stem, shapes)
     tensors = translation.context.tensors
     counted: set[str] = set()
-    nodes = tuple(_node(node, tensors, counted) for node in translation.nodes)
+    pools = _pools(translation)
+    nodes = tuple(
+        replace(_node(node, tensors, counted), pool=pools.get(node.name))
+        for node in translation.nodes
+        if not _looks_up(node, tensors)
+    )
     inputs = tuple(_tensor(name, tensors) for name in translation.context.builder.inputs)
     outputs = tuple(_tensor(name, tensors) for name in translation.context.builder.outputs)
     return ModelSummary(path.stem, opset, inputs, outputs, nodes)
@@ -106,6 +131,24 @@ def _tensor(name: str, tensors: Mapping[str, Tensor]) -> TensorSummary:
     if found is None:
         return TensorSummary(name, None, "unknown")
     return TensorSummary(name, found.shape, found.dtype.value)
+
+
+def _looks_up(found: TranslatedNode, tensors: Mapping[str, Tensor]) -> bool:
+    """True for the nodes between the indices of a pool and the weights that they stand for."""
+    return all(isinstance(tensors.get(value.name or ""), Gathered) for value in found.node.outputs)
+
+
+def _pools(translation: Translation) -> dict[str, PoolSummary]:
+    """The pools in use, by the name of the ONNX node."""
+    builder = translation.context.builder
+    found = {}
+    for node in builder.nodes.values():
+        constants = [builder.constants[name] for name in node.inputs if name in builder.constants]
+        for pooled in (c.pooled for c in constants if c.pooled is not None):
+            pool = pooled.pool
+            summary = PoolSummary(pool.size, pool.group, pool.index_bits, pooled.indices.size)
+            found.update(dict.fromkeys(node.sources, summary))
+    return found
 
 
 def _node(found: TranslatedNode, tensors: Mapping[str, Tensor], counted: set[str]) -> NodeSummary:

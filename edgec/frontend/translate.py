@@ -17,9 +17,10 @@ from edgec.frontend.context import Context
 from edgec.frontend.names import shown
 from edgec.frontend.onnx_node import OnnxNode
 from edgec.frontend.op_select import KEEP_SCORES
+from edgec.frontend.pool_lookup import ON_THE_WAY
 from edgec.frontend.registry import find_handler, obstacle
 from edgec.frontend.schema import SchemaChecker
-from edgec.frontend.tensors import Tensor, UnknownTensorError, UnsupportedError
+from edgec.frontend.tensors import Gathered, Tensor, UnknownTensorError, UnsupportedError
 from edgec.ir.graph import Constant, Value
 
 _FLOATS = (ir.DataType.FLOAT, ir.DataType.FLOAT16, ir.DataType.BFLOAT16, ir.DataType.DOUBLE)
@@ -149,6 +150,10 @@ def _translate(
         with np.errstate(all="ignore"):
             result = _handle(context, view, node, check)
     except UnsupportedError as error:
+        if _moves_pooled_weights(context, node):
+            # One error, not one for each node that the weights pass on their way.
+            where = f"{shown(view.name)} ({view.op})"
+            raise ImportModelError(error.reason, where=where, hint=error.remedy) from error
         problem = UnsupportedNode(
             shown(view.name), node.op_type, _shape_text(node), error.reason, error.remedy
         )
@@ -164,6 +169,12 @@ def _translate(
         if onnx_name:
             context.bind(onnx_name, tensor)
     return TranslatedNode(view.name, view.op, node, None, examined=True)
+
+
+def _moves_pooled_weights(context: Context, node: ir.Node) -> bool:
+    names = [value.name or "" for value in node.inputs if value is not None]
+    looked_up = any(isinstance(context.tensors.get(name), Gathered) for name in names)
+    return looked_up and node.op_type in ON_THE_WAY
 
 
 def _handle(

@@ -4,6 +4,6 @@ Owns: `run_graph`, and one exact function per operator (`kernels_np_*`), indepen
 import: layers 0 and 1.
 """
 
-from edgec.interp.int_interp import run_graph, run_graph_batch
+from edgec.interp.int_interp import run_graph, run_graph_batch, run_node
 
-__all__ = ["run_graph", "run_graph_batch"]
+__all__ = ["run_graph", "run_graph_batch", "run_node"]

@@ -65,7 +65,7 @@ def run_graph(graph: Graph, inputs: Mapping[str, Array]) -> dict[str, Array]:
             raise InternalError("no codes for a graph input", where=name)
         found[name] = _checked(graph, name, inputs[name])
     for node in graph.nodes:
-        found[node.output] = _checked(graph, node.output, _run_node(graph, node, found))
+        found[node.output] = _checked(graph, node.output, run_node(graph, node, found))
     return found
 
 
@@ -92,7 +92,17 @@ def run_graph_batch(graph: Graph, inputs: Mapping[str, Array]) -> dict[str, Arra
     return {name: np.concatenate(arrays) for name, arrays in results.items()}
 
 
-def _run_node(graph: Graph, node: Node, found: Mapping[str, Array]) -> Array:
+def run_node(graph: Graph, node: Node, found: Mapping[str, Array]) -> Array:
+    """The output of one node.
+
+    Args:
+        graph: INTEGER stage.
+        node: of the graph, or a variant of one with the same inputs and outputs.
+        found: codes of its inputs by name.
+
+    Raises:
+        InternalError: as `run_graph`.
+    """
     kernel = KERNELS.get(type(node.attrs))
     if kernel is None:
         raise InternalError(f"{node.op} is no integer operator", where=node.name)

@@ -85,8 +85,8 @@ class UnaryKind(enum.Enum):
     """Element functions of one variable, by ONNX name.
 
     POW is x to the power of `alpha`; GELU is the exact function, GELU_TANH Gelu with
-    approximate = tanh; SWISH is ``x * sigmoid(alpha * x)``, SiLU for alpha = 1.  NOT takes and
-    gives int32: 1 where x is 0, else 0.
+    approximate = tanh; SWISH is ``x * sigmoid(alpha * x)``, SiLU for alpha = 1.  NOT gives
+    int32, of reals or int32: 1 where x is 0, else 0.
     """
 
     SIGMOID = "Sigmoid"

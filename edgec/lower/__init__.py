@@ -7,7 +7,16 @@ overlap inputs (`overlap`), lifetimes (`buffers`) and the program that code gene
 
 from edgec.lower.buffers import buffers_of
 from edgec.lower.lower import lower
+from edgec.lower.pool_plan import PoolPlan, plan_pools
 from edgec.lower.program import Program
 from edgec.lower.select import KernelChoice, select_kernels
 
-__all__ = ["KernelChoice", "Program", "buffers_of", "lower", "select_kernels"]
+__all__ = [
+    "KernelChoice",
+    "PoolPlan",
+    "Program",
+    "buffers_of",
+    "lower",
+    "plan_pools",
+    "select_kernels",
+]

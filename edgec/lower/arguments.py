@@ -16,6 +16,7 @@ from edgec.ir.ops import ReduceKind
 from edgec.ir.pool import WeightPool
 from edgec.ir.weighted import residual_of, unpooled
 from edgec.lower.build_pooled import builder_table, window_indices
+from edgec.lower.build_pooled_dense import dense_constants
 from edgec.lower.dense_weights import interleaved
 from edgec.lower.params import (
     AveragePoolParams,
@@ -32,7 +33,15 @@ from edgec.lower.params import (
 )
 from edgec.lower.pool_indices import stored_indices
 from edgec.lower.program import ProgramConstant
-from edgec.lower.spec import Conv2D, DenseDsp, Gemm, KernelSpec, PooledConv
+from edgec.lower.spec import (
+    Conv2D,
+    DenseDsp,
+    Gemm,
+    KernelSpec,
+    PooledConv,
+    PooledDecode,
+    PooledDirect,
+)
 
 
 @dataclass(slots=True)
@@ -124,16 +133,20 @@ def _convolution(
     return (own,) if residual is None else (own, _sum(residual))
 
 
-def _pooled(
-    graph: Graph, node: Node, spec: KernelSpec, pool: ConstantPool
-) -> tuple[Params, ...]:
+def _pooled(graph: Graph, node: Node, spec: KernelSpec, pool: ConstantPool) -> tuple[Params, ...]:
     plain = unpooled(node.attrs)
     vectors, _, bias, multiplier = (graph.constants[name].array for name in node.inputs[1:5])
-    if not isinstance(spec, PooledConv):
-        raise InternalError(f"{spec.family} is no kernel for pooled weights", where=node.name)
+    match spec:
+        case PooledConv():
+            table = builder_table(spec, WeightPool(vectors))
+            indices = stored_indices(spec, window_indices(graph, node))
+        case PooledDecode() | PooledDirect():
+            table, indices, bias = dense_constants(graph, node, spec)
+        case _:
+            raise InternalError(f"{spec.family} is no kernel for pooled weights", where=node.name)
     own = PoolParams(
-        table=pool.add("pool_table", builder_table(spec, WeightPool(vectors))),
-        indices=pool.add("indices", stored_indices(spec, window_indices(graph, node))),
+        table=pool.add("pool_table", table),
+        indices=pool.add("indices", indices),
         bias=pool.add("bias", bias),
         multiplier=pool.add("multipliers", multiplier),
         x_zero_point=_zero_point(graph, node.inputs[0]),

@@ -71,7 +71,8 @@ def conv2d(graph: Graph, node: Node) -> Conv2D:
     """`Conv2D` of a QConv."""
     attrs: qops.QConv = node.attrs
     filters = graph.shape(node.inputs[1])[0]
-    return Conv2D(conv_window(graph, node), filters, attrs.group, attrs.shift, residual_shift(attrs))
+    window = conv_window(graph, node)
+    return Conv2D(window, filters, attrs.group, attrs.shift, residual_shift(attrs))
 
 
 def conv_transpose(graph: Graph, node: Node) -> ConvTranspose:

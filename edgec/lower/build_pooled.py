@@ -109,19 +109,23 @@ def _check(graph: Graph, node: Node, spec: PooledConv) -> None:
         if spec.response_shift:
             raise LoweringError("one lane holds exact responses only", where=node.name)
         return
-    pool, indices = (graph.constants[name].array for name in node.inputs[1:3])
-    zero_point = graph.quant(node.inputs[0]).tensor_zero_point
-    pooling = node.attrs.pooling
-    if not sums_fit_lanes(
-        pool,
-        indices,
-        zero_point,
-        pooling.activation_bits,
-        pooling.response_shift,
-        spec.window.channels,
-    ):
+    if not fits_lanes(graph, node):
         raise LoweringError(
-            f"sums of responses shifted by {pooling.response_shift} do not fit 16 bits",
+            f"sums of responses shifted by {spec.response_shift} do not fit 16 bits",
             where=node.name,
             hint="pool_bounds.least_response_shift gives a shift with which they do",
         )
+
+
+def fits_lanes(graph: Graph, node: Node) -> bool:
+    """Two lanes hold the sums of responses of a pooled operator, whatever the input."""
+    pool, indices = (graph.constants[name].array for name in node.inputs[1:3])
+    pooling: qops.Pooling = node.attrs.pooling
+    return sums_fit_lanes(
+        pool,
+        indices,
+        graph.quant(node.inputs[0]).tensor_zero_point,
+        pooling.activation_bits,
+        pooling.response_shift,
+        graph.shape(node.inputs[0])[-1],
+    )

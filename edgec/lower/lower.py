@@ -24,6 +24,8 @@ from edgec.lower.program import (
 )
 from edgec.lower.select import KernelChoice, operands
 from edgec.lower.spec import KernelSpec
+from edgec.lower.spec_pooled import PooledConv
+from edgec.lower.spec_pooled_dense import PooledDecode, PooledDirect
 from edgec.memory import MemoryPlan
 
 
@@ -129,7 +131,16 @@ def _step(
         node=node.name,
         sources=node.sources,
         macs=spec.macs,
+        runtime_bits=_runtime_bits(node, spec),
     )
+
+
+def _runtime_bits(node: Node, spec: KernelSpec) -> int | None:
+    """The layer's own width of activations, for a kernel that takes the width as an argument."""
+    if not isinstance(spec, PooledConv | PooledDecode | PooledDirect) or spec.bits is not None:
+        return None
+    bits: int = node.attrs.pooling.activation_bits
+    return bits
 
 
 def _argument(

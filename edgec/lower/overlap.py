@@ -11,6 +11,8 @@ The order of reads and writes is that of the templates, which say so in their fi
 * `Conv2D` reads the whole window of an output pixel before it writes the pixel.
 * `DenseDsp` does so for a block of pixels at a time.
 * `Gemm` reads a row of x for each block of units; only the last block's bytes are unwritten then.
+* `PooledDirect` does so too, and `PooledDecode` with all filters in one batch where it copies rows;
+  where it does not, it is like `Gemm`.
 * `Depthwise` and the pools go channel by channel; `ConvTranspose` filter by filter.  A depthwise
   block of channels reads some of them earlier, but its first one no earlier: d is the same.
 * Copies move one run at a time (memmove); element-wise kernels go element by element.
@@ -41,6 +43,9 @@ from edgec.lower.spec import (
     Mul,
     Pad,
     PadAxis,
+    PooledConv,
+    PooledDecode,
+    PooledDirect,
     PRelu,
     Reduce,
     ResizeLinear,
@@ -64,6 +69,12 @@ def distances(spec: KernelSpec) -> tuple[int | None, ...]:
         case Conv2D() | DenseDsp() | Depthwise() | Gemm():
             own = max(_convolution(spec), 0)
             return (own,) if spec.residual_shift is None else (own, IN_PLACE)
+        case PooledDecode() | PooledDirect():
+            first = _pooled_dense(spec)
+            return (first,) if spec.residual_shift is None else (first, IN_PLACE)
+        case PooledConv():
+            own = _pooled_input(spec)
+            return (own,) if spec.residual_shift is None else (own, _pooled_residual(spec))
         case Add() | Mul():
             return tuple(max(_walk(spec.loops, operand), 0) for operand in (0, 1))
         case Lut():
@@ -113,8 +124,49 @@ def _convolution(spec: Conv2D | DenseDsp | Depthwise | Gemm) -> int:
             spread = spec.window.channels * (spec.multiplier - 1)
             return _by_pixel(spec.window, spec.out_channels) + spread
         case Gemm():
-            growth = (spec.rows - 1) * (spec.units - spec.depth)
-            return max(growth, 0) + spec.units - (spec.rest or spec.block)
+            return _by_row(spec.rows, spec.depth, spec.units, spec.rest or spec.block)
+
+
+def _pooled_dense(spec: PooledDecode | PooledDirect) -> int | None:
+    if isinstance(spec, PooledDecode) and spec.batch < spec.out_channels:
+        return None  # the next batch of filters reads all of x again
+    if isinstance(spec, PooledDecode) and not spec.needs_patch:
+        last = spec.rest or spec.block
+        return _by_row(spec.window.out_pixels, spec.depth, spec.out_channels, last)
+    return max(_by_pixel(spec.window, spec.out_channels), 0)
+
+
+def _by_row(rows: int, depth: int, units: int, last: int) -> int:
+    """max(T(i) - i) if a row is read for each block of units; `last`: units of the last block."""
+    return max((rows - 1) * (units - depth), 0) + units - last
+
+
+def _pooled_input(spec: PooledConv) -> int:
+    """0 if all is read before anything is written; else pairs of output rows are written when the
+    input rows of the windows have been read, each as often as it is in a pair row.
+    """
+    if spec.writes_at_end:
+        return 0
+    w, pairs = spec.window, spec.out_pairs
+    last = np.zeros(w.height, np.int64)
+    done = 0
+    for pair in range(pairs):
+        top = pair * w.stride_h
+        for row in range(max(done, top), top + spec.reach_h):
+            for low in (row - w.pad_top + lane * spec.lane_rows for lane in range(spec.lanes)):
+                if 0 <= low < w.height:
+                    last[low] = pair
+        done = top + spec.reach_h
+    highest = np.minimum((spec.lanes - 1) * pairs + last, w.out_height)
+    ends = np.where(last > 0, highest, 0) * (w.out_width * spec.out_channels)
+    return max(0, int((ends - np.arange(w.height) * (w.width * w.channels)).max()))
+
+
+def _pooled_residual(spec: PooledConv) -> int:
+    """An element is read just before it is written, but rows of y may be written in pairs."""
+    if spec.writes_rows_in_order:
+        return IN_PLACE
+    return spec.out_pairs * spec.window.out_width * spec.out_channels
 
 
 def _by_pixel(window: Window, out_channels: int) -> int:

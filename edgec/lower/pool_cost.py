@@ -11,7 +11,7 @@ import enum
 from collections.abc import Mapping
 
 from edgec.board import Board, Flash
-from edgec.lower.pool_config import PoolBuilder
+from edgec.lower.pool_tables import ResponseKind, part_channels
 from edgec.lower.spec import KernelSpec
 from edgec.lower.spec_dense_dsp import DenseDsp
 from edgec.lower.spec_pooled import PooledConv
@@ -19,8 +19,6 @@ from edgec.lower.spec_pooled_dense import PooledDecode, PooledDirect
 from edgec.lower.spec_weighted import Conv2D, Gemm
 
 _WORD_BYTES = 4
-_LUT_CHANNELS = {PoolBuilder.BITSERIAL: 8, PoolBuilder.NIBBLE: 4}
-"""Channels whose bits are an index of the look-up table."""
 _COPY_CYCLES = 4
 """Of a word that is copied from flash to scratch memory, without waiting."""
 
@@ -129,10 +127,10 @@ def _of_responses(spec: PooledConv, bits: int) -> Work:
         work[Unit.SUM] = kept * (spec.chunks - 1)
     if spec.decodes:
         work[Unit.ENTRY] = spec.out_channels * spec.window.taps * spec.groups
-    if spec.builder is PoolBuilder.MULTIPLY:
+    if spec.builder is ResponseKind.MULTIPLY:
         work[Unit.MULTIPLY] = pixels * spec.pool_size * (spec.group / 8)
         return work
-    parts = spec.group / min(_LUT_CHANNELS[spec.builder], spec.group)
+    parts = spec.group / part_channels(spec.builder, spec.group)
     words = -(-spec.pool_size // _WORD_BYTES)
     work[Unit.PLANES] = pixels * spec.lanes * (spec.group / 8)
     work[Unit.PART_WORD] = pixels * spec.lanes * bits * parts * words
@@ -156,7 +154,7 @@ def _of_direct(spec: PooledDirect, bits: int) -> Work:
     vectors = spec.window.out_pixels * spec.window.taps * spec.vectors
     return {
         Unit.DIRECT_PLANES: vectors,
-        Unit.DIRECT: vectors * spec.out_channels * bits,
+        Unit.DIRECT: vectors * spec.out_channels * bits * spec.parts,
         Unit.OUTPUT: spec.out_elements,
     }
 
@@ -184,14 +182,14 @@ def _waiting(spec: KernelSpec, bits: int, board: Board) -> float:
 
 
 def _waiting_of_responses(spec: PooledConv, bits: int, flash: Flash) -> float:
-    size = spec.builder_bytes
+    size = _WORD_BYTES * spec.builder_words
     pixels = built_pixels(spec) * spec.groups
     if spec.tables_in_ram:
         words = size / _WORD_BYTES
         return words * (_COPY_CYCLES + _per_word(flash, 1 << 30))
-    if spec.builder is PoolBuilder.MULTIPLY:
+    if spec.builder is ResponseKind.MULTIPLY:
         return pixels * (size / _WORD_BYTES) * _per_word(flash, size)
-    parts = spec.group / min(_LUT_CHANNELS[spec.builder], spec.group)
+    parts = spec.group / part_channels(spec.builder, spec.group)
     words = -(-spec.pool_size // _WORD_BYTES)
     return pixels * spec.lanes * bits * parts * _per_row(flash, words, size)
 

@@ -11,19 +11,29 @@ A response is the dot product of a group of activations with a vector of the poo
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from enum import Enum
 
 import numpy as np
 
 from edgec.dtypes import Array
 from edgec.ir.pool import WeightPool
-from edgec.lower.pool_config import PoolBuilder
 
 _WORD = 4
 """Bytes of a word: entries of a look-up table that are added together."""
 _BIAS = 128
 """Added to the partial sums of a pattern, so that they are unsigned bytes."""
 _WORD_MASK = 0xFFFFFFFF
+_UNROLLED = 8
+
+
+class ResponseKind(Enum):
+    """How responses are built."""
+
+    MULTIPLY = "multiply"
+    BITSERIAL = "bitserial"
+    NIBBLE = "nibble"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +53,7 @@ class ResponseBuilder:
     """
 
     name: str
-    kind: PoolBuilder
+    kind: ResponseKind
     size: int
     group: int
     shift: int
@@ -63,6 +73,16 @@ class ResponseBuilder:
         return self.size - _WORD * (self.words - 1)
 
     @property
+    def has_product_loop(self) -> bool:
+        """There is an assembly loop for the products of two pixels."""
+        return self.lanes == 2 and self.group == 8
+
+    @property
+    def unrolled(self) -> int:
+        """Vectors that the loop of products does in one pass."""
+        return math.gcd(self.size, _UNROLLED)
+
+    @property
     def part(self) -> int:
         """Channels whose bits make up an index of the look-up table."""
         return part_channels(self.kind, self.group)
@@ -78,12 +98,12 @@ class ResponseBuilder:
         return 8 if self.bits is None else self.bits
 
 
-def part_channels(kind: PoolBuilder, group: int) -> int:
+def part_channels(kind: ResponseKind, group: int) -> int:
     """Channels whose bits make up an index of the look-up table."""
-    return 4 if kind is PoolBuilder.NIBBLE else min(group, 8)
+    return 4 if kind is ResponseKind.NIBBLE else min(group, 8)
 
 
-def response_table(pool: WeightPool, kind: PoolBuilder) -> Array:
+def response_table(pool: WeightPool, kind: ResponseKind) -> Array:
     """The table of `kind`: uint32 words, flat; the first number of a word in its low bits.
 
     multiply: int16 [S, G], of every four weights the order 0, 2, 1, 3 (what UXTB16 gives).
@@ -92,7 +112,7 @@ def response_table(pool: WeightPool, kind: PoolBuilder) -> Array:
     offsets of a vector sum up to 128, and no byte of the sum of the rows of all parts overflows:
     the positive weights of a vector sum up to at most 127, the negative ones to at least -128.
     """
-    if kind is PoolBuilder.MULTIPLY:
+    if kind is ResponseKind.MULTIPLY:
         ordered = pool.vectors.reshape(pool.size, -1, 4)[:, :, [0, 2, 1, 3]]
         return _words(ordered.astype("<i2"))
     part = part_channels(kind, pool.group)

@@ -6,8 +6,9 @@ plain C family accepts every node of its operator and comes last.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from edgec.board import Board
 from edgec.cores import Core
@@ -15,8 +16,11 @@ from edgec.errors import InternalError, LoweringError
 from edgec.fixedpoint import INT32_MAX
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
+from edgec.ir.weighted import POOLED, residual_of
 from edgec.lower import build, build_dense_dsp
 from edgec.lower.overlap import distances
+from edgec.lower.pool_config import PoolKernelConfig
+from edgec.lower.select_pooled import pooled_kernel
 from edgec.lower.spec import KernelSpec
 from edgec.memory import Overlap
 
@@ -91,12 +95,16 @@ FAMILIES: tuple[KernelFamily, ...] = (
 )
 
 
-def select_kernels(graph: Graph, board: Board) -> tuple[KernelChoice, ...]:
+def select_kernels(
+    graph: Graph, board: Board, pool_configs: Mapping[str, PoolKernelConfig] = MappingProxyType({})
+) -> tuple[KernelChoice, ...]:
     """The kernel of every node that computes something, in the graph's order.
 
     Args:
         graph: INTEGER stage.
         board: the target; only its `core` matters here.
+        pool_configs: the planner's decisions by names of nodes with pooled weights; one without
+            gets `select_pooled.default_config`.
 
     Raises:
         LoweringError: no kernel serves a node, or a tensor is beyond what kernels can index.
@@ -109,7 +117,7 @@ def select_kernels(graph: Graph, board: Board) -> tuple[KernelChoice, ...]:
                 f"a tensor of {size_bytes} bytes is too large for 32-bit indices", where=name
             )
     return tuple(
-        _choose(graph, node, board.core)
+        _choose(graph, node, board.core, pool_configs.get(node.name))
         for node in graph.nodes
         if not isinstance(node.attrs, qops.QReshape)
     )
@@ -118,8 +126,8 @@ def select_kernels(graph: Graph, board: Board) -> tuple[KernelChoice, ...]:
 def operands(node: Node) -> tuple[str, ...]:
     """The inputs of a node that its kernel reads as tensors, in the kernel's order."""
     match node.attrs:
-        case qops.QConv(residual=residual):
-            return (node.inputs[0],) if residual is None else (node.inputs[0], node.inputs[4])
+        case qops.QConv() | qops.QPooledConv() if residual_of(node.attrs) is not None:
+            return (node.inputs[0], node.inputs[-1])
         case qops.QAdd() | qops.QMul():
             return node.inputs[:2]
         case qops.QConcat():
@@ -130,16 +138,21 @@ def operands(node: Node) -> tuple[str, ...]:
             return node.inputs[:1]
 
 
-def _choose(graph: Graph, node: Node, core: Core) -> KernelChoice:
+def _choose(graph: Graph, node: Node, core: Core, config: PoolKernelConfig | None) -> KernelChoice:
+    if isinstance(node.attrs, POOLED):
+        return _choice(graph, node, pooled_kernel(graph, node, config))
     for family in FAMILIES:
         if isinstance(node.attrs, family.op) and family.accepts(graph, node, core):
-            spec = family.build(graph, node)
-            return KernelChoice(node, spec, spec.scratch_bytes, _overlaps(graph, node, spec))
+            return _choice(graph, node, family.build(graph, node))
     raise LoweringError(
         f"no kernel serves the operator {node.op}",
         where=node.name,
         hint="this operator exists only before quantization, which is a bug of edgec",
     )
+
+
+def _choice(graph: Graph, node: Node, spec: KernelSpec) -> KernelChoice:
+    return KernelChoice(node, spec, spec.scratch_bytes, _overlaps(graph, node, spec))
 
 
 def _overlaps(graph: Graph, node: Node, spec: KernelSpec) -> tuple[Overlap, ...]:

@@ -24,6 +24,7 @@ from edgec.lower.spec_compute import (
 from edgec.lower.spec_dense_dsp import DenseDsp
 from edgec.lower.spec_move import Concat, Pad, PadAxis, ResizeLinear, ResizeNearest, StridedCopy
 from edgec.lower.spec_pooled import PooledConv
+from edgec.lower.spec_pooled_dense import PooledDecode, PooledDirect
 from edgec.lower.spec_weighted import Conv2D, ConvTranspose, Depthwise, Gemm
 
 __all__ = [
@@ -45,6 +46,8 @@ __all__ = [
     "Pad",
     "PadAxis",
     "PooledConv",
+    "PooledDecode",
+    "PooledDirect",
     "Reduce",
     "ResizeLinear",
     "ResizeNearest",
@@ -59,6 +62,8 @@ KernelSpec = (
     | ConvTranspose
     | DenseDsp
     | PooledConv
+    | PooledDecode
+    | PooledDirect
     | Add
     | Mul
     | Lut

@@ -185,6 +185,21 @@ class PooledConv:
         return last.start + last.count - self.shared_columns
 
     @property
+    def zero_words(self) -> tuple[int, ...]:
+        """Words of a row, from its start, that are padding; some may be the next row's."""
+        return tuple(
+            run.start + column
+            for run in self.column_runs
+            for column in range(run.count)
+            if not run.first <= column < run.end
+        )
+
+    @property
+    def table_rows(self) -> int:
+        """Rows of the table."""
+        return self.chunk_groups * self.pool_size * self.ring_rows
+
+    @property
     def blocks(self) -> tuple[int, ...]:
         """Widths of the blocks that make up a row of output columns."""
         wide, rest = divmod(self.window.out_width, BLOCKS[0])
@@ -294,6 +309,7 @@ class PooledConv:
             shift=self.response_shift,
             bits=self.bits,
             lanes=self.lanes,
+            name="pool_responses",
             row_words=self.vector_bytes // WORD_BYTES,
             zero_is_min=self.zero_is_code_min,
         )
@@ -328,6 +344,18 @@ class PooledConv:
     def scratch_bytes(self) -> int:
         """Table, list, sums and copy."""
         return self.copy_start + self.copy_bytes
+
+    # ---- Order of writing ----
+
+    @property
+    def writes_at_end(self) -> bool:
+        """All of x has been read before the first element of y is written."""
+        return self.chunks > 1 or self.out_pairs == 1
+
+    @property
+    def writes_rows_in_order(self) -> bool:
+        """Rows of y are written in order; else row y + out_pairs behind row y."""
+        return self.chunks > 1 or self.out_pairs == 1 or self.lanes == 1
 
     # ---- For reports ----
 

@@ -17,7 +17,7 @@ from edgec.lower.spec_base import describe_image, describe_window
 from edgec.lower.window import Window
 
 _WORD_BYTES = 4
-_BLOCK = 4
+BLOCK = 4
 """Output channels computed together, so that a loaded activation is used several times."""
 
 
@@ -106,7 +106,7 @@ class PooledDecode(_PooledDense):
     @property
     def block(self) -> int:
         """Filters computed together."""
-        return min(_BLOCK, self.out_channels)
+        return min(BLOCK, self.out_channels)
 
     @property
     def rest(self) -> int:
@@ -164,16 +164,16 @@ class PooledDirect(_PooledDense):
     """Looks up, for each filter, vector and bit plane, the sum of the weights whose bit is set.
 
     Attributes:
-        kind: of the look-up table, `BITSERIAL` or `NIBBLE`; laid out by `pool_tables`.
+        builder: whose look-up table it is, `BITSERIAL` or `NIBBLE`.
     """
 
     family: ClassVar[str] = "pooled_direct"
-    kind: ResponseKind
+    builder: ResponseKind
 
     @property
     def part(self) -> int:
         """Channels whose bits make up the number of a row of the table."""
-        return part_channels(self.kind, self.group)
+        return part_channels(self.builder, self.group)
 
     @property
     def parts(self) -> int:
@@ -202,7 +202,7 @@ class PooledDirect(_PooledDense):
 
     @property
     def indices_start(self) -> int:
-        """Place of the expanded indices; offsets of rows, uint16 [look_ups, planes, parts], lead."""
+        """Place of the expanded indices; before them uint16 [look_ups, planes, parts]: rows."""
         return 2 * self.look_ups * self.planes * self.parts
 
     @property

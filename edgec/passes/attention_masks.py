@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from edgec.dtypes import Array, DType
 from edgec.ir import ops
-from edgec.ir.graph import Graph, GraphBuilder, Node
+from edgec.ir.graph import Graph, GraphBuilder, Node, Value
 from edgec.ir.ops import UnaryKind
 from edgec.passes.const_eval import evaluate
 
@@ -36,8 +37,10 @@ class KeyMask:
         name, shape = value.name, (1, math.prod(value.shape))
         if not self.shown:
             name = _added(builder, _NOT, name, value.shape, sources)
-        return name if value.shape == shape else _added(
-            builder, ops.Reshape(shape), name, shape, sources
+        return (
+            name
+            if value.shape == shape
+            else _added(builder, ops.Reshape(shape), name, shape, sources)
         )
 
 
@@ -48,8 +51,6 @@ def _added(
     shape: tuple[int, ...],
     sources: tuple[str, ...],
 ) -> str:
-    from edgec.ir.graph import Value
-
     name = builder.fresh(f"{source}/keys")
     builder.value(Value(name, shape, DType.INT32))
     builder.node(name, attrs, (source,), (name,), sources)
@@ -84,45 +85,47 @@ def _followed(graph: Graph, name: str, keys: int) -> tuple[str, Array] | None:
     if value is None or not value.shape or value.shape[-1] != keys or value.quant is not None:
         return None
     node = graph.producers.get(name)
-    if node is None or isinstance(node.attrs, ops.ArgMax):
+    if node is None:
         is_mask = value.dtype is DType.INT32 and math.prod(value.shape) == keys
         return (name, np.array([0.0, 1.0])) if is_mask else None
-    below = _variable_input(graph, node, keys)
-    found = _followed(graph, below, keys) if below else None
-    if found is None:
+    if not _keeps_keys(graph, node, keys):
         return None
-    result = _at(graph, node, below, found[1])
-    return (found[0], result) if result is not None else None
+    operands: list[Array] = []
+    source = ""
+    for operand in node.inputs:
+        constant = graph.constants.get(operand)
+        if constant is not None and constant.array.size == 1:
+            operands.append(constant.real().astype(np.float64).reshape(-1))
+            continue
+        found = _followed(graph, operand, keys)
+        if found is None or source not in ("", found[0]):
+            return None
+        source = found[0]
+        operands.append(found[1])
+    result = _at(node.attrs, operands)
+    return (source, result) if result is not None else None
 
 
-def _variable_input(graph: Graph, node: Node, keys: int) -> str:
-    """The one input that is no number, if the node keeps keys along the last axis; else ""."""
-    inputs = [name for name in node.inputs if name in graph.values]
-    numbers = all(graph.constants[n].array.size == 1 for n in node.inputs if n in graph.constants)
-    if len(inputs) != 1 or not numbers:
-        return ""
-    if isinstance(node.attrs, ops.Reshape | ops.Expand):
-        # One number a key, before and after; only Expand may repeat it for each query.
-        shapes = [graph.shape(inputs[0])]
-        shapes += [] if isinstance(node.attrs, ops.Expand) else [graph.shape(node.output)]
-        return inputs[0] if all(math.prod(s) == s[-1] == keys for s in shapes if s) else ""
-    return inputs[0]
+def _keeps_keys(graph: Graph, node: Node, keys: int) -> bool:
+    """Whether each number of the output belongs to the key of its place on the last axis."""
+    if not isinstance(node.attrs, ops.Reshape | ops.Expand):
+        return True
+    # One number a key, before and after; only Expand may repeat it for each query.
+    repeats = isinstance(node.attrs, ops.Expand)
+    shapes = [graph.shape(node.inputs[0]), *([] if repeats else [graph.shape(node.output)])]
+    return all(math.prod(shape) == keys == shape[-1] for shape in shapes if shape)
 
 
-def _at(graph: Graph, node: Node, variable: str, values: Array) -> Array | None:
-    """The output of a node where its variable input has `values`."""
-    operands = [
-        values if name == variable else graph.constants[name].real().astype(np.float64).reshape(-1)
-        for name in node.inputs
-    ]
-    match node.attrs:
+def _at(attrs: Any, operands: list[Array]) -> Array | None:
+    """The output of an operator on these numbers; None if masks are not made by it."""
+    match attrs:
         case ops.Reshape() | ops.Expand() | ops.Cast():
-            return values
-        case ops.Where() if node.inputs[0] == variable:
-            return np.where(values != 0.0, operands[1], operands[2])
+            return operands[0]
+        case ops.Where():
+            return np.where(operands[0] != 0.0, operands[1], operands[2])
         case ops.Add() | ops.Sub() | ops.Mul():
-            return evaluate(node.attrs, operands)
-        case attrs if attrs == _NOT:
-            return np.asarray(values == 0.0, np.float64)
+            return evaluate(attrs, operands)
+        case ops.Unary(kind=UnaryKind.NOT):
+            return np.asarray(operands[0] == 0.0, np.float64)
         case _:
             return None

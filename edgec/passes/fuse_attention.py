@@ -276,13 +276,15 @@ class _Fusion:
         """The node, and its output cut into heads again for those who read it so."""
         builder, result = self._builder, self._graph.values[self._node.output]
         *_, length, width = result.shape
-        joined = Value(
-            builder.fresh(f"{result.name}/joined"), (batch, length, attrs.heads * width)
-        )
+        joined = Value(builder.fresh(f"{result.name}/joined"), (batch, length, attrs.heads * width))
         builder.value(joined)
         builder.put(
             replace(
-                self._node, attrs=attrs, inputs=inputs, outputs=(joined.name,), sources=self._sources
+                self._node,
+                attrs=attrs,
+                inputs=inputs,
+                outputs=(joined.name,),
+                sources=self._sources,
             )
         )
         split = self._moved(joined.name, ops.Reshape((batch, length, attrs.heads, width)))

@@ -47,7 +47,9 @@ def _rewrite(graph: Graph, node: Node) -> Graph | None:
         known = _recognised(_values(graph, node.output, source, {}))
         if known is not None:
             sources = tuple(name for part in cone for name in part.sources)
-            return replace_node(graph, replace(node, attrs=known, inputs=(source,), sources=sources))
+            return replace_node(
+                graph, replace(node, attrs=known, inputs=(source,), sources=sources)
+            )
     return None
 
 
@@ -125,7 +127,7 @@ def _recognised(values: Array) -> ops.Unary | None:
     """The operator with these values at `_POINTS`, or None."""
     candidates = [ops.Unary(UnaryKind.GELU), ops.Unary(UnaryKind.GELU_TANH)]
     at_one = float(values[np.searchsorted(_POINTS, 1.0)]) if values.size == _POINTS.size else 0.0
-    if 0.0 < at_one < 1.0:
+    if 0.5 + _TOLERANCE < at_one < 1.0:  # 0.5: the slope is 0, and the function x / 2
         slope = round(float(np.log(at_one / (1.0 - at_one))), 6)
         candidates.append(ops.Unary(UnaryKind.SWISH, alpha=slope))
     for attrs in candidates:

@@ -204,9 +204,7 @@ def _normalization_and_constant(graph: Graph, node: Node) -> tuple[Node, Array] 
     return None
 
 
-def _absorbed(
-    builder: GraphBuilder, norm: Node, follower: Node, inputs: tuple[str, ...]
-) -> Graph:
+def _absorbed(builder: GraphBuilder, norm: Node, follower: Node, inputs: tuple[str, ...]) -> Graph:
     sources = (*norm.sources, *follower.sources)
     builder.put(replace(follower, attrs=norm.attrs, inputs=inputs, sources=sources))
     return builder.build()

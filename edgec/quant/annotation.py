@@ -19,6 +19,7 @@ from edgec.quant.calibrate import Progress, calibrate
 from edgec.quant.derive import derived_params
 from edgec.quant.equalize import equalize
 from edgec.quant.params import Range, activation_params, range_of, real64
+from edgec.quant.refuse import refuse_real_only
 from edgec.quant.report import CalibrationSource, LayerQuality, QuantReport, layer_quality
 from edgec.quant.synthetic import describe, synthetic_inputs
 from edgec.quant.ties import TieGroup, split_conflicts, tie_groups
@@ -67,9 +68,11 @@ def annotate(
 
     Raises:
         ConfigError: the calibration data do not fit the graph.
+        UnsupportedModelError: operators without an integer form.
         QuantizationError: NaN or infinite numbers, accumulators that cannot be bounded, or a model
             that pins some tensors but not all when there is no calibration data.
     """
+    refuse_real_only(graph)
     if options.equalize:
         graph = equalize(graph)
     graph = split_conflicts(graph)

@@ -1,7 +1,10 @@
 """From a random graph to compiled C, and the comparison of both on adversarial inputs."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from c_programs import Build, run_program
@@ -14,6 +17,7 @@ from edgec.interp import run_graph
 from edgec.ir import Graph
 from edgec.ir.verify import Stage, verify
 from edgec.lower import Program, buffers_of, lower, select_kernels
+from edgec.lower.pool_config import PoolKernelConfig
 from edgec.memory import check_plan, plan_memory
 from edgec.resources import data_dir
 from edgec.sim.compare import compare_outputs, compare_trace
@@ -41,14 +45,21 @@ def samples_of(graph: Graph) -> list[Sample]:
     return found
 
 
-def compiled(graph: Graph, folder: Path, *, one_buffer_per_tensor: bool = False) -> Program:
+def compiled(
+    graph: Graph,
+    folder: Path,
+    *,
+    one_buffer_per_tensor: bool = False,
+    pool_configs: Mapping[str, PoolKernelConfig] = MappingProxyType({}),
+) -> Program:
     """Lower a graph and write its C library into `folder`.
 
     With `one_buffer_per_tensor`, every buffer lives for the whole run and nothing overlaps.
+    `pool_configs`: kernels of operators with pooled weights, by node.
     """
     verify(graph, Stage.INTEGER, "the random generator")
     board = load_board("host")
-    choices = select_kernels(graph, board)
+    choices = select_kernels(graph, board, pool_configs)
     buffers, overlaps, _ = buffers_of(graph, choices)
     if one_buffer_per_tensor:
         overlaps = ()
@@ -61,9 +72,12 @@ def compiled(graph: Graph, folder: Path, *, one_buffer_per_tensor: bool = False)
     return program
 
 
-def check_host(graph: Graph, folder: Path, *, one_buffer_per_tensor: bool = False) -> Program:
-    """Compile with the host compiler and all warnings; every tensor equals the oracle's."""
-    program = compiled(graph, folder / "library", one_buffer_per_tensor=one_buffer_per_tensor)
+def check_host(graph: Graph, folder: Path, **options: Any) -> Program:
+    """Compile with the host compiler and all warnings; every tensor equals the oracle's.
+
+    `options`: of `compiled`.
+    """
+    program = compiled(graph, folder / "library", **options)
     model = HostModel(folder / "library", folder / "build", flags=("-O1", *WARNING_FLAGS))
     samples = samples_of(graph)
     for sample in samples:

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from edgec.codegen.cliterals import c_array
 from edgec.codegen.env import environment
 from edgec.dtypes import Array
 from edgec.interp.kernels_np_pooled import responses_of, round_codes

@@ -113,9 +113,13 @@ class ConvAttention(nn.Module):
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()
         self.heads, self.norm = heads, nn.LayerNorm(width)
-        self.q = nn.Sequential(nn.Conv2d(width, width, 3, 1, 1, groups=width), nn.Conv2d(width, width, 1))
+        self.q = nn.Sequential(
+            nn.Conv2d(width, width, 3, 1, 1, groups=width), nn.Conv2d(width, width, 1)
+        )
         self.k, self.v = (
-            nn.Sequential(nn.Conv2d(width, width, 3, 2, 1, groups=width), nn.Conv2d(width, width, 1))
+            nn.Sequential(
+                nn.Conv2d(width, width, 3, 2, 1, groups=width), nn.Conv2d(width, width, 1)
+            )
             for _ in range(2)
         )
         self.out = nn.Conv2d(width, width, 1)
@@ -147,7 +151,9 @@ class MobileViT(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.stem = nn.Sequential(nn.Conv2d(3, 8, 3, 2, 1, bias=False), nn.BatchNorm2d(8), nn.SiLU())
+        self.stem = nn.Sequential(
+            nn.Conv2d(3, 8, 3, 2, 1, bias=False), nn.BatchNorm2d(8), nn.SiLU()
+        )
         self.local, self.out = nn.Conv2d(8, 16, 1), nn.Conv2d(16, 8, 1)
         self.block = Block(16, 2, FusedAttention, nn.SiLU())
         self.fuse = nn.Sequential(nn.Conv2d(16, 8, 3, 1, 1), nn.SiLU())

@@ -23,6 +23,7 @@ BASE = (
 MIDDLE = (
     *("integer", "inspection", "quantization", "checks", "fits", "session", "evaluation"),
     *("report", "report_build", "report_text", "console", "stack", "firmware", "report_bundle"),
+    "pooling",
 )
 LAYERS = {
     **dict.fromkeys(BASE, 0),

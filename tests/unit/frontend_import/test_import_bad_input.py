@@ -267,21 +267,21 @@ def test_strange_names_work_and_errors_show_them_on_one_line(name, tmp_path):
 
 def test_all_unsupported_nodes_at_once(tmp_path):
     nodes = [
-        N("LayerNormalization", ["x", "c"], ["a"]),
-        N("MatMul", ["a", "a"], ["m"], name="attention"),
+        N("LogSoftmax", ["x"], ["a"]),
+        N("Einsum", ["a", "c"], ["m"], name="outer", equation="ij,kk->ij"),
         N("Relu", ["m"], ["r"]),
         N("FusedThing", ["r"], ["f"], domain="com.example", name="fused"),
         N("Relu", ["f"], ["y"]),
     ]
-    constants = {"c": np.ones(4, np.float32)}
+    constants = {"c": np.ones((4, 4), np.float32)}
     model = model_of(nodes, {"x": (4, 4)}, constants, opset=17)
     model.opset_import.append(helper.make_opsetid("com.example", 1))
     with pytest.raises(UnsupportedModelError) as caught:
         imported(model, tmp_path)
     problems = caught.value.nodes
     assert [(p.name, p.op, p.shape) for p in problems] == [
-        ("LayerNormalization:a", "LayerNormalization", "4x4"),
-        ("attention", "MatMul", "4x4"),
+        ("LogSoftmax:a", "LogSoftmax", "4x4"),
+        ("outer", "Einsum", "4x4"),
         ("fused", "FusedThing", "shape unknown"),
     ]
     assert all(p.reason and p.remedy for p in problems)

@@ -9,7 +9,6 @@ import onnx
 import pytest
 from import_models import random_feeds, run
 
-from edgec.errors import UnsupportedModelError
 from edgec.frontend.onnx_export import export_real
 from edgec.frontend.onnx_import import import_model
 from edgec.frontend.summary import inspect_model
@@ -70,18 +69,3 @@ def test_quantized_weights_stay_integer(name):
     (name,) = graph.inputs
     assert graph.values[name].dtype.value == "int8"
     assert graph.values[name].quant is not None
-
-
-@pytest.mark.parametrize("name", ["vit_tiny_cifar10", "vit_tiny_cifar10_opset17"])
-def test_transformers_are_refused_with_all_nodes(name):
-    path = MODELS / f"{name}.onnx"
-    with pytest.raises(UnsupportedModelError) as caught:
-        import_model(path)
-    assert sum(p.op == "MatMul" for p in caught.value.nodes) == 8
-    summary = inspect_model(path)
-    assert not summary.supported
-    refused = [n.name for n in summary.nodes if not n.supported]
-    assert refused == [p.name for p in caught.value.nodes]
-    assert summary.macs == pytest.approx(11.9e6, rel=0.01)
-    assert summary.parameters == pytest.approx(158e3, rel=0.01)
-    assert all(shape is not None for n in summary.nodes for shape in n.output_shapes)

@@ -30,6 +30,14 @@
 extern "C" {
 #endif
 
+/* Lane 0 or 1 of ``low + 65536 * high`` mod 2^32. */
+EDGEC_INLINE int32_t edgec_pool_lane(uint32_t word, int32_t lane) {
+    if (lane == 0) {
+        return (int16_t)(uint16_t)word;
+    }
+    return (int32_t)(word + 0x8000U) >> 16;
+}
+
 #if defined(__GNUC__) && defined(__thumb2__) && defined(__ARM_ARCH_PROFILE) && \
     __ARM_ARCH_PROFILE == 'M'
 #define EDGEC_POOL_ARMV7M 1

@@ -37,6 +37,12 @@ extern "C" {
 #define EDGEC_POOL_DSP 0
 #endif
 
+#if defined(__GNUC__) && defined(__thumb2__)
+#define EDGEC_POOL_THUMB2 1
+#else
+#define EDGEC_POOL_THUMB2 0
+#endif
+
 #define EDGEC_POOL_LANES 0x00010001U /* one in each 16-bit lane */
 #define EDGEC_POOL_BYTES 0x01010101U /* one in each byte */
 
@@ -204,6 +210,63 @@ EDGEC_INLINE int32_t edgec_pool_mac(uint32_t a, uint32_t b, int32_t sum) {
     __asm__("smlad %0, %1, %2, %3" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
     return result;
 }
+
+/* Define `name`, which writes the responses of two pixels to `size` vectors of eight weights, a
+ * multiple of `unrolled`: pixels holds the four words of a, then those of b. */
+#define EDGEC_POOL_PRODUCTS(name, size, unrolled, shift, row)                                      \
+    __attribute__((noinline)) static void name(const uint32_t *pixels, const uint32_t *pool,       \
+                                               uint32_t *out) {                                    \
+        register const uint32_t *x __asm__("r0") = pixels;                                         \
+        register const uint32_t *p __asm__("r1") = pool;                                           \
+        register uint32_t *to __asm__("r2") = out;                                                 \
+        register const uint32_t *end __asm__("r3") = pool + 4 * (size);                            \
+        __asm__ volatile("push {r3-r11, lr}\n"                                                     \
+                         "ldm r0, {r4-r11}\n"                                                      \
+                         "1:\n"                                                                    \
+                         ".rept %c[times]\n"                                                       \
+                         "ldrd r0, r3, [r1], #8\n"                                                 \
+                         ".if %c[right]\n"                                                         \
+                         "mov lr, %[half]\n"                                                       \
+                         "smlad r12, r4, r0, lr\n"                                                 \
+                         "smlad lr, r8, r0, lr\n"                                                  \
+                         ".else\n"                                                                 \
+                         "smuad r12, r4, r0\n"                                                     \
+                         "smuad lr, r8, r0\n"                                                      \
+                         ".endif\n"                                                                \
+                         "smlad r12, r5, r3, r12\n"                                                \
+                         "smlad lr, r9, r3, lr\n"                                                  \
+                         "ldrd r0, r3, [r1], #8\n"                                                 \
+                         "smlad r12, r6, r0, r12\n"                                                \
+                         "smlad lr, r10, r0, lr\n"                                                 \
+                         "smlad r12, r7, r3, r12\n"                                                \
+                         "smlad lr, r11, r3, lr\n"                                                 \
+                         ".if %c[right]\n"                                                         \
+                         "asr r12, r12, %[right]\n"                                                \
+                         "asr lr, lr, %[right]\n"                                                  \
+                         ".endif\n"                                                                \
+                         "add r12, r12, lr, lsl #16\n" EDGEC_POOL_STORE("r12", "r2")               \
+                         ".endr\n"                                                                 \
+                         "ldr r0, [sp]\n"                                                          \
+                         "cmp r0, r1\n"                                                            \
+                         "bne 1b\n"                                                                \
+                         "pop {r3-r11, lr}\n"                                                      \
+                         : "+r"(x), "+r"(p), "+r"(to), "+r"(end)                                   \
+                         : [times] "i"(unrolled), [right] "i"(shift),                              \
+                           [half] "i"((1 << (shift)) >> 1), [step] "i"(4 * (row))                  \
+                         : "r12", "memory", "cc");                                                 \
+    }
+
+/* Store a register at the address in another, which moves on by %[step] bytes. */
+#define EDGEC_POOL_STORE(value, address)                                                           \
+    ".if %c[step] < 256\n"                                                                         \
+    "str " value ", [" address "], %[step]\n"                                                      \
+    ".else\n"                                                                                      \
+    "str " value ", [" address "]\n"                                                               \
+    "addw " address ", " address ", #(%c[step] & 4095)\n"                                          \
+    ".if %c[step] >> 12\n"                                                                         \
+    "add " address ", " address ", #(%c[step] & ~4095)\n"                                          \
+    ".endif\n"                                                                                     \
+    ".endif\n"
 
 #else
 

@@ -1,0 +1,239 @@
+"""Fits the prices in edgec/lower/pool_prices.py to what `edgec profile` counts.
+
+    python benchmarks/pool_prices.py                 # all cores: errors of the present prices
+    python benchmarks/pool_prices.py m4 --fit        # one core: prices that fit best
+
+Builds firmware of single layers, one step each, for every kernel and several shapes, runs it in the
+emulator with memory that never waits, and compares cycles with the planner's estimates.
+"""
+
+from __future__ import annotations
+
+import argparse
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from edgec.board import Board, load_board
+from edgec.codegen.cnames import library_names
+from edgec.codegen.library import emit_library
+from edgec.codegen.project import FirmwareModel, emit_project
+from edgec.dtypes import DType
+from edgec.ir import Graph, QuantParams, Value, qops
+from edgec.ir.graph import GraphBuilder
+from edgec.ir.pool_graph import with_plain_weights
+from edgec.lower import buffers_of, lower, select_kernels
+from edgec.lower.pool_bounds import least_response_shift
+from edgec.lower.pool_config import PoolFamily, PoolKernelConfig
+from edgec.lower.pool_cost import Unit, estimate, work_of
+from edgec.lower.pool_prices import prices_of
+from edgec.lower.pool_tables import ResponseKind
+from edgec.lower.spec import KernelSpec
+from edgec.memory import plan_memory
+from edgec.profile.pricing import Pricer
+from edgec.sim.emulator_image import load_image
+from edgec.sim.trace import trace_inference
+from edgec.timing.core import core_model
+from edgec.timing.types import MemoryMode
+from edgec.toolchain.platformio import build
+
+BOARDS = {
+    "m0plus": "nucleo_g0b1re",
+    "m3": "nucleo_f207zg",
+    "m4": "nucleo_l4r5zi",
+    "m7": "nucleo_h7a3zi_q",
+    "m33": "nucleo_u575zi_q",
+}
+_RAM_BYTES = 100_000
+_ZERO_POINT = -128
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """One layer to build: [size, size, channels] to `filters`, window of `kernel` x `kernel`."""
+
+    size: int
+    channels: int
+    filters: int
+    kernel: int
+    stride: int
+    pool_size: int
+    bits: int
+    config: PoolKernelConfig | None
+    group: int = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A layer's specification and its cycles."""
+
+    layer: Layer
+    spec: KernelSpec
+    cycles: int
+
+
+def layers() -> Iterator[Layer]:
+    """Every kernel, at shapes of the CIFAR networks."""
+    packed = PoolKernelConfig(PoolFamily.RESPONSES, index_bits=6)
+    multiply, bitserial, nibble = (
+        replace(packed, builder=kind)
+        for kind in (ResponseKind.MULTIPLY, ResponseKind.BITSERIAL, ResponseKind.NIBBLE)
+    )
+    for config in (multiply, bitserial, nibble):
+        for bits in (8, 4, 1):
+            yield Layer(8, 64, 64, 3, 1, 64, bits, replace(config, chunk_groups=2))
+        yield Layer(16, 32, 32, 3, 1, 64, 4, config)
+        yield Layer(8, 32, 16, 3, 1, 32, 4, replace(config, index_bits=5, chunk_groups=4))
+    for chunk in (1, 4):
+        yield Layer(8, 64, 64, 3, 1, 64, 8, replace(multiply, chunk_groups=chunk))
+    yield Layer(8, 64, 64, 3, 1, 64, 8, replace(multiply, chunk_groups=2, index_bits=16))
+    yield Layer(8, 32, 32, 3, 1, 32, 8, replace(multiply, lanes=1, index_bits=5))
+    yield Layer(8, 64, 64, 3, 1, 64, 8, replace(multiply, keep_rows=True))
+    yield Layer(16, 32, 64, 3, 2, 64, 8, multiply)
+    yield Layer(16, 16, 64, 1, 1, 64, 8, replace(multiply, chunk_groups=1))
+    yield Layer(4, 64, 64, 3, 1, 64, 8, replace(multiply, chunk_groups=2))
+    yield Layer(16, 16, 16, 3, 1, 64, 4, replace(bitserial, chunk_groups=1))
+    decode = PoolKernelConfig(PoolFamily.DECODE, index_bits=6)
+    for size, channels, filters, kernel in ((8, 64, 64, 3), (16, 16, 16, 3), (8, 32, 64, 1)):
+        yield Layer(size, channels, filters, kernel, 1, 64, 8, decode)
+        yield Layer(size, channels, filters, kernel, 1, 64, 4, decode)
+        yield Layer(size, channels, filters, kernel, 1, 64, 8, None)
+    for kind in (ResponseKind.BITSERIAL, ResponseKind.NIBBLE):
+        direct = PoolKernelConfig(PoolFamily.DIRECT, index_bits=6, builder=kind)
+        for bits in (1, 4):
+            yield Layer(8, 32, 16, 3, 1, 64, bits, direct)
+        yield Layer(8, 16, 64, 3, 1, 64, 2, direct)
+
+
+def graph_of(made: Sequence[Layer]) -> tuple[Graph, dict[str, PoolKernelConfig]]:
+    """One node per layer, each on the same input as others of its shape."""
+    rng = np.random.default_rng(5)
+    builder = GraphBuilder("prices")
+    configs = {}
+    quant = QuantParams.per_tensor(0.05, _ZERO_POINT)
+    for number, layer in enumerate(made):
+        x = f"x_{layer.size}_{layer.channels}"
+        if x not in builder.values:
+            builder.value(Value(x, (1, layer.size, layer.size, layer.channels), DType.INT8, quant))
+            builder.inputs.append(x)
+        node = _add(builder, layer, number, x, quant, rng)
+        if layer.config is not None:
+            configs[node] = layer.config
+    graph = builder.build()
+    plain = {f"node_{i}" for i, layer in enumerate(made) if layer.config is None}
+    return with_plain_weights(graph, plain), configs
+
+
+def _add(
+    builder: GraphBuilder,
+    layer: Layer,
+    number: int,
+    x: str,
+    quant: QuantParams,
+    rng: np.random.Generator,
+) -> str:
+    groups = -(-layer.channels // layer.group)
+    vectors = rng.integers(-15, 16, (layer.pool_size, layer.group)).astype(np.int8)
+    shape = (layer.filters, layer.kernel, layer.kernel, groups)
+    indices = rng.integers(0, layer.pool_size, shape).astype(np.uint16)
+    two = layer.config is not None and layer.config.family is PoolFamily.RESPONSES
+    shift = 0
+    if two and layer.config is not None and layer.config.lanes == 2:
+        shift = least_response_shift(vectors, indices, _ZERO_POINT, layer.bits)
+    names = [
+        builder.constant(f"pool_{layer.pool_size}_{number}", vectors),
+        builder.constant(f"indices_{number}", indices),
+        builder.constant(f"bias_{number}", np.zeros(layer.filters, np.int32)),
+        builder.constant(f"multiplier_{number}", np.full(layer.filters, 1 << 20, np.int32)),
+    ]
+    pad = layer.kernel // 2
+    conv = qops.QConv((layer.stride,) * 2, (pad,) * 4, (1, 1), 1, 32, _ZERO_POINT)
+    side = -(-layer.size // layer.stride)
+    y = builder.value(Value(f"y_{number}", (1, side, side, layer.filters), DType.INT8, quant))
+    attrs = qops.QPooledConv(conv, qops.Pooling(layer.bits, shift))
+    builder.node(f"node_{number}", attrs, [x, *names], [y])
+    builder.outputs.append(y)
+    return f"node_{number}"
+
+
+def measure(made: Sequence[Layer], board: Board) -> list[Measured]:
+    """Build the layers into one firmware and trace it."""
+    graph, configs = graph_of(made)
+    choices = select_kernels(graph, board, configs)
+    buffers, overlaps, _ = buffers_of(graph, choices)
+    program = lower(graph, choices, plan_memory(buffers, overlaps), board)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        emit_library(program, folder / "library")
+        names = library_names(program.name)
+        model = FirmwareModel(
+            folder / "library", names.name, names.header, names.symbol, program.arena_bytes
+        )
+        emit_project([model], board, folder / "project")
+        elf = build(folder / "project", board).elf
+        pricer = Pricer(load_image(elf, board), core_model(board.core, board.fpu, board.dsp))
+        rng = np.random.default_rng(1)
+        inputs = [rng.integers(-128, 128, graph.shape(x)).astype(np.int8) for x in graph.inputs]
+        run = trace_inference(elf, board, inputs, MemoryMode.IDEAL, pace=pricer.pace)
+    cycles = [pricer.price(segment).total.cycles for segment in run.trace.segments]
+    return [Measured(*each) for each in zip(made, (c.spec for c in choices), cycles, strict=True)]
+
+
+def fit(found: Sequence[Measured], board: Board) -> dict[Unit, float]:
+    """Prices with the least relative errors, none far below what they were."""
+    before = prices_of(board)
+    units = list(Unit)
+    rows = np.array([[work_of(m.spec, m.layer.bits).get(u, 0.0) for u in units] for m in found])
+    rows /= np.array([m.cycles for m in found])[:, None]
+    prices = np.array([before[unit] for unit in units])
+    # A weak pull towards the present prices decides what the layers do not tell.
+    pull = np.diag(0.02 / np.maximum(prices, 0.5))
+    left = np.concatenate([rows, pull])
+    right = np.concatenate([np.ones(len(found)), np.full(len(units), 0.02)])
+    for _ in range(50):
+        free = prices > 0
+        solved = np.linalg.lstsq(left[:, free], right, rcond=None)[0]
+        prices = np.zeros(len(units))
+        prices[free] = np.maximum(solved, 0)
+        if (solved >= 0).all():
+            break
+    return {unit: round(float(price), 2) for unit, price in zip(units, prices, strict=True)}
+
+
+def show(core: str, found: Sequence[Measured], board: Board) -> None:
+    """Measured and estimated cycles of every layer."""
+    ideal = board.model_copy() if hasattr(board, "model_copy") else board
+    prices = prices_of(board)
+    for m in found:
+        guess = sum(n * prices[unit] for unit, n in work_of(m.spec, m.layer.bits).items())
+        layer = m.layer
+        name = m.spec.family
+        if layer.config is not None and layer.config.family is not PoolFamily.DECODE:
+            name += f" {layer.config.builder.value} x{layer.config.chunk_groups}"
+        print(
+            f"{core:7} {name:28} {layer.size:2}x{layer.size:<2} {layer.channels:3}->{layer.filters:3} "
+            f"{layer.kernel}x{layer.kernel}/{layer.stride} S={layer.pool_size} b={layer.bits} "
+            f"{m.cycles:>11,} {guess:>13,.0f} {guess / m.cycles - 1:+7.1%}"
+        )
+
+
+def main() -> None:
+    """Measure, and fit or compare."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("cores", nargs="*", default=list(BOARDS), help=f"of {', '.join(BOARDS)}")
+    parser.add_argument("--fit", action="store_true", help="print prices that fit best")
+    args = parser.parse_args()
+    for core in args.cores:
+        board = load_board(BOARDS[core])
+        found = measure(list(layers()), board)
+        show(core, found, board)
+        if args.fit:
+            for unit, price in fit(found, board).items():
+                print(f"        Unit.{unit.name}: {price},")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,262 @@
+"""What could compute a pooled layer: every kernel with its settings, estimated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from edgec.board import Board
+from edgec.errors import LoweringError
+from edgec.ir.graph import Graph, Node
+from edgec.ir.pool_graph import with_plain_weights
+from edgec.ir.weighted import unpooled
+from edgec.lower.build_pooled import pooled_conv
+from edgec.lower.build_pooled_dense import pooled_decode, pooled_direct
+from edgec.lower.pool_bounds import least_response_shift
+from edgec.lower.pool_config import READY_INDEX_BITS, PoolFamily, PoolKernelConfig
+from edgec.lower.pool_cost import Unit, estimate
+from edgec.lower.pool_indices import index_bytes
+from edgec.lower.pool_tables import ResponseKind
+from edgec.lower.select import FAMILIES
+from edgec.lower.spec import KernelSpec
+from edgec.lower.spec_pooled import PooledConv
+from edgec.options import PoolKernel
+
+_ROUNDING_LIMIT = 0.5
+"""Standard deviation that rounding of responses may add to an output, in steps of the output."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One way to compute a layer.
+
+    Attributes:
+        kernel: what the user would call it.
+        config: of a pooled kernel; None: the weights are expanded, the kernel is a plain one.
+        spec: of the kernel.
+        response_shift: k that it needs.
+        cycles: estimated.
+        flash_bytes: weights or indices, without what layers share.
+        table: the look-up table that it reads in flash and shares with other layers of its pool:
+            its builder; None: none.
+    """
+
+    kernel: PoolKernel
+    config: PoolKernelConfig | None
+    spec: KernelSpec
+    response_shift: int
+    cycles: float
+    flash_bytes: int
+    table: ResponseKind | None
+
+    @property
+    def scratch_bytes(self) -> int:
+        """SRAM of a call."""
+        return self.spec.scratch_bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What is the same for all layers.
+
+    Attributes:
+        board: the target.
+        prices: of its core, for `estimate`.
+        table_bytes: most SRAM of a response table and its sums; None: no limit.
+        runtime_bits: the width of activations is an argument.
+    """
+
+    board: Board
+    prices: Mapping[Unit, float]
+    table_bytes: int | None
+    runtime_bits: bool
+
+
+def candidates(
+    graph: Graph, node: Node, setting: Setting, only: PoolKernel | None
+) -> tuple[Candidate, ...]:
+    """Ways to compute a pooled node, in no order.
+
+    Args:
+        graph: INTEGER stage, with `activation_bits` set and responses unscaled.
+        node: pooled.
+        setting: what is the same for all layers.
+        only: the kernel that the user asked for; None: any.
+    """
+    found: list[Candidate] = []
+    for kernel in PoolKernel if only is None else (only,):
+        match kernel:
+            case PoolKernel.RESPONSES:
+                found += _responses(graph, node, setting)
+            case PoolKernel.DECODE:
+                found += _decodes(graph, node, setting)
+            case PoolKernel.DIRECT:
+                found += _directs(graph, node, setting)
+            case PoolKernel.EXPAND:
+                found += _expanded(graph, node, setting)
+    return tuple(found)
+
+
+def _bits(node: Node) -> int:
+    bits: int = node.attrs.pooling.activation_bits
+    return bits
+
+
+def _packed_bytes(graph: Graph, node: Node) -> int:
+    count = graph.constants[node.inputs[2]].array.size
+    return -(-count * _index_bits(graph, node) // 8)
+
+
+def _index_bits(graph: Graph, node: Node) -> int:
+    """Bits of a packed index."""
+    return max(1, (graph.shape(node.inputs[1])[0] - 1).bit_length())
+
+
+# ---- Responses ----
+
+
+def _responses(graph: Graph, node: Node, setting: Setting) -> Iterator[Candidate]:
+    for lanes in (2, 1):
+        shift = _shift_of(graph, node) if lanes == 2 else 0
+        if shift is None:
+            continue
+        shifted = replace(node.attrs, pooling=replace(node.attrs.pooling, response_shift=shift))
+        base = _base_of(graph, replace(node, attrs=shifted), setting, lanes)
+        if base is None:
+            continue
+        for spec in _variants(base[1], setting.board):
+            if not spec.fits_entries or _too_large(spec, setting):
+                continue
+            config = replace(
+                base[0],
+                chunk_groups=spec.chunk_groups,
+                builder=spec.builder,
+                index_bits=spec.index_bits,
+                keep_rows=spec.keep_rows,
+                tables_in_ram=spec.tables_in_ram,
+            )
+            cycles = estimate(spec, _bits(node), setting.prices, setting.board)
+            table = None if spec.builder is ResponseKind.MULTIPLY else spec.builder
+            size = index_bytes(spec)
+            yield Candidate(PoolKernel.RESPONSES, config, spec, shift, cycles, size, table)
+
+
+def _too_large(spec: PooledConv, setting: Setting) -> bool:
+    return setting.table_bytes is not None and spec.scratch_bytes > setting.table_bytes
+
+
+def _base_of(
+    graph: Graph, node: Node, setting: Setting, lanes: int
+) -> tuple[PoolKernelConfig, PooledConv] | None:
+    """The smallest table's configuration and specification; None where not even that is legal."""
+    config = PoolKernelConfig(
+        PoolFamily.RESPONSES,
+        chunk_groups=1,
+        lanes=lanes,
+        index_bits=_index_bits(graph, node),
+        runtime_bits=setting.runtime_bits,
+    )
+    try:
+        return config, pooled_conv(graph, node, config)
+    except LoweringError:
+        return None
+
+
+def _variants(base: PooledConv, board: Board) -> Iterator[PooledConv]:
+    """Every chunk, builder and placement of tables."""
+    waits = board.memory is not None and board.memory.flash.wait_states > 0
+    for chunk in _chunk_sizes(base.groups):
+        for keep_rows in (False, True):
+            for index_bits in (base.index_bits, READY_INDEX_BITS):
+                for builder in ResponseKind:
+                    for in_ram in (False, True) if waits else (False,):
+                        yield replace(
+                            base,
+                            chunk_groups=chunk,
+                            keep_rows=keep_rows,
+                            index_bits=index_bits,
+                            builder=builder,
+                            tables_in_ram=in_ram,
+                        )
+
+
+def _chunk_sizes(groups: int) -> list[int]:
+    """The least chunk for each number of chunks."""
+    return sorted({-(-groups // chunks) for chunks in range(1, groups + 1)})
+
+
+def _shift_of(graph: Graph, node: Node) -> int | None:
+    """The response shift of two lanes; None where rounding would cost too much."""
+    pool, indices = (graph.constants[name].array for name in node.inputs[1:3])
+    channels = graph.shape(node.inputs[0])[-1]
+    zero_point = graph.quant(node.inputs[0]).tensor_zero_point
+    try:
+        shift = least_response_shift(pool, indices, zero_point, _bits(node), channels)
+    except LoweringError:
+        return None
+    return shift if rounding_steps(graph, node, shift) <= _ROUNDING_LIMIT else None
+
+
+def rounding_steps(graph: Graph, node: Node, shift: int) -> float:
+    """Standard deviation, in output steps, of what rounded responses add to an output.
+
+    A response is off by a uniform error of 2^shift steps of the accumulator, whose variance is
+    2^(2 * shift) / 12, and every weight vector of a filter adds one.
+    """
+    if shift == 0:
+        return 0.0
+    multiplier = graph.constants[node.inputs[4]].array.astype(np.float64)
+    look_ups = graph.constants[node.inputs[2]].array[0].size
+    step = 2.0**shift * float(multiplier.max()) / 2.0 ** unpooled(node.attrs).shift
+    return float(step * np.sqrt(look_ups / 12))
+
+
+# ---- The others ----
+
+
+def _decodes(graph: Graph, node: Node, setting: Setting) -> Iterator[Candidate]:
+    config = PoolKernelConfig(
+        PoolFamily.DECODE,
+        index_bits=_index_bits(graph, node),
+        runtime_bits=setting.runtime_bits,
+    )
+    spec = pooled_decode(graph, node, config)
+    cycles = estimate(spec, _bits(node), setting.prices, setting.board)
+    size = _packed_bytes(graph, node)
+    yield Candidate(PoolKernel.DECODE, config, spec, 0, cycles, size, None)
+
+
+def _directs(graph: Graph, node: Node, setting: Setting) -> Iterator[Candidate]:
+    for builder in (ResponseKind.BITSERIAL, ResponseKind.NIBBLE):
+        config = PoolKernelConfig(
+            PoolFamily.DIRECT,
+            builder=builder,
+            index_bits=_index_bits(graph, node),
+            runtime_bits=setting.runtime_bits,
+        )
+        spec = pooled_direct(graph, node, config)
+        cycles = estimate(spec, _bits(node), setting.prices, setting.board)
+        size = _packed_bytes(graph, node)
+        yield Candidate(PoolKernel.DIRECT, config, spec, 0, cycles, size, builder)
+
+
+def _expanded(graph: Graph, node: Node, setting: Setting) -> Iterator[Candidate]:
+    """Only where it computes the same: at the full width of activations."""
+    if _bits(node) < 8 or setting.runtime_bits:
+        return
+    plain = with_plain_weights(graph, {node.name})
+    plain_node = next(other for other in plain.nodes if other.name == node.name)
+    spec = _plain_kernel(plain, plain_node, setting.board)
+    cycles = estimate(spec, 8, setting.prices, setting.board)
+    weights = plain.constants[plain_node.inputs[1]]
+    yield Candidate(PoolKernel.EXPAND, None, spec, 0, cycles, weights.array.nbytes, None)
+
+
+def _plain_kernel(graph: Graph, node: Node, board: Board) -> KernelSpec:
+    return next(
+        family.build(graph, node)
+        for family in FAMILIES
+        if isinstance(node.attrs, family.op) and family.accepts(graph, node, board.core)
+    )

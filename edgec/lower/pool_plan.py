@@ -1,0 +1,262 @@
+"""The planner of pooled layers: a kernel for each, for a board's cycles, SRAM and flash.
+
+Cycles come first.  Flash has a price, because pools are there to save it: a kilobyte must bring a
+layer `_FLASH_PRICE` of its cycles, and a look-up table, which all layers of a pool share, the
+network as much.  SRAM is free as long as the arena fits the board; if it does not, the layers that
+set its peak take the next smaller table, at the least loss of cycles, until it does.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import itertools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from edgec.board import Board
+from edgec.errors import ConfigError, WeightPoolError
+from edgec.ir.graph import Graph, Node
+from edgec.ir.pool_graph import pooled_nodes, with_plain_weights, with_pooling
+from edgec.lower.buffers import buffers_of, scratch_name
+from edgec.lower.pool_candidates import (
+    Candidate,
+    Setting,
+    candidates,
+)
+from edgec.lower.pool_config import PoolKernelConfig
+from edgec.lower.pool_prices import prices_of
+from edgec.lower.pool_reasons import PooledLayer, record
+from edgec.lower.pool_tables import ResponseKind
+from edgec.lower.select import select_kernels
+from edgec.lower.spec_pooled import WORD_BYTES, table_words
+from edgec.memory import MemoryPlan, plan_memory
+from edgec.options import PoolKernel, PoolKernelOptions, PoolKernelRule
+
+_FLASH_PRICE = 0.05
+"""Share of cycles that a kilobyte of flash must save."""
+_CLOSE = 0.01
+"""Candidates that are no more than this slower than the best count as equal: the smallest wins."""
+_OWN_RAM_BYTES = 2048
+"""Variables of the firmware itself, where the arena shares a region with them."""
+
+
+@dataclass(frozen=True, slots=True)
+class PoolPlan:
+    """What was decided.
+
+    Attributes:
+        graph: INTEGER stage: the definition of what the kernels compute.
+        configs: of every layer that stays pooled, by name of the node.
+        layers: one record per pooled layer, in the graph's order.
+    """
+
+    graph: Graph
+    configs: Mapping[str, PoolKernelConfig]
+    layers: tuple[PooledLayer, ...]
+
+
+def plan_pools(graph: Graph, board: Board, options: PoolKernelOptions) -> PoolPlan:
+    """Choose a kernel for every layer with pooled weights.
+
+    Args:
+        graph: INTEGER stage; activation widths as they shall be, responses unscaled.
+        board: the target.
+        options: what the user asked for; `activation_bits` is in the graph already.
+
+    Raises:
+        ConfigError: an option is for pooled layers, or for a layer, that the graph does not have.
+        WeightPoolError: the kernel that the user asked for cannot compute a layer.
+    """
+    nodes = pooled_nodes(graph)
+    rules = _rules(nodes, options)
+    if not nodes:
+        return PoolPlan(graph, {}, ())
+    setting = Setting(board, prices_of(board), options.table_bytes, options.runtime_bits)
+    ways = [_ways(graph, node, setting, rules.get(node.name)) for node in nodes]
+    fronts = _fronts(graph, nodes, ways)
+    chosen = _fitted(graph, board, nodes, fronts)
+    planned, configs = _applied(graph, nodes, chosen)
+    layers = tuple(
+        record(graph, node, way, front, rules.get(node.name), board)
+        for node, way, front in zip(nodes, chosen, ways, strict=True)
+    )
+    return PoolPlan(planned, configs, layers)
+
+
+def _rules(nodes: Sequence[Node], options: PoolKernelOptions) -> dict[str, PoolKernel]:
+    """The user's choice by name of the node."""
+    asked = options.rules or options.runtime_bits or options.activation_bits not in (8, "auto")
+    if not nodes and (asked or options.table_bytes is not None):
+        raise ConfigError(
+            "no layer of the model has pooled weights, but options ask for them",
+            where="--pool-kernel, --activation-bits, --runtime-bits, --pool-table",
+            hint="pool the weights first: edgec compress MODEL.onnx -o MODEL.pool.onnx",
+        )
+    found: dict[str, PoolKernel] = {}
+    for rule in options.rules:
+        matching = [node.name for node in nodes if _matches(rule, node)]
+        if not matching:
+            names = ", ".join(_names(node)[-1] for node in nodes[:8])
+            raise ConfigError(
+                f"no layer with pooled weights is called {rule.pattern[:60]!r}",
+                where="--pool-kernel",
+                hint=f"layers: {names}{', ...' if len(nodes) > 8 else ''}",
+            )
+        found.update(dict.fromkeys(matching, rule.kernel))
+    return found
+
+
+def _matches(rule: PoolKernelRule, node: Node) -> bool:
+    return any(fnmatch.fnmatchcase(name, rule.pattern) for name in _names(node))
+
+
+def _names(node: Node) -> tuple[str, ...]:
+    return (node.name, node.output, *node.sources)
+
+
+def _ways(
+    graph: Graph, node: Node, setting: Setting, only: PoolKernel | None
+) -> tuple[Candidate, ...]:
+    found = candidates(graph, node, setting, only)
+    if not found:
+        kernel = "any kernel" if only is None else f"the kernel {only.value!r}"
+        raise WeightPoolError(
+            f"{kernel} cannot compute this layer",
+            where=node.name,
+            hint="widths below 8 and --runtime-bits cannot be expanded; a larger --pool-table "
+            "allows responses; or leave the choice to the planner",
+        )
+    return found
+
+
+def _fronts(
+    graph: Graph, nodes: Sequence[Node], ways: Sequence[tuple[Candidate, ...]]
+) -> list[list[Candidate]]:
+    """For each layer the candidates worth a look, the best first, each smaller than the one before.
+
+    Which look-up tables a pool has in flash is decided for all its layers together.
+    """
+    pools = [node.inputs[1] for node in nodes]
+    tables = {pool: _tables_of(graph, pool, pools, ways) for pool in dict.fromkeys(pools)}
+    fronts = []
+    for pool, found in zip(pools, ways, strict=True):
+        allowed = [way for way in found if way.table is None or way.table in tables[pool]]
+        fronts.append(_front(allowed or list(found)))
+    return fronts
+
+
+def _tables_of(
+    graph: Graph, pool: str, pools: Sequence[str], ways: Sequence[tuple[Candidate, ...]]
+) -> frozenset[ResponseKind]:
+    """The set of tables in flash with which the layers of a pool cost least."""
+    size, group = graph.shape(pool)
+    bytes_of = {
+        kind: WORD_BYTES * table_words(kind, size, group)
+        for kind in (ResponseKind.NIBBLE, ResponseKind.BITSERIAL)
+    }
+    own = [found for name, found in zip(pools, ways, strict=True) if name == pool]
+    floor = sum(min(way.cycles for way in found) for found in own)
+    best: tuple[float, frozenset[ResponseKind]] | None = None
+    for count in range(len(bytes_of) + 1):
+        for tables in map(frozenset, itertools.combinations(bytes_of, count)):
+            cost = floor * _FLASH_PRICE * sum(bytes_of[table] for table in tables) / 1024
+            for found in own:
+                legal = [way for way in found if way.table is None or way.table in tables]
+                cost += min((_score(way, found) for way in legal), default=float("inf"))
+            if best is None or cost < best[0]:
+                best = (cost, tables)
+    return best[1] if best is not None else frozenset()
+
+
+def _score(way: Candidate, ways: Sequence[Candidate]) -> float:
+    """Cycles, with the price of flash."""
+    return way.cycles + _FLASH_PRICE * min(w.cycles for w in ways) * way.flash_bytes / 1024
+
+
+def _front(ways: Sequence[Candidate]) -> list[Candidate]:
+    scores = {id(way): _score(way, ways) for way in ways}
+    least = min(scores.values())
+    close = [way for way in ways if scores[id(way)] <= least * (1 + _CLOSE)]
+    front = [min(close, key=lambda way: (way.scratch_bytes, scores[id(way)]))]
+    for way in sorted(ways, key=lambda way: (scores[id(way)], way.scratch_bytes)):
+        if way.scratch_bytes < front[-1].scratch_bytes:
+            front.append(way)
+    return front
+
+
+def _fitted(
+    graph: Graph, board: Board, nodes: Sequence[Node], fronts: Sequence[list[Candidate]]
+) -> list[Candidate]:
+    """The best candidates whose arena fits the board; the smallest where none does."""
+    at = [0] * len(nodes)
+    while True:
+        chosen = [front[i] for front, i in zip(fronts, at, strict=True)]
+        excess = _excess(graph, board, nodes, chosen)
+        movable = [
+            (node_excess, index)
+            for index, node_excess in excess.items()
+            if at[index] + 1 < len(fronts[index])
+        ]
+        if not movable:
+            return chosen
+        at[max(movable)[1]] += 1
+
+
+def _excess(
+    graph: Graph, board: Board, nodes: Sequence[Node], chosen: Sequence[Candidate]
+) -> dict[int, int]:
+    """Layers that keep the arena from fitting: live bytes at their step by index of the layer."""
+    limit = _arena_limit(board)
+    if limit is None:
+        return {}
+    planned, configs = _applied(graph, nodes, chosen)
+    choices = select_kernels(planned, board, configs)
+    buffers, overlaps, _ = buffers_of(planned, choices)
+    plan = plan_memory(buffers, overlaps)
+    if plan.arena_bytes <= limit:
+        return {}
+    indices = {node.name: index for index, node in enumerate(nodes)}
+    found = {}
+    for step, choice in enumerate(choices):
+        if choice.node.name in indices and choice.scratch_bytes:
+            scratch = scratch_name(planned, choice)
+            if _reaches(plan, scratch, step, limit):
+                found[indices[choice.node.name]] = _live(plan, step)
+    return found
+
+
+def _reaches(plan: MemoryPlan, scratch: str, step: int, limit: int) -> bool:
+    """Whether something beyond `limit` may be there because of a step's scratch memory."""
+    own = plan.slots[scratch]
+    if own.end > limit:
+        return True
+    above = (slot for slot in plan.slots.values() if slot.first_step <= step < slot.end_step)
+    return any(slot.end > limit for slot in above)
+
+
+def _live(plan: MemoryPlan, step: int) -> int:
+    slots = plan.slots.values()
+    return sum(slot.size_bytes for slot in slots if slot.first_step <= step < slot.end_step)
+
+
+def _arena_limit(board: Board) -> int | None:
+    limit = board.arena_limit_bytes
+    if limit is None or board.memory is None:
+        return None
+    shared = board.memory.arena_in == board.memory.data_in
+    return limit - (_OWN_RAM_BYTES if shared else 0)
+
+
+def _applied(
+    graph: Graph, nodes: Sequence[Node], chosen: Sequence[Candidate]
+) -> tuple[Graph, dict[str, PoolKernelConfig]]:
+    """The graph that the candidates compute, and the configurations of its pooled nodes."""
+    shifts = {node.name: way.response_shift for node, way in zip(nodes, chosen, strict=True)}
+    plain = {node.name for node, way in zip(nodes, chosen, strict=True) if way.config is None}
+    configs = {
+        node.name: way.config
+        for node, way in zip(nodes, chosen, strict=True)
+        if way.config is not None
+    }
+    planned = with_pooling(graph, lambda node, own: replace(own, response_shift=shifts[node.name]))
+    return (with_plain_weights(planned, plain) if plain else planned), configs

@@ -1,0 +1,133 @@
+"""What the planner decided about a layer, and why, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from edgec.board import Board
+from edgec.ir.graph import Graph, Node
+from edgec.lower.pool_candidates import Candidate, rounding_steps
+from edgec.lower.pool_config import PoolFamily
+from edgec.lower.spec_pooled import PooledConv
+from edgec.options import PoolKernel
+
+_KB = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class PooledLayer:
+    """How a pooled layer is computed.
+
+    Attributes:
+        output: name of the tensor that it writes, untrusted.
+        kernel: what computes it.
+        builder: of responses, or of the bit planes' table: "multiply", "bitserial", "nibble"; ""
+            without any.
+        lanes: sums in a 32-bit word.
+        chunk_groups: groups of channels whose responses exist at one time; 0 without any.
+        scratch_bytes: SRAM of a call.
+        table_bytes: the look-up table; 0 without any.
+        table_place: "flash" or "SRAM"; "" without any.
+        activation_bits, response_shift: b and k of `qops.Pooling`.
+        cycles: estimated; None on the host.
+        reason: why this kernel.
+    """
+
+    output: str
+    kernel: PoolKernel
+    builder: str
+    lanes: int
+    chunk_groups: int
+    scratch_bytes: int
+    table_bytes: int
+    table_place: str
+    activation_bits: int
+    response_shift: int
+    cycles: int | None
+    reason: str
+
+
+def record(
+    graph: Graph,
+    node: Node,
+    chosen: Candidate,
+    ways: Sequence[Candidate],
+    asked: PoolKernel | None,
+    board: Board,
+) -> PooledLayer:
+    """The record of one layer.
+
+    Args:
+        graph: before the plan.
+        node: pooled.
+        chosen: what it is computed with.
+        ways: all that was possible.
+        asked: the user's choice of kernel.
+        board: the target.
+    """
+    config, spec = chosen.config, chosen.spec
+    responses = isinstance(spec, PooledConv)
+    looks_up = config is not None and config.family is not PoolFamily.DECODE
+    table = 4 * spec.builder_words if isinstance(spec, PooledConv) and chosen.table else 0
+    place = "SRAM" if config is not None and config.tables_in_ram else "flash"
+    return PooledLayer(
+        output=node.output,
+        kernel=chosen.kernel,
+        builder=config.builder.value if config is not None and looks_up else "",
+        lanes=config.lanes if config is not None and responses else 1,
+        chunk_groups=spec.chunk_groups if isinstance(spec, PooledConv) else 0,
+        scratch_bytes=chosen.scratch_bytes,
+        table_bytes=table,
+        table_place=place if table else "",
+        activation_bits=node.attrs.pooling.activation_bits,
+        response_shift=chosen.response_shift,
+        cycles=None if board.is_host else round(chosen.cycles),
+        reason=_reason(graph, node, chosen, ways, asked),
+    )
+
+
+def _reason(
+    graph: Graph,
+    node: Node,
+    chosen: Candidate,
+    ways: Sequence[Candidate],
+    asked: PoolKernel | None,
+) -> str:
+    parts = ["as asked"] if asked is not None else [_against(graph, node, chosen, ways)]
+    parts += _about_table(chosen, ways)
+    if chosen.response_shift:
+        steps = rounding_steps(graph, node, chosen.response_shift)
+        parts.append(f"responses rounded to {1 << chosen.response_shift}s: {steps:.2f} LSB")
+    return "; ".join(parts)
+
+
+def _against(graph: Graph, node: Node, chosen: Candidate, ways: Sequence[Candidate]) -> str:
+    """The choice against the best of the other kernels."""
+    others = [way for way in ways if way.kernel is not chosen.kernel]
+    if not others:
+        return "nothing else serves"
+    rival = min(others, key=lambda way: way.cycles)
+    responses = [way for way in ways if way.kernel is PoolKernel.RESPONSES]
+    filters = graph.shape(node.inputs[2])[0]
+    if chosen.kernel is PoolKernel.RESPONSES:
+        return f"{rival.cycles / chosen.cycles:.1f}x faster than {rival.kernel.value}"
+    if not responses:
+        return "a table of responses would not fit, or round too much"
+    ratio = min(way.cycles for way in responses) / chosen.cycles
+    if ratio < 1:
+        return "the response tables that are faster need too much SRAM"
+    return f"{filters} filters: gathering too short to pay for responses ({ratio:.1f}x)"
+
+
+def _about_table(chosen: Candidate, ways: Sequence[Candidate]) -> list[str]:
+    spec = chosen.spec
+    if not isinstance(spec, PooledConv):
+        return []
+    same = [way for way in ways if way.kernel is PoolKernel.RESPONSES]
+    fastest = min(same, key=lambda way: way.cycles)
+    slower = chosen.cycles / fastest.cycles - 1
+    if slower < 0.02 or fastest.scratch_bytes <= chosen.scratch_bytes:
+        return []
+    size = -(-fastest.scratch_bytes // _KB)
+    return [f"{slower:.0%} slower than with {size} KB of SRAM"]

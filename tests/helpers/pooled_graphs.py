@@ -1,0 +1,76 @@
+"""Graphs of operators with pooled weights, and kernels for them."""
+
+import itertools
+from collections.abc import Sequence
+from dataclasses import replace
+
+from random_net import Net
+from random_ops import OPS
+
+from edgec.ir import Graph, qops
+from edgec.ir.graph import GraphBuilder, Node
+from edgec.ir.pool import WeightPool
+from edgec.ir.weighted import POOLED
+from edgec.lower.build_pooled_dense import DIRECT_POOL_SIZE
+from edgec.lower.pool_config import PoolFamily, PoolKernelConfig
+from edgec.lower.pool_tables import ResponseKind
+
+DENSE_FAMILIES = (PoolFamily.DECODE, PoolFamily.DIRECT)
+_BYTE_SIZES = 256
+_LARGE_IMAGES = ((1, 5, 4, 33), (1, 3, 6, 64))
+"""Filters on these are decoded in several batches."""
+
+
+def pooled_operators(seed: int, each: int) -> Graph:
+    """`each` pooled convolutions and matrix products, each on its own input; responses exact."""
+    net = Net.seeded(seed)
+    for _ in range(each):
+        OPS["pooled_conv"].apply(net, net.input(net.image_shape()))
+        OPS["pooled_gemm"].apply(net, net.input(net.any_shape()))
+    for shape in _LARGE_IMAGES:
+        OPS["pooled_conv"].apply(net, net.input(shape))
+    return net.build()
+
+
+def pooled_nodes(graph: Graph) -> list[Node]:
+    return [node for node in graph.nodes if isinstance(node.attrs, POOLED)]
+
+
+def with_pooling(graph: Graph, pooling: qops.Pooling) -> Graph:
+    """The graph with one arithmetic in all pooled operators."""
+    builder = GraphBuilder.of(graph)
+    for node in pooled_nodes(graph):
+        builder.put(replace(node, attrs=replace(node.attrs, pooling=pooling)))
+    return builder.build()
+
+
+def at_width(graph: Graph, bits: int) -> Graph:
+    """The graph as it computes with a width of `bits` set at run time."""
+    builder = GraphBuilder.of(graph)
+    for node in pooled_nodes(graph):
+        own = node.attrs.pooling
+        narrow = replace(own, activation_bits=min(bits, own.activation_bits))
+        builder.put(replace(node, attrs=replace(node.attrs, pooling=narrow)))
+    return builder.build()
+
+
+def dense_configs(
+    graph: Graph,
+    families: Sequence[PoolFamily] = DENSE_FAMILIES,
+    runtime_bits: Sequence[bool] = (False, True),
+) -> dict[str, PoolKernelConfig]:
+    """Kernels of these families by turns, with tables and storage of indices by turns."""
+    kinds = (ResponseKind.BITSERIAL, ResponseKind.NIBBLE)
+    turns = itertools.cycle(itertools.product(families, runtime_bits, kinds, (True, False)))
+    found = {}
+    for node, (family, at_run_time, kind, as_bytes) in zip(
+        pooled_nodes(graph), turns, strict=False
+    ):
+        pool = WeightPool(graph.constants[node.inputs[1]].array)
+        found[node.name] = PoolKernelConfig(
+            family if pool.size <= DIRECT_POOL_SIZE else PoolFamily.DECODE,
+            builder=kind,
+            index_bits=8 if as_bytes and pool.size <= _BYTE_SIZES else pool.index_bits,
+            runtime_bits=at_run_time,
+        )
+    return found
