@@ -1,7 +1,7 @@
 """Fits the prices in edgec/lower/pool_prices.py to what `edgec profile` counts.
 
     python benchmarks/pool_prices.py                 # all cores: errors of the present prices
-    python benchmarks/pool_prices.py m4 --fit        # one core: prices that fit best
+    python benchmarks/pool_prices.py m4 --fit        # one core: write prices that fit best
 
 Builds firmware of single layers, one step each, for every kernel and several shapes, runs it in the
 emulator with memory that never waits, and compares cycles with the planner's estimates.
@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+import edgec
 from edgec.board import Board, load_board
 from edgec.codegen.cnames import library_names
 from edgec.codegen.library import emit_library
@@ -28,7 +29,7 @@ from edgec.ir.pool_graph import with_plain_weights
 from edgec.lower import buffers_of, lower, select_kernels
 from edgec.lower.pool_bounds import least_response_shift
 from edgec.lower.pool_config import PoolFamily, PoolKernelConfig
-from edgec.lower.pool_cost import Unit, estimate, work_of
+from edgec.lower.pool_cost import Unit, work_of
 from edgec.lower.pool_prices import prices_of
 from edgec.lower.pool_tables import ResponseKind
 from edgec.lower.spec import KernelSpec
@@ -47,7 +48,8 @@ BOARDS = {
     "m7": "nucleo_h7a3zi_q",
     "m33": "nucleo_u575zi_q",
 }
-_RAM_BYTES = 100_000
+_LAYERS_A_BUILD = 14
+"""Outputs of all layers of a build must fit the RAM together."""
 _ZERO_POINT = -128
 
 
@@ -160,7 +162,15 @@ def _add(
 
 
 def measure(made: Sequence[Layer], board: Board) -> list[Measured]:
-    """Build the layers into one firmware and trace it."""
+    """The cycles of each layer."""
+    found: list[Measured] = []
+    for first in range(0, len(made), _LAYERS_A_BUILD):
+        found += _measured(made[first : first + _LAYERS_A_BUILD], board)
+    return found
+
+
+def _measured(made: Sequence[Layer], board: Board) -> list[Measured]:
+    """Build layers into one firmware and trace it."""
     graph, configs = graph_of(made)
     choices = select_kernels(graph, board, configs)
     buffers, overlaps, _ = buffers_of(graph, choices)
@@ -203,9 +213,18 @@ def fit(found: Sequence[Measured], board: Board) -> dict[Unit, float]:
     return {unit: round(float(price), 2) for unit, price in zip(units, prices, strict=True)}
 
 
+def write(core: str, prices: dict[Unit, float]) -> None:
+    """Put prices of a core into pool_prices.py."""
+    path = Path(edgec.__file__).parent / "lower" / "pool_prices.py"
+    lines = [f"        Unit.{unit.name}: {price},\n" for unit, price in prices.items()]
+    table = f"_{core.upper()}: Mapping[Unit, float] = MappingProxyType(\n    {{\n"
+    before, _, after = path.read_text("utf-8").partition(table)
+    rest = after[after.index("    }\n") :]
+    path.write_text(before + table + "".join(lines) + rest, "utf-8")
+
+
 def show(core: str, found: Sequence[Measured], board: Board) -> None:
     """Measured and estimated cycles of every layer."""
-    ideal = board.model_copy() if hasattr(board, "model_copy") else board
     prices = prices_of(board)
     for m in found:
         guess = sum(n * prices[unit] for unit, n in work_of(m.spec, m.layer.bits).items())
@@ -213,9 +232,10 @@ def show(core: str, found: Sequence[Measured], board: Board) -> None:
         name = m.spec.family
         if layer.config is not None and layer.config.family is not PoolFamily.DECODE:
             name += f" {layer.config.builder.value} x{layer.config.chunk_groups}"
+        shape = f"{layer.size:2}x{layer.size:<2} {layer.channels:3}->{layer.filters:3}"
+        window = f"{layer.kernel}x{layer.kernel}/{layer.stride}"
         print(
-            f"{core:7} {name:28} {layer.size:2}x{layer.size:<2} {layer.channels:3}->{layer.filters:3} "
-            f"{layer.kernel}x{layer.kernel}/{layer.stride} S={layer.pool_size} b={layer.bits} "
+            f"{core:7} {name:28} {shape} {window} S={layer.pool_size} b={layer.bits} "
             f"{m.cycles:>11,} {guess:>13,.0f} {guess / m.cycles - 1:+7.1%}"
         )
 
@@ -231,8 +251,7 @@ def main() -> None:
         found = measure(list(layers()), board)
         show(core, found, board)
         if args.fit:
-            for unit, price in fit(found, board).items():
-                print(f"        Unit.{unit.name}: {price},")
+            write(core, fit(found, board))
 
 
 if __name__ == "__main__":

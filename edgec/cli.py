@@ -13,6 +13,7 @@ from typing import Annotated
 import typer
 
 from edgec import __version__, console
+from edgec.cli_compress import compress
 from edgec.cli_errors import guarded
 from edgec.cli_options import (
     DEFAULTS,
@@ -348,6 +349,9 @@ def quantize(
         return
     print_quantization(result, console.out)
     console.print_next(f"edgec compile {output} --board nucleo")
+
+
+app.command()(compress)
 
 
 @app.command()

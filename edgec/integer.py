@@ -5,7 +5,7 @@ Layer 6, the first half of the driver; `compile_model` and `quantize_model` shar
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,6 +50,49 @@ class IntegerModel:
     notes: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class RealModel:
+    """A model before it is quantized.
+
+    Attributes:
+        imported: REAL stage as imported: the model's own inputs and outputs.
+        graph: REAL stage, cleaned: what is calibrated.
+        calibration: real graph-side samples by input, or None without data.
+        notes: what passes want the user to know.
+    """
+
+    imported: Graph
+    graph: Graph
+    calibration: Mapping[str, Array] | None
+    notes: tuple[str, ...]
+
+
+def real_model(
+    path: Path,
+    calibration: Calibration,
+    options: CompileOptions,
+    progress: Progress = no_progress,
+) -> RealModel:
+    """The model in `path`, cleaned, with its calibration data.
+
+    Args:
+        path: ONNX file.
+        calibration: .npz file, or model-side samples [N, ...] by input name, or None.
+        options: shapes.
+        progress: told what is being done.
+
+    Raises:
+        ImportModelError, ConfigError: see `frontend`, `samples`.
+    """
+    progress("importing")
+    imported = import_model(path, options.shapes).replace(name=path.stem)
+    _check_batch(imported)
+    samples = _samples(calibration, input_specs(imported))
+    real = run_passes(imported, REAL_PASSES, options.dump_ir)
+    moved = graph_side(imported, real.graph, samples) if samples is not None else None
+    return RealModel(imported, real.graph, moved, tuple(note.text for note in real.notes))
+
+
 def integer_model(
     path: Path,
     calibration: Calibration,
@@ -67,16 +110,20 @@ def integer_model(
     Raises:
         ImportModelError, QuantizationError, ConfigError: see `frontend`, `quant`, `samples`.
     """
-    progress("importing")
-    imported = import_model(path, options.shapes).replace(name=path.stem)
-    _check_batch(imported)
-    specs = tuple(InputSpec(name, imported.shape(name)) for name in imported.inputs)
-    samples = _samples(calibration, specs)
-    real = run_passes(imported, REAL_PASSES, options.dump_ir)
-    moved = graph_side(imported, real.graph, samples) if samples is not None else None
+    return quantized_model(real_model(path, calibration, options, progress), options, progress)
+
+
+def quantized_model(
+    model: RealModel, options: CompileOptions, progress: Progress = no_progress
+) -> IntegerModel:
+    """The integer form of a model; the second half of `integer_model`.
+
+    Raises:
+        QuantizationError: see `quant`.
+    """
     annotated, report = annotate(
-        real.graph,
-        moved,
+        model.graph,
+        model.calibration,
         options.quant,
         progress=lambda done, total: progress("quantizing", done, total),
     )
@@ -84,17 +131,22 @@ def integer_model(
         to_integer(annotated), INTEGER_PASSES, options.dump_ir, first_number=len(REAL_PASSES)
     )
     return IntegerModel(
-        imported=imported,
+        imported=model.imported,
         annotated=annotated,
         integer=integer.graph,
         quantization=report,
-        calibration=moved or {},
-        macs_in_file=total_macs(real.graph),
-        notes=tuple(note.text for note in (*real.notes, *integer.notes)),
+        calibration=model.calibration or {},
+        macs_in_file=total_macs(model.graph),
+        notes=(*model.notes, *(note.text for note in integer.notes)),
     )
 
 
-def _samples(calibration: Calibration, specs: Sequence[InputSpec]) -> dict[str, Array] | None:
+def input_specs(imported: Graph) -> tuple[InputSpec, ...]:
+    """What a model takes, by its graph as imported."""
+    return tuple(InputSpec(name, imported.shape(name)) for name in imported.inputs)
+
+
+def _samples(calibration: Calibration, specs: tuple[InputSpec, ...]) -> dict[str, Array] | None:
     if calibration is None:
         return None
     if isinstance(calibration, Mapping):

@@ -11,7 +11,7 @@ from edgec.board import Board
 from edgec.errors import ConfigError
 from edgec.integer import IntegerModel
 from edgec.ir.graph import Graph
-from edgec.ir.pool_graph import limited_bits, pooled_nodes
+from edgec.ir.pool_graph import limited_bits, pooled_nodes, with_pooling
 from edgec.lower import PoolPlan, plan_pools
 from edgec.lower.pool_bits import choose_bits
 from edgec.options import PoolKernelOptions, Progress
@@ -39,7 +39,15 @@ def plan_pooled_layers(
         progress("planning pooled layers")
     graph, notes = _with_widths(ready, board, options, progress)
     pools = plan_pools(graph, board, options)
+    if options.activation_bits == "auto":
+        pools = plan_pools(_relaxed(graph, pools), board, options)
     return replace(ready, integer=pools.graph, notes=(*ready.notes, *notes)), pools
+
+
+def _relaxed(graph: Graph, pools: PoolPlan) -> Graph:
+    """The graph with wider activations where the planned kernels are as fast with them."""
+    bits = {layer.output: layer.free_bits for layer in pools.layers}
+    return with_pooling(graph, lambda node, own: replace(own, activation_bits=bits[node.output]))
 
 
 def _with_widths(

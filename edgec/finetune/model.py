@@ -16,9 +16,9 @@ from edgec.finetune.pools import TrainedPool
 from edgec.ir.graph import Graph
 from edgec.ir.pool import PooledWeights, WeightPool
 
-_MEASURED = 4096
+_MEASURED = 2560
 """Samples that statistics are taken from."""
-_RANGE_SAMPLES = 1024
+_RANGE_SAMPLES = 512
 """Samples that ranges are taken from."""
 _MEASURE_SEED = 7
 

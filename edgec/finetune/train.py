@@ -56,7 +56,7 @@ def trained_graph(
         training.settle(number)
         text = f"fine-tuning: loss {loss:.3f}, training {share:.2%}"
         if validation is not None:
-            text += training.validated(validation)
+            text += training.validated(validation, last=number + 1 == options.epochs)
         progress(text, number + 1, options.epochs)
     with training.average.in_place():
         student.apply_pools()
@@ -141,20 +141,20 @@ class Training:
         """After an epoch: statistics and ranges anew, state into the checkpoint."""
         student = self._student
         frozen = (number + 1) * self._per_epoch >= self._frozen_from
-        student.apply_pools(assign=not frozen)
-        student.reestimate()
         if not frozen:
+            student.apply_pools(assign=True)
+            student.reestimate()
             student.choose_ranges()
         if self._options.checkpoint is not None:
             checkpoint.save(self._options.checkpoint, self._run, self._state(number + 1))
 
-    def validated(self, samples: Samples) -> str:
-        """Accuracy at 8 bits and the lowest width of training, of the averages if there are any."""
+    def validated(self, samples: Samples, *, last: bool) -> str:
+        """Accuracy at 8 bits, `last` also at other widths; of the averages if there are any."""
         student = self._student
         with self.average.in_place():
             student.apply_pools()
             student.reestimate()
-            widths = sorted({8, *self._options.bits}, reverse=True)
+            widths = sorted({8, *self._options.bits}, reverse=True) if last else [8]
             found = [f"{student.accuracy(samples, bits):.2%} ({bits} bits)" for bits in widths]
         student.apply_pools()
         return ", validation " + ", ".join(found)

@@ -91,6 +91,8 @@ class FloatModel:
         options.intra_op_num_threads = threads
         options.inter_op_num_threads = 1
         options.use_deterministic_compute = True
+        # Products of float activations and integer weights in float, not in int8 (its default, 4).
+        options.add_session_config_entry("session.qdq_matmulnbits_accuracy_level", "1")
         if not optimize:
             options.graph_optimization_level = _ort.GraphOptimizationLevel.ORT_DISABLE_ALL
         try:

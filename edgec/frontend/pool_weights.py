@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -24,13 +23,17 @@ _LOG = logging.getLogger(__name__)
 _LEVELS = 128
 """Largest magnitude of an int8 code."""
 
+_Key = tuple[tuple[int, ...], bytes]
+"""Shape and bytes of a table."""
+
 
 class Pools:
     """The pools of one model under import; layers that share a pool share the object."""
 
     def __init__(self) -> None:
         self._left = MAX_FOLDED_TOTAL
-        self._pools: dict[tuple[tuple[int, ...], bytes], WeightPool] = {}
+        self._pools: dict[_Key, WeightPool] = {}
+        self._exact: dict[_Key, tuple[Array, QuantParams] | None] = {}
 
     def gather(self, table: Constant, indices: Constant, axis: int) -> Constant:
         """The parts of a constant that constant indices pick along an axis.
@@ -55,7 +58,7 @@ class Pools:
             )
         self._charge(picked.size * math.prod(table.shape) // max(size, 1))
         picked = np.where(picked < 0, picked + size, picked)
-        codes = _pool_codes(table) if axis == 0 else None
+        codes = self._codes(table) if axis == 0 else None
         if codes is None:
             return moved_constant(table, lambda array: array.take(picked, axis))
         vectors, quant = codes
@@ -107,6 +110,29 @@ class Pools:
         self._charge(math.prod(shape))
         return Constant(constant.name, np.asarray(constant.real() * factor.real(), np.float32))
 
+    def _codes(self, table: Constant) -> tuple[Array, QuantParams | None] | None:
+        """A table as int8 codes and what they mean (None: not dequantized yet); None if it is none.
+
+        Only shape and type are judged here: codes that break the rules of a `WeightPool` are found
+        out when they turn out to be weights.
+        """
+        quant, sizes = table.quant, table.shape
+        if len(sizes) != 2 or sizes[1] not in GROUPS or not SIZE_MIN <= sizes[0] <= SIZE_MAX:
+            return None
+        if table.dtype is DType.INT8 and (quant is None or quant.axis is None):
+            return table.array, quant
+        if table.dtype is not DType.FLOAT32 or quant is not None:
+            return None
+        key = (sizes, table.array.tobytes())
+        if key not in self._exact:
+            self._exact[key] = _exact_codes(table.array)
+            if self._exact[key] is None:
+                _LOG.warning(
+                    "%s: its vectors are no multiples of int8 codes; imported as plain weights",
+                    shown(table.name),
+                )
+        return self._exact[key]
+
     def _pool(self, table: Array) -> WeightPool:
         key = (table.shape, table.tobytes())
         if key not in self._pools:
@@ -142,7 +168,8 @@ def _scaled(constant: Constant, factor: Array) -> QuantParams | None:
     fits = all(size in (1, own) for size, own in zip(sizes, shape, strict=True))
     if not fits or len({*axes, *([] if quant.axis is None else [quant.axis])}) > 1:
         return None
-    scale = np.asarray(quant.scale) * factor.astype(np.float64).reshape(-1)
+    # Scales are kept as files hold them.
+    scale = (np.asarray(quant.scale) * factor.astype(np.float64).reshape(-1)).astype(np.float32)
     if not np.all(np.isfinite(scale)) or not np.all(scale > 0.0):
         return None
     zero_point = np.broadcast_to(np.asarray(quant.zero_point), scale.shape)
@@ -152,30 +179,6 @@ def _scaled(constant: Constant, factor: Array) -> QuantParams | None:
         quant.dtype,
         axes[0] if axes else quant.axis,
     )
-
-
-def _pool_codes(table: Constant) -> tuple[Array, QuantParams | None] | None:
-    """A table as int8 codes and their meaning (None: not dequantized yet); None if it is no pool.
-
-    Only the shape is judged here: codes that break the rules of a `WeightPool` are found out when
-    they turn out to be weights.
-    """
-    if len(table.shape) != 2 or table.shape[1] not in GROUPS:
-        return None
-    if not SIZE_MIN <= table.shape[0] <= SIZE_MAX:
-        return None
-    quant = table.quant
-    if table.dtype is DType.INT8 and (quant is None or quant.axis is None):
-        return table.array, quant
-    if table.dtype is not DType.FLOAT32 or quant is not None:
-        return None
-    codes = _exact_codes(table.array)
-    if codes is None:
-        _LOG.warning(
-            "%s: its vectors are no multiples of int8 codes; imported as plain weights",
-            shown(table.name),
-        )
-    return codes
 
 
 def _exact_codes(table: Array) -> tuple[Array, QuantParams] | None:
@@ -220,9 +223,5 @@ def _indices(elements: Array, group: int) -> Array | None:
     channels = elements.shape[-1]
     lane = np.arange(group, dtype=np.int32)
     whole = (indices * group)[..., np.newaxis] + lane
-    wanted = whole.reshape(*_lead(elements.shape), -1)[..., :channels]
+    wanted = whole.reshape(*elements.shape[:-1], -1)[..., :channels]
     return indices.astype(np.uint16) if np.array_equal(wanted, elements) else None
-
-
-def _lead(shape: Sequence[int]) -> tuple[int, ...]:
-    return tuple(shape[:-1])

@@ -8,6 +8,7 @@ import numpy as np
 
 from edgec.dtypes import Array
 from edgec.errors import LoweringError
+from edgec.fixedpoint import INT8_MAX, INT8_MIN
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.pool import WeightPool
@@ -19,7 +20,6 @@ from edgec.lower.pool_tables import response_sums, response_table
 from edgec.lower.spec_pooled import BLOCKS, PooledConv
 from edgec.lower.window import Window
 
-_CODE_MIN = -128
 _NARROW_COST = 0.6
 """Of gathering a block of four columns, against one of eight."""
 
@@ -47,7 +47,8 @@ def pooled_conv(graph: Graph, node: Node, config: PoolKernelConfig) -> PooledCon
         builder=config.builder,
         index_bits=config.index_bits,
         bits=None if config.runtime_bits else pooling.activation_bits,
-        zero_is_code_min=x_zero_point == _CODE_MIN,
+        saturates=(plain.act_min, plain.act_max) == (INT8_MIN, INT8_MAX),
+        zero_is_code_min=x_zero_point == INT8_MIN,
         keep_rows=config.keep_rows,
         tables_in_ram=config.tables_in_ram,
         residual_shift=None if residual is None else residual.shift,

@@ -33,7 +33,6 @@ def pooled_decode(graph: Graph, node: Node, config: PoolKernelConfig) -> PooledD
     """
     _check_exact(node)
     window = pooled_window(graph, node, lanes=1)
-    size, group = graph.shape(node.inputs[1])
     filters = graph.shape(node.inputs[2])[0]
     residual = residual_of(node.attrs)
     block = min(BLOCK, filters)
@@ -41,8 +40,7 @@ def pooled_decode(graph: Graph, node: Node, config: PoolKernelConfig) -> PooledD
     return PooledDecode(
         window=window,
         out_channels=filters,
-        pool_size=size,
-        group=group,
+        group=graph.shape(node.inputs[1])[1],
         index_bits=config.index_bits,
         bits=None if config.runtime_bits else node.attrs.pooling.activation_bits,
         shift=unpooled(node.attrs).shift,
@@ -70,12 +68,12 @@ def pooled_direct(graph: Graph, node: Node, config: PoolKernelConfig) -> PooledD
     return PooledDirect(
         window=pooled_window(graph, node, lanes=1),
         out_channels=graph.shape(node.inputs[2])[0],
-        pool_size=size,
         group=group,
         index_bits=config.index_bits,
         bits=None if config.runtime_bits else node.attrs.pooling.activation_bits,
         shift=unpooled(node.attrs).shift,
         residual_shift=None if residual is None else residual.shift,
+        pool_size=size,
         builder=ResponseKind.NIBBLE if nibble else ResponseKind.BITSERIAL,
     )
 
@@ -94,13 +92,14 @@ def dense_constants(
     """
     vectors, indices, bias = (graph.constants[name].array for name in node.inputs[1:4])
     x_zero_point = graph.quant(node.inputs[0]).tensor_zero_point
-    stored = packed(indices, spec.index_bits)
     if isinstance(spec, PooledDecode):
         sums = _row_sums(weights_of(graph, node))
+        stored = packed(indices, spec.index_bits)
         return vectors, stored, _decode_bias(spec, bias, sums, x_zero_point, node)
     # Missing channels hold the zero point like any other: whole vectors count.
     sums = _row_sums(vectors.astype(np.int64).sum(axis=1)[indices])
     table = response_table(WeightPool(vectors), spec.builder)
+    stored = packed(np.moveaxis(indices, 0, -1), spec.index_bits)
     return table, stored, _direct_bias(spec, bias, sums, x_zero_point)
 
 

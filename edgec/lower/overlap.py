@@ -73,8 +73,9 @@ def distances(spec: KernelSpec) -> tuple[int | None, ...]:
             first = _pooled_dense(spec)
             return (first,) if spec.residual_shift is None else (first, IN_PLACE)
         case PooledConv():
+            # The residual is read in no order that would be behind the writing.
             own = _pooled_input(spec)
-            return (own,) if spec.residual_shift is None else (own, _pooled_residual(spec))
+            return (own,) if spec.residual_shift is None else (own, None)
         case Add() | Mul():
             return tuple(max(_walk(spec.loops, operand), 0) for operand in (0, 1))
         case Lut():
@@ -160,13 +161,6 @@ def _pooled_input(spec: PooledConv) -> int:
     highest = np.minimum((spec.lanes - 1) * pairs + last, w.out_height)
     ends = np.where(last > 0, highest, 0) * (w.out_width * spec.out_channels)
     return max(0, int((ends - np.arange(w.height) * (w.width * w.channels)).max()))
-
-
-def _pooled_residual(spec: PooledConv) -> int:
-    """An element is read just before it is written, but rows of y may be written in pairs."""
-    if spec.writes_rows_in_order:
-        return IN_PLACE
-    return spec.out_pairs * spec.window.out_width * spec.out_channels
 
 
 def _by_pixel(window: Window, out_channels: int) -> int:

@@ -25,6 +25,8 @@ from edgec.options import MAX_ACTIVATION_BITS, PoolKernel, PoolKernelOptions, Pr
 
 _NOISE_SAMPLES = 8
 _DROP_SAMPLES = 256
+_LEAST_GAIN = 0.01
+"""Share of a layer's cycles that a lower width must save."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,7 +142,7 @@ def _path(layers: Sequence[_Layer]) -> list[dict[str, int]]:
             now = bits[layer.name]
             for lower in range(now - 1, 0, -1):
                 gain = layer.cycles[now - 1] - layer.cycles[lower - 1]
-                if gain <= 0:
+                if gain <= _LEAST_GAIN * layer.cycles[now - 1]:
                     continue
                 worth = gain / max(layer.noise[lower - 1] - layer.noise[now - 1], 1e-12)
                 if best is None or worth > best[0]:

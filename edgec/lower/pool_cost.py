@@ -35,8 +35,8 @@ class Unit(enum.Enum):
     of two in a word; WORD, an output of one.
     Others: EXPAND, a weight of an expanded vector; PATCH, an activation copied for a filter's
     window; MAC; DSP_MAC, of the kernel for cores with DSP; WIDEN, an activation made ready for it;
-    OUTPUT; DIRECT_PLANES, bit planes of a vector's activations; DIRECT, one plane of one vector
-    looked up.
+    OUTPUT; DIRECT_PLANES, bit planes of a vector's activations; DIRECT_VECTOR, one vector of one
+    filter; DIRECT, one plane of it; DIRECT_PART, one look-up for that.
     """
 
     PIXEL = "pixel"
@@ -60,7 +60,9 @@ class Unit(enum.Enum):
     WIDEN = "widen"
     OUTPUT = "output"
     DIRECT_PLANES = "direct planes"
+    DIRECT_VECTOR = "direct vector"
     DIRECT = "direct"
+    DIRECT_PART = "direct part"
 
 
 Work = Mapping[Unit, float]
@@ -154,7 +156,9 @@ def _of_direct(spec: PooledDirect, bits: int) -> Work:
     vectors = spec.window.out_pixels * spec.window.taps * spec.vectors
     return {
         Unit.DIRECT_PLANES: vectors,
-        Unit.DIRECT: vectors * spec.out_channels * bits * spec.parts,
+        Unit.DIRECT_VECTOR: vectors * spec.out_channels,
+        Unit.DIRECT: vectors * spec.out_channels * bits,
+        Unit.DIRECT_PART: vectors * spec.out_channels * bits * spec.parts,
         Unit.OUTPUT: spec.out_elements,
     }
 

@@ -44,15 +44,15 @@ def stored_indices(spec: PooledConv, indices: Array) -> Array:
 
 
 def _entries(spec: PooledConv, chunk: Array) -> Array:
-    """Entries of edgec/pool_gather.h for the indices [O, KH, groups, KW] of a chunk; same shape."""
+    """Entries of edgec/pool_gather.h for the indices [O, KH, groups, KW] of a chunk, row-major."""
     filters, rows, groups, _ = chunk.shape
     group = np.arange(groups)[:, None] * spec.group_bytes
     column = np.asarray(spec.tap_columns) * WORD_BYTES
     row = np.asarray(spec.tap_row_bytes)[:, None, None]
     entries = chunk.astype(np.int64) * spec.vector_bytes + group + column + row
-    ends = entries.reshape(filters, rows // spec.rows_per_base, -1)
-    ends[..., -1] |= 1
-    return entries.astype(np.uint16)
+    by_base = entries.reshape(filters, rows // spec.rows_per_base, -1)
+    last = np.arange(by_base.shape[-1]) == by_base.shape[-1] - 1
+    return (by_base | last).astype(np.uint16)
 
 
 def index_bytes(spec: PooledConv) -> int:

@@ -42,7 +42,9 @@ _M0PLUS: Mapping[Unit, float] = MappingProxyType(
         Unit.WIDEN: 8,
         Unit.OUTPUT: 30,
         Unit.DIRECT_PLANES: 80,
-        Unit.DIRECT: 9,
+        Unit.DIRECT_VECTOR: 6.0,
+        Unit.DIRECT: 8.0,
+        Unit.DIRECT_PART: 3.0,
     }
 )
 _M3: Mapping[Unit, float] = MappingProxyType(
@@ -68,7 +70,9 @@ _M3: Mapping[Unit, float] = MappingProxyType(
         Unit.WIDEN: 5,
         Unit.OUTPUT: 16,
         Unit.DIRECT_PLANES: 60,
-        Unit.DIRECT: 7,
+        Unit.DIRECT_VECTOR: 6.0,
+        Unit.DIRECT: 8.0,
+        Unit.DIRECT_PART: 3.0,
     }
 )
 _M4: Mapping[Unit, float] = MappingProxyType(
@@ -94,7 +98,9 @@ _M4: Mapping[Unit, float] = MappingProxyType(
         Unit.WIDEN: 5,
         Unit.OUTPUT: 13,
         Unit.DIRECT_PLANES: 60,
-        Unit.DIRECT: 7,
+        Unit.DIRECT_VECTOR: 6.0,
+        Unit.DIRECT: 8.0,
+        Unit.DIRECT_PART: 3.0,
     }
 )
 _M7: Mapping[Unit, float] = MappingProxyType(
@@ -120,7 +126,9 @@ _M7: Mapping[Unit, float] = MappingProxyType(
         Unit.WIDEN: 3,
         Unit.OUTPUT: 8,
         Unit.DIRECT_PLANES: 35,
-        Unit.DIRECT: 4,
+        Unit.DIRECT_VECTOR: 6.0,
+        Unit.DIRECT: 8.0,
+        Unit.DIRECT_PART: 3.0,
     }
 )
 _M33: Mapping[Unit, float] = MappingProxyType(
@@ -146,7 +154,9 @@ _M33: Mapping[Unit, float] = MappingProxyType(
         Unit.WIDEN: 5,
         Unit.OUTPUT: 13,
         Unit.DIRECT_PLANES: 60,
-        Unit.DIRECT: 7,
+        Unit.DIRECT_VECTOR: 6.0,
+        Unit.DIRECT: 8.0,
+        Unit.DIRECT_PART: 3.0,
     }
 )
 _PRICES: Mapping[Core, Mapping[Unit, float]] = MappingProxyType(

@@ -9,10 +9,14 @@ from edgec.board import Board
 from edgec.ir.graph import Graph, Node
 from edgec.lower.pool_candidates import Candidate, rounding_steps
 from edgec.lower.pool_config import PoolFamily
+from edgec.lower.pool_cost import estimate
+from edgec.lower.pool_prices import prices_of
 from edgec.lower.spec_pooled import PooledConv
-from edgec.options import PoolKernel
+from edgec.options import MAX_ACTIVATION_BITS, PoolKernel
 
 _KB = 1024
+_CLOSE = 0.01
+"""Estimates that differ by less are equal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +36,7 @@ class PooledLayer:
         activation_bits, response_shift: b and k of `qops.Pooling`.
         cycles: estimated; None on the host.
         reason: why this kernel.
+        free_bits: the widest activations that this kernel computes as fast.
     """
 
     output: str
@@ -46,6 +51,7 @@ class PooledLayer:
     response_shift: int
     cycles: int | None
     reason: str
+    free_bits: int
 
 
 def record(
@@ -84,7 +90,16 @@ def record(
         response_shift=chosen.response_shift,
         cycles=None if board.is_host else round(chosen.cycles),
         reason=_reason(graph, node, chosen, ways, asked),
+        free_bits=_free_bits(node, chosen, board),
     )
+
+
+def _free_bits(node: Node, chosen: Candidate, board: Board) -> int:
+    prices = prices_of(board)
+    own: int = node.attrs.pooling.activation_bits
+    limit = (1 + _CLOSE) * estimate(chosen.spec, own, prices, board)
+    widths = range(MAX_ACTIVATION_BITS, own - 1, -1)
+    return next(bits for bits in widths if estimate(chosen.spec, bits, prices, board) <= limit)
 
 
 def _reason(
@@ -98,7 +113,7 @@ def _reason(
     parts += _about_table(chosen, ways)
     if chosen.response_shift:
         steps = rounding_steps(graph, node, chosen.response_shift)
-        parts.append(f"responses rounded to {1 << chosen.response_shift}s: {steps:.2f} LSB")
+        parts.append(f"rounding of responses: {steps:.2f} LSB")
     return "; ".join(parts)
 
 

@@ -26,6 +26,8 @@ _BIAS = 128
 """Added to the partial sums of a pattern, so that they are unsigned bytes."""
 _WORD_MASK = 0xFFFFFFFF
 _UNROLLED = 8
+_HALF_SHIFT = 7
+"""EDGEC_POOL_HALF_SHIFT of the C header."""
 
 
 class ResponseKind(Enum):
@@ -81,6 +83,28 @@ class ResponseBuilder:
     def unrolled(self) -> int:
         """Vectors that the loop of products does in one pass."""
         return math.gcd(self.size, _UNROLLED)
+
+    @property
+    def right(self) -> int:
+        """Shift of a sum of planes to the right; only with `bits`."""
+        return max(self.shift - 8 + (self.bits or 0), 0)
+
+    @property
+    def left(self) -> int:
+        """Shift of a sum of planes to the left; only with `bits`."""
+        return max(8 - (self.bits or 0) - self.shift, 0)
+
+    @property
+    def has_writer(self) -> bool:
+        """There is an assembly loop that writes the table words of two pixels."""
+        return (
+            self.lanes == 2
+            and self.bits is not None
+            and self.zero_is_min
+            and self.parts == 1
+            and self.size % (4 * _WORD) == 0
+            and self.right <= _HALF_SHIFT
+        )
 
     @property
     def part(self) -> int:

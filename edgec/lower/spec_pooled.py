@@ -69,6 +69,7 @@ class PooledConv:
         builder: of the responses.
         index_bits: of a stored index, see `PoolKernelConfig`.
         bits: width of activations; None: an argument of the kernel.
+        saturates: outputs are clamped to the codes of int8 and no further.
         zero_is_code_min: the zero point of x is -128 (activations behind a rectifier).
         keep_rows: the table holds all pair rows.
         tables_in_ram: the pool or its look-up table is copied to scratch memory first.
@@ -87,6 +88,7 @@ class PooledConv:
     builder: ResponseKind
     index_bits: int
     bits: int | None
+    saturates: bool
     zero_is_code_min: bool
     keep_rows: bool = False
     tables_in_ram: bool = False
@@ -351,11 +353,6 @@ class PooledConv:
     def writes_at_end(self) -> bool:
         """All of x has been read before the first element of y is written."""
         return self.chunks > 1 or self.out_pairs == 1
-
-    @property
-    def writes_rows_in_order(self) -> bool:
-        """Rows of y are written in order; else row y + out_pairs behind row y."""
-        return self.chunks > 1 or self.out_pairs == 1 or self.lanes == 1
 
     # ---- For reports ----
 

@@ -4,7 +4,7 @@
 looks every weight vector up, bit plane by bit plane: the form of Li & Gupta (MLSys 2022).
 
 Both serve convolutions of one group and matrix products; those have a window of 1x1 over an image
-[1, rows, depth].  Indices are stored filter by filter, the groups of a tap innermost.
+of rows.
 """
 
 from __future__ import annotations
@@ -32,7 +32,6 @@ class _PooledDense:
     Attributes:
         window: geometry.
         out_channels: filters.
-        pool_size: vectors of the pool.
         group: weights of a vector.
         index_bits: of a stored index.
         bits: width of activations; None: an argument of the kernel.
@@ -42,7 +41,6 @@ class _PooledDense:
 
     window: Window
     out_channels: int
-    pool_size: int
     group: int
     index_bits: int
     bits: int | None
@@ -73,13 +71,14 @@ class _PooledDense:
         w = self.window
         x = describe_image(w.height, w.width, w.channels)
         y = describe_image(w.out_height, w.out_width, self.out_channels)
-        pool = f"pool [{self.pool_size}, {self.group}] {how}"
-        return f"Pooled convolution {x} to {y}, {describe_window(w)}, {pool}"
+        return f"Pooled convolution {x} to {y}, {describe_window(w)}, {how}"
 
 
 @dataclass(frozen=True, slots=True)
 class PooledDecode(_PooledDense):
     """Expands the indices of a batch of filters, then computes their outputs for all pixels.
+
+    Indices are stored as [filter, tap, vector].
 
     Attributes:
         batch: filters expanded at a time; a multiple of `block`, or all.
@@ -156,18 +155,23 @@ class PooledDecode(_PooledDense):
 
     def describe(self) -> str:
         """What the function computes, in words."""
-        return self._describe(f"decoded {self.batch} filters at a time")
+        return self._describe(f"{self.batch} filters decoded at a time")
 
 
 @dataclass(frozen=True, slots=True)
 class PooledDirect(_PooledDense):
     """Looks up, for each filter, vector and bit plane, the sum of the weights whose bit is set.
 
+    A vector's bit planes are found once for all filters; so indices are stored as [tap, vector,
+    filter].
+
     Attributes:
+        pool_size: vectors of the pool.
         builder: whose look-up table it is, `BITSERIAL` or `NIBBLE`.
     """
 
     family: ClassVar[str] = "pooled_direct"
+    pool_size: int
     builder: ResponseKind
 
     @property
@@ -202,12 +206,12 @@ class PooledDirect(_PooledDense):
 
     @property
     def indices_start(self) -> int:
-        """Place of the expanded indices; before them uint16 [look_ups, planes, parts]: rows."""
-        return 2 * self.look_ups * self.planes * self.parts
+        """Place of the expanded indices, behind the sums uint32 [out_channels]."""
+        return _WORD_BYTES * self.out_channels
 
     @property
     def scratch_bytes(self) -> int:
-        """Offsets of rows and indices."""
+        """Sums and indices."""
         return self.indices_start + (self.out_channels * self.look_ups if self.unpacks else 0)
 
     def describe(self) -> str:

@@ -11,7 +11,8 @@ Rules:
 2. frame: operators of free layout work in the chosen frame; constants are rearranged at once.
 3. input: a graph input is stored in the order its readers want (`Graph.input_layouts`).
 4. output: a graph output stays in the order it is computed in (`Graph.output_layouts`).
-5. columns: a `Gemm` of a flattened tensor gets its weight columns in the tensor's order.
+5. columns: a `Gemm` of a flattened tensor gets its weight columns in the tensor's order, unless
+   they come from a weight pool, whose vectors lie along them.
 6. unit axes: moving axes of length 1 is a `Reshape`.
 """
 

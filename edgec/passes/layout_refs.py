@@ -169,12 +169,17 @@ def collect(graph: Graph) -> Refs:
         reader = None if freedom[node.output] is Freedom.FIXED else node.output
         for name in node.inputs:
             if name in refs:
-                use = Use(refs[name], reader, free_tail=isinstance(node.attrs, ops.Gemm))
+                use = Use(refs[name], reader, free_tail=has_free_columns(graph, node))
                 uses[refs[name].root].append(use)
     for name in graph.outputs:
         uses[refs[name].root].append(Use(refs[name], None, is_output=True))
     frozen_uses = {name: tuple(found) for name, found in uses.items()}
     return Refs(shapes, freedom, refs, frozen_uses, frozenset(aliases))
+
+
+def has_free_columns(graph: Graph, node: Node) -> bool:
+    """Whether the weight columns of a node may change places: vectors of a pool lie along them."""
+    return isinstance(node.attrs, ops.Gemm) and graph.constants[node.inputs[1]].pooled is None
 
 
 def _alias(

@@ -19,6 +19,7 @@ from edgec.passes.layout_refs import (
     Ref,
     Refs,
     compose,
+    has_free_columns,
     output_layout,
     place,
 )
@@ -121,7 +122,8 @@ class _Writer:
         available = self._refs.order(wanted.root, self._frames[wanted.root])
         tail = wanted.groups[-1]
         lead = wanted.order[: len(wanted.order) - len(tail)]
-        if wanted.order == available or lead != available[: len(lead)]:
+        bound = lead != available[: len(lead)] or not has_free_columns(self._graph, node)
+        if wanted.order == available or bound:
             return self._fetch(wanted, node.inputs[0]), weight
         new_tail = available[len(lead) :]
         sizes = [self._refs.shapes[wanted.root][axis] for axis in tail]

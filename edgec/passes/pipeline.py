@@ -15,6 +15,7 @@ from edgec.passes.fuse_pad import fuse_pad
 from edgec.passes.fuse_residual import fuse_residual, residual_notes
 from edgec.passes.hoist_clip import hoist_clip
 from edgec.passes.layout import layout
+from edgec.passes.merge_moves import merge_moves
 from edgec.passes.merge_reduce import merge_reduce
 from edgec.passes.pool_layers import pool_layers, pool_notes
 from edgec.passes.remove_constant_channels import removal_notes, remove_constant_channels
@@ -30,6 +31,8 @@ REAL_PASSES = (
     Pass("fuse_matmul", Stage.REAL, Stage.REAL, fuse_matmul),
     Pass("fuse_attention", Stage.REAL, Stage.REAL, fuse_attention),
     Pass("layout", Stage.REAL, Stage.REAL, layout),
+    Pass("simplify", Stage.REAL, Stage.REAL, simplify),
+    Pass("merge_moves", Stage.REAL, Stage.REAL, merge_moves),
     Pass("sink_reshape", Stage.REAL, Stage.REAL, sink_reshape),
     Pass("simplify", Stage.REAL, Stage.REAL, simplify),
     # Its factors and summands may lie beyond transposes that are gone now.

@@ -7,7 +7,7 @@ pool of least error (`refine`), its int8 form (`codebook`), the pass over a netw
 networks run in onnxruntime through `frontend`.  May import: layers 0 to 2.
 """
 
-from edgec.weightpool.compress import compress_graph, compress_graphs
+from edgec.weightpool.compress import compress_graph, compress_graphs, report_of
 from edgec.weightpool.report import CompressionReport, LayerCompression, StoredSizes
 
 __all__ = [
@@ -16,4 +16,5 @@ __all__ = [
     "StoredSizes",
     "compress_graph",
     "compress_graphs",
+    "report_of",
 ]

@@ -94,6 +94,24 @@ def compress_graphs(
     )
 
 
+def report_of(
+    before: Graph,
+    after: Graph,
+    calibration: Mapping[str, Array] | None,
+    options: PoolingOptions,
+) -> CompressionReport:
+    """The report of a network that changed after `compress_graph`, by fine-tuning.
+
+    Args:
+        before: what was compressed.
+        after: what became of it; the same node and value names.
+        calibration: as for `compress_graphs`.
+        options: as they were.
+    """
+    data = None if calibration is None else checked_calibration(before, calibration)
+    return summarized(Network(before, data, choose_layers(before, options)), after, options)
+
+
 def _check_size(networks: Sequence[Network], options: PoolingOptions) -> None:
     vectors = sum(layer.vectors for network in networks for layer in network.choice.pooled)
     if vectors < options.size:

@@ -2,8 +2,8 @@
 
 With inputs x, wanted outputs t, weights w and a free bias, the mean squared error of an output
 channel is, up to a constant, ``(w - w*) H (w - w*)``: H is the covariance of x and w* the linear
-regression of t on x.  While x and t come from the float network, w* is the layer's own weight; when
-x comes from the network as far as it is compressed, w* also makes up for errors made before.
+regression of t on x.  Where x and t come from the float network, w* is the layer's own weight;
+`observed` has the case that they do not.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import numpy as np
 from edgec.dtypes import Array
 from edgec.weightpool.vectors import PoolLayer, input_rows
 
-DAMPING = 0.01
+DAMPING = 0.03
 """Added to the diagonal of H, as a share of its mean: what calibration data did not show."""
-MOST_ROWS = 65_536
-"""Output elements of a layer that moments are taken over; more are sampled."""
+MOST_ELEMENTS = 1 << 25
+"""Elements of the inputs of a layer that are looked at; more are sampled."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,8 +30,7 @@ class Objective:
         hessian: float64 [K, K], H with damping; positive definite.
         inputs: float64 [K], mean of x.
         outputs: float64 [O], mean of t.
-        power: sum over output channels of the variance of t; 0 without data.
-        floor: sum over output channels of the error that w* itself leaves.
+        power: sum over output channels of the variance of t; 0 for a constant layer.
     """
 
     target: Array
@@ -39,10 +38,9 @@ class Objective:
     inputs: Array
     outputs: Array
     power: float
-    floor: float
 
     def error(self, rows: Array) -> Array:
-        """Error [O] of weights [O, K], without `floor`."""
+        """Error [O] of weights [O, K], beyond the least."""
         gap = rows - self.target
         return np.asarray(np.sum((gap @ self.hessian) * gap, axis=1))
 
@@ -56,62 +54,59 @@ def plain_objective(layer: PoolLayer) -> Objective:
     rows = layer.rows
     count = rows.shape[1]
     power = float(np.sum(rows**2))
-    return Objective(rows, np.eye(count), np.zeros(count), layer.bias, power, 0.0)
+    return Objective(rows, np.eye(count), np.zeros(count), layer.bias, power)
+
+
+def damped(covariance: Array, layer: PoolLayer) -> Array:
+    """H from a covariance [K, K], positive definite."""
+    mean = float(np.trace(covariance)) / max(int(layer.present.sum()), 1)
+    damping = DAMPING * mean if mean > 0 else 1.0
+    return np.asarray(covariance + damping * np.eye(len(covariance)))
+
+
+def sampled_rows(
+    layer: PoolLayer, x: Array, samples: int, rng: np.random.Generator
+) -> tuple[Array, Array | slice]:
+    """What output elements of a layer read, and which elements these are.
+
+    Args:
+        layer: the layer.
+        x: float32 [N, ...], its input for N of the calibration samples.
+        samples: calibration samples in all: they share `MOST_ELEMENTS`.
+        rng: picks the elements where there are too many.
+
+    Returns:
+        float32 [R, K], and the numbers [R] of the output elements, or all.
+    """
+    rows = input_rows(layer, x)
+    most = max(MOST_ELEMENTS // (rows.shape[1] * samples), 1) * len(x)
+    if len(rows) <= most:
+        return rows, slice(None)
+    picked = np.sort(rng.choice(len(rows), most, replace=False))
+    return rows[picked], picked
 
 
 class Moments:
-    """Running sums over calibration data."""
+    """Running sums over what a layer of the float network reads."""
 
-    def __init__(self, layer: PoolLayer, samples: int, rng: np.random.Generator) -> None:
-        """For a layer.
-
-        Args:
-            layer: the layer.
-            samples: calibration samples that will come.
-            rng: picks output elements where there are too many.
-        """
+    def __init__(self, layer: PoolLayer) -> None:
+        """No samples yet."""
         self._layer = layer
-        self._rng = rng
-        self._most = max(MOST_ROWS // samples, 1)
         size = layer.rows.shape[1]
         self._count = 0
         self._x = np.zeros(size)
-        self._t = np.zeros(layer.outputs)
-        self._tt = 0.0
         self._xx = np.zeros((size, size))
-        self._tx = np.zeros((layer.outputs, size))
 
-    def update(self, x: Array, wanted: Array) -> None:
-        """Take in some samples.
-
-        Args:
-            x: float32 [N, ...], the layer's input.
-            wanted: float32 [N, ..., O], what it should compute.
-        """
-        rows = input_rows(self._layer, x)
-        wanted = wanted.reshape(len(rows), -1)
-        most = self._most * len(x)
-        if len(rows) > most:
-            picked = self._rng.choice(len(rows), most, replace=False)
-            rows, wanted = rows[picked], wanted[picked]
+    def update(self, rows: Array) -> None:
+        """Take in float32 rows [R, K]."""
         self._count += len(rows)
         self._x += rows.sum(0, dtype=np.float64)
-        self._t += wanted.sum(0, dtype=np.float64)
-        self._tt += float(np.sum(wanted.astype(np.float64) ** 2))
         self._xx += rows.T @ rows
-        self._tx += wanted.T @ rows
 
     def objective(self) -> Objective:
         """The error that the sums describe."""
-        x, t = self._x / self._count, self._t / self._count
-        covariance = self._xx / self._count - np.outer(x, x)
-        cross = self._tx / self._count - np.outer(t, x)
-        mean = float(np.trace(covariance)) / max(int(self._layer.present.sum()), 1)
-        damping = DAMPING * mean if mean > 0 else 1.0
-        hessian = covariance + damping * np.eye(len(x))
-        rows = self._layer.rows
-        moved = np.linalg.solve(hessian, (cross - rows @ covariance).T).T
-        target = rows + np.where(self._layer.present, moved, 0.0)
-        power = max(self._tt / self._count - float(t @ t), 0.0)
-        explained = np.sum(cross * target) * 2 - np.sum((target @ covariance) * target)
-        return Objective(target, hessian, x, t, power, max(power - float(explained), 0.0))
+        rows, mean = self._layer.rows, self._x / self._count
+        covariance = self._xx / self._count - np.outer(mean, mean)
+        power = max(float(np.sum((rows @ covariance) * rows)), 0.0)
+        outputs = rows @ mean + self._layer.bias
+        return Objective(rows, damped(covariance, self._layer), mean, outputs, power)

@@ -34,7 +34,13 @@ def least_distance(events: list[Event]) -> int:
 def events_of(spec: object, operand: int = 0) -> list[Event]:
     """Reads of one operand and all writes of a kernel, in order."""
     match spec:
-        case s.Conv2D():
+        case s.PooledDecode() if spec.batch == spec.out_channels and not spec.needs_patch:
+            rows = s.Gemm(spec.window.out_pixels, spec.depth, spec.out_channels, spec.shift)
+            return list(_gemm(rows))
+        case s.PooledDecode():
+            assert spec.batch == spec.out_channels, "the output must not overlap x"
+            return list(_conv2d(spec))
+        case s.Conv2D() | s.PooledDirect():
             return list(_conv2d(spec))
         case s.DenseDsp():
             return list(_dense_dsp(spec))
@@ -76,7 +82,7 @@ def _raster(window: Window) -> Iterator[tuple[int, int, int]]:
         yield number, oy, ox
 
 
-def _conv2d(spec: s.Conv2D) -> Iterator[Event]:
+def _conv2d(spec: s.Conv2D | s.PooledDecode | s.PooledDirect) -> Iterator[Event]:
     w = spec.window
     for number, oy, ox in _raster(w):
         for pixel in _pixels(w, oy, ox):

@@ -11,6 +11,7 @@ from edgec.codegen.contexts import KernelContext
 from edgec.codegen.library import render_kernel
 from edgec.ir.ops import PadMode, ReduceKind
 from edgec.lower import spec as s
+from edgec.lower.pool_tables import ResponseKind
 from edgec.lower.window import Window
 from edgec.resources import data_dir
 from edgec.toolchain import process
@@ -22,6 +23,7 @@ _WINDOW = Window(5, 6, 4, 5, 6, 3, 3, 1, 1, 1, 1, 1, 1)
 _VALID = Window(5, 6, 4, 3, 2, 3, 3, 1, 2, 0, 0, 1, 1)
 _DILATED = Window(9, 9, 4, 9, 9, 3, 3, 1, 1, 2, 2, 2, 2)
 _ODD = Window(5, 5, 3, 3, 3, 2, 2, 2, 2, 1, 1, 1, 1)
+_POINTWISE = Window(5, 5, 12, 5, 5, 1, 1, 1, 1, 0, 0, 1, 1)
 _LOOPS = (s.Loop(6, (4, 0)), s.Loop(4, (1, 1)))
 
 KERNELS: dict[str, s.KernelSpec] = {
@@ -36,6 +38,11 @@ KERNELS: dict[str, s.KernelSpec] = {
     "depthwise_multiplier_residual": s.Depthwise(_WINDOW, 2, 32, residual_shift=12),
     "depthwise_odd": s.Depthwise(_ODD, 1, 32),
     "gemm": s.Gemm(4, 16, 10, 32),
+    "pooled_decode": s.PooledDecode(_WINDOW, 8, 4, 6, 8, 32, None, 8),
+    "pooled_decode_rows": s.PooledDecode(_POINTWISE, 10, 8, 8, 8, 32, 12, 10),
+    "pooled_decode_runtime": s.PooledDecode(_ODD, 10, 8, 6, None, 32, None, 4),
+    "pooled_direct": s.PooledDirect(_WINDOW, 8, 4, 6, 4, 32, 12, 64, ResponseKind.BITSERIAL),
+    "pooled_direct_runtime": s.PooledDirect(_ODD, 6, 8, 8, None, 32, None, 17, ResponseKind.NIBBLE),
     "conv_transpose": s.ConvTranspose(_WINDOW, 8, 1, 32),
     "add_broadcast": s.Add(_LOOPS, 12),
     "mul": s.Mul((s.Loop(24, (1, 1)),), 32),
@@ -106,7 +113,8 @@ def test_every_kernel_compiles_clean(target: tuple[str, ...], tmp_path: Path) ->
         for name, spec in KERNELS.items()
     ]
     addresses = ", ".join(f"(function_t)kernel_{name}" for name in KERNELS)
-    own = ("dsp.h", "math.h", "params.h", "window.h")
+    pool = ("pool_indices.h", "pool_responses.h")
+    own = ("dsp.h", "math.h", "params.h", *pool, "window.h")
     headers = ("stdbool.h", "string.h", *(f"edgec/{name}" for name in own))
     source = tmp_path / "kernels.c"
     source.write_text(

@@ -61,7 +61,7 @@ def random_network(seed: int, size: int = 64, group: int = 8) -> Graph:
         weight = add_weight(s, pool, outputs, kernel, kernel, channels)
         bias = s.normal(s.builder.fresh("bias"), outputs)
         y, channels = s(ops.Clip(0.0), s(attrs, y, weight, bias)), outputs
-    y = s(ops.Gemm(), y, add_weight(s, pool, 11, channels))
+    y = s(ops.Gemm(), y, add_weight(s, pool, 11, channels), "")
     y = s(ops.Reduce(ops.ReduceKind.MEAN, (1, 2), keepdims=False), y)
     fc = add_weight(s, pool, 7, 11)
     return s.graph(s(ops.Gemm(), y, fc, s.normal("fc_bias", 7)))
@@ -122,7 +122,7 @@ def test_the_chain_of_operators():
     s = Sketch()
     pool = random_pool(s.rng, 16, 8)
     x = s.input("x", 1, 5, 5, 12)
-    y = s(ops.Conv(), x, add_weight(s, pool, 4, 3, 3, 12))
+    y = s(ops.Conv(), x, add_weight(s, pool, 4, 3, 3, 12), "")
     model = export_real(s.graph(y))
     assert [n.op_type for n in model.graph.node] == [
         *("Transpose", "Cast", "Gather", "Reshape", "Slice", "Transpose"),
@@ -166,7 +166,7 @@ def test_onnxruntime_and_the_round_trip(seed, tmp_path):
 def test_a_weight_that_two_layers_share_is_stored_once(tmp_path):
     s = Sketch()
     weight = add_weight(s, random_pool(s.rng, 16, 4), 8, 1, 1, 8)
-    y = s(ops.Conv(), s(ops.Conv(), s.input("x", 1, 3, 3, 8), weight), weight)
+    y = s(ops.Conv(), s(ops.Conv(), s.input("x", 1, 3, 3, 8), weight, ""), weight, "")
     graph = s.graph(y)
     model = export_real(graph)
     assert sum(n.op_type == "Gather" for n in model.graph.node) == 1
@@ -178,7 +178,7 @@ def test_a_pooled_gemm_behind_a_flattened_image_survives_the_layout_pass(tmp_pat
     s = Sketch()
     x = s.input("x", 1, 4, 3, 8)
     flat = s(ops.Reshape((1, 96)), s(ops.Clip(0.0), x))
-    graph = s.graph(s(ops.Gemm(), flat, add_weight(s, random_pool(s.rng, 16, 8), 5, 96)))
+    graph = s.graph(s(ops.Gemm(), flat, add_weight(s, random_pool(s.rng, 16, 8), 5, 96), ""))
     graph = graph.replace(input_layouts={"x": (0, 2, 3, 1)})
     path = file_of(export_real(graph, model_layout=True), tmp_path / "m.onnx")
     back = run_passes(import_model(path), REAL_PASSES).graph
@@ -188,7 +188,7 @@ def test_a_pooled_gemm_behind_a_flattened_image_survives_the_layout_pass(tmp_pat
 def test_weights_without_symmetric_scales_are_a_bug():
     s = Sketch()
     x = s.input("x", 1, 8)
-    y = s(ops.Gemm(), x, add_weight(s, random_pool(s.rng, 16, 8), 5, 8))
+    y = s(ops.Gemm(), x, add_weight(s, random_pool(s.rng, 16, 8), 5, 8), "")
     weight = s.builder.constants["weight0"]
     single = Constant("weight0", weight.array, QuantParams.per_tensor(0.1, 0), weight.pooled)
     s.builder.constants["weight0"] = single
@@ -196,7 +196,7 @@ def test_weights_without_symmetric_scales_are_a_bug():
         export_real(s.graph(y))
 
 
-# -- quantization -----------------------------------------------------------------------------------
+# -- quantization ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -243,7 +243,7 @@ def test_inspect_shows_the_pool(tmp_path):
     assert "64 vectors of 8, 6-bit indices" in text.getvalue()
 
 
-# -- whole networks ---------------------------------------------------------------------------------
+# -- whole networks --------------------------------------------------------------------------------
 
 
 def check_network(path: Path, folder: Path, layers: int, rest_bytes: int) -> None:

@@ -23,19 +23,19 @@ BASE = (
 MIDDLE = (
     *("integer", "inspection", "quantization", "checks", "fits", "session", "evaluation"),
     *("report", "report_build", "report_text", "console", "stack", "firmware", "report_bundle"),
-    "pooling",
+    *("pooling", "accuracy", "compression", "compression_text"),
 )
 LAYERS = {
     **dict.fromkeys(BASE, 0),
     "ir": 1,
     **dict.fromkeys(("frontend", "interp", "memory", "board"), 2),
-    **dict.fromkeys(("quant", "toolchain", "timing"), 3),
+    **dict.fromkeys(("quant", "weightpool", "toolchain", "timing"), 3),
     **dict.fromkeys(("passes", "lower"), 4),
     **dict.fromkeys(("codegen", "templates", "sim"), 5),
     **dict.fromkeys(MIDDLE, 6),
     "profile": 7,
     **dict.fromkeys(("driver", "budget", "bundle"), 8),
-    **dict.fromkeys(("cli", "cli_errors", "cli_options", "__main__"), 9),
+    **dict.fromkeys(("cli", "cli_errors", "cli_options", "cli_compress", "__main__"), 9),
 }
 
 ONLY_IN = {
@@ -45,7 +45,7 @@ ONLY_IN = {
     "onnxruntime": ("frontend",),
     "jinja2": ("codegen",),
     "subprocess": ("toolchain",),
-    "typer": ("cli", "cli_options"),
+    "typer": ("cli", "cli_options", "cli_compress"),
     "unicorn": ("sim",),
     "capstone": ("timing",),
     "serial": ("sim",),

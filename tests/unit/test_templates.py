@@ -14,7 +14,10 @@ from edgec.lower.spec_base import Plain
 
 KERNELS = TEMPLATES / "kernels"
 SPECS = {spec.family: spec for spec in specs.KernelSpec.__args__}
-_NOT_FOR_TEMPLATES = {"scratch_bytes", "macs", "out_elements", "out_bytes", "out_pixels"}
+_NOT_FOR_TEMPLATES = {
+    *("scratch_bytes", "macs", "out_elements", "out_bytes", "out_pixels"),
+    "vectors",
+}
 """Properties that reports and the planner use."""
 _WORDS_ONLY = {"mode", "kind"}
 """Fields that templates see as decided bools."""

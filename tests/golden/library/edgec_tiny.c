@@ -13,6 +13,9 @@
 #include "edgec/dsp.h"
 #include "edgec/math.h"
 #include "edgec/params.h"
+#include "edgec/pool_gather.h"
+#include "edgec/pool_indices.h"
+#include "edgec/pool_responses.h"
 #include "edgec/window.h"
 #include "edgec_tiny_weights.h"
 static_assert(EDGEC_TINY_NUM_STEPS == 2, "header of another model");

@@ -90,7 +90,14 @@ CASES: dict[str, tuple[str, tuple[int, ...], dict[str, np.ndarray], int, dict[st
     "elu": ("Elu", (2, 30), {}, 13, {"alpha": 0.7}),
     "softplus": ("Softplus", (2, 30), {}, 13, {}),
     "gelu": ("Gelu", (2, 30), {}, 20, {}),
+    "gelu_tanh": ("Gelu", (2, 30), {}, 20, {"approximate": "tanh"}),
     "exp": ("Exp", (2, 30), {}, 13, {}),
+    "reciprocal": ("Reciprocal", (2, 30), {}, 13, {}),
+    "pow": ("Pow", (2, 30), {"e": np.float32(3)}, 13, {}),
+    "pow_one": ("Pow", (2, 30), {"e": np.array([1.0], np.float32)}, 13, {}),
+    "layer_norm": ("LayerNormalization", (2, 5, 8), {"g": f(8), "b": f(8)}, 17, {"epsilon": 0.1}),
+    "layer_norm_two_axes": ("LayerNormalization", (2, 5, 8), {"g": f(5, 8)}, 17, {"axis": 1}),
+    "rms_norm": ("RMSNormalization", (2, 5, 8), {"g": f(8)}, 23, {"epsilon": 0.1}),
     "abs": ("Abs", (2, 30), {}, 13, {}),
     "neg": ("Neg", (2, 30), {}, 13, {}),
     "erf": ("Erf", (2, 30), {}, 13, {}),
@@ -460,5 +467,7 @@ def test_every_handler_states_its_constraints():
 def test_every_handler_is_tested():
     tested = {case[0] for case in CASES.values()} | {
         "Resize", "Upsample", "Sqrt", "Split", "ArgMax", "QuantizeLinear", "DequantizeLinear",
+        # In test_import_transformer_ops:
+        "Attention", "Einsum", "Equal", "Expand", "IsNaN", "Not", "Where",
     }  # fmt: skip
     assert set(HANDLERS) - tested == set()

@@ -1,0 +1,110 @@
+"""Networks with pooled weights for tests, as ONNX files: pools of some of their own vectors."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from edgec.dtypes import Array
+from edgec.frontend.onnx_export import export_real
+from edgec.frontend.onnx_import import import_model
+from edgec.ir import Graph, Value, ops
+from edgec.ir.graph import Constant, GraphBuilder
+from edgec.ir.infer import infer_shapes
+from edgec.ir.pool import PooledWeights, WeightPool
+from edgec.ir.qparams import QuantParams
+from edgec.passes.base import run_passes
+from edgec.passes.pipeline import REAL_PASSES
+
+GROUP = 8
+
+
+def small_network(seed: int = 3) -> Graph:
+    """REAL stage: 8x8x3 images, four convolutions with a shortcut, 10 classes."""
+    rng = np.random.default_rng(seed)
+    builder = GraphBuilder("small")
+    builder.inputs.append(builder.value(Value("x", (1, 8, 8, 3))))
+
+    def add(attrs: object, *inputs: str, name: str) -> str:
+        known = [builder.values.get(n) or builder.constants.get(n) for n in inputs]
+        (shape,) = infer_shapes(attrs, [found.shape if found else () for found in known])
+        builder.value(Value(name, shape))
+        builder.node(f"{name}_node", attrs, inputs, [name], [name])
+        return name
+
+    def conv(x: str, name: str, filters: int, size: int, stride: int = 1) -> str:
+        channels = builder.values[x].shape[3]
+        scale = np.sqrt(2 / (size * size * channels))
+        weight = rng.normal(0, scale, (filters, size, size, channels)).astype(np.float32)
+        bias = rng.normal(0, 0.1, filters).astype(np.float32)
+        pad = size // 2
+        attrs = ops.Conv((stride, stride), (pad,) * 4)
+        inputs = (x, builder.constant(f"{name}_w", weight), builder.constant(f"{name}_b", bias))
+        return add(attrs, *inputs, name=name)
+
+    def relu(x: str) -> str:
+        return add(ops.Clip(0.0, np.inf), x, name=f"{x}_relu")
+
+    first = relu(conv("x", "first", 16, 3))
+    inner = relu(conv(first, "inner", 16, 3))
+    second = conv(inner, "second", 16, 3)
+    total = relu(add(ops.Add(), second, first, name="total"))
+    wide = relu(conv(total, "wide", 32, 3, 2))
+    mean = add(ops.Reduce(ops.ReduceKind.MEAN, (1, 2), False), wide, name="mean")
+    weight = builder.constant("fc_w", rng.normal(0, 0.3, (10, 32)).astype(np.float32))
+    bias = builder.constant("fc_b", np.zeros(10, np.float32))
+    builder.outputs.append(add(ops.Gemm(), mean, weight, bias, name="scores"))
+    return builder.build()
+
+
+def pooled_network(graph: Graph, size: int = 32, seed: int = 0) -> Graph:
+    """REAL stage: convolutions of more than one tap use a pool of `size` of their vectors."""
+    weights = {
+        node.inputs[1]: graph.constants[node.inputs[1]]
+        for node in graph.nodes
+        if isinstance(node.attrs, ops.Conv) and _fits(graph.constants[node.inputs[1]], node.attrs)
+    }
+    rng = np.random.default_rng(seed)
+    every = np.concatenate([_unit(c.array).reshape(-1, GROUP) for c in weights.values()])
+    vectors = every[rng.choice(len(every), size, replace=False)]
+    load = np.maximum(np.maximum(vectors, 0).sum(1), np.maximum(-vectors, 0).sum(1)).max()
+    pool = WeightPool(np.trunc(vectors / load * 127).astype(np.int8))
+    changed = {name: _assigned(constant, pool) for name, constant in weights.items()}
+    return graph.replace(constants={**graph.constants, **changed})
+
+
+def _fits(constant: Constant, attrs: ops.Conv) -> bool:
+    shape = constant.shape
+    return attrs.group == 1 and shape[1] * shape[2] > 1 and shape[3] % GROUP == 0
+
+
+def _unit(weight: Array) -> Array:
+    flat = weight.reshape(len(weight), -1)
+    return (flat / np.abs(flat).max(axis=1, keepdims=True)).reshape(weight.shape)
+
+
+def _assigned(constant: Constant, pool: WeightPool) -> Constant:
+    weight = constant.array
+    cut = weight.reshape(*weight.shape[:-1], -1, GROUP).astype(np.float64)
+    real = pool.vectors.astype(np.float64)
+    scale = np.abs(weight).reshape(len(weight), -1).max(1) / np.abs(real).max()
+    scaled = cut / scale[:, None, None, None, None]
+    distance = (real**2).sum(1) - 2 * scaled @ real.T
+    pooled = PooledWeights(pool, distance.argmin(-1).astype(np.uint16))
+    quant = QuantParams(tuple(float(np.float32(s)) for s in scale), (0,) * len(scale), axis=0)
+    array = pooled.expand(weight.shape[-1])
+    return replace(constant, array=array, quant=quant, pooled=pooled)
+
+
+def write_pooled(graph: Graph, path: Path, size: int = 32) -> Path:
+    """The ONNX file of a pooled network."""
+    path.write_bytes(export_real(pooled_network(graph, size)).SerializeToString())
+    return path
+
+
+def pooled_file(source: Path, path: Path, size: int = 64) -> Path:
+    """An ONNX file with its convolutions pooled, inputs in the layout of the graph."""
+    real = run_passes(import_model(source), REAL_PASSES).graph
+    model = export_real(pooled_network(real, size), model_layout=True)
+    path.write_bytes(model.SerializeToString())
+    return path
