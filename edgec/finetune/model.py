@@ -16,11 +16,10 @@ from edgec.finetune.pools import TrainedPool
 from edgec.ir.graph import Graph
 from edgec.ir.pool import PooledWeights, WeightPool
 
-_MEASURED = 2560
+_MEASURED = 4096
 """Samples that statistics are taken from."""
 _RANGE_SAMPLES = 512
 """Samples that ranges are taken from."""
-_MEASURE_SEED = 7
 
 
 class Student:
@@ -47,6 +46,7 @@ class Student:
         weights = _pooled_layers(graph_float, graph_pooled)
         self.device = device
         self._samples = samples
+        self._augmentation = options.augmentation
         self._lowest = min(options.bits)
         self.network = Network(graph_float, tuple(weights)).to(device)
         self._normalize()
@@ -87,7 +87,7 @@ class Student:
             norm.reset_running_stats()
             norm.momentum = None
         with torch.no_grad(), mixed(self.device):
-            for inputs, _ in self._samples.ordered(_MEASURED, _MEASURE_SEED):
+            for inputs in self._samples.drawn(_MEASURED, self._augmentation):
                 self.network(inputs)
         for norm in self.network.norms:
             norm.momentum = 0.1
@@ -99,7 +99,7 @@ class Student:
         for each in ranges:
             each.watch(True)
         with torch.no_grad(), mixed(self.device):
-            for inputs, _ in self._samples.ordered(_RANGE_SAMPLES, _MEASURE_SEED):
+            for inputs in self._samples.drawn(_RANGE_SAMPLES, self._augmentation):
                 self.network(inputs)
         for each in ranges:
             each.watch(False, self._lowest)
@@ -121,7 +121,7 @@ class Student:
             layer.watched = []
         self.network.eval()
         with torch.no_grad():
-            for inputs, _ in self._samples.ordered(_MEASURED, _MEASURE_SEED):
+            for inputs in self._samples.drawn(_MEASURED, self._augmentation):
                 self.network(inputs)
         for layer in convolutions:
             layer.normalize()

@@ -26,9 +26,7 @@ class _RoundThrough(torch.autograd.Function):
         return codes.sub_(zero).mul_(step)
 
     @staticmethod
-    def backward(
-        ctx: Any, gradient: torch.Tensor
-    ) -> tuple[torch.Tensor, None, None, None, None]:
+    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, None, None, None, None]:
         """The gradient of x alone."""
         return gradient, None, None, None, None
 

@@ -130,11 +130,6 @@ class Training:
             step = number * self._per_epoch + index
             part, right = self._step(step, inputs, labels, options.bits[draw])
             loss, hits, seen = loss + part * len(labels), hits + right, seen + len(labels)
-        if not math.isfinite(loss):
-            raise WeightPoolError(
-                "training diverged: the loss is no finite number",
-                hint="take a lower learning rate",
-            )
         return loss / seen, hits / seen
 
     def settle(self, number: int) -> None:
@@ -210,6 +205,12 @@ class Training:
                 wanted = self._teacher(inputs).float()
             outputs = student.network(inputs).float()
         loss = self._loss(outputs, wanted, labels)
+        if not math.isfinite(float(loss.detach())):
+            raise WeightPoolError(
+                "training diverged: the loss is no finite number",
+                where=f"step {step + 1} of {self._steps}",
+                hint="take a lower learning rate",
+            )
         self._optimizer.zero_grad()
         loss.backward()
         self._optimizer.step()

@@ -70,5 +70,5 @@ def _masked(ctx: Context, logits: Tensor, mask: Tensor) -> Tensor:
         mask = Constant(mask.name, np.where(mask.array, 0.0, _LOWEST).astype(np.float32))
     if mask.dtype is not DType.INT32:
         return ctx.emit(ops.Add(), logits, finite(mask))
-    lowest = Constant("lowest", np.float32(_LOWEST))
+    lowest = Constant("lowest", np.asarray(_LOWEST, np.float32))
     return ctx.emit(ops.Where(), mask, logits, lowest, dtype=DType.FLOAT32)

@@ -8,6 +8,7 @@ is then measured on the whole network, by bisection.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -17,24 +18,18 @@ from edgec.board import Board
 from edgec.dtypes import Array
 from edgec.interp import run_graph, run_graph_batch, run_node
 from edgec.ir.graph import Graph, Node
-from edgec.ir.pool_graph import pooled_nodes, with_pooling
+from edgec.ir.pool_graph import limited_bits, pooled_nodes, with_pooling
 from edgec.lower.pool_candidates import Setting, candidates
 from edgec.lower.pool_cost import estimate
-from edgec.lower.pool_prices import prices_of
+from edgec.lower.pool_plan import PoolPlan, kernel_rules, plan_pools
 from edgec.options import MAX_ACTIVATION_BITS, PoolKernel, PoolKernelOptions, Progress
 
 _NOISE_SAMPLES = 8
 _DROP_SAMPLES = 256
+_TYPICAL_BITS = 4
+"""A plan for this width tells which look-up tables will be there."""
 _LEAST_GAIN = 0.01
 """Share of a layer's cycles that a lower width must save."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ChosenBits:
-    """The graph with its widths, and what it costs in accuracy, in words."""
-
-    graph: Graph
-    note: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +47,14 @@ class _Layer:
     noise: tuple[float, ...]
 
 
-def choose_bits(
+def plan_with_widths(
     graph: Graph,
     samples: Mapping[str, Array],
     board: Board,
     options: PoolKernelOptions,
     progress: Progress,
-) -> ChosenBits:
-    """As few bits for each layer as `options.max_drop` allows, where that saves cycles.
+) -> tuple[PoolPlan, str]:
+    """A plan with as few bits for each layer as `options.max_drop` allows, where that is faster.
 
     Args:
         graph: INTEGER stage with pooled nodes of full width, unscaled.
@@ -67,31 +62,49 @@ def choose_bits(
         board: the target.
         options: `max_drop`, and what limits the kernels.
         progress: told what is being done.
+
+    Returns:
+        The plan, and what it costs in accuracy, in words.
+
+    Raises:
+        ConfigError, WeightPoolError: as `plan_pools`.
     """
     used = {name: array[:_DROP_SAMPLES] for name, array in samples.items()}
-    setting = Setting(board, prices_of(board), options.table_bytes, options.runtime_bits)
-    layers = _layers(graph, used, setting, progress)
-    path = _path(layers)
+    narrow = plan_pools(limited_bits(graph, _TYPICAL_BITS), board, options)
+    path = _path(_layers(graph, used, board, options, narrow, progress))
     wanted = run_graph_batch(graph, used)
-    low, lost = 0, 0.0
-    high = len(path)
-    rounds = len(path).bit_length()
-    for done in range(rounds):
+    low, high = 0, len(path)
+    rounds = high.bit_length() + 1
+    done = 0
+    while low < high:
         progress("choosing widths of activations", done, rounds)
-        if low == high:
-            break
         middle = (low + high + 1) // 2
-        drop = _drop(run_graph_batch(_with_bits(graph, path[middle - 1]), used), wanted)
-        if drop <= options.max_drop:
-            low, lost = middle, drop
+        found = run_graph_batch(_with_bits(graph, path[middle - 1]), used)
+        if drop_of(found, wanted) <= options.max_drop:
+            low = middle
         else:
             high = middle - 1
-    bits = path[low - 1] if low else {}
-    return ChosenBits(_with_bits(graph, bits), _note(layers, bits, used, lost, options.max_drop))
+        done += 1
+    widths = _with_bits(graph, path[low - 1] if low else {})
+    plan = plan_pools(_relaxed(widths, plan_pools(widths, board, options)), board, options)
+    progress("choosing widths of activations", rounds - 1, rounds)
+    lost = drop_of(run_graph_batch(plan.graph, used), wanted)
+    return plan, _note(plan, len(next(iter(used.values()))), lost, options.max_drop)
+
+
+def _relaxed(graph: Graph, plan: PoolPlan) -> Graph:
+    """The graph with wider activations where the planned kernels are as fast with them."""
+    bits = {layer.output: layer.free_bits for layer in plan.layers}
+    return with_pooling(graph, lambda node, own: replace(own, activation_bits=bits[node.output]))
 
 
 def _layers(
-    graph: Graph, samples: Mapping[str, Array], setting: Setting, progress: Progress
+    graph: Graph,
+    samples: Mapping[str, Array],
+    board: Board,
+    options: PoolKernelOptions,
+    narrow: PoolPlan,
+    progress: Progress,
 ) -> list[_Layer]:
     nodes = pooled_nodes(graph)
     noise = {node.name: np.zeros(MAX_ACTIVATION_BITS) for node in nodes}
@@ -109,7 +122,7 @@ def _layers(
     return [
         _Layer(
             node.name,
-            _cycles(graph, node, setting),
+            _cycles(graph, node, board, options, narrow),
             tuple(noise[node.name] / max(signal[node.name], 1.0)),
         )
         for node in nodes
@@ -122,13 +135,26 @@ def _at_width(graph: Graph, node: Node, bits: int, found: Mapping[str, Array]) -
     return run_node(graph, replace(node, attrs=attrs), found).astype(np.float64)
 
 
-def _cycles(graph: Graph, node: Node, setting: Setting) -> tuple[float, ...]:
-    """Of the fastest kernel at each width, 1 to 8."""
-    ways = candidates(graph, node, setting, None)
+def _cycles(
+    graph: Graph, node: Node, board: Board, options: PoolKernelOptions, narrow: PoolPlan
+) -> tuple[float, ...]:
+    """Of the fastest kernel at each width, 1 to 8, with tables that a narrow network has."""
+    tables = {layer.builder for layer in narrow.layers if layer.table_bytes}
+    setting = Setting.of(board, options)
+    ways = [
+        way
+        for way in candidates(graph, node, setting, kernel_rules(graph, options).get(node.name))
+        if way.table is None or way.table.value in tables
+    ]
     costs = []
     for bits in range(1, MAX_ACTIVATION_BITS + 1):
-        legal = (way for way in ways if bits == 8 or way.kernel is not PoolKernel.EXPAND)
-        costs.append(min(estimate(way.spec, bits, setting.prices, setting.board) for way in legal))
+        legal = [way for way in ways if bits == 8 or way.kernel is not PoolKernel.EXPAND]
+        costs.append(
+            min(
+                (estimate(way.spec, bits, setting.prices, board) for way in legal),
+                default=math.inf,
+            )
+        )
     return tuple(costs)
 
 
@@ -160,34 +186,39 @@ def _with_bits(graph: Graph, bits: Mapping[str, int]) -> Graph:
     )
 
 
-def _drop(found: Mapping[str, Array], wanted: Mapping[str, Array]) -> float:
-    """Percentage points of equal classes, or of output energy where there are no classes."""
-    lost = 0.0
+def drop_of(found: Mapping[str, Array], wanted: Mapping[str, Array]) -> float:
+    """What outputs lost against those that were wanted.
+
+    Args:
+        found, wanted: codes [N, ...] by graph output.
+
+    Returns:
+        Percentage points of equal classes for a model with one output; else the largest share, in
+        percent, of the energy of an output.
+    """
+    if len(wanted) == 1:
+        ((name, exact),) = wanted.items()
+        return 100 * float(np.mean(_classes(found[name]) != _classes(exact)))
+    shares = []
     for name, exact in wanted.items():
-        a, b = (array.reshape(len(array), -1).astype(np.float64) for array in (found[name], exact))
-        if len(wanted) == 1 and b.shape[1] > 1:
-            return 100 * float(np.mean(a.argmax(1) != b.argmax(1)))
-        if len(wanted) == 1:
-            return 100 * float(np.mean(a != b))
-        lost = max(lost, 100 * float(np.sum((a - b) ** 2) / max(np.sum((b - b.mean()) ** 2), 1.0)))
-    return lost
+        signal = exact.astype(np.float64) - exact.mean()
+        error = found[name].astype(np.float64) - exact
+        shares.append(100 * float(np.sum(error**2) / max(np.sum(signal**2), 1.0)))
+    return max(shares)
 
 
-def _note(
-    layers: Sequence[_Layer],
-    bits: Mapping[str, int],
-    samples: Mapping[str, Array],
-    lost: float,
-    max_drop: float,
-) -> str:
-    count = len(next(iter(samples.values())))
-    before = sum(layer.cycles[-1] for layer in layers)
-    after = sum(layer.cycles[bits.get(layer.name, MAX_ACTIVATION_BITS) - 1] for layer in layers)
+def _classes(scores: Array) -> Array:
+    flat = scores.reshape(len(scores), -1)
+    return np.asarray(flat[:, 0] if flat.shape[1] == 1 else flat.argmax(1))
+
+
+def _note(plan: PoolPlan, samples: int, lost: float, max_drop: float) -> str:
+    lowered = sum(layer.activation_bits < MAX_ACTIVATION_BITS for layer in plan.layers)
     note = (
-        f"widths of activations lowered in {len(bits)} of {len(layers)} pooled layers: about "
-        f"{after:,.0f} instead of {before:,.0f} cycles in them; {lost:.2f} of at most "
-        f"{max_drop:g} points lost on {count} calibration samples"
+        f"widths of activations lowered in {lowered} of {len(plan.layers)} pooled layers: "
+        f"{lost:.2f} points lost on {samples} calibration samples, rounding of responses included "
+        f"(narrower activations may lose {max_drop:g})"
     )
-    if 100 / count > max_drop:
-        note += f"; one sample is {100 / count:.2g} points, more samples allow a finer choice"
+    if 100 / samples > max_drop:
+        note += f"; one sample is {100 / samples:.2g} points: more allow a finer choice"
     return note

@@ -18,11 +18,12 @@ from edgec.lower.pool_bounds import least_response_shift
 from edgec.lower.pool_config import READY_INDEX_BITS, PoolFamily, PoolKernelConfig
 from edgec.lower.pool_cost import Unit, estimate
 from edgec.lower.pool_indices import index_bytes
+from edgec.lower.pool_prices import prices_of
 from edgec.lower.pool_tables import ResponseKind
 from edgec.lower.select import FAMILIES
 from edgec.lower.spec import KernelSpec
 from edgec.lower.spec_pooled import PooledConv
-from edgec.options import PoolKernel
+from edgec.options import PoolKernel, PoolKernelOptions
 
 _ROUNDING_LIMIT = 0.5
 """Standard deviation that rounding of responses may add to an output, in steps of the output."""
@@ -72,6 +73,11 @@ class Setting:
     prices: Mapping[Unit, float]
     table_bytes: int | None
     runtime_bits: bool
+
+    @classmethod
+    def of(cls, board: Board, options: PoolKernelOptions) -> Setting:
+        """For a board and what the user asked for."""
+        return cls(board, prices_of(board), options.table_bytes, options.runtime_bits)
 
 
 def candidates(

@@ -27,9 +27,9 @@ class Unit(enum.Enum):
     """A piece of a kernel's work.
 
     Responses: PIXEL, a pixel or pair of pixels of one group made ready; MULTIPLY, the products of
-    one vector; PLANES, bit planes of one pixel and group; PART_WORD, four vectors of one plane of
-    one pixel looked up; PLANE_WORD, these added to the sums of other planes; LUT_WORD, the rest of
-    that work per four vectors; ENTRY, an index
+    one vector; PLANES, bit planes of one pixel and group; BITSERIAL_WORD and NIBBLE_WORD, four
+    vectors of one plane of one pixel looked up and added; LUT_WORD, the rest of that work per four
+    vectors; ENTRY, an index
     turned into an offset; GATHER_8 and GATHER_4, the words of one look-up added up; RUN_8 and
     RUN_4, start and end of such sums; SUM, a partial sum kept for the next chunk; LANE, an output
     of two in a word; WORD, an output of one.
@@ -42,8 +42,8 @@ class Unit(enum.Enum):
     PIXEL = "pixel"
     MULTIPLY = "multiply"
     PLANES = "planes"
-    PART_WORD = "part word"
-    PLANE_WORD = "plane word"
+    BITSERIAL_WORD = "bitserial word"
+    NIBBLE_WORD = "nibble word"
     LUT_WORD = "table word"
     ENTRY = "entry"
     GATHER_8 = "gather 8"
@@ -135,8 +135,9 @@ def _of_responses(spec: PooledConv, bits: int) -> Work:
     parts = spec.group / part_channels(spec.builder, spec.group)
     words = -(-spec.pool_size // _WORD_BYTES)
     work[Unit.PLANES] = pixels * spec.lanes * (spec.group / 8)
-    work[Unit.PART_WORD] = pixels * spec.lanes * bits * parts * words
-    work[Unit.PLANE_WORD] = pixels * spec.lanes * bits * words
+    bitserial = spec.builder is ResponseKind.BITSERIAL
+    plane_word = Unit.BITSERIAL_WORD if bitserial else Unit.NIBBLE_WORD
+    work[plane_word] = pixels * spec.lanes * bits * words * (spec.group / 8)
     work[Unit.LUT_WORD] = pixels * words
     return work
 

@@ -52,7 +52,7 @@ def _entries(spec: PooledConv, chunk: Array) -> Array:
     entries = chunk.astype(np.int64) * spec.vector_bytes + group + column + row
     by_base = entries.reshape(filters, rows // spec.rows_per_base, -1)
     last = np.arange(by_base.shape[-1]) == by_base.shape[-1] - 1
-    return (by_base | last).astype(np.uint16)
+    return np.asarray(by_base | last, np.uint16)
 
 
 def index_bytes(spec: PooledConv) -> int:

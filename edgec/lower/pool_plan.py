@@ -24,7 +24,6 @@ from edgec.lower.pool_candidates import (
     candidates,
 )
 from edgec.lower.pool_config import PoolKernelConfig
-from edgec.lower.pool_prices import prices_of
 from edgec.lower.pool_reasons import PooledLayer, record
 from edgec.lower.pool_tables import ResponseKind
 from edgec.lower.select import select_kernels
@@ -68,10 +67,10 @@ def plan_pools(graph: Graph, board: Board, options: PoolKernelOptions) -> PoolPl
         WeightPoolError: the kernel that the user asked for cannot compute a layer.
     """
     nodes = pooled_nodes(graph)
-    rules = _rules(nodes, options)
+    rules = kernel_rules(graph, options)
     if not nodes:
         return PoolPlan(graph, {}, ())
-    setting = Setting(board, prices_of(board), options.table_bytes, options.runtime_bits)
+    setting = Setting.of(board, options)
     ways = [_ways(graph, node, setting, rules.get(node.name)) for node in nodes]
     fronts = _fronts(graph, nodes, ways)
     chosen = _fitted(graph, board, nodes, fronts)
@@ -83,8 +82,13 @@ def plan_pools(graph: Graph, board: Board, options: PoolKernelOptions) -> PoolPl
     return PoolPlan(planned, configs, layers)
 
 
-def _rules(nodes: Sequence[Node], options: PoolKernelOptions) -> dict[str, PoolKernel]:
-    """The user's choice by name of the node."""
+def kernel_rules(graph: Graph, options: PoolKernelOptions) -> dict[str, PoolKernel]:
+    """The user's choice by name of the node.
+
+    Raises:
+        ConfigError: an option is for pooled layers, or for a layer, that the graph does not have.
+    """
+    nodes = pooled_nodes(graph)
     asked = options.rules or options.runtime_bits or options.activation_bits not in (8, "auto")
     if not nodes and (asked or options.table_bytes is not None):
         raise ConfigError(

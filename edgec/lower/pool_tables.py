@@ -12,7 +12,7 @@ A response is the dot product of a group of activations with a vector of the poo
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 import numpy as np
@@ -63,6 +63,10 @@ class ResponseBuilder:
     lanes: int
     row_words: int
     zero_is_min: bool
+
+    def named(self, name: str) -> ResponseBuilder:
+        """The same with another name."""
+        return replace(self, name=name)
 
     @property
     def words(self) -> int:

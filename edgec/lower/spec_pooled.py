@@ -173,12 +173,10 @@ class PooledConv:
     @property
     def shared_columns(self) -> int:
         """Zeros at the end of a row that are those at the beginning of the next one."""
+        if any(run.first == run.end for run in self.column_runs):
+            return 0  # all padding
         first, last = self.column_runs[0], self.column_runs[-1]
-        return min(first.first, last.count - last.end) if self._has_columns else 0
-
-    @property
-    def _has_columns(self) -> bool:
-        return all(run.first < run.end for run in self.column_runs)
+        return min(first.first, last.count - last.end)
 
     @property
     def pitch(self) -> int:
@@ -219,11 +217,6 @@ class PooledConv:
     def groups(self) -> int:
         """Groups of input channels."""
         return -(-self.window.channels // self.group)
-
-    @property
-    def rest_channels(self) -> int:
-        """Channels of an incomplete last group, or 0."""
-        return self.window.channels % self.group
 
     @property
     def chunks(self) -> int:
@@ -303,7 +296,7 @@ class PooledConv:
 
     @property
     def responses(self) -> ResponseBuilder:
-        """The function that builds the responses of a pair of pixels."""
+        """The function that builds the responses of a pair of pixels; the template names it."""
         return ResponseBuilder(
             kind=self.builder,
             size=self.pool_size,
@@ -311,7 +304,7 @@ class PooledConv:
             shift=self.response_shift,
             bits=self.bits,
             lanes=self.lanes,
-            name="pool_responses",
+            name="",
             row_words=self.vector_bytes // WORD_BYTES,
             zero_is_min=self.zero_is_code_min,
         )

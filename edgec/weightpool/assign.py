@@ -49,8 +49,9 @@ def assign(objective: Objective, pool: Array) -> Assignment:
         pool: float64 [S, G].
     """
     scale = _first_scale(objective, pool)
+    plan = _feedback_plan(objective, pool.shape[1])
     for _ in range(_SCALE_STEPS):
-        indices = with_feedback(objective, pool, scale)
+        indices = with_feedback(objective, pool, scale, plan)
         scale = refitted(objective, codes(indices, pool), scale)
     return descend(objective, pool, Assignment(indices, scale))
 
@@ -71,36 +72,43 @@ def refitted(objective: Objective, rows: Array, scale: Array) -> Array:
     return np.where(good, along / np.where(good, length, 1.0), scale)
 
 
-def with_feedback(objective: Objective, pool: Array, scale: Array) -> Array:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Plan:
+    """How feedback goes through a layer.
+
+    Attributes:
+        order: int64 [P], positions, those first whose errors cost most.
+        elements: int64 [K], of these positions.
+        upper: float64 [K, K], upper triangular U with ``U.T @ U = inverse(H)`` in that order.
+    """
+
+    order: Array
+    elements: Array
+    upper: Array
+
+
+def _feedback_plan(objective: Objective, group: int) -> _Plan:
+    cost = np.diag(objective.hessian).reshape(-1, group).sum(1)
+    order = np.argsort(-cost, kind="stable")
+    elements = (order[:, None] * group + np.arange(group)).reshape(-1)
+    inverse = objective.inverse[np.ix_(elements, elements)]
+    return _Plan(order, elements, np.linalg.cholesky(inverse).T)
+
+
+def with_feedback(objective: Objective, pool: Array, scale: Array, plan: _Plan) -> Array:
     """Indices [O, P], position by position, the rest making up for each error."""
-    rows = objective.target.copy()
+    rows = objective.target[:, plan.elements]
     group = pool.shape[1]
-    positions = rows.shape[1] // group
-    order = _by_importance(objective.hessian, group)
-    element = (order[:, None] * group + np.arange(group)).reshape(-1)
-    upper = _inverse_root(objective.hessian[np.ix_(element, element)])
-    rows = rows[:, element]
-    indices = np.zeros((len(rows), positions), np.int64)
-    for step, position in enumerate(order):
+    indices = np.zeros((len(rows), len(plan.order)), np.int64)
+    for step, position in enumerate(plan.order):
         here = slice(step * group, (step + 1) * group)
-        whitening = np.linalg.inv(upper[here, here])
+        whitening = np.linalg.inv(plan.upper[here, here])
         wanted, offered = rows[:, here] @ whitening, pool @ whitening
         chosen = _closest(wanted, offered, scale)
         indices[:, position] = chosen
         rest = slice((step + 1) * group, None)
-        rows[:, rest] -= (wanted - scale[:, None] * offered[chosen]) @ upper[here, rest]
+        rows[:, rest] -= (wanted - scale[:, None] * offered[chosen]) @ plan.upper[here, rest]
     return indices
-
-
-def _by_importance(hessian: Array, group: int) -> Array:
-    """Positions, those first whose errors cost most."""
-    return np.argsort(-np.diag(hessian).reshape(-1, group).sum(1), kind="stable")
-
-
-def _inverse_root(hessian: Array) -> Array:
-    """Upper triangular U with ``U.T @ U = inverse(hessian)``."""
-    inverse = np.linalg.inv(hessian)
-    return np.asarray(np.linalg.cholesky((inverse + inverse.T) / 2).T)
 
 
 def _closest(wanted: Array, offered: Array, scale: Array) -> Array:

@@ -2,13 +2,13 @@
 
 With inputs x, wanted outputs t, weights w and a free bias, the mean squared error of an output
 channel is, up to a constant, ``(w - w*) H (w - w*)``: H is the covariance of x and w* the linear
-regression of t on x.  Where x and t come from the float network, w* is the layer's own weight;
-`observed` has the case that they do not.
+regression of t on x.  Where x and t come from the float network, w* is the layer's own weight.
+Where x comes from the network as far as it is compressed, w* also makes up for errors made before.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -28,6 +28,8 @@ class Objective:
     Attributes:
         target: float64 [O, K], w*.
         hessian: float64 [K, K], H with damping; positive definite.
+        inverse: float64 [K, K], of H.
+        damping: what was added to the diagonal of H.
         inputs: float64 [K], mean of x.
         outputs: float64 [O], mean of t.
         power: sum over output channels of the variance of t; 0 for a constant layer.
@@ -35,6 +37,8 @@ class Objective:
 
     target: Array
     hessian: Array
+    inverse: Array
+    damping: float
     inputs: Array
     outputs: Array
     power: float
@@ -53,15 +57,26 @@ def plain_objective(layer: PoolLayer) -> Objective:
     """The error of the weights themselves, for want of data."""
     rows = layer.rows
     count = rows.shape[1]
-    power = float(np.sum(rows**2))
-    return Objective(rows, np.eye(count), np.zeros(count), layer.bias, power)
+    one, power = np.eye(count), float(np.sum(rows**2))
+    return Objective(rows, one, one, 0.0, np.zeros(count), layer.bias, power)
 
 
-def damped(covariance: Array, layer: PoolLayer) -> Array:
-    """H from a covariance [K, K], positive definite."""
-    mean = float(np.trace(covariance)) / max(int(layer.present.sum()), 1)
-    damping = DAMPING * mean if mean > 0 else 1.0
-    return np.asarray(covariance + damping * np.eye(len(covariance)))
+def own_objective(layer: PoolLayer, mean: Array, covariance: Array) -> Objective:
+    """The error where the layer reads what it reads in the float network.
+
+    Args:
+        layer: the layer; its own weights are the target.
+        mean: float64 [K], of what it reads.
+        covariance: float64 [K, K], of the same.
+    """
+    rows = layer.rows
+    spread = float(np.trace(covariance)) / max(int(layer.present.sum()), 1)
+    damping = DAMPING * spread if spread > 0 else 1.0
+    hessian = covariance + damping * np.eye(len(mean))
+    inverse = np.linalg.inv(hessian)
+    power = max(float(np.sum((rows @ covariance) * rows)), 0.0)
+    outputs = rows @ mean + layer.bias
+    return Objective(rows, hessian, (inverse + inverse.T) / 2, damping, mean, outputs, power)
 
 
 def sampled_rows(
@@ -87,7 +102,7 @@ def sampled_rows(
 
 
 class Moments:
-    """Running sums over what a layer of the float network reads."""
+    """Running sums over what a layer reads."""
 
     def __init__(self, layer: PoolLayer) -> None:
         """No samples yet."""
@@ -95,18 +110,35 @@ class Moments:
         size = layer.rows.shape[1]
         self._count = 0
         self._x = np.zeros(size)
+        self._t = np.zeros(layer.outputs)
+        self._tt = 0.0
         self._xx = np.zeros((size, size))
+        self._tx = np.zeros((layer.outputs, size))
 
     def update(self, rows: Array) -> None:
-        """Take in float32 rows [R, K]."""
+        """Take in what output elements read, float32 [R, K]."""
         self._count += len(rows)
         self._x += rows.sum(0, dtype=np.float64)
         self._xx += rows.T @ rows
 
-    def objective(self) -> Objective:
-        """The error that the sums describe."""
-        rows, mean = self._layer.rows, self._x / self._count
+    def update_goal(self, rows: Array, goal: Array) -> None:
+        """Take in what output elements should be, float32 [R, O], and what they read."""
+        self._t += goal.sum(0, dtype=np.float64)
+        self._tt += float(np.sum(goal.astype(np.float64) ** 2))
+        self._tx += goal.T @ rows
+
+    def own_objective(self) -> Objective:
+        """The error where the layer should compute what it does now."""
+        mean = self._x / self._count
         covariance = self._xx / self._count - np.outer(mean, mean)
-        power = max(float(np.sum((rows @ covariance) * rows)), 0.0)
-        outputs = rows @ mean + self._layer.bias
-        return Objective(rows, damped(covariance, self._layer), mean, outputs, power)
+        return own_objective(self._layer, mean, covariance)
+
+    def objective(self) -> Objective:
+        """The error against the goals; damping pulls to the layer's own weights."""
+        own = self.own_objective()
+        mean = self._t / self._count
+        cross = self._tx / self._count - np.outer(mean, own.inputs)
+        target = (cross + own.damping * self._layer.rows) @ own.inverse
+        target = np.where(self._layer.present, target, 0.0)
+        power = max(self._tt / self._count - float(mean @ mean), 0.0)
+        return replace(own, target=target, outputs=mean, power=power)

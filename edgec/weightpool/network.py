@@ -15,7 +15,7 @@ from edgec.ir.pool import PooledWeights, WeightPool
 from edgec.ir.qparams import QuantParams
 from edgec.weightpool.assign import Assignment
 from edgec.weightpool.layers import Choice
-from edgec.weightpool.moments import Moments, Objective, plain_objective
+from edgec.weightpool.moments import Moments, Objective, plain_objective, sampled_rows
 from edgec.weightpool.vectors import PoolLayer
 
 
@@ -44,12 +44,13 @@ def own_objectives(network: Network, rng: np.random.Generator) -> tuple[Objectiv
     layers = network.choice.pooled
     if network.data is None:
         return tuple(plain_objective(layer) for layer in layers)
-    moments = [Moments(layer, network.samples, rng) for layer in layers]
-    names = dict.fromkeys(n for each in layers for n in (each.node.inputs[0], each.node.output))
+    moments = [Moments(layer) for layer in layers]
+    names = dict.fromkeys(layer.node.inputs[0] for layer in layers)
     for _, batch in activations(network.graph, list(names), network.data):
         for layer, each in zip(layers, moments, strict=True):
-            each.update(batch[layer.node.inputs[0]], batch[layer.node.output])
-    return tuple(each.objective() for each in moments)
+            x = batch[layer.node.inputs[0]]
+            each.update(sampled_rows(layer, x, network.samples, rng)[0])
+    return tuple(each.own_objective() for each in moments)
 
 
 def objective_within(
@@ -58,7 +59,7 @@ def objective_within(
     """A layer's error when it reads what a partly compressed network computes.
 
     Where the layer's output only goes into a sum, it is the float network's sum that is wanted, so
-    that the layer also makes up for the error of the other summand.
+    that the layer also makes up for the error of the other term.
 
     Args:
         network: the network.
@@ -68,7 +69,7 @@ def objective_within(
     """
     if network.data is None:
         return plain_objective(layer)
-    moments = Moments(layer, network.samples, rng)
+    moments = Moments(layer)
     source, wanted = layer.node.inputs[0], layer.node.output
     other = _other_summand(network.graph, wanted)
     reached = network.graph.consumers[wanted][0].output if other else wanted
@@ -76,8 +77,10 @@ def objective_within(
     before = activations(network.graph, [reached], network.data)
     now = activations(current, read, network.data)
     for (_, float_batch), (_, batch) in zip(before, now, strict=True):
+        rows, picked = sampled_rows(layer, batch[source], network.samples, rng)
         goal = float_batch[reached] - batch[other] if other else float_batch[reached]
-        moments.update(batch[source], goal)
+        moments.update(rows)
+        moments.update_goal(rows, goal.reshape(-1, layer.outputs)[picked])
     return moments.objective()
 
 

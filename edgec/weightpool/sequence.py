@@ -53,10 +53,10 @@ def decide(network: Network, pool: WeightPool, rng: np.random.Generator) -> Deci
             objectives.append(objective)
             assignments.append(found)
         elif assignments and network.data is not None and _can_follow(network.graph, node):
-            other = pool_layer(network.graph, node, pool.group)
-            objective = objective_within(network, current, other, rng)
+            layer = pool_layer(network.graph, node, pool.group)
+            objective = objective_within(network, current, layer, rng)
             bias = objective.bias(objective.target)
-            current = with_weights(current, other, objective.target, bias)
+            current = with_weights(current, layer, objective.target, bias)
     return Decided(current, tuple(objectives), tuple(assignments))
 
 

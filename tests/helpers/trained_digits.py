@@ -82,9 +82,9 @@ def trained_digits() -> Graph:
     graph, data = digits_graph(), digits()
     network = Network(graph)
     x, y = torch.from_numpy(data.train_x), torch.from_numpy(data.train_y)
-    optimizer = torch.optim.Adam(network.parameters(), lr=0.01)
+    optimizer = torch.optim.Adam(network.parameters(), lr=0.02)
     generator = torch.Generator().manual_seed(0)
-    for _ in range(12):
+    for _ in range(6):
         for index in torch.randperm(len(y), generator=generator).split(64):
             loss = torch.nn.functional.cross_entropy(network({"x": x[index]}), y[index])
             optimizer.zero_grad()

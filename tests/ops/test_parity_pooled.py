@@ -2,7 +2,6 @@
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 from c_programs import BUILDS, SANITIZE, Build
 from emulated import BOARDS, check_emulated, need_emulator

@@ -43,6 +43,38 @@ KERNELS: dict[str, s.KernelSpec] = {
     "pooled_decode_runtime": s.PooledDecode(_ODD, 10, 8, 6, None, 32, None, 4),
     "pooled_direct": s.PooledDirect(_WINDOW, 8, 4, 6, 4, 32, 12, 64, ResponseKind.BITSERIAL),
     "pooled_direct_runtime": s.PooledDirect(_ODD, 6, 8, 8, None, 32, None, 17, ResponseKind.NIBBLE),
+    "pooled_conv": s.PooledConv(
+        window=_WINDOW,
+        out_channels=6,
+        pool_size=10,
+        group=4,
+        chunk_groups=1,
+        lanes=2,
+        response_shift=3,
+        shift=32,
+        builder=ResponseKind.BITSERIAL,
+        index_bits=4,
+        bits=4,
+        saturates=True,
+        zero_is_code_min=True,
+        residual_shift=12,
+    ),
+    "pooled_conv_chunks_runtime": s.PooledConv(
+        window=_POINTWISE,
+        out_channels=10,
+        pool_size=6,
+        group=8,
+        chunk_groups=1,
+        lanes=1,
+        response_shift=0,
+        shift=32,
+        builder=ResponseKind.MULTIPLY,
+        index_bits=16,
+        bits=None,
+        saturates=False,
+        zero_is_code_min=False,
+        tables_in_ram=True,
+    ),
     "conv_transpose": s.ConvTranspose(_WINDOW, 8, 1, 32),
     "add_broadcast": s.Add(_LOOPS, 12),
     "mul": s.Mul((s.Loop(24, (1, 1)),), 32),
@@ -113,7 +145,7 @@ def test_every_kernel_compiles_clean(target: tuple[str, ...], tmp_path: Path) ->
         for name, spec in KERNELS.items()
     ]
     addresses = ", ".join(f"(function_t)kernel_{name}" for name in KERNELS)
-    pool = ("pool_indices.h", "pool_responses.h")
+    pool = ("pool_gather.h", "pool_indices.h", "pool_responses.h")
     own = ("dsp.h", "math.h", "params.h", *pool, "window.h")
     headers = ("stdbool.h", "string.h", *(f"edgec/{name}" for name in own))
     source = tmp_path / "kernels.c"

@@ -126,17 +126,23 @@ UNARY = {
     UnaryKind.SQRT: np.sqrt,
     UnaryKind.ERF: erf,
     UnaryKind.GELU: lambda x: 0.5 * x * (1 + erf(x / math.sqrt(2))),
+    UnaryKind.RECIPROCAL: lambda x: 1 / x,
+    UnaryKind.POW: lambda x: x**0.25,
+    UnaryKind.GELU_TANH: lambda x: (
+        0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
+    ),
+    UnaryKind.SWISH: lambda x: x / (1 + np.exp(-0.25 * x)),
     UnaryKind.IDENTITY: lambda x: x,
 }
 
 
-@pytest.mark.parametrize("kind", UnaryKind)
+@pytest.mark.parametrize("kind", [kind for kind in UnaryKind if kind is not UnaryKind.NOT])
 def test_unary(kind):
     s = Sketch()
     x = s.input("x", 1, 3, 5)
     graph = s.graph(s(ops.Unary(kind, 0.25, 0.4), x))
     data = np.random.default_rng(0).normal(size=(1, 3, 5)) * 3
-    data = np.abs(data) if kind is UnaryKind.SQRT else data
+    data = np.abs(data) if kind in (UnaryKind.SQRT, UnaryKind.POW) else data
     (y,) = run(graph, x=data)
     np.testing.assert_allclose(y, UNARY[kind](data), rtol=1e-5, atol=1e-6)
 

@@ -143,7 +143,9 @@ def cases(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Array, Array]
     return path, table, expected
 
 
-@pytest.mark.parametrize("build", BUILDS, ids=str)
+@pytest.mark.parametrize(
+    "build", [*BUILDS, Build("gcc", ("-O2", "-DEDGEC_HALF_PRODUCTS=1"))], ids=str
+)
 def test_c_equals_python(build: Build, cases: tuple[Path, Array, Array], tmp_path: Path):
     path, table, expected = cases
     program = build.compile([PROBE], [RUNTIME_INCLUDE], tmp_path / "probe")

@@ -30,7 +30,7 @@ LAYERS = {
     "ir": 1,
     **dict.fromkeys(("frontend", "interp", "memory", "board"), 2),
     **dict.fromkeys(("quant", "weightpool", "toolchain", "timing"), 3),
-    **dict.fromkeys(("passes", "lower"), 4),
+    **dict.fromkeys(("passes", "lower", "finetune"), 4),
     **dict.fromkeys(("codegen", "templates", "sim"), 5),
     **dict.fromkeys(MIDDLE, 6),
     "profile": 7,
@@ -49,6 +49,7 @@ ONLY_IN = {
     "unicorn": ("sim",),
     "capstone": ("timing",),
     "serial": ("sim",),
+    "torch": ("finetune",),
 }
 
 

@@ -17,6 +17,7 @@ SPECS = {spec.family: spec for spec in specs.KernelSpec.__args__}
 _NOT_FOR_TEMPLATES = {
     *("scratch_bytes", "macs", "out_elements", "out_bytes", "out_pixels"),
     "vectors",
+    *("fits_entries", "list_entries", "look_ups", "writes_at_end"),
 }
 """Properties that reports and the planner use."""
 _WORDS_ONLY = {"mode", "kind"}

@@ -60,7 +60,7 @@ static void pooled_direct_s8_0(const int8_t *x, const int8_t *residual, int8_t *
                 row[3] = table + 0 * PART + (planes0[0] >> 0 & 0xFU) * ROW;
                 for (int32_t o = 0; o < OUT_CHANNELS; o++) {
                     const uint32_t index = *next++;
-                    uint32_t response = row[0][index];
+                    uint32_t response = 0U + row[0][index];
                     response = (response << 1) + row[1][index];
                     response = (response << 1) + row[2][index];
                     response = (response << 1) + row[3][index];

@@ -60,25 +60,66 @@ EDGEC_INLINE int64_t edgec_rshr64(int64_t x, int32_t shift) {
     return (x + ((int64_t)1 << (shift - 1))) >> shift;
 }
 
+/* Armv6-M has no product of more than 32 bits; four of 16-bit halves are three times as fast as the
+ * compiler's library.  May be defined from outside, for tests on other computers. */
+#if !defined(EDGEC_HALF_PRODUCTS)
+#if defined(__ARM_ARCH_6M__)
+#define EDGEC_HALF_PRODUCTS 1
+#else
+#define EDGEC_HALF_PRODUCTS 0
+#endif
+#endif
+
+/* floor((a * b + 2^16 * half) / 2^32): half in [0, 2^15], any a, |b| < 2^31. */
+EDGEC_INLINE int32_t edgec_high_product(int32_t a, int32_t b, int32_t half) {
+#if EDGEC_HALF_PRODUCTS
+    const uint32_t a_low = (uint32_t)a & 0xFFFFU;
+    const uint32_t b_low = (uint32_t)b & 0xFFFFU;
+    const int32_t inner = (a >> 16) * (int32_t)b_low + (int32_t)((a_low * b_low) >> 16);
+    const int32_t outer = (int32_t)a_low * (b >> 16);
+    const int32_t carry = ((inner & 0xFFFF) + (outer & 0xFFFF) + half) >> 16;
+    return (a >> 16) * (b >> 16) + (inner >> 16) + (outer >> 16) + carry;
+#else
+    return (int32_t)(((int64_t)a * b + ((int64_t)half << 16)) >> 32);
+#endif
+}
+
 /* rshr(acc * multiplier, shift): shift in [1, 62], any acc, |multiplier| < 2^31.
  *
  * Exact when shift >= 32, where the result is within +-2^30.  Below 32 the result saturates at
  * +-EDGEC_REQUANTIZE_LIMIT, which no clamp to int8 can tell from the exact value. */
 EDGEC_INLINE int32_t edgec_requantize(int32_t acc, int32_t multiplier, int32_t shift) {
-    const int64_t product = (int64_t)acc * multiplier;
     if (shift == 32) {
-        /* The high word of one long multiply-accumulate; SMMULR on cores with DSP. */
-        return (int32_t)((product + ((int64_t)1 << 31)) >> 32);
+#if defined(__GNUC__) && defined(__ARM_FEATURE_DSP)
+        int32_t high;
+        __asm__("smmulr %0, %1, %2" : "=r"(high) : "r"(acc), "r"(multiplier));
+        return high;
+#else
+        return edgec_high_product(acc, multiplier, 1 << 15);
+#endif
     }
     if (shift > 32) {
         /* The low word cannot change the result: 2^(shift-1) has no bits there. */
-        return edgec_rshr32((int32_t)(product >> 32), shift - 32);
+        return edgec_rshr32(edgec_high_product(acc, multiplier, 0), shift - 32);
     }
-    const int64_t rounded = edgec_rshr64(product, shift);
+    const int64_t rounded = edgec_rshr64((int64_t)acc * multiplier, shift);
     if (rounded > EDGEC_REQUANTIZE_LIMIT) {
         return EDGEC_REQUANTIZE_LIMIT;
     }
     return (rounded < -EDGEC_REQUANTIZE_LIMIT) ? -EDGEC_REQUANTIZE_LIMIT : (int32_t)rounded;
+}
+
+/* x limited to [low, high] within int8; one instruction where that is int8 as a whole. */
+EDGEC_INLINE int8_t edgec_clamp_s8(int32_t x, int32_t low, int32_t high) {
+#if defined(__GNUC__) && defined(__ARM_FEATURE_SAT)
+    if (__builtin_constant_p(low == INT8_MIN && high == INT8_MAX) && low == INT8_MIN &&
+        high == INT8_MAX) {
+        int32_t code;
+        __asm__("ssat %0, #8, %1" : "=r"(code) : "r"(x));
+        return (int8_t)code;
+    }
+#endif
+    return (int8_t)edgec_clamp_s32(x, low, high);
 }
 
 /* clamp(zero_point + requantize(acc)): how a kernel stores an accumulator.  The bounds are within
@@ -86,7 +127,7 @@ EDGEC_INLINE int32_t edgec_requantize(int32_t acc, int32_t multiplier, int32_t s
 EDGEC_INLINE int8_t edgec_requantize_s8(int32_t acc, int32_t multiplier, int32_t shift,
                                         int32_t zero_point, int32_t act_min, int32_t act_max) {
     const int32_t scaled = edgec_requantize(acc, multiplier, shift);
-    return (int8_t)edgec_clamp_s32(zero_point + scaled, act_min, act_max);
+    return edgec_clamp_s8(zero_point + scaled, act_min, act_max);
 }
 
 /* The numbers of an integer addition: ir/qops.py, AddParams, which states the bound that keeps all

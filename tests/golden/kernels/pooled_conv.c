@@ -1,0 +1,225 @@
+/* ---- Pooled convolution [5, 6, 4] to [5, 6, 6], 3x3 window, stride 1x1, pool [10, 4]. ---- */
+
+static void pooled_conv_s8_0_responses(const uint32_t *pool, const uint32_t *sums, int32_t zero_point,
+    const int8_t *a, const int8_t *b, int32_t channels, int32_t bits, uint32_t *out)
+{
+    enum {
+        GROUP = 4,
+        SIZE = 10,
+        SHIFT = 3,
+        ROW = 21,
+    };
+    (void)bits;
+    const int32_t drop = 4;
+    (void)zero_point;
+    const int32_t zero = -128;
+    enum { WORDS = 3, TABLE = 3 << 4 };
+    (void)sums;
+    const edgec_pool_scale_t scale = edgec_pool_scale(SHIFT, drop);
+    for (int32_t first = 0; first < channels; first += GROUP) {
+        uint32_t codes_a[GROUP / 4];
+        edgec_pool_codes(codes_a, GROUP, (a != NULL) ? a + first : a, channels - first, zero);
+        uint32_t codes_b[GROUP / 4];
+        edgec_pool_codes(codes_b, GROUP, (b != NULL) ? b + first : b, channels - first, zero);
+        uint32_t sums_a[2 * WORDS];
+        {
+            const uint32_t *rows[4];
+            uint32_t planes[2];
+            const uint32_t word0 = edgec_pool_round(codes_a[0], drop);
+            planes[0] = edgec_pool_planes(word0 << 4, 0 << 4);
+            planes[1] = edgec_pool_planes(word0, 0);
+            rows[0] = pool + 0 * TABLE +
+                WORDS * (planes[1] >> 0 & 0xFU);
+            rows[1] = pool + 0 * TABLE +
+                WORDS * (planes[1] >> 8 & 0xFU);
+            rows[2] = pool + 0 * TABLE +
+                WORDS * (planes[1] >> 16 & 0xFU);
+            rows[3] = pool + 0 * TABLE +
+                WORDS * (planes[1] >> 24 & 0xFU);
+            edgec_pool_sum_rows(rows, 4, 1, WORDS, scale.start, sums_a);
+        }
+        uint32_t sums_b[2 * WORDS];
+        {
+            const uint32_t *rows[4];
+            uint32_t planes[2];
+            const uint32_t word0 = edgec_pool_round(codes_b[0], drop);
+            planes[0] = edgec_pool_planes(word0 << 4, 0 << 4);
+            planes[1] = edgec_pool_planes(word0, 0);
+            rows[0] = pool + 0 * TABLE +
+                WORDS * (planes[1] >> 0 & 0xFU);
+            rows[1] = pool + 0 * TABLE +
+                WORDS * (planes[1] >> 8 & 0xFU);
+            rows[2] = pool + 0 * TABLE +
+                WORDS * (planes[1] >> 16 & 0xFU);
+            rows[3] = pool + 0 * TABLE +
+                WORDS * (planes[1] >> 24 & 0xFU);
+            edgec_pool_sum_rows(rows, 4, 1, WORDS, scale.start, sums_b);
+        }
+        for (int32_t w = 0; w < WORDS; w++) {
+            uint32_t even_a = sums_a[2 * w];
+            uint32_t odd_a = sums_a[2 * w + 1];
+            even_a = edgec_pool_shifted(even_a, scale);
+            odd_a = edgec_pool_shifted(odd_a, scale);
+            uint32_t even_b = sums_b[2 * w];
+            uint32_t odd_b = sums_b[2 * w + 1];
+            even_b = edgec_pool_shifted(even_b, scale);
+            odd_b = edgec_pool_shifted(odd_b, scale);
+            uint32_t *const column = out + 4 * ROW * w;
+            column[0 * ROW] = edgec_pool_join_low(even_a, even_b, scale);
+            column[1 * ROW] = edgec_pool_join_low(odd_a, odd_b, scale);
+            if (w < WORDS - 1) {
+                column[2 * ROW] = edgec_pool_join_high(even_a, even_b, scale);
+            }
+            if (w < WORDS - 1) {
+                column[3 * ROW] = edgec_pool_join_high(odd_a, odd_b, scale);
+            }
+        }
+        out += SIZE * ROW;
+    }
+}
+
+
+EDGEC_POOL_GATHER8(pooled_conv_s8_0_gather8, 3)
+/* The list of a chunk of `groups` groups from the next indices. */
+static void pooled_conv_s8_0_list(edgec_pool_indices_t *indices, int32_t groups, uint16_t *list)
+{
+    enum { FILTERS = 6, VECTOR_BYTES = 84, GROUP_BYTES = 840 };
+    edgec_pool_indices_t reader = *indices;
+    for (int32_t o = 0; o < FILTERS; o++) {
+        for (int32_t place = 0; place < groups * GROUP_BYTES; place += GROUP_BYTES) {
+            *list++ = (uint16_t)(edgec_next_index(&reader, 4) * VECTOR_BYTES + place + 0);
+            *list++ = (uint16_t)(edgec_next_index(&reader, 4) * VECTOR_BYTES + place + 4);
+            *list++ = (uint16_t)(edgec_next_index(&reader, 4) * VECTOR_BYTES + place + 8);
+        }
+        list[-1] |= 1U;
+        for (int32_t place = 0; place < groups * GROUP_BYTES; place += GROUP_BYTES) {
+            *list++ = (uint16_t)(edgec_next_index(&reader, 4) * VECTOR_BYTES + place + 0);
+            *list++ = (uint16_t)(edgec_next_index(&reader, 4) * VECTOR_BYTES + place + 4);
+            *list++ = (uint16_t)(edgec_next_index(&reader, 4) * VECTOR_BYTES + place + 8);
+        }
+        list[-1] |= 1U;
+        for (int32_t place = 0; place < groups * GROUP_BYTES; place += GROUP_BYTES) {
+            *list++ = (uint16_t)(edgec_next_index(&reader, 4) * VECTOR_BYTES + place + 0);
+            *list++ = (uint16_t)(edgec_next_index(&reader, 4) * VECTOR_BYTES + place + 4);
+            *list++ = (uint16_t)(edgec_next_index(&reader, 4) * VECTOR_BYTES + place + 8);
+        }
+        list[-1] |= 1U;
+    }
+    *indices = reader;
+}
+
+/* Responses of a pair row: input rows `low` and low + LANE_ROWS, `channels` of them from x[0] on. */
+static void pooled_conv_s8_0_row(const int8_t *x, int32_t low, int32_t channels, uint32_t *row,
+                           const uint32_t *pool, int32_t zero_point, int32_t bits)
+{
+    enum { HEIGHT = 5, STEP = 4, ROW = 6 * STEP };
+    const int8_t *const a = (low >= 0 && low < HEIGHT) ? x + low * ROW : NULL;
+    const int32_t high = low + 3;
+    const int8_t *const b = (high >= 0 && high < HEIGHT) ? x + high * ROW : NULL;
+    for (int32_t c = 1; c < 7; c++) {
+        const int32_t at = (c * 1 + (-1)) * STEP;
+        pooled_conv_s8_0_responses(pool, NULL, zero_point,
+            (a != NULL) ? a + at : NULL, (b != NULL) ? b + at : NULL, channels, bits, row + 0 + c);
+    }
+}
+
+/* Pooled convolution [5, 6, 4] to [5, 6, 6], 3x3 window, stride 1x1, pool [10, 4]. */
+static void pooled_conv_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, int8_t *scratch, const edgec_pool_params_t *params, const edgec_add_params_t *add)
+{
+    enum {
+        HEIGHT = 5,
+        WIDTH = 6,
+        CHANNELS = 4,
+        OUT_HEIGHT = 5,
+        OUT_WIDTH = 6,
+        KERNEL_H = 3,
+        KERNEL_W = 3,
+        STRIDE_H = 1,
+        STRIDE_W = 1,
+        PAD_TOP = 1,
+        PAD_LEFT = 1,
+        DILATION_H = 1,
+        DILATION_W = 1,
+        FILTERS = 6,
+        CHUNK_CHANNELS = 4,
+        PAIRS = 3,
+        RING = 3,
+        PITCH = 7,
+        PADDED_WIDTH = 8,
+        SUMS = FILTERS * PADDED_WIDTH,
+        RESPONSE_SHIFT = 3,
+        SHIFT = 32,
+        RESIDUAL_SHIFT = 12,
+    };
+    /* A local copy: y may alias anything, so a field would be loaded again after every store. */
+    edgec_pool_params_t p = *params;
+    p.act_min = INT8_MIN;
+    p.act_max = INT8_MAX;
+    edgec_add_params_t addition = *add;
+    addition.shift = RESIDUAL_SHIFT;
+    const int32_t bits = 4;
+    uint32_t *const table = (uint32_t *)(void *)scratch;
+    uint32_t *const sums = (uint32_t *)(void *)(scratch + 964);
+    const uint32_t *const pool = p.table;
+    uint16_t *const list = (uint16_t *)(void *)(scratch + 852);
+    edgec_pool_indices_t indices = edgec_pool_indices(p.indices);
+    /* Padding at the sides. */
+    for (uint32_t *row = table; row < table + 30 * PITCH; row += PITCH) {
+        row[0] = 0U;
+        row[7] = 0U;
+    }
+    const int32_t first = 0;
+    const int32_t channels = CHANNELS;
+    pooled_conv_s8_0_list(&indices, (channels + 3) / 4, list);
+    int32_t next = 0;
+    for (int32_t pair = 0; pair < PAIRS; pair++) {
+        const int32_t top = pair * STRIDE_H;
+        for (next = edgec_max_s32(next, top); next < top + 3; next++) {
+            pooled_conv_s8_0_row(x + first, next - PAD_TOP, channels, table + next % RING * PITCH, pool,
+                           p.x_zero_point, bits);
+        }
+        memset(sums, 0, sizeof(uint32_t) * SUMS);
+        uint32_t *const to = sums;
+        int32_t column = 0;
+        for (; column < 8; column += 8) {
+            const uint8_t *const bases[] = {
+                (const uint8_t *)(table + (top + 0 * DILATION_H) % RING * PITCH + column),
+                (const uint8_t *)(table + (top + 1 * DILATION_H) % RING * PITCH + column),
+                (const uint8_t *)(table + (top + 2 * DILATION_H) % RING * PITCH + column),
+                NULL,
+            };
+            pooled_conv_s8_0_gather8(to + column, list, bases, to + column + SUMS, PADDED_WIDTH);
+        }
+        const uint32_t *const row = sums;
+        {
+            const int32_t oy = pair;
+            for (int32_t o = 0; o < FILTERS; o++) {
+                const uint32_t *const words = row + o * PADDED_WIDTH;
+                const int32_t bias = p.bias[o];
+                const int32_t multiplier = p.multiplier[o];
+                int32_t at = oy * (OUT_WIDTH * FILTERS) + o;
+                for (int32_t ox = 0; ox < OUT_WIDTH; ox++, at += FILTERS) {
+                    const int32_t sum = edgec_pool_lane(words[ox], 0);
+                    const int32_t acc = bias + sum * (1 << RESPONSE_SHIFT);
+                    const int8_t value = edgec_requantize_s8(acc, multiplier, SHIFT, p.y_zero_point, p.act_min, p.act_max);
+                    y[at] = edgec_add_s8(value, residual[at], &addition);
+                }
+            }
+        }
+        if (pair + PAIRS < OUT_HEIGHT) {
+            const int32_t oy = pair + PAIRS;
+            for (int32_t o = 0; o < FILTERS; o++) {
+                const uint32_t *const words = row + o * PADDED_WIDTH;
+                const int32_t bias = p.bias[o];
+                const int32_t multiplier = p.multiplier[o];
+                int32_t at = oy * (OUT_WIDTH * FILTERS) + o;
+                for (int32_t ox = 0; ox < OUT_WIDTH; ox++, at += FILTERS) {
+                    const int32_t sum = edgec_pool_lane(words[ox], 1);
+                    const int32_t acc = bias + sum * (1 << RESPONSE_SHIFT);
+                    const int8_t value = edgec_requantize_s8(acc, multiplier, SHIFT, p.y_zero_point, p.act_min, p.act_max);
+                    y[at] = edgec_add_s8(value, residual[at], &addition);
+                }
+            }
+        }
+    }
+}

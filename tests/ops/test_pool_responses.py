@@ -1,0 +1,129 @@
+"""Builders of pool responses in C = their definition in numpy, on this computer and on Arm cores."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from arm_function import CORES, ArmProgram
+from c_programs import BUILDS, RUNTIME_INCLUDE, Build, run_program
+from pool_responses import Call, Case, random_calls, random_pool, source
+
+from edgec.lower.pool_tables import ResponseBuilder, ResponseKind
+
+SHAPES = ((8, 64), (8, 32), (8, 19), (8, 17), (4, 16), (4, 100), (16, 32), (16, 18))
+"""Group and size of pools: with and without assembly loops, and a rest of the last word."""
+LANES = ((1, 0), (2, 0), (2, 4), (2, 7), (2, 8), (2, 15))
+"""Lanes and response shift."""
+
+
+@cache
+def _cases() -> tuple[Case, ...]:
+    """Builders of every kind, width and shape, and for every other thing some of its values."""
+    rng = np.random.default_rng(5)
+    cases = []
+    for kind in ResponseKind:
+        for bits in (None, 1, 2, 3, 4, 5, 6, 7, 8):
+            for group, size in SHAPES[::2] if len(cases) % 2 else SHAPES[1::2]:
+                number = len(cases)
+                lanes, shift = LANES[int(rng.integers(len(LANES)))]
+                step = int(rng.choice([1, 30, 100, 500]))
+                zero_is_min = number % 3 != 0
+                builder = ResponseBuilder(
+                    f"r{number}", kind, size, group, shift, bits, lanes, step, zero_is_min
+                )
+                cases.append(Case(builder, random_pool(rng, size, group)))
+    return (*cases, *_with_loops(rng, len(cases)))
+
+
+def _with_loops(rng: np.random.Generator, first: int) -> list[Case]:
+    """Builders with an assembly loop on cores that have the instructions."""
+    pool = random_pool(rng, 64, 8)
+    base = ResponseBuilder("", ResponseKind.BITSERIAL, 64, 8, 7, 8, 2, 30, True)
+    builders = [replace(base, bits=bits, shift=shift) for bits, shift in ((8, 0), (5, 3), (3, 9))]
+    builders += [replace(builder, kind=ResponseKind.MULTIPLY) for builder in builders]
+    builders += [replace(builder, row_words=1100, size=16) for builder in builders]
+    small = random_pool(rng, 16, 8)
+    return [
+        Case(replace(builder, name=f"r{first + i}"), pool if builder.size == 64 else small)
+        for i, builder in enumerate(builders)
+    ]
+
+
+def _calls() -> list[Call]:
+    return random_calls(np.random.default_rng(6), _cases(), 10)
+
+
+@pytest.mark.parametrize("build", BUILDS, ids=str)
+def test_host(build: Build, tmp_path: Path) -> None:
+    program = tmp_path / "responses.c"
+    program.write_text(source(_cases(), with_main=True))
+    calls = _calls()
+    (tmp_path / "calls").write_bytes(b"".join(call.record() for call in calls))
+    binary = build.compile([program], [RUNTIME_INCLUDE], tmp_path / "responses")
+    run_program(binary, tmp_path / "calls", tmp_path / "words")
+    words = np.frombuffer((tmp_path / "words").read_bytes(), "<u4")
+    at = 0
+    for call in calls:
+        _compare(call, words[at : at + call.words])
+        at += call.words
+    assert at == len(words)
+
+
+@pytest.mark.parametrize("core", CORES)
+def test_arm(core: str, tmp_path: Path) -> None:
+    file = tmp_path / "responses.c"
+    file.write_text(source(_cases(), with_main=False))
+    program = ArmProgram(file, CORES[core])
+    for call in _calls():
+        _compare(call, _run(program, call)[0])
+
+
+CYCLES = {
+    ("m3", ResponseKind.BITSERIAL, 8): 1130,
+    ("m3", ResponseKind.BITSERIAL, 4): 730,
+    ("m3", ResponseKind.BITSERIAL, 2): 500,
+    ("m4", ResponseKind.BITSERIAL, 4): 710,
+    ("m4", ResponseKind.MULTIPLY, 8): 710,
+    ("m33", ResponseKind.MULTIPLY, 8): 670,
+    ("m7", ResponseKind.MULTIPLY, 8): 520,
+}
+"""Most cycles per pixel and group of a pool of 64 vectors of eight, memory without wait states."""
+
+
+@pytest.mark.parametrize("key", CYCLES, ids=str)
+def test_cycles(key: tuple[str, ResponseKind, int], tmp_path: Path) -> None:
+    core, kind, bits = key
+    rng = np.random.default_rng(7)
+    builder = ResponseBuilder("r0", kind, 64, 8, 6, bits, 2, 30, True)
+    case = Case(builder, random_pool(rng, 64, 8))
+    file = tmp_path / "responses.c"
+    file.write_text(source([case], with_main=False))
+    pixels = rng.integers(-128, 128, (2, 64)).astype(np.int8)
+    call = Call(0, case, -128, pixels[0], pixels[1], 64, bits)
+    words, cycles = _run(ArmProgram(file, CORES[core]), call)
+    _compare(call, words)
+    assert cycles / (2 * 8) <= CYCLES[key]
+
+
+def _compare(call: Call, words: np.ndarray) -> None:
+    wrong = np.flatnonzero(words != call.expected())
+    assert not wrong.size, f"words {wrong[:8]} of {call.case.builder}, bits {call.bits}"
+
+
+def _run(program: ArmProgram, call: Call) -> tuple[np.ndarray, int]:
+    """The words that a call leaves in zeros, and its cycles."""
+    b, out = program.buffers + 256, program.buffers + 512
+    pixels = [(call.a, program.buffers + 1), (call.b, b + 2)]
+    for codes, address in pixels:
+        program.write(address, b"" if codes is None else codes.tobytes())
+    program.write(out, bytes(4 * call.words))
+    addresses = [0 if codes is None else address for codes, address in pixels]
+    cycles = program.call(
+        f"probe_{call.case.builder.name}",
+        *(call.zero_point, *addresses, call.channels, call.bits, out),
+    )
+    return np.frombuffer(program.read(out, 4 * call.words), "<u4"), cycles

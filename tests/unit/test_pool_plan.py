@@ -1,0 +1,210 @@
+"""The planner of pooled layers: what it chooses, within which limits, and what it says."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from pooled_models import pooled_network, small_network
+
+from edgec.board import Board, load_board
+from edgec.errors import ConfigError, WeightPoolError
+from edgec.interp import run_graph
+from edgec.ir import Graph, qops
+from edgec.ir.graph import GraphBuilder
+from edgec.ir.pool_graph import limited_bits, pooled_nodes
+from edgec.lower import PoolPlan, buffers_of, plan_pools, select_kernels
+from edgec.lower.pool_bounds import sums_fit_lanes
+from edgec.lower.pool_config import PoolFamily
+from edgec.lower.spec_pooled import PooledConv
+from edgec.memory import plan_memory
+from edgec.options import PoolKernel, PoolKernelOptions, PoolKernelRule, QuantOptions
+from edgec.passes.base import run_passes
+from edgec.passes.pipeline import INTEGER_PASSES, REAL_PASSES
+from edgec.quant import annotate, to_integer
+
+BOARD = load_board("nucleo_f446re")
+
+
+@pytest.fixture(scope="module")
+def graph() -> Graph:
+    """INTEGER stage, three pooled layers: inner, second (with a residual), wide."""
+    return _integer(pooled_network(small_network()))
+
+
+def _integer(real: Graph) -> Graph:
+    cleaned = run_passes(real, REAL_PASSES).graph
+    samples = np.random.default_rng(0).normal(size=(16, 8, 8, 3)).astype(np.float32)
+    annotated, _ = annotate(cleaned, {"x": samples}, QuantOptions())
+    return run_passes(to_integer(annotated), INTEGER_PASSES).graph
+
+
+def _options(*rules: str, **fields: object) -> PoolKernelOptions:
+    parsed = tuple(PoolKernelRule.parse(rule) for rule in rules)
+    return replace(PoolKernelOptions(rules=parsed), **fields)
+
+
+def _arena(plan: PoolPlan, board: Board) -> int:
+    choices = select_kernels(plan.graph, board, plan.configs)
+    buffers, overlaps, _ = buffers_of(plan.graph, choices)
+    return plan_memory(buffers, overlaps).arena_bytes
+
+
+def test_a_plan_keeps_order_and_names(graph: Graph) -> None:
+    plan = plan_pools(graph, BOARD, _options())
+    assert [node.name for node in plan.graph.nodes] == [node.name for node in graph.nodes]
+    assert [layer.output for layer in plan.layers] == [n.output for n in pooled_nodes(graph)]
+    assert set(plan.configs) == {node.name for node in pooled_nodes(plan.graph)}
+
+
+def test_two_lanes_are_proved_to_fit(graph: Graph) -> None:
+    plan = plan_pools(graph, BOARD, _options("responses"))
+    for node, layer in zip(pooled_nodes(plan.graph), plan.layers, strict=True):
+        assert layer.kernel is PoolKernel.RESPONSES
+        assert layer.lanes == 2
+        pooling: qops.Pooling = node.attrs.pooling
+        assert pooling.response_shift == layer.response_shift
+        pool, indices = (plan.graph.constants[name].array for name in node.inputs[1:3])
+        zero_point = plan.graph.quant(node.inputs[0]).tensor_zero_point
+        assert sums_fit_lanes(pool, indices, zero_point, 8, pooling.response_shift)
+        assert pooling.response_shift == 0 or not sums_fit_lanes(
+            pool, indices, zero_point, 8, pooling.response_shift - 1
+        )
+
+
+@pytest.mark.parametrize("kernel", ["decode", "direct", "expand"])
+def test_other_kernels_are_exact(graph: Graph, kernel: str) -> None:
+    plan = plan_pools(graph, BOARD, _options(kernel))
+    assert {layer.kernel.value for layer in plan.layers} == {kernel}
+    x = np.random.default_rng(1).integers(-128, 128, (1, 8, 8, 3)).astype(np.int8)
+    found, wanted = run_graph(plan.graph, {"x": x}), run_graph(graph, {"x": x})
+    for name in graph.outputs:
+        assert np.array_equal(found[name], wanted[name])
+
+
+def test_the_last_rule_that_matches_holds(graph: Graph) -> None:
+    plan = plan_pools(graph, BOARD, _options("decode", "*inner*=direct", "*inner*=responses"))
+    kernels = {layer.output: layer.kernel for layer in plan.layers}
+    inner = next(name for name in kernels if "inner" in name)
+    assert kernels.pop(inner) is PoolKernel.RESPONSES
+    assert set(kernels.values()) == {PoolKernel.DECODE}
+    reasons = {layer.reason.split(";")[0] for layer in plan.layers}
+    assert reasons == {"as asked"}
+
+
+def test_table_space_limits_scratch_memory(graph: Graph) -> None:
+    sizes = []
+    for limit in (64 << 10, 7 << 10, 6 << 10):
+        plan = plan_pools(graph, BOARD, _options("responses", table_bytes=limit))
+        assert all(layer.scratch_bytes <= limit for layer in plan.layers)
+        cycles = [layer.cycles for layer in plan.layers]
+        sizes.append(sum(c for c in cycles if c is not None))
+    assert sizes == sorted(sizes)
+    with pytest.raises(WeightPoolError, match="responses"):
+        plan_pools(graph, BOARD, _options("responses", table_bytes=256))
+
+
+def test_the_arena_is_made_to_fit(graph: Graph) -> None:
+    """A board with so little SRAM that large tables do not fit takes smaller ones, or none."""
+    free = plan_pools(graph, BOARD, _options())
+    assert BOARD.memory is not None
+    region = BOARD.memory.region(BOARD.memory.arena_in)
+    for spare in (6000, 4000):
+        ram = replace(region, size_bytes=BOARD.memory.stack_bytes + 2048 + spare)
+        memory = replace(BOARD.memory, ram=(ram,), data_in=ram.name, arena_in=ram.name)
+        small = replace(BOARD, memory=memory)
+        plan = plan_pools(graph, small, _options())
+        assert _arena(plan, small) <= spare < _arena(free, BOARD)
+
+
+def test_widths(graph: Graph) -> None:
+    fixed = plan_pools(limited_bits(graph, 3), BOARD, _options())
+    assert {layer.activation_bits for layer in fixed.layers} == {3}
+    assert not any(config.runtime_bits for config in fixed.configs.values())
+    free = plan_pools(graph, BOARD, _options(runtime_bits=True))
+    assert all(config.runtime_bits for config in free.configs.values())
+    assert all(layer.kernel is not PoolKernel.EXPAND for layer in (*fixed.layers, *free.layers))
+    with pytest.raises(WeightPoolError, match="expand"):
+        plan_pools(limited_bits(graph, 3), BOARD, _options("expand"))
+
+
+def test_one_lane_where_rounding_would_cost_too_much(graph: Graph) -> None:
+    """Outputs so fine that rounded responses would move them: exact sums."""
+    builder = GraphBuilder.of(graph)
+    for node in pooled_nodes(graph):
+        conv: qops.QConv = node.attrs.conv
+        finer = replace(conv, shift=conv.shift - 6)
+        builder.put(replace(node, attrs=replace(node.attrs, conv=finer)))
+    fine = builder.build()
+    plan = plan_pools(fine, BOARD, _options("responses"))
+    assert all(layer.lanes == 1 and layer.response_shift == 0 for layer in plan.layers)
+
+
+def test_options_need_pooled_layers() -> None:
+    plain = _integer(small_network())
+    assert plan_pools(plain, BOARD, _options()) == PoolPlan(plain, {}, ())
+    for wrong in (
+        _options("decode"),
+        _options(runtime_bits=True),
+        _options(activation_bits=4),
+        _options(table_bytes=1000),
+    ):
+        with pytest.raises(ConfigError, match="no layer of the model has pooled weights"):
+            plan_pools(plain, BOARD, wrong)
+
+
+def test_a_pattern_must_match(graph: Graph) -> None:
+    with pytest.raises(ConfigError, match="is called 'nothing'"):
+        plan_pools(graph, BOARD, _options("nothing=decode"))
+
+
+def test_estimates_follow_the_width(graph: Graph) -> None:
+    """Of the direct kernel, whose work is in the planes."""
+    cycles = []
+    for bits in (1, 2, 4, 8):
+        plan = plan_pools(limited_bits(graph, bits), BOARD, _options("direct"))
+        cycles.append(sum(layer.cycles or 0 for layer in plan.layers))
+    assert cycles == sorted(set(cycles))
+
+
+def test_the_host_has_kernels_but_no_cycles(graph: Graph) -> None:
+    plan = plan_pools(graph, load_board("host"), _options())
+    assert all(layer.cycles is None for layer in plan.layers)
+    families = {config.family for config in plan.configs.values()}
+    assert families <= set(PoolFamily)
+
+
+def test_records_tell_what_is_lowered(graph: Graph) -> None:
+    plan = plan_pools(graph, BOARD, _options("responses"))
+    choices = {c.node.output: c for c in select_kernels(plan.graph, BOARD, plan.configs)}
+    for layer in plan.layers:
+        spec = choices[layer.output].spec
+        assert isinstance(spec, PooledConv)
+        assert (layer.lanes, layer.chunk_groups) == (spec.lanes, spec.chunk_groups)
+        assert layer.scratch_bytes == spec.scratch_bytes == choices[layer.output].scratch_bytes
+        assert layer.builder == spec.builder.value
+
+
+@pytest.mark.parametrize("text", ["", "fast", "=decode", "x=", "decode=x"])
+def test_bad_rules(text: str) -> None:
+    with pytest.raises(ConfigError, match="cannot read"):
+        PoolKernelRule.parse(text)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *(("0", 0.5, None), ("9", 0.5, None), ("x", 0.5, None), ("-1", 0.5, None)),
+        *(("8", -1.0, None), ("8", 101.0, None), ("8", 0.5, "x"), ("8", 0.5, "0")),
+    ],
+)
+def test_bad_options(wrong: tuple[str, float, str | None]) -> None:
+    bits, drop, table = wrong
+    with pytest.raises(ConfigError):
+        PoolKernelOptions.parse(bits, drop, False, (), table)
+
+
+def test_options_of_the_command_line() -> None:
+    found = PoolKernelOptions.parse("auto", 1.0, True, ["decode", "a*=direct"], "32K")
+    assert found.activation_bits == "auto"
+    assert found.table_bytes == 32768
+    assert found.rules[1] == PoolKernelRule("a*", PoolKernel.DIRECT)
