@@ -132,12 +132,12 @@ def _of_responses(spec: PooledConv, bits: int) -> Work:
     if spec.builder is ResponseKind.MULTIPLY:
         work[Unit.MULTIPLY] = pixels * spec.pool_size * (spec.group / 8)
         return work
-    parts = spec.group / part_channels(spec.builder, spec.group)
+    eights = max(1.0, spec.group / 8)
     words = -(-spec.pool_size // _WORD_BYTES)
-    work[Unit.PLANES] = pixels * spec.lanes * (spec.group / 8)
+    work[Unit.PLANES] = pixels * spec.lanes * eights
     bitserial = spec.builder is ResponseKind.BITSERIAL
     plane_word = Unit.BITSERIAL_WORD if bitserial else Unit.NIBBLE_WORD
-    work[plane_word] = pixels * spec.lanes * bits * words * (spec.group / 8)
+    work[plane_word] = pixels * spec.lanes * bits * words * eights
     work[Unit.LUT_WORD] = pixels * words
     return work
 

@@ -95,8 +95,8 @@ def test_width_of_activations(terminal: Terminal) -> None:
     assert terminal.ask("bits 4") == ["error: model has fixed widths"]
     assert terminal.ask("model 1") == OK_EMPTY
     assert "runtime_bits=1" in terminal.ask("info")
-    for asked, given in (("4", 4), ("0", 1), ("9", 6), ("4294967295", 6)):
-        assert terminal.ask(f"bits {asked}")[:-1] == [f"bits={given}"]
+    for asked, bits in (("4", 4), ("0", 1), ("9", 6), ("4294967295", 6)):
+        assert terminal.ask(f"bits {asked}")[:-1] == [f"bits={bits}"]
     for wrong in ("", "x", "-1"):
         assert terminal.ask(f"bits {wrong}") == ["error: wrong arguments, see help"]
 

@@ -35,7 +35,9 @@ LAYERS = {
     **dict.fromkeys(MIDDLE, 6),
     "profile": 7,
     **dict.fromkeys(("driver", "budget", "bundle"), 8),
-    **dict.fromkeys(("cli", "cli_errors", "cli_options", "cli_compress", "__main__"), 9),
+    **dict.fromkeys(
+        ("cli", "cli_errors", "cli_options", "cli_compress", "cli_judge", "__main__"), 9
+    ),
 }
 
 ONLY_IN = {
@@ -45,7 +47,7 @@ ONLY_IN = {
     "onnxruntime": ("frontend",),
     "jinja2": ("codegen",),
     "subprocess": ("toolchain",),
-    "typer": ("cli", "cli_options", "cli_compress"),
+    "typer": ("cli", "cli_options", "cli_compress", "cli_judge"),
     "unicorn": ("sim",),
     "capstone": ("timing",),
     "serial": ("sim",),

@@ -106,49 +106,51 @@ EDGEC_INLINE int32_t edgec_pool_lane(uint32_t word, int32_t lane) {
     "lsrs r0, r0, #1\n"                                                                            \
     "add r0, r2, r0, lsl #1\n"
 
+/* clang-format off */
 #define EDGEC_POOL_GATHER(name, lookup, last, sums, unroll)                                        \
     EDGEC_GATHER_FUNCTION(                                                                         \
         name, ".syntax unified\n"                                                                  \
-              ".set edgec_n, " EDGEC_GATHER_TEXT(                                                  \
-                  unroll) "\n"                                                                     \
-                          "push {r4-r11, lr}\n"                                                    \
-                          "push {r0-r3}\n"                                                         \
-                          "ldrh r0, [r1]\n"                                                        \
-                          "1:\n" /* a filter */                                                    \
-                          "ldr r3, [sp]\n"                                                         \
-                          "ldmia r3, " sums "\n"                                                   \
-                          "ldr r3, [sp, #8]\n"                                                     \
-                          "ldr r2, [r3], #4\n"                                                     \
-                          "2:\n" /* a base */                                                      \
-                          "str r3, [sp, #4]\n"                                                     \
-                          "movs r4, #0\n"                                                          \
-                          "3:\n" /* a round of look-ups; r0 is its first entry */                  \
-                          ".if edgec_n == 1\n" EDGEC_GATHER_MARKED ".else\n"                       \
-                          "add r0, r2\n"                                                           \
-                          ".endif\n" last ".set edgec_i, 2\n"                                      \
-                          ".if edgec_n > 2\n"                                                      \
-                          ".rept edgec_n - 2\n" lookup(                                            \
-                              "ldrh r0, [r1, #edgec_i]\n") "add r0, r2\n" last                     \
-                                                           ".set edgec_i, edgec_i + 2\n"           \
-                                                           ".endr\n"                               \
-                                                           ".endif\n"                              \
-                                                           ".if edgec_n > 1\n" lookup(             \
-                                                               "ldrh r0, [r1, #edgec_i]\n")        \
-                                                               EDGEC_GATHER_MARKED last            \
+        ".set edgec_n, " EDGEC_GATHER_TEXT(                                                        \
+        unroll) "\n"                                                                               \
+        "push {r4-r11, lr}\n"                                                                      \
+        "push {r0-r3}\n"                                                                           \
+        "ldrh r0, [r1]\n"                                                                          \
+        "1:\n" /* a filter */                                                                      \
+        "ldr r3, [sp]\n"                                                                           \
+        "ldmia r3, " sums "\n"                                                                     \
+        "ldr r3, [sp, #8]\n"                                                                       \
+        "ldr r2, [r3], #4\n"                                                                       \
+        "2:\n" /* a base */                                                                        \
+        "str r3, [sp, #4]\n"                                                                       \
+        "movs r4, #0\n"                                                                            \
+        "3:\n" /* a round of look-ups; r0 is its first entry */                                    \
+        ".if edgec_n == 1\n" EDGEC_GATHER_MARKED ".else\n"                                         \
+        "add r0, r2\n"                                                                             \
+        ".endif\n" last ".set edgec_i, 2\n"                                                        \
+        ".if edgec_n > 2\n"                                                                        \
+        ".rept edgec_n - 2\n" lookup(                                                              \
+        "ldrh r0, [r1, #edgec_i]\n") "add r0, r2\n" last                                           \
+        ".set edgec_i, edgec_i + 2\n"                                                              \
+        ".endr\n"                                                                                  \
+        ".endif\n"                                                                                 \
+        ".if edgec_n > 1\n" lookup(                                                                \
+        "ldrh r0, [r1, #edgec_i]\n")                                                               \
+        EDGEC_GATHER_MARKED last                                                                   \
         ".endif\n" lookup("ldrh r0, [r1]\n") "bcc 3b\n" last "ldr r3, [sp, #4]\n"                  \
-                                             "ldr r2, [r3], #4\n"                                  \
-                                             "cmp r2, #0\n"                                        \
-                                             "bne 2b\n"                                            \
-                                             "ldr r3, [sp]\n"                                      \
-                                             "stmia r3, " sums "\n"                                \
-                                             "ldr r4, [sp, #52]\n"                                 \
-                                             "ldr r5, [sp, #12]\n"                                 \
-                                             "add r3, r3, r4, lsl #2\n"                            \
-                                             "str r3, [sp]\n"                                      \
-                                             "cmp r3, r5\n"                                        \
-                                             "bne 1b\n"                                            \
-                                             "add sp, #16\n"                                       \
-                                             "pop {r4-r11, pc}\n")
+        "ldr r2, [r3], #4\n"                                                                       \
+        "cmp r2, #0\n"                                                                             \
+        "bne 2b\n"                                                                                 \
+        "ldr r3, [sp]\n"                                                                           \
+        "stmia r3, " sums "\n"                                                                     \
+        "ldr r4, [sp, #52]\n"                                                                      \
+        "ldr r5, [sp, #12]\n"                                                                      \
+        "add r3, r3, r4, lsl #2\n"                                                                 \
+        "str r3, [sp]\n"                                                                           \
+        "cmp r3, r5\n"                                                                             \
+        "bne 1b\n"                                                                                 \
+        "add sp, #16\n"                                                                            \
+        "pop {r4-r11, pc}\n")
+/* clang-format on */
 
 #define EDGEC_POOL_GATHER8(name, unroll)                                                           \
     EDGEC_POOL_GATHER(name, EDGEC_GATHER_LOOKUP8, EDGEC_GATHER_LAST8, EDGEC_GATHER_SUMS8, unroll)
@@ -212,56 +214,58 @@ EDGEC_INLINE int32_t edgec_pool_lane(uint32_t word, int32_t lane) {
 
 /* The mark of a round's last entry goes into the carry and lives until the branch: additions of two
  * registers set no flags. */
+/* clang-format off */
 #define EDGEC_POOL_GATHER(name, lookup, load, store, unroll)                                       \
     EDGEC_GATHER_FUNCTION(name, ".syntax unified\n"                                                \
-                                ".set edgec_n, " EDGEC_GATHER_TEXT(                                \
-                                    unroll) "\n"                                                   \
-                                            "push {r4-r7, lr}\n"                                   \
-                                            "mov r4, r8\n"                                         \
-                                            "mov r5, r9\n"                                         \
-                                            "mov r6, r10\n"                                        \
-                                            "mov r7, r11\n"                                        \
-                                            "push {r4-r7}\n"                                       \
-                                            "push {r0-r3}\n"                                       \
-                                            "1:\n" /* a filter */                                  \
-                                            "ldr r3, [sp]\n" load "ldr r3, [sp, #8]\n"             \
-                                            "ldmia r3!, {r2}\n"                                    \
-                                            "2:\n" /* a base */                                    \
-                                            "str r3, [sp, #4]\n"                                   \
-                                            "3:\n" /* a round of look-ups */                       \
-                                            ".set edgec_i, 0\n"                                    \
-                                            ".if edgec_n > 1\n"                                    \
-                                            ".rept edgec_n - 1\n"                                  \
-                                            "ldrh r0, [r1, #edgec_i]\n"                            \
-                                            "add r0, r2\n" lookup ".set edgec_i, edgec_i + 2\n"    \
-                                            ".endr\n"                                              \
-                                            ".endif\n"                                             \
-                                            "ldrh r0, [r1, #edgec_i]\n"                            \
-                                            "adds r1, r1, #2*(edgec_n)\n"                          \
-                                            "lsrs r0, r0, #1\n"                                    \
-                                            "add r0, r0\n"                                         \
-                                            "add r0, r2\n" lookup "bcc 3b\n"                       \
-                                            "ldr r3, [sp, #4]\n"                                   \
-                                            "ldmia r3!, {r2}\n"                                    \
-                                            "cmp r2, #0\n"                                         \
-                                            "bne 2b\n"                                             \
-                                            "ldr r3, [sp]\n" store "ldr r3, [sp]\n"                \
-                                            "ldr r4, [sp, #52]\n"                                  \
-                                            "lsls r4, r4, #2\n"                                    \
-                                            "adds r3, r3, r4\n"                                    \
-                                            "str r3, [sp]\n"                                       \
-                                            "ldr r4, [sp, #12]\n"                                  \
-                                            "cmp r3, r4\n"                                         \
-                                            "beq 4f\n"                                             \
-                                            "b 1b\n"                                               \
-                                            "4:\n"                                                 \
-                                            "add sp, #16\n"                                        \
-                                            "pop {r4-r7}\n"                                        \
-                                            "mov r8, r4\n"                                         \
-                                            "mov r9, r5\n"                                         \
-                                            "mov r10, r6\n"                                        \
-                                            "mov r11, r7\n"                                        \
-                                            "pop {r4-r7, pc}\n")
+        ".set edgec_n, " EDGEC_GATHER_TEXT(                                                        \
+        unroll) "\n"                                                                               \
+        "push {r4-r7, lr}\n"                                                                       \
+        "mov r4, r8\n"                                                                             \
+        "mov r5, r9\n"                                                                             \
+        "mov r6, r10\n"                                                                            \
+        "mov r7, r11\n"                                                                            \
+        "push {r4-r7}\n"                                                                           \
+        "push {r0-r3}\n"                                                                           \
+        "1:\n" /* a filter */                                                                      \
+        "ldr r3, [sp]\n" load "ldr r3, [sp, #8]\n"                                                 \
+        "ldmia r3!, {r2}\n"                                                                        \
+        "2:\n" /* a base */                                                                        \
+        "str r3, [sp, #4]\n"                                                                       \
+        "3:\n" /* a round of look-ups */                                                           \
+        ".set edgec_i, 0\n"                                                                        \
+        ".if edgec_n > 1\n"                                                                        \
+        ".rept edgec_n - 1\n"                                                                      \
+        "ldrh r0, [r1, #edgec_i]\n"                                                                \
+        "add r0, r2\n" lookup ".set edgec_i, edgec_i + 2\n"                                        \
+        ".endr\n"                                                                                  \
+        ".endif\n"                                                                                 \
+        "ldrh r0, [r1, #edgec_i]\n"                                                                \
+        "adds r1, r1, #2*(edgec_n)\n"                                                              \
+        "lsrs r0, r0, #1\n"                                                                        \
+        "add r0, r0\n"                                                                             \
+        "add r0, r2\n" lookup "bcc 3b\n"                                                           \
+        "ldr r3, [sp, #4]\n"                                                                       \
+        "ldmia r3!, {r2}\n"                                                                        \
+        "cmp r2, #0\n"                                                                             \
+        "bne 2b\n"                                                                                 \
+        "ldr r3, [sp]\n" store "ldr r3, [sp]\n"                                                    \
+        "ldr r4, [sp, #52]\n"                                                                      \
+        "lsls r4, r4, #2\n"                                                                        \
+        "adds r3, r3, r4\n"                                                                        \
+        "str r3, [sp]\n"                                                                           \
+        "ldr r4, [sp, #12]\n"                                                                      \
+        "cmp r3, r4\n"                                                                             \
+        "beq 4f\n"                                                                                 \
+        "b 1b\n"                                                                                   \
+        "4:\n"                                                                                     \
+        "add sp, #16\n"                                                                            \
+        "pop {r4-r7}\n"                                                                            \
+        "mov r8, r4\n"                                                                             \
+        "mov r9, r5\n"                                                                             \
+        "mov r10, r6\n"                                                                            \
+        "mov r11, r7\n"                                                                            \
+        "pop {r4-r7, pc}\n")
+/* clang-format on */
 
 #define EDGEC_POOL_GATHER8(name, unroll)                                                           \
     EDGEC_POOL_GATHER(name, EDGEC_GATHER_LOOKUP8, EDGEC_GATHER_LOAD8, EDGEC_GATHER_STORE8, unroll)
