@@ -129,7 +129,7 @@ def _classes(
 
 
 def _largest(scores: Array) -> Array:
-    return np.argmax(scores.reshape(len(scores), -1), axis=1)
+    return np.asarray(np.argmax(scores.reshape(len(scores), -1), axis=1))
 
 
 def _scores(graph: Graph) -> str:

@@ -30,7 +30,7 @@ class BasicBlock(nn.Module):
             )
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        """x float [N, inputs, H, W] -> float [N, outputs, H / stride, W / stride]."""
+        """Maps float [N, inputs, H, W] to float [N, outputs, H / stride, W / stride]."""
         y = functional.relu(self.bn1(self.conv1(x)))
         return functional.relu(self.bn2(self.conv2(y)) + self.shortcut(x))
 

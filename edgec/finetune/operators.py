@@ -5,7 +5,6 @@ Tensors have the graph's shapes with samples on the first axis, where the graph 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn, TypeAlias
 
@@ -40,7 +39,8 @@ def operator(node: Node) -> Operator:
         WeightPoolError: nothing does.
     """
     found = OPERATORS.get(type(node.attrs))
-    if found is None:
+    known = not isinstance(node.attrs, ops.Unary) or node.attrs.kind in _UNARY
+    if found is None or not known:
         unsupported(node, "the operator is not supported in training")
     if _mixes_samples(node.attrs):
         unsupported(node, "it works along the first axis, which holds the samples")
@@ -178,24 +178,29 @@ def _pad(attrs: ops.Pad, inputs: Sequence[Tensor]) -> Tensor:
 
 
 def _unary(attrs: ops.Unary, inputs: Sequence[Tensor]) -> Tensor:
-    x, alpha, beta = inputs[0], attrs.alpha, attrs.beta
-    functions: Mapping[ops.UnaryKind, Callable[[], Tensor]] = {
-        ops.UnaryKind.SIGMOID: lambda: torch.sigmoid(x),
-        ops.UnaryKind.TANH: lambda: torch.tanh(x),
-        ops.UnaryKind.HARD_SIGMOID: lambda: (alpha * x + beta).clamp(0, 1),
-        ops.UnaryKind.HARD_SWISH: lambda: functional.hardswish(x),
-        ops.UnaryKind.LEAKY_RELU: lambda: functional.leaky_relu(x, alpha),
-        ops.UnaryKind.ELU: lambda: functional.elu(x, alpha),
-        ops.UnaryKind.SOFTPLUS: lambda: functional.softplus(x),
-        ops.UnaryKind.EXP: lambda: torch.exp(x),
-        ops.UnaryKind.ABS: lambda: torch.abs(x),
-        ops.UnaryKind.NEG: lambda: -x,
-        ops.UnaryKind.SQRT: lambda: torch.sqrt(x),
-        ops.UnaryKind.ERF: lambda: torch.erf(x),
-        ops.UnaryKind.GELU: lambda: 0.5 * x * (1 + torch.erf(x / math.sqrt(2))),
-        ops.UnaryKind.IDENTITY: lambda: x,
-    }
-    return functions[attrs.kind]()
+    return _UNARY[attrs.kind](inputs[0], attrs)
+
+
+_UNARY: Mapping[ops.UnaryKind, Callable[[Tensor, ops.Unary], Tensor]] = {
+    ops.UnaryKind.SIGMOID: lambda x, _: torch.sigmoid(x),
+    ops.UnaryKind.TANH: lambda x, _: torch.tanh(x),
+    ops.UnaryKind.HARD_SIGMOID: lambda x, f: (f.alpha * x + f.beta).clamp(0, 1),
+    ops.UnaryKind.HARD_SWISH: lambda x, _: functional.hardswish(x),
+    ops.UnaryKind.LEAKY_RELU: lambda x, f: functional.leaky_relu(x, f.alpha),
+    ops.UnaryKind.ELU: lambda x, f: functional.elu(x, f.alpha),
+    ops.UnaryKind.SOFTPLUS: lambda x, _: functional.softplus(x),
+    ops.UnaryKind.EXP: lambda x, _: torch.exp(x),
+    ops.UnaryKind.ABS: lambda x, _: torch.abs(x),
+    ops.UnaryKind.NEG: lambda x, _: -x,
+    ops.UnaryKind.SQRT: lambda x, _: torch.sqrt(x),
+    ops.UnaryKind.RECIPROCAL: lambda x, _: 1 / x,
+    ops.UnaryKind.POW: lambda x, f: x**f.alpha,
+    ops.UnaryKind.ERF: lambda x, _: torch.erf(x),
+    ops.UnaryKind.GELU: lambda x, _: functional.gelu(x),
+    ops.UnaryKind.GELU_TANH: lambda x, _: functional.gelu(x, approximate="tanh"),
+    ops.UnaryKind.SWISH: lambda x, f: x * torch.sigmoid(f.alpha * x),
+    ops.UnaryKind.IDENTITY: lambda x, _: x,
+}
 
 
 OPERATORS: Mapping[type, Operator] = {

@@ -1,9 +1,10 @@
 """The planner of pooled layers: a kernel for each, for a board's cycles, SRAM and flash.
 
 Cycles come first.  Flash has a price, because pools are there to save it: a kilobyte must bring a
-layer `_FLASH_PRICE` of its cycles, and a look-up table, which all layers of a pool share, the
-network as much.  SRAM is free as long as the arena fits the board; if it does not, the layers that
-set its peak take the next smaller table, at the least loss of cycles, until it does.
+layer `_FLASH_PRICE` of its cycles, and a kilobyte of a look-up table, which all layers of a pool
+share, these layers `_TABLE_PRICE`.  SRAM is free as long as the arena fits the board; if it does
+not, the layers that set its peak take the next smaller table, at the least loss of cycles, until
+it does.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from edgec.lower.pool_candidates import (
     candidates,
 )
 from edgec.lower.pool_config import PoolKernelConfig
-from edgec.lower.pool_reasons import PooledLayer, record
+from edgec.lower.pool_reasons import PooledLayer, Rivals, record
 from edgec.lower.pool_tables import ResponseKind
 from edgec.lower.select import select_kernels
 from edgec.lower.spec_pooled import WORD_BYTES, table_words
@@ -32,7 +33,8 @@ from edgec.memory import MemoryPlan, plan_memory
 from edgec.options import PoolKernel, PoolKernelOptions, PoolKernelRule
 
 _FLASH_PRICE = 0.05
-"""Share of cycles that a kilobyte of flash must save."""
+_TABLE_PRICE = 0.01
+"""Shares of cycles that a kilobyte of flash must save."""
 _CLOSE = 0.01
 """Candidates that are no more than this slower than the best count as equal: the smallest wins."""
 _OWN_RAM_BYTES = 2048
@@ -72,12 +74,13 @@ def plan_pools(graph: Graph, board: Board, options: PoolKernelOptions) -> PoolPl
         return PoolPlan(graph, {}, ())
     setting = Setting.of(board, options)
     ways = [_ways(graph, node, setting, rules.get(node.name)) for node in nodes]
-    fronts = _fronts(graph, nodes, ways)
+    allowed = _allowed(graph, nodes, ways)
+    fronts = [_front(found) for found in allowed]
     chosen = _fitted(graph, board, nodes, fronts)
     planned, configs = _applied(graph, nodes, chosen)
     layers = tuple(
-        record(graph, node, way, front, rules.get(node.name), board)
-        for node, way, front in zip(nodes, chosen, ways, strict=True)
+        record(graph, node, way, Rivals(found, every), rules.get(node.name), board)
+        for node, way, found, every in zip(nodes, chosen, allowed, ways, strict=True)
     )
     return PoolPlan(planned, configs, layers)
 
@@ -133,20 +136,19 @@ def _ways(
     return found
 
 
-def _fronts(
+def _allowed(
     graph: Graph, nodes: Sequence[Node], ways: Sequence[tuple[Candidate, ...]]
 ) -> list[list[Candidate]]:
-    """For each layer the candidates worth a look, the best first, each smaller than the one before.
+    """For each layer the candidates whose look-up table will be in flash, or that need none.
 
-    Which look-up tables a pool has in flash is decided for all its layers together.
+    Which tables those are is decided for all layers of a pool together.
     """
     pools = [node.inputs[1] for node in nodes]
     tables = {pool: _tables_of(graph, pool, pools, ways) for pool in dict.fromkeys(pools)}
-    fronts = []
-    for pool, found in zip(pools, ways, strict=True):
-        allowed = [way for way in found if way.table is None or way.table in tables[pool]]
-        fronts.append(_front(allowed or list(found)))
-    return fronts
+    return [
+        [way for way in found if way.table is None or way.table in tables[pool]]
+        for pool, found in zip(pools, ways, strict=True)
+    ]
 
 
 def _tables_of(
@@ -163,7 +165,7 @@ def _tables_of(
     best: tuple[float, frozenset[ResponseKind]] | None = None
     for count in range(len(bytes_of) + 1):
         for tables in map(frozenset, itertools.combinations(bytes_of, count)):
-            cost = floor * _FLASH_PRICE * sum(bytes_of[table] for table in tables) / 1024
+            cost = floor * _TABLE_PRICE * sum(bytes_of[table] for table in tables) / 1024
             for found in own:
                 legal = [way for way in found if way.table is None or way.table in tables]
                 cost += min((_score(way, found) for way in legal), default=float("inf"))
@@ -178,6 +180,7 @@ def _score(way: Candidate, ways: Sequence[Candidate]) -> float:
 
 
 def _front(ways: Sequence[Candidate]) -> list[Candidate]:
+    """The candidates worth a look, the best first, each smaller than the one before."""
     scores = {id(way): _score(way, ways) for way in ways}
     least = min(scores.values())
     close = [way for way in ways if scores[id(way)] <= least * (1 + _CLOSE)]

@@ -15,6 +15,7 @@ from edgec.lower.spec_pooled import PooledConv
 from edgec.options import MAX_ACTIVATION_BITS, PoolKernel
 
 _KB = 1024
+_WORTH_TELLING = 0.02
 _CLOSE = 0.01
 """Estimates that differ by less are equal."""
 
@@ -54,11 +55,24 @@ class PooledLayer:
     free_bits: int
 
 
+@dataclass(frozen=True, slots=True)
+class Rivals:
+    """What else was possible.
+
+    Attributes:
+        allowed: candidates with the look-up tables that were decided to be in flash.
+        every: those with other tables too.
+    """
+
+    allowed: Sequence[Candidate]
+    every: Sequence[Candidate]
+
+
 def record(
     graph: Graph,
     node: Node,
     chosen: Candidate,
-    ways: Sequence[Candidate],
+    rivals: Rivals,
     asked: PoolKernel | None,
     board: Board,
 ) -> PooledLayer:
@@ -68,7 +82,7 @@ def record(
         graph: before the plan.
         node: pooled.
         chosen: what it is computed with.
-        ways: all that was possible.
+        rivals: what else was possible.
         asked: the user's choice of kernel.
         board: the target.
     """
@@ -89,7 +103,7 @@ def record(
         activation_bits=node.attrs.pooling.activation_bits,
         response_shift=chosen.response_shift,
         cycles=None if board.is_host else round(chosen.cycles),
-        reason=_reason(graph, node, chosen, ways, asked),
+        reason=_reason(graph, node, chosen, rivals, asked),
         free_bits=_free_bits(node, chosen, board),
     )
 
@@ -103,14 +117,12 @@ def _free_bits(node: Node, chosen: Candidate, board: Board) -> int:
 
 
 def _reason(
-    graph: Graph,
-    node: Node,
-    chosen: Candidate,
-    ways: Sequence[Candidate],
-    asked: PoolKernel | None,
+    graph: Graph, node: Node, chosen: Candidate, rivals: Rivals, asked: PoolKernel | None
 ) -> str:
+    ways = rivals.allowed
     parts = ["as asked"] if asked is not None else [_against(graph, node, chosen, ways)]
-    parts += _about_table(chosen, ways)
+    parts += _about_sram(chosen, ways)
+    parts += _about_table(chosen, rivals)
     if chosen.response_shift:
         steps = rounding_steps(graph, node, chosen.response_shift)
         parts.append(f"rounding of responses: {steps:.2f} LSB")
@@ -135,14 +147,21 @@ def _against(graph: Graph, node: Node, chosen: Candidate, ways: Sequence[Candida
     return f"{filters} filters: gathering too short to pay for responses ({ratio:.1f}x)"
 
 
-def _about_table(chosen: Candidate, ways: Sequence[Candidate]) -> list[str]:
-    spec = chosen.spec
-    if not isinstance(spec, PooledConv):
-        return []
-    same = [way for way in ways if way.kernel is PoolKernel.RESPONSES]
+def _about_sram(chosen: Candidate, ways: Sequence[Candidate]) -> list[str]:
+    """What more SRAM would bring."""
+    same = [way for way in ways if way.kernel is chosen.kernel]
     fastest = min(same, key=lambda way: way.cycles)
     slower = chosen.cycles / fastest.cycles - 1
-    if slower < 0.02 or fastest.scratch_bytes <= chosen.scratch_bytes:
+    if slower < _WORTH_TELLING or fastest.scratch_bytes <= chosen.scratch_bytes:
         return []
-    size = -(-fastest.scratch_bytes // _KB)
-    return [f"{slower:.0%} slower than with {size} KB of SRAM"]
+    return [f"{slower:.0%} slower than with {-(-fastest.scratch_bytes // _KB)} KB of SRAM"]
+
+
+def _about_table(chosen: Candidate, rivals: Rivals) -> list[str]:
+    """What a look-up table in flash would bring."""
+    least = min(way.cycles for way in rivals.allowed)
+    fastest = min(rivals.every, key=lambda way: way.cycles)
+    slower = least / fastest.cycles - 1
+    if slower < _WORTH_TELLING or fastest.table in (None, chosen.table):
+        return []
+    return [f"{slower:.0%} slower than with a {fastest.table.value} table in flash"]

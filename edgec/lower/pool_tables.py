@@ -159,7 +159,8 @@ def response_sums(pool: WeightPool) -> Array:
     mod 2^32.
     """
     sums = _padded(pool.vectors.astype(np.int64).sum(1)).reshape(-1, 2, 2)
-    return ((sums[:, 0] + (sums[:, 1] << 16)) & _WORD_MASK).astype(np.uint32).reshape(-1)
+    words = (sums[:, 0] + (sums[:, 1] << 16)) & _WORD_MASK
+    return np.asarray(words.astype(np.uint32).reshape(-1))
 
 
 def _padded(rows: Array) -> Array:

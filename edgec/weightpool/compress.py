@@ -22,7 +22,7 @@ from edgec.weightpool.report import CompressionReport
 from edgec.weightpool.sequence import Decided, decide
 from edgec.weightpool.summary import summarized
 
-_FIRST_ROUNDS = 3
+_FIRST_ROUNDS = 6
 """Refinements of the float pool before it is rounded."""
 
 

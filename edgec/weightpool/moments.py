@@ -15,7 +15,7 @@ import numpy as np
 from edgec.dtypes import Array
 from edgec.weightpool.vectors import PoolLayer, input_rows
 
-DAMPING = 0.03
+DAMPING = 0.05
 """Added to the diagonal of H, as a share of its mean: what calibration data did not show."""
 MOST_ELEMENTS = 1 << 25
 """Elements of the inputs of a layer that are looked at; more are sampled."""

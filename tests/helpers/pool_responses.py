@@ -14,8 +14,6 @@ from edgec.interp.kernels_np_pooled import responses_of, round_codes
 from edgec.ir.pool import WeightPool
 from edgec.lower.pool_tables import ResponseBuilder, response_sums, response_table
 
-CHANNELS_MOST = 80
-"""Channels of the largest pixel of a call."""
 _CALL = np.dtype("<i4")
 
 _TEMPLATE = """
@@ -143,21 +141,6 @@ def source(cases: Sequence[Case], with_main: bool) -> str:
     text = environment().from_string(_TEMPLATE).render(cases=cases)
     names = ", ".join(f"probe_{case.builder.name}" for case in cases)
     return text + (_MAIN.replace("{{ names }}", names) if with_main else "")
-
-
-def random_pool(rng: np.random.Generator, size: int, group: int) -> WeightPool:
-    """Vectors at the bounds of `WeightPool`, ordinary ones, and zeros."""
-    vectors = rng.standard_normal((size, group))
-    positive = np.maximum(vectors, 0).sum(1, keepdims=True)
-    negative = np.maximum(-vectors, 0).sum(1, keepdims=True)
-    vectors *= 127 / np.maximum(positive, negative)
-    vectors *= rng.choice([1.0, 0.3], (size, 1))
-    codes = np.trunc(vectors).astype(np.int8)
-    codes[0], codes[1] = 0, 0
-    codes[1, 0] = -128
-    codes[size - 1] = 0
-    codes[size - 1, -1], codes[size - 1, 0] = 127, -128
-    return WeightPool(codes)
 
 
 def random_calls(rng: np.random.Generator, cases: Sequence[Case], each: int) -> list[Call]:

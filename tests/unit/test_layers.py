@@ -25,6 +25,7 @@ MIDDLE = (
     *("report", "report_build", "report_text", "console", "stack", "firmware", "report_bundle"),
     *("pooling", "accuracy", "compression", "compression_text"),
 )
+CLI_PARTS = ("cli_errors", "cli_options", "cli_compress", "cli_judge")
 LAYERS = {
     **dict.fromkeys(BASE, 0),
     "ir": 1,

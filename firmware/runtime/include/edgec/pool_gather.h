@@ -108,10 +108,9 @@ EDGEC_INLINE int32_t edgec_pool_lane(uint32_t word, int32_t lane) {
 
 /* clang-format off */
 #define EDGEC_POOL_GATHER(name, lookup, last, sums, unroll)                                        \
-    EDGEC_GATHER_FUNCTION(                                                                         \
-        name, ".syntax unified\n"                                                                  \
-        ".set edgec_n, " EDGEC_GATHER_TEXT(                                                        \
-        unroll) "\n"                                                                               \
+    EDGEC_GATHER_FUNCTION(name,                                                                    \
+        ".syntax unified\n"                                                                        \
+        ".set edgec_n, " EDGEC_GATHER_TEXT(unroll) "\n"                                            \
         "push {r4-r11, lr}\n"                                                                      \
         "push {r0-r3}\n"                                                                           \
         "ldrh r0, [r1]\n"                                                                          \
@@ -124,19 +123,30 @@ EDGEC_INLINE int32_t edgec_pool_lane(uint32_t word, int32_t lane) {
         "str r3, [sp, #4]\n"                                                                       \
         "movs r4, #0\n"                                                                            \
         "3:\n" /* a round of look-ups; r0 is its first entry */                                    \
-        ".if edgec_n == 1\n" EDGEC_GATHER_MARKED ".else\n"                                         \
+        ".if edgec_n == 1\n"                                                                       \
+        EDGEC_GATHER_MARKED                                                                        \
+        ".else\n"                                                                                  \
         "add r0, r2\n"                                                                             \
-        ".endif\n" last ".set edgec_i, 2\n"                                                        \
+        ".endif\n"                                                                                 \
+        last                                                                                       \
+        ".set edgec_i, 2\n"                                                                        \
         ".if edgec_n > 2\n"                                                                        \
-        ".rept edgec_n - 2\n" lookup(                                                              \
-        "ldrh r0, [r1, #edgec_i]\n") "add r0, r2\n" last                                           \
+        ".rept edgec_n - 2\n"                                                                      \
+        lookup("ldrh r0, [r1, #edgec_i]\n")                                                        \
+        "add r0, r2\n"                                                                             \
+        last                                                                                       \
         ".set edgec_i, edgec_i + 2\n"                                                              \
         ".endr\n"                                                                                  \
         ".endif\n"                                                                                 \
-        ".if edgec_n > 1\n" lookup(                                                                \
-        "ldrh r0, [r1, #edgec_i]\n")                                                               \
-        EDGEC_GATHER_MARKED last                                                                   \
-        ".endif\n" lookup("ldrh r0, [r1]\n") "bcc 3b\n" last "ldr r3, [sp, #4]\n"                  \
+        ".if edgec_n > 1\n"                                                                        \
+        lookup("ldrh r0, [r1, #edgec_i]\n")                                                        \
+        EDGEC_GATHER_MARKED                                                                        \
+        last                                                                                       \
+        ".endif\n"                                                                                 \
+        lookup("ldrh r0, [r1]\n")                                                                  \
+        "bcc 3b\n"                                                                                 \
+        last                                                                                       \
+        "ldr r3, [sp, #4]\n"                                                                       \
         "ldr r2, [r3], #4\n"                                                                       \
         "cmp r2, #0\n"                                                                             \
         "bne 2b\n"                                                                                 \
@@ -216,9 +226,9 @@ EDGEC_INLINE int32_t edgec_pool_lane(uint32_t word, int32_t lane) {
  * registers set no flags. */
 /* clang-format off */
 #define EDGEC_POOL_GATHER(name, lookup, load, store, unroll)                                       \
-    EDGEC_GATHER_FUNCTION(name, ".syntax unified\n"                                                \
-        ".set edgec_n, " EDGEC_GATHER_TEXT(                                                        \
-        unroll) "\n"                                                                               \
+    EDGEC_GATHER_FUNCTION(name,                                                                    \
+        ".syntax unified\n"                                                                        \
+        ".set edgec_n, " EDGEC_GATHER_TEXT(unroll) "\n"                                            \
         "push {r4-r7, lr}\n"                                                                       \
         "mov r4, r8\n"                                                                             \
         "mov r5, r9\n"                                                                             \
@@ -227,7 +237,9 @@ EDGEC_INLINE int32_t edgec_pool_lane(uint32_t word, int32_t lane) {
         "push {r4-r7}\n"                                                                           \
         "push {r0-r3}\n"                                                                           \
         "1:\n" /* a filter */                                                                      \
-        "ldr r3, [sp]\n" load "ldr r3, [sp, #8]\n"                                                 \
+        "ldr r3, [sp]\n"                                                                           \
+        load                                                                                       \
+        "ldr r3, [sp, #8]\n"                                                                       \
         "ldmia r3!, {r2}\n"                                                                        \
         "2:\n" /* a base */                                                                        \
         "str r3, [sp, #4]\n"                                                                       \
@@ -236,19 +248,25 @@ EDGEC_INLINE int32_t edgec_pool_lane(uint32_t word, int32_t lane) {
         ".if edgec_n > 1\n"                                                                        \
         ".rept edgec_n - 1\n"                                                                      \
         "ldrh r0, [r1, #edgec_i]\n"                                                                \
-        "add r0, r2\n" lookup ".set edgec_i, edgec_i + 2\n"                                        \
+        "add r0, r2\n"                                                                             \
+        lookup                                                                                     \
+        ".set edgec_i, edgec_i + 2\n"                                                              \
         ".endr\n"                                                                                  \
         ".endif\n"                                                                                 \
         "ldrh r0, [r1, #edgec_i]\n"                                                                \
         "adds r1, r1, #2*(edgec_n)\n"                                                              \
         "lsrs r0, r0, #1\n"                                                                        \
         "add r0, r0\n"                                                                             \
-        "add r0, r2\n" lookup "bcc 3b\n"                                                           \
+        "add r0, r2\n"                                                                             \
+        lookup                                                                                     \
+        "bcc 3b\n"                                                                                 \
         "ldr r3, [sp, #4]\n"                                                                       \
         "ldmia r3!, {r2}\n"                                                                        \
         "cmp r2, #0\n"                                                                             \
         "bne 2b\n"                                                                                 \
-        "ldr r3, [sp]\n" store "ldr r3, [sp]\n"                                                    \
+        "ldr r3, [sp]\n"                                                                           \
+        store                                                                                      \
+        "ldr r3, [sp]\n"                                                                           \
         "ldr r4, [sp, #52]\n"                                                                      \
         "lsls r4, r4, #2\n"                                                                        \
         "adds r3, r3, r4\n"                                                                        \
@@ -256,7 +274,7 @@ EDGEC_INLINE int32_t edgec_pool_lane(uint32_t word, int32_t lane) {
         "ldr r4, [sp, #12]\n"                                                                      \
         "cmp r3, r4\n"                                                                             \
         "beq 4f\n"                                                                                 \
-        "b 1b\n"                                                                                   \
+        "b 1b\n" /* too far for a conditional branch */                                            \
         "4:\n"                                                                                     \
         "add sp, #16\n"                                                                            \
         "pop {r4-r7}\n"                                                                            \
