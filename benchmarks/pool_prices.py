@@ -66,6 +66,7 @@ class Layer:
     bits: int
     config: PoolKernelConfig | None
     group: int = 8
+    residual: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +99,9 @@ def layers() -> Iterator[Layer]:
     yield Layer(16, 16, 64, 1, 1, 64, 8, replace(multiply, chunk_groups=1))
     yield Layer(4, 64, 64, 3, 1, 64, 8, replace(multiply, chunk_groups=2))
     yield Layer(16, 16, 16, 3, 1, 64, 4, replace(bitserial, chunk_groups=1))
+    yield Layer(16, 16, 16, 3, 1, 64, 8, replace(multiply, chunk_groups=1), residual=True)
     decode = PoolKernelConfig(PoolFamily.DECODE, index_bits=6)
+    yield Layer(16, 16, 16, 3, 1, 64, 8, decode, residual=True)
     for size, channels, filters, kernel in ((8, 64, 64, 3), (16, 16, 16, 3), (8, 32, 64, 1)):
         yield Layer(size, channels, filters, kernel, 1, 64, 8, decode)
         yield Layer(size, channels, filters, kernel, 1, 64, 4, decode)
@@ -155,6 +158,12 @@ def _add(
     conv = qops.QConv((layer.stride,) * 2, (pad,) * 4, (1, 1), 1, 32, _ZERO_POINT)
     side = -(-layer.size // layer.stride)
     y = builder.value(Value(f"y_{number}", (1, side, side, layer.filters), DType.INT8, quant))
+    if layer.residual:
+        z = _ZERO_POINT
+        conv = replace(conv, residual=qops.AddParams(z, z, 1 << 10, 1 << 11, 12, z))
+        other = builder.value(replace(builder.values[y], name=f"r_{number}"))
+        builder.inputs.append(other)
+        names.append(other)
     attrs = qops.QPooledConv(conv, qops.Pooling(layer.bits, shift))
     builder.node(f"node_{number}", attrs, [x, *names], [y])
     builder.outputs.append(y)

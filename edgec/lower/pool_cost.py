@@ -18,6 +18,7 @@ from edgec.lower.spec_pooled import PooledConv
 from edgec.lower.spec_pooled_dense import PooledDecode, PooledDirect
 from edgec.lower.spec_weighted import Conv2D, Gemm
 
+_WEIGHTED = (PooledConv, PooledDecode, PooledDirect, DenseDsp, Conv2D, Gemm)
 _WORD_BYTES = 4
 _COPY_CYCLES = 4
 """Of a word that is copied from flash to scratch memory, without waiting."""
@@ -35,8 +36,9 @@ class Unit(enum.Enum):
     of two in a word; WORD, an output of one.
     Others: EXPAND, a weight of an expanded vector; PATCH, an activation copied for a filter's
     window; MAC; DSP_MAC, of the kernel for cores with DSP; WIDEN, an activation made ready for it;
-    OUTPUT; DIRECT_PLANES, bit planes of a vector's activations; DIRECT_VECTOR, one vector of one
-    filter; DIRECT, one plane of it; DIRECT_PART, one look-up for that.
+    OUTPUT; RESIDUAL, the addition at the end of one (all families); DIRECT_PLANES, bit planes of a
+    vector's activations; DIRECT_VECTOR, one vector of one filter; DIRECT, one plane of it;
+    DIRECT_PART, one look-up for that.
     """
 
     PIXEL = "pixel"
@@ -59,6 +61,7 @@ class Unit(enum.Enum):
     DSP_MAC = "dsp mac"
     WIDEN = "widen"
     OUTPUT = "output"
+    RESIDUAL = "residual"
     DIRECT_PLANES = "direct planes"
     DIRECT_VECTOR = "direct vector"
     DIRECT = "direct"
@@ -84,6 +87,13 @@ def estimate(spec: KernelSpec, bits: int, prices: Mapping[Unit, float], board: B
 
 def work_of(spec: KernelSpec, bits: int) -> Work:
     """Units of one call of a kernel; none for kernels without weights."""
+    work = dict(_without_residual(spec, bits))
+    if isinstance(spec, _WEIGHTED) and spec.residual_shift is not None:
+        work[Unit.RESIDUAL] = spec.out_elements
+    return work
+
+
+def _without_residual(spec: KernelSpec, bits: int) -> Work:
     match spec:
         case PooledConv():
             return _of_responses(spec, bits)

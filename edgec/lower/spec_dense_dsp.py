@@ -60,10 +60,15 @@ class DenseDsp:
         return self.out_channels % FILTERS == 1
 
     @property
-    def scratch_bytes(self) -> int:
-        """Three widened windows, and one that is not."""
+    def codes_at(self) -> int:
+        """Place in scratch of the results that a residual is added to."""
         widened = self.quads * PIXELS * 2 * _PAIR_BYTES
         return widened + (0 if self.widens_runs else self.quads * QUAD)
+
+    @property
+    def scratch_bytes(self) -> int:
+        """Three widened windows, one that is not, and three pixels of results."""
+        return self.codes_at + (0 if self.residual_shift is None else PIXELS * self.out_channels)
 
     @property
     def out_elements(self) -> int:

@@ -2,14 +2,24 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from c_programs import BUILDS, SANITIZE, Build
 from emulated import BOARDS, check_emulated, need_emulator
-from parity import check_build, check_host, compiled, samples_of
+from parity import Sample, check_build, check_host, compiled, samples_of
 from pooled_graphs import at_width
+from pooled_layer import pooled_layer, worst_images
 from pooled_responses import response_operators
 from random_graphs import with_one_input
+from random_pools import random_indices, random_vectors
 
+from edgec.dtypes import Array
+from edgec.interp import run_graph
+from edgec.interp.kernels_np_pooled import responses_of
+from edgec.ir import qops
+from edgec.lower.pool_bounds import least_response_shift
+from edgec.lower.pool_config import PoolFamily, PoolKernelConfig
+from edgec.lower.pool_tables import ResponseKind
 from edgec.lower.spec import PooledConv
 from edgec.sim.compare import compare_trace
 from edgec.sim.host import HostModel
@@ -46,6 +56,50 @@ def test_width_at_run_time_equals_the_oracle_of_that_width(tmp_path: Path):
         assert model.set_activation_bits(bits) == bits
         for sample in samples_of(at_width(pooled.graph, bits))[2:5]:
             compare_trace(program, sample.oracle, model.trace(sample.inputs))
+
+
+@pytest.mark.parametrize("kind", ResponseKind)
+@pytest.mark.parametrize("sign", [1, -1])
+def test_lanes_at_their_bounds(kind: ResponseKind, sign: int, tmp_path: Path):
+    """The largest and the least sums of every filter side by side, compared to the last unit."""
+    rng = np.random.default_rng(12)
+    pool = random_vectors(rng, 16, 8, "extremes")
+    indices = random_indices(rng, pool, (6, 3, 3, 48))
+    k = least_response_shift(pool, indices, 0, 8)
+    pairs = zip(*worst_images(pool, indices, (3, 3, 48)), strict=True)
+    # Rows 0-2 are those of the low lane, rows 3-5 of the high one.
+    images = [np.concatenate([a, b])[None] for p in pairs for a, b in (p, p[::-1], (p[0], p[0]))]
+    # At filter f's extreme the output is 0, and one unit of its sum is one code.
+    probe = run_sums(pool, indices, k, images)
+    extremes = probe.max(axis=(0, 1)) if sign > 0 else probe.min(axis=(0, 1))
+    assert abs(extremes).max() > 2**14
+    graph = pooled_layer(
+        (6, 3, 48),
+        pool,
+        indices,
+        stride=3,
+        x_zero_point=0,
+        pooling=qops.Pooling(8, k),
+        bias=(-extremes * 2**k).astype(np.int32),
+        multiplier=2 ** (32 - k),
+    )
+    configs = {"layer": PoolKernelConfig(PoolFamily.RESPONSES, chunk_groups=4, builder=kind)}
+    program = compiled(graph, tmp_path / "library", pool_configs=configs)
+    samples = [Sample([image], run_graph(graph, {"x": image})) for image in images]
+    assert any(0 in sample.oracle["y"] for sample in samples)
+    check_build(QUICK_BUILDS[0], tmp_path / "library", program, samples, tmp_path)
+
+
+def run_sums(pool: Array, indices: Array, k: int, images: list[Array]) -> Array:
+    """int64 [images, 2, filters]: sums of responses, zero point 0."""
+    picks = indices.astype(np.int64)
+    found = []
+    for image in images:
+        responses = responses_of(image[0].astype(np.int64), pool, k)
+        taps = responses.reshape(2, 3, 3, -1, len(pool))[:, None]
+        chosen = np.take_along_axis(taps, picks[None, ..., None], axis=-1)
+        found.append(chosen.sum(axis=(2, 3, 4, 5)))
+    return np.array(found)
 
 
 def check_builds(builds: tuple[Build, ...], seed: int, folder: Path) -> None:

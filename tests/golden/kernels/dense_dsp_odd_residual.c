@@ -26,6 +26,8 @@ static void dense_dsp_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, i
     edgec_add_params_t addition = *add;
     addition.shift = RESIDUAL_SHIFT;
     edgec_pair_t *const widened = (edgec_pair_t *)(void *)scratch;
+    /* The residual may lie where y is written, so it is added in the order of memory. */
+    int8_t *const codes = scratch + 240;
     /* Weights behind the last one are zero; what they multiply must only be defined. */
     memset(widened + (QUADS - 1) * EDGEC_DSP_PIXELS * 2, 0, EDGEC_DSP_PIXELS * 8);
     for (int32_t first = 0; first < PIXELS; first += EDGEC_DSP_PIXELS) {
@@ -54,13 +56,16 @@ static void dense_dsp_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, i
             }
             edgec_dot_3x2(weights, widened, sums, weights + QUADS * 8);
             for (int32_t j = 0; j < count; j++) {
-                const int32_t at = (first + j) * OUT_CHANNELS + o;
+                int8_t *const to = codes + j * OUT_CHANNELS + o;
                 for (int32_t f = 0; f < filters; f++) {
-                    const int8_t value = edgec_requantize_s8(sums[2 * j + f], p.multiplier[o + f], SHIFT,
-                                                             p.y_zero_point, p.act_min, p.act_max);
-                    y[at + f] = edgec_add_s8(value, residual[at + f], &addition);
+                    to[f] = edgec_requantize_s8(sums[2 * j + f], p.multiplier[o + f], SHIFT,
+                                                p.y_zero_point, p.act_min, p.act_max);
                 }
             }
+        }
+        const int32_t at = first * OUT_CHANNELS;
+        for (int32_t i = 0; i < count * OUT_CHANNELS; i++) {
+            y[at + i] = edgec_add_s8(codes[i], residual[at + i], &addition);
         }
     }
 }

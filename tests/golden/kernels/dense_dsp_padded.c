@@ -62,11 +62,10 @@ static void dense_dsp_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const ed
             }
             edgec_dot_3x2(weights, widened, sums, weights + QUADS * 8);
             for (int32_t j = 0; j < count; j++) {
-                const int32_t at = (first + j) * OUT_CHANNELS + o;
+                int8_t *const to = y + (first + j) * OUT_CHANNELS + o;
                 for (int32_t f = 0; f < filters; f++) {
-                    const int8_t value = edgec_requantize_s8(sums[2 * j + f], p.multiplier[o + f], SHIFT,
-                                                             p.y_zero_point, p.act_min, p.act_max);
-                    y[at + f] = value;
+                    to[f] = edgec_requantize_s8(sums[2 * j + f], p.multiplier[o + f], SHIFT,
+                                                p.y_zero_point, p.act_min, p.act_max);
                 }
             }
         }
