@@ -6,9 +6,13 @@ import numpy as np
 
 from edgec.dtypes import Array
 from edgec.lower.pool_config import READY_INDEX_BITS
-from edgec.lower.spec_pooled import ENTRY_BYTES, WORD_BYTES, PooledConv
-
-_BYTE = 8
+from edgec.lower.spec_pooled import (
+    BYTE_BITS,
+    ENTRY_BYTES,
+    INDEX_BLOCK,
+    WORD_BYTES,
+    PooledConv,
+)
 
 
 def packed(indices: Array, bits: int) -> Array:
@@ -29,8 +33,9 @@ def stored_indices(spec: PooledConv, indices: Array) -> Array:
         indices: uint16 [O, KH, KW, groups].
 
     Returns:
-        uint8 [bytes], packed in the order of the kernel: chunk, filter, tap row, group, tap column;
-        or, if the kernel decodes nothing, its lists uint16 [entries + 1].
+        uint8 [bytes], packed in the order of the kernel: chunk, filter, tap row, group, tap column,
+        every chunk in whole blocks; or, if the kernel decodes nothing, its lists uint16
+        [entries + 1].
     """
     chunks = [
         indices[..., first : first + spec.chunk_groups].transpose(0, 1, 3, 2)
@@ -40,7 +45,12 @@ def stored_indices(spec: PooledConv, indices: Array) -> Array:
         lists = [_entries(spec, chunk).reshape(-1) for chunk in chunks]
         # The kernel reads one entry behind the last one.
         return np.concatenate([*lists, np.zeros(1, np.uint16)])
-    return packed(np.concatenate([chunk.reshape(-1) for chunk in chunks]), spec.index_bits)
+    return np.concatenate([_packed_chunk(spec, chunk.reshape(-1)) for chunk in chunks])
+
+
+def _packed_chunk(spec: PooledConv, indices: Array) -> Array:
+    missing = 0 if spec.index_bits == BYTE_BITS else -len(indices) % INDEX_BLOCK
+    return packed(np.pad(indices, (0, missing)), spec.index_bits)
 
 
 def _entries(spec: PooledConv, chunk: Array) -> Array:
@@ -57,7 +67,6 @@ def _entries(spec: PooledConv, chunk: Array) -> Array:
 
 def index_bytes(spec: PooledConv) -> int:
     """Bytes of `stored_indices`."""
-    count = spec.out_channels * spec.window.taps * spec.groups
-    if spec.index_bits == READY_INDEX_BITS:
-        return ENTRY_BYTES * (count + 1)
-    return -(-count * spec.index_bits // _BYTE)
+    chunks = [spec.chunk_groups] * (spec.chunks - 1) + [spec.last_groups]
+    behind = 0 if spec.decodes else ENTRY_BYTES
+    return sum(spec.index_bytes(groups) for groups in chunks) + behind

@@ -26,6 +26,7 @@ _BIAS = 128
 """Added to the partial sums of a pattern, so that they are unsigned bytes."""
 _WORD_MASK = 0xFFFFFFFF
 _UNROLLED = 8
+"""Vectors that a loop of products does in one pass, at most."""
 _HALF_SHIFT = 7
 """EDGEC_POOL_HALF_SHIFT of the C header."""
 
@@ -80,8 +81,13 @@ class ResponseBuilder:
 
     @property
     def has_product_loop(self) -> bool:
-        """There is an assembly loop for the products of two pixels."""
+        """There is an assembly loop for the products of two pixels on cores with DSP."""
         return self.lanes == 2 and self.group == 8
+
+    @property
+    def has_pair_loop(self) -> bool:
+        """There is one on Armv7-M, too."""
+        return self.has_product_loop and self.shift <= _HALF_SHIFT
 
     @property
     def unrolled(self) -> int:
@@ -99,16 +105,15 @@ class ResponseBuilder:
         return max(8 - (self.bits or 0) - self.shift, 0)
 
     @property
+    def has_blocks(self) -> bool:
+        """Armv7-M assembly adds up rows, sixteen vectors at a time."""
+        return self.parts == 1 and self.size % (4 * _WORD) == 0
+
+    @property
     def has_writer(self) -> bool:
-        """There is an assembly loop that writes the table words of two pixels."""
-        return (
-            self.lanes == 2
-            and self.bits is not None
-            and self.zero_is_min
-            and self.parts == 1
-            and self.size % (4 * _WORD) == 0
-            and self.right <= _HALF_SHIFT
-        )
+        """Armv7-M assembly writes the table words of two pixels, sixteen vectors at a time."""
+        lanes_hold = self.bits is not None and self.right <= _HALF_SHIFT
+        return self.lanes == 2 and self.zero_is_min and self.has_blocks and lanes_hold
 
     @property
     def part(self) -> int:

@@ -23,6 +23,9 @@ from edgec.lower.window import Window
 
 WORD_BYTES = 4
 ENTRY_BYTES = 2
+BYTE_BITS = 8
+INDEX_BLOCK = 8
+"""Packed indices that are unpacked together; they take whole bytes."""
 BLOCKS = (8, 4)
 """Output columns gathered together."""
 
@@ -271,8 +274,24 @@ class PooledConv:
 
     @property
     def list_bytes(self) -> int:
-        """The list in scratch memory, and the entry that is read behind its last one."""
-        return _words(ENTRY_BYTES * (self.list_entries + 1)) if self.decodes else 0
+        """The list in scratch memory, and the entry that is read behind its last one.
+
+        Indices that are packed closer than bytes are unpacked in whole blocks.
+        """
+        entries = max(self.list_entries + 1, _whole_blocks(self.list_entries))
+        return _words(ENTRY_BYTES * entries) if self.decodes else 0
+
+    @property
+    def chunk_index_bytes(self) -> int:
+        """Stored indices of a full chunk, in whole blocks if they are packed."""
+        return self.index_bytes(self.chunk_groups)
+
+    def index_bytes(self, groups: int) -> int:
+        """Bytes of the stored indices of a chunk of so many groups."""
+        count = self.out_channels * self.window.taps * groups
+        if self.index_bits in (BYTE_BITS, READY_INDEX_BITS):
+            return count * self.index_bits // BYTE_BITS
+        return _whole_blocks(count) * self.index_bits // BYTE_BITS
 
     @property
     def sum_rows(self) -> int:
@@ -380,6 +399,10 @@ def table_words(kind: ResponseKind, size: int, group: int) -> int:
         return size * group // 2
     part = part_channels(kind, group)
     return (group // part << part) * -(-size // WORD_BYTES)
+
+
+def _whole_blocks(count: int) -> int:
+    return -(-count // INDEX_BLOCK) * INDEX_BLOCK
 
 
 def _words(size: int) -> int:

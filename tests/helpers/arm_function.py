@@ -1,9 +1,9 @@
 """Bare C functions on emulated Cortex-M cores: compiled as for a board, run and priced in Unicorn.
 
 Memory has no wait states and there is no start-up code: `ArmProgram` holds one C file, linked to
-an address, with its constants beside the code and its own stack.  Calls take up to seven integers
-(addresses among them: `ArmProgram.buffers` tells where data may be put) and return the cycles of
-the core model of `edgec.timing`.
+an address, with its constants beside the code and its own stack.  Calls take up to twenty integers,
+addresses among them: `ArmProgram.buffers` tells where data may be put.  `ArmProgram.cycles` is the
+price of the last call by the core model of `edgec.timing`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from elftools.elf.elffile import ELFFile
 from edgec.cores import Core, Fpu
 from edgec.resources import data_dir
 from edgec.timing.core import core_model
-from edgec.timing.decode import decode_block
+from edgec.timing.decode import Instruction, decode_block
 from edgec.timing.types import NO_BLOCK, Edge
 from edgec.toolchain import process
 from edgec.toolchain.cc import WARNING_FLAGS
@@ -96,8 +96,8 @@ class ArmProgram:
         """Bytes of the buffers."""
         return bytes(self._uc.mem_read(address, size_bytes))
 
-    def call(self, function: str, *arguments: int) -> int:
-        """Call a function with integers, the fifth and later ones on the stack; cycles."""
+    def call(self, function: str, *arguments: int) -> None:
+        """Call a function with integers, the fifth and later ones on the stack."""
         self._edges.clear()
         self._last = None
         stack = _RAM + _STACK_BYTES - 64
@@ -108,15 +108,14 @@ class ArmProgram:
         self._uc.emu_start(self._functions[function] | 1, _STOP)
         if self._last is not None and self._last[0] != _STOP:
             self._edges[Edge(*self._last, NO_BLOCK)] += 1
-        return self._price()
 
     def _on_block(self, _uc: object, start: int, size_bytes: int, _data: object) -> None:
         if self._last is not None:
             self._edges[Edge(*self._last, start)] += 1
         self._last = (start, size_bytes)
 
-    def _price(self) -> int:
-        """Cycles of what ran; divides at their longest."""
+    def cycles(self) -> int:
+        """Cycles of the last call, without divides."""
         model = core_model(self._core.core, self._core.fpu, dsp=self._core.dsp)
         sizes = {edge.start: edge.size_bytes for edge in self._edges}
         total = 0
@@ -127,7 +126,7 @@ class ArmProgram:
             total += count * model.cost(block, not edge.falls_through, target)
         return total
 
-    def _block(self, start: int, size_bytes: int):  # type: ignore[no-untyped-def]
+    def _block(self, start: int, size_bytes: int) -> tuple[Instruction, ...]:
         return decode_block(self._code[start - _CODE : start - _CODE + size_bytes], start)
 
 

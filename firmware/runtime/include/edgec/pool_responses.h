@@ -292,6 +292,58 @@ EDGEC_INLINE uint32_t edgec_pool_odd(uint32_t word) {
     return (word >> 8) & 0x00FF00FFU;
 }
 
+#if EDGEC_POOL_THUMB2
+
+/* Add the products of a weight with a code of each pixel. */
+#define EDGEC_POOL_MAC(weight, pixels) "mla r12, " pixels ", " weight ", r12\n"
+
+/* As above; pixels holds eight words with a code of a in the low and one of b in the high lane.
+ * The shift is at most EDGEC_POOL_HALF_SHIFT: lanes with half a unit and 2^15 stay unsigned. */
+#define EDGEC_POOL_PRODUCTS(name, size, unrolled, shift, row)                                      \
+    __attribute__((noinline)) static void name(const uint32_t *pixels, const uint32_t *pool,       \
+                                               uint32_t *out) {                                    \
+        register const uint32_t *x __asm__("r0") = pixels;                                         \
+        register const uint32_t *p __asm__("r1") = pool;                                           \
+        register uint32_t *to __asm__("r2") = out;                                                 \
+        register const uint32_t *end __asm__("r3") = pool + 4 * (size);                            \
+        __asm__ volatile("push {r3-r11, lr}\n"                                                     \
+                         "ldm r0, {r4-r11}\n"                                                      \
+                         "1:\n"                                                                    \
+                         ".rept %c[times]\n"                                                       \
+                         "ldrsh r0, [r1]\n"                                                        \
+                         "ldrsh r3, [r1, #2]\n"                                                    \
+                         "ldrsh lr, [r1, #4]\n"                                                    \
+                         "mul r12, r4, r0\n" EDGEC_POOL_MAC("r3", "r5")                            \
+                         EDGEC_POOL_MAC("lr", "r6")                                                \
+                         "ldrsh r0, [r1, #6]\n"                                                    \
+                         "ldrsh r3, [r1, #8]\n"                                                    \
+                         "ldrsh lr, [r1, #10]\n" EDGEC_POOL_MAC("r0", "r7")                        \
+                         EDGEC_POOL_MAC("r3", "r8") EDGEC_POOL_MAC("lr", "r9")                     \
+                         "ldrsh r0, [r1, #12]\n"                                                   \
+                         "ldrsh r3, [r1, #14]\n" EDGEC_POOL_MAC("r0", "r10")                       \
+                         EDGEC_POOL_MAC("r3", "r11")                                               \
+                         "add r1, r1, #16\n"                                                       \
+                         ".if %c[right]\n"                                                         \
+                         "add r12, r12, %[half]\n"                                                 \
+                         "add r12, r12, #0x80008000\n"                                             \
+                         "ubfx r0, r12, %[right], #(16 - %c[right])\n"                             \
+                         "lsr r12, r12, #(16 + %c[right])\n"                                       \
+                         "add r12, r0, r12, lsl #16\n"                                             \
+                         "sub r12, r12, %[bias]\n"                                                 \
+                         ".endif\n" EDGEC_POOL_STORE("r12", "r2") ".endr\n"                       \
+                         "ldr r0, [sp]\n"                                                          \
+                         "cmp r0, r1\n"                                                            \
+                         "bne 1b\n"                                                                \
+                         "pop {r3-r11, lr}\n"                                                      \
+                         : "+r"(x), "+r"(p), "+r"(to), "+r"(end)                                   \
+                         : [times] "i"(unrolled), [right] "i"(shift),                              \
+                           [half] "i"(((1 << (shift)) >> 1) * 0x10001),                            \
+                           [bias] "i"((0x8000 >> (shift)) * 0x10001U), [step] "i"(4 * (row))       \
+                         : "r12", "memory", "cc");                                                 \
+    }
+
+#endif
+
 #endif
 
 /* ---- Bit planes ---- */
