@@ -8,7 +8,8 @@
  *     run                       compute; uses the inputs up, so write them anew for the next run
  *     read 0                    show output 0 as hexadecimal bytes
  *     read 0 64 10              show 10 bytes of it, from byte 64
- *     bits 4                    from now on at most 4 bits of activations, where the model allows it
+ *     bits 4                    from now on at most 4 bits of activations, where the model allows
+ * it
  *
  * A request may be protected by a checksum: `*CRC request`, where CRC is the CRC-32 of all that
  * follows the space after it.  Errors that begin with `error: line` mean that the line itself was

@@ -1,4 +1,4 @@
-"""Builders of pool responses in C = their definition in numpy, on this computer and on Arm cores."""
+"""Builders of pool responses in C = their definition in numpy, on this computer and on Arm."""
 
 from __future__ import annotations
 

@@ -69,9 +69,10 @@ EDGEC_INLINE void edgec_fill3(uint32_t padding, edgec_pair_t *to, int32_t quads)
 /* sums[2 * pixel + filter] += the dot products over an even number of quads, which end at
  * `weights_end`.  There is at least one pair of quads. */
 #if defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
-__attribute__((noinline, unused)) static void
-edgec_dot_3x2(const int8_t *weights, const edgec_pair_t *activations, int32_t *sums,
-              const int8_t *weights_end) {
+__attribute__((noinline, unused)) static void edgec_dot_3x2(const int8_t *weights,
+                                                            const edgec_pair_t *activations,
+                                                            int32_t *sums,
+                                                            const int8_t *weights_end) {
     register const int8_t *w __asm__("r0") = weights;
     register const edgec_pair_t *x __asm__("r1") = activations;
     register int32_t *s __asm__("r2") = sums;

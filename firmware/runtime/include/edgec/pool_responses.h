@@ -203,7 +203,7 @@ EDGEC_INLINE uint32_t edgec_pool_high(uint32_t word) {
     "add " address ", " address ", #(4 * %c[step] & ~4095)\n"                                      \
     ".endif\n"                                                                                     \
     ".else\n" EDGEC_POOL_STORE(first, address) EDGEC_POOL_STORE(second, address)                   \
-    EDGEC_POOL_STORE(third, address) EDGEC_POOL_STORE(fourth, address) ".endif\n"
+        EDGEC_POOL_STORE(third, address) EDGEC_POOL_STORE(fourth, address) ".endif\n"
 
 /* ---- Multiply ---- */
 
@@ -246,40 +246,40 @@ EDGEC_INLINE int32_t edgec_pool_mac(uint32_t a, uint32_t b, int32_t sum) {
         register const uint32_t *p __asm__("r1") = pool;                                           \
         register uint32_t *to __asm__("r2") = out;                                                 \
         register const uint32_t *end __asm__("r3") = pool + 4 * (size);                            \
-        __asm__ volatile("push {r3-r11, lr}\n"                                                     \
-                         "ldm r0, {r4-r11}\n"                                                      \
-                         "1:\n"                                                                    \
-                         ".rept %c[times]\n"                                                       \
-                         "ldrd r0, r3, [r1], #8\n"                                                 \
-                         ".if %c[right]\n"                                                         \
-                         "mov lr, %[half]\n"                                                       \
-                         "smlad r12, r4, r0, lr\n"                                                 \
-                         "smlad lr, r8, r0, lr\n"                                                  \
-                         ".else\n"                                                                 \
-                         "smuad r12, r4, r0\n"                                                     \
-                         "smuad lr, r8, r0\n"                                                      \
-                         ".endif\n"                                                                \
-                         "smlad r12, r5, r3, r12\n"                                                \
-                         "smlad lr, r9, r3, lr\n"                                                  \
-                         "ldrd r0, r3, [r1], #8\n"                                                 \
-                         "smlad r12, r6, r0, r12\n"                                                \
-                         "smlad lr, r10, r0, lr\n"                                                 \
-                         "smlad r12, r7, r3, r12\n"                                                \
-                         "smlad lr, r11, r3, lr\n"                                                 \
-                         ".if %c[right]\n"                                                         \
-                         "asr r12, r12, %[right]\n"                                                \
-                         "asr lr, lr, %[right]\n"                                                  \
-                         ".endif\n"                                                                \
-                         "add r12, r12, lr, lsl #16\n" EDGEC_POOL_STORE("r12", "r2")               \
-                         ".endr\n"                                                                 \
-                         "ldr r0, [sp]\n"                                                          \
-                         "cmp r0, r1\n"                                                            \
-                         "bne 1b\n"                                                                \
-                         "pop {r3-r11, lr}\n"                                                      \
-                         : "+r"(x), "+r"(p), "+r"(to), "+r"(end)                                   \
-                         : [times] "i"(unrolled), [right] "i"(shift),                              \
-                           [half] "i"((1 << (shift)) >> 1), [step] "i"(4 * (row))                  \
-                         : "r12", "memory", "cc");                                                 \
+        __asm__ volatile(                                                                          \
+            "push {r3-r11, lr}\n"                                                                  \
+            "ldm r0, {r4-r11}\n"                                                                   \
+            "1:\n"                                                                                 \
+            ".rept %c[times]\n"                                                                    \
+            "ldrd r0, r3, [r1], #8\n"                                                              \
+            ".if %c[right]\n"                                                                      \
+            "mov lr, %[half]\n"                                                                    \
+            "smlad r12, r4, r0, lr\n"                                                              \
+            "smlad lr, r8, r0, lr\n"                                                               \
+            ".else\n"                                                                              \
+            "smuad r12, r4, r0\n"                                                                  \
+            "smuad lr, r8, r0\n"                                                                   \
+            ".endif\n"                                                                             \
+            "smlad r12, r5, r3, r12\n"                                                             \
+            "smlad lr, r9, r3, lr\n"                                                               \
+            "ldrd r0, r3, [r1], #8\n"                                                              \
+            "smlad r12, r6, r0, r12\n"                                                             \
+            "smlad lr, r10, r0, lr\n"                                                              \
+            "smlad r12, r7, r3, r12\n"                                                             \
+            "smlad lr, r11, r3, lr\n"                                                              \
+            ".if %c[right]\n"                                                                      \
+            "asr r12, r12, %[right]\n"                                                             \
+            "asr lr, lr, %[right]\n"                                                               \
+            ".endif\n"                                                                             \
+            "add r12, r12, lr, lsl #16\n" EDGEC_POOL_STORE("r12", "r2") ".endr\n"                  \
+                                                                        "ldr r0, [sp]\n"           \
+                                                                        "cmp r0, r1\n"             \
+                                                                        "bne 1b\n"                 \
+                                                                        "pop {r3-r11, lr}\n"       \
+            : "+r"(x), "+r"(p), "+r"(to), "+r"(end)                                                \
+            : [times] "i"(unrolled), [right] "i"(shift), [half] "i"((1 << (shift)) >> 1),          \
+              [step] "i"(4 * (row))                                                                \
+            : "r12", "memory", "cc");                                                              \
     }
 
 #else
@@ -306,40 +306,44 @@ EDGEC_INLINE uint32_t edgec_pool_odd(uint32_t word) {
         register const uint32_t *p __asm__("r1") = pool;                                           \
         register uint32_t *to __asm__("r2") = out;                                                 \
         register const uint32_t *end __asm__("r3") = pool + 4 * (size);                            \
-        __asm__ volatile("push {r3-r11, lr}\n"                                                     \
-                         "ldm r0, {r4-r11}\n"                                                      \
-                         "1:\n"                                                                    \
-                         ".rept %c[times]\n"                                                       \
-                         "ldrsh r0, [r1]\n"                                                        \
-                         "ldrsh r3, [r1, #2]\n"                                                    \
-                         "ldrsh lr, [r1, #4]\n"                                                    \
-                         "mul r12, r4, r0\n" EDGEC_POOL_MAC("r3", "r5")                            \
-                         EDGEC_POOL_MAC("lr", "r6")                                                \
-                         "ldrsh r0, [r1, #6]\n"                                                    \
-                         "ldrsh r3, [r1, #8]\n"                                                    \
-                         "ldrsh lr, [r1, #10]\n" EDGEC_POOL_MAC("r0", "r7")                        \
-                         EDGEC_POOL_MAC("r3", "r8") EDGEC_POOL_MAC("lr", "r9")                     \
-                         "ldrsh r0, [r1, #12]\n"                                                   \
-                         "ldrsh r3, [r1, #14]\n" EDGEC_POOL_MAC("r0", "r10")                       \
-                         EDGEC_POOL_MAC("r3", "r11")                                               \
-                         "add r1, r1, #16\n"                                                       \
-                         ".if %c[right]\n"                                                         \
-                         "add r12, r12, %[half]\n"                                                 \
-                         "add r12, r12, #0x80008000\n"                                             \
-                         "ubfx r0, r12, %[right], #(16 - %c[right])\n"                             \
-                         "lsr r12, r12, #(16 + %c[right])\n"                                       \
-                         "add r12, r0, r12, lsl #16\n"                                             \
-                         "sub r12, r12, %[bias]\n"                                                 \
-                         ".endif\n" EDGEC_POOL_STORE("r12", "r2") ".endr\n"                       \
-                         "ldr r0, [sp]\n"                                                          \
-                         "cmp r0, r1\n"                                                            \
-                         "bne 1b\n"                                                                \
-                         "pop {r3-r11, lr}\n"                                                      \
-                         : "+r"(x), "+r"(p), "+r"(to), "+r"(end)                                   \
-                         : [times] "i"(unrolled), [right] "i"(shift),                              \
-                           [half] "i"(((1 << (shift)) >> 1) * 0x10001),                            \
-                           [bias] "i"((0x8000 >> (shift)) * 0x10001U), [step] "i"(4 * (row))       \
-                         : "r12", "memory", "cc");                                                 \
+        __asm__ volatile(                                                                          \
+            "push {r3-r11, lr}\n"                                                                  \
+            "ldm r0, {r4-r11}\n"                                                                   \
+            "1:\n"                                                                                 \
+            ".rept %c[times]\n"                                                                    \
+            "ldrsh r0, [r1]\n"                                                                     \
+            "ldrsh r3, [r1, #2]\n"                                                                 \
+            "ldrsh lr, [r1, #4]\n"                                                                 \
+            "mul r12, r4, r0\n" EDGEC_POOL_MAC("r3", "r5") EDGEC_POOL_MAC(                         \
+                "lr",                                                                              \
+                "r6") "ldrsh r0, [r1, #6]\n"                                                       \
+                      "ldrsh r3, [r1, #8]\n"                                                       \
+                      "ldrsh lr, [r1, #10]\n" EDGEC_POOL_MAC("r0", "r7")                           \
+                          EDGEC_POOL_MAC("r3", "r8") EDGEC_POOL_MAC(                               \
+                              "lr",                                                                \
+                              "r9") "ldrsh r0, [r1, #12]\n"                                        \
+                                    "ldrsh r3, [r1, #14]\n" EDGEC_POOL_MAC("r0", "r10")            \
+                                        EDGEC_POOL_MAC(                                            \
+                                            "r3",                                                  \
+                                            "r11") "add r1, r1, #16\n"                             \
+                                                   ".if %c[right]\n"                               \
+                                                   "add r12, r12, %[half]\n"                       \
+                                                   "add r12, r12, #0x80008000\n"                   \
+                                                   "ubfx r0, r12, %[right], #(16 - %c[right])\n"   \
+                                                   "lsr r12, r12, #(16 + %c[right])\n"             \
+                                                   "add r12, r0, r12, lsl #16\n"                   \
+                                                   "sub r12, r12, %[bias]\n"                       \
+                                                   ".endif\n" EDGEC_POOL_STORE(                    \
+                                                       "r12", "r2") ".endr\n"                      \
+                                                                    "ldr r0, [sp]\n"               \
+                                                                    "cmp r0, r1\n"                 \
+                                                                    "bne 1b\n"                     \
+                                                                    "pop {r3-r11, lr}\n"           \
+            : "+r"(x), "+r"(p), "+r"(to), "+r"(end)                                                \
+            : [times] "i"(unrolled), [right] "i"(shift),                                           \
+              [half] "i"(((1 << (shift)) >> 1) * 0x10001),                                         \
+              [bias] "i"((0x8000 >> (shift)) * 0x10001U), [step] "i"(4 * (row))                    \
+            : "r12", "memory", "cc");                                                              \
     }
 
 #endif
@@ -404,14 +408,17 @@ typedef struct edgec_pool_pair {
     "str r12, [lr, #(" rows " + 4 * edgec_q)]\n"
 /* rows, start: offsets from lr. */
 #define EDGEC_POOL_BLOCK(planes, rows, start)                                                      \
-    ".set edgec_q, 0\n" EDGEC_POOL_LOAD_ROW(rows) "ldr r12, [lr, #" start "]\n"                    \
-    EDGEC_POOL_FIRST_LANES("r0", "r4", "r5") EDGEC_POOL_FIRST_LANES("r1", "r6", "r7")              \
-    EDGEC_POOL_FIRST_LANES("r2", "r8", "r9") EDGEC_POOL_FIRST_LANES("r3", "r10", "r11")            \
-    ".rept " planes " - 1\n"                                                                       \
-    ".set edgec_q, edgec_q + 1\n" EDGEC_POOL_LOAD_ROW(rows)                                        \
-    EDGEC_POOL_MORE_LANES("r0", "r4", "r5") EDGEC_POOL_MORE_LANES("r1", "r6", "r7")                \
-    EDGEC_POOL_MORE_LANES("r2", "r8", "r9") EDGEC_POOL_MORE_LANES("r3", "r10", "r11")              \
-    ".endr\n"
+    ".set edgec_q, 0\n" EDGEC_POOL_LOAD_ROW(                                                       \
+        rows) "ldr r12, [lr, #" start "]\n" EDGEC_POOL_FIRST_LANES("r0", "r4", "r5")               \
+        EDGEC_POOL_FIRST_LANES("r1", "r6", "r7") EDGEC_POOL_FIRST_LANES("r2", "r8", "r9")          \
+            EDGEC_POOL_FIRST_LANES("r3", "r10",                                                    \
+                                   "r11") ".rept " planes " - 1\n"                                 \
+                                          ".set edgec_q, edgec_q + 1\n" EDGEC_POOL_LOAD_ROW(rows)  \
+                                              EDGEC_POOL_MORE_LANES("r0", "r4", "r5")              \
+                                                  EDGEC_POOL_MORE_LANES("r1", "r6", "r7")          \
+                                                      EDGEC_POOL_MORE_LANES("r2", "r8", "r9")      \
+                                                          EDGEC_POOL_MORE_LANES("r3", "r10",       \
+                                                                                "r11") ".endr\n"
 
 /* Lanes of two pixels, in place: low lanes, a's in the lower half, to a, high lanes to b. */
 #define EDGEC_POOL_JOIN_LANES(a, b)                                                                \
@@ -432,8 +439,7 @@ typedef struct edgec_pool_pair {
 /* Join the lanes of four vectors and store them: a's sums at [sp + from], b's in registers. */
 #define EDGEC_POOL_JOIN_WORD(from, even, odd)                                                      \
     "ldrd r0, r1, [sp, #" from "]\n" EDGEC_POOL_JOIN_LANES("r0", even)                             \
-    EDGEC_POOL_JOIN_LANES("r1", odd)                                                               \
-    EDGEC_POOL_STORE4("r0", "r1", even, odd, "r2")
+        EDGEC_POOL_JOIN_LANES("r1", odd) EDGEC_POOL_STORE4("r0", "r1", even, odd, "r2")
 
 /* Define `name`, which writes the table words of two pixels, sixteen vectors at a time, what
  * `edgec_pool_shifted`, `edgec_pool_join_low` and `edgec_pool_join_high` do with the sums of
@@ -446,27 +452,30 @@ typedef struct edgec_pool_pair {
             "sub sp, sp, #36\n"                                                                    \
             "str r0, [sp, #32]\n"                                                                  \
             "mov lr, r0\n"                                                                         \
-            "1:\n" EDGEC_POOL_BLOCK(#planes, "0", "64")                                            \
-            "str r4, [sp]\n"                                                                       \
-            "str r5, [sp, #4]\n"                                                                   \
-            "str r6, [sp, #8]\n"                                                                   \
-            "str r7, [sp, #12]\n"                                                                  \
-            "str r8, [sp, #16]\n"                                                                  \
-            "str r9, [sp, #20]\n"                                                                  \
-            "str r10, [sp, #24]\n"                                                                 \
-            "str r11, [sp, #28]\n" EDGEC_POOL_BLOCK(#planes, "32", "64")                           \
-            "ldr r2, [lr, #68]\n"                                                                  \
-            "movw lr, %[mask]\n"                                                                   \
-            "movt lr, %[mask]\n"                                                                   \
-            EDGEC_POOL_JOIN_WORD("0", "r4", "r5") EDGEC_POOL_JOIN_WORD("8", "r6", "r7")            \
-            EDGEC_POOL_JOIN_WORD("16", "r8", "r9") EDGEC_POOL_JOIN_WORD("24", "r10", "r11")        \
-            "ldr lr, [sp, #32]\n"                                                                  \
-            "ldr r0, [lr, #72]\n"                                                                  \
-            "str r2, [lr, #68]\n"                                                                  \
-            "cmp r0, r2\n"                                                                         \
-            "bne 1b\n"                                                                             \
-            "add sp, sp, #36\n"                                                                    \
-            "pop {r4-r11, lr}\n"                                                                   \
+            "1:\n" EDGEC_POOL_BLOCK(                                                               \
+                #planes, "0",                                                                      \
+                "64") "str r4, [sp]\n"                                                             \
+                      "str r5, [sp, #4]\n"                                                         \
+                      "str r6, [sp, #8]\n"                                                         \
+                      "str r7, [sp, #12]\n"                                                        \
+                      "str r8, [sp, #16]\n"                                                        \
+                      "str r9, [sp, #20]\n"                                                        \
+                      "str r10, [sp, #24]\n"                                                       \
+                      "str r11, [sp, #28]\n" EDGEC_POOL_BLOCK(                                     \
+                          #planes, "32",                                                           \
+                          "64") "ldr r2, [lr, #68]\n"                                              \
+                                "movw lr, %[mask]\n"                                               \
+                                "movt lr, %[mask]\n" EDGEC_POOL_JOIN_WORD("0", "r4", "r5")         \
+                                    EDGEC_POOL_JOIN_WORD("8", "r6", "r7")                          \
+                                        EDGEC_POOL_JOIN_WORD("16", "r8", "r9")                     \
+                                            EDGEC_POOL_JOIN_WORD("24", "r10",                      \
+                                                                 "r11") "ldr lr, [sp, #32]\n"      \
+                                                                        "ldr r0, [lr, #72]\n"      \
+                                                                        "str r2, [lr, #68]\n"      \
+                                                                        "cmp r0, r2\n"             \
+                                                                        "bne 1b\n"                 \
+                                                                        "add sp, sp, #36\n"        \
+                                                                        "pop {r4-r11, lr}\n"       \
             : "+r"(r)                                                                              \
             : [right] "i"(to_right), [left] "i"(to_left), [mask] "i"(0xFFFF >> (to_right)),        \
               [bias] "i"((0x8000 >> (to_right)) * 0x10001U), [step] "i"(4 * (row))                 \
@@ -478,20 +487,18 @@ typedef struct edgec_pool_pair {
     __attribute__((noinline, unused)) static void edgec_pool_sum_##planes(                         \
         edgec_pool_rows_t *state) {                                                                \
         register edgec_pool_rows_t *r __asm__("r0") = state;                                       \
-        __asm__ volatile(                                                                          \
-            "push {r4-r11, lr}\n"                                                                  \
-            "mov lr, r0\n"                                                                         \
-            "1:\n" EDGEC_POOL_BLOCK(#planes, "0", "40")                                            \
-            "ldr r12, [lr, #32]\n"                                                                 \
-            "ldr r0, [lr, #36]\n"                                                                  \
-            "stm r12!, {r4-r11}\n"                                                                 \
-            "str r12, [lr, #32]\n"                                                                 \
-            "cmp r0, r12\n"                                                                        \
-            "bne 1b\n"                                                                             \
-            "pop {r4-r11, lr}\n"                                                                   \
-            : "+r"(r)                                                                              \
-            :                                                                                      \
-            : "r1", "r2", "r3", "r12", "memory", "cc");                                            \
+        __asm__ volatile("push {r4-r11, lr}\n"                                                     \
+                         "mov lr, r0\n"                                                            \
+                         "1:\n" EDGEC_POOL_BLOCK(#planes, "0", "40") "ldr r12, [lr, #32]\n"        \
+                                                                     "ldr r0, [lr, #36]\n"         \
+                                                                     "stm r12!, {r4-r11}\n"        \
+                                                                     "str r12, [lr, #32]\n"        \
+                                                                     "cmp r0, r12\n"               \
+                                                                     "bne 1b\n"                    \
+                                                                     "pop {r4-r11, lr}\n"          \
+                         : "+r"(r)                                                                 \
+                         :                                                                         \
+                         : "r1", "r2", "r3", "r12", "memory", "cc");                               \
     }
 EDGEC_POOL_SUM_PLANES(1)
 EDGEC_POOL_SUM_PLANES(2)
