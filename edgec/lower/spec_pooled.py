@@ -16,6 +16,7 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
+from edgec.lower.pool_columns import ColumnRun, column_runs, tap_columns
 from edgec.lower.pool_config import READY_INDEX_BITS
 from edgec.lower.pool_tables import ResponseBuilder, ResponseKind, part_channels
 from edgec.lower.spec_base import describe_image, describe_window
@@ -33,24 +34,6 @@ _ENTRY_LIMIT = 2**16
 """Entries are byte offsets into the table."""
 _UNROLLED = 6
 """Look-ups written out in the loop of the gathering, at most, unless one row of taps is longer."""
-
-
-@dataclass(frozen=True, slots=True)
-class ColumnRun:
-    """Columns of the table that lie side by side: every `stride_w`-th column of the image.
-
-    Attributes:
-        start: first column in a row of the table.
-        image_start: column of the image that it holds; negative in the padding.
-        count: columns.
-        first, end: those inside the image are ``first <= column < end``, counted from `start`.
-    """
-
-    start: int
-    image_start: int
-    count: int
-    first: int
-    end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,29 +132,13 @@ class PooledConv:
 
     @property
     def column_runs(self) -> tuple[ColumnRun, ...]:
-        """The columns of a row, by their remainder modulo the stride; only those that are read."""
-        w = self.window
-        found: list[ColumnRun] = []
-        start = 0
-        for phase in sorted({kx * w.dilation_w % w.stride_w for kx in range(w.kernel_w)}):
-            taps = [kx * w.dilation_w for kx in range(w.kernel_w)]
-            last = max(tap // w.stride_w for tap in taps if tap % w.stride_w == phase)
-            count = w.out_width + last
-            image_start = phase - w.pad_left
-            first = min(count, max(0, -(image_start // w.stride_w)))
-            end = max(first, min(count, -((image_start - w.width) // w.stride_w)))
-            found.append(ColumnRun(start, image_start, count, first, end))
-            start += count
-        return tuple(found)
+        """The columns of a row."""
+        return column_runs(self.window)
 
     @property
     def tap_columns(self) -> tuple[int, ...]:
         """For each kx, the column of a row that output column 0 reads."""
-        w = self.window
-        phases = sorted({kx * w.dilation_w % w.stride_w for kx in range(w.kernel_w)})
-        runs = dict(zip(phases, self.column_runs, strict=True))
-        taps = [kx * w.dilation_w for kx in range(w.kernel_w)]
-        return tuple(runs[tap % w.stride_w].start + tap // w.stride_w for tap in taps)
+        return tap_columns(self.window)
 
     @property
     def shared_columns(self) -> int:

@@ -21,9 +21,9 @@ static void pooled_conv_s8_0_responses(const uint32_t *pool, const uint32_t *sum
         edgec_pool_codes(codes_a, GROUP, (a != NULL) ? a + first : a, channels - first, zero);
         uint32_t codes_b[GROUP / 4];
         edgec_pool_codes(codes_b, GROUP, (b != NULL) ? b + first : b, channels - first, zero);
-        uint32_t sums_a[2 * WORDS];
+        const uint32_t *rows_a[4];
         {
-            const uint32_t *rows[4];
+            const uint32_t **const rows = rows_a;
             uint32_t planes[2];
             const uint32_t word0 = edgec_pool_round(codes_a[0], drop);
             planes[0] = edgec_pool_planes(word0 << 4, 0 << 4);
@@ -36,11 +36,10 @@ static void pooled_conv_s8_0_responses(const uint32_t *pool, const uint32_t *sum
                 WORDS * (planes[1] >> 16 & 0xFU);
             rows[3] = pool + 0 * TABLE +
                 WORDS * (planes[1] >> 24 & 0xFU);
-            edgec_pool_sum_rows(rows, 4, 1, WORDS, scale.start, sums_a);
         }
-        uint32_t sums_b[2 * WORDS];
+        const uint32_t *rows_b[4];
         {
-            const uint32_t *rows[4];
+            const uint32_t **const rows = rows_b;
             uint32_t planes[2];
             const uint32_t word0 = edgec_pool_round(codes_b[0], drop);
             planes[0] = edgec_pool_planes(word0 << 4, 0 << 4);
@@ -53,15 +52,58 @@ static void pooled_conv_s8_0_responses(const uint32_t *pool, const uint32_t *sum
                 WORDS * (planes[1] >> 16 & 0xFU);
             rows[3] = pool + 0 * TABLE +
                 WORDS * (planes[1] >> 24 & 0xFU);
-            edgec_pool_sum_rows(rows, 4, 1, WORDS, scale.start, sums_b);
         }
         for (int32_t w = 0; w < WORDS; w++) {
-            uint32_t even_a = sums_a[2 * w];
-            uint32_t odd_a = sums_a[2 * w + 1];
+            uint32_t even_a = 0;
+            uint32_t odd_a = 0;
+            {
+                uint32_t entries = rows_a[3][w];
+                even_a = edgec_pool_even(entries) + (even_a << 1);
+                odd_a = edgec_pool_odd(entries) + (odd_a << 1);
+            }
+            {
+                uint32_t entries = rows_a[2][w];
+                even_a = edgec_pool_even(entries) + (even_a << 1);
+                odd_a = edgec_pool_odd(entries) + (odd_a << 1);
+            }
+            {
+                uint32_t entries = rows_a[1][w];
+                even_a = edgec_pool_even(entries) + (even_a << 1);
+                odd_a = edgec_pool_odd(entries) + (odd_a << 1);
+            }
+            {
+                uint32_t entries = rows_a[0][w];
+                even_a = edgec_pool_even(entries) + (even_a << 1);
+                odd_a = edgec_pool_odd(entries) + (odd_a << 1);
+            }
+            even_a += scale.start;
+            odd_a += scale.start;
             even_a = edgec_pool_shifted(even_a, scale);
             odd_a = edgec_pool_shifted(odd_a, scale);
-            uint32_t even_b = sums_b[2 * w];
-            uint32_t odd_b = sums_b[2 * w + 1];
+            uint32_t even_b = 0;
+            uint32_t odd_b = 0;
+            {
+                uint32_t entries = rows_b[3][w];
+                even_b = edgec_pool_even(entries) + (even_b << 1);
+                odd_b = edgec_pool_odd(entries) + (odd_b << 1);
+            }
+            {
+                uint32_t entries = rows_b[2][w];
+                even_b = edgec_pool_even(entries) + (even_b << 1);
+                odd_b = edgec_pool_odd(entries) + (odd_b << 1);
+            }
+            {
+                uint32_t entries = rows_b[1][w];
+                even_b = edgec_pool_even(entries) + (even_b << 1);
+                odd_b = edgec_pool_odd(entries) + (odd_b << 1);
+            }
+            {
+                uint32_t entries = rows_b[0][w];
+                even_b = edgec_pool_even(entries) + (even_b << 1);
+                odd_b = edgec_pool_odd(entries) + (odd_b << 1);
+            }
+            even_b += scale.start;
+            odd_b += scale.start;
             even_b = edgec_pool_shifted(even_b, scale);
             odd_b = edgec_pool_shifted(odd_b, scale);
             uint32_t *const column = out + 4 * ROW * w;
@@ -80,32 +122,53 @@ static void pooled_conv_s8_0_responses(const uint32_t *pool, const uint32_t *sum
 
 
 EDGEC_POOL_GATHER8(pooled_conv_s8_0_gather8, 3)
-/* The list of a chunk of `groups` groups from the next indices. */
-static void pooled_conv_s8_0_list(edgec_pool_indices_t *indices, int32_t groups, uint16_t *list)
+/* The list of a chunk of `groups` groups from its indices. */
+static void pooled_conv_s8_0_list(const uint8_t *indices, int32_t groups, uint16_t *list)
 {
     enum { FILTERS = 6, VECTOR_BYTES = 84, GROUP_BYTES = 840 };
-    edgec_pool_indices_t reader = *indices;
+    uint16_t *const end = list + FILTERS * 9 * groups;
+    for (uint16_t *to = list; to < end; to += 8) {
+        const uint32_t byte0 = indices[0];
+        const uint32_t byte1 = indices[1];
+        const uint32_t byte2 = indices[2];
+        const uint32_t byte3 = indices[3];
+        to[0] = (uint16_t)((byte0 >> 0) & 15U);
+        to[1] = (uint16_t)((byte0 >> 4) & 15U);
+        to[2] = (uint16_t)((byte1 >> 0) & 15U);
+        to[3] = (uint16_t)((byte1 >> 4) & 15U);
+        to[4] = (uint16_t)((byte2 >> 0) & 15U);
+        to[5] = (uint16_t)((byte2 >> 4) & 15U);
+        to[6] = (uint16_t)((byte3 >> 0) & 15U);
+        to[7] = (uint16_t)((byte3 >> 4) & 15U);
+        indices += 4;
+    }
+    const uint16_t *index = list;
     for (int32_t o = 0; o < FILTERS; o++) {
         for (int32_t place = 0; place < groups * GROUP_BYTES; place += GROUP_BYTES) {
-            *list++ = (uint16_t)(edgec_next_index(&reader, 4) * VECTOR_BYTES + place + 0);
-            *list++ = (uint16_t)(edgec_next_index(&reader, 4) * VECTOR_BYTES + place + 4);
-            *list++ = (uint16_t)(edgec_next_index(&reader, 4) * VECTOR_BYTES + place + 8);
+            list[0] = (uint16_t)(index[0] * VECTOR_BYTES + place + 0);
+            list[1] = (uint16_t)(index[1] * VECTOR_BYTES + place + 4);
+            list[2] = (uint16_t)(index[2] * VECTOR_BYTES + place + 8);
+            index += 3;
+            list += 3;
         }
         list[-1] |= 1U;
         for (int32_t place = 0; place < groups * GROUP_BYTES; place += GROUP_BYTES) {
-            *list++ = (uint16_t)(edgec_next_index(&reader, 4) * VECTOR_BYTES + place + 0);
-            *list++ = (uint16_t)(edgec_next_index(&reader, 4) * VECTOR_BYTES + place + 4);
-            *list++ = (uint16_t)(edgec_next_index(&reader, 4) * VECTOR_BYTES + place + 8);
+            list[0] = (uint16_t)(index[0] * VECTOR_BYTES + place + 0);
+            list[1] = (uint16_t)(index[1] * VECTOR_BYTES + place + 4);
+            list[2] = (uint16_t)(index[2] * VECTOR_BYTES + place + 8);
+            index += 3;
+            list += 3;
         }
         list[-1] |= 1U;
         for (int32_t place = 0; place < groups * GROUP_BYTES; place += GROUP_BYTES) {
-            *list++ = (uint16_t)(edgec_next_index(&reader, 4) * VECTOR_BYTES + place + 0);
-            *list++ = (uint16_t)(edgec_next_index(&reader, 4) * VECTOR_BYTES + place + 4);
-            *list++ = (uint16_t)(edgec_next_index(&reader, 4) * VECTOR_BYTES + place + 8);
+            list[0] = (uint16_t)(index[0] * VECTOR_BYTES + place + 0);
+            list[1] = (uint16_t)(index[1] * VECTOR_BYTES + place + 4);
+            list[2] = (uint16_t)(index[2] * VECTOR_BYTES + place + 8);
+            index += 3;
+            list += 3;
         }
         list[-1] |= 1U;
     }
-    *indices = reader;
 }
 
 /* Responses of a pair row: input rows `low` and low + LANE_ROWS, `channels` of them from x[0] on. */
@@ -162,7 +225,7 @@ static void pooled_conv_s8_0(const int8_t *x, const int8_t *residual, int8_t *y,
     uint32_t *const sums = (uint32_t *)(void *)(scratch + 964);
     const uint32_t *const pool = p.table;
     uint16_t *const list = (uint16_t *)(void *)(scratch + 852);
-    edgec_pool_indices_t indices = edgec_pool_indices(p.indices);
+    const uint8_t *indices = p.indices;
     /* Padding at the sides. */
     for (uint32_t *row = table; row < table + 30 * PITCH; row += PITCH) {
         row[0] = 0U;
@@ -170,7 +233,7 @@ static void pooled_conv_s8_0(const int8_t *x, const int8_t *residual, int8_t *y,
     }
     const int32_t first = 0;
     const int32_t channels = CHANNELS;
-    pooled_conv_s8_0_list(&indices, (channels + 3) / 4, list);
+    pooled_conv_s8_0_list(indices, (channels + 3) / 4, list);
     int32_t next = 0;
     for (int32_t pair = 0; pair < PAIRS; pair++) {
         const int32_t top = pair * STRIDE_H;
