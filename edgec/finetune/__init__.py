@@ -31,8 +31,9 @@ def finetune(
     and the activations that pooled layers read get a fixed range (``Clip(0, high)``).
 
     Args:
-        graph_float: REAL stage, after `passes.pipeline.REAL_PASSES`: start and teacher.
-        graph_pooled: the same nodes, some weights pooled: what `weightpool.compress_graph` gives.
+        graph_float: REAL stage, after `passes.pipeline.REAL_PASSES`: the teacher.
+        graph_pooled: the same with some weights pooled (`weightpool.compress_graph`): the start,
+            the better the shorter the training.
         data: training samples with the number of their class.
         options: the recipe; the defaults are the ones measured in docs/benchmarks.md.
         progress: told about every epoch.

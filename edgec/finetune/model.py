@@ -10,11 +10,12 @@ from torch import nn
 
 from edgec.errors import WeightPoolError
 from edgec.finetune.batches import Samples
+from edgec.finetune.layers import Layer
 from edgec.finetune.network import Network
 from edgec.finetune.options import FinetuneOptions
 from edgec.finetune.pools import TrainedPool
 from edgec.ir.graph import Graph
-from edgec.ir.pool import PooledWeights, WeightPool
+from edgec.ir.pool import PooledWeights
 
 _MEASURED = 4096
 """Samples that statistics are taken from."""
@@ -32,23 +33,22 @@ class Student:
 
     def __init__(
         self,
-        graph_float: Graph,
-        graph_pooled: Graph,
+        graph: Graph,
         samples: Samples,
         options: FinetuneOptions,
         device: torch.device,
     ) -> None:
-        """The float network with pools, normalizations and ranges, before the first step.
+        """A pooled graph with normalizations and ranges, before the first step.
 
         Raises:
-            WeightPoolError: nothing is pooled, or the graphs are of two networks.
+            WeightPoolError: nothing is pooled.
         """
-        weights = _pooled_layers(graph_float, graph_pooled)
+        weights = _pooled_layers(graph)
         self.device = device
         self._samples = samples
         self._augmentation = options.augmentation
         self._lowest = min(options.bits)
-        self.network = Network(graph_float, tuple(weights)).to(device)
+        self.network = Network(graph, tuple(weights)).to(device)
         self._normalize()
         self.pools = nn.ModuleList(self._pools(weights, train_pool=options.train_pool)).to(device)
         self.apply_pools()
@@ -72,6 +72,11 @@ class Student:
         """All that is trained."""
         found = [*self.network.parameters(), *self.pools.parameters()]
         return [parameter for parameter in found if parameter.requires_grad]
+
+    def pull(self, share: float) -> None:
+        """Move latent weights towards their vectors."""
+        for pool in self.trained_pools:
+            pool.pull(share)
 
     def keep_positive(self) -> None:
         """Undo a step that made a scale negative."""
@@ -115,7 +120,7 @@ class Student:
         return hits / samples.count
 
     def _normalize(self) -> None:
-        """Put normalizations behind the convolutions of what still is the float network."""
+        """Put normalizations behind the convolutions; the network computes what it did."""
         convolutions = [layer for layer in self.network.layers.values() if layer.is_conv]
         for layer in convolutions:
             layer.watched = []
@@ -130,31 +135,23 @@ class Student:
         self, weights: Mapping[str, PooledWeights], *, train_pool: bool
     ) -> list[TrainedPool]:
         """One for each pool of the graph: equal vectors are one pool."""
-        users: dict[bytes, list[str]] = {}
-        vectors: dict[bytes, WeightPool] = {}
+        users: dict[bytes, dict[Layer, PooledWeights]] = {}
         for name, pooled in weights.items():
-            key = pooled.pool.vectors.tobytes()
-            users.setdefault(key, []).append(name)
-            vectors[key] = pooled.pool
-        return [
-            TrainedPool(pool, [self.network.layers[n] for n in users[key]], trained=train_pool)
-            for key, pool in vectors.items()
-        ]
+            sharing = users.setdefault(pooled.pool.vectors.tobytes(), {})
+            sharing[self.network.layers[name]] = pooled
+        return [TrainedPool(sharing, trained=train_pool) for sharing in users.values()]
 
 
-def _pooled_layers(graph_float: Graph, graph_pooled: Graph) -> dict[str, PooledWeights]:
+def _pooled_layers(graph: Graph) -> dict[str, PooledWeights]:
     """The pooled weights by node name."""
     found: dict[str, PooledWeights] = {}
-    names = {node.name: node.op for node in graph_float.nodes}
-    for node in graph_pooled.nodes:
-        if names.get(node.name) != node.op:
-            raise WeightPoolError("the float network has no such operator", where=node.name)
-        weight = graph_pooled.constants.get(node.inputs[1]) if len(node.inputs) > 1 else None
+    for node in graph.nodes:
+        weight = graph.constants.get(node.inputs[1]) if len(node.inputs) > 1 else None
         if weight is not None and weight.pooled is not None:
             found[node.name] = weight.pooled
     if not found:
         raise WeightPoolError(
-            "no layer of the network is pooled", where=graph_pooled.name, hint="compress it first"
+            "no layer of the network is pooled", where=graph.name, hint="compress it first"
         )
     return found
 

@@ -86,8 +86,9 @@ class FinetuneOptions:
     Attributes:
         epochs: passes over the training data.
         batch: samples a step.
-        rate: peak learning rate (AdamW) of weights, of a filter scaled to a mean square of 1.
+        rate: peak learning rate (AdamW); pooled weights are scaled to a mean square of 1.
         pool_rate: that of the pool's vectors, relative to `rate`.
+        pull: share of the way to their vectors that latent weights are moved by each step.
         train_pool: False leaves the vectors as they are, for a pool that networks share.
         distillation: share of the loss that is the distance from the float network's outputs.
         temperature: both outputs are divided by it for that.
@@ -105,6 +106,7 @@ class FinetuneOptions:
     batch: int = 128
     rate: float = 2e-3
     pool_rate: float = 0.3
+    pull: float = 4e-4
     train_pool: bool = True
     distillation: float = 0.9
     temperature: float = 4.0
@@ -118,7 +120,7 @@ class FinetuneOptions:
 
     def __post_init__(self) -> None:
         whole = {"epochs": self.epochs, "batch": self.batch}
-        shares = {"distillation": self.distillation, "frozen": self.frozen}
+        shares = {"distillation": self.distillation, "frozen": self.frozen, "pull": self.pull}
         positive = {"rate": self.rate, "temperature": self.temperature}
         for name, number in whole.items():
             if number < 1:

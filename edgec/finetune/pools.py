@@ -1,15 +1,17 @@
 """Pools in training: latent weights, their assignment to vectors, gradients straight through.
 
-A pooled layer keeps latent weights.  Each step computes with the vectors nearest to them, every
-filter scaled to a mean square of 1 (the normalization behind it takes the scale up), and the
-gradient reaches the latent weights as if they had been used themselves (Li & Gupta, MLSys 2022),
-and the vectors too.
+A pooled layer keeps latent weights.  Each step computes with the vectors nearest to them (the
+normalization behind the layer takes the scale of its filters up), and the gradient reaches the
+latent weights as if they had been used themselves (Li & Gupta, MLSys 2022), and the vectors too.
+Left alone, latent weights end up between two vectors, and thousands of indices flip back and forth
+in every epoch.  So each step also pulls them back a little: an index changes only where gradients
+agree over many steps.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 import numpy as np
 import torch
@@ -18,15 +20,14 @@ from torch.nn import functional
 
 from edgec.dtypes import Array
 from edgec.finetune.layers import Layer
-from edgec.ir.pool import WeightPool
+from edgec.ir.pool import PooledWeights
 from edgec.weightpool.codebook import integer_pool
-
-_ROUNDS = 15
-"""Rounds of clustering that fit the first vectors to the scaled filters."""
 
 
 class TrainedPool(nn.Module):
     """One pool and the layers that use it.
+
+    Weights are in units in which those of all layers have a mean square of 1 at the start.
 
     Attributes:
         vectors: float [S, G], what the codes are rounded from.
@@ -36,44 +37,61 @@ class TrainedPool(nn.Module):
 
     indices: torch.Tensor
 
-    def __init__(self, pool: WeightPool, layers: Sequence[Layer], *, trained: bool) -> None:
+    def __init__(self, users: Mapping[Layer, PooledWeights], *, trained: bool) -> None:
+        """Start with the weights that the layers have.
+
+        Args:
+            users: layers and their pooled weights, which share one pool.
+            trained: False: the codes stay as they are.
+        """
         super().__init__()
-        self.layers = tuple(layers)
-        self.trained = trained
+        self.layers = tuple(users)
+        pool = next(iter(users.values())).pool
         self.group = pool.group
-        self._sizes = [_vectors(layer, pool.group) for layer in self.layers]
-        self.vectors = nn.Parameter(torch.tensor(pool.vectors, dtype=torch.float32))
-        self.vectors.requires_grad_(trained)
-        self.register_buffer("indices", torch.zeros(sum(self._sizes), dtype=torch.int64))
-        for layer in self.layers:
-            _scale_filters(layer)
-        self._fit(torch.tensor(pool.vectors, dtype=torch.float32))
+        self._sizes = [each.indices.size for each in users.values()]
+        self._fixed = None if trained else pool.vectors
+        indices = np.concatenate([each.indices.reshape(-1) for each in users.values()])
+        codes = pool.vectors.astype(np.float32)
+        self._unit = float(1 / max(np.sqrt((codes[indices] ** 2).mean()), 1e-6))
+        self.vectors = nn.Parameter(torch.tensor(codes * self._unit), requires_grad=trained)
+        self.register_buffer("indices", torch.tensor(indices.astype(np.int64)))
+        for layer, part in zip(self.layers, self._hard(), strict=True):
+            _make_latent(layer, part)
 
     def assign(self) -> None:
         """Choose the nearest vector for every part of the latent weights."""
+        found = []
         with torch.no_grad():
-            self._choose(self.quantized().detach())
+            vectors = self.quantized()
+            squares = vectors.pow(2)
+            for layer in self.layers:
+                latent = self._cut(layer)
+                present = self._present(layer).repeat(len(latent) // self._groups(layer), 1)
+                found.append((2 * latent @ vectors.T - present @ squares.T).argmax(1))
+            self.indices.copy_(torch.cat(found))
 
     def apply_to_layers(self) -> None:
         """Give the layers the weights of this step."""
-        hard = functional.embedding(self.indices, self.quantized())
-        for layer, part in zip(self.layers, hard.split(self._sizes), strict=True):
-            latent = self._cut(layer)
-            through = part + (latent - latent.detach())
-            layer.pooled = self._joined(through, layer)
+        for layer, hard in zip(self.layers, self._hard(), strict=True):
+            layer.pooled = hard + (layer.weight - layer.weight.detach())
+
+    def pull(self, share: float) -> None:
+        """Move latent weights a share of the way to their vectors."""
+        with torch.no_grad():
+            for layer, hard in zip(self.layers, self._hard(), strict=True):
+                layer.weight.lerp_(hard, share)
 
     def quantized(self) -> torch.Tensor:
         """The vectors as int8 codes times the unit; gradients pass to `vectors`."""
         codes, unit = self.codes()
-        exact = torch.from_numpy(codes).to(self.vectors) * unit
+        exact = torch.tensor(codes).to(self.vectors) * unit
         return self.vectors + (exact - self.vectors).detach()
 
     def codes(self) -> tuple[Array, float]:
         """int8 [S, G] and their unit."""
-        vectors = self.vectors.detach().cpu().numpy().astype(np.float64)
-        if self.trained:
-            return integer_pool(vectors)
-        return self._codes, float(np.abs(vectors).max() / max(1, np.abs(self._codes).max()))
+        if self._fixed is not None:
+            return self._fixed, self._unit
+        return integer_pool(self.vectors.detach().cpu().numpy().astype(np.float64))
 
     def layer_indices(self) -> list[Array]:
         """For each layer uint16 [O, KH, KW, ceil(I/G)] or [N, ceil(K/G)]."""
@@ -84,48 +102,18 @@ class TrainedPool(nn.Module):
             for layer, part in zip(self.layers, np.split(parts, ends), strict=True)
         ]
 
-    def _fit(self, start: torch.Tensor) -> None:
-        """Bring the first vectors to the size of the scaled filters."""
-        self._codes = start.numpy().astype(np.int8)
-        with torch.no_grad():
-            latent = torch.cat([self._cut(layer) for layer in self.layers])
-            vectors = start * (latent.pow(2).mean() / start.pow(2).mean().clamp(min=1e-12)).sqrt()
-            for _ in range(_ROUNDS):
-                self._choose(vectors)
-                vectors = self._means(latent, vectors) if self.trained else self._rescaled(
-                    latent, vectors
-                )  # fmt: skip
-            self.vectors.copy_(vectors)
-        self.assign()
-
-    def _means(self, latent: torch.Tensor, vectors: torch.Tensor) -> torch.Tensor:
-        counts = torch.bincount(self.indices, minlength=len(vectors))[:, None]
-        sums = torch.zeros_like(vectors).index_add_(0, self.indices, latent)
-        return torch.where(counts > 0, sums / counts.clamp(min=1), vectors)
-
-    def _rescaled(self, latent: torch.Tensor, vectors: torch.Tensor) -> torch.Tensor:
-        chosen = vectors[self.indices]
-        return vectors * ((latent * chosen).sum() / chosen.pow(2).sum().clamp(min=1e-12))
-
-    def _choose(self, vectors: torch.Tensor) -> None:
-        squares = vectors.pow(2)
-        found = []
-        for layer in self.layers:
-            latent = self._cut(layer)
-            present = self._present(layer).repeat(len(latent) // self._groups(layer), 1)
-            found.append((2 * latent @ vectors.T - present @ squares.T).argmax(1))
-        self.indices.copy_(torch.cat(found))
+    def _hard(self) -> list[torch.Tensor]:
+        """What the layers' indices stand for, in the shape of their weights."""
+        vectors = functional.embedding(self.indices, self.quantized()).split(self._sizes)
+        return [
+            part.reshape(*layer.weight.shape[:-1], -1)[..., : layer.weight.shape[-1]]
+            for layer, part in zip(self.layers, vectors, strict=True)
+        ]
 
     def _cut(self, layer: Layer) -> torch.Tensor:
-        """Latent weights as vectors [V, G]: filters scaled, missing channels zero."""
-        weight = layer.weight
-        spare = self._groups(layer) * self.group - weight.shape[-1]
-        scaled = weight / _filter_sizes(weight.detach())
-        return functional.pad(scaled, (0, spare)).reshape(-1, self.group)
-
-    def _joined(self, vectors: torch.Tensor, layer: Layer) -> torch.Tensor:
-        shape = layer.weight.shape
-        return vectors.reshape(*shape[:-1], -1)[..., : shape[-1]]
+        """Latent weights as vectors [V, G], missing channels zero."""
+        spare = self._groups(layer) * self.group - layer.weight.shape[-1]
+        return functional.pad(layer.weight, (0, spare)).reshape(-1, self.group)
 
     def _groups(self, layer: Layer) -> int:
         return math.ceil(layer.weight.shape[-1] / self.group)
@@ -137,20 +125,11 @@ class TrainedPool(nn.Module):
         return exists.to(layer.weight.dtype).reshape(-1, self.group)
 
 
-def _scale_filters(layer: Layer) -> None:
-    """Bring every filter to a mean square of 1, which the rates are made for."""
-    size = _filter_sizes(layer.weight.detach())
-    layer.weight.data.div_(size)
-    if not layer.is_conv:
-        layer.add_scale(size.reshape(-1))
-
-
-def _filter_sizes(weight: torch.Tensor) -> torch.Tensor:
-    """Root mean square of each filter, [O, 1, ...]."""
+def _make_latent(layer: Layer, hard: torch.Tensor) -> None:
+    """Let a layer's weights be those of the pool, its scale a factor behind it."""
+    weight = layer.weight.detach()
     axes = tuple(range(1, weight.ndim))
-    return weight.pow(2).mean(axes, keepdim=True).sqrt().clamp(min=1e-12)
-
-
-def _vectors(layer: Layer, group: int) -> int:
-    *outer, channels = layer.weight.shape
-    return math.prod(outer) * math.ceil(channels / group)
+    scale = (weight * hard).sum(axes) / hard.pow(2).sum(axes).clamp(min=1e-12)
+    layer.weight.data.copy_(hard.detach())
+    if not layer.is_conv:
+        layer.add_scale(scale.detach())

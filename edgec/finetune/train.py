@@ -47,7 +47,7 @@ def trained_graph(
     watched = options.validation and options.validation.checked(graph_float, classes)
     progress("measuring the float network")
     samples = Samples(data, device)
-    student = Student(graph_float, graph_pooled, samples, options, device)
+    student = Student(graph_pooled, samples, options, device)
     run = checkpoint.fingerprint((graph_float, graph_pooled), data, options)
     training = Training(student, teacher, samples, options, run)
     validation = Samples(watched, device) if watched else None
@@ -217,6 +217,8 @@ class Training:
         student.keep_positive()
         if frozen:
             self.average.update()
+        else:
+            student.pull(self._options.pull)
         return float(loss.detach()), float((outputs.argmax(1) == labels).sum())
 
     def _loss(

@@ -27,7 +27,7 @@ from edgec.interp.operands import Operand  # noqa: E402
 from edgec.ir import ops  # noqa: E402
 from edgec.ir.graph import Graph  # noqa: E402
 from edgec.ir.ops import PadMode, ReduceKind, UnaryKind  # noqa: E402
-from edgec.ir.pool import WeightPool  # noqa: E402
+from edgec.ir.pool import PooledWeights, WeightPool  # noqa: E402
 
 SAMPLES = 3
 
@@ -178,7 +178,10 @@ def test_pools_choose_the_nearest_vector_and_export_what_they_compute(channels: 
     network = Network(graph)
     (layer,) = network.layers.values()
     vectors = np.random.default_rng(1).integers(-15, 16, (16, 8)).astype(np.int8)
-    pool = TrainedPool(WeightPool(vectors), [layer], trained=True)
+    start = np.zeros((8, 3, 3, -(-channels // 8)), np.uint16)
+    pool = TrainedPool({layer: PooledWeights(WeightPool(vectors), start)}, trained=True)
+    layer.weight.data.normal_(generator=torch.Generator().manual_seed(2))
+    pool.assign()
     pool.apply_to_layers()
     exported = trained(graph, network, [pool])
     constant = exported.constants[exported.nodes[0].inputs[1]]

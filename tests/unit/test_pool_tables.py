@@ -1,0 +1,67 @@
+"""Tables from which responses are built: what each word means."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from random_pools import KINDS, random_pool
+
+from edgec.lower.pool_tables import (
+    ResponseBuilder,
+    ResponseKind,
+    part_channels,
+    response_sums,
+    response_table,
+)
+
+LOOK_UPS = (ResponseKind.BITSERIAL, ResponseKind.NIBBLE)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("size", [2, 17, 64])
+@pytest.mark.parametrize("group", [4, 8, 16])
+@pytest.mark.parametrize("look_up", LOOK_UPS)
+def test_rows_are_dot_products(look_up: ResponseKind, group: int, size: int, kind: str) -> None:
+    rng = np.random.default_rng(1)
+    pool = random_pool(rng, size, group, kind)
+    part = part_channels(look_up, group)
+    rows = response_table(pool, look_up).view("u1").reshape(group // part, 1 << part, -1)
+    assert rows.shape[-1] % 4 == 0
+    for bits in [
+        np.zeros(group, np.int64),
+        np.ones(group, np.int64),
+        *rng.integers(0, 2, (9, group)),
+    ]:
+        patterns = (bits.reshape(-1, part) << np.arange(part)).sum(1)
+        picked = [rows[i, pattern].astype(np.int64) for i, pattern in enumerate(patterns)]
+        total = np.sum(picked, axis=0)
+        assert total.max() <= 255
+        assert (total[:size] == pool.vectors @ bits + 128).all()
+        assert not total[size:].any() or (total[size:] == 128).all()
+
+
+@pytest.mark.parametrize(("group", "parts"), [(4, 1), (8, 1), (16, 2)])
+def test_parts(group: int, parts: int) -> None:
+    builder = ResponseBuilder("r", ResponseKind.BITSERIAL, 64, group, 0, 8, 2, 64, zero_is_min=True)
+    assert builder.parts == parts
+    assert builder.part * parts == group
+
+
+def test_pool_in_the_order_of_uxtb16() -> None:
+    pool = random_pool(np.random.default_rng(2), 3, 8)
+    words = response_table(pool, ResponseKind.MULTIPLY)
+    lanes = words.view("<i2").reshape(3, 2, 2, 2)
+    quads = pool.vectors.reshape(3, 2, 4)
+    assert (lanes[:, :, 0] == quads[..., [0, 2]]).all()
+    assert (lanes[:, :, 1] == quads[..., [1, 3]]).all()
+
+
+@pytest.mark.parametrize("size", [2, 5, 64])
+def test_sums(size: int) -> None:
+    pool = random_pool(np.random.default_rng(3), size, 8)
+    words = response_sums(pool).astype(np.int64).reshape(-1, 2)
+    low = (words & 0xFFFF).astype(np.uint16).view(np.int16).astype(np.int64)
+    high = (((words - low) >> 16) & 0xFFFF).astype(np.uint16).view(np.int16).astype(np.int64)
+    sums = np.stack([low[:, 0], low[:, 1], high[:, 0], high[:, 1]], axis=1).reshape(-1)
+    assert (sums[:size] == pool.vectors.astype(np.int64).sum(1)).all()
+    assert not sums[size:].any()
