@@ -34,14 +34,22 @@ class Student:
     def __init__(
         self,
         graph: Graph,
+        original: Network,
         samples: Samples,
         options: FinetuneOptions,
         device: torch.device,
     ) -> None:
         """A pooled graph with normalizations and ranges, before the first step.
 
+        Args:
+            graph: some of its weights are pooled.
+            original: the network before.
+            samples: training data.
+            options: the recipe.
+            device: where to train.
+
         Raises:
-            WeightPoolError: nothing is pooled.
+            WeightPoolError: nothing is pooled, or the networks differ.
         """
         weights = _pooled_layers(graph)
         self.device = device
@@ -50,7 +58,9 @@ class Student:
         self._lowest = min(options.bits)
         self.network = Network(graph, tuple(weights)).to(device)
         self._normalize()
-        self.pools = nn.ModuleList(self._pools(weights, train_pool=options.train_pool)).to(device)
+        self.pools = nn.ModuleList(
+            self._pools(weights, original, train_pool=options.train_pool)
+        ).to(device)
         self.apply_pools()
         self.reestimate()
         self.choose_ranges()
@@ -132,14 +142,20 @@ class Student:
             layer.normalize()
 
     def _pools(
-        self, weights: Mapping[str, PooledWeights], *, train_pool: bool
+        self, weights: Mapping[str, PooledWeights], original: Network, *, train_pool: bool
     ) -> list[TrainedPool]:
         """One for each pool of the graph: equal vectors are one pool."""
+        originals: dict[Layer, torch.Tensor] = {}
+        for name in weights:
+            layer, before = self.network.layers[name], original.layers.get(name)
+            if before is None or before.weight.shape != layer.weight.shape:
+                raise WeightPoolError("the float network has no such layer", where=name)
+            originals[layer] = before.weight.detach()
         users: dict[bytes, dict[Layer, PooledWeights]] = {}
         for name, pooled in weights.items():
             sharing = users.setdefault(pooled.pool.vectors.tobytes(), {})
             sharing[self.network.layers[name]] = pooled
-        return [TrainedPool(sharing, trained=train_pool) for sharing in users.values()]
+        return [TrainedPool(sharing, originals, trained=train_pool) for sharing in users.values()]
 
 
 def _pooled_layers(graph: Graph) -> dict[str, PooledWeights]:

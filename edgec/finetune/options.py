@@ -86,7 +86,8 @@ class FinetuneOptions:
     Attributes:
         epochs: passes over the training data.
         batch: samples a step.
-        rate: peak learning rate (AdamW); pooled weights are scaled to a mean square of 1.
+        rate: peak learning rate (AdamW).
+        latent_rate: that of pooled weights, which have a mean square of 1, relative to `rate`.
         pool_rate: that of the pool's vectors, relative to `rate`.
         pull: share of the way to their vectors that latent weights are moved by each step.
         train_pool: False leaves the vectors as they are, for a pool that networks share.
@@ -105,6 +106,7 @@ class FinetuneOptions:
     epochs: int = 40
     batch: int = 128
     rate: float = 2e-3
+    latent_rate: float = 3.0
     pool_rate: float = 0.3
     pull: float = 4e-4
     train_pool: bool = True

@@ -3,9 +3,10 @@
 A pooled layer keeps latent weights.  Each step computes with the vectors nearest to them (the
 normalization behind the layer takes the scale of its filters up), and the gradient reaches the
 latent weights as if they had been used themselves (Li & Gupta, MLSys 2022), and the vectors too.
-Left alone, latent weights end up between two vectors, and thousands of indices flip back and forth
-in every epoch.  So each step also pulls them back a little: an index changes only where gradients
-agree over many steps.
+Latent weights start as near to the float weights as their indices allow: in the middle of its cell
+a vector takes many epochs to change.  Left alone, they end up between two vectors, and thousands of
+indices flip back and forth in every epoch.  So each step also pulls them back a little: later an
+index changes only where gradients agree over many steps.
 """
 
 from __future__ import annotations
@@ -23,6 +24,11 @@ from edgec.finetune.layers import Layer
 from edgec.ir.pool import PooledWeights
 from edgec.weightpool.codebook import integer_pool
 
+_LEAN = 0.95
+"""Share of the way to the border of a vector's cell that latent weights start at most."""
+_FAR = 1e9
+_LEAST_SCALE = 1e-9
+
 
 class TrainedPool(nn.Module):
     """One pool and the layers that use it.
@@ -37,11 +43,18 @@ class TrainedPool(nn.Module):
 
     indices: torch.Tensor
 
-    def __init__(self, users: Mapping[Layer, PooledWeights], *, trained: bool) -> None:
+    def __init__(
+        self,
+        users: Mapping[Layer, PooledWeights],
+        originals: Mapping[Layer, torch.Tensor],
+        *,
+        trained: bool,
+    ) -> None:
         """Start with the weights that the layers have.
 
         Args:
             users: layers and their pooled weights, which share one pool.
+            originals: the weights that were pooled.
             trained: False: the codes stay as they are.
         """
         super().__init__()
@@ -56,7 +69,8 @@ class TrainedPool(nn.Module):
         self.vectors = nn.Parameter(torch.tensor(codes * self._unit), requires_grad=trained)
         self.register_buffer("indices", torch.tensor(indices.astype(np.int64)))
         for layer, part in zip(self.layers, self._hard(), strict=True):
-            _make_latent(layer, part)
+            scale = _make_latent(layer, part)
+            self._lean(layer, originals[layer] / scale)
 
     def assign(self) -> None:
         """Choose the nearest vector for every part of the latent weights."""
@@ -110,10 +124,31 @@ class TrainedPool(nn.Module):
             for layer, part in zip(self.layers, vectors, strict=True)
         ]
 
-    def _cut(self, layer: Layer) -> torch.Tensor:
-        """Latent weights as vectors [V, G], missing channels zero."""
+    def _lean(self, layer: Layer, original: torch.Tensor) -> None:
+        """Move latent weights from their vectors towards others, within the vectors' cells."""
+        with torch.no_grad():
+            vectors, start = self.quantized(), self._cut(layer)
+            way = self._cut(layer, original) - start
+            apart = self._present(layer).repeat(len(start) // self._groups(layer), 1)
+            apart = apart @ vectors.pow(2).T + start.pow(2).sum(1, True) - 2 * start @ vectors.T
+            nearer = 2 * (way @ vectors.T - (way * start).sum(1, True))
+            # Half of the distance to each vector, in units of the way; those behind do not matter.
+            border = torch.where(
+                (nearer > 1 / _FAR) & (apart > 1 / _FAR), apart / nearer.clamp(min=1 / _FAR), _FAR
+            )
+            share = (_LEAN * border.amin(1, keepdim=True)).clamp(max=1.0)
+            self._set(layer, start + share * way)
+
+    def _set(self, layer: Layer, vectors: torch.Tensor) -> None:
+        """Latent weights from vectors [V, G]."""
+        joined = vectors.reshape(*layer.weight.shape[:-1], -1)
+        layer.weight.copy_(joined[..., : layer.weight.shape[-1]])
+
+    def _cut(self, layer: Layer, weight: torch.Tensor | None = None) -> torch.Tensor:
+        """Latent or other weights of a layer as vectors [V, G], missing channels zero."""
         spare = self._groups(layer) * self.group - layer.weight.shape[-1]
-        return functional.pad(layer.weight, (0, spare)).reshape(-1, self.group)
+        latent = layer.weight if weight is None else weight
+        return functional.pad(latent, (0, spare)).reshape(-1, self.group)
 
     def _groups(self, layer: Layer) -> int:
         return math.ceil(layer.weight.shape[-1] / self.group)
@@ -125,11 +160,13 @@ class TrainedPool(nn.Module):
         return exists.to(layer.weight.dtype).reshape(-1, self.group)
 
 
-def _make_latent(layer: Layer, hard: torch.Tensor) -> None:
-    """Let a layer's weights be those of the pool, its scale a factor behind it."""
+def _make_latent(layer: Layer, hard: torch.Tensor) -> torch.Tensor:
+    """Let a layer's weights be those of the pool, its scale [O, 1, ...] a factor behind it."""
     weight = layer.weight.detach()
     axes = tuple(range(1, weight.ndim))
-    scale = (weight * hard).sum(axes) / hard.pow(2).sum(axes).clamp(min=1e-12)
+    scale = (weight * hard).sum(axes, True) / hard.pow(2).sum(axes, True).clamp(min=1e-12)
+    scale = scale.detach().clamp(min=_LEAST_SCALE)
     layer.weight.data.copy_(hard.detach())
     if not layer.is_conv:
-        layer.add_scale(scale.detach())
+        layer.add_scale(scale.reshape(-1))
+    return scale

@@ -47,7 +47,7 @@ def trained_graph(
     watched = options.validation and options.validation.checked(graph_float, classes)
     progress("measuring the float network")
     samples = Samples(data, device)
-    student = Student(graph_pooled, samples, options, device)
+    student = Student(graph_pooled, teacher, samples, options, device)
     run = checkpoint.fingerprint((graph_float, graph_pooled), data, options)
     training = Training(student, teacher, samples, options, run)
     validation = Samples(watched, device) if watched else None
@@ -182,7 +182,7 @@ class Training:
         known = {id(each) for each in (*latent, *vectors)}
         others = [each for each in self._student.parameters() if id(each) not in known]
         return [
-            {"params": latent, "share": 1.0, "weight_decay": 0.0},
+            {"params": latent, "share": self._options.latent_rate, "weight_decay": 0.0},
             {"params": vectors, "share": self._options.pool_rate, "weight_decay": 0.0},
             {"params": [p for p in others if p.ndim > 1], "share": 1.0, "weight_decay": _DECAY},
             {"params": [p for p in others if p.ndim == 1], "share": 1.0, "weight_decay": 0.0},

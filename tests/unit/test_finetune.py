@@ -40,7 +40,8 @@ def one_thread() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def pooled() -> Graph:
-    graph, _ = compress_graph(trained_digits(), None, PoolingOptions(size=16))
+    calibration = {"x": digits().train_x[:200]}
+    graph, _ = compress_graph(trained_digits(), calibration, PoolingOptions(size=16))
     return graph
 
 
@@ -53,10 +54,10 @@ def constants(graph: Graph) -> dict[str, bytes]:
 
 
 def test_improves_accuracy_and_gives_a_legal_pooled_graph(pooled: Graph):
-    tuned = finetune(trained_digits(), pooled, data(1200), FAST)
+    tuned = finetune(trained_digits(), pooled, data(1200), replace(FAST, epochs=12))
     verify(tuned, Stage.REAL)
     before, after = (accuracy(graph, digits().test_x, digits().test_y) for graph in (pooled, tuned))
-    assert after > 0.75 > before + 0.2
+    assert after > max(0.8, before + 0.02)
     for node in tuned.nodes:
         if node.name in ("conv2", "conv3"):
             weight = tuned.constants[node.inputs[1]]

@@ -179,7 +179,10 @@ def test_pools_choose_the_nearest_vector_and_export_what_they_compute(channels: 
     (layer,) = network.layers.values()
     vectors = np.random.default_rng(1).integers(-15, 16, (16, 8)).astype(np.int8)
     start = np.zeros((8, 3, 3, -(-channels // 8)), np.uint16)
-    pool = TrainedPool({layer: PooledWeights(WeightPool(vectors), start)}, trained=True)
+    weights = PooledWeights(WeightPool(vectors), start)
+    pool = TrainedPool({layer: weights}, {layer: layer.weight.detach().clone()}, trained=True)
+    pool.assign()
+    assert np.array_equal(pool.layer_indices()[0], start), "latent weights start in their cells"
     layer.weight.data.normal_(generator=torch.Generator().manual_seed(2))
     pool.assign()
     pool.apply_to_layers()
