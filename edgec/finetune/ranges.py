@@ -12,6 +12,7 @@ _CODES = 255
 _CANDIDATES = 40
 _SAMPLES = 1 << 18
 """Values kept of a batch when a range is measured."""
+_SEED = 1
 
 
 class _RoundThrough(torch.autograd.Function):
@@ -67,10 +68,15 @@ class Range(nn.Module):
         return rounded
 
     def see(self, x: torch.Tensor) -> None:
-        """Keep some of the values."""
+        """Keep some of the values, of all channels alike."""
         flat = x.detach().float().flatten()
         assert self.samples is not None
-        self.samples.append(flat[:: max(1, len(flat) // _SAMPLES)])
+        if len(flat) > _SAMPLES:
+            # At random: equal distances would share factors with the number of channels.
+            generator = torch.Generator().manual_seed(_SEED)
+            chosen = torch.randint(len(flat), (_SAMPLES,), generator=generator)
+            flat = flat[chosen.to(flat.device)]
+        self.samples.append(flat)
 
     def watch(self, on: bool, bits: int = 8) -> None:
         """Start to look at values, or stop and choose the range of least error at a width."""
