@@ -1,23 +1,28 @@
 """Pooled convolutions layer by layer: cycles, memory and flash, beside plain int8.
 
     python benchmarks/pool_kernels.py                  # the two layers on all cores
-    python benchmarks/pool_kernels.py m4 m0plus --bits 8 4 2
+    python benchmarks/pool_kernels.py m4 m0plus --bits 8 4 2 --sizes 64
+    python benchmarks/pool_kernels.py m3 --builders multiply
 
 The layers are 3x3, 64 to 64 channels on 8x8 pixels and 32 to 32 on 16x16 (2.36 million
-multiply-accumulates each), random weights from a pool of 64 vectors of 8.  Firmware is built and
-run in the emulator with memory that never waits, as `edgec profile --memory ideal` does.  Flash is
-that of the weights: indices and the table of the builder, or int8 weights.  SRAM is the kernel's
-scratch memory.
+multiply-accumulates each), random weights from a pool of S vectors of 8.  For every space that the
+table of responses may take, the table holds as many groups of channels as fit, and the builder with
+the fewest cycles is shown.  Firmware is built and run in the emulator with memory that never waits,
+as `edgec profile --memory ideal` does.  Flash is that of the weights: indices and the table of the
+builder, or int8 weights.  SRAM is the kernel's scratch memory, the table included; input and output
+are not.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from pool_prices import BOARDS, Layer, Measured, measure
+from pool_prices import BOARDS, Layer, Measured, graph_of, measure
 
 from edgec.board import load_board
+from edgec.lower.build_pooled import pooled_conv
 from edgec.lower.pool_config import PoolFamily, PoolKernelConfig
 from edgec.lower.pool_indices import index_bytes
 from edgec.lower.pool_tables import ResponseKind
@@ -26,26 +31,50 @@ from edgec.lower.spec_pooled import WORD_BYTES
 
 SHAPES = ((8, 64), (16, 32))
 """Pixels along a side, channels in and out."""
-CHUNKS = (1, 2, 4, 8)
-"""Groups of channels in the table at a time."""
-POOL_SIZE = 64
+SPACES_KB = (16, 32, 64)
+GROUP = 8
+_LAYERS_A_BUILD = 4
+"""Scratch memory, inputs and outputs of all layers of a build must fit 128 KB together."""
 
 
-def layers(bits: list[int], index_bits: int) -> Iterator[Layer]:
-    """Plain int8, then every builder with every chunk."""
-    for size, channels in SHAPES:
-        yield Layer(size, channels, channels, 3, 1, POOL_SIZE, 8, None)
-        for width in bits:
-            for kind in ResponseKind:
-                for chunk in CHUNKS:
-                    if chunk * 8 <= channels:
-                        config = PoolKernelConfig(
-                            PoolFamily.RESPONSES,
-                            chunk_groups=chunk,
-                            builder=kind,
-                            index_bits=index_bits,
-                        )
-                        yield Layer(size, channels, channels, 3, 1, POOL_SIZE, width, config)
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One row: the layer with every builder, in a space for the table."""
+
+    space_kb: int
+    layers: tuple[Layer, ...]
+
+
+def plain(size: int, channels: int) -> Layer:
+    """The layer with int8 weights."""
+    return Layer(size, channels, channels, 3, 1, 64, 8, None)
+
+
+def cases(
+    shape: tuple[int, int], widths: Sequence[int], sizes: Sequence[int], kinds: Sequence[str]
+) -> Iterator[Case]:
+    """Pooled layers of a shape; those whose table does not fit with one group are left out."""
+    size, channels = shape
+    for vectors in sizes:
+        for bits in widths:
+            for space in SPACES_KB:
+                config = PoolKernelConfig(
+                    PoolFamily.RESPONSES, index_bits=(vectors - 1).bit_length()
+                )
+                layer = Layer(size, channels, channels, 3, 1, vectors, bits, config, GROUP)
+                groups = _most_groups(layer, config, space)
+                if groups:
+                    config = replace(config, chunk_groups=groups)
+                    configs = (replace(config, builder=ResponseKind(kind)) for kind in kinds)
+                    yield Case(space, tuple(replace(layer, config=c) for c in configs))
+
+
+def _most_groups(layer: Layer, config: PoolKernelConfig, space_kb: int) -> int:
+    """Groups whose table fits, a power of two; 0: not even one's does."""
+    graph, _ = graph_of([layer])
+    spec = pooled_conv(graph, graph.nodes[0], config)
+    fits = [n for n in (1, 2, 4, 8) if replace(spec, chunk_groups=n).table_bytes <= space_kb << 10]
+    return min(max(fits, default=0), layer.channels // layer.group)
 
 
 def flash_bytes(found: Measured) -> int:
@@ -57,20 +86,39 @@ def flash_bytes(found: Measured) -> int:
     return layer.filters * layer.channels * layer.kernel**2
 
 
-def show(core: str, found: list[Measured]) -> None:
-    """A row of a Markdown table for each layer."""
-    print(f"\n| {core}: layer | kernel | bits | groups | cycles | a MAC | SRAM | flash |")
-    print("|---|---|---|---|---|---|---|---|")
-    for m in found:
-        layer, config = m.layer, m.layer.config
-        shape = f"{layer.size}x{layer.size}, {layer.channels}"
-        kernel = m.spec.family if config is None else config.builder.value
-        groups = "" if config is None else str(config.chunk_groups)
-        each = m.cycles / m.spec.macs
-        print(
-            f"| {shape} | {kernel} | {layer.bits} | {groups} | {m.cycles:,} | {each:.3f} | "
-            f"{m.spec.scratch_bytes:,} | {flash_bytes(m):,} |"
-        )
+def measured(layers: Sequence[Layer], core: str) -> dict[Layer, Measured]:
+    """Cycles of each layer."""
+    board = load_board(BOARDS[core])
+    distinct = list(dict.fromkeys(layers))
+    found: dict[Layer, Measured] = {}
+    for first in range(0, len(distinct), _LAYERS_A_BUILD):
+        part = distinct[first : first + _LAYERS_A_BUILD]
+        found.update(zip(part, measure(part, board), strict=True))
+    return found
+
+
+def show(core: str, shape: tuple[int, int], rows: Sequence[Case]) -> None:
+    """A Markdown table of a layer on a core."""
+    size, channels = shape
+    int8 = plain(*shape)
+    found = measured([int8, *(layer for row in rows for layer in row.layers)], core)
+    print(f"\n**{core}, 3x3, {channels} to {channels} channels, {size}x{size} pixels**\n")
+    print("| S | bits | table space | builder | cycles | a MAC | int8 / this | SRAM | flash |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    _row("", "8", "", found[int8], found[int8])
+    for row in rows:
+        best = min((found[layer] for layer in row.layers), key=lambda m: m.cycles)
+        layer = best.layer
+        _row(str(layer.pool_size), str(layer.bits), f"{row.space_kb} KB", best, found[int8])
+
+
+def _row(vectors: str, bits: str, space: str, m: Measured, int8: Measured) -> None:
+    config = m.layer.config
+    kernel = f"int8 ({m.spec.family})" if config is None else config.builder.value
+    print(
+        f"| {vectors} | {bits} | {space} | {kernel} | {m.cycles:,} | {m.cycles / m.spec.macs:.3f} "
+        f"| {int8.cycles / m.cycles:.1f} | {m.spec.scratch_bytes:,} | {flash_bytes(m):,} |"
+    )
 
 
 def main() -> None:
@@ -78,10 +126,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("cores", nargs="*", default=list(BOARDS), help=f"of {', '.join(BOARDS)}")
     parser.add_argument("--bits", nargs="+", type=int, default=[8, 4], help="widths")
-    parser.add_argument("--index-bits", type=int, default=6, help="of a stored index: 6, 8 or 16")
+    parser.add_argument("--sizes", nargs="+", type=int, default=[32, 64, 128], help="vectors")
+    kinds = [kind.value for kind in ResponseKind]
+    parser.add_argument("--builders", nargs="+", choices=kinds, default=kinds)
     args = parser.parse_args()
     for core in args.cores:
-        show(core, measure(list(layers(args.bits, args.index_bits)), load_board(BOARDS[core])))
+        for shape in SHAPES:
+            show(core, shape, list(cases(shape, args.bits, args.sizes, args.builders)))
 
 
 if __name__ == "__main__":

@@ -51,6 +51,7 @@ BOARDS = {
 _LAYERS_A_BUILD = 14
 """Outputs of all layers of a build must fit the RAM together."""
 _ZERO_POINT = -128
+_SWEEPS = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,13 +94,18 @@ def layers() -> Iterator[Layer]:
     for chunk in (1, 4):
         yield Layer(8, 64, 64, 3, 1, 64, 8, replace(multiply, chunk_groups=chunk))
     yield Layer(8, 64, 64, 3, 1, 64, 8, replace(multiply, chunk_groups=2, index_bits=16))
-    yield Layer(8, 32, 32, 3, 1, 32, 8, replace(multiply, lanes=1, index_bits=5))
     yield Layer(8, 64, 64, 3, 1, 64, 8, replace(multiply, keep_rows=True))
     yield Layer(16, 32, 64, 3, 2, 64, 8, multiply)
     yield Layer(16, 16, 64, 1, 1, 64, 8, replace(multiply, chunk_groups=1))
     yield Layer(4, 64, 64, 3, 1, 64, 8, replace(multiply, chunk_groups=2))
     yield Layer(16, 16, 16, 3, 1, 64, 4, replace(bitserial, chunk_groups=1))
     yield Layer(16, 16, 16, 3, 1, 64, 8, replace(multiply, chunk_groups=1), residual=True)
+    for config in (multiply, bitserial):
+        yield Layer(8, 32, 32, 3, 1, 64, 8, replace(config, lanes=1))
+        yield Layer(10, 32, 32, 3, 1, 64, 8, config)
+        yield Layer(7, 32, 64, 3, 1, 64, 4, config)
+        for bits in (8, 4):
+            yield Layer(8, 32, 64, 3, 1, 64, bits, replace(config, runtime_bits=True))
     decode = PoolKernelConfig(PoolFamily.DECODE, index_bits=6)
     yield Layer(16, 16, 16, 3, 1, 64, 8, decode, residual=True)
     for size, channels, filters, kernel in ((8, 64, 64, 3), (16, 16, 16, 3), (8, 32, 64, 1)):
@@ -211,14 +217,12 @@ def fit(found: Sequence[Measured], board: Board) -> dict[Unit, float]:
     # A weak pull towards the present prices decides what the layers do not tell.
     pull = np.diag(0.02 / np.maximum(prices, 0.5))
     left = np.concatenate([rows, pull])
-    right = np.concatenate([np.ones(len(found)), np.full(len(units), 0.02)])
-    for _ in range(50):
-        free = prices > 0
-        solved = np.linalg.lstsq(left[:, free], right, rcond=None)[0]
-        prices = np.zeros(len(units))
-        prices[free] = np.maximum(solved, 0)
-        if (solved >= 0).all():
-            break
+    right = np.concatenate([np.ones(len(found)), 0.02 * prices / np.maximum(prices, 0.5)])
+    squares, target = left.T @ left, left.T @ right
+    for _ in range(_SWEEPS):  # coordinate descent: least squares without negative prices
+        for unit in range(len(units)):
+            rest = target[unit] - squares[unit] @ prices + squares[unit, unit] * prices[unit]
+            prices[unit] = max(rest / squares[unit, unit], 0.0)
     return {unit: round(float(price), 2) for unit, price in zip(units, prices, strict=True)}
 
 
@@ -249,6 +253,23 @@ def show(core: str, found: Sequence[Measured], board: Board) -> None:
         )
 
 
+def show_choices(core: str, found: Sequence[Measured], board: Board) -> None:
+    """What is lost where the kernel with the least estimate is not the fastest, shape by shape."""
+    prices = prices_of(board)
+    shapes: dict[Layer, list[tuple[float, int]]] = {}
+    for m in found:
+        guess = sum(n * prices[unit] for unit, n in work_of(m.spec, m.layer.bits).items())
+        shapes.setdefault(replace(m.layer, config=None), []).append((guess, m.cycles))
+    losses = [
+        min(ways)[1] / min(cycles for _, cycles in ways) - 1
+        for ways in shapes.values()
+        if len(ways) > 1
+    ]
+    right = sum(loss == 0 for loss in losses)
+    print(f"{core:7} fastest chosen in {right} of {len(losses)} shapes, lost at most", end=" ")
+    print(f"{max(losses):.1%}")
+
+
 def main() -> None:
     """Measure, and fit or compare."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -259,6 +280,7 @@ def main() -> None:
         board = load_board(BOARDS[core])
         found = measure(list(layers()), board)
         show(core, found, board)
+        show_choices(core, found, board)
         if args.fit:
             write(core, fit(found, board))
 

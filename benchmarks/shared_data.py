@@ -63,12 +63,16 @@ def _mosaic(path: Path) -> Array:
 
 def cifar(shared: Path, split: str) -> Split:
     """CIFAR-10 images, uint8 [N, 32, 32, 3]: calibration and validation from the training set."""
-    data = shared / "data"
     name = {"calibration": "cifar10_train_0", "validation": "cifar10_train_1"}.get(split)
-    images = _mosaic(data / f"{name or 'cifar10_test_5000'}.webp")
-    labels = np.load(data / f"{name or 'cifar10_test_5000'}_labels.npz")["y"]
-    count = {"calibration": CALIBRATION, "validation": VALIDATION}.get(split, len(labels))
-    return Split(images[:count], labels[:count].astype(np.int64))
+    count = {"calibration": CALIBRATION, "validation": VALIDATION}.get(split)
+    return cifar_part(shared / "data", name or "cifar10_test_5000", count)
+
+
+def cifar_part(data: Path, name: str, count: int | None) -> Split:
+    """The first `count` images, or all, of one file of ../shared/data; uint8 [N, 32, 32, 3]."""
+    images = _mosaic(data / f"{name}.webp")
+    labels = np.load(data / f"{name}_labels.npz")["y"][:count]
+    return Split(images[: len(labels)], labels.astype(np.int64))
 
 
 def pixels(shared: Path, split: str) -> Split:
@@ -86,8 +90,13 @@ def signed_pixels(shared: Path, split: str) -> Split:
 def normalised(shared: Path, split: str) -> Split:
     """(pixel / 255 - mean) / std, channels first (ResNet-20)."""
     images = cifar(shared, split)
-    x = (images.x / 255.0 - _IMAGENET[0]) / _IMAGENET[1]
-    return Split(np.ascontiguousarray(x.transpose(0, 3, 1, 2), np.float32), images.y)
+    return Split(normalised_pixels(images.x), images.y)
+
+
+def normalised_pixels(images: Array) -> Array:
+    """uint8 [N, 32, 32, 3] to float32 [N, 3, 32, 32]: (pixel / 255 - mean) / std."""
+    x = (images / 255.0 - _IMAGENET[0]) / _IMAGENET[1]
+    return np.ascontiguousarray(x.transpose(0, 3, 1, 2), np.float32)
 
 
 def _scaled(shared: Path, split: str, size: int) -> Array:

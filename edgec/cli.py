@@ -102,7 +102,7 @@ def compile_command(
         ),
     ] = None,
     activation_bits: ActivationBits = str(POOL_DEFAULTS.activation_bits),
-    max_drop: MaxDrop = POOL_DEFAULTS.max_drop,
+    max_drop: MaxDrop = None,
     runtime_bits: RuntimeBits = False,
     pool_kernel: PoolKernels = None,
     pool_table: PoolTable = None,

@@ -80,8 +80,11 @@ def compress(
             where="compress",
             hint="add --shared-pool for one pool, or compress one after the other",
         )
-    if epochs is not None and not train:
-        raise ConfigError("there is nothing to train on", where="--epochs", hint="add --train")
+    for option, given in (("epochs", epochs), ("augment", augment), ("device", device != "auto")):
+        if given and not train:
+            raise ConfigError(
+                "there is nothing to train on", where=f"--{option}", hint="add --train"
+            )
     options = CompressOptions(
         pooling=PoolingOptions(
             size=pool_size, group=group, layers=tuple(layers or ()), signed=signed, seed=seed

@@ -54,10 +54,11 @@ ActivationBits = Annotated[
     ),
 ]
 MaxDrop = Annotated[
-    float,
+    float | None,
     typer.Option(
         "--max-drop",
-        help="For --activation-bits auto: percentage points of equal decisions that may be lost.",
+        help="For --activation-bits auto: percentage points of equal decisions that may be lost "
+        f"[default: {POOL_DEFAULTS.max_drop}].",
     ),
 ]
 RuntimeBits = Annotated[

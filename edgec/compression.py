@@ -11,6 +11,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from edgec.accuracy import Accuracy, LabelledData, labelled_data, measured
 from edgec.dtypes import Array
 from edgec.errors import ConfigError
@@ -19,12 +21,15 @@ from edgec.frontend.onnx_export import export_real
 from edgec.integer import RealModel, real_model
 from edgec.ir.graph import Graph
 from edgec.options import CompileOptions, PoolingOptions, Progress, no_progress
-from edgec.output_dir import write_whole
+from edgec.output_dir import check_writable, write_whole
 from edgec.weightpool import CompressionReport, compress_graphs, report_of
 
 SUFFIX = ".pool.onnx"
 TRAINING_CALIBRATION = 512
 """Training samples that calibrate where no calibration data are given."""
+_SHARED = (
+    "other models use the same pool: it is counted here in full, but `edgec bundle` stores it once"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,15 +162,17 @@ def compress_models(
     """
     options = options or CompressOptions()
     _check_jobs(jobs)
+    _check_training(jobs, options.training)
     loaded = [_loaded(job, options, progress) for job in jobs]
     pooled = compress_graphs(
         [each.model.graph for each in loaded],
         [each.calibration for each in loaded],
-        options.pooling,
+        _pooling(jobs, options.pooling),
         progress,
     )
+    shared = len(jobs) > 1
     found = [
-        _finished(each, graph, report, options, progress, shared=len(jobs) > 1)
+        _finished(each, graph, report, options, progress, shared=shared)
         for each, (graph, report) in zip(loaded, pooled, strict=True)
     ]
     for compression, data in found:
@@ -225,7 +232,7 @@ def _for_each(files: Sequence[Path], count: int, option: str) -> list[Path | Non
 
 
 def _check_jobs(jobs: Sequence[Job]) -> None:
-    """Outputs that are neither inputs nor each other; PyTorch where it will be needed."""
+    """Outputs that can be written, and are neither inputs nor each other."""
     if not jobs:
         raise ConfigError("there is no model to compress")
     outputs = [job.output.resolve() for job in jobs]
@@ -235,19 +242,43 @@ def _check_jobs(jobs: Sequence[Job]) -> None:
             where=str(jobs[0].output),
             hint="choose another --output",
         )
-    if any(job.train for job in jobs) and find_spec("torch") is None:
+    for job in jobs:
+        check_writable(job.output)
+
+
+def _check_training(jobs: Sequence[Job], training: Training) -> None:
+    """What fine-tuning will need is there: PyTorch, the device."""
+    if not any(job.train for job in jobs):
+        return
+    if find_spec("torch") is None:
         raise ConfigError(
             "fine-tuning needs PyTorch, which is not installed",
             where="--train",
             hint="pip install '.[train]' in the checkout of edgec, or leave --train out",
         )
+    from edgec.finetune.train import chosen_device  # noqa: PLC0415  (imports PyTorch)
+
+    chosen_device(_recipe(training, jobs[0].output, shared=False).device)
 
 
 def _loaded(job: Job, options: CompressOptions, progress: Progress) -> _Loaded:
     model = real_model(job.model, job.calibration, options.compilation, progress)
-    train = None if job.train is None else labelled_data(job.train, model)
+    train = None if job.train is None else _training_data(job.train, model)
     evaluation = None if job.evaluation is None else labelled_data(job.evaluation, model)
     return _Loaded(job, model, train, evaluation)
+
+
+def _training_data(path: Path, model: RealModel) -> LabelledData:
+    """Labelled data of more than one class."""
+    data = labelled_data(path, model)
+    if len(np.unique(data.labels)) == 1:
+        raise ConfigError(
+            f"all {len(data.labels)} samples are of class {data.labels[0]}: "
+            "nothing can be learned from them",
+            where=f"{path}: y",
+            hint="give samples of all classes",
+        )
+    return data
 
 
 def _finished(
@@ -267,6 +298,8 @@ def _finished(
         data = TrainingData(each.train.inputs, each.train.labels)
         graph = finetune(each.model.graph, graph, data, recipe, progress)
         report = report_of(each.model.graph, graph, each.calibration, options.pooling)
+    if shared:
+        report = dataclasses.replace(report, notes=(*report.notes, _SHARED))
     exported = export_real(graph, model_layout=True).SerializeToString(deterministic=True)
     accuracy = None
     if each.evaluation is not None:
@@ -279,6 +312,12 @@ def _finished(
         accuracy = measured(before, pooled, each.evaluation, options.compilation, progress)
     found = Compression(job.model, job.output, len(exported), report, accuracy, epochs)
     return found, exported
+
+
+def _pooling(jobs: Sequence[Job], pooling: PoolingOptions) -> PoolingOptions:
+    """Ranges as they are before fine-tuning: it chooses them itself, and has to see all values."""
+    trained = any(job.train for job in jobs)
+    return dataclasses.replace(pooling, range_bits=8) if trained else pooling
 
 
 def _recipe(training: Training, output: Path, *, shared: bool) -> FinetuneOptions:

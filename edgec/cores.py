@@ -34,6 +34,11 @@ class Core(enum.Enum):
         return self in (Core.CORTEX_M0, Core.CORTEX_M0PLUS)
 
     @property
+    def issues_two(self) -> bool:
+        """A load and a product can start in one cycle."""
+        return self is Core.CORTEX_M7
+
+    @property
     def possible_fpus(self) -> tuple[Fpu, ...]:
         """The floating-point units this core can be made with."""
         return _FPUS.get(self, (Fpu.NONE,))

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -20,9 +21,12 @@ from edgec.dtypes import Array, frozen
 from edgec.errors import QuantizationError
 
 INT8_MIN, INT8_MAX = -128, 127
+INT16_MIN, INT16_MAX = -(2**15), 2**15 - 1
 INT32_MIN, INT32_MAX = -(2**31), 2**31 - 1
 SHIFT_MIN, SHIFT_MAX = 1, 62
 """Legal total right shifts of a requantization."""
+PRE_SHIFT_MAX = 16
+"""Largest right shift of an accumulator before it is cut to 16 bits."""
 PREFERRED_SHIFT = 32
 """A right shift of 32 is one SMMULR on cores with DSP: the product's high word, rounded."""
 
@@ -138,3 +142,78 @@ def quantize_array(
 def dequantize_array(q: npt.ArrayLike, scale: float, zero_point: int) -> Array:
     """``scale * (q - zero_point)`` as float32."""
     return np.asarray((np.asarray(q, np.float64) - zero_point) * scale, np.float32)
+
+
+def requantize16x15(acc: npt.ArrayLike, multiplier: npt.ArrayLike, pre: int, shift: int) -> Array:
+    """``rshr(sat16(rshr(acc, pre)) * multiplier, shift)``: 32 bits suffice for every step.
+
+    Args:
+        acc: int32 with ``|acc| + 2**(pre-1) < 2**31``, any shape.
+        multiplier: magnitude up to 32767, broadcast against `acc`.
+        pre: right shift of the accumulator, 0..16.
+        shift: right shift of the product, 1..30.
+
+    Returns:
+        int64 array, not yet saturated.
+    """
+    narrow = saturate(rshr(acc, pre), INT16_MIN, INT16_MAX)
+    return rshr(narrow * np.asarray(multiplier, np.int64), shift)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Requant16x15:
+    """Fixed-point form of real factors: ``factor ~= multiplier * 2**-(pre_shift + shift)``.
+
+    Attributes:
+        multiplier: int16 [C], in [-32767, 32767].
+        pre_shift: right shift of the accumulator before it is cut to 16 bits, 0..16.
+        shift: right shift of the product, 1..30.
+    """
+
+    multiplier: Array
+    pre_shift: int
+    shift: int
+
+    @classmethod
+    def from_real(cls, factors: npt.ArrayLike, acc_bound: npt.ArrayLike, reach: float) -> Self:
+        """The fixed-point form of `factors`, with the least pre-shift that loses no output.
+
+        No result within +-`reach` saturates on its way through 16 bits, and no accumulator within
+        `acc_bound`.  The largest multiplier has 15 bits.
+
+        Args:
+            factors: float64 [C], finite, not all 0.
+            acc_bound: largest magnitude of an accumulator, one number or [C].
+            reach: largest magnitude of a result that must come through, in output steps.
+
+        Raises:
+            QuantizationError: a factor is not finite, or out of the range of the shifts.
+        """
+        real = np.abs(np.atleast_1d(np.asarray(factors, dtype=np.float64)))
+        if not np.all(np.isfinite(real)) or not real.max() > 0:
+            raise QuantizationError("a rescaling factor is not finite, or all are 0")
+        with np.errstate(divide="ignore"):
+            needed = np.minimum(reach / real, np.asarray(acc_bound, np.float64)) / INT16_MAX
+        pre = max(0, math.ceil(math.log2(max(float(needed.max()), 1.0))))
+        total = 15 - math.frexp(float(real.max()))[1]
+        if round_half_up(real.max() * 2.0**total) > INT16_MAX:
+            total -= 1
+        # A factor far below 2^-30 makes every output 0 or so: coarser steps lose nothing then.
+        shift = min(total - pre, 30)
+        if pre > PRE_SHIFT_MAX or shift < 1:
+            raise QuantizationError(
+                f"a rescaling factor of {real.max():.3g} does not fit 16 by 15 bits",
+                hint="an output scale is far from what its inputs give; recalibrate",
+            )
+        multiplier = round_half_up(np.atleast_1d(factors) * 2.0 ** (pre + shift))
+        return cls(frozen(multiplier, np.int16), pre, shift)
+
+    @property
+    def factors(self) -> Array:
+        """The real factors that the fixed-point numbers stand for; float64 [C]."""
+        scaled: Array = self.multiplier.astype(np.float64) * 2.0 ** -(self.pre_shift + self.shift)
+        return scaled
+
+    def apply(self, acc: npt.ArrayLike) -> Array:
+        """`requantize16x15` with these numbers."""
+        return requantize16x15(acc, self.multiplier, self.pre_shift, self.shift)

@@ -20,8 +20,14 @@ from edgec.ir import Graph
 from edgec.ir.infer import total_macs
 from edgec.options import CompileOptions, Progress, no_progress
 from edgec.passes.base import run_passes
-from edgec.passes.pipeline import INTEGER_PASSES, REAL_PASSES
+from edgec.passes.pipeline import (
+    INTEGER_PASSES,
+    REAL_PASSES,
+    TRANSFORMER_INTEGER_PASSES,
+    TRANSFORMER_PASSES,
+)
 from edgec.quant import QuantReport, annotate, to_integer
+from edgec.quant.transformer import is_transformer, quantize_transformer
 from edgec.samples import InputSpec, check_samples, load_samples
 
 Calibration = Path | str | Mapping[str, ArrayLike] | None
@@ -33,7 +39,7 @@ class IntegerModel:
 
     Attributes:
         imported: REAL stage as imported: the model's own inputs and outputs.
-        annotated: ANNOTATED stage: what `edgec quantize` exports.
+        annotated: ANNOTATED stage: what `edgec quantize` exports; None of a transformer.
         integer: INTEGER stage, optimised: what is lowered.
         quantization: how ranges were found, SQNR per layer.
         calibration: real graph-side samples that were used, by input; empty without data.
@@ -42,7 +48,7 @@ class IntegerModel:
     """
 
     imported: Graph
-    annotated: Graph
+    annotated: Graph | None
     integer: Graph
     quantization: QuantReport
     calibration: Mapping[str, Array]
@@ -121,6 +127,8 @@ def quantized_model(
     Raises:
         QuantizationError: see `quant`.
     """
+    if is_transformer(model.graph):
+        return _transformer_model(model, options, progress)
     annotated, report = annotate(
         model.graph,
         model.calibration,
@@ -138,6 +146,32 @@ def quantized_model(
         calibration=model.calibration or {},
         macs_in_file=total_macs(model.graph),
         notes=(*model.notes, *(note.text for note in integer.notes)),
+    )
+
+
+def _transformer_model(
+    model: RealModel, options: CompileOptions, progress: Progress
+) -> IntegerModel:
+    number = len(REAL_PASSES)
+    real = run_passes(model.graph, TRANSFORMER_PASSES, options.dump_ir, first_number=number)
+    quantized, report = quantize_transformer(
+        real.graph,
+        model.calibration,
+        options.quant,
+        progress=lambda done, total: progress("quantizing", done, total),
+    )
+    number += len(TRANSFORMER_PASSES)
+    integer = run_passes(
+        quantized, TRANSFORMER_INTEGER_PASSES, options.dump_ir, first_number=number
+    )
+    return IntegerModel(
+        imported=model.imported,
+        annotated=None,
+        integer=integer.graph,
+        quantization=report,
+        calibration=model.calibration or {},
+        macs_in_file=total_macs(model.graph),
+        notes=(*model.notes, *(note.text for note in (*real.notes, *integer.notes))),
     )
 
 
@@ -192,5 +226,7 @@ def graph_side(imported: Graph, graph: Graph, samples: Mapping[str, Array]) -> d
         if quant is not None and dtype is not DType.FLOAT32 and array.dtype.kind in "iu":
             shift = 128 if dtype is DType.UINT8 else 0
             moved = quant.dequantize(moved.astype(np.int32) - shift)
-        result[name] = moved.astype(np.float32)
+        # Token ids and masks stay whole numbers.
+        real = np.int32 if dtype is DType.INT32 else np.float32
+        result[name] = moved.astype(real)
     return result

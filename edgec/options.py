@@ -147,6 +147,7 @@ class PoolKernelRule:
 
 
 MAX_ACTIVATION_BITS = 8
+DEFAULT_MAX_DROP = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +165,7 @@ class PoolKernelOptions:
     """
 
     activation_bits: int | Literal["auto"] = MAX_ACTIVATION_BITS
-    max_drop: float = 0.5
+    max_drop: float = DEFAULT_MAX_DROP
     runtime_bits: bool = False
     rules: tuple[PoolKernelRule, ...] = ()
     table_bytes: int | None = None
@@ -190,12 +191,12 @@ class PoolKernelOptions:
     def parse(
         cls,
         activation_bits: str,
-        max_drop: float,
+        max_drop: float | None,
         runtime_bits: bool,
         rules: Sequence[str],
         table: str | None,
     ) -> PoolKernelOptions:
-        """The options of the command line.
+        """The options of the command line; None: not given.
 
         Raises:
             ConfigError: one of them cannot be read.
@@ -206,9 +207,15 @@ class PoolKernelOptions:
                 where="--activation-bits",
                 hint=f"give 1 to {MAX_ACTIVATION_BITS}, or auto",
             )
+        if max_drop is not None and activation_bits != "auto":
+            raise ConfigError(
+                "nothing is chosen by it",
+                where="--max-drop",
+                hint="it belongs to --activation-bits auto",
+            )
         return cls(
             activation_bits="auto" if activation_bits == "auto" else int(activation_bits),
-            max_drop=max_drop,
+            max_drop=DEFAULT_MAX_DROP if max_drop is None else max_drop,
             runtime_bits=runtime_bits,
             rules=tuple(PoolKernelRule.parse(rule) for rule in rules),
             table_bytes=None if table is None else parse_bytes(table, "--pool-table"),
@@ -273,6 +280,8 @@ class PoolingOptions:
         signed: the second half of the pool is the negative of the first: an index then holds a
             sign, and only half of the responses have to be computed.
         rounds: times that assignments and pool are refined in turn.
+        range_bits: width of activations for which the ranges of the ReLUs before pooled layers are
+            chosen; 8 leaves them as they are.
         seed: of the clustering.
     """
 
@@ -281,6 +290,7 @@ class PoolingOptions:
     layers: tuple[str, ...] = ()
     signed: bool = False
     rounds: int = 3
+    range_bits: int = 4
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -301,3 +311,5 @@ class PoolingOptions:
             )
         if self.rounds < 1:
             raise ConfigError(f"{self.rounds} rounds are too few", hint="give 1 or more")
+        if not 1 <= self.range_bits <= 8:
+            raise ConfigError(f"{self.range_bits} bits of activations", hint="give 1 to 8")

@@ -68,6 +68,23 @@ def _staging(target: Path, *, force: bool) -> Path:
     return staging
 
 
+def check_writable(path: Path) -> None:
+    """Say before long work what `write_whole` would say after it, as far as that can be known.
+
+    Raises:
+        ConfigError: it is a folder, or no file can be put there.
+    """
+    if path.is_dir():
+        raise ConfigError("is a folder", where=str(path), hint="name the file to write")
+    above = next(folder for folder in path.absolute().parents if folder.exists())
+    if not above.is_dir() or not os.access(above, os.W_OK):
+        raise ConfigError(
+            f"cannot be written: {above} is {'not writable' if above.is_dir() else 'a file'}",
+            where=str(path),
+            hint="choose another --output",
+        )
+
+
 def write_whole(path: Path, data: bytes) -> None:
     """Write a file so that it is there as a whole or not at all.
 

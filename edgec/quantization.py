@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from edgec.errors import QuantizationError
 from edgec.frontend.onnx_export import export_qdq
 from edgec.integer import Calibration, integer_model
 from edgec.options import CompileOptions, Progress, no_progress
@@ -55,5 +56,11 @@ def quantize_model(
         EdgecError: the model cannot be imported or quantized, or the file not written.
     """
     ready = integer_model(Path(model), calibration, options or CompileOptions(), progress)
+    if ready.annotated is None:
+        raise QuantizationError(
+            "an integer transformer cannot be written as QDQ ONNX",
+            where=str(model),
+            hint="compile the float model: `edgec compile` quantizes it in the same way",
+        )
     write_whole(Path(output), export_qdq(ready.annotated).SerializeToString(deterministic=True))
     return Quantization(Path(output), ready.quantization)

@@ -70,7 +70,9 @@ def build_report(
         layers=_layers(ready.integer, program, quantization),
         macs=program.macs,
         macs_in_file=ready.macs_in_file,
-        parameters=sum(c.array.size for c in ready.annotated.constants.values()),
+        parameters=sum(
+            c.array.size for c in (ready.annotated or ready.imported).constants.values()
+        ),
         memory=_memory(program, plan, board, size),
         calibration=_calibration(quantization),
         checks=tuple(checks),

@@ -97,7 +97,7 @@ def _pooled_table(report: Report) -> object:
             _pooled_name(report, layer),
             " ".join(filter(None, (layer.kernel, layer.builder))),
             str(layer.activation_bits),
-            str(layer.lanes),
+            str(layer.lanes) if layer.chunk_groups else "",
             str(layer.chunk_groups or ""),
             count(layer.scratch_bytes),
             f"{count(layer.table_bytes)} {layer.table_place}" if layer.table_bytes else "",
@@ -106,7 +106,7 @@ def _pooled_table(report: Report) -> object:
         )
         for layer in report.pooled
     ]
-    columns = ("layer", "kernel", ">bits", ">lanes", ">groups", ">SRAM B", "table B")
+    columns = ("layer", "kernel", ">bits", ">lanes", ">groups at once", ">SRAM B", "table B")
     width = "can be lowered at run time" if report.runtime_bits else "fixed"
     title = f"Layers with pooled weights (width of activations {width}; cycles are estimates)"
     return table(title, (*columns, ">cycles", "why"), rows)

@@ -143,6 +143,7 @@ class ConstantContext:
         shape: in words, e.g. `[16, 3, 3, 3]`.
         length: elements.
         values: row-major.
+        shared: libraries of other models define it, too.
     """
 
     c_type: str
@@ -150,6 +151,7 @@ class ConstantContext:
     shape: str
     length: int
     values: Array
+    shared: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,6 +9,7 @@ src/edgec_<name>_weights.c, .h                constants
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import json
 from pathlib import Path
 
@@ -30,7 +31,14 @@ from edgec.codegen.env import environment
 from edgec.codegen.files import write_tree
 from edgec.dtypes import DType
 from edgec.lower.params import ConstantRef, Params
-from edgec.lower.program import Argument, Program, ProgramPort, Step
+from edgec.lower.program import (
+    Argument,
+    Program,
+    ProgramConstant,
+    ProgramPort,
+    Step,
+    TensorArg,
+)
 from edgec.resources import data_dir
 
 _DIGEST_DIGITS = 16
@@ -130,6 +138,7 @@ def weights_context(program: Program, names: LibraryNames) -> WeightsContext:
             shape=str(list(constant.array.shape)),
             length=constant.array.size,
             values=constant.array,
+            shared=constant.shared,
         )
         for constant, name in zip(program.constants, constant_names(program, names), strict=True)
     )
@@ -145,9 +154,16 @@ def weights_context(program: Program, names: LibraryNames) -> WeightsContext:
 def constant_names(program: Program, names: LibraryNames) -> tuple[str, ...]:
     """The C name of each constant of a program, in order."""
     return tuple(
-        f"{names.prefix}_{constant.stem}_{number}"
+        shared_name(constant) if constant.shared else f"{names.prefix}_{constant.stem}_{number}"
         for number, constant in enumerate(program.constants)
     )
+
+
+def shared_name(constant: ProgramConstant) -> str:
+    """The C name of a constant that several libraries define: the same for equal content only."""
+    content = hashlib.sha256(f"{constant.dtype.c_name} {constant.array.shape}".encode())
+    content.update(constant.array.tobytes())
+    return f"edgec_{constant.stem}_{content.hexdigest()[:_DIGEST_DIGITS]}"
 
 
 def _render(template: str, context: object) -> str:
@@ -168,7 +184,7 @@ def _port(number: int, port: ProgramPort) -> PortContext:
         name=comment_text(tensor.name, _NAME_LIMIT),
         shape=str(list(tensor.shape)),
         layout=_layout(port),
-        dtype="EDGEC_INT32" if tensor.dtype is DType.INT32 else "EDGEC_INT8",
+        dtype=f"EDGEC_{tensor.dtype.name}",
         c_type=tensor.dtype.c_name,
         offset_bytes=tensor.offset_bytes,
         size_bytes=tensor.size_bytes,
@@ -210,7 +226,7 @@ def _step_context(
     constants: tuple[str, ...],
 ) -> StepContext:
     arguments = [_argument(argument, constants) for argument in step.inputs]
-    arguments.append(f"arena + {step.output.offset_bytes}")
+    arguments.append(_argument(TensorArg(step.output.offset_bytes, step.output.dtype), constants))
     if step.scratch is not None:
         arguments.append(_argument(step.scratch, constants))
     arguments += [f"&{params[table]}" for table in step.params]
@@ -229,7 +245,8 @@ def _step_context(
 def _argument(argument: Argument, constants: tuple[str, ...]) -> str:
     if isinstance(argument, ConstantRef):
         return constants[argument.index]
-    return f"arena + {argument.offset_bytes}"
+    place = f"arena + {argument.offset_bytes}"
+    return place if argument.dtype is DType.INT8 else f"(void *)({place})"
 
 
 def _library_json(names: LibraryNames) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from edgec.dtypes import Array
+from edgec.dtypes import Array, DType
 from edgec.errors import ConfigError
 from edgec.frontend.float_model import FloatModel
 from edgec.frontend.onnx_export import export_real, tensor_names
@@ -17,7 +17,7 @@ BATCH_SAMPLES = 16
 
 
 def checked_calibration(graph: Graph, calibration: Mapping[str, Array]) -> dict[str, Array]:
-    """Calibration data as float32, checked against the graph's inputs.
+    """Calibration data as float32 (token ids and masks: int32), checked against the graph's inputs.
 
     Args:
         graph: says names and shapes.
@@ -27,7 +27,7 @@ def checked_calibration(graph: Graph, calibration: Mapping[str, Array]) -> dict[
         ConfigError: an input is missing, unknown, empty, of a wrong shape or type, not finite, or
             the inputs differ in their number of samples.
     """
-    expected = "; ".join(f"{n}: float32 {_text(graph, n)}" for n in graph.inputs)
+    expected = "; ".join(f"{n}: {_text(graph, n)}" for n in graph.inputs)
     for name in calibration:
         if name not in graph.inputs:
             raise ConfigError(
@@ -46,7 +46,8 @@ def checked_calibration(graph: Graph, calibration: Mapping[str, Array]) -> dict[
 
 
 def _text(graph: Graph, name: str) -> str:
-    return "[N, " + ", ".join(str(size) for size in graph.shape(name)[1:]) + "]"
+    dtype = graph.values[name].dtype.value
+    return f"{dtype} [N, " + ", ".join(str(size) for size in graph.shape(name)[1:]) + "]"
 
 
 def _checked_array(graph: Graph, name: str, array: Array, expected: str) -> Array:
@@ -57,6 +58,8 @@ def _checked_array(graph: Graph, name: str, array: Array, expected: str) -> Arra
         raise ConfigError(f"the shape is {list(array.shape)}", where=where, hint=hint)
     if len(array) == 0:
         raise ConfigError("there are no samples", where=where, hint=hint)
+    if graph.values[name].dtype is DType.INT32:
+        return np.ascontiguousarray(array, np.int32)
     with np.errstate(over="ignore"):
         real = np.ascontiguousarray(array, np.float32)
     bad = ~np.isfinite(real.reshape(len(real), -1)).all(axis=1)

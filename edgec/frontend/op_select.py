@@ -61,7 +61,7 @@ def split(ctx: Context, node: OnnxNode) -> tuple[Tensor, ...]:
 
 
 def gather(ctx: Context, node: OnnxNode) -> Tensor:
-    """Constant evenly spaced indices, or int32 or int64 ids that choose rows of a constant."""
+    """Of values: constant, evenly spaced indices. Of constants: any (pools), or ids as input."""
     x, indices = node.tensor(0), node.tensor(1)
     if isinstance(indices, Value):
         return _embedding(ctx, x, indices, node.integer("axis", 0))

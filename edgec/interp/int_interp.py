@@ -9,13 +9,17 @@ import numpy as np
 
 from edgec.dtypes import Array, DType, frozen
 from edgec.errors import InternalError
+from edgec.interp import kernels_np_16x15 as narrow
 from edgec.interp import kernels_np_conv as weighted
 from edgec.interp import kernels_np_elementwise as elementwise
 from edgec.interp import kernels_np_move as move
 from edgec.interp import kernels_np_pool as pool
 from edgec.interp import kernels_np_pooled as pooled
+from edgec.interp.kernels_np_attention import attention
+from edgec.interp.kernels_np_norm import norm
 from edgec.interp.operands import Kernel, Operand
 from edgec.ir import Graph, Node, qops
+from edgec.ir import qops_transformer as qt
 
 KERNELS: Mapping[type, Kernel] = MappingProxyType(
     {
@@ -40,9 +44,19 @@ KERNELS: Mapping[type, Kernel] = MappingProxyType(
         qops.QPad: move.pad,
         qops.QResizeNearest: move.resize_nearest,
         qops.QResizeLinear: move.resize_linear,
+        qt.QGemm16x15: narrow.gemm,
+        qt.QConv16x15: narrow.conv,
+        qt.QMatMul16x15: narrow.matmul,
+        qt.QMul16x15: narrow.mul,
+        qt.QReduce16x15: narrow.reduce,
+        qt.QRescale16x15: narrow.rescale,
+        qt.QAdd16: narrow.add16,
+        qt.QEmbedding: narrow.embedding,
+        qt.QNorm: norm,
+        qt.QAttention: attention,
     }
 )
-"""One kernel per operator of `ir.qops`."""
+"""One kernel per operator of `ir.qops` and `ir.qops_transformer`."""
 
 
 def run_graph(graph: Graph, inputs: Mapping[str, Array]) -> dict[str, Array]:
@@ -53,7 +67,8 @@ def run_graph(graph: Graph, inputs: Mapping[str, Array]) -> dict[str, Array]:
         inputs: int8 codes of each graph input, in its shape.
 
     Returns:
-        Read-only codes of every value by name, graph inputs included; int8 (int32 for `QArgMax`).
+        Read-only codes of every value by name, graph inputs included; int8, int16 of a
+        transformer's stream, int32 for `QArgMax`, token ids and masks.
 
     Raises:
         InternalError: an input is missing or misshapen, an operator is not an integer one, or a

@@ -14,7 +14,7 @@ from edgec.dtypes import Array
 from edgec.fixedpoint import requantize
 from edgec.interp.kernels_np_elementwise import add_codes
 from edgec.interp.operands import Operand, accumulators, int8_clamped
-from edgec.ir import qops
+from edgec.ir import qops, qops_transformer
 from edgec.ir.ops import Pair
 
 
@@ -35,6 +35,22 @@ def conv_of_centred(
         rest: bias, multiplier and, with `attrs.residual`, the residual.
         factor: of the sums, before the bias is added.
     """
+    total = conv_sums(attrs, x, weight)
+    plain = requantized(attrs, total * factor, rest[0].array, rest[1].array)
+    if attrs.residual is None:
+        return plain
+    # y_zero_point of the attributes belongs to the sum's first operand.
+    return add_codes(attrs.residual, plain, rest[2].array)
+
+
+def conv_sums(attrs: qops.QConv | qops_transformer.QConv16x15, x: Array, weight: Array) -> Array:
+    """The sums of products of a convolution; float64 [N, OH, OW, O], whole numbers.
+
+    Args:
+        attrs: strides, pads, dilations and group.
+        x: int64 [N, H, W, I] whose zeros contribute nothing.
+        weight: whole numbers [O, KH, KW, I/group].
+    """
     top, left, bottom, right = attrs.pads
     padded = np.pad(x, ((0, 0), (top, bottom), (left, right), (0, 0)))
     size = _conv_size(attrs, padded.shape, weight.shape)
@@ -42,11 +58,7 @@ def conv_of_centred(
     for (ky, kx), offset in _taps(weight.shape, attrs.dilations):
         pixels = padded[:, *_every(offset, attrs.strides, size), :]
         total += _channel_product(pixels, weight[:, ky, kx, :], attrs.group)
-    plain = requantized(attrs, total * factor, rest[0].array, rest[1].array)
-    if attrs.residual is None:
-        return plain
-    # y_zero_point of the attributes belongs to the sum's first operand.
-    return add_codes(attrs.residual, plain, rest[2].array)
+    return total
 
 
 def conv_transpose(
@@ -77,7 +89,9 @@ def gemm(attrs: qops.QGemm, inputs: Sequence[Operand], y_zero_point: int) -> Arr
     return requantized(attrs, total, inputs[2].array, inputs[3].array)
 
 
-def _conv_size(attrs: qops.QConv, padded: Sequence[int], weight: Sequence[int]) -> Pair:
+def _conv_size(
+    attrs: qops.QConv | qops_transformer.QConv16x15, padded: Sequence[int], weight: Sequence[int]
+) -> Pair:
     """(OH, OW) of a convolution over an image that has its padding."""
     height, width = (
         (padded[1 + i] - (weight[1 + i] - 1) * attrs.dilations[i] - 1) // attrs.strides[i] + 1

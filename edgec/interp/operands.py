@@ -49,6 +49,35 @@ def accumulators(values: Array) -> Array:
     return values.astype(np.int64)
 
 
+def within32(values: Array) -> Array:
+    """`values` as int64, after a check that they lie within +-(2^31 - 1).
+
+    Args:
+        values: int64, or float64 that are whole numbers below 2^53.
+
+    Raises:
+        InternalError: they do not.
+    """
+    if values.size and max(values.max(), -values.min()) > INT32_MAX:
+        raise InternalError("an intermediate does not fit 32 bits")
+    return values.astype(np.int64)
+
+
+def rshr32(values: Array, shift: Array | int) -> Array:
+    """`fixedpoint.rshr` in 32 bits: the sum before the shift is checked, too.
+
+    Args:
+        values: int64, any shape.
+        shift: 0..30, broadcast against `values`.
+
+    Raises:
+        InternalError: the sum does not fit.
+    """
+    amount = np.asarray(shift, np.int64)
+    half = np.where(amount > 0, np.int64(1) << np.maximum(amount - 1, 0), 0)
+    return np.asarray(within32(values + half) >> amount)
+
+
 def int8_clamped(values: Array, low: int, high: int) -> Array:
     """Clamped to [low, high], a part of int8; int8."""
     return saturate(values, low, high).astype(np.int8)

@@ -166,6 +166,10 @@ class Graph:
         """Shape of a value or constant."""
         return self.constants[name].shape if name in self.constants else self.values[name].shape
 
+    def dtype(self, name: str) -> DType:
+        """Element type of a value or constant."""
+        return self.constants[name].dtype if name in self.constants else self.values[name].dtype
+
     def quant(self, name: str) -> QuantParams:
         """Quantization of a value or constant of the integer stage; InternalError if absent."""
         found = (self.constants if name in self.constants else self.values)[name].quant

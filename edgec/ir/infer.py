@@ -13,8 +13,11 @@ from typing import Any
 
 from edgec.errors import ImportModelError, InternalError
 from edgec.ir import ops, qops
+from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
 from edgec.ir.ops import Pads2D, Pair
+
+_NARROW = qt.QGemm16x15 | qt.QConv16x15
 
 Shape = tuple[int, ...]
 Rule = Callable[[Any, Sequence[Shape]], Shape]
@@ -53,14 +56,17 @@ def macs(graph: Graph, node: Node) -> int:
     Zero for everything but Conv, ConvTranspose, Gemm and their integer forms, MatMul and Attention.
     """
     attrs = node.attrs
-    if isinstance(attrs, ops.MatMul):
+    if isinstance(attrs, ops.MatMul | qt.QMatMul16x15):
         inner = graph.shape(node.inputs[0])[-2 if attrs.transpose_a else -1]
         return math.prod(graph.shape(node.output)) * inner
     if isinstance(attrs, ops.Attention):
         # Each query meets each key, and each key's weight the value.
         q, k, v = (graph.shape(name) for name in node.inputs[:3])
         return math.prod(q[:-1]) * k[-2] * (q[-1] + v[-1])
-    if isinstance(attrs, ops.Conv | qops.QConv | ops.Gemm | qops.QGemm):
+    if isinstance(attrs, qt.QAttention):
+        queries, keys = math.prod(graph.shape(node.inputs[0])[:-1]), graph.shape(node.inputs[1])[-2]
+        return queries * keys * attrs.heads * (attrs.width + attrs.value_width)
+    if isinstance(attrs, ops.Conv | qops.QConv | ops.Gemm | qops.QGemm | _NARROW):
         # Each output element reads one row of weights.
         weights_per_output = math.prod(graph.shape(node.inputs[1])[1:])
         return math.prod(graph.shape(node.output)) * weights_per_output
@@ -268,7 +274,7 @@ def _layer_norm(attrs: Any, shapes: Sequence[Shape]) -> Shape:
     return shapes[0]
 
 
-def _matmul(attrs: ops.MatMul, shapes: Sequence[Shape]) -> Shape:
+def _matmul(attrs: ops.MatMul | qt.QMatMul16x15, shapes: Sequence[Shape]) -> Shape:
     a, b = shapes[0], shapes[1]
     _need(len(a) >= 2 and len(b) >= 2, "an operand is no matrix")
     rows, inner = (a[-1], a[-2]) if attrs.transpose_a else (a[-2], a[-1])
@@ -286,6 +292,34 @@ def _attention(attrs: ops.Attention, shapes: Sequence[Shape]) -> Shape:
     for extra, full in zip(shapes[3:], ((*lead, attrs.heads, n, m), (*lead, m)), strict=False):
         _need(broadcast(full, extra) == full, "a mask does not fit")
     return (*q[:-1], v[-1])
+
+
+def _narrow_gemm(attrs: qt.QGemm16x15, shapes: Sequence[Shape]) -> Shape:
+    return _finished(attrs, shapes, _gemm(attrs, shapes[:4]))
+
+
+def _narrow_conv(attrs: qt.QConv16x15, shapes: Sequence[Shape]) -> Shape:
+    return _finished(attrs, shapes, _conv(attrs, shapes[:4]))
+
+
+def _finished(attrs: Any, shapes: Sequence[Shape], y: Shape) -> Shape:
+    """The output, after a check of the table or residual that follows the multiplier."""
+    wanted = (y,) if attrs.residual else ((qt.TABLE_SIZE,),) * attrs.table
+    _need(tuple(shapes[4:]) == wanted, "table or residual and output differ in shape")
+    return y
+
+
+def _q_attention(attrs: qt.QAttention, shapes: Sequence[Shape]) -> Shape:
+    q, k, v = shapes[:3]
+    _need(k[:-1] == v[:-1] and q[:-2] == k[:-2], "q, k and v disagree")
+    columns = ((q, attrs.q_start, attrs.width), (k, attrs.k_start, attrs.width))
+    for tensor, start, width in (*columns, (v, attrs.v_start, attrs.value_width)):
+        _need(start >= 0 and width >= 1, "a head has no columns")
+        _need(start + attrs.heads * width <= tensor[-1], "columns outside the tensor")
+    _need(shapes[3] == (attrs.heads, qt.HEAD_COLUMNS), "four numbers a head are needed")
+    for keys in shapes[4:]:
+        _need(broadcast(k[:-1], keys) == k[:-1], "keys do not fit")
+    return (*q[:-1], attrs.heads * attrs.value_width)
 
 
 def _embedding(attrs: Any, shapes: Sequence[Shape]) -> Shape:
@@ -331,9 +365,16 @@ _RULES: Mapping[type, Rule] = MappingProxyType(
         ops.Resize: _resize,
         ops.Cast: _same,
         **dict.fromkeys((ops.LayerNormalization, ops.RMSNormalization), _layer_norm),
-        ops.MatMul: _matmul,
+        qt.QNorm: _layer_norm,
+        qt.QRescale16x15: _same,
+        qt.QReduce16x15: _reduce,
+        qt.QGemm16x15: _narrow_gemm,
+        qt.QConv16x15: _narrow_conv,
+        qt.QAttention: _q_attention,
+        **dict.fromkeys((qt.QAdd16, qt.QMul16x15), _binary),
+        **dict.fromkeys((ops.MatMul, qt.QMatMul16x15), _matmul),
         ops.Attention: _attention,
-        ops.Embedding: _embedding,
+        **dict.fromkeys((ops.Embedding, qt.QEmbedding), _embedding),
         ops.Where: _where,
         ops.Expand: _expand,
         qops.QPooledConv: _pooled_conv,

@@ -18,7 +18,8 @@ class QuantParams:
 
     Attributes:
         scale: one value per tensor (length 1) or per channel along `axis` (length C); positive.
-        zero_point: same length as `scale`.
+        zero_point: same length as `scale`; of a tensor, a number of `dtype` (channels may have
+            zero points beyond it: their codes need not hold 0).
         dtype: element type of q.
         axis: channel axis of a per-channel tensor; None when per tensor.
     """
@@ -34,7 +35,7 @@ class QuantParams:
         if any(not math.isfinite(s) or s <= 0.0 for s in self.scale):
             raise QuantizationError("a scale must be a positive, finite number")
         info = np.iinfo(self.dtype.numpy)
-        if any(not info.min <= z <= info.max for z in self.zero_point):
+        if self.axis is None and not info.min <= self.zero_point[0] <= info.max:
             raise QuantizationError(f"a zero_point lies outside {self.dtype.value}")
         if self.axis is None and len(self.scale) != 1:
             raise QuantizationError("per-channel quantization needs an axis")

@@ -12,9 +12,11 @@ from types import MappingProxyType
 from edgec.dtypes import DType
 from edgec.errors import EdgecError, InternalError
 from edgec.ir import ops, qops
+from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Constant, Graph, Node, Value
 from edgec.ir.infer import infer_shapes, input_shapes
 from edgec.ir.verify_integer import check_integer_node
+from edgec.ir.verify_transformer import check_one_arithmetic, check_transformer_node
 
 _REAL_OPS = tuple(c for c in vars(ops).values() if hasattr(c, "__dataclass_fields__"))
 _INTEGER_OPS = tuple(
@@ -90,13 +92,15 @@ def verify(graph: Graph, stage: Stage, step: str = "") -> None:
     check_node = {
         Stage.REAL: _check_real_node,
         Stage.ANNOTATED: _check_annotated_node,
-        Stage.INTEGER: check_integer_node,
+        Stage.INTEGER: _check_integer_node,
     }[stage]
-    known = _INTEGER_OPS if stage is Stage.INTEGER else _REAL_OPS
+    known = (*_INTEGER_OPS, *qt.TRANSFORMER) if stage is Stage.INTEGER else _REAL_OPS
     for node in graph.nodes:
         check.node = node.name
         check(isinstance(node.attrs, known), f"{node.op} is no operator of stage {stage.value}")
         check_node(graph, node, check)
+    if stage is Stage.INTEGER:
+        check_one_arithmetic(graph, check)
 
 
 class _Checker:
@@ -241,10 +245,26 @@ def _check_annotated_value(graph: Graph, value: Value, check: _Checker) -> None:
     _check_int8_quant(value, check)
 
 
+def _check_integer_node(graph: Graph, node: Node, check: _Checker) -> None:
+    if isinstance(node.attrs, qt.TRANSFORMER):
+        check_transformer_node(graph, node, check)
+    else:
+        check_integer_node(graph, node, check)
+
+
 def _check_integer_value(graph: Graph, value: Value, check: _Checker) -> None:
     if _is_index(graph, value):
         return
-    check(value.dtype is DType.INT8, "an integer value is int8")
+    quant = value.quant
+    if value.dtype is DType.INT16:
+        stream = quant is not None and quant.dtype is DType.INT16 and quant.zero_point == (0,)
+        check(stream, "an int16 value is not quantized per tensor with zero point 0")
+        return
+    check(value.dtype is DType.INT8, "an integer value is int8 or int16")
+    if quant is not None and quant.axis is not None:
+        fits = quant.axis == len(value.shape) - 1 and len(quant.scale) == value.shape[-1]
+        check(fits and quant.dtype is DType.INT8, "per-channel parameters do not fit the value")
+        return
     _check_int8_quant(value, check)
 
 
@@ -265,7 +285,7 @@ def _check_constant(constant: Constant, stage: Stage, check: _Checker) -> None:
         )
         check(fits, "per-channel parameters do not fit the array")
     elif stage is Stage.INTEGER:
-        known_dtypes = (DType.INT8, DType.INT32, DType.UINT16)
-        check(constant.dtype in known_dtypes, "an integer constant is int8, int32 or uint16")
+        known_dtypes = (DType.INT8, DType.INT16, DType.INT32, DType.UINT16)
+        check(constant.dtype in known_dtypes, "an integer constant is int8, int16, int32 or uint16")
     else:
         check(constant.dtype is DType.FLOAT32, "a constant is neither float32 nor quantized")

@@ -10,6 +10,7 @@ from edgec.fixedpoint import INT8_MAX, INT8_MIN, SHIFT_MAX, SHIFT_MIN
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.ops import ReduceKind
+from edgec.ir.qparams import QuantParams
 from edgec.ir.weighted import POOLED, residual_of, rows_at, unpooled
 
 Check = Callable[[bool, str], None]
@@ -64,9 +65,9 @@ def _check_operands(graph: Graph, node: Node, check: Check) -> None:
         for name in node.inputs:
             constant = graph.constants.get(name)
             quantized = constant is None or (
-                constant.dtype is DType.INT8 and constant.quant is not None
+                constant.dtype in (DType.INT8, DType.INT16) and constant.quant is not None
             )
-            check(quantized, f"operand {name!r} is not quantized int8")
+            check(quantized, f"operand {name!r} is not quantized")
         return
     dtypes = _CONSTANTS.get(type(attrs), ())
     if isinstance(attrs, qops.QResizeNearest):
@@ -122,7 +123,7 @@ def _check_quantization(graph: Graph, node: Node, check: Check) -> None:
     if same:
         tensors = node.inputs if isinstance(attrs, qops.QConcat) else node.inputs[:1]
         for name in (n for n in tensors if _quantized(graph, n)):
-            same_quant = graph.quant(name) == graph.quant(node.output)
+            same_quant = _same_codes(graph.quant(name), graph.quant(node.output))
             check(same_quant, f"{name!r} and the output differ in quantization")
     elif (residual := residual_of(attrs)) is not None:
         zero_point = graph.quant(node.inputs[-1]).tensor_zero_point
@@ -141,9 +142,14 @@ def _check_quantization(graph: Graph, node: Node, check: Check) -> None:
         _check_output(graph, node, attrs.params.y_zero_point, check)
 
 
+def _same_codes(a: QuantParams, b: QuantParams) -> bool:
+    """Equal parameters, those of channels wherever their axis now lies (it is the last)."""
+    return (a.scale, a.zero_point, a.dtype) == (b.scale, b.zero_point, b.dtype)
+
+
 def _quantized(graph: Graph, name: str) -> bool:
     """False for ArgMax indices, which no operator but a reshape or transpose may move."""
-    return name in graph.constants or graph.values[name].dtype is DType.INT8
+    return name in graph.constants or graph.values[name].dtype is not DType.INT32
 
 
 def _check_output(graph: Graph, node: Node, zero_point: int, check: Check) -> None:

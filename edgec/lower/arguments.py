@@ -51,12 +51,16 @@ class ConstantPool:
     constants: list[ProgramConstant] = field(default_factory=list)
     _known: dict[tuple[str, str, bytes], ConstantRef] = field(default_factory=dict)
 
-    def add(self, stem: str, array: Array) -> ConstantRef:
-        """A reference to an equal array of the same stem, added if there is none."""
+    def add(self, stem: str, array: Array, *, shared: bool = False) -> ConstantRef:
+        """A reference to an equal array of the same stem, added if there is none.
+
+        Args:
+            stem, array, shared: of `ProgramConstant`.
+        """
         key = (stem, str(array.dtype), hashlib.sha256(array.tobytes()).digest())
         if key not in self._known:
             self._known[key] = ConstantRef(len(self.constants))
-            self.constants.append(ProgramConstant(stem, array))
+            self.constants.append(ProgramConstant(stem, array, shared))
         return self._known[key]
 
 
@@ -145,7 +149,7 @@ def _pooled(graph: Graph, node: Node, spec: KernelSpec, pool: ConstantPool) -> t
         case _:
             raise InternalError(f"{spec.family} is no kernel for pooled weights", where=node.name)
     own = PoolParams(
-        table=pool.add("pool_table", table),
+        table=pool.add("pool_table", table, shared=True),
         indices=pool.add("indices", indices),
         bias=pool.add("bias", bias),
         multiplier=pool.add("multipliers", multiplier),

@@ -93,12 +93,12 @@ def gemm(graph: Graph, node: Node) -> Gemm:
 
 def add(graph: Graph, node: Node) -> Add:
     """`Add` of a QAdd."""
-    return Add(_broadcast_loops(graph, node), node.attrs.params.shift)
+    return Add(broadcast_loops(graph, node), node.attrs.params.shift)
 
 
 def mul(graph: Graph, node: Node) -> Mul:
     """`Mul` of a QMul."""
-    return Mul(_broadcast_loops(graph, node), node.attrs.shift)
+    return Mul(broadcast_loops(graph, node), node.attrs.shift)
 
 
 def lut(graph: Graph, node: Node) -> Lut:
@@ -164,9 +164,10 @@ def concat(graph: Graph, node: Node) -> Concat:
     """`Concat` of a QConcat."""
     axis = node.attrs.axis
     shapes = [graph.shape(name) for name in node.inputs]
+    element = graph.values[node.output].dtype.size_bytes
     return Concat(
         outer=math.prod(shapes[0][:axis]),
-        run_bytes=tuple(math.prod(shape[axis:]) for shape in shapes),
+        run_bytes=tuple(math.prod(shape[axis:]) * element for shape in shapes),
     )
 
 
@@ -253,7 +254,8 @@ def residual_shift(attrs: qops.QConv) -> int | None:
     return None if attrs.residual is None else attrs.residual.shift
 
 
-def _broadcast_loops(graph: Graph, node: Node) -> tuple[Loop, ...]:
+def broadcast_loops(graph: Graph, node: Node) -> tuple[Loop, ...]:
+    """Loops over the output of a function of two tensors, with the strides of both."""
     out_shape = graph.shape(node.output)
     a = broadcast_strides(graph.shape(node.inputs[0]), out_shape)
     b = broadcast_strides(graph.shape(node.inputs[1]), out_shape)

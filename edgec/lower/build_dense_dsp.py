@@ -6,8 +6,10 @@ import math
 
 from edgec.cores import Core
 from edgec.ir import qops
+from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
 from edgec.lower.build import conv_window, residual_shift
+from edgec.lower.build_16x15 import narrow_of
 from edgec.lower.spec_dense_dsp import DenseDsp
 from edgec.lower.window import Window
 
@@ -27,16 +29,22 @@ def accepts(graph: Graph, node: Node, core: Core) -> bool:
 
 
 def dense_dsp(graph: Graph, node: Node) -> DenseDsp:
-    """`DenseDsp` of a QConv of one group or of a QGemm."""
+    """`DenseDsp` of a convolution of one group or of a matrix product, in either arithmetic."""
     filters = graph.shape(node.inputs[1])[0]
-    attrs: qops.QConv | qops.QGemm = node.attrs
-    if isinstance(attrs, qops.QGemm):
+    window = _window(graph, node)
+    attrs: qops.QConv | qops.QGemm | qt.QConv16x15 | qt.QGemm16x15 = node.attrs
+    if isinstance(attrs, qt.QConv16x15 | qt.QGemm16x15):
+        return DenseDsp(window, filters, attrs.output.shift, narrow=narrow_of(attrs))
+    added = residual_shift(attrs) if isinstance(attrs, qops.QConv) else None
+    return DenseDsp(window, filters, attrs.shift, added)
+
+
+def _window(graph: Graph, node: Node) -> Window:
+    if isinstance(node.attrs, qops.QGemm | qt.QGemm16x15):
         *rows, depth = graph.shape(node.inputs[0])
-        return DenseDsp(_row_window(math.prod(rows), depth), filters, attrs.shift)
+        return _row_window(math.prod(rows), depth)
     window = conv_window(graph, node)
-    if window.is_whole_image:
-        window = _row_window(1, window.taps * window.channels)
-    return DenseDsp(window, filters, attrs.shift, residual_shift(attrs))
+    return _row_window(1, window.taps * window.channels) if window.is_whole_image else window
 
 
 def _row_window(rows: int, depth: int) -> Window:

@@ -32,3 +32,19 @@ def interleaved(weights: Array) -> Array:
     missing = ((0, pairs * FILTERS - filters), (0, padded_depth(depth) - depth))
     padded = np.pad(rows, missing).reshape(pairs, FILTERS, -1, QUAD)
     return np.ascontiguousarray(padded.transpose(0, 2, 1, 3))
+
+
+def flipped_quads(weights: Array) -> Array:
+    """Filters two by two, word by word, with the signs flipped that `edgec/quads.h` wants so.
+
+    Args:
+        weights: int8 [O, K], K a multiple of 4.
+
+    Returns:
+        int8 [ceil(O / 2), K / 4, 2, 4]; a filter that is missing at the end is zero.
+    """
+    filters, depth = weights.shape
+    pairs = -(-filters // FILTERS)
+    padded = np.pad(weights, ((0, pairs * FILTERS - filters), (0, 0)))
+    quads = padded.reshape(pairs, FILTERS, depth // QUAD, QUAD).transpose(0, 2, 1, 3)
+    return np.ascontiguousarray(quads ^ np.array([-128, 0, -128, 0], np.int8))

@@ -10,8 +10,10 @@ from edgec.board import Board
 from edgec.errors import InternalError, LoweringError
 from edgec.fixedpoint import INT32_MAX
 from edgec.ir import qops
+from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
 from edgec.lower.arguments import ConstantPool, params_of
+from edgec.lower.arguments_transformer import transformer_params
 from edgec.lower.buffers import aliases_of, root, scratch_name
 from edgec.lower.program import (
     Argument,
@@ -86,6 +88,7 @@ def _tensors(graph: Graph, plan: MemoryPlan) -> dict[str, ProgramTensor]:
     found: dict[str, ProgramTensor] = {}
     for name in (*graph.inputs, *(out for node in graph.nodes for out in node.outputs)):
         value = graph.values[name]
+        whole = value.quant is not None and value.quant.axis is None
         slot = plan.slots.get(root(aliases, name))
         if slot is None:
             raise InternalError("the memory plan has no place for a tensor", where=name)
@@ -95,8 +98,8 @@ def _tensors(graph: Graph, plan: MemoryPlan) -> dict[str, ProgramTensor]:
             dtype=value.dtype,
             offset_bytes=slot.offset,
             size_bytes=value.size_bytes,
-            scale=1.0 if value.quant is None else value.quant.tensor_scale,
-            zero_point=0 if value.quant is None else value.quant.tensor_zero_point,
+            scale=value.quant.tensor_scale if value.quant is not None and whole else 1.0,
+            zero_point=value.quant.tensor_zero_point if value.quant is not None and whole else 0,
         )
     return found
 
@@ -122,12 +125,13 @@ def _step(
     scratch = None
     if choice.scratch_bytes:
         scratch = TensorArg(plan.slots[scratch_name(graph, choice)].offset)
+    make_params = transformer_params if isinstance(node.attrs, qt.TRANSFORMER) else params_of
     return Step(
         kernel=list(kernels).index(spec),
         inputs=tuple(_argument(graph, node, name, tensors, pool) for name in operands(node)),
         output=tensors[node.output],
         scratch=scratch,
-        params=params_of(graph, node, spec, pool),
+        params=make_params(graph, node, spec, pool),
         node=node.name,
         sources=node.sources,
         macs=spec.macs,

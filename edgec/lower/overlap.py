@@ -9,7 +9,7 @@ and the kernel reads what it wrote.
 The order of reads and writes is that of the templates, which say so in their first lines:
 
 * `Conv2D` reads the whole window of an output pixel before it writes the pixel.
-* `DenseDsp` does so for a block of pixels at a time.
+* `DenseDsp` and `DenseQuads` do so for a block of pixels at a time.
 * `Gemm` reads a row of x for each block of units; only the last block's bytes are unwritten then.
 * `PooledDirect` does so too, and `PooledDecode` with all filters in one batch where it copies rows;
   where it does not, it is like `Gemm`.
@@ -29,18 +29,25 @@ from edgec.lower.loops import strides_of
 from edgec.lower.spec import (
     Add,
     ArgMax,
+    Attention,
     AveragePool,
     Concat,
     Conv2D,
     ConvTranspose,
     DenseDsp,
+    DenseQuads,
     Depthwise,
+    Embedding,
     Gemm,
     KernelSpec,
     Loop,
     Lut,
+    MatMul,
     MaxPool,
     Mul,
+    NarrowMul,
+    NarrowReduce,
+    Norm,
     Pad,
     PadAxis,
     PooledConv,
@@ -48,12 +55,15 @@ from edgec.lower.spec import (
     PooledDirect,
     PRelu,
     Reduce,
+    Rescale,
     ResizeLinear,
     ResizeNearest,
     Softmax,
+    StreamAdd,
     StridedCopy,
 )
 from edgec.lower.spec_dense_dsp import PIXELS
+from edgec.lower.spec_dense_quads import TOKENS
 from edgec.lower.window import Window
 
 IN_PLACE = 0
@@ -66,9 +76,11 @@ def distances(spec: KernelSpec) -> tuple[int | None, ...]:
     None: the output must not overlap this operand.
     """
     match spec:
-        case Conv2D() | DenseDsp() | Depthwise() | Gemm():
+        case Conv2D() | DenseDsp() | DenseQuads() | Depthwise() | Gemm():
             own = max(_convolution(spec), 0)
-            return (own,) if spec.residual_shift is None else (own, IN_PLACE)
+            if spec.narrow is not None and spec.narrow.table:
+                return (own, None)
+            return (own, IN_PLACE) if _adds(spec) else (own,)
         case PooledDecode() | PooledDirect():
             first = _pooled_dense(spec)
             return (first,) if spec.residual_shift is None else (first, IN_PLACE)
@@ -78,10 +90,21 @@ def distances(spec: KernelSpec) -> tuple[int | None, ...]:
             return (own,) if spec.residual_shift is None else (own, None)
         case Add() | Mul():
             return tuple(max(_walk(spec.loops, operand), 0) for operand in (0, 1))
+        case NarrowMul() | StreamAdd():
+            return tuple(_elementwise(spec, operand) for operand in (0, 1))
+        case Rescale():
+            growth = spec.narrow.out_bytes - spec.dtype.size_bytes
+            return (max(growth * (spec.count - 1), 0),)
         case Lut():
             return (IN_PLACE, None)
-        case PRelu() | Softmax():
+        case PRelu() | Softmax() | Norm():
             return (IN_PLACE,)
+        case MatMul() | Embedding():
+            return (None, None)
+        case NarrowReduce():
+            return (None,)
+        case Attention():
+            return (None,) * (3 if spec.mask_stride is None else 4)
         case Concat():
             return _concat(spec)
         case ResizeNearest() | ResizeLinear():
@@ -89,6 +112,21 @@ def distances(spec: KernelSpec) -> tuple[int | None, ...]:
             return (None,)
         case _:
             return (max(_single(spec), 0),)
+
+
+def _adds(spec: Conv2D | DenseDsp | DenseQuads | Depthwise | Gemm) -> bool:
+    """There is a residual."""
+    return spec.residual_shift is not None or (spec.narrow is not None and spec.narrow.residual)
+
+
+def _elementwise(spec: NarrowMul | StreamAdd, operand: int) -> int:
+    """`_walk` for elements of several bytes."""
+    read = 2 if isinstance(spec, StreamAdd) else 1
+    written = 2 if isinstance(spec, StreamAdd) else spec.narrow.out_bytes
+    loops = [
+        Loop(loop.size, tuple(stride * read for stride in loop.strides)) for loop in spec.loops
+    ]
+    return max(_walk(loops, operand, written), 0)
 
 
 def _single(
@@ -111,21 +149,27 @@ def _single(
             return 3 * (spec.inner - 1) + max(0, (spec.outer - 1) * per_outer)
 
 
-def _convolution(spec: Conv2D | DenseDsp | Depthwise | Gemm) -> int:
+def _convolution(spec: Conv2D | DenseDsp | DenseQuads | Depthwise | Gemm) -> int:
+    each = 1 if spec.narrow is None else spec.narrow.out_bytes
     match spec:
         case DenseDsp():
             readers = spec.window.last_readers()
             # Pixels are written when the windows of all of their block have been read.
             starts = np.where(readers < 0, -1, readers // PIXELS * PIXELS)
-            return _pixel_distance(starts, spec.out_channels, spec.window.channels)
+            return _pixel_distance(starts, spec.out_channels * each, spec.window.channels)
         case Conv2D():
-            return _by_pixel(spec.window, spec.out_channels)
+            return _by_pixel(spec.window, spec.out_channels * each)
         case Depthwise():
             # Channel c is last read for output channel c * multiplier + multiplier - 1.
-            spread = spec.window.channels * (spec.multiplier - 1)
-            return _by_pixel(spec.window, spec.out_channels) + spread
+            spread = (spec.out_channels - 1) * each - (spec.window.channels - 1)
+            return _by_pixel(spec.window, spec.out_channels * each) + spread
+        case DenseQuads():
+            # As many rows as a block has are read before the first of them is written.
+            starts = np.arange(spec.rows) // TOKENS * TOKENS
+            return _pixel_distance(starts, spec.units * each, spec.depth)
         case Gemm():
-            return _by_row(spec.rows, spec.depth, spec.units, spec.rest or spec.block)
+            last = (spec.rest or spec.block) * each
+            return _by_row(spec.rows, spec.depth, spec.units * each, last)
 
 
 def _pooled_dense(spec: PooledDecode | PooledDirect) -> int | None:

@@ -64,6 +64,51 @@ class SumParams:
 
 
 @dataclass(frozen=True, slots=True)
+class NarrowParams:
+    """Convolutions and matrix products of a transformer."""
+
+    c_type: ClassVar[str] = "edgec_narrow_params_t"
+    stem: ClassVar[str] = "narrow_params"
+    weights: ConstantRef
+    bias: ConstantRef
+    multiplier: ConstantRef
+    x_zero_point: int
+
+
+@dataclass(frozen=True, slots=True)
+class SingleParams:
+    """Operators of a transformer that have one multiplier."""
+
+    c_type: ClassVar[str] = "edgec_single_params_t"
+    stem: ClassVar[str] = "single_params"
+    multiplier: int
+    bias: int
+    a_zero_point: int = 0
+    b_zero_point: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class NormParams:
+    """Normalizations of a transformer."""
+
+    c_type: ClassVar[str] = "edgec_norm_params_t"
+    stem: ClassVar[str] = "norm_params"
+    gamma: ConstantRef
+    beta: ConstantRef
+    epsilon: int
+    least_shift: int
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionParams:
+    """Attention: `edgec_attention_head_t` of each head, as int32."""
+
+    c_type: ClassVar[str] = "edgec_attention_params_t"
+    stem: ClassVar[str] = "attention_params"
+    heads: ConstantRef
+
+
+@dataclass(frozen=True, slots=True)
 class MulParams:
     """Products of two tensors."""
 
@@ -150,4 +195,8 @@ Params = (
     | AveragePoolParams
     | ReduceParams
     | ResizeParams
+    | NarrowParams
+    | SingleParams
+    | NormParams
+    | AttentionParams
 )

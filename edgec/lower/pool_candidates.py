@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from edgec.board import Board
 from edgec.errors import LoweringError
 from edgec.ir.graph import Graph, Node
 from edgec.ir.pool_graph import with_plain_weights
-from edgec.ir.weighted import unpooled
 from edgec.lower.build_pooled import pooled_conv
 from edgec.lower.build_pooled_dense import pooled_decode, pooled_direct
 from edgec.lower.pool_bounds import least_response_shift
@@ -19,14 +16,12 @@ from edgec.lower.pool_config import READY_INDEX_BITS, PoolFamily, PoolKernelConf
 from edgec.lower.pool_cost import Unit, estimate
 from edgec.lower.pool_indices import index_bytes
 from edgec.lower.pool_prices import prices_of
+from edgec.lower.pool_rounding import rounds_too_much
 from edgec.lower.pool_tables import ResponseKind
 from edgec.lower.select import FAMILIES
 from edgec.lower.spec import KernelSpec
 from edgec.lower.spec_pooled import PooledConv
 from edgec.options import PoolKernel, PoolKernelOptions
-
-_ROUNDING_LIMIT = 0.5
-"""Standard deviation that rounding of responses may add to an output, in steps of the output."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +120,8 @@ def _index_bits(graph: Graph, node: Node) -> int:
 
 def _responses(graph: Graph, node: Node, setting: Setting) -> Iterator[Candidate]:
     for lanes in (2, 1):
-        shift = _shift_of(graph, node) if lanes == 2 else 0
-        if shift is None:
+        shift = two_lane_shift(graph, node) if lanes == 2 else 0
+        if shift is None or rounds_too_much(graph, node, shift):
             continue
         shifted = replace(node.attrs, pooling=replace(node.attrs.pooling, response_shift=shift))
         base = _base_of(graph, replace(node, attrs=shifted), setting, lanes)
@@ -177,15 +172,16 @@ def _variants(base: PooledConv, board: Board) -> Iterator[PooledConv]:
         for keep_rows in (False, True):
             for index_bits in (base.index_bits, READY_INDEX_BITS):
                 for builder in ResponseKind:
-                    for in_ram in (False, True) if waits else (False,):
-                        yield replace(
-                            base,
-                            chunk_groups=chunk,
-                            keep_rows=keep_rows,
-                            index_bits=index_bits,
-                            builder=builder,
-                            tables_in_ram=in_ram,
-                        )
+                    spec = replace(
+                        base,
+                        chunk_groups=chunk,
+                        keep_rows=keep_rows,
+                        index_bits=index_bits,
+                        builder=builder,
+                    )
+                    yield spec
+                    if waits and not spec.responses.packs:
+                        yield replace(spec, tables_in_ram=True)
 
 
 def _chunk_sizes(groups: int) -> list[int]:
@@ -193,30 +189,15 @@ def _chunk_sizes(groups: int) -> list[int]:
     return sorted({-(-groups // chunks) for chunks in range(1, groups + 1)})
 
 
-def _shift_of(graph: Graph, node: Node) -> int | None:
-    """The response shift of two lanes; None where rounding would cost too much."""
+def two_lane_shift(graph: Graph, node: Node) -> int | None:
+    """The least response shift of two lanes; None where none is enough."""
     pool, indices = (graph.constants[name].array for name in node.inputs[1:3])
     channels = graph.shape(node.inputs[0])[-1]
     zero_point = graph.quant(node.inputs[0]).tensor_zero_point
     try:
-        shift = least_response_shift(pool, indices, zero_point, _bits(node), channels)
+        return least_response_shift(pool, indices, zero_point, _bits(node), channels)
     except LoweringError:
         return None
-    return shift if rounding_steps(graph, node, shift) <= _ROUNDING_LIMIT else None
-
-
-def rounding_steps(graph: Graph, node: Node, shift: int) -> float:
-    """Standard deviation, in output steps, of what rounded responses add to an output.
-
-    A response is off by a uniform error of 2^shift steps of the accumulator, whose variance is
-    2^(2 * shift) / 12, and every weight vector of a filter adds one.
-    """
-    if shift == 0:
-        return 0.0
-    multiplier = graph.constants[node.inputs[4]].array.astype(np.float64)
-    look_ups = graph.constants[node.inputs[2]].array[0].size
-    step = 2.0**shift * float(multiplier.max()) / 2.0 ** unpooled(node.attrs).shift
-    return float(step * np.sqrt(look_ups / 12))
 
 
 # ---- The others ----

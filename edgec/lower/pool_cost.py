@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from edgec.board import Board, Flash
 from edgec.lower.pool_tables import ResponseKind, part_channels
@@ -28,24 +29,33 @@ class Unit(enum.Enum):
     """A piece of a kernel's work.
 
     Responses: PIXEL, a pixel or pair of pixels of one group made ready; MULTIPLY, the products of
-    one vector; PLANES, bit planes of one pixel and group; BITSERIAL_WORD and NIBBLE_WORD, four
-    vectors of one plane of one pixel looked up and added; LUT_WORD, the rest of that work per four
-    vectors; ENTRY, an index
-    turned into an offset; GATHER_8 and GATHER_4, the words of one look-up added up; RUN_8 and
-    RUN_4, start and end of such sums; SUM, a partial sum kept for the next chunk; LANE, an output
-    of two in a word; WORD, an output of one.
+    one vector with such a pair; PACKED, the same where cores with DSP do two columns at a time;
+    LONE, with one pixel of a pair whose other one is padding; PRODUCT, with one pixel, in plain
+    C: one lane, or vectors that are not of 8; PLANES, bit planes of one pixel and group;
+    BITSERIAL_WORD and NIBBLE_WORD, four vectors of one plane of one pixel looked up and added;
+    LUT_WORD, the rest of that work per four vectors, and FREE_WORD in addition where the width is
+    an argument; ENTRY, an index turned into an offset; GATHER_8 and GATHER_4, the words of one
+    look-up added up; RUN_8 and RUN_4, start and end of such sums; SUM, a partial sum kept for the
+    next chunk; LANE, an output of two in a word; WORD, an output of one; TURN, a turn of the loop
+    that stores them.
     Others: EXPAND, a weight of an expanded vector; PATCH, an activation copied for a filter's
-    window; MAC; DSP_MAC, of the kernel for cores with DSP; WIDEN, an activation made ready for it;
-    OUTPUT; RESIDUAL, the addition at the end of one (all families); DIRECT_PLANES, bit planes of a
-    vector's activations; DIRECT_VECTOR, one vector of one filter; DIRECT, one plane of it;
-    DIRECT_PART, one look-up for that.
+    window; ROUND, one rounded to fewer bits; MAC; ROW_MAC, of windows that lie in one piece;
+    GEMM_MAC, without decoding; DSP_MAC, of the kernel for cores with DSP; WIDEN, an activation made
+    ready for it; OUTPUT; RESIDUAL and LANE_RESIDUAL, the addition at the end of one, the latter
+    with responses; DIRECT_PLANES, bit planes of a vector's activations; DIRECT_VECTOR, one vector
+    of one filter; DIRECT, one plane of it; DIRECT_PART, one look-up for that; DIRECT_TAP, one tap
+    of one filter.
     """
 
     PIXEL = "pixel"
     MULTIPLY = "multiply"
+    PACKED = "packed"
+    LONE = "lone"
+    PRODUCT = "product"
     PLANES = "planes"
     BITSERIAL_WORD = "bitserial word"
     NIBBLE_WORD = "nibble word"
+    FREE_WORD = "free word"
     LUT_WORD = "table word"
     ENTRY = "entry"
     GATHER_8 = "gather 8"
@@ -55,17 +65,23 @@ class Unit(enum.Enum):
     SUM = "sum"
     LANE = "lane"
     WORD = "word"
+    TURN = "turn"
     EXPAND = "expand"
     PATCH = "patch"
+    ROUND = "round"
     MAC = "mac"
+    ROW_MAC = "row mac"
+    GEMM_MAC = "gemm mac"
     DSP_MAC = "dsp mac"
     WIDEN = "widen"
     OUTPUT = "output"
     RESIDUAL = "residual"
+    LANE_RESIDUAL = "lane residual"
     DIRECT_PLANES = "direct planes"
     DIRECT_VECTOR = "direct vector"
     DIRECT = "direct"
     DIRECT_PART = "direct part"
+    DIRECT_TAP = "direct tap"
 
 
 Work = Mapping[Unit, float]
@@ -89,7 +105,8 @@ def work_of(spec: KernelSpec, bits: int) -> Work:
     """Units of one call of a kernel; none for kernels without weights."""
     work = dict(_without_residual(spec, bits))
     if isinstance(spec, _WEIGHTED) and spec.residual_shift is not None:
-        work[Unit.RESIDUAL] = spec.out_elements
+        kind = Unit.LANE_RESIDUAL if isinstance(spec, PooledConv) else Unit.RESIDUAL
+        work[kind] = spec.out_elements
     return work
 
 
@@ -108,57 +125,99 @@ def _without_residual(spec: KernelSpec, bits: int) -> Work:
             windows = spec.window.out_pixels * spec.scratch_bytes
             return {Unit.MAC: spec.macs, Unit.PATCH: windows, Unit.OUTPUT: spec.out_elements}
         case Gemm():
-            return {Unit.MAC: spec.macs, Unit.OUTPUT: spec.out_elements}
+            return {Unit.GEMM_MAC: spec.macs, Unit.OUTPUT: spec.out_elements}
         case _:
             return {}
 
 
-def built_pixels(spec: PooledConv) -> int:
-    """Pixels, or pairs of them, whose responses one call builds, for each group of channels."""
-    columns = sum(max(run.end - run.first, 0) for run in spec.column_runs)
-    return spec.pair_rows * columns
+@dataclass(frozen=True, slots=True)
+class _Pixels:
+    """Pixels, or pairs of them, whose responses one call builds, times groups of channels.
+
+    Attributes:
+        pairs: those with something in every lane, or for which the kernel takes no short way.
+        lone: those with something in at most one of two lanes.
+    """
+
+    pairs: int
+    lone: int
+
+    @classmethod
+    def of(cls, spec: PooledConv) -> _Pixels:
+        """Of a kernel."""
+        window = spec.window
+        tops = [pair * window.stride_h - window.pad_top for pair in range(spec.out_pairs)]
+        rows = {row for top in tops for row in range(top, top + spec.reach_h)}
+        whole = [row for row in rows if row >= 0 and row + spec.lane_rows < window.height]
+        short = len(rows) - len(whole) if spec.responses.lone_columns else 0
+        counts = [max(run.end - run.first, 0) for run in spec.column_runs]
+        step = spec.responses.columns
+        columns = sum(-(-count // step) * step for count in counts)
+        return cls((len(rows) - short) * columns * spec.groups, short * sum(counts) * spec.groups)
+
+    @property
+    def every(self) -> int:
+        """All of them."""
+        return self.pairs + self.lone
+
+    def lanes(self, spec: PooledConv) -> int:
+        """Single pixels."""
+        return self.pairs * spec.lanes + self.lone
 
 
 def _of_responses(spec: PooledConv, bits: int) -> Work:
-    pixels = built_pixels(spec) * spec.groups
+    pixels = _Pixels.of(spec)
+    work = {Unit.PIXEL: float(pixels.every), **_of_sums(spec)}
+    if spec.decodes:
+        work[Unit.ENTRY] = spec.out_channels * spec.window.taps * spec.groups
+    eights = max(1.0, spec.group / 8)
+    if spec.builder is ResponseKind.MULTIPLY:
+        if not spec.responses.has_product_loop:
+            return work | {Unit.PRODUCT: pixels.lanes(spec) * spec.pool_size * eights}
+        kind = Unit.PACKED if spec.responses.packs else Unit.MULTIPLY
+        work[kind] = pixels.pairs * spec.pool_size
+        work[Unit.LONE] = pixels.lone * spec.pool_size
+        return work
+    words = -(-spec.pool_size // _WORD_BYTES)
+    singles = pixels.lanes(spec)
+    bitserial = spec.builder is ResponseKind.BITSERIAL
+    plane_word = Unit.BITSERIAL_WORD if bitserial else Unit.NIBBLE_WORD
+    work[Unit.PLANES] = singles * eights
+    work[plane_word] = singles * bits * words * eights
+    if spec.bits is None:
+        work[Unit.FREE_WORD] = singles * words
+    work[Unit.LUT_WORD] = singles / spec.lanes * words
+    return work
+
+
+def _of_sums(spec: PooledConv) -> dict[Unit, float]:
+    """Gathering and storing."""
     runs = spec.out_channels * spec.out_pairs * spec.chunks
     wide = spec.blocks.count(8)
     narrow = len(spec.blocks) - wide
     per_run = spec.window.taps * spec.groups / spec.chunks
-    outputs = Unit.LANE if spec.lanes == 2 else Unit.WORD
     work: dict[Unit, float] = {
-        Unit.PIXEL: pixels,
         Unit.GATHER_8: runs * wide * per_run,
         Unit.GATHER_4: runs * narrow * per_run,
         Unit.RUN_8: runs * wide,
         Unit.RUN_4: runs * narrow,
-        outputs: spec.out_elements,
+        Unit.LANE if spec.lanes == 2 else Unit.WORD: spec.out_elements,
+        Unit.TURN: spec.out_elements / spec.lanes / spec.stored_columns,
     }
     if spec.chunks > 1:
         kept = spec.out_channels * spec.out_pairs * spec.padded_width
         work[Unit.SUM] = kept * (spec.chunks - 1)
-    if spec.decodes:
-        work[Unit.ENTRY] = spec.out_channels * spec.window.taps * spec.groups
-    if spec.builder is ResponseKind.MULTIPLY:
-        work[Unit.MULTIPLY] = pixels * spec.pool_size * (spec.group / 8)
-        return work
-    eights = max(1.0, spec.group / 8)
-    words = -(-spec.pool_size // _WORD_BYTES)
-    work[Unit.PLANES] = pixels * spec.lanes * eights
-    bitserial = spec.builder is ResponseKind.BITSERIAL
-    plane_word = Unit.BITSERIAL_WORD if bitserial else Unit.NIBBLE_WORD
-    work[plane_word] = pixels * spec.lanes * bits * words * eights
-    work[Unit.LUT_WORD] = pixels * words
     return work
 
 
 def _of_decode(spec: PooledDecode) -> Work:
     batches = -(-spec.out_channels // spec.batch)
-    patches = spec.window.out_pixels * spec.depth * batches if spec.needs_patch else 0
+    windows = spec.window.out_pixels * spec.depth * batches
     return {
         Unit.EXPAND: spec.out_channels * spec.depth,
-        Unit.PATCH: patches,
-        Unit.MAC: spec.macs,
+        Unit.PATCH: windows if spec.needs_patch else 0,
+        Unit.ROUND: windows if spec.rounds else 0,
+        Unit.ROW_MAC if spec.reads_rows else Unit.MAC: spec.macs,
         Unit.OUTPUT: spec.out_elements,
     }
 
@@ -169,6 +228,7 @@ def _of_direct(spec: PooledDirect, bits: int) -> Work:
         Unit.DIRECT_PLANES: vectors,
         Unit.DIRECT_VECTOR: vectors * spec.out_channels,
         Unit.DIRECT: vectors * spec.out_channels * bits,
+        Unit.DIRECT_TAP: spec.window.out_pixels * spec.window.taps * spec.out_channels,
         Unit.DIRECT_PART: vectors * spec.out_channels * bits * spec.parts,
         Unit.OUTPUT: spec.out_elements,
     }
@@ -198,15 +258,15 @@ def _waiting(spec: KernelSpec, bits: int, board: Board) -> float:
 
 def _waiting_of_responses(spec: PooledConv, bits: int, flash: Flash) -> float:
     size = _WORD_BYTES * spec.builder_words
-    pixels = built_pixels(spec) * spec.groups
-    if spec.tables_in_ram:
+    pixels = _Pixels.of(spec)
+    if spec.tables_in_ram or spec.responses.packs:
         words = size / _WORD_BYTES
         return words * (_COPY_CYCLES + _per_word(flash, 1 << 30))
     if spec.builder is ResponseKind.MULTIPLY:
-        return pixels * (size / _WORD_BYTES) * _per_word(flash, size)
+        return pixels.every * (size / _WORD_BYTES) * _per_word(flash, size)
     parts = spec.group / part_channels(spec.builder, spec.group)
     words = -(-spec.pool_size // _WORD_BYTES)
-    return pixels * spec.lanes * bits * parts * _per_row(flash, words, size)
+    return pixels.lanes(spec) * bits * parts * _per_row(flash, words, size)
 
 
 def _per_word(flash: Flash, table_bytes: int) -> float:

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from edgec.board import Board
 from edgec.errors import ConfigError, WeightPoolError
 from edgec.ir.graph import Graph, Node
-from edgec.ir.pool_graph import pooled_nodes, with_plain_weights, with_pooling
+from edgec.ir.pool_graph import pooled_nodes, with_plain_weights
 from edgec.lower.buffers import buffers_of, scratch_name
 from edgec.lower.pool_candidates import (
     Candidate,
@@ -26,11 +26,12 @@ from edgec.lower.pool_candidates import (
 )
 from edgec.lower.pool_config import PoolKernelConfig
 from edgec.lower.pool_reasons import PooledLayer, Rivals, record
-from edgec.lower.pool_tables import ResponseKind
+from edgec.lower.pool_rounding import with_rounding
+from edgec.lower.pool_tables import ResponseKind, table_words
 from edgec.lower.select import select_kernels
-from edgec.lower.spec_pooled import WORD_BYTES, table_words
+from edgec.lower.spec_pooled import WORD_BYTES
 from edgec.memory import MemoryPlan, plan_memory
-from edgec.options import PoolKernel, PoolKernelOptions, PoolKernelRule
+from edgec.options import MAX_ACTIVATION_BITS, PoolKernel, PoolKernelOptions, PoolKernelRule
 
 _FLASH_PRICE = 0.05
 _TABLE_PRICE = 0.01
@@ -92,18 +93,18 @@ def kernel_rules(graph: Graph, options: PoolKernelOptions) -> dict[str, PoolKern
         ConfigError: an option is for pooled layers, or for a layer, that the graph does not have.
     """
     nodes = pooled_nodes(graph)
-    asked = options.rules or options.runtime_bits or options.activation_bits not in (8, "auto")
-    if not nodes and (asked or options.table_bytes is not None):
+    asked = _asked(options)
+    if not nodes and asked:
         raise ConfigError(
-            "no layer of the model has pooled weights, but options ask for them",
-            where="--pool-kernel, --activation-bits, --runtime-bits, --pool-table",
+            "no layer of the model has pooled weights",
+            where=", ".join(asked),
             hint="pool the weights first: edgec compress MODEL.onnx -o MODEL.pool.onnx",
         )
     found: dict[str, PoolKernel] = {}
     for rule in options.rules:
         matching = [node.name for node in nodes if _matches(rule, node)]
         if not matching:
-            names = ", ".join(_names(node)[-1] for node in nodes[:8])
+            names = ", ".join(next(iter(node.sources), node.name) for node in nodes[:8])
             raise ConfigError(
                 f"no layer with pooled weights is called {rule.pattern[:60]!r}",
                 where="--pool-kernel",
@@ -111,6 +112,17 @@ def kernel_rules(graph: Graph, options: PoolKernelOptions) -> dict[str, PoolKern
             )
         found.update(dict.fromkeys(matching, rule.kernel))
     return found
+
+
+def _asked(options: PoolKernelOptions) -> list[str]:
+    """Options that only layers with pooled weights can meet."""
+    given = {
+        "--activation-bits": options.activation_bits != MAX_ACTIVATION_BITS,
+        "--runtime-bits": options.runtime_bits,
+        "--pool-kernel": bool(options.rules),
+        "--pool-table": options.table_bytes is not None,
+    }
+    return [name for name, is_given in given.items() if is_given]
 
 
 def _matches(rule: PoolKernelRule, node: Node) -> bool:
@@ -129,11 +141,21 @@ def _ways(
         kernel = "any kernel" if only is None else f"the kernel {only.value!r}"
         raise WeightPoolError(
             f"{kernel} cannot compute this layer",
-            where=node.name,
-            hint="widths below 8 and --runtime-bits cannot be expanded; a larger --pool-table "
-            "allows responses; or leave the choice to the planner",
+            where=next(iter(node.sources), node.name),
+            hint=_remedy(graph, node, setting, only),
         )
     return found
+
+
+def _remedy(graph: Graph, node: Node, setting: Setting, only: PoolKernel | None) -> str:
+    """What makes a kernel possible."""
+    if only is PoolKernel.EXPAND:
+        return "weights can be expanded for 8 bits of activations only, without --runtime-bits"
+    free = candidates(graph, node, replace(setting, table_bytes=None), only)
+    if free:
+        least = min(way.scratch_bytes for way in free)
+        return f"its smallest table takes {least:,} bytes: --pool-table {-(-least // 1024)}K"
+    return "no table of responses is small enough for its row length; leave the choice to edgec"
 
 
 def _allowed(
@@ -265,5 +287,5 @@ def _applied(
         for node, way in zip(nodes, chosen, strict=True)
         if way.config is not None
     }
-    planned = with_pooling(graph, lambda node, own: replace(own, response_shift=shifts[node.name]))
+    planned = with_rounding(graph, shifts)
     return (with_plain_weights(planned, plain) if plain else planned), configs

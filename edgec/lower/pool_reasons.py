@@ -7,15 +7,16 @@ from dataclasses import dataclass
 
 from edgec.board import Board
 from edgec.ir.graph import Graph, Node
-from edgec.lower.pool_candidates import Candidate, rounding_steps
+from edgec.lower.pool_candidates import Candidate, two_lane_shift
 from edgec.lower.pool_config import PoolFamily
 from edgec.lower.pool_cost import estimate
 from edgec.lower.pool_prices import prices_of
+from edgec.lower.pool_rounding import rounding_steps, rounds_too_much
 from edgec.lower.spec_pooled import PooledConv
 from edgec.options import MAX_ACTIVATION_BITS, PoolKernel
 
 _KB = 1024
-_WORTH_TELLING = 0.02
+_WORTH_TELLING = 0.05
 _CLOSE = 0.01
 """Estimates that differ by less are equal."""
 
@@ -123,10 +124,23 @@ def _reason(
     parts = ["as asked"] if asked is not None else [_against(graph, node, chosen, ways)]
     parts += _about_sram(chosen, ways)
     parts += _about_table(chosen, rivals)
+    parts += _about_rounding(graph, node, chosen)
+    return "; ".join(parts)
+
+
+def _about_rounding(graph: Graph, node: Node, chosen: Candidate) -> list[str]:
+    """What two lanes cost, or would have cost."""
     if chosen.response_shift:
         steps = rounding_steps(graph, node, chosen.response_shift)
-        parts.append(f"rounding of responses: {steps:.2f} LSB")
-    return "; ".join(parts)
+        return [f"rounding of responses: {steps:.2f} LSB"]
+    if not isinstance(chosen.spec, PooledConv) or chosen.spec.lanes == 2:
+        return []
+    shift = two_lane_shift(graph, node)
+    if shift is None:
+        return ["one lane: sums do not fit 16 bits"]
+    if not rounds_too_much(graph, node, shift):
+        return []
+    return [f"one lane: two would add {rounding_steps(graph, node, shift):.2f} LSB of rounding"]
 
 
 def _against(graph: Graph, node: Node, chosen: Candidate, ways: Sequence[Candidate]) -> str:
@@ -138,7 +152,10 @@ def _against(graph: Graph, node: Node, chosen: Candidate, ways: Sequence[Candida
     responses = [way for way in ways if way.kernel is PoolKernel.RESPONSES]
     filters = graph.shape(node.inputs[2])[0]
     if chosen.kernel is PoolKernel.RESPONSES:
-        return f"{rival.cycles / chosen.cycles:.1f}x faster than {rival.kernel.value}"
+        ratio = rival.cycles / chosen.cycles
+        if ratio < 1:
+            return f"{1 / ratio - 1:.0%} slower than {rival.kernel.value}, but smaller in flash"
+        return f"{ratio:.1f}x faster than {rival.kernel.value}"
     if not responses:
         return "a table of responses would not fit, or round too much"
     ratio = min(way.cycles for way in responses) / chosen.cycles
@@ -149,12 +166,17 @@ def _against(graph: Graph, node: Node, chosen: Candidate, ways: Sequence[Candida
 
 def _about_sram(chosen: Candidate, ways: Sequence[Candidate]) -> list[str]:
     """What more SRAM would bring."""
-    same = [way for way in ways if way.kernel is chosen.kernel]
+    same = [way for way in ways if _stores(way) == _stores(chosen)]
     fastest = min(same, key=lambda way: way.cycles)
     slower = chosen.cycles / fastest.cycles - 1
     if slower < _WORTH_TELLING or fastest.scratch_bytes <= chosen.scratch_bytes:
         return []
     return [f"{slower:.0%} slower than with {-(-fastest.scratch_bytes // _KB)} KB of SRAM"]
+
+
+def _stores(way: Candidate) -> tuple[object, ...]:
+    """The kernel, and what it has in flash."""
+    return way.kernel, way.table, way.flash_bytes
 
 
 def _about_table(chosen: Candidate, rivals: Rivals) -> list[str]:

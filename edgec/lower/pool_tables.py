@@ -29,6 +29,12 @@ _UNROLLED = 8
 """Vectors that a loop of products does in one pass, at most."""
 _HALF_SHIFT = 7
 """EDGEC_POOL_HALF_SHIFT of the C header."""
+_PACKED_BITS = 4
+"""Widest activations of which two fit the 16-bit operand of a product, sums of products apart."""
+_PACKED_WORDS = 5
+"""Of a vector as EDGEC_POOL_PACKED reads it."""
+_SUM_BIAS = 0x8000
+"""In both lanes of a table word, before the shift."""
 
 
 class ResponseKind(Enum):
@@ -53,6 +59,8 @@ class ResponseBuilder:
         lanes: pixels of a table word: 2, or 1 with exact responses.
         row_words: words from the response of a vector to that of the next one.
         zero_is_min: the zero point is -128, as behind a ReLU: t(zx) = 0 at any width.
+        row_columns: fewest columns that are built side by side in a row.
+        has_lone_rows: there are rows of which one lane is padding.
     """
 
     name: str
@@ -64,6 +72,8 @@ class ResponseBuilder:
     lanes: int
     row_words: int
     zero_is_min: bool
+    row_columns: int = 1
+    has_lone_rows: bool = False
 
     def named(self, name: str) -> ResponseBuilder:
         """The same with another name."""
@@ -90,9 +100,51 @@ class ResponseBuilder:
         return self.has_product_loop and self.shift <= _HALF_SHIFT
 
     @property
+    def packs(self) -> bool:
+        """Cores with DSP multiply two pixels at a time, and build two columns in one call."""
+        is_narrow = self.bits is not None and self.bits <= _PACKED_BITS
+        fits = is_narrow and self.zero_is_min and self.right <= _HALF_SHIFT
+        has_loop = self.kind is ResponseKind.MULTIPLY and self.has_product_loop
+        return has_loop and fits and self.row_columns >= 2
+
+    @property
+    def packed_words(self) -> int:
+        """Words of the pool as EDGEC_POOL_PACKED reads it."""
+        return _PACKED_WORDS * self.size
+
+    @property
+    def packed_start(self) -> int:
+        """What its sums start with: half a unit and the bias, in lanes of 12 bits."""
+        return (((1 << self.right) >> 1) + (128 << (self.bits or 0))) * 0x1001
+
+    @property
+    def columns(self) -> int:
+        """Columns that one call builds."""
+        return 2 if self.packs else 1
+
+    @property
+    def lone_columns(self) -> int:
+        """Columns that a call of the function for rows with one lane builds; 0: there is none."""
+        if not self.has_lone_rows or self.lanes == 1 or self.packs:
+            return 0
+        if self.kind is ResponseKind.MULTIPLY:
+            return 2 if self.has_product_loop and self.row_columns >= 2 else 0
+        return 0 if self.bits is None else 1
+
+    @property
+    def word_bias(self) -> int:
+        """What a table word holds more than its responses, EDGEC_POOL_WORD_BIAS of the C header."""
+        return (_SUM_BIAS >> self.shift) * 0x10001 if self.lanes == 2 else 0
+
+    @property
     def unrolled(self) -> int:
         """Vectors that the loop of products does in one pass."""
         return math.gcd(self.size, _UNROLLED)
+
+    @property
+    def least_unrolled(self) -> int:
+        """That of products for rows with one lane."""
+        return math.gcd(self.size, _UNROLLED // 2)
 
     @property
     def right(self) -> int:
@@ -134,6 +186,14 @@ class ResponseBuilder:
 def part_channels(kind: ResponseKind, group: int) -> int:
     """Channels whose bits make up an index of the look-up table."""
     return 4 if kind is ResponseKind.NIBBLE else min(group, 8)
+
+
+def table_words(kind: ResponseKind, size: int, group: int) -> int:
+    """Words of `response_table`."""
+    if kind is ResponseKind.MULTIPLY:
+        return size * group // 2
+    part = part_channels(kind, group)
+    return (group // part << part) * -(-size // _WORD)
 
 
 def response_table(pool: WeightPool, kind: ResponseKind) -> Array:

@@ -20,9 +20,9 @@ class ProgramTensor:
     Attributes:
         name: from the model, untrusted.
         shape: static, batch 1, in edgec's layout.
-        dtype: INT8, or INT32 for the indices of an ArgMax.
+        dtype: INT8, INT16 of a transformer's stream, or INT32 of indices.
         offset_bytes: from the start of the arena; a multiple of 8.
-        scale, zero_point: quantization; 1.0 and 0 for indices.
+        scale, zero_point: quantization; 1.0 and 0 for indices and where channels have their own.
     """
 
     name: str
@@ -54,11 +54,13 @@ class ProgramConstant:
 
     Attributes:
         stem: what it holds, a legal C identifier chosen by edgec, e.g. `weights`.
-        array: read-only int8 or int32, already in the kernel's layout.
+        array: read-only int8, int16 or int32, already in the kernel's layout.
+        shared: other models have it as well: linked into one firmware, they keep it once.
     """
 
     stem: str
     array: Array
+    shared: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "array", frozen(self.array))

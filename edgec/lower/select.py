@@ -15,9 +15,16 @@ from edgec.cores import Core
 from edgec.errors import InternalError, LoweringError
 from edgec.fixedpoint import INT32_MAX
 from edgec.ir import qops
+from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
 from edgec.ir.weighted import POOLED, residual_of
-from edgec.lower import build, build_dense_dsp
+from edgec.lower import (
+    build,
+    build_16x15,
+    build_dense_dsp,
+    build_dense_quads,
+    build_transformer,
+)
 from edgec.lower.overlap import distances
 from edgec.lower.pool_config import PoolKernelConfig
 from edgec.lower.select_pooled import pooled_kernel
@@ -33,7 +40,7 @@ class KernelFamily:
     """One row of the table.
 
     Attributes:
-        op: class in `ir.qops`.
+        op: class in `ir.qops` or `ir.qops_transformer`.
         accepts: whether the family serves this node on this core (`Board.core`).
         build: its specification for a node.
     """
@@ -92,6 +99,28 @@ FAMILIES: tuple[KernelFamily, ...] = (
     KernelFamily(qops.QResizeNearest, _always, build.resize_nearest),
     KernelFamily(qops.QResizeLinear, _always, build.resize_linear),
     KernelFamily(qops.QArgMax, _always, build.arg_max),
+    KernelFamily(qt.QGemm16x15, build_dense_quads.accepts_dual, build_dense_quads.dense_quads_dual),
+    KernelFamily(qt.QGemm16x15, build_dense_quads.accepts, build_dense_quads.dense_quads),
+    KernelFamily(qt.QGemm16x15, build_dense_dsp.accepts, build_dense_dsp.dense_dsp),
+    KernelFamily(qt.QGemm16x15, _always, build_16x15.gemm),
+    KernelFamily(qt.QConv16x15, build_dense_dsp.accepts, build_dense_dsp.dense_dsp),
+    KernelFamily(qt.QConv16x15, _on_any_core(build.is_gemm), build_16x15.gemm_of_conv),
+    KernelFamily(qt.QConv16x15, _on_any_core(build.is_depthwise), build_16x15.depthwise),
+    KernelFamily(qt.QConv16x15, _always, build_16x15.conv2d),
+    KernelFamily(qt.QMatMul16x15, _always, build_16x15.matmul),
+    KernelFamily(qt.QMul16x15, _always, build_16x15.mul),
+    KernelFamily(qt.QReduce16x15, _always, build_16x15.reduce),
+    KernelFamily(qt.QRescale16x15, _always, build_16x15.rescale),
+    KernelFamily(qt.QAdd16, _always, build_16x15.stream_add),
+    KernelFamily(qt.QNorm, _always, build_transformer.norm),
+    KernelFamily(
+        qt.QAttention, build_transformer.accepts_dual, build_transformer.attention_dual
+    ),
+    KernelFamily(
+        qt.QAttention, build_transformer.accepts_dsp, build_transformer.attention_dsp
+    ),
+    KernelFamily(qt.QAttention, _always, build_transformer.attention),
+    KernelFamily(qt.QEmbedding, _always, build_transformer.embedding),
 )
 
 
@@ -130,6 +159,12 @@ def operands(node: Node) -> tuple[str, ...]:
             return (node.inputs[0], node.inputs[-1])
         case qops.QAdd() | qops.QMul():
             return node.inputs[:2]
+        case qt.QGemm16x15() | qt.QConv16x15():
+            return (node.inputs[0], *node.inputs[4:])
+        case qt.QMatMul16x15() | qt.QMul16x15() | qt.QAdd16() | qt.QEmbedding():
+            return node.inputs
+        case qt.QAttention():
+            return (*node.inputs[:3], *node.inputs[4:])
         case qops.QConcat():
             return node.inputs
         case qops.QLut():

@@ -9,6 +9,7 @@ A template sees a specification and nothing else; what it needs computed is a pr
 
 from __future__ import annotations
 
+from edgec.lower.spec_16x15 import MatMul, NarrowMul, NarrowReduce, Rescale, StreamAdd
 from edgec.lower.spec_base import Loop
 from edgec.lower.spec_compute import (
     Add,
@@ -22,26 +23,36 @@ from edgec.lower.spec_compute import (
     Softmax,
 )
 from edgec.lower.spec_dense_dsp import DenseDsp
+from edgec.lower.spec_dense_quads import DenseQuads
 from edgec.lower.spec_move import Concat, Pad, PadAxis, ResizeLinear, ResizeNearest, StridedCopy
 from edgec.lower.spec_pooled import PooledConv
 from edgec.lower.spec_pooled_dense import PooledDecode, PooledDirect
+from edgec.lower.spec_transformer import Attention, AttentionDsp, Embedding, Norm
 from edgec.lower.spec_weighted import Conv2D, ConvTranspose, Depthwise, Gemm
 
 __all__ = [
     "Add",
     "ArgMax",
+    "Attention",
+    "AttentionDsp",
     "AveragePool",
     "Concat",
     "Conv2D",
     "ConvTranspose",
     "DenseDsp",
+    "DenseQuads",
     "Depthwise",
+    "Embedding",
     "Gemm",
     "KernelSpec",
     "Loop",
     "Lut",
+    "MatMul",
     "MaxPool",
     "Mul",
+    "NarrowMul",
+    "NarrowReduce",
+    "Norm",
     "PRelu",
     "Pad",
     "PadAxis",
@@ -49,9 +60,11 @@ __all__ = [
     "PooledDecode",
     "PooledDirect",
     "Reduce",
+    "Rescale",
     "ResizeLinear",
     "ResizeNearest",
     "Softmax",
+    "StreamAdd",
     "StridedCopy",
 ]
 
@@ -61,6 +74,7 @@ KernelSpec = (
     | Gemm
     | ConvTranspose
     | DenseDsp
+    | DenseQuads
     | PooledConv
     | PooledDecode
     | PooledDirect
@@ -78,4 +92,13 @@ KernelSpec = (
     | ResizeNearest
     | ResizeLinear
     | ArgMax
+    | Rescale
+    | NarrowMul
+    | NarrowReduce
+    | MatMul
+    | StreamAdd
+    | Norm
+    | Attention
+    | AttentionDsp
+    | Embedding
 )

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from edgec.lower.dense_weights import FILTERS, QUAD, padded_depth
 from edgec.lower.spec_base import describe_image, describe_window
+from edgec.lower.spec_narrow import Narrow
 from edgec.lower.window import Window
 
 PIXELS = 3
@@ -26,6 +27,7 @@ class DenseDsp:
         out_channels: filters.
         shift: of the requantization.
         residual_shift: of the addition at the end; None: there is no addition.
+        narrow: as in `Conv2D`.
     """
 
     family: ClassVar[str] = "dense_dsp"
@@ -33,6 +35,7 @@ class DenseDsp:
     out_channels: int
     shift: int
     residual_shift: int | None = None
+    narrow: Narrow | None = None
 
     @property
     def depth(self) -> int:
@@ -61,14 +64,17 @@ class DenseDsp:
 
     @property
     def codes_at(self) -> int:
-        """Place in scratch of the results that a residual is added to."""
+        """Place in scratch of the results that a residual is added to, or of the residual."""
         widened = self.quads * PIXELS * 2 * _PAIR_BYTES
         return widened + (0 if self.widens_runs else self.quads * QUAD)
 
     @property
     def scratch_bytes(self) -> int:
-        """Three widened windows, one that is not, and three pixels of results."""
-        return self.codes_at + (0 if self.residual_shift is None else PIXELS * self.out_channels)
+        """Three widened windows, one that is not, and three pixels of results or residual."""
+        codes = PIXELS * self.out_channels
+        if self.narrow is not None and self.narrow.residual:
+            return self.codes_at + codes * self.narrow.out_bytes
+        return self.codes_at + (0 if self.residual_shift is None else codes)
 
     @property
     def out_elements(self) -> int:

@@ -18,7 +18,7 @@ from typing import ClassVar
 
 from edgec.lower.pool_columns import ColumnRun, column_runs, tap_columns
 from edgec.lower.pool_config import READY_INDEX_BITS
-from edgec.lower.pool_tables import ResponseBuilder, ResponseKind, part_channels
+from edgec.lower.pool_tables import ResponseBuilder, ResponseKind, table_words
 from edgec.lower.spec_base import describe_image, describe_window
 from edgec.lower.window import Window
 
@@ -30,8 +30,10 @@ INDEX_BLOCK = 8
 BLOCKS = (8, 4)
 """Output columns gathered together."""
 
+_WORD_RANGE = 2**32
 _ENTRY_LIMIT = 2**16
 """Entries are byte offsets into the table."""
+_STORED = 4
 _UNROLLED = 6
 """Look-ups written out in the loop of the gathering, at most, unless one row of taps is longer."""
 
@@ -108,6 +110,15 @@ class PooledConv:
         return self.pair_rows if self.keep_rows else min(self.reach_h, self.pair_rows)
 
     @property
+    def has_lone_rows(self) -> bool:
+        """There are pair rows of which just one input row is inside the image."""
+        first = -self.window.pad_top
+        rows = range(first, first + self.pair_rows)
+        height = self.window.height
+        inside = (((0 <= row < height), (0 <= row + self.lane_rows < height)) for row in rows)
+        return self.lanes == 2 and any(low != high for low, high in inside)
+
+    @property
     def is_flat(self) -> bool:
         """Pair rows of a window lie behind each other, so that one base serves all taps."""
         return self.window.kernel_h == 1 or self.ring_rows == self.pair_rows
@@ -180,6 +191,11 @@ class PooledConv:
     def padded_width(self) -> int:
         """Output columns that are gathered; those behind the last are garbage."""
         return sum(self.blocks)
+
+    @property
+    def stored_columns(self) -> int:
+        """Output columns that a turn of the loop of the outputs stores."""
+        return math.gcd(self.window.out_width, _STORED)
 
     # ---- Groups ----
 
@@ -293,7 +309,19 @@ class PooledConv:
             name="",
             row_words=self.vector_bytes // WORD_BYTES,
             zero_is_min=self.zero_is_code_min,
+            row_columns=min(run.end - run.first for run in self.column_runs),
+            has_lone_rows=self.has_lone_rows,
         )
+
+    @property
+    def packs(self) -> bool:
+        """The builder reads the pool in another form, which is made in scratch memory."""
+        return self.responses.packs
+
+    @property
+    def sum_start(self) -> int:
+        """First value of a sum of words, so that it ends without their bias."""
+        return -self.window.taps * self.groups * self.responses.word_bias % _WORD_RANGE
 
     @property
     def needs_sums(self) -> bool:
@@ -318,7 +346,9 @@ class PooledConv:
 
     @property
     def copy_bytes(self) -> int:
-        """The copied pool or look-up table."""
+        """The copied pool or look-up table, or the pool as a builder that packs reads it."""
+        if self.packs:
+            return self.responses.packed_words * WORD_BYTES
         return self.all_builder_words * WORD_BYTES if self.tables_in_ram else 0
 
     @property
@@ -358,14 +388,6 @@ class PooledConv:
         y = describe_image(w.out_height, w.out_width, self.out_channels)
         pool = f"pool [{self.pool_size}, {self.group}]"
         return f"Pooled convolution {x} to {y}, {describe_window(w)}, {pool}"
-
-
-def table_words(kind: ResponseKind, size: int, group: int) -> int:
-    """Words of `pool_tables.response_table`."""
-    if kind is ResponseKind.MULTIPLY:
-        return size * group // 2
-    part = part_channels(kind, group)
-    return (group // part << part) * -(-size // WORD_BYTES)
 
 
 def _whole_blocks(count: int) -> int:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from edgec.lower.spec_base import describe_image, describe_window
+from edgec.lower.spec_narrow import Narrow
 from edgec.lower.window import Window
 
 _BLOCK = 4
@@ -34,6 +35,7 @@ class Conv2D:
         group: input and output channels are cut into this many independent groups.
         shift: of the requantization.
         residual_shift: of the addition at the end; None: there is no addition.
+        narrow: how it ends in a transformer's arithmetic; None: by a 31-bit multiplier.
     """
 
     family: ClassVar[str] = "conv2d"
@@ -42,6 +44,7 @@ class Conv2D:
     group: int
     shift: int
     residual_shift: int | None = None
+    narrow: Narrow | None = None
 
     @property
     def depth(self) -> int:
@@ -110,6 +113,7 @@ class Depthwise:
     multiplier: int
     shift: int
     residual_shift: int | None = None
+    narrow: Narrow | None = None
 
     @property
     def block(self) -> int:
@@ -168,6 +172,7 @@ class Gemm:
     units: int
     shift: int
     residual_shift: int | None = None
+    narrow: Narrow | None = None
 
     @property
     def block(self) -> int:

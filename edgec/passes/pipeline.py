@@ -17,10 +17,12 @@ from edgec.passes.hoist_clip import hoist_clip
 from edgec.passes.layout import layout
 from edgec.passes.merge_moves import merge_moves
 from edgec.passes.merge_reduce import merge_reduce
+from edgec.passes.pool_by_attention import pool_by_attention
 from edgec.passes.pool_layers import pool_layers, pool_notes
 from edgec.passes.remove_constant_channels import removal_notes, remove_constant_channels
 from edgec.passes.schedule import schedule, schedule_notes
 from edgec.passes.simplify import simplify
+from edgec.passes.sink_addition import sink_addition
 from edgec.passes.sink_reshape import sink_reshape
 
 REAL_PASSES = (
@@ -45,6 +47,17 @@ REAL_PASSES = (
     Pass("simplify", Stage.REAL, Stage.REAL, simplify),
 )
 """From the imported graph to the one that is calibrated."""
+
+TRANSFORMER_PASSES = (
+    Pass("pool_by_attention", Stage.REAL, Stage.REAL, pool_by_attention),
+    Pass("sink_addition", Stage.REAL, Stage.REAL, sink_addition),
+)
+"""After `REAL_PASSES`, for what `quant.transformer` quantizes."""
+
+TRANSFORMER_INTEGER_PASSES = (
+    Pass("schedule", Stage.INTEGER, Stage.INTEGER, schedule, schedule_notes),
+)
+"""From `quant.transformer`'s graph to the one that is lowered."""
 
 INTEGER_PASSES = (
     Pass("pool_layers", Stage.INTEGER, Stage.INTEGER, pool_layers, pool_notes),

@@ -14,6 +14,9 @@ from edgec.profile.run import profile
 from edgec.report import Report
 from edgec.session import Progress, firmware_program
 
+_FLAT = 0.02
+"""Cycles that differ by less are alike."""
+
 
 @dataclass(frozen=True, slots=True)
 class WidthPoint:
@@ -45,7 +48,7 @@ class TradeOff:
         n: number of samples.
         float_accuracy: of the model that was compiled, in onnxruntime.
         points: in the order in which widths were asked for.
-        note: why there are no cycles; empty when there are.
+        note: why there are no cycles, or why they are all alike; empty otherwise.
     """
 
     model: str
@@ -121,7 +124,17 @@ def trade_off(
         first.n,
         first.float_accuracy,
         tuple(points),
-        note,
+        note or _why_flat(points),
+    )
+
+
+def _why_flat(points: Sequence[WidthPoint]) -> str:
+    cycles = [point.cycles for point in points if point.cycles is not None]
+    if len(cycles) < 2 or max(cycles) > (1 + _FLAT) * min(cycles):
+        return ""
+    return (
+        "cycles hardly depend on the width: the kernels that are fastest when it can be changed "
+        "multiply; a build for one width (compile --activation-bits) may be faster"
     )
 
 

@@ -21,7 +21,7 @@ from edgec.quant.equalize import equalize
 from edgec.quant.params import Range, activation_params, range_of, real64
 from edgec.quant.refuse import refuse_real_only
 from edgec.quant.report import CalibrationSource, LayerQuality, QuantReport, layer_quality
-from edgec.quant.synthetic import describe, synthetic_inputs
+from edgec.quant.synthetic import describe, synthetic_inputs, warn_synthetic
 from edgec.quant.ties import TieGroup, split_conflicts, tie_groups
 from edgec.quant.weights import quantize_constants
 
@@ -138,11 +138,7 @@ def _data(
             hint="give calibration data, or quantize the whole model",
         )
     low, high = options.synthetic_range
-    _LOG.warning(
-        "no calibration data: activation ranges come from %s. Expect bad accuracy; give real "
-        "inputs with --calibration",
-        describe(low, high),
-    )
+    warn_synthetic(low, high)
     return synthetic_inputs(graph, low, high), CalibrationSource.SYNTHETIC
 
 

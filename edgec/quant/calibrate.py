@@ -43,7 +43,7 @@ def calibrate(
     extremes = {name: MinMax() for name in names}
     for done, batch in activations(graph, names, data):
         for name, values in batch.items():
-            _check_finite(name, values)
+            check_finite(name, values)
             extremes[name].update(values)
         _tell(progress, done, total)
     if options.observer is Observer.MINMAX:
@@ -56,7 +56,12 @@ def calibrate(
     return {name: choose_range(histogram, options) for name, histogram in histograms.items()}
 
 
-def _check_finite(name: str, values: Array) -> None:
+def check_finite(name: str, values: Array) -> None:
+    """Check activations of the float network.
+
+    Raises:
+        QuantizationError: some are NaN or infinite.
+    """
     if not np.isfinite(values).all():
         raise QuantizationError(
             "the float network computes NaN or infinite values here",

@@ -89,7 +89,7 @@ class Conversion:
     def emit(self, attrs: Any, inputs: tuple[str, ...]) -> None:
         """Add the integer node and its output value."""
         value = self.graph.values[self.output]
-        dtype = DType.INT8 if value.quant is not None else DType.INT32
+        dtype = value.quant.dtype if value.quant is not None else DType.INT32
         self.builder.value(replace(value, dtype=dtype))
         sources = self.node.sources + (self.clip.sources if self.clip else ())
         self.builder.put(Node(self.node.name, attrs, inputs, (self.output,), sources))

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from edgec.dtypes import Array
-from edgec.fixedpoint import INT8_MAX, INT8_MIN
 from edgec.frontend.activations import activations
 from edgec.interp.int_interp import run_graph
 from edgec.ir.graph import Graph
@@ -88,7 +87,20 @@ def layer_quality(
         data: graph input name to float32 [N, ...]; all N samples are used.
         progress: told after each sample.
     """
-    graph = to_integer(annotated)
+    return quality_of(real, to_integer(annotated), data, progress)
+
+
+def quality_of(
+    real: Graph, graph: Graph, data: Mapping[str, Array], progress: Progress | None = None
+) -> tuple[LayerQuality, ...]:
+    """Compare every operator of an integer graph with the float graph it was made of.
+
+    Args:
+        real: REAL stage, with values of the same names.
+        graph: INTEGER stage.
+        data: graph input name to float32 (int32 for token ids and masks) [N, ...]; all are used.
+        progress: told after each sample.
+    """
     nodes = [node for node in graph.nodes if graph.values[node.output].quant is not None]
     nodes = [node for node in nodes if node.output in real.values]
     tallies = {node.output: _Tally() for node in nodes}
@@ -114,9 +126,11 @@ def layer_quality(
 
 
 def _quantized_inputs(graph: Graph, data: Mapping[str, Array], index: int) -> dict[str, Array]:
-    return {
-        name: graph.quant(name).quantize(data[name][index : index + 1]) for name in graph.inputs
-    }
+    codes = {}
+    for name in graph.inputs:
+        array, quant = data[name][index : index + 1], graph.values[name].quant
+        codes[name] = array.astype(np.int32) if quant is None else quant.quantize(array)
+    return codes
 
 
 @dataclass(slots=True)
@@ -129,14 +143,17 @@ class _Tally:
     elements: int = 0
 
     def add(self, real: Array, codes: Array, quant: QuantParams) -> None:
-        """Take in one sample: float values, and int8 codes with their parameters."""
+        """Take in one sample: float values, and codes with their parameters."""
         result = quant.dequantize(codes)
         wanted = real.astype(np.float64).reshape(result.shape)
         finite = np.isfinite(wanted)  # a Pad may hold -inf, which no code can be near
         self.signal += float(np.sum(wanted[finite] ** 2))
         self.noise += float(np.sum((result - wanted)[finite] ** 2))
-        steps = wanted / quant.tensor_scale + quant.tensor_zero_point
-        self.beyond += int(np.count_nonzero((steps < INT8_MIN - 0.5) | (steps > INT8_MAX + 0.5)))
+        steps = wanted / np.asarray(quant.scale) + np.asarray(quant.zero_point)
+        limits = np.iinfo(quant.dtype.numpy)
+        self.beyond += int(
+            np.count_nonzero((steps < limits.min - 0.5) | (steps > limits.max + 0.5))
+        )
         self.elements += codes.size
 
     @property

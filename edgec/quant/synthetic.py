@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import logging
 import math
 
 import numpy as np
 
-from edgec.dtypes import Array
+from edgec.dtypes import Array, DType
 from edgec.ir.graph import Graph
+
+_LOG = logging.getLogger(__name__)
 
 SAMPLES = 32
 _BLOCKS = (1, 2, 4, 8)
@@ -22,22 +25,33 @@ def describe(low: float, high: float) -> str:
     )
 
 
+def warn_synthetic(low: float, high: float) -> None:
+    """Log that there is no calibration data."""
+    _LOG.warning(
+        "no calibration data: activation ranges come from %s. Expect bad accuracy; give real "
+        "inputs with --calibration",
+        describe(low, high),
+    )
+
+
 def synthetic_inputs(graph: Graph, low: float, high: float) -> dict[str, Array]:
     """Noise for each graph input; float32 [SAMPLES, ...], the same on every call.
+
+    Token ids and masks are int32, ones: the one number that is a word and keeps a key.
 
     White noise alone averages out in the first convolutions and gives ranges that real data exceed,
     so the samples in turn are constant over blocks of 1, 2, 4 and 8 elements.
     """
     rng = np.random.default_rng(_SEED)
-    return {
-        name: np.stack(
-            [
-                _noise(rng, graph.shape(name)[1:], _BLOCKS[i % len(_BLOCKS)], low, high)
-                for i in range(SAMPLES)
-            ]
-        )
-        for name in graph.inputs
-    }
+    found = {}
+    for name in graph.inputs:
+        shape = graph.shape(name)[1:]
+        if graph.values[name].dtype is DType.INT32:
+            found[name] = np.ones((SAMPLES, *shape), np.int32)
+            continue
+        blocks = (_BLOCKS[i % len(_BLOCKS)] for i in range(SAMPLES))
+        found[name] = np.stack([_noise(rng, shape, block, low, high) for block in blocks])
+    return found
 
 
 def _noise(

@@ -22,7 +22,7 @@ from edgec.toolchain.cc import HostCompiler, compile_shared, host_compiler
 Progress = Callable[[int, int], None]
 
 _SYMBOL = re.compile(r"\bextern\s+const\s+edgec_model_t\s+(edgec_\w+_model)\s*;")
-_DTYPES = (DType.INT8, DType.INT32)
+_DTYPES = (DType.INT8, DType.INT32, DType.INT16)
 """`edgec_dtype_t` by value."""
 _CANARY = 0x5C
 _CANARY_BYTES = 64

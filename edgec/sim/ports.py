@@ -13,7 +13,7 @@ class PortTensor:
 
     Attributes:
         size_bytes: its size.
-        dtype: INT8 or INT32.
+        dtype: INT8, INT16 or INT32.
         zero_point: code of the real number 0.
     """
 

@@ -2,13 +2,19 @@
 
 Owns: the choice of layers (`layers`), weights as vectors (`vectors`), the error of a layer's output
 as a function of its weights (`moments`), the first pool (`cluster`), assignments (`assign`), the
-pool of least error (`refine`), its int8 form (`codebook`), the pass over a network (`network`,
-`sequence`), the whole of it (`compress`) and its report (`report`, `summary`).  numpy only; float
-networks run in onnxruntime through `frontend`.  May import: layers 0 to 2.
+pool of least error (`refine`), its int8 form (`codebook`), ranges of activations (`ranges`), the
+pass over a network (`network`, `sequence`), the whole of it (`compress`) and its report (`report`,
+`summary`).  numpy only; float networks run in onnxruntime through `frontend`.  May import: layers
+0 to 2.
 """
 
 from edgec.weightpool.compress import compress_graph, compress_graphs, report_of
-from edgec.weightpool.report import CompressionReport, LayerCompression, StoredSizes
+from edgec.weightpool.report import (
+    CompressionReport,
+    LayerCompression,
+    StoredSizes,
+    stored_sizes,
+)
 
 __all__ = [
     "CompressionReport",
@@ -17,4 +23,5 @@ __all__ = [
     "compress_graph",
     "compress_graphs",
     "report_of",
+    "stored_sizes",
 ]

@@ -17,6 +17,9 @@ from edgec.weightpool.moments import Objective
 
 _SCALE_STEPS = 3
 _SWEEPS = 4
+LEAST_SCALE = 2.0**-10
+"""Of a filter, over the largest of its layer.  A dead filter needs a positive scale, too, and one
+that is not so small that its bias would not fit 32 bits in units of the accumulator."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,8 +62,12 @@ def assign(objective: Objective, pool: Array) -> Assignment:
 def _first_scale(objective: Objective, pool: Array) -> Array:
     """Root mean squares: of each filter over that of the pool."""
     size = np.sqrt(np.mean(pool**2)) or 1.0
-    found = np.sqrt(np.mean(objective.target**2, axis=1)) / size
-    return np.where(found > 0, found, 1.0)
+    return _positive(np.sqrt(np.mean(objective.target**2, axis=1)) / size)
+
+
+def _positive(scale: Array) -> Array:
+    """Scales [O] of a layer, none below `LEAST_SCALE`; if all are 0, some tiny number."""
+    return np.maximum(scale, LEAST_SCALE * (scale.max() or LEAST_SCALE))
 
 
 def refitted(objective: Objective, rows: Array, scale: Array) -> Array:
@@ -69,7 +76,7 @@ def refitted(objective: Objective, rows: Array, scale: Array) -> Array:
     along = np.sum(smoothed * objective.target, axis=1)
     length = np.sum(smoothed * rows, axis=1)
     good = (along > 0) & (length > 0)
-    return np.where(good, along / np.where(good, length, 1.0), scale)
+    return _positive(np.where(good, along / np.where(good, length, 1.0), scale))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -17,6 +17,7 @@ from edgec.weightpool.cluster import cluster, joined, normalised
 from edgec.weightpool.codebook import integer_pool
 from edgec.weightpool.layers import choose_layers
 from edgec.weightpool.network import Network, own_objectives
+from edgec.weightpool.ranges import narrowed
 from edgec.weightpool.refine import refined_pool
 from edgec.weightpool.report import CompressionReport
 from edgec.weightpool.sequence import Decided, decide
@@ -59,8 +60,8 @@ def compress_graphs(
         For each graph, the pooled one (same node and value names) and a report.
 
     Raises:
-        WeightPoolError: nothing to pool, a pool larger than the number of vectors, weights that
-            are not finite.
+        WeightPoolError: nothing to pool, weights that are pooled already or not finite, a pool
+            larger than the number of vectors.
         ConfigError: calibration data that do not fit.
     """
     networks = tuple(
@@ -88,9 +89,14 @@ def compress_graphs(
             [found for result in results for found in result.assignments],
             signed=options.signed,
         )
-    return tuple(
-        (result.graph, summarized(network, result.graph, options))
+    progress("choosing ranges")
+    found = [
+        narrowed(network, result.graph, options.range_bits, rng)
         for network, result in zip(networks, results, strict=True)
+    ]
+    return tuple(
+        (graph, summarized(network, graph, options))
+        for network, graph in zip(networks, found, strict=True)
     )
 
 

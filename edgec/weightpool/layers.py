@@ -50,10 +50,11 @@ def choose_layers(graph: Graph, options: PoolingOptions) -> Choice:
         options: group and patterns.
 
     Raises:
-        WeightPoolError: nothing can be pooled, a pattern matches no layer or one that cannot be
-            pooled, or weights are not finite.
+        WeightPoolError: nothing can be pooled, something is pooled already, a pattern matches no
+            layer or only such that cannot be pooled, or weights are not finite.
     """
     layers = [node for node in graph.nodes if isinstance(node.attrs, WEIGHTED)]
+    _check_unpooled(graph, layers)
     _check_patterns(graph, layers, options)
     pooled: list[PoolLayer] = []
     left_alone: list[LeftAlone] = []
@@ -105,6 +106,19 @@ def _unwanted(graph: Graph, node: Node, layers: list[Node], options: PoolingOpti
 def _matches(node: Node, patterns: tuple[str, ...]) -> bool:
     names = (node.name, node.inputs[1], *node.sources)
     return any(fnmatchcase(name, pattern) for name in names for pattern in patterns)
+
+
+def _check_unpooled(graph: Graph, layers: list[Node]) -> None:
+    """What a pool of a pool computes is far from the network that was trained."""
+    for node in layers:
+        weight = graph.constants.get(node.inputs[1])
+        if weight is not None and weight.pooled is not None:
+            pool = weight.pooled.pool
+            raise WeightPoolError(
+                f"the model's weights are in a pool already ({pool.size} vectors of {pool.group})",
+                where=f"{graph.name}: {node.name}",
+                hint="compress the model that the pool was made from",
+            )
 
 
 def _check_patterns(graph: Graph, layers: list[Node], options: PoolingOptions) -> None:

@@ -49,7 +49,8 @@ static void put_tensor(const char *kind, uint32_t index, const edgec_tensor_t *t
     text_put_uint(index);
     text_put(" bytes=");
     text_put_uint(tensor->bytes);
-    text_put(tensor->dtype == EDGEC_INT32 ? " dtype=int32" : " dtype=int8");
+    static const char *const names[] = {" dtype=int8", " dtype=int32", " dtype=int16"};
+    text_put(names[tensor->dtype]);
     text_put(" zero_point=");
     text_put_int(tensor->zero_point);
     text_end_line();

@@ -6,6 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from bad_input_support import CALIBRATION, MLP
+from elftools.elf.elffile import ELFFile
+from pooled_models import GROUP, pool_of, small_network, write_pooled
 
 from edgec.board import load_board
 from edgec.cli import run_app
@@ -52,6 +54,51 @@ def test_flash_takes_a_bundle(
     monkeypatch.setenv("PATH", "")
     assert run_app(["flash", str(out)]) != 0
     assert "no upload program" in capsys.readouterr().err
+
+
+def _weak_objects(elf: Path) -> list[tuple[str, int]]:
+    """Names and sizes of weak constants."""
+    with elf.open("rb") as stream:
+        table = ELFFile(stream).get_section_by_name(".symtab")
+        return sorted(
+            (symbol.name, symbol["st_size"])
+            for symbol in table.iter_symbols()
+            if symbol["st_info"]["bind"] == "STB_WEAK"
+            and symbol["st_info"]["type"] == "STT_OBJECT"
+            and symbol["st_shndx"] != "SHN_UNDEF"
+        )
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_a_pool_that_models_share_is_stored_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], same: bool
+) -> None:
+    rng = np.random.default_rng(1)
+    pools = [pool_of(rng.normal(size=(32, GROUP))) for _ in range(2)]
+    table = 256 * 32  # of the look-up kernel: patterns of 8 bits, bytes
+    folders, weights = [], 0
+    for number in range(2):
+        name = f"net{number}"
+        model = tmp_path / f"{name}.onnx"
+        write_pooled(small_network(seed=number), model, pool=pools[0 if same else number])
+        out = tmp_path / name
+        options = ["--board", "nucleo", "--no-build", "--no-verify", "--pool-kernel", "direct"]
+        assert run_app(["compile", str(model), *options, "--out", str(out)]) == 0
+        folders.append(str(out))
+        weights += json.loads((out / "report.json").read_text())["memory"]["weight_bytes"]
+    capsys.readouterr()
+    out = tmp_path / "both"
+    assert run_app(["bundle", *folders, "--out", str(out), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert all(model["checked"] for model in found["models"])
+    tables = _weak_objects(out / "firmware.elf")
+    assert [size for _, size in tables] == ([table] if same else [table, table])
+    padding = 64
+    saved = table if same else 0
+    assert saved - padding <= found["shared_bytes"] <= saved
+    with (out / "firmware.elf").open("rb") as stream:
+        stored = ELFFile(stream).get_section_by_name(".weights")["sh_size"]
+    assert weights - saved <= stored <= weights - saved + padding
 
 
 @pytest.mark.parametrize(

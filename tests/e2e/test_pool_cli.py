@@ -11,6 +11,7 @@ from edgec.cli import run_app
 from edgec.driver import CompileResult, compile_model
 from edgec.dtypes import Array
 from edgec.errors import ConfigError
+from edgec.frontend.onnx_export import export_real
 from edgec.interp import run_graph_batch
 from edgec.ir.pool_graph import limited_bits
 from edgec.options import CompileOptions, PoolKernelOptions
@@ -153,6 +154,42 @@ def test_choices_are_printed_and_kept(
     assert all(layer.scratch_bytes <= 8192 for layer in pooled)
 
 
+def test_kernels_that_cannot_serve(
+    model: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The message names the layer as the report does, and says what would help."""
+    more = ("--pool-kernel", "responses", "--pool-table", "100")
+    assert run_app(_compile(model, data, tmp_path / "out", *more)) == 5
+    message = capsys.readouterr().err
+    assert "error: inner" in message
+    assert "its smallest table takes" in message
+    more = ("--pool-kernel", "expand", "--activation-bits", "4")
+    assert run_app(_compile(model, data, tmp_path / "out", *more)) == 5
+    assert "for 8 bits of activations only" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        ("--activation-bits", "auto"),
+        ("--activation-bits", "4"),
+        ("--runtime-bits",),
+        ("--pool-kernel", "decode"),
+        ("--pool-table", "8K"),
+    ],
+)
+def test_models_without_pools(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], more: tuple[str, ...]
+) -> None:
+    """Options for pooled layers are refused, and only the given ones are named."""
+    plain = tmp_path / "plain.onnx"
+    plain.write_bytes(export_real(small_network()).SerializeToString())
+    assert run_app(_compile(plain, data, tmp_path / "out", *more)) == 2
+    message = capsys.readouterr().err
+    assert f"error: {more[0]}: no layer of the model has pooled weights" in message
+    assert "edgec compress" in message
+
+
 def test_auto_widths(model: Path, data: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     more = ("--pool-kernel", "direct", "--activation-bits", "auto", "--max-drop", "100")
@@ -176,7 +213,8 @@ def test_auto_widths_need_data(
     [
         ("--activation-bits", "9"),
         ("--activation-bits", "four"),
-        ("--max-drop", "-1"),
+        ("--activation-bits", "auto", "--max-drop", "-1"),
+        ("--activation-bits", "4", "--max-drop", "1"),
         ("--pool-kernel", "fast"),
         ("--pool-kernel", "nothing=decode"),
         ("--pool-table", "lots"),

@@ -50,16 +50,18 @@ def compiled(
     folder: Path,
     *,
     one_buffer_per_tensor: bool = False,
+    board: str = "host",
     pool_configs: Mapping[str, PoolKernelConfig] = MappingProxyType({}),
 ) -> Program:
     """Lower a graph and write its C library into `folder`.
 
     With `one_buffer_per_tensor`, every buffer lives for the whole run and nothing overlaps.
-    `pool_configs`: kernels of operators with pooled weights, by node.
+    `board`: whose core the kernels are for; `pool_configs`: kernels of operators with pooled
+    weights, by node.
     """
     verify(graph, Stage.INTEGER, "the random generator")
-    board = load_board("host")
-    choices = select_kernels(graph, board, pool_configs)
+    target = load_board(board)
+    choices = select_kernels(graph, target, pool_configs)
     buffers, overlaps, _ = buffers_of(graph, choices)
     if one_buffer_per_tensor:
         overlaps = ()
@@ -67,7 +69,7 @@ def compiled(
         buffers = tuple(replace(b, first_step=0, end_step=end) for b in buffers)
     plan = plan_memory(buffers, overlaps)
     check_plan(plan, buffers, overlaps)
-    program = lower(graph, choices, plan, board)
+    program = lower(graph, choices, plan, target)
     emit_library(program, folder)
     return program
 

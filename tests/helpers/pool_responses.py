@@ -30,9 +30,23 @@ void probe_{{ case.builder.name }}(int32_t zero_point, const int8_t *a, const in
                                    int32_t channels, int32_t bits, uint32_t *out);
 void probe_{{ case.builder.name }}(int32_t zero_point, const int8_t *a, const int8_t *b,
                                    int32_t channels, int32_t bits, uint32_t *out) {
-    {{ case.builder.name }}(table_{{ case.builder.name }},
-        {{ "NULL" if case.builder.zero_is_min else "sums_" ~ case.builder.name }},
-        zero_point, a, b, channels, bits, out);
+%% set r = case.builder
+%% if r.packs
+    static uint32_t packed[{{ r.packed_words }}];
+    const uint32_t *const pool =
+        edgec_pool_packed(table_{{ r.name }}, {{ r.size }}, {{ r.packed_start }}U, packed);
+%% else
+    const uint32_t *const pool = table_{{ r.name }};
+%% endif
+    const uint32_t *const sums = {{ "NULL" if r.zero_is_min else "sums_" ~ r.name }};
+%% if r.lone_columns
+    if (a == NULL || b == NULL) {
+        {{ r.name }}_lone(pool, sums, zero_point, (a != NULL) ? a : b, (a != NULL) ? 0 : 16,
+            channels, channels, bits, out);
+        return;
+    }
+%% endif
+    {{ r.name }}(pool, sums, zero_point, a, b, channels, channels, bits, out);
 }
 %% endfor
 """
@@ -57,11 +71,11 @@ int main(int argc, char **argv) {
     while (fread(call, sizeof call, 1, in) == 1) {
         const size_t channels = (size_t)call[4];
         const size_t words = (size_t)call[6];
-        int8_t *const a = malloc(channels);
-        int8_t *const b = malloc(channels);
+        int8_t *const a = malloc(2 * channels);
+        int8_t *const b = malloc(2 * channels);
         uint32_t *const out = calloc(words, 4);
-        if (a == NULL || b == NULL || out == NULL || fread(a, 1, channels, in) != channels ||
-            fread(b, 1, channels, in) != channels) {
+        if (a == NULL || b == NULL || out == NULL || fread(a, 2, channels, in) != channels ||
+            fread(b, 2, channels, in) != channels) {
             return 1;
         }
         probes[call[0]](call[1], call[2] ? a : NULL, call[3] ? b : NULL, call[4], call[5], out);
@@ -95,7 +109,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Call:
-    """One call of a builder: codes of pixels a and b int8 [channels], None: padding."""
+    """A call of a builder: codes int8 [2, channels] of a and b in two columns, None: padding."""
 
     index: int
     case: Case
@@ -106,24 +120,32 @@ class Call:
     bits: int
 
     @property
+    def columns(self) -> int:
+        """Columns that are written."""
+        r = self.case.builder
+        is_lone = self.a is None or self.b is None
+        return (r.lone_columns if is_lone else 0) or r.columns
+
+    @property
     def words(self) -> int:
         """Words up to the last one written."""
         r = self.case.builder
-        return (-(-self.channels // r.group) * r.size - 1) * r.row_words + 1
+        return (-(-self.channels // r.group) * r.size - 1) * r.row_words + self.columns
 
     def expected(self) -> Array:
         """What the call leaves in a buffer of zeros: uint32 [words]; by the definition."""
         r = self.case.builder
-        total = self._responses(self.a)
-        if r.lanes == 2:
-            total = total + (self._responses(self.b) << 16)
         out = np.zeros(self.words, np.uint32)
-        out[:: r.row_words] = total & 0xFFFFFFFF
+        for column in range(self.columns):
+            total = self._responses(self.a, column) + r.word_bias
+            if r.lanes == 2:
+                total = total + (self._responses(self.b, column) << 16)
+            out[column :: r.row_words] = total & 0xFFFFFFFF
         return out
 
-    def _responses(self, codes: Array | None) -> Array:
+    def _responses(self, codes: Array | None, column: int) -> Array:
         zero = round_codes(np.asarray(self.zero_point), self.bits)
-        held = np.full(self.channels, self.zero_point, np.int8) if codes is None else codes
+        held = np.full(self.channels, self.zero_point, np.int8) if codes is None else codes[column]
         rounded = round_codes(held, self.bits) - zero
         return responses_of(rounded, self.case.pool.vectors, self.case.builder.shift)
 
@@ -131,7 +153,7 @@ class Call:
         """The call as `main` reads it."""
         head = (self.index, self.zero_point, self.a is not None, self.b is not None)
         numbers = np.array([*head, self.channels, self.bits, self.words], _CALL)
-        empty = np.zeros(self.channels, np.int8)
+        empty = np.zeros((2, self.channels), np.int8)
         pixels = [empty if codes is None else codes for codes in (self.a, self.b)]
         return b"".join(part.tobytes() for part in (numbers, *pixels))
 
@@ -157,9 +179,10 @@ def _random_call(rng: np.random.Generator, index: int, case: Case, number: int) 
     channels = int(rng.integers(1, 2 * r.group + 2)) if number % 2 else 2 * r.group
     zero_point = -128 if r.zero_is_min else int(rng.choice([-128, 127, rng.integers(-128, 128)]))
     bits = int(rng.integers(1, 9)) if r.bits is None else r.bits
-    pixels: list[Any] = [rng.integers(-128, 128, channels).astype(np.int8) for _ in "ab"]
+    shape = (2, channels)
+    pixels: list[Any] = [rng.integers(-128, 128, shape).astype(np.int8) for _ in "ab"]
     if number % 5 == 2:
-        pixels = [rng.choice(np.array([-128, 127], np.int8), channels) for _ in "ab"]
+        pixels = [rng.choice(np.array([-128, 127], np.int8), shape) for _ in "ab"]
     if number % 5 == 3:
         pixels[int(rng.integers(0, 2))] = None
     if number % 5 == 4:

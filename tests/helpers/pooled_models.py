@@ -13,13 +13,15 @@ from edgec.ir.graph import Constant, GraphBuilder
 from edgec.ir.infer import infer_shapes
 from edgec.ir.pool import PooledWeights, WeightPool
 from edgec.ir.qparams import QuantParams
+from edgec.options import QuantOptions
 from edgec.passes.base import run_passes
-from edgec.passes.pipeline import REAL_PASSES
+from edgec.passes.pipeline import INTEGER_PASSES, REAL_PASSES
+from edgec.quant import annotate, to_integer
 
 GROUP = 8
 
 
-def small_network(seed: int = 3) -> Graph:
+def small_network(seed: int = 3, channels: int = 16) -> Graph:
     """REAL stage: 8x8x3 images, four convolutions with a shortcut, 10 classes."""
     rng = np.random.default_rng(seed)
     builder = GraphBuilder("small")
@@ -45,9 +47,9 @@ def small_network(seed: int = 3) -> Graph:
     def relu(x: str) -> str:
         return add(ops.Clip(0.0, np.inf), x, name=f"{x}_relu")
 
-    first = relu(conv("x", "first", 16, 3))
-    inner = relu(conv(first, "inner", 16, 3))
-    second = conv(inner, "second", 16, 3)
+    first = relu(conv("x", "first", channels, 3))
+    inner = relu(conv(first, "inner", channels, 3))
+    second = conv(inner, "second", channels, 3)
     total = relu(add(ops.Add(), second, first, name="total"))
     wide = relu(conv(total, "wide", 32, 3, 2))
     mean = add(ops.Reduce(ops.ReduceKind.MEAN, (1, 2), False), wide, name="mean")
@@ -57,20 +59,34 @@ def small_network(seed: int = 3) -> Graph:
     return builder.build()
 
 
-def pooled_network(graph: Graph, size: int = 32, seed: int = 0) -> Graph:
-    """REAL stage: convolutions of more than one tap use a pool of `size` of their vectors."""
+def pooled_network(
+    graph: Graph, size: int = 32, seed: int = 0, pool: WeightPool | None = None
+) -> Graph:
+    """REAL stage: convolutions of more than one tap use a pool.
+
+    Args:
+        graph: REAL stage.
+        size: of the pool: so many of the network's vectors, drawn at random.
+        seed: of the draw.
+        pool: to use instead.
+    """
     weights = {
         node.inputs[1]: graph.constants[node.inputs[1]]
         for node in graph.nodes
         if isinstance(node.attrs, ops.Conv) and _fits(graph.constants[node.inputs[1]], node.attrs)
     }
-    rng = np.random.default_rng(seed)
-    every = np.concatenate([_unit(c.array).reshape(-1, GROUP) for c in weights.values()])
-    vectors = every[rng.choice(len(every), size, replace=False)]
-    load = np.maximum(np.maximum(vectors, 0).sum(1), np.maximum(-vectors, 0).sum(1)).max()
-    pool = WeightPool(np.trunc(vectors / load * 127).astype(np.int8))
+    if pool is None:
+        rng = np.random.default_rng(seed)
+        every = np.concatenate([_unit(c.array).reshape(-1, GROUP) for c in weights.values()])
+        pool = pool_of(every[rng.choice(len(every), size, replace=False)])
     changed = {name: _assigned(constant, pool) for name, constant in weights.items()}
     return graph.replace(constants={**graph.constants, **changed})
+
+
+def pool_of(vectors: Array) -> WeightPool:
+    """A legal pool of real vectors [S, GROUP], all on one scale."""
+    load = np.maximum(np.maximum(vectors, 0).sum(1), np.maximum(-vectors, 0).sum(1)).max()
+    return WeightPool(np.trunc(vectors / load * 127).astype(np.int8))
 
 
 def _fits(constant: Constant, attrs: ops.Conv) -> bool:
@@ -96,9 +112,17 @@ def _assigned(constant: Constant, pool: WeightPool) -> Constant:
     return replace(constant, array=array, quant=quant, pooled=pooled)
 
 
-def write_pooled(graph: Graph, path: Path, size: int = 32) -> Path:
+def integer_stage(real: Graph) -> Graph:
+    """INTEGER stage of a network of 8x8x3 images, calibrated on noise."""
+    cleaned = run_passes(real, REAL_PASSES).graph
+    samples = np.random.default_rng(0).normal(size=(16, 8, 8, 3)).astype(np.float32)
+    annotated, _ = annotate(cleaned, {"x": samples}, QuantOptions())
+    return run_passes(to_integer(annotated), INTEGER_PASSES).graph
+
+
+def write_pooled(graph: Graph, path: Path, size: int = 32, pool: WeightPool | None = None) -> Path:
     """The ONNX file of a pooled network."""
-    path.write_bytes(export_real(pooled_network(graph, size)).SerializeToString())
+    path.write_bytes(export_real(pooled_network(graph, size, pool=pool)).SerializeToString())
     return path
 
 

@@ -93,16 +93,29 @@ def _apply(net: Net, op: str) -> None:
 
 
 def adversarial_inputs(graph: Graph, rng: np.random.Generator) -> list[dict[str, Array]]:
-    """Inputs of a graph: all -128, all 127, only extremes, the zero points, anything (twice)."""
+    """Inputs of a graph: all lowest, all highest, only extremes, the zero points, anything (twice).
+
+    Indices are within the range of int8.
+    """
 
     def each(make: Any) -> dict[str, Array]:
-        return {n: make(graph.values[n]).astype(np.int8) for n in graph.inputs}
+        values = {n: graph.values[n] for n in graph.inputs}
+        return {n: make(v, *_range(v)).astype(v.dtype.numpy) for n, v in values.items()}
 
     return [
-        each(lambda v: np.full(v.shape, -128)),
-        each(lambda v: np.full(v.shape, 127)),
-        each(lambda v: rng.choice([-128, 127], v.shape)),
-        each(lambda v: np.full(v.shape, v.quant.tensor_zero_point)),
-        each(lambda v: rng.integers(-128, 128, v.shape)),
-        each(lambda v: rng.integers(-128, 128, v.shape)),
+        each(lambda v, low, high: np.full(v.shape, low)),
+        each(lambda v, low, high: np.full(v.shape, high)),
+        each(lambda v, low, high: rng.choice([low, high], v.shape)),
+        each(lambda v, low, high: np.full(v.shape, _zero_point(v))),
+        each(lambda v, low, high: rng.integers(low, high + 1, v.shape)),
+        each(lambda v, low, high: rng.integers(low, high + 1, v.shape)),
     ]
+
+
+def _range(value: Value) -> tuple[int, int]:
+    return (-32768, 32767) if value.dtype is DType.INT16 else (-128, 127)
+
+
+def _zero_point(value: Value) -> int:
+    per_tensor = value.quant is not None and value.quant.axis is None
+    return value.quant.tensor_zero_point if per_tensor else 0

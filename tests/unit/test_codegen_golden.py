@@ -9,9 +9,13 @@ from lower_samples import NetBuilder, emitted, small_net
 import edgec
 from edgec.codegen.contexts import KernelContext
 from edgec.codegen.library import render_kernel
+from edgec.dtypes import DType
 from edgec.ir.ops import PadMode, ReduceKind
+from edgec.ir.qops_transformer import Rescale16x15
 from edgec.lower import spec as s
 from edgec.lower.pool_tables import ResponseKind
+from edgec.lower.spec_narrow import Narrow
+from edgec.lower.spec_transformer import Columns
 from edgec.lower.window import Window
 from edgec.resources import data_dir
 from edgec.toolchain import process
@@ -25,6 +29,11 @@ _DILATED = Window(9, 9, 4, 9, 9, 3, 3, 1, 1, 2, 2, 2, 2)
 _ODD = Window(5, 5, 3, 3, 3, 2, 2, 2, 2, 1, 1, 1, 1)
 _POINTWISE = Window(5, 5, 12, 5, 5, 1, 1, 1, 1, 0, 0, 1, 1)
 _LOOPS = (s.Loop(6, (4, 0)), s.Loop(4, (1, 1)))
+
+_INDEX = Rescale16x15(3, 9, -512, 511)
+_BYTE = Rescale16x15(3, 9, -127, 127)
+_WIDE = Rescale16x15(0, 9, -32768, 32767, DType.INT16)
+_HEADS = (Columns(96, 0, 16), Columns(96, 32, 16), Columns(96, 64, 16))
 
 KERNELS: dict[str, s.KernelSpec] = {
     "conv2d_padded": s.Conv2D(_WINDOW, 8, 1, 32),
@@ -92,6 +101,20 @@ KERNELS: dict[str, s.KernelSpec] = {
     "resize_nearest": s.ResizeNearest(4, 8, 8, 8),
     "resize_linear": s.ResizeLinear(4, 8, 8, 8),
     "arg_max": s.ArgMax(1, 10, 1, last=False),
+    "gemm_narrow_table": s.Gemm(4, 16, 10, 9, narrow=Narrow(_INDEX, table=True)),
+    "dense_dsp_narrow_residual": s.DenseDsp(_POINTWISE, 7, 9, narrow=Narrow(_WIDE, residual=True)),
+    "rescale": s.Rescale(100, DType.INT16, Narrow(_BYTE)),
+    "narrow_mul": s.NarrowMul(_LOOPS, Narrow(_WIDE)),
+    "narrow_reduce": s.NarrowReduce(
+        DType.INT16, (s.Loop(8, (1,)),), (s.Loop(25, (8,)),), Narrow(_BYTE)
+    ),
+    "matmul": s.MatMul((s.Loop(3, (20, 0)),), 4, 5, 6, (5, 1), (1, 5), Narrow(_BYTE)),
+    "stream_add": s.StreamAdd(_LOOPS),
+    "norm": s.Norm(4, 64, True, 3, 17, -127, 127, DType.INT8),
+    "norm_root_mean_square": s.Norm(4, 64, False, 3, 10, -32768, 32767, DType.INT16),
+    "attention": s.Attention(1, 8, 8, 2, *_HEADS, 15, None),
+    "attention_masked": s.Attention(2, 8, 8, 2, *_HEADS, 13, 8),
+    "embedding": s.Embedding(7, 50, 16, DType.INT8, 200),
 }
 
 
@@ -146,7 +169,7 @@ def test_every_kernel_compiles_clean(target: tuple[str, ...], tmp_path: Path) ->
     ]
     addresses = ", ".join(f"(function_t)kernel_{name}" for name in KERNELS)
     pool = ("pool_gather.h", "pool_indices.h", "pool_responses.h")
-    own = ("dsp.h", "math.h", "params.h", *pool, "window.h")
+    own = ("dsp.h", "math.h", "params.h", *pool, "transformer.h", "window.h")
     headers = ("stdbool.h", "string.h", *(f"edgec/{name}" for name in own))
     source = tmp_path / "kernels.c"
     source.write_text(

@@ -90,6 +90,28 @@ def test_rows_of_a_window_are_in_the_ring_together(seed: int):
 
 
 @pytest.mark.parametrize("seed", range(40))
+def test_rows_with_one_lane_are_found(seed: int):
+    w = random_window(np.random.default_rng(seed))
+    spec = spec_of(w, lanes=1 + seed % 2)
+    image = range(w.height)
+    lanes = [
+        [row + lane * spec.lane_rows - w.pad_top in image for lane in range(2)]
+        for row in range(spec.pair_rows)
+    ]
+    is_lone = [True, False] in lanes or [False, True] in lanes
+    assert spec.has_lone_rows == (is_lone and spec.lanes == 2)
+
+
+@pytest.mark.parametrize("shift", [0, 3, 15])
+def test_sums_end_without_the_bias_of_their_words(shift: int):
+    w = Window(7, 6, 18, 7, 6, 3, 2, 1, 1, 1, 0, 1, 1)
+    spec = spec_of(w, response_shift=shift)
+    words = 3 * 2 * 5
+    assert (spec.sum_start + words * spec.responses.word_bias) % 2**32 == 0
+    assert spec_of(w, lanes=1).sum_start == 0
+
+
+@pytest.mark.parametrize("seed", range(40))
 def test_every_segment_is_whole_rounds(seed: int):
     w = random_window(np.random.default_rng(seed))
     spec = spec_of(w, chunk_groups=min(1 + seed % 5, -(-w.channels // 4)))

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from pooled_models import pooled_network, small_network
+from pooled_models import integer_stage, pooled_network, small_network
 
 from edgec.board import Board, load_board
 from edgec.errors import ConfigError, WeightPoolError
@@ -17,10 +17,7 @@ from edgec.lower.pool_bounds import sums_fit_lanes
 from edgec.lower.pool_config import PoolFamily
 from edgec.lower.spec_pooled import PooledConv
 from edgec.memory import plan_memory
-from edgec.options import PoolKernel, PoolKernelOptions, PoolKernelRule, QuantOptions
-from edgec.passes.base import run_passes
-from edgec.passes.pipeline import INTEGER_PASSES, REAL_PASSES
-from edgec.quant import annotate, to_integer
+from edgec.options import PoolKernel, PoolKernelOptions, PoolKernelRule
 
 BOARD = load_board("nucleo_f446re")
 
@@ -28,14 +25,7 @@ BOARD = load_board("nucleo_f446re")
 @pytest.fixture(scope="module")
 def graph() -> Graph:
     """INTEGER stage, three pooled layers: inner, second (with a residual), wide."""
-    return _integer(pooled_network(small_network()))
-
-
-def _integer(real: Graph) -> Graph:
-    cleaned = run_passes(real, REAL_PASSES).graph
-    samples = np.random.default_rng(0).normal(size=(16, 8, 8, 3)).astype(np.float32)
-    annotated, _ = annotate(cleaned, {"x": samples}, QuantOptions())
-    return run_passes(to_integer(annotated), INTEGER_PASSES).graph
+    return integer_stage(pooled_network(small_network()))
 
 
 def _options(*rules: str, **fields: object) -> PoolKernelOptions:
@@ -127,20 +117,24 @@ def test_widths(graph: Graph) -> None:
         plan_pools(limited_bits(graph, 3), BOARD, _options("expand"))
 
 
-def test_one_lane_where_rounding_would_cost_too_much(graph: Graph) -> None:
-    """Outputs so fine that rounded responses would move them: exact sums."""
+def test_one_lane_where_rounding_would_cost_too_much() -> None:
+    """Outputs so fine that rounded responses move them, unless activations are coarse as well."""
+    graph = integer_stage(pooled_network(small_network(channels=64)))
     builder = GraphBuilder.of(graph)
     for node in pooled_nodes(graph):
         conv: qops.QConv = node.attrs.conv
-        finer = replace(conv, shift=conv.shift - 6)
+        finer = replace(conv, shift=conv.shift - 4)
         builder.put(replace(node, attrs=replace(node.attrs, conv=finer)))
     fine = builder.build()
     plan = plan_pools(fine, BOARD, _options("responses"))
     assert all(layer.lanes == 1 and layer.response_shift == 0 for layer in plan.layers)
+    assert all("one lane" in layer.reason for layer in plan.layers)
+    coarse = plan_pools(limited_bits(fine, 4), BOARD, _options("responses"))
+    assert all(layer.lanes == 2 and layer.response_shift > 0 for layer in coarse.layers)
 
 
 def test_options_need_pooled_layers() -> None:
-    plain = _integer(small_network())
+    plain = integer_stage(small_network())
     assert plan_pools(plain, BOARD, _options()) == PoolPlan(plain, {}, ())
     for wrong in (
         _options("decode"),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
 import pytest
 from random_pools import KINDS, random_pool
@@ -65,3 +68,49 @@ def test_sums(size: int) -> None:
     sums = np.stack([low[:, 0], low[:, 1], high[:, 0], high[:, 1]], axis=1).reshape(-1)
     assert (sums[:size] == pool.vectors.astype(np.int64).sum(1)).all()
     assert not sums[size:].any()
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({}, True),
+        ({"bits": 1, "shift": 14}, True),
+        ({"bits": 4, "shift": 11}, True),
+        ({"bits": 4, "shift": 12}, False),  # half a unit of the sum would not fit its lane
+        ({"bits": 5}, False),
+        ({"bits": None}, False),
+        ({"kind": ResponseKind.BITSERIAL}, False),
+        ({"group": 16}, False),
+        ({"lanes": 1, "shift": 0}, False),
+        ({"zero_is_min": False}, False),
+        ({"row_columns": 1}, False),
+    ],
+)
+def test_builders_that_pack(changes: dict[str, Any], expected: bool) -> None:
+    base = ResponseBuilder("r", ResponseKind.MULTIPLY, 64, 8, 6, 4, 2, 64, True, 2)
+    builder = replace(base, **changes)
+    assert builder.packs == expected
+    assert builder.columns == 1 + expected
+
+
+@pytest.mark.parametrize("bits", [1, 2, 3, 4])
+def test_packed_sums_fit_lanes_of_12_bits(bits: int) -> None:
+    for shift in range(16):
+        builder = ResponseBuilder("r", ResponseKind.MULTIPLY, 64, 8, shift, bits, 2, 64, True, 2)
+        if builder.packs:
+            high, low = divmod(builder.packed_start, 1 << 12)
+            assert high == low
+            assert low - 128 * (2**bits - 1) >= 0
+            assert low + 127 * (2**bits - 1) < 1 << 12
+            # What is left of the start is the bias of a table word.
+            assert (low >> builder.right) << builder.left == builder.word_bias & 0xFFFF
+
+
+def test_functions_for_rows_with_one_lane() -> None:
+    base = ResponseBuilder("r", ResponseKind.MULTIPLY, 64, 8, 6, 8, 2, 64, True, 2, True)
+    assert base.lone_columns == 2
+    assert replace(base, row_columns=1).lone_columns == 0
+    assert replace(base, kind=ResponseKind.NIBBLE, row_columns=1).lone_columns == 1
+    assert replace(base, kind=ResponseKind.NIBBLE, bits=None).lone_columns == 0
+    assert replace(base, has_lone_rows=False).lone_columns == 0
+    assert replace(base, bits=4).lone_columns == 0, "packs"

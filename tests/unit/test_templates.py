@@ -60,7 +60,7 @@ def test_kernel_template_knows_its_context(family: str) -> None:
     expected = {field.name for field in dataclasses.fields(contexts.KernelContext)}
     assert meta.find_undeclared_variables(_tree(path)) == expected
     used = _attributes(path, "k")
-    shared = {"residual_shift"}
+    shared = {"residual_shift", "narrow"}
     assert used - shared <= _public(SPECS[family])
     unused = _public(SPECS[family]) - used - _NOT_FOR_TEMPLATES - _WORDS_ONLY
     if unused:

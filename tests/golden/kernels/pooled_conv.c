@@ -1,7 +1,7 @@
 /* ---- Pooled convolution [5, 6, 4] to [5, 6, 6], 3x3 window, stride 1x1, pool [10, 4]. ---- */
 
 static void pooled_conv_s8_0_responses(const uint32_t *pool, const uint32_t *sums, int32_t zero_point,
-    const int8_t *a, const int8_t *b, int32_t channels, int32_t bits, uint32_t *out)
+    const int8_t *a, const int8_t *b, int32_t step, int32_t channels, int32_t bits, uint32_t *out)
 {
     enum {
         GROUP = 4,
@@ -13,14 +13,17 @@ static void pooled_conv_s8_0_responses(const uint32_t *pool, const uint32_t *sum
     const int32_t drop = 4;
     (void)zero_point;
     const int32_t zero = -128;
+    (void)step;
     enum { WORDS = 3, TABLE = 3 << 4 };
     (void)sums;
-    const edgec_pool_scale_t scale = edgec_pool_scale(SHIFT, drop);
+    const edgec_pool_scale_t scale = edgec_pool_planes_scale(SHIFT, drop);
     for (int32_t first = 0; first < channels; first += GROUP) {
         uint32_t codes_a[GROUP / 4];
-        edgec_pool_codes(codes_a, GROUP, (a != NULL) ? a + first : a, channels - first, zero);
+        edgec_pool_codes(codes_a, GROUP, (a != NULL) ? a + first : a,
+            channels - first, zero);
         uint32_t codes_b[GROUP / 4];
-        edgec_pool_codes(codes_b, GROUP, (b != NULL) ? b + first : b, channels - first, zero);
+        edgec_pool_codes(codes_b, GROUP, (b != NULL) ? b + first : b,
+            channels - first, zero);
         const uint32_t *rows_a[4];
         {
             const uint32_t **const rows = rows_a;
@@ -106,14 +109,91 @@ static void pooled_conv_s8_0_responses(const uint32_t *pool, const uint32_t *sum
             odd_b += scale.start;
             even_b = edgec_pool_shifted(even_b, scale);
             odd_b = edgec_pool_shifted(odd_b, scale);
-            uint32_t *const column = out + 4 * ROW * w;
-            column[0 * ROW] = edgec_pool_join_low(even_a, even_b, scale);
-            column[1 * ROW] = edgec_pool_join_low(odd_a, odd_b, scale);
+            uint32_t *const to = out + 4 * ROW * w;
+            to[0 * ROW] = edgec_pool_join_low(even_a, even_b, scale);
+            to[1 * ROW] = edgec_pool_join_low(odd_a, odd_b, scale);
             if (w < WORDS - 1) {
-                column[2 * ROW] = edgec_pool_join_high(even_a, even_b, scale);
+                to[2 * ROW] = edgec_pool_join_high(even_a, even_b, scale);
             }
             if (w < WORDS - 1) {
-                column[3 * ROW] = edgec_pool_join_high(odd_a, odd_b, scale);
+                to[3 * ROW] = edgec_pool_join_high(odd_a, odd_b, scale);
+            }
+        }
+        out += SIZE * ROW;
+    }
+}
+static void pooled_conv_s8_0_responses_lone(const uint32_t *pool, const uint32_t *sums, int32_t zero_point,
+    const int8_t *x, int32_t at, int32_t step, int32_t channels, int32_t bits, uint32_t *out)
+{
+    enum {
+        GROUP = 4,
+        SIZE = 10,
+        SHIFT = 3,
+        ROW = 21,
+    };
+    (void)bits;
+    const int32_t drop = 4;
+    (void)zero_point;
+    const int32_t zero = -128;
+    (void)step;
+    enum { WORDS = 3, TABLE = 3 << 4 };
+    (void)sums;
+    const edgec_pool_scale_t scale = edgec_pool_planes_scale(SHIFT, drop);
+    for (int32_t first = 0; first < channels; first += GROUP) {
+        uint32_t codes_x[GROUP / 4];
+        edgec_pool_codes(codes_x, GROUP, (x != NULL) ? x + first : x,
+            channels - first, zero);
+        const uint32_t *rows_x[4];
+        {
+            const uint32_t **const rows = rows_x;
+            uint32_t planes[2];
+            const uint32_t word0 = edgec_pool_round(codes_x[0], drop);
+            planes[0] = edgec_pool_planes(word0 << 4, 0 << 4);
+            planes[1] = edgec_pool_planes(word0, 0);
+            rows[0] = pool + 0 * TABLE +
+                WORDS * (planes[1] >> 0 & 0xFU);
+            rows[1] = pool + 0 * TABLE +
+                WORDS * (planes[1] >> 8 & 0xFU);
+            rows[2] = pool + 0 * TABLE +
+                WORDS * (planes[1] >> 16 & 0xFU);
+            rows[3] = pool + 0 * TABLE +
+                WORDS * (planes[1] >> 24 & 0xFU);
+        }
+        for (int32_t w = 0; w < WORDS; w++) {
+            uint32_t even_x = 0;
+            uint32_t odd_x = 0;
+            {
+                uint32_t entries = rows_x[3][w];
+                even_x = edgec_pool_even(entries) + (even_x << 1);
+                odd_x = edgec_pool_odd(entries) + (odd_x << 1);
+            }
+            {
+                uint32_t entries = rows_x[2][w];
+                even_x = edgec_pool_even(entries) + (even_x << 1);
+                odd_x = edgec_pool_odd(entries) + (odd_x << 1);
+            }
+            {
+                uint32_t entries = rows_x[1][w];
+                even_x = edgec_pool_even(entries) + (even_x << 1);
+                odd_x = edgec_pool_odd(entries) + (odd_x << 1);
+            }
+            {
+                uint32_t entries = rows_x[0][w];
+                even_x = edgec_pool_even(entries) + (even_x << 1);
+                odd_x = edgec_pool_odd(entries) + (odd_x << 1);
+            }
+            even_x += scale.start;
+            odd_x += scale.start;
+            even_x = edgec_pool_shifted(even_x, scale);
+            odd_x = edgec_pool_shifted(odd_x, scale);
+            uint32_t *const to = out + 4 * ROW * w;
+            to[0 * ROW] = edgec_pool_lone(even_x, at, EDGEC_POOL_WORD_BIAS(SHIFT), scale);
+            to[1 * ROW] = edgec_pool_lone(odd_x, at, EDGEC_POOL_WORD_BIAS(SHIFT), scale);
+            if (w < WORDS - 1) {
+                to[2 * ROW] = edgec_pool_lone(even_x >> 16, at, EDGEC_POOL_WORD_BIAS(SHIFT), scale);
+            }
+            if (w < WORDS - 1) {
+                to[3 * ROW] = edgec_pool_lone(odd_x >> 16, at, EDGEC_POOL_WORD_BIAS(SHIFT), scale);
             }
         }
         out += SIZE * ROW;
@@ -126,49 +206,48 @@ EDGEC_POOL_GATHER8(pooled_conv_s8_0_gather8, 3)
 static void pooled_conv_s8_0_list(const uint8_t *indices, int32_t groups, uint16_t *list)
 {
     enum { FILTERS = 6, VECTOR_BYTES = 84, GROUP_BYTES = 840 };
-    uint16_t *const end = list + FILTERS * 9 * groups;
+    const int32_t entries = 9 * groups;
+    uint16_t *const end = list + FILTERS * entries;
     for (uint16_t *to = list; to < end; to += 8) {
         const uint32_t byte0 = indices[0];
         const uint32_t byte1 = indices[1];
         const uint32_t byte2 = indices[2];
         const uint32_t byte3 = indices[3];
-        to[0] = (uint16_t)((byte0 >> 0) & 15U);
-        to[1] = (uint16_t)((byte0 >> 4) & 15U);
-        to[2] = (uint16_t)((byte1 >> 0) & 15U);
-        to[3] = (uint16_t)((byte1 >> 4) & 15U);
-        to[4] = (uint16_t)((byte2 >> 0) & 15U);
-        to[5] = (uint16_t)((byte2 >> 4) & 15U);
-        to[6] = (uint16_t)((byte3 >> 0) & 15U);
-        to[7] = (uint16_t)((byte3 >> 4) & 15U);
+        to[0] = (uint16_t)(((byte0 >> 0) & 15U) * VECTOR_BYTES);
+        to[1] = (uint16_t)(((byte0 >> 4) & 15U) * VECTOR_BYTES);
+        to[2] = (uint16_t)(((byte1 >> 0) & 15U) * VECTOR_BYTES);
+        to[3] = (uint16_t)(((byte1 >> 4) & 15U) * VECTOR_BYTES);
+        to[4] = (uint16_t)(((byte2 >> 0) & 15U) * VECTOR_BYTES);
+        to[5] = (uint16_t)(((byte2 >> 4) & 15U) * VECTOR_BYTES);
+        to[6] = (uint16_t)(((byte3 >> 0) & 15U) * VECTOR_BYTES);
+        to[7] = (uint16_t)(((byte3 >> 4) & 15U) * VECTOR_BYTES);
         indices += 4;
     }
-    const uint16_t *index = list;
-    for (int32_t o = 0; o < FILTERS; o++) {
-        for (int32_t place = 0; place < groups * GROUP_BYTES; place += GROUP_BYTES) {
-            list[0] = (uint16_t)(index[0] * VECTOR_BYTES + place + 0);
-            list[1] = (uint16_t)(index[1] * VECTOR_BYTES + place + 4);
-            list[2] = (uint16_t)(index[2] * VECTOR_BYTES + place + 8);
-            index += 3;
-            list += 3;
-        }
-        list[-1] |= 1U;
-        for (int32_t place = 0; place < groups * GROUP_BYTES; place += GROUP_BYTES) {
-            list[0] = (uint16_t)(index[0] * VECTOR_BYTES + place + 0);
-            list[1] = (uint16_t)(index[1] * VECTOR_BYTES + place + 4);
-            list[2] = (uint16_t)(index[2] * VECTOR_BYTES + place + 8);
-            index += 3;
-            list += 3;
-        }
-        list[-1] |= 1U;
-        for (int32_t place = 0; place < groups * GROUP_BYTES; place += GROUP_BYTES) {
-            list[0] = (uint16_t)(index[0] * VECTOR_BYTES + place + 0);
-            list[1] = (uint16_t)(index[1] * VECTOR_BYTES + place + 4);
-            list[2] = (uint16_t)(index[2] * VECTOR_BYTES + place + 8);
-            index += 3;
-            list += 3;
-        }
-        list[-1] |= 1U;
+    /* From the vector to the place of group and tap, the same for every filter. */
+    uint16_t places[9];
+    uint16_t *next = places;
+    for (int32_t place = 0; place < groups * GROUP_BYTES; place += GROUP_BYTES) {
+        next[0] = (uint16_t)(place + 0);
+        next[1] = (uint16_t)(place + 4);
+        next[2] = (uint16_t)(place + 8);
+        next += 3;
     }
+    next[-1] |= 1U;
+    for (int32_t place = 0; place < groups * GROUP_BYTES; place += GROUP_BYTES) {
+        next[0] = (uint16_t)(place + 0);
+        next[1] = (uint16_t)(place + 4);
+        next[2] = (uint16_t)(place + 8);
+        next += 3;
+    }
+    next[-1] |= 1U;
+    for (int32_t place = 0; place < groups * GROUP_BYTES; place += GROUP_BYTES) {
+        next[0] = (uint16_t)(place + 0);
+        next[1] = (uint16_t)(place + 4);
+        next[2] = (uint16_t)(place + 8);
+        next += 3;
+    }
+    next[-1] |= 1U;
+    edgec_pool_add_places(list, places, entries, FILTERS);
 }
 
 /* Responses of a pair row: input rows `low` and low + LANE_ROWS, `channels` of them from x[0] on. */
@@ -179,10 +258,23 @@ static void pooled_conv_s8_0_row(const int8_t *x, int32_t low, int32_t channels,
     const int8_t *const a = (low >= 0 && low < HEIGHT) ? x + low * ROW : NULL;
     const int32_t high = low + 3;
     const int8_t *const b = (high >= 0 && high < HEIGHT) ? x + high * ROW : NULL;
-    for (int32_t c = 1; c < 7; c++) {
+    const uint32_t *const sums = NULL;
+    if (a == NULL || b == NULL) {
+        const int8_t *const lone = (a != NULL) ? a : b;
+        const int32_t lane = (a != NULL) ? 0 : 16;
+        for (int32_t next = 1; next < 7; next += 1) {
+            const int32_t c = next;
+            const int32_t at = (c * 1 + (-1)) * STEP;
+            const int8_t *const pixel = (lone != NULL) ? lone + at : lone;
+            pooled_conv_s8_0_responses_lone(pool, sums, zero_point, pixel, lane, STEP * 1, channels, bits, row + 0 + c);
+        }
+        return;
+    }
+    for (int32_t next = 1; next < 7; next += 1) {
+        const int32_t c = next;
         const int32_t at = (c * 1 + (-1)) * STEP;
-        pooled_conv_s8_0_responses(pool, NULL, zero_point,
-            (a != NULL) ? a + at : NULL, (b != NULL) ? b + at : NULL, channels, bits, row + 0 + c);
+        pooled_conv_s8_0_responses(pool, sums, zero_point, (a != NULL) ? a + at : a, (b != NULL) ? b + at : b,
+            STEP * 1, channels, bits, row + 0 + c);
     }
 }
 
@@ -226,10 +318,10 @@ static void pooled_conv_s8_0(const int8_t *x, const int8_t *residual, int8_t *y,
     const uint32_t *const pool = p.table;
     uint16_t *const list = (uint16_t *)(void *)(scratch + 852);
     const uint8_t *indices = p.indices;
-    /* Padding at the sides. */
+    /* Padding at the sides: responses of 0. */
     for (uint32_t *row = table; row < table + 30 * PITCH; row += PITCH) {
-        row[0] = 0U;
-        row[7] = 0U;
+        row[0] = 0x10001000U;
+        row[7] = 0x10001000U;
     }
     const int32_t first = 0;
     const int32_t channels = CHANNELS;
@@ -241,7 +333,12 @@ static void pooled_conv_s8_0(const int8_t *x, const int8_t *residual, int8_t *y,
             pooled_conv_s8_0_row(x + first, next - PAD_TOP, channels, table + next % RING * PITCH, pool,
                            p.x_zero_point, bits);
         }
-        memset(sums, 0, sizeof(uint32_t) * SUMS);
+        for (uint32_t *to = sums; to != sums + 48; to += 4) {
+            to[0] = 0x6FFF7000U;
+            to[1] = 0x6FFF7000U;
+            to[2] = 0x6FFF7000U;
+            to[3] = 0x6FFF7000U;
+        }
         uint32_t *const to = sums;
         int32_t column = 0;
         for (; column < 8; column += 8) {
@@ -254,33 +351,115 @@ static void pooled_conv_s8_0(const int8_t *x, const int8_t *residual, int8_t *y,
             pooled_conv_s8_0_gather8(to + column, list, bases, to + column + SUMS, PADDED_WIDTH);
         }
         const uint32_t *const row = sums;
-        {
-            const int32_t oy = pair;
+        if (pair + PAIRS < OUT_HEIGHT) {
+            #if EDGEC_POOL_ARMV6M
             for (int32_t o = 0; o < FILTERS; o++) {
-                const uint32_t *const words = row + o * PADDED_WIDTH;
+                const uint32_t *words = row + o * PADDED_WIDTH;
+                const uint32_t *const end = words + OUT_WIDTH;
                 const int32_t bias = p.bias[o];
                 const int32_t multiplier = p.multiplier[o];
-                int32_t at = oy * (OUT_WIDTH * FILTERS) + o;
-                for (int32_t ox = 0; ox < OUT_WIDTH; ox++, at += FILTERS) {
-                    const int32_t sum = edgec_pool_lane(words[ox], 0);
-                    const int32_t acc = bias + sum * (1 << RESPONSE_SHIFT);
-                    const int8_t value = edgec_requantize_s8(acc, multiplier, SHIFT, p.y_zero_point, p.act_min, p.act_max);
-                    y[at] = edgec_add_s8(value, residual[at], &addition);
+                int8_t *to0 = y + (pair + 0 * PAIRS) * (OUT_WIDTH * FILTERS) + o;
+                const int8_t *other0 = residual + (to0 - y);
+                while (words != end) {
+                    {
+                        const uint32_t word = words[0];
+                        const int32_t acc0 = bias + edgec_pool_lane(word, 0) * (1 << RESPONSE_SHIFT);
+                        const int8_t code0 =
+                            edgec_requantize_s8(acc0, multiplier, SHIFT, p.y_zero_point, p.act_min, p.act_max);
+                        to0[0 * FILTERS] = edgec_add_s8(code0, other0[0 * FILTERS], &addition);
+                    }
+                    words += 1;
+                    to0 += 1 * FILTERS;
+                    other0 += 1 * FILTERS;
                 }
             }
-        }
-        if (pair + PAIRS < OUT_HEIGHT) {
-            const int32_t oy = pair + PAIRS;
             for (int32_t o = 0; o < FILTERS; o++) {
-                const uint32_t *const words = row + o * PADDED_WIDTH;
+                const uint32_t *words = row + o * PADDED_WIDTH;
+                const uint32_t *const end = words + OUT_WIDTH;
                 const int32_t bias = p.bias[o];
                 const int32_t multiplier = p.multiplier[o];
-                int32_t at = oy * (OUT_WIDTH * FILTERS) + o;
-                for (int32_t ox = 0; ox < OUT_WIDTH; ox++, at += FILTERS) {
-                    const int32_t sum = edgec_pool_lane(words[ox], 1);
-                    const int32_t acc = bias + sum * (1 << RESPONSE_SHIFT);
-                    const int8_t value = edgec_requantize_s8(acc, multiplier, SHIFT, p.y_zero_point, p.act_min, p.act_max);
-                    y[at] = edgec_add_s8(value, residual[at], &addition);
+                int8_t *to1 = y + (pair + 1 * PAIRS) * (OUT_WIDTH * FILTERS) + o;
+                const int8_t *other1 = residual + (to1 - y);
+                while (words != end) {
+                    {
+                        const uint32_t word = words[0];
+                        const int32_t acc1 = bias + edgec_pool_lane(word, 1) * (1 << RESPONSE_SHIFT);
+                        const int8_t code1 =
+                            edgec_requantize_s8(acc1, multiplier, SHIFT, p.y_zero_point, p.act_min, p.act_max);
+                        to1[0 * FILTERS] = edgec_add_s8(code1, other1[0 * FILTERS], &addition);
+                    }
+                    words += 1;
+                    to1 += 1 * FILTERS;
+                    other1 += 1 * FILTERS;
+                }
+            }
+            #else
+            for (int32_t o = 0; o < FILTERS; o++) {
+                const uint32_t *words = row + o * PADDED_WIDTH;
+                const uint32_t *const end = words + OUT_WIDTH;
+                const int32_t bias = p.bias[o];
+                const int32_t multiplier = p.multiplier[o];
+                int8_t *to0 = y + (pair + 0 * PAIRS) * (OUT_WIDTH * FILTERS) + o;
+                const int8_t *other0 = residual + (to0 - y);
+                int8_t *to1 = y + (pair + 1 * PAIRS) * (OUT_WIDTH * FILTERS) + o;
+                const int8_t *other1 = residual + (to1 - y);
+                while (words != end) {
+                    {
+                        const uint32_t word = words[0];
+                        const int32_t acc0 = bias + edgec_pool_lane(word, 0) * (1 << RESPONSE_SHIFT);
+                        const int8_t code0 =
+                            edgec_requantize_s8(acc0, multiplier, SHIFT, p.y_zero_point, p.act_min, p.act_max);
+                        to0[0 * FILTERS] = edgec_add_s8(code0, other0[0 * FILTERS], &addition);
+                        const int32_t acc1 = bias + edgec_pool_lane(word, 1) * (1 << RESPONSE_SHIFT);
+                        const int8_t code1 =
+                            edgec_requantize_s8(acc1, multiplier, SHIFT, p.y_zero_point, p.act_min, p.act_max);
+                        to1[0 * FILTERS] = edgec_add_s8(code1, other1[0 * FILTERS], &addition);
+                    }
+                    {
+                        const uint32_t word = words[1];
+                        const int32_t acc0 = bias + edgec_pool_lane(word, 0) * (1 << RESPONSE_SHIFT);
+                        const int8_t code0 =
+                            edgec_requantize_s8(acc0, multiplier, SHIFT, p.y_zero_point, p.act_min, p.act_max);
+                        to0[1 * FILTERS] = edgec_add_s8(code0, other0[1 * FILTERS], &addition);
+                        const int32_t acc1 = bias + edgec_pool_lane(word, 1) * (1 << RESPONSE_SHIFT);
+                        const int8_t code1 =
+                            edgec_requantize_s8(acc1, multiplier, SHIFT, p.y_zero_point, p.act_min, p.act_max);
+                        to1[1 * FILTERS] = edgec_add_s8(code1, other1[1 * FILTERS], &addition);
+                    }
+                    words += 2;
+                    to0 += 2 * FILTERS;
+                    other0 += 2 * FILTERS;
+                    to1 += 2 * FILTERS;
+                    other1 += 2 * FILTERS;
+                }
+            }
+            #endif
+        } else {
+            for (int32_t o = 0; o < FILTERS; o++) {
+                const uint32_t *words = row + o * PADDED_WIDTH;
+                const uint32_t *const end = words + OUT_WIDTH;
+                const int32_t bias = p.bias[o];
+                const int32_t multiplier = p.multiplier[o];
+                int8_t *to0 = y + (pair + 0 * PAIRS) * (OUT_WIDTH * FILTERS) + o;
+                const int8_t *other0 = residual + (to0 - y);
+                while (words != end) {
+                    {
+                        const uint32_t word = words[0];
+                        const int32_t acc0 = bias + edgec_pool_lane(word, 0) * (1 << RESPONSE_SHIFT);
+                        const int8_t code0 =
+                            edgec_requantize_s8(acc0, multiplier, SHIFT, p.y_zero_point, p.act_min, p.act_max);
+                        to0[0 * FILTERS] = edgec_add_s8(code0, other0[0 * FILTERS], &addition);
+                    }
+                    {
+                        const uint32_t word = words[1];
+                        const int32_t acc0 = bias + edgec_pool_lane(word, 0) * (1 << RESPONSE_SHIFT);
+                        const int8_t code0 =
+                            edgec_requantize_s8(acc0, multiplier, SHIFT, p.y_zero_point, p.act_min, p.act_max);
+                        to0[1 * FILTERS] = edgec_add_s8(code0, other0[1 * FILTERS], &addition);
+                    }
+                    words += 2;
+                    to0 += 2 * FILTERS;
+                    other0 += 2 * FILTERS;
                 }
             }
         }

@@ -1,7 +1,7 @@
 /* ---- Pooled convolution [5, 5, 12] to [5, 5, 10], 1x1 window, stride 1x1, pool [6, 8]. ---- */
 
 static void pooled_conv_s8_0_responses(const uint32_t *pool, const uint32_t *sums, int32_t zero_point,
-    const int8_t *a, const int8_t *b, int32_t channels, int32_t bits, uint32_t *out)
+    const int8_t *a, const int8_t *b, int32_t step, int32_t channels, int32_t bits, uint32_t *out)
 {
     enum {
         GROUP = 8,
@@ -11,55 +11,34 @@ static void pooled_conv_s8_0_responses(const uint32_t *pool, const uint32_t *sum
     };
     const int32_t drop = 8 - bits;
     const int32_t zero = zero_point;
-    (void)sums;
+    (void)step;
     (void)b;
+    (void)sums;
     const uint32_t offset = edgec_pool_zero(zero, drop) * EDGEC_POOL_LANES;
     for (int32_t first = 0; first < channels; first += GROUP) {
         uint32_t codes_a[GROUP / 4];
-        edgec_pool_codes(codes_a, GROUP, (a != NULL) ? a + first : a, channels - first, zero);
-        #if EDGEC_POOL_DSP
+        edgec_pool_codes(codes_a, GROUP, (a != NULL) ? a + first : a,
+            channels - first, zero);
         const uint32_t word_a0 = edgec_pool_round(codes_a[0], drop);
-        const uint32_t a0 = edgec_pool_minus(edgec_pool_even(word_a0), offset);
-        const uint32_t a1 = edgec_pool_minus(edgec_pool_odd(word_a0), offset);
+        const uint32_t x0 = (word_a0 >> 0 & 0xFFU)
+            - (offset & 0xFFFFU);
+        const uint32_t x1 = (word_a0 >> 16 & 0xFFU)
+            - (offset & 0xFFFFU);
+        const uint32_t x2 = (word_a0 >> 8 & 0xFFU)
+            - (offset & 0xFFFFU);
+        const uint32_t x3 = (word_a0 >> 24 & 0xFFU)
+            - (offset & 0xFFFFU);
         const uint32_t word_a1 = edgec_pool_round(codes_a[1], drop);
-        const uint32_t a2 = edgec_pool_minus(edgec_pool_even(word_a1), offset);
-        const uint32_t a3 = edgec_pool_minus(edgec_pool_odd(word_a1), offset);
+        const uint32_t x4 = (word_a1 >> 0 & 0xFFU)
+            - (offset & 0xFFFFU);
+        const uint32_t x5 = (word_a1 >> 16 & 0xFFU)
+            - (offset & 0xFFFFU);
+        const uint32_t x6 = (word_a1 >> 8 & 0xFFU)
+            - (offset & 0xFFFFU);
+        const uint32_t x7 = (word_a1 >> 24 & 0xFFU)
+            - (offset & 0xFFFFU);
         const uint32_t *vector = pool;
-        for (int32_t s = 0; s < SIZE; s++) {
-            int32_t sum_a = (1 << SHIFT) >> 1;
-            const uint32_t p0 = vector[0];
-            sum_a = edgec_pool_mac(a0, p0, sum_a);
-            const uint32_t p1 = vector[1];
-            sum_a = edgec_pool_mac(a1, p1, sum_a);
-            const uint32_t p2 = vector[2];
-            sum_a = edgec_pool_mac(a2, p2, sum_a);
-            const uint32_t p3 = vector[3];
-            sum_a = edgec_pool_mac(a3, p3, sum_a);
-            vector += GROUP / 2;
-            *out = (uint32_t)sum_a;
-            out += ROW;
-        }
-        #else
-        /* Both pixels in one word: a sum of products keeps them apart, mod 2^32. */
-        const uint32_t word_a0 = edgec_pool_round(codes_a[0], drop);
-        const uint32_t x0 =
-            (word_a0 >> 0 & 0xFFU) - (offset & 0xFFFFU);
-        const uint32_t x1 =
-            (word_a0 >> 16 & 0xFFU) - (offset & 0xFFFFU);
-        const uint32_t x2 =
-            (word_a0 >> 8 & 0xFFU) - (offset & 0xFFFFU);
-        const uint32_t x3 =
-            (word_a0 >> 24 & 0xFFU) - (offset & 0xFFFFU);
-        const uint32_t word_a1 = edgec_pool_round(codes_a[1], drop);
-        const uint32_t x4 =
-            (word_a1 >> 0 & 0xFFU) - (offset & 0xFFFFU);
-        const uint32_t x5 =
-            (word_a1 >> 16 & 0xFFU) - (offset & 0xFFFFU);
-        const uint32_t x6 =
-            (word_a1 >> 8 & 0xFFU) - (offset & 0xFFFFU);
-        const uint32_t x7 =
-            (word_a1 >> 24 & 0xFFU) - (offset & 0xFFFFU);
-        const uint32_t *vector = pool;
+        uint32_t *to = out;
         for (int32_t s = 0; s < SIZE; s++) {
             uint32_t sum = 0;
             sum += x0 * edgec_pool_low(vector[0]) + x1 * edgec_pool_high(vector[0]);
@@ -67,10 +46,10 @@ static void pooled_conv_s8_0_responses(const uint32_t *pool, const uint32_t *sum
             sum += x4 * edgec_pool_low(vector[2]) + x5 * edgec_pool_high(vector[2]);
             sum += x6 * edgec_pool_low(vector[3]) + x7 * edgec_pool_high(vector[3]);
             vector += GROUP / 2;
-            *out = sum;
-            out += ROW;
+            *to = sum;
+            to += ROW;
         }
-        #endif
+        out += SIZE * ROW;
     }
 }
 
@@ -83,10 +62,12 @@ static void pooled_conv_s8_0_row(const int8_t *x, int32_t low, int32_t channels,
     enum { HEIGHT = 5, STEP = 12, ROW = 5 * STEP };
     const int8_t *const a = (low >= 0 && low < HEIGHT) ? x + low * ROW : NULL;
     const int8_t *const b = NULL;
-    for (int32_t c = 0; c < 5; c++) {
+    const uint32_t *const sums = NULL;
+    for (int32_t next = 0; next < 5; next += 1) {
+        const int32_t c = next;
         const int32_t at = (c * 1 + (0)) * STEP;
-        pooled_conv_s8_0_responses(pool, NULL, zero_point,
-            (a != NULL) ? a + at : NULL, (b != NULL) ? b + at : NULL, channels, bits, row + 0 + c);
+        pooled_conv_s8_0_responses(pool, sums, zero_point, (a != NULL) ? a + at : a, (b != NULL) ? b + at : b,
+            STEP * 1, channels, bits, row + 0 + c);
     }
 }
 
@@ -124,7 +105,12 @@ static void pooled_conv_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const 
     uint32_t *const pool = (uint32_t *)(void *)(scratch + 1732);
     memcpy(pool, p.table, 96);
     const uint16_t *list = p.indices;
-    memset(sums, 0, 1600);
+    for (uint32_t *to = sums; to != sums + 400; to += 4) {
+        to[0] = 0x0U;
+        to[1] = 0x0U;
+        to[2] = 0x0U;
+        to[3] = 0x0U;
+    }
     for (int32_t first = 0; first < CHANNELS; first += CHUNK_CHANNELS) {
         const int32_t channels = (CHANNELS - first < CHUNK_CHANNELS) ? CHANNELS - first : CHUNK_CHANNELS;
         int32_t next = 0;
@@ -148,19 +134,22 @@ static void pooled_conv_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const 
     }
     for (int32_t pair = 0; pair < PAIRS; pair++) {
         const uint32_t *const row = sums + pair * SUMS;
-        {
-            const int32_t oy = pair;
-            for (int32_t o = 0; o < FILTERS; o++) {
-                const uint32_t *const words = row + o * PADDED_WIDTH;
-                const int32_t bias = p.bias[o];
-                const int32_t multiplier = p.multiplier[o];
-                int32_t at = oy * (OUT_WIDTH * FILTERS) + o;
-                for (int32_t ox = 0; ox < OUT_WIDTH; ox++, at += FILTERS) {
-                    const int32_t sum = (int32_t)words[ox];
-                    const int32_t acc = bias + sum * (1 << RESPONSE_SHIFT);
-                    const int8_t value = edgec_requantize_s8(acc, multiplier, SHIFT, p.y_zero_point, p.act_min, p.act_max);
-                    y[at] = value;
+        for (int32_t o = 0; o < FILTERS; o++) {
+            const uint32_t *words = row + o * PADDED_WIDTH;
+            const uint32_t *const end = words + OUT_WIDTH;
+            const int32_t bias = p.bias[o];
+            const int32_t multiplier = p.multiplier[o];
+            int8_t *to0 = y + (pair + 0 * PAIRS) * (OUT_WIDTH * FILTERS) + o;
+            while (words != end) {
+                {
+                    const uint32_t word = words[0];
+                    const int32_t acc0 = bias + (int32_t)word * (1 << RESPONSE_SHIFT);
+                    const int8_t code0 =
+                        edgec_requantize_s8(acc0, multiplier, SHIFT, p.y_zero_point, p.act_min, p.act_max);
+                    to0[0 * FILTERS] = code0;
                 }
+                words += 1;
+                to0 += 1 * FILTERS;
             }
         }
     }

@@ -35,6 +35,7 @@ typedef enum edgec_status {
 typedef enum edgec_dtype {
     EDGEC_INT8 = 0,
     EDGEC_INT32 = 1,
+    EDGEC_INT16 = 2,
 } edgec_dtype_t;
 
 /* Called after each step of a run: the step's number and its output tensor.  The tensor is valid

@@ -42,6 +42,23 @@ typedef struct edgec_pool_params {
     int8_t act_max;
 } edgec_pool_params_t;
 
+/* Convolutions and matrix products of a transformer: y = clamp(rescale(bias[o] + sum x * w,
+ * multiplier[o])), see requant16.h; shifts and bounds are compiled in. */
+typedef struct edgec_narrow_params {
+    const int8_t *weights;
+    const int32_t *bias;
+    const int16_t *multiplier;
+    int8_t x_zero_point; /* what padding holds */
+} edgec_narrow_params_t;
+
+/* The same with one multiplier, of (a - za) * (b - zb), of sums of them, or of x - za. */
+typedef struct edgec_single_params {
+    int32_t multiplier;
+    int32_t bias;
+    int8_t a_zero_point;
+    int8_t b_zero_point;
+} edgec_single_params_t;
+
 /* y = clamp(zy + requantize((a - za) * (b - zb), multiplier)). */
 typedef struct edgec_mul_params {
     int32_t multiplier;

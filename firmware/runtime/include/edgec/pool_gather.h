@@ -23,6 +23,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "edgec/math.h"
 
@@ -36,6 +37,33 @@ EDGEC_INLINE int32_t edgec_pool_lane(uint32_t word, int32_t lane) {
         return (int16_t)(uint16_t)word;
     }
     return (int32_t)(word + 0x8000U) >> 16;
+}
+
+/* Add `places` to the lists of all filters, each of so many entries; no sum is beyond 16 bits.
+ * With an even number two entries are added at a time: lists start at a multiple of four. */
+EDGEC_INLINE void edgec_pool_add_places(uint16_t *list, const uint16_t *places, int32_t entries,
+                                        int32_t filters) {
+    const uint16_t *const end = list + filters * entries;
+#if defined(__GNUC__)
+    if (entries % 2 == 0) {
+        for (int32_t n = 0; n < entries; n += 2) {
+            const uint32_t both = places[n] | (uint32_t)places[n + 1] << 16;
+            for (uint16_t *at = list + n; at < end; at += entries) {
+                void *const pair = __builtin_assume_aligned(at, 4);
+                uint32_t word;
+                memcpy(&word, pair, sizeof word);
+                word += both;
+                memcpy(pair, &word, sizeof word);
+            }
+        }
+        return;
+    }
+#endif
+    for (int32_t n = 0; n < entries; n++) {
+        for (uint16_t *at = list + n; at < end; at += entries) {
+            *at = (uint16_t)(*at + places[n]);
+        }
+    }
 }
 
 #if defined(__GNUC__) && defined(__thumb2__) && defined(__ARM_ARCH_PROFILE) &&                     \

@@ -1,0 +1,121 @@
+"""What pools cost in accuracy and save in bytes: float, int8, pooled at 8 and 4 bits.
+
+    python benchmarks/pool_accuracy.py ../networks/resnet8_cifar10.onnx            # validation
+    python benchmarks/pool_accuracy.py ../networks/*_cifar10.onnx --split test
+
+MODEL.pool.onnx beside a model is measured if it is there (`edgec compress --train` wrote it); else,
+or with --after-training, the model is compressed here, without labels.  Models are classifiers of
+CIFAR-10 that take [1, 3, 32, 32] normalised or [1, 32, 32, 3] pixels.  Integers are those of the
+numpy reference, which the firmware equals.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from shared_data import Split, cifar_part, normalised_pixels
+
+from edgec.accuracy import Accuracy, LabelledData, measured
+from edgec.compression import SUFFIX
+from edgec.dtypes import Array
+from edgec.integer import RealModel, graph_side, input_specs, real_model
+from edgec.options import CompileOptions, PoolingOptions, no_progress
+from edgec.weightpool import StoredSizes, compress_graph, stored_sizes
+
+FILES = {"validation": "cifar10_train_1", "test": "cifar10_test_5000"}
+IMAGES = 5000
+COLUMNS = (
+    f"{'network':24s} {'made':>15s} {'images':>6s} {'float':>6s} {'int8':>6s} {'8 bits':>6s} "
+    f"{'4 bits':>6s}  {'int8 weights':>12s} {'stored':>9s} {'ratio':>6s} {'like for like':>13s}"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One network.
+
+    Attributes:
+        made: how its pool was made.
+        accuracy: of the network before and after.
+        sizes: of the pooled one.
+    """
+
+    network: str
+    made: str
+    accuracy: Accuracy
+    sizes: StoredSizes
+
+    def text(self) -> str:
+        """A line of the table."""
+        found, sizes = self.accuracy, self.sizes
+        shares = " ".join(f"{100 * each:6.2f}" for each in (found.real, found.int8, *found.pooled))
+        ratio = sizes.int8_weights / sizes.pooled_bytes
+        return (
+            f"{self.network:24s} {self.made:>15s} {found.n:6d} {shares}  "
+            f"{sizes.int8_weights:12,d} {sizes.pooled_bytes:9,d} {ratio:5.2f}x "
+            f"{sizes.compression:12.2f}x"
+        )
+
+
+def samples(model: RealModel, images: Split) -> dict[str, Array]:
+    """Images as a graph takes them."""
+    (spec,) = input_specs(model.imported)
+    x = normalised_pixels(images.x) if spec.shape[1] == 3 else images.x.astype(np.float32)
+    return graph_side(model.imported, model.graph, {spec.name: x})
+
+
+def row(path: Path, args: argparse.Namespace) -> Row:
+    """Measure one network."""
+    data = args.shared / "data"
+    model = real_model(path, None, CompileOptions())
+    calibration = samples(model, cifar_part(data, "cifar10_train_0", args.calibration))
+    images = cifar_part(data, FILES[args.split], args.limit)
+    assert images.y is not None
+    file = path.with_name(path.name.removesuffix(".onnx") + SUFFIX)
+    if file.is_file() and not args.after_training:
+        graph, made = real_model(file, None, CompileOptions()).graph, "file"
+    else:
+        options = PoolingOptions(size=args.pool_size)
+        graph, _ = compress_graph(model.graph, calibration, options)
+        made = "after training"
+    accuracy = measured(
+        RealModel(model.imported, model.graph, calibration, ()),
+        RealModel(model.imported, graph, calibration, ()),
+        LabelledData(samples(model, images), images.y),
+        CompileOptions(),
+        no_progress,
+    )
+    return Row(path.name.removesuffix(".onnx"), made, accuracy, stored_sizes(graph, signed=False))
+
+
+def main() -> None:
+    """Command line."""
+    root = Path(__file__).resolve().parents[1]
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("models", type=Path, nargs="+")
+    parser.add_argument("--split", choices=tuple(FILES), default="validation")
+    parser.add_argument("--limit", type=int, default=IMAGES, help="the first images only")
+    parser.add_argument("--calibration", type=int, default=256, help="images, of training")
+    parser.add_argument("--pool-size", type=int, default=PoolingOptions().size)
+    parser.add_argument("--after-training", action="store_true")
+    parser.add_argument("--shared", type=Path, default=root.parent / "shared")
+    args = parser.parse_args()
+    print(COLUMNS)
+    for path in args.models:
+        if not path.name.endswith(SUFFIX):
+            print(row(path, args).text(), flush=True)
+    print(
+        "\nAccuracy in percent; 8 and 4 bits: pooled, width of the activations of pooled layers. "
+        "Stored: packed\nindices, pool, weights that stay int8, and for each output channel a bias "
+        "and a multiplier of 32 bits (the\nscale is in it).  Ratio: int8 weights alone over all "
+        "that; like for like: biases and multipliers on both sides."
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,281 @@
+"""Integer operators of transformers: 32 bits from end to end.
+
+A graph that holds one of these operators uses them for all of its layers: its requantization is
+`Rescale16x15`, never the 31-bit multiplier of `ir.qops`.  Of `ir.qops` it may hold only operators
+without that multiplier: QAdd, QLut, QMaxPool, QReshape, QTranspose, QSlice, QConcat, QPad,
+QResizeNearest, QResizeLinear, QArgMax.  Those that move codes also move int16.
+
+Notation as in `ir.qops`.  Every product, sum, shift and rounding addition below is one of 32-bit
+integers and stays within +-(2^31 - 1) for any input; ``>>`` is arithmetic (floor).
+``quant.intervals`` proves it for each operator of a graph, `interp` checks it while it runs.
+``sat16(v) = min(max(v, -32768), 32767)``; ``bitlen(v)`` is the number of bits of v >= 0, 0 for 0.
+
+The *stream* is the tensor that the residual additions carry along: int16, zero point 0, one scale
+for all of it, so that an addition needs no rescaling.
+
+An int8 value between two operators here may be quantized per channel of its last axis (scale and
+zero point): factors folded into the weights around it.  Its readers take raw codes, the zero points
+are in their biases.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from edgec.dtypes import DType
+from edgec.ir.ops import Pads2D, Pair, ReduceKind
+
+TABLE_SIZE = 1024
+"""Entries of the table of an element function fused into a requantization."""
+ATTENTION_SHIFT = 21
+"""Right shift of the normalised output of attention."""
+DISTANCE_BITS = 11
+"""Fraction bits of a distance in octaves."""
+DISTANCE_SHIFT = 15
+"""Right shift of a logit's distance times its multiplier."""
+HEAD_COLUMNS = 4
+"""Columns of the parameters of attention heads."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rescale16x15:
+    """Requantization by a 16 by 15 bit product.
+
+    ``a = sat16(rshr(acc, pre_shift))``; ``y = min(max(rshr(a * multiplier, shift), low), high)``.
+
+    There is no zero point to add: the accumulator's bias holds it.
+
+    Bounds: ``|acc| + 2**(pre_shift-1) < 2**31``, 0 <= pre_shift <= 16; |multiplier| <= 32767, so
+    |a * multiplier| < 2^30; 1 <= shift <= 30.  Source: ../shared/kernels.md, section 4.
+
+    Attributes:
+        pre_shift: p.
+        shift: s.
+        low, high: bounds of y, within `dtype`.
+        dtype: INT8 or INT16.
+    """
+
+    pre_shift: int
+    shift: int
+    low: int
+    high: int
+    dtype: DType = DType.INT8
+
+
+@dataclass(frozen=True, slots=True)
+class QGemm16x15:
+    """x int8 [..., K], weight int8 const [N, K], bias int32 const [N], multiplier int16 const [N],
+    table int8 const [1024] (only with `table`), residual int16 [..., N] (only with `residual`;
+    value or constant); y [..., N].
+
+    ``acc = bias[n] + sum_k x * weight[n, k]``: raw codes, the zero points of x are in the bias.
+
+    * plain: ``y = output(acc)``.
+    * table: the output has low = -512, high = 511; ``y = table[output(acc) + 512]``, int8.
+    * residual: y int16 is ``min(max(rshr(a * multiplier[n], shift) + residual, low), high)``.
+
+    Never both of table and residual.
+    """
+
+    output: Rescale16x15
+    table: bool = False
+    residual: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class QConv16x15:
+    """x int8 [N, H, W, I], weight int8 const [O, KH, KW, I/group], then as `QGemm16x15`; residual
+    int16 [N, OH, OW, O].
+
+    ``acc = bias[o] + sum (x - zx) * weight`` over the taps inside the image, x quantized per
+    tensor.
+    """
+
+    strides: Pair
+    pads: Pads2D
+    dilations: Pair
+    group: int
+    output: Rescale16x15
+    table: bool = False
+    residual: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class QMatMul16x15:
+    """a int8 [..., M, K], b int8 [..., K, N] (transpose_a, transpose_b as `ops.MatMul`), leading
+    axes broadcast; y [..., M, N].
+
+    ``y = output(bias + sum_k (a - za) * (b - zb))`` with one multiplier; both per tensor.
+    """
+
+    output: Rescale16x15
+    multiplier: int
+    bias: int = 0
+    transpose_a: bool = False
+    transpose_b: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class QMul16x15:
+    """a, b int8 with numpy broadcasting (constants are int8 with quant), per tensor.
+
+    ``y = output(bias + (a - za) * (b - zb))`` with one multiplier.
+    """
+
+    output: Rescale16x15
+    multiplier: int
+    bias: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class QReduce16x15:
+    """x int8 or int16, over `axes`, per tensor; MEAN or SUM.
+
+    ``y = output(bias + sum (x - zx))`` with one multiplier.
+    """
+
+    kind: ReduceKind
+    axes: tuple[int, ...]
+    keepdims: bool
+    output: Rescale16x15
+    multiplier: int
+    bias: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class QRescale16x15:
+    """x int8 or int16, raw codes: ``y = output(bias + x)`` with one multiplier.
+
+    Between the stream and an int8 tensor, in either direction.
+    """
+
+    output: Rescale16x15
+    multiplier: int
+    bias: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class QAdd16:
+    """a, b int16 with numpy broadcasting (a constant is int16 with quant), all three of one scale:
+    ``y = sat16(a + b)``.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class QEmbedding:
+    """ids int32 [...], table int8 or int16 const [V, C]; y int16 [..., C].
+
+    ``y = sat16(table[min(max(id, 0), V-1), c] * multiplier)``, 1 <= multiplier <= 32767.
+    """
+
+    multiplier: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class QNorm:
+    """LayerNormalization (`centred`) or RMSNormalization over the last axis.
+
+    x int16 [..., C], zero point 0; gamma int16 const [C], beta int32 const [C]; y int8 or int16
+    [..., C].  2 <= C <= 32767.  A row of x at a time:
+
+        total = sum_c x[c]
+        w[c]  = C * x[c] - total                        (RMS: w[c] = x[c])
+        m     = bitlen(max_c (w[c] ^ (w[c] >> 31)))     so that -2^m <= w[c] < 2^m
+        q     = max(m - 15, 0)
+        p     = max(m - 15 + square_shift, least_shift)
+        S     = sum_c rshr(w[c], p)**2                  <= 2^30
+        e     = rshr(epsilon, 2 * (p - least_shift))    (0 where that shift is above 30)
+        T     = max(S + e, 1)                           < 2^31
+        j     = the greatest j >= 0 with T * 4**j < 2^31
+        r     = the integer nearest to sqrt(T * 4**j)   23170 <= r <= 46341
+        R     = (2^30 + r // 2) // r                    23170 <= R <= 46342
+        s     = 15 - j + p - q                          0 <= s <= 30
+        half  = (2**(s-1) if s > 0 else 0) + (R >> 1 if q > 0 else 0)
+        v[c]  = w[c] >> q                               -32768 <= v <= 32767
+        u[c]  = (v[c] * R + half) >> s                  |u| <= 33280: u / 2^15 = w / sqrt(sum w**2)
+        y[c]  = min(max((u[c] * gamma[c] + beta[c]) >> shift, low), high)
+
+    ``square_shift = ceil(log2(C) / 2)``.  sqrt(C) is in gamma; beta holds the zero point and the
+    half of its rounding.  ``C * x - total`` is the exact centred value times C, whatever C.  (v is
+    a floor; the R >> 1 puts it back to the middle.)
+
+    Bounds: |w| <= 65535 * C; |v * R| + half < 2^31; |u * gamma| + |beta| < 2^31.
+
+    Attributes:
+        centred: subtract the mean.
+        epsilon: the epsilon of the variance in units of S at p = least_shift; 0..2^29.
+        least_shift: 0..15.
+        square_shift: see above.
+        shift: 1..30.
+        low, high: bounds of y, within `dtype`.
+        dtype: INT8 or INT16.
+    """
+
+    centred: bool
+    epsilon: int
+    least_shift: int
+    square_shift: int
+    shift: int
+    low: int
+    high: int
+    dtype: DType = DType.INT8
+
+
+@dataclass(frozen=True, slots=True)
+class QAttention:
+    """Softmax attention, token-major, heads side by side; one query row of a head at a time.
+
+    q int8 [..., N, CQ] (value or constant), k int8 [..., M, CK], v int8 [..., M, CV], heads int32
+    const [heads, 4], keys int32 [..., M] (only with `keys`); y int8 [..., N, heads*value_width].
+    Leading axes of q, k, v are equal.  q, k and v may be columns of one tensor: head h reads
+
+        q[i, q_start + h*width + d], k[j, k_start + h*width + d], v[j, v_start + h*value_width + e]
+
+    with d < width, e < value_width.  Raw codes; q and v have zero point 0 there, that of k cancels.
+    Columns of heads: (distance_multiplier, distance_limit, numerator, output_shift).  For a row i
+    of head h, over the keys j (with `keys`: only those whose entry is not 0):
+
+        L[j] = sum_d q * k
+        D[j] = min(max_j L[j] - L[j], distance_limit)
+        t    = rshr(D[j] * distance_multiplier, 15)          octaves, Q5.11
+        i, f = (t & 2047) >> 6, t & 63
+        c    = EXP[i] - rshr((EXP[i] - EXP[i + 1]) * f, 6)
+        E[j] = rshr(c, (t >> 11) + 15 - exp_bits)            0 <= E < 2^exp_bits + 1
+        S    = sum_j E[j]
+        A[e] = sum_j E[j] * v                                |A| <= 128 * S
+
+    with ``EXP[i] = round(32767 * 2**(-i/32))``, 33 entries.  Then one division a row:
+
+        x    = bitlen(S) - 1                                 2^x <= S < 2^(x+1)
+        B    = S >> (x - 15) if x >= 15 else S << (15 - x)   2^15 <= B < 2^16
+        R    = (numerator + B // 2) // B                     2^13 <= R <= 2^15
+        a[e] = sat16(rshr(A[e], x - 15 + output_shift))
+        y[e] = min(max(rshr(a[e] * R, 21), -128), 127)
+
+    A row without any key gives 0.  Both operands of E * v fit int16 (E <= 32767).
+
+    With kappa = octaves a logit unit, at most 8: distance_multiplier = kappa * 2^26,
+    distance_limit the least distance of exp_bits + 1.6 octaves or more, at most 2*128*128*width.
+    With c = scale of v over scale of y: 1/8 <= c < 32, output_shift = 8 - floor(log2 c), numerator
+    = c * 2^(21 + output_shift), in [2^29, 2^30).
+
+    Bounds: 128*128*width < 2^30; distance_limit * distance_multiplier + 2^14 < 2^31; exp_bits is 15
+    for M <= 511, 14 for M <= 1023, 13 for M <= 2047, 12 for M <= 4095; then |A| +
+    2^(x-16+output_shift) < 2^31.
+    """
+
+    heads: int
+    width: int
+    value_width: int
+    q_start: int
+    k_start: int
+    v_start: int
+    exp_bits: int
+    keys: bool = False
+
+
+TRANSFORMER = (
+    *(QGemm16x15, QConv16x15, QMatMul16x15, QMul16x15, QReduce16x15, QRescale16x15),
+    *(QAdd16, QEmbedding, QNorm, QAttention),
+)
+"""Every operator of this module."""

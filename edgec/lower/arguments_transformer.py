@@ -1,0 +1,92 @@
+"""What the kernels of a transformer's operators are called with."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from edgec.dtypes import Array, frozen
+from edgec.errors import InternalError
+from edgec.fixedpoint import INT32_MAX, INT32_MIN
+from edgec.ir import qops_transformer as qt
+from edgec.ir.graph import Graph, Node
+from edgec.lower.arguments import ConstantPool
+from edgec.lower.dense_weights import flipped_quads, interleaved
+from edgec.lower.params import AttentionParams, NarrowParams, NormParams, Params, SingleParams
+from edgec.lower.spec import DenseDsp, DenseQuads, Depthwise, KernelSpec
+
+
+def transformer_params(
+    graph: Graph, node: Node, spec: KernelSpec, pool: ConstantPool
+) -> tuple[Params, ...]:
+    """The argument structs of one call of an operator of `ir.qops_transformer`.
+
+    Raises:
+        InternalError: an accumulator can overflow, which the quantizer has excluded.
+    """
+    attrs = node.attrs
+    match attrs:
+        case qt.QGemm16x15() | qt.QConv16x15():
+            return (_weighted(graph, node, spec, pool),)
+        case qt.QMatMul16x15() | qt.QMul16x15():
+            zero_points = [_zero_point(graph, name) for name in node.inputs]
+            return (SingleParams(attrs.multiplier, _with_half(attrs, node), *zero_points),)
+        case qt.QReduce16x15():
+            zero_point = _zero_point(graph, node.inputs[0])
+            return (SingleParams(attrs.multiplier, _with_half(attrs, node), zero_point),)
+        case qt.QRescale16x15():
+            return (SingleParams(attrs.multiplier, _with_half(attrs, node)),)
+        case qt.QNorm():
+            gamma, beta = (graph.constants[name].array for name in node.inputs[1:])
+            references = pool.add("gamma", gamma), pool.add("beta", beta)
+            return (NormParams(*references, attrs.epsilon, attrs.least_shift),)
+        case qt.QAttention():
+            heads = graph.constants[node.inputs[3]].array
+            return (AttentionParams(pool.add("heads", heads)),)
+        case _:
+            return ()
+
+
+def _weighted(graph: Graph, node: Node, spec: KernelSpec, pool: ConstantPool) -> NarrowParams:
+    attrs: qt.QGemm16x15 | qt.QConv16x15 = node.attrs
+    weights, bias, multiplier = (graph.constants[name].array for name in node.inputs[1:4])
+    x_zero_point = 0
+    if isinstance(attrs, qt.QConv16x15):
+        x_zero_point = _zero_point(graph, node.inputs[0])
+    folded = bias.astype(np.int64) + half_step(attrs.output.pre_shift)
+    if not isinstance(spec, Depthwise):
+        # These kernels sum up x * w, not (x - zx) * w; padding holds zx.
+        rows = weights.astype(np.int64).reshape(weights.shape[0], -1)
+        folded -= x_zero_point * rows.sum(axis=1)
+    if isinstance(spec, DenseDsp):
+        weights = interleaved(weights)
+    if isinstance(spec, DenseQuads):
+        weights = flipped_quads(weights)
+    return NarrowParams(
+        weights=pool.add("weights", weights),
+        bias=pool.add("bias", _int32(folded, node)),
+        multiplier=pool.add("multipliers", multiplier),
+        x_zero_point=x_zero_point,
+    )
+
+
+def half_step(shift: int) -> int:
+    """The addend of a right shift that rounds half up."""
+    return 1 << (shift - 1) if shift else 0
+
+
+def _with_half(attrs: qt.QMatMul16x15 | qt.QRescale16x15, node: Node) -> int:
+    """The bias of an operator with one multiplier, with the half step of its first shift."""
+    bias = np.array(attrs.bias + half_step(attrs.output.pre_shift), np.int64)
+    return int(_int32(bias, node))
+
+
+def _int32(values: Array, node: Node) -> Array:
+    if np.any((values < INT32_MIN) | (values > INT32_MAX)):
+        raise InternalError("an accumulator can overflow 32 bits", where=node.name)
+    return frozen(values, np.int32)
+
+
+def _zero_point(graph: Graph, name: str) -> int:
+    """Of a tensor; 0 where it is quantized per channel, whose readers take raw codes."""
+    quant = graph.quant(name)
+    return quant.tensor_zero_point if quant.axis is None else 0

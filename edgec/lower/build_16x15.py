@@ -1,0 +1,121 @@
+"""Specifications of a transformer's kernels that end in 16 by 15 bits, from nodes of the graph."""
+
+from __future__ import annotations
+
+import math
+
+from edgec.dtypes import DType
+from edgec.ir import qops_transformer as qt
+from edgec.ir.graph import Graph, Node
+from edgec.lower.build import broadcast_loops, conv_window
+from edgec.lower.loops import broadcast_strides, merge_loops, strides_of
+from edgec.lower.spec import (
+    Conv2D,
+    Depthwise,
+    Gemm,
+    Loop,
+    MatMul,
+    NarrowMul,
+    NarrowReduce,
+    Rescale,
+    StreamAdd,
+)
+from edgec.lower.spec_narrow import Narrow
+
+
+def narrow_of(attrs: qt.QGemm16x15 | qt.QConv16x15) -> Narrow:
+    """How a layer with weights ends."""
+    return Narrow(attrs.output, attrs.table, attrs.residual)
+
+
+def gemm(graph: Graph, node: Node) -> Gemm:
+    """`Gemm` of a QGemm16x15."""
+    narrow = narrow_of(node.attrs)
+    units, depth = graph.shape(node.inputs[1])
+    rows = math.prod(graph.shape(node.inputs[0])[:-1])
+    return Gemm(rows, depth, units, narrow.output.shift, narrow=narrow)
+
+
+def gemm_of_conv(graph: Graph, node: Node) -> Gemm:
+    """`Gemm` of a pointwise or whole-image QConv16x15."""
+    narrow = narrow_of(node.attrs)
+    window = conv_window(graph, node)
+    units = graph.shape(node.inputs[1])[0]
+    depth = window.taps * window.channels
+    return Gemm(window.out_pixels, depth, units, narrow.output.shift, narrow=narrow)
+
+
+def depthwise(graph: Graph, node: Node) -> Depthwise:
+    """`Depthwise` of a QConv16x15."""
+    narrow = narrow_of(node.attrs)
+    window = conv_window(graph, node)
+    filters = graph.shape(node.inputs[1])[0]
+    return Depthwise(window, filters // window.channels, narrow.output.shift, narrow=narrow)
+
+
+def conv2d(graph: Graph, node: Node) -> Conv2D:
+    """`Conv2D` of a QConv16x15."""
+    attrs: qt.QConv16x15 = node.attrs
+    narrow = narrow_of(attrs)
+    filters = graph.shape(node.inputs[1])[0]
+    window = conv_window(graph, node)
+    return Conv2D(window, filters, attrs.group, narrow.output.shift, narrow=narrow)
+
+
+def rescale(graph: Graph, node: Node) -> Rescale:
+    """`Rescale` of a QRescale16x15."""
+    x = node.inputs[0]
+    return Rescale(math.prod(graph.shape(x)), _dtype(graph, x), Narrow(node.attrs.output))
+
+
+def mul(graph: Graph, node: Node) -> NarrowMul:
+    """`NarrowMul` of a QMul16x15."""
+    return NarrowMul(broadcast_loops(graph, node), Narrow(node.attrs.output))
+
+
+def reduce(graph: Graph, node: Node) -> NarrowReduce:
+    """`NarrowReduce` of a QReduce16x15."""
+    attrs: qt.QReduce16x15 = node.attrs
+    x = node.inputs[0]
+    shape = graph.shape(x)
+    loops = [Loop(n, (s,)) for n, s in zip(shape, strides_of(shape), strict=True)]
+    kept = [loop for axis, loop in enumerate(loops) if axis not in attrs.axes]
+    reduced = [loop for axis, loop in enumerate(loops) if axis in attrs.axes]
+    narrow = Narrow(attrs.output)
+    return NarrowReduce(_dtype(graph, x), merge_loops(kept), merge_loops(reduced), narrow)
+
+
+def matmul(graph: Graph, node: Node) -> MatMul:
+    """`MatMul` of a QMatMul16x15."""
+    attrs: qt.QMatMul16x15 = node.attrs
+    a, b = (graph.shape(name) for name in node.inputs)
+    *lead, rows, columns = graph.shape(node.output)
+    depth = a[-2] if attrs.transpose_a else a[-1]
+    left, right = (_pairs(shape, lead) for shape in (a, b))
+    outer = [Loop(n, (p, q)) for n, p, q in zip(lead, left, right, strict=True)]
+    return MatMul(
+        outer=merge_loops(outer) if outer else (Loop(1, (0, 0)),),
+        rows=rows,
+        depth=depth,
+        columns=columns,
+        a_strides=(1, rows) if attrs.transpose_a else (depth, 1),
+        b_strides=(1, depth) if attrs.transpose_b else (columns, 1),
+        narrow=Narrow(attrs.output),
+    )
+
+
+def _pairs(shape: tuple[int, ...], lead: list[int]) -> tuple[int, ...]:
+    """Strides of the leading axes of a matrix product's operand, over those of the output."""
+    own = broadcast_strides(shape, (*lead, *shape[-2:]))
+    return own[: len(lead)]
+
+
+def stream_add(graph: Graph, node: Node) -> StreamAdd:
+    """`StreamAdd` of a QAdd16."""
+    return StreamAdd(broadcast_loops(graph, node))
+
+
+
+
+def _dtype(graph: Graph, name: str) -> DType:
+    return graph.constants[name].dtype if graph.is_constant(name) else graph.values[name].dtype

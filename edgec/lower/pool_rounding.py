@@ -1,0 +1,98 @@
+"""What rounding of responses does to a layer's outputs, and how much of it is acceptable.
+
+Responses are multiples of the step g = 2^(8 - bits) of an activation, and rounding them by k bits
+leaves one of 2^k / g remainders, all about equally likely.  Their mean is not zero, because ties
+are rounded up: a response is g / 2 too large on average.  With few bits that is several steps of
+an output, always in the same direction; so the bias of a layer is made smaller by it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from edgec.dtypes import Array, frozen
+from edgec.ir.graph import Graph, GraphBuilder, Node
+from edgec.ir.pool_graph import pooled_nodes
+from edgec.ir.weighted import unpooled
+
+_STEPS_LIMIT = 2.0
+"""Steps of an output that rounding may add, as a standard deviation over the filters of a layer."""
+_SHARE_LIMIT = 0.5
+"""The same as a share of what rounding of the activations, to their width, does to an output."""
+
+
+def rounding_steps(graph: Graph, node: Node, shift: int) -> float:
+    """Standard deviation, in output steps, of what rounded responses add to an output.
+
+    Args:
+        graph: INTEGER stage.
+        node: pooled.
+        shift: k of `Pooling`.
+    """
+    step = _step(node)
+    if 2**shift <= step:
+        return 0.0
+    look_ups = graph.constants[node.inputs[2]].array[0].size
+    variance = look_ups * (4.0**shift - step**2) / 12
+    return _rms(_gains(graph, node)) * math.sqrt(variance)
+
+
+def rounds_too_much(graph: Graph, node: Node, shift: int) -> bool:
+    """Whether a response shift would cost accuracy that is worth more than its speed."""
+    steps = rounding_steps(graph, node, shift)
+    return steps > max(_STEPS_LIMIT, _SHARE_LIMIT * _activation_steps(graph, node))
+
+
+def with_rounding(graph: Graph, shifts: Mapping[str, int]) -> Graph:
+    """The graph that rounds responses, and what it adds on average taken out of the biases.
+
+    Args:
+        graph: INTEGER stage, responses unscaled.
+        shifts: k by name of the node, for every pooled node.
+    """
+    builder = GraphBuilder.of(graph)
+    for node in pooled_nodes(graph):
+        shift = shifts[node.name]
+        pooling = replace(node.attrs.pooling, response_shift=shift)
+        excess = _mean_excess(graph, node, shift)
+        inputs = node.inputs
+        if excess:
+            bias = graph.constants[inputs[3]].array.astype(np.int64) - excess
+            stem = f"{node.name}/bias"
+            inputs = (*inputs[:3], builder.constant(stem, frozen(bias, np.int32)), *inputs[4:])
+        builder.put(replace(node, attrs=replace(node.attrs, pooling=pooling), inputs=inputs))
+    return builder.build()
+
+
+def _mean_excess(graph: Graph, node: Node, shift: int) -> int:
+    """What rounding adds to a sum of responses on average."""
+    step = _step(node)
+    return graph.constants[node.inputs[2]].array[0].size * step // 2 if 2**shift > step else 0
+
+
+def _activation_steps(graph: Graph, node: Node) -> float:
+    """Standard deviation of an output's error, in output steps, from rounding to so many bits."""
+    pool, indices = (graph.constants[name].array for name in node.inputs[1:3])
+    energy = np.square(pool.astype(np.float64)).sum(axis=1)[indices]
+    per_filter = energy.reshape(len(indices), -1).sum(axis=1)
+    deviation = _step(node) * np.sqrt(per_filter / 12)
+    return _rms(_gains(graph, node) * deviation)
+
+
+def _step(node: Node) -> int:
+    bits: int = node.attrs.pooling.activation_bits
+    return 1 << (8 - bits)
+
+
+def _gains(graph: Graph, node: Node) -> Array:
+    """Output steps of one step of the accumulator, float64 [O]."""
+    multiplier = graph.constants[node.inputs[4]].array.astype(np.float64)
+    return np.asarray(multiplier / 2.0 ** unpooled(node.attrs).shift)
+
+
+def _rms(values: Array) -> float:
+    return float(np.sqrt(np.square(values).mean()))

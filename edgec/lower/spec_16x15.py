@@ -1,0 +1,134 @@
+"""Specifications of a transformer's kernels without weights that end in `spec_narrow.Narrow`."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import ClassVar
+
+from edgec.dtypes import DType
+from edgec.lower.spec_base import Loop, Plain
+from edgec.lower.spec_narrow import Narrow, stored_type
+
+
+@dataclass(frozen=True, slots=True)
+class Rescale(Plain):
+    """Requantization of single elements.
+
+    Attributes:
+        count: elements.
+        dtype: of x, INT8 or INT16.
+        narrow: how an element is stored.
+    """
+
+    family: ClassVar[str] = "rescale"
+    count: int
+    dtype: DType
+    narrow: Narrow
+
+    @property
+    def x_type(self) -> str:
+        """C type of an element of x."""
+        return stored_type(self.dtype)
+
+    def describe(self) -> str:
+        """What the function computes, in words."""
+        return f"Rescaling of {self.count} elements from {self.dtype.value}"
+
+
+@dataclass(frozen=True, slots=True)
+class NarrowMul(Plain):
+    """Product of two int8 tensors with broadcasting; y is written in raster order.
+
+    Attributes:
+        loops: strides of a and b; y is contiguous.
+        narrow: how a product is stored.
+    """
+
+    family: ClassVar[str] = "narrow_mul"
+    loops: tuple[Loop, ...]
+    narrow: Narrow
+
+    def describe(self) -> str:
+        """What the function computes, in words."""
+        return f"Product of two tensors, {math.prod(loop.size for loop in self.loops)} elements"
+
+
+@dataclass(frozen=True, slots=True)
+class NarrowReduce(Plain):
+    """Mean or sum over some axes; y is written in raster order.
+
+    Attributes:
+        dtype: of x, INT8 or INT16.
+        kept: loops over y, with strides of x.
+        reduced: loops over what is summed up, with strides of x.
+        narrow: how a sum is stored.
+    """
+
+    family: ClassVar[str] = "narrow_reduce"
+    dtype: DType
+    kept: tuple[Loop, ...]
+    reduced: tuple[Loop, ...]
+    narrow: Narrow
+
+    @property
+    def x_type(self) -> str:
+        """C type of an element of x."""
+        return stored_type(self.dtype)
+
+    def describe(self) -> str:
+        """What the function computes, in words."""
+        terms = math.prod(loop.size for loop in self.reduced)
+        outputs = math.prod(loop.size for loop in self.kept)
+        return f"Sum of {terms} elements of {self.dtype.value}, {outputs} times"
+
+
+@dataclass(frozen=True, slots=True)
+class MatMul:
+    """Products of pairs of int8 matrices; y is written in raster order.
+
+    Attributes:
+        outer: loops over the pairs, with strides of a and b.
+        rows, depth, columns: of one pair.
+        a_strides: elements of a between rows and along the depth.
+        b_strides: elements of b along the depth and between columns.
+        narrow: how a sum is stored.
+    """
+
+    family: ClassVar[str] = "matmul"
+    outer: tuple[Loop, ...]
+    rows: int
+    depth: int
+    columns: int
+    a_strides: tuple[int, int]
+    b_strides: tuple[int, int]
+    narrow: Narrow
+
+    @property
+    def scratch_bytes(self) -> int:
+        """None."""
+        return 0
+
+    @property
+    def macs(self) -> int:
+        """Multiply-accumulates of one call."""
+        pairs = math.prod(loop.size for loop in self.outer)
+        return pairs * self.rows * self.depth * self.columns
+
+    def describe(self) -> str:
+        """What the function computes, in words."""
+        pairs = math.prod(loop.size for loop in self.outer)
+        return f"{pairs} matrix products [{self.rows}, {self.depth}] by {self.columns} columns"
+
+
+@dataclass(frozen=True, slots=True)
+class StreamAdd(Plain):
+    """Sum of two int16 tensors with broadcasting, saturated; y is written in raster order."""
+
+    family: ClassVar[str] = "stream_add"
+    loops: tuple[Loop, ...]
+
+    def describe(self) -> str:
+        """What the function computes, in words."""
+        count = math.prod(loop.size for loop in self.loops)
+        return f"Sum of two int16 tensors, {count} elements"

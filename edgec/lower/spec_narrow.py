@@ -1,0 +1,57 @@
+"""How a kernel ends in a transformer's arithmetic: requantization by 16 by 15 bits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from edgec.dtypes import DType
+from edgec.ir.qops_transformer import Rescale16x15
+
+_BITS: Mapping[tuple[int, int], int] = MappingProxyType(
+    {(-128, 127): 8, (-127, 127): 8, (-512, 511): 10, (-32768, 32767): 16}
+)
+"""Bits by bounds: those of one instruction, and -127, which a second one makes of -128."""
+
+
+@dataclass(frozen=True, slots=True)
+class Narrow:
+    """The end of a kernel: `ir.qops_transformer.Rescale16x15`, then a table or a residual.
+
+    Attributes:
+        output: shifts and bounds; all of them are compiled in.
+        table: outputs are looked up.
+        residual: int16 is added before the bounds.
+    """
+
+    output: Rescale16x15
+    table: bool = False
+    residual: bool = False
+
+    @property
+    def out_bytes(self) -> int:
+        """Bytes of an output."""
+        return self.output.dtype.size_bytes
+
+    @property
+    def saturated_bits(self) -> int:
+        """Bits to which an output is limited before anything else; 0: bounds come later."""
+        bounds = (self.output.low, self.output.high)
+        return 0 if self.residual else _BITS.get(bounds, 0)
+
+    @property
+    def is_saturated(self) -> bool:
+        """`saturated_bits` are all of the bounds."""
+        bits = self.saturated_bits
+        return bits > 0 and self.output.low == -(1 << (bits - 1))
+
+    @property
+    def c_type(self) -> str:
+        """Of an output."""
+        return stored_type(self.output.dtype)
+
+
+def stored_type(dtype: DType) -> str:
+    """The C type of elements in the arena."""
+    return f"edgec_s{8 * dtype.size_bytes}_t" if dtype is not DType.INT8 else "int8_t"

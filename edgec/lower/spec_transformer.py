@@ -1,0 +1,189 @@
+"""Specifications of the kernels that only transformers have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from edgec.dtypes import DType
+from edgec.lower.dense_weights import QUAD
+from edgec.lower.spec_base import Plain
+from edgec.lower.spec_dense_quads import BLOCK_BYTES, unrolled
+from edgec.lower.spec_narrow import stored_type
+
+_WORD_BYTES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Norm(Plain):
+    """LayerNormalization or RMSNormalization: x int16 [rows, channels] in three passes a row.
+
+    Attributes:
+        rows, channels: shape.
+        centred: subtract the mean.
+        square_shift, shift, low, high: of `ir.qops_transformer.QNorm`.
+        dtype: of y, INT8 or INT16.
+    """
+
+    family: ClassVar[str] = "norm"
+    rows: int
+    channels: int
+    centred: bool
+    square_shift: int
+    shift: int
+    low: int
+    high: int
+    dtype: DType
+
+    @property
+    def y_type(self) -> str:
+        """C type of an element of y."""
+        return stored_type(self.dtype)
+
+    def describe(self) -> str:
+        """What the function computes, in words."""
+        kind = "Layer" if self.centred else "Root mean square"
+        return f"{kind} normalization of {self.rows} rows of {self.channels}"
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The columns of q, k or v that the heads of a layer read.
+
+    Attributes:
+        stride: elements between two tokens.
+        start: column of the first head.
+        width: columns of a head.
+    """
+
+    stride: int
+    start: int
+    width: int
+
+
+@dataclass(frozen=True, slots=True)
+class Attention:
+    """Softmax attention, row by row of a head: `ir.qops_transformer.QAttention`.
+
+    Attributes:
+        batch: leading axes.
+        queries, keys: tokens of q, and of k and v.
+        heads: side by side in the columns.
+        q, k, v: what of the tensors belongs to the heads.
+        exp_bits: bits of an exponential.
+        mask_stride: entries of the mask (int32) between two batches; keys whose entry is 0 take no
+            part.  None: there is no mask.
+    """
+
+    family: ClassVar[str] = "attention"
+    batch: int
+    queries: int
+    keys: int
+    heads: int
+    q: Columns
+    k: Columns
+    v: Columns
+    exp_bits: int
+    mask_stride: int | None
+
+    @property
+    def scratch_bytes(self) -> int:
+        """The logits of a row, which its exponentials overwrite."""
+        return self.keys * _WORD_BYTES
+
+    @property
+    def macs(self) -> int:
+        """Multiply-accumulates of one call."""
+        pairs = self.batch * self.heads * self.queries * self.keys
+        return pairs * (self.q.width + self.v.width)
+
+    def describe(self) -> str:
+        """What the function computes, in words."""
+        return f"Attention of {self.queries} queries to {self.keys} keys, {self.heads} heads"
+
+
+@dataclass(frozen=True, slots=True)
+class AttentionDsp(Attention):
+    """The same for cores with the DSP extension, four queries at a time: `edgec/quads.h`.
+
+    The width of heads is a multiple of 4, that of values of 2; there are two keys or more and no
+    mask; no code of q is -128.
+
+    Attributes:
+        dual_issue: the core issues a load together with a product.
+    """
+
+    family: ClassVar[str] = "attention_dsp"
+    dual_issue: bool = False
+
+    @property
+    def quads(self) -> int:
+        """Words of a query or key."""
+        return self.q.width // QUAD
+
+    @property
+    def unrolled(self) -> int:
+        """Words in one turn of the loop of logits."""
+        return unrolled(self.quads)
+
+    @property
+    def pairs(self) -> int:
+        """Pairs of keys; the last of an odd number begins a key earlier."""
+        return -(-self.keys // 2)
+
+    @property
+    def odd(self) -> int:
+        """1 for an odd number of keys."""
+        return self.keys % 2
+
+    @property
+    def value_loops(self) -> int:
+        """Turns of the loop of values, which takes four pairs."""
+        return (self.pairs - self.odd) // 4
+
+    @property
+    def logits_at(self) -> int:
+        """Place of the logits in scratch, in bytes, behind the widened queries."""
+        return (1 + self.quads) * BLOCK_BYTES
+
+    @property
+    def sums_at(self) -> int:
+        """Place of the sums of weighted values."""
+        return self.logits_at + self.pairs * BLOCK_BYTES
+
+    @property
+    def scratch_bytes(self) -> int:
+        """Four queries, their logits, and their sums."""
+        return self.sums_at + self.v.width // 2 * BLOCK_BYTES
+
+    def describe(self) -> str:
+        """What the function computes, in words."""
+        heads = f"{self.heads} heads, four queries at a time"
+        return f"Attention of {self.queries} queries to {self.keys} keys, {heads}"
+
+
+@dataclass(frozen=True, slots=True)
+class Embedding(Plain):
+    """Rows of a table by index: ids int32 [tokens], table [vocabulary, channels], y int16.
+
+    Attributes:
+        tokens, vocabulary, channels: shapes.
+        dtype: of the table, INT8 or INT16.
+        multiplier: of its entries.
+    """
+
+    family: ClassVar[str] = "embedding"
+    tokens: int
+    vocabulary: int
+    channels: int
+    dtype: DType
+    multiplier: int
+
+    @property
+    def table_type(self) -> str:
+        """C type of an entry of the table."""
+        return f"{self.dtype.value}_t"
+
+    def describe(self) -> str:
+        """What the function computes, in words."""
+        return f"{self.tokens} rows of a table [{self.vocabulary}, {self.channels}]"

@@ -1,0 +1,188 @@
+"""Conv and Gemm with what ends them, to `QConv16x15` and `QGemm16x15`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from edgec.dtypes import Array, DType
+from edgec.fixedpoint import INT8_MAX, INT8_MIN, quantize_array
+from edgec.ir import ops
+from edgec.ir import qops_transformer as qt
+from edgec.ir.fusion import act_bounds
+from edgec.ir.graph import Node
+from edgec.ir.qparams import QuantParams
+from edgec.quant.params import Range, real64
+from edgec.quant.tables import unary_function
+from edgec.quant.transformer.emitter import INT8_REACH, Emitter, per_channel
+from edgec.quant.transformer.layers import Layer
+from edgec.quant.transformer.search import coded
+from edgec.quant.transformer.weights import LayerCodes, Target, layer_codes
+
+_RAW_SPAN, _CENTRED_SPAN = 128, 256
+_BRANCH_ROOM = 4.0
+"""How far a branch may exceed its calibrated range before its 16 bits saturate."""
+_PRE_SHIFT_ERROR = 0.01
+_HUGE = 1e30
+_TABLE_MIDDLE = qt.TABLE_SIZE // 2
+_FLAT = 0.25
+"""A function that moves by less than this share of an output step counts as flat."""
+_GRID = 4096
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Ending:
+    """What a layer's accumulators become.
+
+    Attributes:
+        target: of the requantization.
+        dtype: of the output.
+        bounds: after the requantization.
+        extra: the constant or value that follows the multipliers: table or residual; or "".
+    """
+
+    target: Target
+    dtype: DType
+    bounds: tuple[int, int] | None = None
+    extra: str = ""
+
+
+def emit_layer(e: Emitter, layer: Layer) -> None:
+    """Add the integer operator of a layer."""
+    ending = _ending(e, layer)
+    codes = _codes(e, layer, ending)
+    output = e.output(codes.requant, ending.dtype, ending.bounds)
+    name, node = layer.node.name, layer.node
+    inputs = [
+        e.narrow(node.inputs[0]),
+        e.array(f"{name}_weight", codes.weight),
+        e.array(f"{name}_bias", codes.bias),
+        e.array(f"{name}_multiplier", codes.requant.multiplier),
+    ]
+    inputs += [ending.extra] if ending.extra else []
+    table = bool(ending.extra) and layer.add is None
+    attrs: qt.QConv16x15 | qt.QGemm16x15
+    if isinstance(node.attrs, ops.Conv):
+        a = node.attrs
+        shape = a.strides, a.pads, a.dilations, a.group
+        attrs = qt.QConv16x15(*shape, output, table, layer.add is not None)
+    else:
+        attrs = qt.QGemm16x15(output, table, layer.add is not None)
+    e.put(name, attrs, inputs, layer.output, ending.dtype, layer.nodes)
+
+
+def _codes(e: Emitter, layer: Layer, ending: _Ending) -> LayerCodes:
+    node = layer.node
+    weight = real64(e.graph.constants[node.inputs[1]])
+    bias_name = node.inputs[2] if len(node.inputs) > 2 else ""
+    bias = np.zeros(len(weight))
+    if bias_name:
+        bias = real64(e.graph.constants[bias_name]).reshape(-1)
+    quant = e.plan.codes[node.inputs[0]]
+    if isinstance(node.attrs, ops.Conv):
+        scaled = weight * quant.tensor_scale
+        return layer_codes(scaled, bias, ending.target, None, _CENTRED_SPAN, node.name)
+    scale, zero = per_channel(quant, weight.shape[1])
+    scaled = weight * scale
+    codes = layer_codes(scaled, bias, ending.target, zero, _RAW_SPAN, node.name)
+    if not e.correct_biases:
+        return codes
+    better = bias + _mean_error(e, node, weight, codes)
+    return layer_codes(scaled, better, ending.target, zero, _RAW_SPAN, node.name)
+
+
+def _mean_error(e: Emitter, node: Node, weight: Array, codes: LayerCodes) -> Array:
+    """Mean over the rows of float minus integer output of a Gemm; float64 [N].
+
+    Source: Nagel et al., ICCV 2019, section 4.2, with the float input of the layer.
+    """
+    rows = e.seen[node.inputs[0]].rows.astype(np.float64)
+    scale, zero = per_channel(e.plan.codes[node.inputs[0]], rows.shape[1])
+    found = coded(rows, scale, zero)
+    centred = (found.codes - zero).mean(axis=0)
+    return np.asarray(
+        weight @ rows.mean(axis=0) - codes.scale * (codes.weight.astype(np.float64) @ centred)
+    )
+
+
+# -- endings -------------------------------------------------------------------------------------
+
+
+def _ending(e: Emitter, layer: Layer) -> _Ending:
+    if layer.activation is not None and isinstance(layer.activation.attrs, ops.Unary):
+        return _table_ending(e, layer)
+    if e.native(layer.output) is DType.INT16:
+        return _stream_ending(e, layer)
+    quant = e.plan.codes[layer.output]
+    zero = np.asarray(quant.zero_point, np.float64)
+    target = Target(np.asarray(quant.scale), zero, INT8_REACH, _PRE_SHIFT_ERROR)
+    bounds = None
+    if layer.activation is not None:
+        clip = layer.activation.attrs
+        bounds = act_bounds(clip.low, clip.high, quant.tensor_scale, quant.tensor_zero_point)
+    return _Ending(target, DType.INT8, bounds)
+
+
+def _stream_ending(e: Emitter, layer: Layer) -> _Ending:
+    quant = e.plan.stream[layer.output]
+    branch = e.seen[layer.node.output].range.magnitude / quant.tensor_scale
+    reach = min(e.reach(DType.INT16), max(branch * _BRANCH_ROOM, 1.0))
+    target = Target(np.asarray(quant.scale), np.zeros(1), reach)
+    extra = ""
+    if layer.add is not None and layer.residual in e.graph.constants:
+        extra = e.wide_constant(layer.residual, quant, e.graph.shape(layer.output))
+    elif layer.add is not None:
+        extra = e.wide(layer.residual)
+    bounds = None
+    if layer.activation is not None:
+        clip = layer.activation.attrs
+        codes = quant.quantize(np.clip([clip.low, clip.high], -_HUGE, _HUGE))
+        bounds = int(codes[0]), int(codes[1])
+    return _Ending(target, DType.INT16, bounds, extra)
+
+
+def _table_ending(e: Emitter, layer: Layer) -> _Ending:
+    """The 10-bit table of a function, over the part of its calibrated domain where it moves."""
+    unary, node = layer.activation, layer.node
+    if unary is None:
+        return _stream_ending(e, layer)
+    quant = e.plan.codes[layer.output]
+    domain = table_domain(unary.attrs, e.seen[node.output].range, quant)
+    step = (domain.high - domain.low) / (qt.TABLE_SIZE - 1)
+    inputs = domain.low + step * np.arange(qt.TABLE_SIZE)
+    with np.errstate(over="ignore"):  # saturates
+        values = unary_function(unary.attrs)(inputs)
+    entries = quantize_array(values, quant.tensor_scale, quant.tensor_zero_point)
+    target = Target(
+        np.array([step]), np.array([-_TABLE_MIDDLE - domain.low / step]), _TABLE_MIDDLE + 1.0
+    )
+    bounds = (-_TABLE_MIDDLE, _TABLE_MIDDLE - 1)
+    return _Ending(target, DType.INT8, bounds, e.array(f"{unary.name}_table", entries))
+
+
+def table_domain(attrs: ops.Unary, seen: Range, y: QuantParams) -> Range:
+    """The part of a domain that a table must cover: outside, the function stays within a step.
+
+    Args:
+        attrs: the function.
+        seen: where it is evaluated.
+        y: parameters of its output.
+    """
+    width = seen.high - seen.low
+    if not width > 0:
+        return Range(seen.low - 1.0, seen.low + 1.0)
+    grid = np.linspace(seen.low, seen.high, _GRID)
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        steps = unary_function(attrs)(grid) / y.tensor_scale + y.tensor_zero_point
+    steps = np.clip(np.nan_to_num(steps), INT8_MIN, INT8_MAX)
+    first, last = _moving(steps), _GRID - 1 - _moving(steps[::-1])
+    if last <= first:
+        return seen
+    return Range(float(grid[first]), float(grid[last]))
+
+
+def _moving(steps: Array) -> int:
+    """The last index up to which a function is flat, from the start."""
+    low, high = np.minimum.accumulate(steps), np.maximum.accumulate(steps)
+    return int(np.searchsorted(high - low, _FLAT, side="right")) - 1

@@ -1,0 +1,181 @@
+"""Everything but layers, attention and norms: sums, products, moves, functions, tokens."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+import numpy as np
+
+from edgec.dtypes import DType
+from edgec.errors import QuantizationError
+from edgec.fixedpoint import INT8_MAX, INT16_MAX, round_half_up
+from edgec.ir import ops
+from edgec.ir import qops_transformer as qt
+from edgec.ir.graph import Node, Value
+from edgec.ir.qparams import QuantParams
+from edgec.quant import integer_elementwise as elementwise
+from edgec.quant import integer_linear as linear
+from edgec.quant import integer_move as move
+from edgec.quant.integer_context import SPAN, Conversion
+from edgec.quant.params import real64
+from edgec.quant.transformer.emitter import INT8_REACH, Emitter
+
+_CONVERTERS: Mapping[type, Callable[[Conversion], None]] = MappingProxyType(
+    {
+        ops.Add: linear.add,
+        ops.Sub: linear.add,
+        ops.Clip: elementwise.table,
+        ops.Unary: elementwise.table,
+        ops.MaxPool: elementwise.max_pool,
+        ops.ArgMax: elementwise.argmax,
+        ops.Reduce: elementwise.reduce,
+        ops.Reshape: move.reshape,
+        ops.Transpose: move.transpose,
+        ops.Slice: move.slice_,
+        ops.Concat: move.concat,
+        ops.Pad: move.pad,
+        ops.Resize: move.resize,
+    }
+)
+"""Operators whose integer form has no requantization of its own, or a 32-bit one."""
+_STREAM_MOVES = (ops.Reshape, ops.Transpose, ops.Slice, ops.Concat)
+SUPPORTED = (
+    *_CONVERTERS,
+    *(ops.Mul, ops.MatMul, ops.Embedding, ops.Conv, ops.Gemm, ops.Attention),
+    *(ops.LayerNormalization, ops.RMSNormalization),
+)
+"""Real operators that have an integer form in a transformer."""
+
+
+def emit_other(e: Emitter, node: Node) -> None:
+    """Add the integer operator of a node that no layer holds."""
+    attrs = node.attrs
+    values = [name for name in node.inputs if name in e.graph.values]
+    streaming = node.output in e.plan.stream and all(name in e.plan.stream for name in values)
+    if isinstance(attrs, ops.Add) and streaming:
+        _stream_add(e, node)
+    elif isinstance(attrs, _STREAM_MOVES) and streaming:
+        _convert(e, node, DType.INT16)
+    elif isinstance(attrs, ops.Mul | ops.MatMul):
+        _product(e, node)
+    elif isinstance(attrs, ops.Embedding):
+        _embedding(e, node)
+    elif isinstance(attrs, ops.Reduce) and attrs.kind is not ops.ReduceKind.MAX:
+        _reduce(e, node)
+    else:
+        _convert(e, node, DType.INT8)
+
+
+def _stream_add(e: Emitter, node: Node) -> None:
+    quant = e.plan.stream[node.output]
+    inputs = [
+        e.wide_constant(name, quant, e.graph.shape(name))
+        if name in e.graph.constants
+        else e.wide(name)
+        for name in node.inputs
+    ]
+    e.put(node.name, qt.QAdd16(), inputs, node.output, DType.INT16, (node,))
+
+
+def _convert(e: Emitter, node: Node, dtype: DType) -> None:
+    """The converter of convolutional networks, on the form of the tensors that is wanted."""
+    inputs = []
+    values = dict(e.graph.values)
+    constants = dict(e.graph.constants)
+    for name in node.inputs:
+        if name in e.graph.constants:
+            found = _operand(e, node, name, dtype)
+            constants[found] = e.builder.constants[found]
+        elif e.graph.values[name].dtype is DType.INT32:
+            found = name  # token ids and masks
+        else:
+            found = e.narrow(name) if dtype is DType.INT8 else e.wide(name)
+            values[found] = e.builder.values[found]
+        inputs.append(found)
+    name = e.name_of(node.output, dtype)
+    y = e.graph.values[node.output]
+    quant = e.quant_of(node.output, dtype) if y.dtype is DType.FLOAT32 else None
+    values[name] = Value(name, y.shape, y.dtype, quant)
+    view = e.graph.replace(values=values, constants=constants)
+    moved = replace(node, inputs=tuple(inputs), outputs=(name,))
+    _CONVERTERS[type(node.attrs)](Conversion(view, e.builder, moved, None))
+    if quant is not None:
+        e.made(node.output, dtype)
+
+
+def _operand(e: Emitter, node: Node, name: str, dtype: DType) -> str:
+    """A constant that a node reads: of the stream, of a concatenation, or of a sum."""
+    if dtype is DType.INT16:
+        return e.wide_constant(name, e.plan.stream[node.output], e.graph.shape(name))
+    fixed = e.plan.codes[node.output] if isinstance(node.attrs, ops.Concat) else None
+    return e.narrow_constant(name, fixed)
+
+
+def _operand_quant(e: Emitter, name: str) -> tuple[str, QuantParams]:
+    if name in e.graph.constants:
+        made = e.narrow_constant(name)
+        quant = e.builder.constants[made].quant
+        if quant is None:
+            raise QuantizationError("a constant operand has no parameters", where=name)
+        return made, quant
+    return e.narrow(name), e.plan.codes[name]
+
+
+def _product(e: Emitter, node: Node) -> None:
+    """Mul and MatMul of two int8 tensors."""
+    (a, qa), (b, qb) = (_operand_quant(e, name) for name in node.inputs)
+    y = e.plan.codes[node.output]
+    factor = qa.tensor_scale * qb.tensor_scale / y.tensor_scale
+    terms = 1
+    if isinstance(node.attrs, ops.MatMul):
+        factor *= node.attrs.scale
+        terms = e.graph.shape(node.inputs[0])[-2 if node.attrs.transpose_a else -1]
+    output, multiplier, bias = _scaled(e, node, factor, float(SPAN * SPAN * terms), y)
+    attrs: qt.QMul16x15 | qt.QMatMul16x15 = qt.QMul16x15(output, multiplier, bias)
+    if isinstance(node.attrs, ops.MatMul):
+        transposes = node.attrs.transpose_a, node.attrs.transpose_b
+        attrs = qt.QMatMul16x15(output, multiplier, bias, *transposes)
+    e.put(node.name, attrs, (a, b), node.output, DType.INT8, (node,))
+
+
+def _reduce(e: Emitter, node: Node) -> None:
+    """Means and sums; of the stream as it is."""
+    attrs: ops.Reduce = node.attrs
+    (x,) = node.inputs
+    wide = x in e.plan.stream and e.is_made(x, DType.INT16)
+    quant, span = (e.plan.stream[x], INT16_MAX + 1) if wide else (e.plan.codes[x], SPAN)
+    count = math.prod(e.graph.shape(x)[axis] for axis in attrs.axes)
+    y = e.plan.codes[node.output]
+    factor = quant.tensor_scale / y.tensor_scale
+    factor /= count if attrs.kind is ops.ReduceKind.MEAN else 1
+    output, multiplier, bias = _scaled(e, node, factor, float(span * count), y)
+    integer = qt.QReduce16x15(attrs.kind, attrs.axes, attrs.keepdims, output, multiplier, bias)
+    source = e.wide(x) if wide else e.narrow(x)
+    e.put(node.name, integer, (source,), node.output, DType.INT8, (node,))
+
+
+def _scaled(
+    e: Emitter, node: Node, factor: float, bound: float, y: QuantParams
+) -> tuple[qt.Rescale16x15, int, int]:
+    """Output numbers, multiplier and bias of an operator with one factor."""
+    zero = y.tensor_zero_point / factor if factor else 0.0
+    requant = e.requant(factor, bound + abs(zero), INT8_REACH, node.name)
+    output = e.output(requant, DType.INT8)
+    return output, int(requant.multiplier[0]), int(round_half_up(zero))
+
+
+def _embedding(e: Emitter, node: Node) -> None:
+    """Embedding to rows of int8 where they are nearly as good, else of int16."""
+    ids, table = node.inputs
+    real = real64(e.graph.constants[table])
+    stream = e.plan.stream[node.output]
+    multiplier = math.ceil(float(np.abs(real).max()) / (INT8_MAX * stream.tensor_scale))
+    multiplier = min(max(multiplier, 1), INT16_MAX)
+    scale = multiplier * stream.tensor_scale
+    codes = round_half_up(np.clip(real / scale, -INT8_MAX, INT8_MAX)).astype(np.int8)
+    rows = e.array(f"{table}/rows", codes)
+    attrs = qt.QEmbedding(multiplier)
+    e.put(node.name, attrs, (ids, rows), node.output, DType.INT16, (node,))

@@ -1,0 +1,123 @@
+"""The parameters of every value: one scale for the stream, codes of int8 tensors by their role."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from edgec.dtypes import Array, DType
+from edgec.errors import QuantizationError
+from edgec.fixedpoint import INT16_MAX
+from edgec.ir import ops
+from edgec.ir.graph import Graph
+from edgec.ir.qparams import QuantParams
+from edgec.quant.params import SCALE_FLOOR, activation_params, real64
+from edgec.quant.transformer.groups import Group, code_groups, only_read_by
+from edgec.quant.transformer.heads import attention_scales
+from edgec.quant.transformer.layers import Layer
+from edgec.quant.transformer.samples import Seen
+from edgec.quant.transformer.search import channel_params, tensor_params
+from edgec.quant.transformer.stream import NORMS
+
+_STREAM_MARGIN = 1.25
+"""Room of the stream beyond the calibration data: a third of one of its 16 bits."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """What is chosen before anything is converted.
+
+    Attributes:
+        layers: every Conv and Gemm with what ends it.
+        stream: int16 parameters of the values of the stream.
+        codes: int8 parameters of every value that has codes, those of the stream included.
+    """
+
+    layers: tuple[Layer, ...]
+    stream: Mapping[str, QuantParams]
+    codes: Mapping[str, QuantParams]
+
+
+def stream_params(
+    groups: tuple[tuple[str, ...], ...], seen: Mapping[str, Seen]
+) -> dict[str, QuantParams]:
+    """One int16 scale for each group of values of the stream."""
+    params = {}
+    for names in groups:
+        magnitude = max(seen[name].range.magnitude for name in names)
+        scale = max(magnitude * _STREAM_MARGIN / INT16_MAX, SCALE_FLOOR)
+        params.update(dict.fromkeys(names, QuantParams.per_tensor(scale, 0, DType.INT16)))
+    return params
+
+
+def make_plan(
+    graph: Graph,
+    layers: tuple[Layer, ...],
+    stream: Mapping[str, QuantParams],
+    seen: Mapping[str, Seen],
+) -> Plan:
+    """Choose the codes of every int8 tensor.
+
+    Args:
+        graph: REAL stage.
+        layers: from `find_layers`.
+        stream: from `stream_params`.
+        seen: samples of every value.
+
+    Raises:
+        QuantizationError: the model pins parameters.
+    """
+    pinned = [name for name, value in graph.values.items() if value.quant is not None]
+    if pinned:
+        raise QuantizationError(
+            "the model is a transformer with parameters of its own (QuantizeLinear)",
+            where=pinned[0],
+            hint="give the float model; edgec quantizes transformers itself",
+        )
+    groups = code_groups(graph, frozenset(stream), layers)
+    scales = attention_scales(graph, groups, layers, seen)
+    codes: dict[str, QuantParams] = {}
+    for group in groups:
+        params = scales.get(group.members[0])
+        if params is None:
+            params = _group_params(graph, group, frozenset(stream), seen)
+        codes.update((name, _on_last_axis(graph, name, params)) for name in group.members)
+    return Plan(layers, stream, codes)
+
+
+def _on_last_axis(graph: Graph, name: str, params: QuantParams) -> QuantParams:
+    if params.axis is None:
+        return params
+    return replace(params, axis=len(graph.shape(name)) - 1)
+
+
+def _group_params(
+    graph: Graph, group: Group, stream: frozenset[str], seen: Mapping[str, Seen]
+) -> QuantParams:
+    first = group.sources[0]
+    values = seen[first].range
+    for name in group.sources[1:]:
+        values = values.union(seen[name].range)
+    weights = _reader_weights(graph, group)
+    producer = graph.producers.get(first)
+    normed = producer is not None and isinstance(producer.attrs, NORMS)
+    alone = group.keeps_channels and len(group.sources) == 1 and first not in stream
+    if normed and alone and only_read_by(group, ops.Gemm):
+        found = seen[first]
+        return channel_params(found.low, found.high, found.rows, weights)
+    symmetric = any(isinstance(n.attrs, ops.Attention) and i < 3 for n, i in group.readers)
+    makers = [graph.producers.get(name) for name in group.sources]
+    symmetric |= any(m is not None and isinstance(m.attrs, ops.Attention) for m in makers)
+    if group.is_output:
+        # Never clipped: the largest logit is the one that counts.
+        return activation_params(values)
+    rows = seen[first].rows
+    fits = all(w.shape[1] == rows.shape[1] for w in weights)
+    return tensor_params(values, rows, weights if fits else (), symmetric)
+
+
+def _reader_weights(graph: Graph, group: Group) -> list[Array]:
+    """Weights [N, C] of the matrix products that read a group, if nothing else does."""
+    if not only_read_by(group, ops.Gemm):
+        return []
+    return [real64(graph.constants[node.inputs[1]]) for node, _ in group.readers]

@@ -1,0 +1,89 @@
+"""What the float network computes on the calibration data: extremes, and rows to measure errors on.
+
+A *row* is the last axis of a tensor: a token's features, a pixel's channels.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from edgec.dtypes import Array
+from edgec.frontend.activations import activations
+from edgec.ir.graph import Graph
+from edgec.quant.calibrate import Progress, check_finite
+from edgec.quant.params import Range
+
+MOST_ROWS = 2048
+"""Rows of a value that are kept."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Seen:
+    """A value over the calibration data.
+
+    Attributes:
+        low, high: extremes of each channel of the last axis over all data; float64 [C].
+        rows: evenly spread rows; float32 [R, C], R <= MOST_ROWS or one a sample.
+    """
+
+    low: Array
+    high: Array
+    rows: Array
+
+    @property
+    def range(self) -> Range:
+        """Extremes of the tensor."""
+        return Range(float(self.low.min()), float(self.high.max()))
+
+    @property
+    def magnitude(self) -> Array:
+        """Largest absolute value of each channel; float64 [C]."""
+        return np.maximum(np.abs(self.low), np.abs(self.high))
+
+
+def collect(
+    graph: Graph,
+    names: Sequence[str],
+    data: Mapping[str, Array],
+    progress: Progress | None = None,
+) -> dict[str, Seen]:
+    """Run the float network.
+
+    Args:
+        graph: REAL stage.
+        names: values to observe.
+        data: from `checked_calibration`.
+        progress: told after each batch.
+
+    Raises:
+        QuantizationError: an activation is NaN or infinite.
+    """
+    samples = len(next(iter(data.values())))
+    found: dict[str, Seen] = {}
+    for done, batch in activations(graph, names, data):
+        for name, values in batch.items():
+            check_finite(name, values)
+            rows = values.reshape(-1, values.shape[-1])
+            step = max(1, math.ceil(_rows(graph, name) * samples / MOST_ROWS))
+            # Each batch starts elsewhere, so that all positions are seen.
+            part = rows[done % step :: step] if len(rows) > step else rows[:1]
+            found[name] = _joined(found.get(name), rows, part)
+        if progress is not None:
+            progress(done, samples)
+    return found
+
+
+def _rows(graph: Graph, name: str) -> int:
+    return math.prod(graph.shape(name)[:-1])
+
+
+def _joined(seen: Seen | None, rows: Array, part: Array) -> Seen:
+    low, high = (extreme.astype(np.float64) for extreme in (rows.min(axis=0), rows.max(axis=0)))
+    if seen is None:
+        return Seen(low, high, part.copy())
+    joined = np.concatenate([seen.rows, part])
+    return Seen(np.minimum(low, seen.low), np.maximum(high, seen.high), joined)

@@ -1,0 +1,238 @@
+/* Dot products of int8 with the DSP extension: four tokens with two rows at a time, one SXTB16 for
+ * four values instead of two.
+ *
+ * A word of a row holds w0..w3.  With 128 added to w0 and w2 (their sign bits flipped), its halves
+ * are the int16 V = 256 * w1 + (w0 + 128) and 256 * w3 + (w2 + 128), so that
+ *
+ *     V * x0 + w1 * (x1 - 256 * x0) = (w0 + 128) * x0 + w1 * x1,
+ *
+ * exactly: SMLAD takes the word as it is, and after one SXTB16 its upper bytes.  What is too much,
+ * 128 * (x0 + x2 + ...), is one number for all rows.  x1 - 256 * x0 must fit int16: the codes of
+ * tokens are in [-127, 127].
+ *
+ *     tokens  [8 words]               where the sums start, twice for each of four tokens
+ *             [quads][8 words]        words (x0, x2) of four tokens, then their (x1 - 256 x0, ...)
+ *     sums    [pairs of rows][4 tokens][2 rows]
+ */
+#ifndef EDGEC_QUADS_H
+#define EDGEC_QUADS_H
+
+#include <stdint.h>
+
+#include "edgec/pairs.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Tokens whose sums are computed together. */
+#define EDGEC_TOKENS 4
+
+/* Flips the signs of the values 0 and 2 of a word. */
+#define EDGEC_QUAD_SIGNS 0x00800080U
+
+#if defined(__GNUC__) && defined(__ARM_FEATURE_DSP)
+EDGEC_INLINE uint32_t edgec_pair_minus(uint32_t a, uint32_t b) {
+    uint32_t result;
+    __asm__("ssub16 %0, %1, %2" : "=r"(result) : "r"(a), "r"(b));
+    return result;
+}
+#else
+/* The differences of both halves. */
+EDGEC_INLINE uint32_t edgec_pair_minus(uint32_t a, uint32_t b) {
+    return ((a - b) & 0xFFFFU) | ((a & 0xFFFF0000U) - (b & 0xFFFF0000U));
+}
+#endif
+
+/* The bytes 1 and 3 of a word as two int16. */
+EDGEC_INLINE uint32_t edgec_sxtb16_high(uint32_t word) {
+#if defined(__GNUC__) && defined(__ARM_FEATURE_DSP)
+    uint32_t result;
+    __asm__("sxtb16 %0, %1, ror #8" : "=r"(result) : "r"(word));
+    return result;
+#else
+    return edgec_sxtb16((word >> 8) | (word << 24));
+#endif
+}
+
+/* Widens `quads` * 4 values of token number `token`; its sums start at what makes them exact. */
+EDGEC_INLINE void edgec_widen4(const int8_t *from, edgec_pair_t *tokens, int32_t token,
+                               int32_t quads) {
+    edgec_pair_t *to = tokens + 2 * EDGEC_TOKENS + token;
+    int32_t sum = 0;
+    for (int32_t quad = 0; quad < quads; quad++, to += 2 * EDGEC_TOKENS) {
+        const uint32_t word = edgec_word_at(from + quad * 4);
+        const uint32_t even = edgec_sxtb16(word);
+        to[0] = even;
+        to[EDGEC_TOKENS] =
+            edgec_pair_minus(edgec_sxtb16_high(word), (word & 0x00FF00FFU) << 8);
+        sum = edgec_pair_dot(even, 0x00010001U, sum);
+    }
+    tokens[2 * token] = (uint32_t)(-128 * sum);
+    tokens[2 * token + 1] = (uint32_t)(-128 * sum);
+}
+
+/* Defines NAME(rows, tokens, sums, pairs): the sums of `pairs` pairs of rows with four tokens.
+ *
+ * QUADS, a multiple of UNROLLED: words of a row.  SECOND: bytes from a word to that of the pair's
+ * second row; STEP: to the next word; NEXT: from one pair of rows to the next.  FLIP: 1 where the
+ * signs of a row's values 0 and 2 have not been flipped in memory.  DUAL: 1 for a core that issues
+ * a load and a product in one cycle; then 8 bytes behind the tokens are read, too. */
+#if defined(__GNUC__) && defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
+/* clang-format off */
+#define EDGEC_QUAD_DOT                                                                             \
+    "smlad r4, r2, r12, r4\n"                                                                      \
+    "smlad r5, r3, r12, r5\n"                                                                      \
+    "smlad r6, r2, lr, r6\n"                                                                       \
+    "smlad r7, r3, lr, r7\n"
+#define EDGEC_QUAD_DOT_HIGH                                                                        \
+    "smlad r8, r2, r12, r8\n"                                                                      \
+    "smlad r9, r3, r12, r9\n"                                                                      \
+    "smlad r10, r2, lr, r10\n"                                                                     \
+    "smlad r11, r3, lr, r11\n"
+
+/* Flips the signs of a row's values 0 and 2. */
+#define EDGEC_QUAD_FLIP                                                                            \
+    ".if %c[flip]\n"                                                                               \
+    "eor r2, r2, #0x00800080\n"                                                                    \
+    "eor r3, r3, #0x00800080\n"                                                                    \
+    ".endif\n"
+
+/* One word of both rows.  Loads stand together: the later ones take one cycle on Cortex-M4. */
+#define EDGEC_QUAD_GROUPED                                                                         \
+    "ldr r3, [r0, #%c[second]]\n"                                                                  \
+    "ldr r2, [r0], #%c[step]\n"                                                                    \
+    "ldr lr, [r1, #4]\n"                                                                           \
+    "ldr r12, [r1], #32\n"                                                                         \
+    EDGEC_QUAD_FLIP                                                                                \
+    EDGEC_QUAD_DOT                                                                                 \
+    "ldr r12, [r1, #-24]\n"                                                                        \
+    "ldr lr, [r1, #-20]\n"                                                                         \
+    EDGEC_QUAD_DOT_HIGH                                                                            \
+    "sxtb16 r2, r2, ror #8\n"                                                                      \
+    "sxtb16 r3, r3, ror #8\n"                                                                      \
+    "ldr r12, [r1, #-16]\n"                                                                        \
+    "ldr lr, [r1, #-12]\n"                                                                         \
+    EDGEC_QUAD_DOT                                                                                 \
+    "ldr r12, [r1, #-8]\n"                                                                         \
+    "ldr lr, [r1, #-4]\n"                                                                          \
+    EDGEC_QUAD_DOT_HIGH
+
+/* The same for a core that issues a load with a product: each load stands behind a product, and
+ * the next quad's first words of tokens are loaded at the end of this one. */
+#define EDGEC_QUAD_DUAL                                                                            \
+    "ldr r3, [r0, #%c[second]]\n"                                                                  \
+    "ldr r2, [r0], #%c[step]\n"                                                                    \
+    EDGEC_QUAD_FLIP                                                                                \
+    "smlad r4, r2, r12, r4\n"                                                                      \
+    "smlad r5, r3, r12, r5\n"                                                                      \
+    "ldr r12, [r1, #8]\n"                                                                          \
+    "smlad r6, r2, lr, r6\n"                                                                       \
+    "smlad r7, r3, lr, r7\n"                                                                       \
+    "ldr lr, [r1, #12]\n"                                                                          \
+    "smlad r8, r2, r12, r8\n"                                                                      \
+    "smlad r9, r3, r12, r9\n"                                                                      \
+    "ldr r12, [r1, #16]\n"                                                                         \
+    "smlad r10, r2, lr, r10\n"                                                                     \
+    "sxtb16 r2, r2, ror #8\n"                                                                      \
+    "smlad r11, r3, lr, r11\n"                                                                     \
+    "ldr lr, [r1, #20]\n"                                                                          \
+    "sxtb16 r3, r3, ror #8\n"                                                                      \
+    "smlad r4, r2, r12, r4\n"                                                                      \
+    "smlad r5, r3, r12, r5\n"                                                                      \
+    "ldr r12, [r1, #24]\n"                                                                         \
+    "smlad r6, r2, lr, r6\n"                                                                       \
+    "smlad r7, r3, lr, r7\n"                                                                       \
+    "ldr lr, [r1, #28]\n"                                                                          \
+    "smlad r8, r2, r12, r8\n"                                                                      \
+    "smlad r9, r3, r12, r9\n"                                                                      \
+    "ldr r12, [r1, #32]!\n"                                                                        \
+    "smlad r10, r2, lr, r10\n"                                                                     \
+    "smlad r11, r3, lr, r11\n"                                                                     \
+    "ldr lr, [r1, #4]\n"
+
+/* Sums in r4-r11, words of the rows in r2, r3, of tokens in r12, lr; on the stack the end of the
+ * tokens, where sums go, and the pairs that are left. */
+#define EDGEC_QUADS_4X2(NAME, QUADS, UNROLLED, SECOND, STEP, NEXT, FLIP, DUAL)                     \
+    __attribute__((noinline, unused)) static void NAME(                                            \
+        const int8_t *rows, const edgec_pair_t *tokens, edgec_s32_t *sums, int32_t pairs) {        \
+        register const int8_t *w __asm__("r0") = rows;                                             \
+        register const edgec_pair_t *x __asm__("r1") = tokens;                                     \
+        register edgec_s32_t *s __asm__("r2") = sums;                                              \
+        register int32_t n __asm__("r3") = pairs;                                                  \
+        __asm__ volatile(                                                                          \
+            "push {r1-r11, lr}\n"                                                                  \
+            "movw r12, #(%c[quads] * 32 + 32)\n"                                                   \
+            "add r12, r12, r1\n"                                                                   \
+            "str r12, [sp]\n"                                                                      \
+            "1:\n"                                                                                 \
+            "ldm r1!, {r4-r11}\n"                                                                  \
+            ".if %c[dual]\n"                                                                       \
+            "ldr r12, [r1]\n"                                                                      \
+            "ldr lr, [r1, #4]\n"                                                                   \
+            ".endif\n"                                                                             \
+            "2:\n"                                                                                 \
+            ".rept %c[unrolled]\n"                                                                 \
+            ".if %c[dual]\n"                                                                       \
+            EDGEC_QUAD_DUAL                                                                        \
+            ".else\n"                                                                              \
+            EDGEC_QUAD_GROUPED                                                                     \
+            ".endif\n"                                                                             \
+            ".endr\n"                                                                              \
+            ".if %c[quads] - %c[unrolled]\n"                                                       \
+            "ldr r12, [sp]\n"                                                                      \
+            "cmp r1, r12\n"                                                                        \
+            "bne 2b\n"                                                                             \
+            ".endif\n"                                                                             \
+            "ldrd r12, lr, [sp, #4]\n"                                                             \
+            "stm r12!, {r4-r11}\n"                                                                 \
+            "movw r2, #(%c[quads] * 32 + 32)\n"                                                    \
+            "sub r1, r1, r2\n"                                                                     \
+            ".if %c[next] - %c[quads] * %c[step]\n"                                                \
+            "movw r2, #(%c[next] - %c[quads] * %c[step])\n"                                        \
+            "add r0, r0, r2\n"                                                                     \
+            ".endif\n"                                                                             \
+            "subs lr, lr, #1\n"                                                                    \
+            "strd r12, lr, [sp, #4]\n"                                                             \
+            "bne 1b\n"                                                                             \
+            "pop {r1-r11, lr}\n"                                                                   \
+            : "+r"(w), "+r"(x), "+r"(s), "+r"(n)                                                   \
+            : [quads] "i"(QUADS), [unrolled] "i"(UNROLLED), [second] "i"(SECOND),                  \
+              [step] "i"(STEP), [next] "i"(NEXT), [flip] "i"(FLIP),                                \
+              [dual] "i"(DUAL)                                                                     \
+            : "r12", "memory", "cc");                                                              \
+    }
+/* clang-format on */
+#else
+#define EDGEC_QUADS_4X2(NAME, QUADS, UNROLLED, SECOND, STEP, NEXT, FLIP, DUAL)                     \
+    EDGEC_INLINE void NAME(const int8_t *rows, const edgec_pair_t *tokens, edgec_s32_t *sums,      \
+                           int32_t pairs) {                                                        \
+        for (int32_t pair = 0; pair < pairs; pair++, sums += 2 * EDGEC_TOKENS) {                   \
+            for (int32_t j = 0; j < 2 * EDGEC_TOKENS; j++) {                                       \
+                const int8_t *const row = rows + pair * (NEXT) + (j % 2) * (SECOND);               \
+                sums[j] = edgec_quads_dot(row, STEP, tokens + 8 + j / 2, QUADS,                        \
+                                          (FLIP) ? EDGEC_QUAD_SIGNS : 0U,                        \
+                                          (int32_t)tokens[j]);                         \
+            }                                                                                      \
+        }                                                                                          \
+    }
+
+/* One sum of the above. */
+EDGEC_INLINE int32_t edgec_quads_dot(const int8_t *row, int32_t step, const edgec_pair_t *token,
+                                     int32_t quads, uint32_t flip, int32_t start) {
+    int32_t sum = start;
+    for (int32_t quad = 0; quad < quads; quad++) {
+        const uint32_t word = edgec_word_at(row + quad * step) ^ flip;
+        sum = edgec_pair_dot(word, token[0], sum);
+        sum = edgec_pair_dot(edgec_sxtb16_high(word), token[EDGEC_TOKENS], sum);
+        token += 2 * EDGEC_TOKENS;
+    }
+    return sum;
+}
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,207 @@
+"""The definitions of `ir.qops_transformer` read literally: Python integers, one row at a time.
+
+Each function gives the codes of one row of the output (its last axis), or of one element where an
+operator has no rows.  Every intermediate passes through `s32`, which fails beyond +-(2^31 - 1).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from edgec.interp.operands import Operand
+from edgec.ir import qops_transformer as qt
+from edgec.ir.ops import ReduceKind
+
+Index = tuple[int, ...]
+
+
+def s32(value: int) -> int:
+    assert abs(value) < 2**31
+    return value
+
+
+def rshr(value: int, shift: int) -> int:
+    return s32(s32(value) + (1 << shift >> 1)) >> shift
+
+
+def clip(value: int, low: int, high: int) -> int:
+    return min(max(value, low), high)
+
+
+def rescale(output: qt.Rescale16x15, acc: int, multiplier: int, residual: int = 0) -> int:
+    a = clip(rshr(acc, output.pre_shift), -32768, 32767)
+    return clip(rshr(s32(a * multiplier), output.shift) + residual, output.low, output.high)
+
+
+def _finished(attrs: Any, acc: int, inputs: Sequence[Operand], n: int, at: Index) -> int:
+    multiplier = int(inputs[3].array[n])
+    if attrs.table:
+        return int(inputs[4].array[rescale(attrs.output, acc, multiplier) + 512])
+    residual = int(inputs[4].array[at]) if attrs.residual else 0
+    return rescale(attrs.output, acc, multiplier, residual)
+
+
+def gemm(attrs: qt.QGemm16x15, inputs: Sequence[Operand], at: Index) -> int:
+    x, weight, bias = (operand.array for operand in inputs[:3])
+    n = at[-1]
+    acc = int(bias[n])
+    for k in range(weight.shape[1]):
+        acc = s32(acc + int(x[at[:-1]][k]) * int(weight[n, k]))
+    return _finished(attrs, acc, inputs, n, at)
+
+
+def conv(attrs: qt.QConv16x15, inputs: Sequence[Operand], at: Index) -> int:
+    x, weight = inputs[0].array, inputs[1].array
+    batch, oy, ox, o = at
+    acc = int(inputs[2].array[o])
+    outputs, kh, kw, depth = weight.shape
+    first = o // (outputs // attrs.group) * depth
+    for ky, kx, i in np.ndindex(kh, kw, depth):
+        iy = oy * attrs.strides[0] - attrs.pads[0] + ky * attrs.dilations[0]
+        ix = ox * attrs.strides[1] - attrs.pads[1] + kx * attrs.dilations[1]
+        if 0 <= iy < x.shape[1] and 0 <= ix < x.shape[2]:
+            code = int(x[batch, iy, ix, first + i]) - inputs[0].zero_point
+            acc = s32(acc + code * int(weight[o, ky, kx, i]))
+    return _finished(attrs, acc, inputs, o, at)
+
+
+def matmul(attrs: qt.QMatMul16x15, inputs: Sequence[Operand], at: Index) -> int:
+    a, b = (operand.array for operand in inputs)
+    a = a.swapaxes(-1, -2) if attrs.transpose_a else a
+    b = b.swapaxes(-1, -2) if attrs.transpose_b else b
+    lead = at[:-2]
+    row = np.broadcast_to(a, (*lead_shape(a, b), *a.shape[-2:]))[lead][at[-2]]
+    column = np.broadcast_to(b, (*lead_shape(a, b), *b.shape[-2:]))[lead][:, at[-1]]
+    acc = attrs.bias
+    for p, q in zip(row, column, strict=True):
+        acc = s32(acc + (int(p) - inputs[0].zero_point) * (int(q) - inputs[1].zero_point))
+    return rescale(attrs.output, acc, attrs.multiplier)
+
+
+def lead_shape(a: np.ndarray, b: np.ndarray) -> tuple[int, ...]:
+    return np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+
+
+def _pair(inputs: Sequence[Operand], at: Index) -> tuple[int, int]:
+    shape = np.broadcast_shapes(*(operand.array.shape for operand in inputs))
+    a, b = (int(np.broadcast_to(operand.array, shape)[at]) for operand in inputs)
+    return a, b
+
+
+def mul(attrs: qt.QMul16x15, inputs: Sequence[Operand], at: Index) -> int:
+    a, b = _pair(inputs, at)
+    product = (a - inputs[0].zero_point) * (b - inputs[1].zero_point)
+    return rescale(attrs.output, s32(product + attrs.bias), attrs.multiplier)
+
+
+def reduce(attrs: qt.QReduce16x15, inputs: Sequence[Operand], at: Index) -> int:
+    assert attrs.kind is not ReduceKind.MAX
+    x = inputs[0].array
+    kept = list(at)
+    if not attrs.keepdims:
+        for axis in attrs.axes:
+            kept.insert(axis, 0)
+    where = tuple(slice(None) if axis in attrs.axes else index for axis, index in enumerate(kept))
+    acc = attrs.bias
+    for code in x[where].ravel():
+        acc = s32(acc + int(code) - inputs[0].zero_point)
+    return rescale(attrs.output, acc, attrs.multiplier)
+
+
+def rescaled(attrs: qt.QRescale16x15, inputs: Sequence[Operand], at: Index) -> int:
+    return rescale(attrs.output, s32(attrs.bias + int(inputs[0].array[at])), attrs.multiplier)
+
+
+def add16(attrs: qt.QAdd16, inputs: Sequence[Operand], at: Index) -> int:
+    return clip(sum(_pair(inputs, at)), -32768, 32767)
+
+
+def embedding(attrs: qt.QEmbedding, inputs: Sequence[Operand], at: Index) -> int:
+    table = inputs[1].array
+    row = clip(int(inputs[0].array[at[:-1]]), 0, len(table) - 1)
+    return clip(s32(int(table[row, at[-1]]) * attrs.multiplier), -32768, 32767)
+
+
+def norm(attrs: qt.QNorm, inputs: Sequence[Operand], at: Index) -> int:
+    x = [int(code) for code in inputs[0].array[at[:-1]]]
+    gamma, beta = (int(operand.array[at[-1]]) for operand in inputs[1:])
+    count = len(x)
+    total = s32(sum(x))
+    w = [s32(s32(count * code) - total) if attrs.centred else code for code in x]
+    m = max(code ^ (code >> 31) for code in w).bit_length()
+    q = max(m - 15, 0)
+    p = max(m - 15 + attrs.square_shift, attrs.least_shift)
+    squares = s32(sum(s32(rshr(code, p) ** 2) for code in w))
+    away = 2 * (p - attrs.least_shift)
+    mass = max(s32(squares + (rshr(attrs.epsilon, away) if away <= 30 else 0)), 1)
+    j = 0
+    while mass * 4 ** (j + 1) < 2**31:
+        j += 1
+    scaled = s32(mass * 4**j)
+    root = math.isqrt(scaled)
+    root += scaled - root * root > root
+    assert 23170 <= root <= 46341
+    reciprocal = (2**30 + root // 2) // root
+    s = 15 - j + p - q
+    half = (1 << s >> 1) + (reciprocal >> 1 if q > 0 else 0)
+    v = w[at[-1]] >> q
+    assert -32768 <= v <= 32767
+    u = s32(s32(v * reciprocal) + half) >> s
+    assert abs(u) <= 33280
+    return clip(s32(s32(u * gamma) + beta) >> attrs.shift, attrs.low, attrs.high)
+
+
+def attention(attrs: qt.QAttention, inputs: Sequence[Operand], at: Index) -> int:
+    q, k, v = (operand.array for operand in inputs[:3])
+    lead, i = at[:-2], at[-2]
+    head, e = divmod(at[-1], attrs.value_width)
+    multiplier, limit, numerator, output_shift = (int(n) for n in inputs[3].array[head])
+    valid = range(k.shape[-2])
+    if attrs.keys:
+        mask = np.broadcast_to(inputs[4].array, k.shape[:-1])[lead]
+        valid = [j for j in valid if mask[j] != 0]
+    if not valid:
+        return 0
+    table = [math.floor(32767 * 2 ** (-n / 32) + 0.5) for n in range(33)]
+    q_row = q[lead][i][attrs.q_start + head * attrs.width :][: attrs.width]
+    logits = {}
+    for j in valid:
+        k_row = k[lead][j][attrs.k_start + head * attrs.width :][: attrs.width]
+        logits[j] = s32(sum(int(a) * int(b) for a, b in zip(q_row, k_row, strict=True)))
+    highest = max(logits.values())
+    total = summed = 0
+    for j in valid:
+        t = rshr(s32(min(s32(highest - logits[j]), limit) * multiplier), 15)
+        n, f = (t & 2047) >> 6, t & 63
+        c = table[n] - rshr((table[n] - table[n + 1]) * f, 6)
+        weight = rshr(c, (t >> 11) + 15 - attrs.exp_bits)
+        total = s32(total + weight)
+        value = int(v[lead][j][attrs.v_start + head * attrs.value_width + e])
+        summed = s32(summed + s32(weight * value))
+    x = total.bit_length() - 1
+    divisor = total >> (x - 15) if x >= 15 else total << (15 - x)
+    reciprocal = s32(numerator + divisor // 2) // divisor
+    a = clip(rshr(summed, x - 15 + output_shift), -32768, 32767)
+    return clip(rshr(s32(a * reciprocal), 21), -128, 127)
+
+
+SCALAR: Mapping[type, Callable[[Any, Sequence[Operand], Index], int]] = MappingProxyType(
+    {
+        qt.QGemm16x15: gemm,
+        qt.QConv16x15: conv,
+        qt.QMatMul16x15: matmul,
+        qt.QMul16x15: mul,
+        qt.QReduce16x15: reduce,
+        qt.QRescale16x15: rescaled,
+        qt.QAdd16: add16,
+        qt.QEmbedding: embedding,
+        qt.QNorm: norm,
+        qt.QAttention: attention,
+    }
+)
+"""(attrs, inputs, index of an output element) -> its code."""
