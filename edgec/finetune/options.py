@@ -89,7 +89,8 @@ class FinetuneOptions:
         rate: peak learning rate (AdamW).
         latent_rate: that of pooled weights, which have a mean square of 1, relative to `rate`.
         pool_rate: that of the pool's vectors, relative to `rate`.
-        pull: share of the way to their vectors that latent weights are moved by each step.
+        pull: share of the way to their vectors that latent weights are moved by each step, at the
+            peak rate; less as the rate is less.
         train_pool: False leaves the vectors as they are, for a pool that networks share.
         distillation: share of the loss that is the distance from the float network's outputs.
         temperature: both outputs are divided by it for that.

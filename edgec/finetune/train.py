@@ -218,7 +218,7 @@ class Training:
         if frozen:
             self.average.update()
         else:
-            student.pull(self._options.pull)
+            student.pull(self._options.pull * share)
         return float(loss.detach()), float((outputs.argmax(1) == labels).sum())
 
     def _loss(

@@ -70,8 +70,15 @@ EDGEC_INLINE int64_t edgec_rshr64(int64_t x, int32_t shift) {
 #endif
 #endif
 
+/* Inlined, the products below would take the few registers that the loops around them need. */
+#if EDGEC_HALF_PRODUCTS && defined(__GNUC__)
+#define EDGEC_PRODUCT __attribute__((noinline, unused)) static
+#else
+#define EDGEC_PRODUCT EDGEC_INLINE
+#endif
+
 /* floor((a * b + 2^16 * half) / 2^32): half in [0, 2^15], any a, |b| < 2^31. */
-EDGEC_INLINE int32_t edgec_high_product(int32_t a, int32_t b, int32_t half) {
+EDGEC_PRODUCT int32_t edgec_high_product(int32_t a, int32_t b, int32_t half) {
 #if EDGEC_HALF_PRODUCTS
     const uint32_t a_low = (uint32_t)a & 0xFFFFU;
     const uint32_t b_low = (uint32_t)b & 0xFFFFU;
