@@ -2,6 +2,7 @@
 
     python benchmarks/pool_prices.py                 # all cores: errors of the present prices
     python benchmarks/pool_prices.py m4 --fit        # one core: write prices that fit best
+    python benchmarks/pool_prices.py m4 --fit EXPAND WIDEN    # of these units only
 
 Builds firmware of single layers, one step each, for every kernel and several shapes, runs it in the
 emulator with memory that never waits, and compares cycles with the planner's estimates.
@@ -22,6 +23,7 @@ from edgec.board import Board, load_board
 from edgec.codegen.cnames import library_names
 from edgec.codegen.library import emit_library
 from edgec.codegen.project import FirmwareModel, emit_project
+from edgec.cores import Core
 from edgec.dtypes import DType
 from edgec.ir import Graph, QuantParams, Value, qops
 from edgec.ir.graph import GraphBuilder
@@ -79,7 +81,7 @@ class Measured:
     cycles: int
 
 
-def layers() -> Iterator[Layer]:
+def layers(core: Core) -> Iterator[Layer]:
     """Every kernel, at shapes of the CIFAR networks."""
     packed = PoolKernelConfig(PoolFamily.RESPONSES, index_bits=6)
     multiply, bitserial, nibble = (
@@ -112,11 +114,24 @@ def layers() -> Iterator[Layer]:
         yield Layer(size, channels, filters, kernel, 1, 64, 8, decode)
         yield Layer(size, channels, filters, kernel, 1, 64, 4, decode)
         yield Layer(size, channels, filters, kernel, 1, 64, 8, None)
+    if True in core.possible_dsp:
+        yield from _decodes_for_dsp(replace(decode, dsp=True))
     for kind in (ResponseKind.BITSERIAL, ResponseKind.NIBBLE):
         direct = PoolKernelConfig(PoolFamily.DIRECT, index_bits=6, builder=kind)
         for bits in (1, 4):
             yield Layer(8, 32, 16, 3, 1, 64, bits, direct)
         yield Layer(8, 16, 64, 3, 1, 64, 2, direct)
+
+
+def _decodes_for_dsp(decode: PoolKernelConfig) -> Iterator[Layer]:
+    for bits in (8, 4):
+        yield Layer(8, 64, 64, 3, 1, 64, bits, replace(decode, batch=4))
+        yield Layer(8, 64, 64, 3, 1, 64, bits, replace(decode, batch=16))
+        yield Layer(16, 16, 16, 3, 1, 64, bits, decode)
+        yield Layer(8, 32, 64, 1, 1, 64, bits, decode)
+        yield Layer(4, 64, 64, 3, 1, 64, bits, replace(decode, batch=32))
+    yield Layer(16, 16, 16, 3, 1, 64, 8, decode, residual=True)
+    yield Layer(8, 64, 64, 3, 1, 64, 8, replace(decode, batch=16, runtime_bits=True))
 
 
 def graph_of(made: Sequence[Layer]) -> tuple[Graph, dict[str, PoolKernelConfig]]:
@@ -207,8 +222,8 @@ def _measured(made: Sequence[Layer], board: Board) -> list[Measured]:
     return [Measured(*each) for each in zip(made, (c.spec for c in choices), cycles, strict=True)]
 
 
-def fit(found: Sequence[Measured], board: Board) -> dict[Unit, float]:
-    """Prices with the least relative errors, none far below what they were."""
+def fit(found: Sequence[Measured], board: Board, free: Sequence[Unit]) -> dict[Unit, float]:
+    """Prices of the units `free` with the least relative errors, none far from what they were."""
     before = prices_of(board)
     units = list(Unit)
     rows = np.array([[work_of(m.spec, m.layer.bits).get(u, 0.0) for u in units] for m in found])
@@ -220,7 +235,7 @@ def fit(found: Sequence[Measured], board: Board) -> dict[Unit, float]:
     right = np.concatenate([np.ones(len(found)), 0.02 * prices / np.maximum(prices, 0.5)])
     squares, target = left.T @ left, left.T @ right
     for _ in range(_SWEEPS):  # coordinate descent: least squares without negative prices
-        for unit in range(len(units)):
+        for unit in map(units.index, free):
             rest = target[unit] - squares[unit] @ prices + squares[unit, unit] * prices[unit]
             prices[unit] = max(rest / squares[unit, unit], 0.0)
     return {unit: round(float(price), 2) for unit, price in zip(units, prices, strict=True)}
@@ -274,15 +289,17 @@ def main() -> None:
     """Measure, and fit or compare."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("cores", nargs="*", default=list(BOARDS), help=f"of {', '.join(BOARDS)}")
-    parser.add_argument("--fit", action="store_true", help="print prices that fit best")
+    parser.add_argument(
+        "--fit", nargs="*", metavar="UNIT", help="write prices that fit best: of these units, or all"
+    )
     args = parser.parse_args()
     for core in args.cores:
         board = load_board(BOARDS[core])
-        found = measure(list(layers()), board)
+        found = measure(list(layers(board.core)), board)
         show(core, found, board)
         show_choices(core, found, board)
-        if args.fit:
-            write(core, fit(found, board))
+        if args.fit is not None:
+            write(core, fit(found, board, [Unit[name] for name in args.fit] or list(Unit)))
 
 
 if __name__ == "__main__":

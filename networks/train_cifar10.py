@@ -1,7 +1,8 @@
 """Trains a network on CIFAR-10 and writes it as ONNX: python networks/train_cifar10.py resnet8.
 
-Stochastic gradient descent with a one-cycle rate, bfloat16 where the processor has it, an average
-of the weights over the last steps (what is exported), seeded.  A run that was interrupted goes on
+Stochastic gradient descent for residual networks and AdamW for transformers, with a one-cycle rate,
+bfloat16 where the processor has it, an average of the weights over the last steps (what is
+exported), seeded.  A run that was interrupted goes on
 from its last epoch (networks/checkpoints, not kept in git).
 """
 
@@ -12,6 +13,7 @@ import math
 import time
 from pathlib import Path
 
+import cct
 import cifar10
 import onnx
 import resnets
@@ -23,7 +25,22 @@ from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 HERE = Path(__file__).resolve().parent
 BATCH = 128
 SMOOTHING = 0.05
-WEIGHT_DECAY = 5e-4
+DECAY_SGD, PEAK_SGD = 5e-4, 0.2
+DECAY_ADAMW, PEAK_ADAMW = 0.05, 2e-3
+TRANSFORMERS = {"cct": cct.CCT}
+
+
+def build(name: str) -> nn.Module:
+    """A network with fresh weights; raises KeyError for an unknown name."""
+    return TRANSFORMERS[name]() if name in TRANSFORMERS else resnets.build(name)
+
+
+def make_optimizer(model: nn.Module, name: str, peak: float) -> torch.optim.Optimizer:
+    """What trains the network `name`, with `peak` as its highest learning rate."""
+    weights = model.parameters()
+    if name in TRANSFORMERS:
+        return torch.optim.AdamW(weights, lr=peak, weight_decay=DECAY_ADAMW)
+    return torch.optim.SGD(weights, lr=peak, momentum=0.9, nesterov=True, weight_decay=DECAY_SGD)
 
 
 def rate(step: int, steps: int, peak: float) -> float:
@@ -95,11 +112,9 @@ def train(args: argparse.Namespace) -> nn.Module:
     torch.manual_seed(args.seed)
     images = cifar10.load(args.data, "train")
     validation = cifar10.load(args.data, "validation")
-    model = resnets.build(args.network).to(args.device, memory_format=torch.channels_last)
+    model = build(args.network).to(args.device, memory_format=torch.channels_last)
     average = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(0.998), use_buffers=True)
-    optimizer = torch.optim.SGD(
-        model.parameters(), lr=args.rate, momentum=0.9, nesterov=True, weight_decay=WEIGHT_DECAY
-    )
+    optimizer = make_optimizer(model, args.network, args.rate)
     states = {"model": model, "average": average, "optimizer": optimizer}
     checkpoint = HERE / "checkpoints" / f"{args.network}.pt"
     checkpoint.parent.mkdir(exist_ok=True)
@@ -126,15 +141,17 @@ def train(args: argparse.Namespace) -> nn.Module:
 def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("network", choices=sorted(resnets.SHAPES))
+    parser.add_argument("network", choices=sorted({*resnets.SHAPES, *TRANSFORMERS}))
     parser.add_argument("--data", type=Path, default=HERE.parents[1] / "shared" / "data")
     parser.add_argument("--epochs", type=int, default=40)
-    parser.add_argument("--rate", type=float, default=0.2)
+    parser.add_argument("--rate", type=float, help="the highest learning rate")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--restart", action="store_true", help="forget the checkpoint")
     parser.add_argument("--test", action="store_true", help="also score the test images, once")
     args = parser.parse_args()
+    if args.rate is None:
+        args.rate = PEAK_ADAMW if args.network in TRANSFORMERS else PEAK_SGD
     model = train(args)
     path = HERE / f"{args.network}_cifar10.onnx"
     export(model, path)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from edgec.dtypes import Array
-from edgec.fixedpoint import INT8_MAX, INT8_MIN, INT16_MAX, INT16_MIN, round_half_up, saturate
+from edgec.fixedpoint import INT8_MAX, INT16_MAX, INT16_MIN, round_half_up, saturate
 from edgec.interp.kernels_np_norm import bit_length
 from edgec.interp.operands import Operand, rshr32, within32
 from edgec.ir import qops_transformer as qt
@@ -75,7 +75,7 @@ def normalised(sums: Array, weights: Array, numerator: int, output_shift: int) -
     shift = np.where(total > 0, exponent - 15 + output_shift, 0)
     narrow = saturate(rshr32(sums, shift), INT16_MIN, INT16_MAX)
     y = rshr32(within32(narrow * reciprocal), qt.ATTENTION_SHIFT)
-    return saturate(y, INT8_MIN, INT8_MAX).astype(np.int8)
+    return saturate(y, qt.ATTENTION_MIN, INT8_MAX).astype(np.int8)
 
 
 def _columns(tensor: Array, start: int, width: int, head: int) -> Array:

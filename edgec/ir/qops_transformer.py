@@ -33,6 +33,8 @@ DISTANCE_BITS = 11
 """Fraction bits of a distance in octaves."""
 DISTANCE_SHIFT = 15
 """Right shift of a logit's distance times its multiplier."""
+ATTENTION_MIN = -127
+"""Least code of attention's output: products of codes without -128 are faster on cores with DSP."""
 HEAD_COLUMNS = 4
 """Columns of the parameters of attention heads."""
 
@@ -250,7 +252,7 @@ class QAttention:
         B    = S >> (x - 15) if x >= 15 else S << (15 - x)   2^15 <= B < 2^16
         R    = (numerator + B // 2) // B                     2^13 <= R <= 2^15
         a[e] = sat16(rshr(A[e], x - 15 + output_shift))
-        y[e] = min(max(rshr(a[e] * R, 21), -128), 127)
+        y[e] = min(max(rshr(a[e] * R, 21), -127), 127)
 
     A row without any key gives 0.  Both operands of E * v fit int16 (E <= 32767).
 

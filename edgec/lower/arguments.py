@@ -40,6 +40,7 @@ from edgec.lower.spec import (
     KernelSpec,
     PooledConv,
     PooledDecode,
+    PooledDecodeDsp,
     PooledDirect,
 )
 
@@ -144,7 +145,7 @@ def _pooled(graph: Graph, node: Node, spec: KernelSpec, pool: ConstantPool) -> t
         case PooledConv():
             table = builder_table(spec, WeightPool(vectors))
             indices = stored_indices(spec, window_indices(graph, node))
-        case PooledDecode() | PooledDirect():
+        case PooledDecode() | PooledDecodeDsp() | PooledDirect():
             table, indices, bias = dense_constants(graph, node, spec)
         case _:
             raise InternalError(f"{spec.family} is no kernel for pooled weights", where=node.name)

@@ -14,6 +14,9 @@ from edgec.lower.dense_weights import flipped_quads, interleaved
 from edgec.lower.params import AttentionParams, NarrowParams, NormParams, Params, SingleParams
 from edgec.lower.spec import DenseDsp, DenseQuads, Depthwise, KernelSpec
 
+_Single = qt.QMatMul16x15 | qt.QMul16x15 | qt.QReduce16x15 | qt.QRescale16x15
+"""Operators with one multiplier."""
+
 
 def transformer_params(
     graph: Graph, node: Node, spec: KernelSpec, pool: ConstantPool
@@ -74,7 +77,7 @@ def half_step(shift: int) -> int:
     return 1 << (shift - 1) if shift else 0
 
 
-def _with_half(attrs: qt.QMatMul16x15 | qt.QRescale16x15, node: Node) -> int:
+def _with_half(attrs: _Single, node: Node) -> int:
     """The bias of an operator with one multiplier, with the half step of its first shift."""
     bias = np.array(attrs.bias + half_step(attrs.output.pre_shift), np.int64)
     return int(_int32(bias, node))

@@ -115,7 +115,5 @@ def stream_add(graph: Graph, node: Node) -> StreamAdd:
     return StreamAdd(broadcast_loops(graph, node))
 
 
-
-
 def _dtype(graph: Graph, name: str) -> DType:
     return graph.constants[name].dtype if graph.is_constant(name) else graph.values[name].dtype

@@ -1,4 +1,4 @@
-"""`PooledDecode` and `PooledDirect` from nodes of the integer graph, and what they read."""
+"""Pooled kernels without responses from nodes of the integer graph, and what they read."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from edgec.ir.graph import Graph, Node
 from edgec.ir.pool import WeightPool
 from edgec.ir.weighted import residual_of, unpooled, weights_of
 from edgec.lower.build_pooled import pooled_window
+from edgec.lower.dense_weights import FILTERS, QUAD
 from edgec.lower.pool_config import PoolKernelConfig
 from edgec.lower.pool_indices import packed
 from edgec.lower.pool_tables import ResponseKind, response_table
-from edgec.lower.spec_pooled_dense import BLOCK, PooledDecode, PooledDirect
+from edgec.lower.spec_pooled_dense import BLOCK, PooledDecode, PooledDecodeDsp, PooledDirect
 
 DECODED_BYTES = 4096
 """Expanded weights that are held at a time, unless one block of filters takes more."""
@@ -25,19 +26,24 @@ _OFFSET = 128
 """Of the entries of a look-up table, all parts together."""
 
 
-def pooled_decode(graph: Graph, node: Node, config: PoolKernelConfig) -> PooledDecode:
-    """`PooledDecode` of a QPooledConv or QPooledGemm.
+def pooled_decode(
+    graph: Graph, node: Node, config: PoolKernelConfig
+) -> PooledDecode | PooledDecodeDsp:
+    """`PooledDecode` of a QPooledConv or QPooledGemm, or with `config.dsp` the other one.
 
     Raises:
-        LoweringError: the node's responses are scaled.
+        LoweringError: the node's responses are scaled, or it is none for `PooledDecodeDsp`.
     """
     _check_exact(node)
     window = pooled_window(graph, node, lanes=1)
     filters = graph.shape(node.inputs[2])[0]
     residual = residual_of(node.attrs)
-    block = min(BLOCK, filters)
-    blocks = DECODED_BYTES // (block * window.taps * window.channels)
-    return PooledDecode(
+    if config.dsp and not serves_dsp(graph, node):
+        raise LoweringError("the DSP kernel takes multiples of 4 channels", where=node.name)
+    block = min(FILTERS if config.dsp else BLOCK, filters)
+    few = DECODED_BYTES // (window.taps * window.channels)
+    batch = max((few if config.batch is None else config.batch) // block, 1) * block
+    return (PooledDecodeDsp if config.dsp else PooledDecode)(
         window=window,
         out_channels=filters,
         group=graph.shape(node.inputs[1])[1],
@@ -45,8 +51,14 @@ def pooled_decode(graph: Graph, node: Node, config: PoolKernelConfig) -> PooledD
         bits=None if config.runtime_bits else node.attrs.pooling.activation_bits,
         shift=unpooled(node.attrs).shift,
         residual_shift=None if residual is None else residual.shift,
-        batch=min(filters, block * max(1, blocks)),
+        batch=min(filters, batch),
     )
+
+
+def serves_dsp(graph: Graph, node: Node) -> bool:
+    """Vectors fall on whole quads, and there is more than one pixel for the loops."""
+    window = pooled_window(graph, node, lanes=1)
+    return window.channels % QUAD == 0 and window.out_pixels > 1
 
 
 def pooled_direct(graph: Graph, node: Node, config: PoolKernelConfig) -> PooledDirect:
@@ -79,7 +91,7 @@ def pooled_direct(graph: Graph, node: Node, config: PoolKernelConfig) -> PooledD
 
 
 def dense_constants(
-    graph: Graph, node: Node, spec: PooledDecode | PooledDirect
+    graph: Graph, node: Node, spec: PooledDecode | PooledDecodeDsp | PooledDirect
 ) -> tuple[Array, Array, Array]:
     """The constants of one call.
 
@@ -92,7 +104,7 @@ def dense_constants(
     """
     vectors, indices, bias = (graph.constants[name].array for name in node.inputs[1:4])
     x_zero_point = graph.quant(node.inputs[0]).tensor_zero_point
-    if isinstance(spec, PooledDecode):
+    if isinstance(spec, PooledDecode | PooledDecodeDsp):
         sums = _row_sums(weights_of(graph, node))
         stored = packed(indices, spec.index_bits)
         return vectors, stored, _decode_bias(spec, bias, sums, x_zero_point, node)
@@ -109,7 +121,11 @@ def _row_sums(weights: Array) -> Array:
 
 
 def _decode_bias(
-    spec: PooledDecode, bias: Array, sums: Array, x_zero_point: int, node: Node
+    spec: PooledDecode | PooledDecodeDsp,
+    bias: Array,
+    sums: Array,
+    x_zero_point: int,
+    node: Node,
 ) -> Array:
     """The kernel sums up codes: ``t(x) - 128``."""
     if spec.bits is None:

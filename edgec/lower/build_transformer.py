@@ -10,8 +10,9 @@ from edgec.errors import LoweringError
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
 from edgec.lower.code_range import is_symmetric
+from edgec.lower.dense_weights import QUAD
 from edgec.lower.spec import Attention, AttentionDsp, Embedding, Norm
-from edgec.lower.spec_transformer import QUAD, Columns
+from edgec.lower.spec_transformer import Columns
 
 _FARTHEST_BYTES = 4095
 """Largest offset in the address of a load."""

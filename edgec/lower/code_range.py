@@ -38,7 +38,7 @@ def _least(graph: Graph, node: Node) -> int:
         case qt.QNorm():
             return attrs.low
         case qt.QAttention():
-            return getattr(qt, "ATTENTION_MIN", INT8_MIN)
+            return qt.ATTENTION_MIN
         case qops.QLut():
             return int(graph.constants[node.inputs[1]].array.min())
         case _:

@@ -27,8 +27,10 @@ from edgec.lower.program import (
 from edgec.lower.select import KernelChoice, operands
 from edgec.lower.spec import KernelSpec
 from edgec.lower.spec_pooled import PooledConv
-from edgec.lower.spec_pooled_dense import PooledDecode, PooledDirect
+from edgec.lower.spec_pooled_dense import PooledDecode, PooledDecodeDsp, PooledDirect
 from edgec.memory import MemoryPlan
+
+_POOLED = (PooledConv, PooledDecode, PooledDecodeDsp, PooledDirect)
 
 
 def lower(
@@ -141,7 +143,7 @@ def _step(
 
 def _runtime_bits(node: Node, spec: KernelSpec) -> int | None:
     """The layer's own width of activations, for a kernel that takes the width as an argument."""
-    if not isinstance(spec, PooledConv | PooledDecode | PooledDirect) or spec.bits is not None:
+    if not isinstance(spec, _POOLED) or spec.bits is not None:
         return None
     bits: int = node.attrs.pooling.activation_bits
     return bits

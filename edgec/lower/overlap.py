@@ -12,7 +12,7 @@ The order of reads and writes is that of the templates, which say so in their fi
 * `DenseDsp` and `DenseQuads` do so for a block of pixels at a time.
 * `Gemm` reads a row of x for each block of units; only the last block's bytes are unwritten then.
 * `PooledDirect` does so too, and `PooledDecode` with all filters in one batch where it copies rows;
-  where it does not, it is like `Gemm`.
+  where it does not, it is like `Gemm`.  `PooledDecodeDsp` in one batch reads like `DenseDsp`.
 * `Depthwise` and the pools go channel by channel; `ConvTranspose` filter by filter.  A depthwise
   block of channels reads some of them earlier, but its first one no earlier: d is the same.
 * Copies move one run at a time (memmove); element-wise kernels go element by element.
@@ -52,6 +52,7 @@ from edgec.lower.spec import (
     PadAxis,
     PooledConv,
     PooledDecode,
+    PooledDecodeDsp,
     PooledDirect,
     PRelu,
     Reduce,
@@ -81,37 +82,49 @@ def distances(spec: KernelSpec) -> tuple[int | None, ...]:
             if spec.narrow is not None and spec.narrow.table:
                 return (own, None)
             return (own, IN_PLACE) if _adds(spec) else (own,)
-        case PooledDecode() | PooledDirect():
+        case PooledDecode() | PooledDecodeDsp() | PooledDirect():
             first = _pooled_dense(spec)
-            return (first,) if spec.residual_shift is None else (first, IN_PLACE)
+            return (first,) if spec.residual_shift is None else (first, _pooled_residual(spec))
         case PooledConv():
             # The residual is read in no order that would be behind the writing.
             own = _pooled_input(spec)
             return (own,) if spec.residual_shift is None else (own, None)
         case Add() | Mul():
             return tuple(max(_walk(spec.loops, operand), 0) for operand in (0, 1))
-        case NarrowMul() | StreamAdd():
-            return tuple(_elementwise(spec, operand) for operand in (0, 1))
-        case Rescale():
-            growth = spec.narrow.out_bytes - spec.dtype.size_bytes
-            return (max(growth * (spec.count - 1), 0),)
         case Lut():
             return (IN_PLACE, None)
-        case PRelu() | Softmax() | Norm():
+        case PRelu() | Softmax():
             return (IN_PLACE,)
-        case MatMul() | Embedding():
-            return (None, None)
-        case NarrowReduce():
-            return (None,)
-        case Attention():
-            return (None,) * (3 if spec.mask_stride is None else 4)
         case Concat():
             return _concat(spec)
+        case Rescale() | NarrowMul() | NarrowReduce() | StreamAdd() | MatMul():
+            return _of_transformer(spec)
+        case Norm() | Attention() | Embedding():
+            return _of_transformer(spec)
         case ResizeNearest() | ResizeLinear():
             # The order of the reads is in tables, not in the specification.
             return (None,)
         case _:
             return (max(_single(spec), 0),)
+
+
+def _of_transformer(
+    spec: Rescale | NarrowMul | NarrowReduce | StreamAdd | MatMul | Norm | Attention | Embedding,
+) -> tuple[int | None, ...]:
+    match spec:
+        case NarrowMul() | StreamAdd():
+            return tuple(_elementwise(spec, operand) for operand in (0, 1))
+        case Rescale():
+            growth = spec.narrow.out_bytes - spec.dtype.size_bytes
+            return (max(growth * (spec.count - 1), 0),)
+        case Norm():
+            return (IN_PLACE,)
+        case NarrowReduce():
+            return (None,)
+        case MatMul() | Embedding():
+            return (None, None)
+        case Attention():
+            return (None,) * (3 if spec.mask_stride is None else 4)
 
 
 def _adds(spec: Conv2D | DenseDsp | DenseQuads | Depthwise | Gemm) -> bool:
@@ -172,13 +185,22 @@ def _convolution(spec: Conv2D | DenseDsp | DenseQuads | Depthwise | Gemm) -> int
             return _by_row(spec.rows, spec.depth, spec.units * each, last)
 
 
-def _pooled_dense(spec: PooledDecode | PooledDirect) -> int | None:
-    if isinstance(spec, PooledDecode) and spec.batch < spec.out_channels:
+def _pooled_dense(spec: PooledDecode | PooledDecodeDsp | PooledDirect) -> int | None:
+    if not isinstance(spec, PooledDirect) and spec.batch < spec.out_channels:
         return None  # the next batch of filters reads all of x again
+    if isinstance(spec, PooledDecodeDsp):
+        return max(_convolution(spec.dense), 0)
     if isinstance(spec, PooledDecode) and not spec.needs_patch:
         last = spec.rest or spec.block
         return _by_row(spec.window.out_pixels, spec.depth, spec.out_channels, last)
     return max(_by_pixel(spec.window, spec.out_channels), 0)
+
+
+def _pooled_residual(spec: PooledDecode | PooledDecodeDsp | PooledDirect) -> int | None:
+    """In place if y is written in the order of memory."""
+    if isinstance(spec, PooledDecodeDsp):
+        return None
+    return None if isinstance(spec, PooledDecode) and spec.batch < spec.out_channels else IN_PLACE
 
 
 def _by_row(rows: int, depth: int, units: int, last: int) -> int:

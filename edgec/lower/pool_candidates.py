@@ -10,7 +10,7 @@ from edgec.errors import LoweringError
 from edgec.ir.graph import Graph, Node
 from edgec.ir.pool_graph import with_plain_weights
 from edgec.lower.build_pooled import pooled_conv
-from edgec.lower.build_pooled_dense import pooled_decode, pooled_direct
+from edgec.lower.build_pooled_dense import pooled_decode, pooled_direct, serves_dsp
 from edgec.lower.pool_bounds import least_response_shift
 from edgec.lower.pool_config import READY_INDEX_BITS, PoolFamily, PoolKernelConfig
 from edgec.lower.pool_cost import Unit, estimate
@@ -21,7 +21,11 @@ from edgec.lower.pool_tables import ResponseKind
 from edgec.lower.select import FAMILIES
 from edgec.lower.spec import KernelSpec
 from edgec.lower.spec_pooled import PooledConv
+from edgec.lower.spec_pooled_dense import BLOCK
 from edgec.options import PoolKernel, PoolKernelOptions
+
+_BATCHES = (1, 2, 3, 4, 6, 8)
+"""Numbers of batches of filters to decode a layer in; more are for little memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +148,7 @@ def _responses(graph: Graph, node: Node, setting: Setting) -> Iterator[Candidate
             yield Candidate(PoolKernel.RESPONSES, config, spec, shift, cycles, size, table)
 
 
-def _too_large(spec: PooledConv, setting: Setting) -> bool:
+def _too_large(spec: KernelSpec, setting: Setting) -> bool:
     return setting.table_bytes is not None and spec.scratch_bytes > setting.table_bytes
 
 
@@ -204,15 +208,29 @@ def two_lane_shift(graph: Graph, node: Node) -> int | None:
 
 
 def _decodes(graph: Graph, node: Node, setting: Setting) -> Iterator[Candidate]:
-    config = PoolKernelConfig(
+    """The plain kernel with little memory serves always; others keep to the limit of tables."""
+    plain = PoolKernelConfig(
         PoolFamily.DECODE,
         index_bits=_index_bits(graph, node),
         runtime_bits=setting.runtime_bits,
     )
-    spec = pooled_decode(graph, node, config)
-    cycles = estimate(spec, _bits(node), setting.prices, setting.board)
     size = _packed_bytes(graph, node)
-    yield Candidate(PoolKernel.DECODE, config, spec, 0, cycles, size, None)
+    has_dsp = True in setting.board.core.possible_dsp and serves_dsp(graph, node)
+    known: set[KernelSpec] = set()
+    for dsp in (False, True) if has_dsp else (False,):
+        for batch in (None, *_batches(graph.shape(node.inputs[2])[0])):
+            config = replace(plain, dsp=dsp, batch=batch)
+            spec = pooled_decode(graph, node, config)
+            if spec in known or (config != plain and _too_large(spec, setting)):
+                continue
+            known.add(spec)
+            cycles = estimate(spec, _bits(node), setting.prices, setting.board)
+            yield Candidate(PoolKernel.DECODE, config, spec, 0, cycles, size, None)
+
+
+def _batches(filters: int) -> list[int]:
+    """Filters expanded at a time, for some numbers of batches."""
+    return [-(-filters // (number * BLOCK)) * BLOCK for number in _BATCHES]
 
 
 def _directs(graph: Graph, node: Node, setting: Setting) -> Iterator[Candidate]:

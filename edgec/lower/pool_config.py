@@ -33,6 +33,8 @@ class PoolKernelConfig:
         keep_rows: the table holds all rows of a chunk, not only those of one output row: larger,
             a little faster.
         tables_in_ram: copy the pool or its look-up table to scratch memory first.
+        batch: filters expanded at a time, of `DECODE`; None: as many as little memory holds.
+        dsp: `DECODE` for a core with the DSP extension.
         runtime_bits: the width of activations is an argument of the kernel.  All families.
     """
 
@@ -43,4 +45,6 @@ class PoolKernelConfig:
     index_bits: int = 8
     keep_rows: bool = False
     tables_in_ram: bool = False
+    batch: int | None = None
+    dsp: bool = False
     runtime_bits: bool = False

@@ -12,14 +12,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from edgec.board import Board, Flash
+from edgec.lower.dense_weights import FILTERS
 from edgec.lower.pool_tables import ResponseKind, part_channels
 from edgec.lower.spec import KernelSpec
-from edgec.lower.spec_dense_dsp import DenseDsp
+from edgec.lower.spec_dense_dsp import PIXELS, DenseDsp
 from edgec.lower.spec_pooled import PooledConv
-from edgec.lower.spec_pooled_dense import PooledDecode, PooledDirect
+from edgec.lower.spec_pooled_dense import PooledDecode, PooledDecodeDsp, PooledDirect
 from edgec.lower.spec_weighted import Conv2D, Gemm
 
-_WEIGHTED = (PooledConv, PooledDecode, PooledDirect, DenseDsp, Conv2D, Gemm)
+_WEIGHTED = (PooledConv, PooledDecode, PooledDecodeDsp, PooledDirect, DenseDsp, Conv2D, Gemm)
 _WORD_BYTES = 4
 _COPY_CYCLES = 4
 """Of a word that is copied from flash to scratch memory, without waiting."""
@@ -41,10 +42,10 @@ class Unit(enum.Enum):
     Others: EXPAND, a weight of an expanded vector; PATCH, an activation copied for a filter's
     window; ROUND, one rounded to fewer bits; MAC; ROW_MAC, of windows that lie in one piece;
     GEMM_MAC, without decoding; DSP_MAC, of the kernel for cores with DSP; WIDEN, an activation made
-    ready for it; OUTPUT; RESIDUAL and LANE_RESIDUAL, the addition at the end of one, the latter
-    with responses; DIRECT_PLANES, bit planes of a vector's activations; DIRECT_VECTOR, one vector
-    of one filter; DIRECT, one plane of it; DIRECT_PART, one look-up for that; DIRECT_TAP, one tap
-    of one filter.
+    ready for it, WIDEN_ROUND, one that is rounded as well; OUTPUT; RESIDUAL and LANE_RESIDUAL, the
+    addition at the end of one, the latter with responses; DIRECT_PLANES, bit planes of a vector's
+    activations; DIRECT_VECTOR, one vector of one filter; DIRECT, one plane of it; DIRECT_PART, one
+    look-up for that; DIRECT_TAP, one tap of one filter.
     """
 
     PIXEL = "pixel"
@@ -74,6 +75,7 @@ class Unit(enum.Enum):
     GEMM_MAC = "gemm mac"
     DSP_MAC = "dsp mac"
     WIDEN = "widen"
+    WIDEN_ROUND = "widen round"
     OUTPUT = "output"
     RESIDUAL = "residual"
     LANE_RESIDUAL = "lane residual"
@@ -116,11 +118,12 @@ def _without_residual(spec: KernelSpec, bits: int) -> Work:
             return _of_responses(spec, bits)
         case PooledDecode():
             return _of_decode(spec)
+        case PooledDecodeDsp():
+            return _of_decode_dsp(spec)
         case PooledDirect():
             return _of_direct(spec, bits)
         case DenseDsp():
-            windows = spec.window.out_pixels * spec.depth
-            return {Unit.DSP_MAC: spec.macs, Unit.WIDEN: windows, Unit.OUTPUT: spec.out_elements}
+            return _of_dense_dsp(spec)
         case Conv2D():
             windows = spec.window.out_pixels * spec.scratch_bytes
             return {Unit.MAC: spec.macs, Unit.PATCH: windows, Unit.OUTPUT: spec.out_elements}
@@ -222,6 +225,24 @@ def _of_decode(spec: PooledDecode) -> Work:
     }
 
 
+def _of_dense_dsp(spec: DenseDsp) -> dict[Unit, float]:
+    """Pixels and filters behind the last ones are computed, too."""
+    pixels = -(-spec.window.out_pixels // PIXELS) * PIXELS
+    filters = -(-spec.out_channels // FILTERS) * FILTERS
+    return {
+        Unit.DSP_MAC: pixels * filters * spec.depth,
+        Unit.WIDEN: pixels * spec.depth,
+        Unit.OUTPUT: spec.out_elements,
+    }
+
+
+def _of_decode_dsp(spec: PooledDecodeDsp) -> Work:
+    work = _of_dense_dsp(spec.dense)
+    work[Unit.WIDEN] *= -(-spec.out_channels // spec.batch)
+    work[Unit.WIDEN_ROUND] = work[Unit.WIDEN] if spec.rounds else 0
+    return work | {Unit.EXPAND: spec.out_channels * spec.depth}
+
+
 def _of_direct(spec: PooledDirect, bits: int) -> Work:
     vectors = spec.window.out_pixels * spec.window.taps * spec.vectors
     return {
@@ -246,7 +267,7 @@ def _waiting(spec: KernelSpec, bits: int, board: Board) -> float:
             vectors = spec.window.out_pixels * spec.window.taps * spec.vectors
             table = spec.pool_size << min(spec.group, 8)
             return vectors * spec.out_channels * bits * _per_row(flash, 1, table)
-        case PooledDecode():
+        case PooledDecode() | PooledDecodeDsp():
             return spec.out_channels * spec.window.taps * spec.vectors * _per_row(flash, 1, 1 << 30)
         case DenseDsp() | Conv2D() | Gemm():
             # Weights are read again for every few pixels.

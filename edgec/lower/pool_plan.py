@@ -2,9 +2,11 @@
 
 Cycles come first.  Flash has a price, because pools are there to save it: a kilobyte must bring a
 layer `_FLASH_PRICE` of its cycles, and a kilobyte of a look-up table, which all layers of a pool
-share, these layers `_TABLE_PRICE`.  SRAM is free as long as the arena fits the board; if it does
-not, the layers that set its peak take the next smaller table, at the least loss of cycles, until
-it does.
+share, these layers `_TABLE_PRICE`.  No layer pays more for its flash than its own cycles: whatever
+is stored, a kernel of twice the speed is worth it.  Where the flash of the board is not enough, the
+price goes up, without that limit, until the plan fits.  SRAM is free as long as the arena fits the
+board; if it does not, the layers that set its peak take the next smaller table, at the least loss
+of cycles, until it does.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from edgec.lower.pool_candidates import (
     candidates,
 )
 from edgec.lower.pool_config import PoolKernelConfig
+from edgec.lower.pool_flash import fits_flash
 from edgec.lower.pool_reasons import PooledLayer, Rivals, record
 from edgec.lower.pool_rounding import with_rounding
 from edgec.lower.pool_tables import ResponseKind, table_words
@@ -36,6 +39,8 @@ from edgec.options import MAX_ACTIVATION_BITS, PoolKernel, PoolKernelOptions, Po
 _FLASH_PRICE = 0.05
 _TABLE_PRICE = 0.01
 """Shares of cycles that a kilobyte of flash must save."""
+_THRIFTS = (1, 4, 16, 64, 1024)
+"""Factors of these prices, to be tried one after the other; the last finds the smallest plan."""
 _CLOSE = 0.01
 """Candidates that are no more than this slower than the best count as equal: the smallest wins."""
 _OWN_RAM_BYTES = 2048
@@ -75,9 +80,12 @@ def plan_pools(graph: Graph, board: Board, options: PoolKernelOptions) -> PoolPl
         return PoolPlan(graph, {}, ())
     setting = Setting.of(board, options)
     ways = [_ways(graph, node, setting, rules.get(node.name)) for node in nodes]
-    allowed = _allowed(graph, nodes, ways)
-    fronts = [_front(found) for found in allowed]
-    chosen = _fitted(graph, board, nodes, fronts)
+    for thrift in _THRIFTS:
+        allowed = _allowed(graph, nodes, ways, thrift)
+        fronts = [_front(found, thrift) for found in allowed]
+        chosen = _fitted(graph, board, nodes, fronts)
+        if fits_flash(graph, board, nodes, chosen):
+            break
     planned, configs = _applied(graph, nodes, chosen)
     layers = tuple(
         record(graph, node, way, Rivals(found, every), rules.get(node.name), board)
@@ -159,14 +167,14 @@ def _remedy(graph: Graph, node: Node, setting: Setting, only: PoolKernel | None)
 
 
 def _allowed(
-    graph: Graph, nodes: Sequence[Node], ways: Sequence[tuple[Candidate, ...]]
+    graph: Graph, nodes: Sequence[Node], ways: Sequence[tuple[Candidate, ...]], thrift: int
 ) -> list[list[Candidate]]:
     """For each layer the candidates whose look-up table will be in flash, or that need none.
 
     Which tables those are is decided for all layers of a pool together.
     """
     pools = [node.inputs[1] for node in nodes]
-    tables = {pool: _tables_of(graph, pool, pools, ways) for pool in dict.fromkeys(pools)}
+    tables = {pool: _tables_of(graph, pool, pools, ways, thrift) for pool in dict.fromkeys(pools)}
     return [
         [way for way in found if way.table is None or way.table in tables[pool]]
         for pool, found in zip(pools, ways, strict=True)
@@ -174,7 +182,11 @@ def _allowed(
 
 
 def _tables_of(
-    graph: Graph, pool: str, pools: Sequence[str], ways: Sequence[tuple[Candidate, ...]]
+    graph: Graph,
+    pool: str,
+    pools: Sequence[str],
+    ways: Sequence[tuple[Candidate, ...]],
+    thrift: int,
 ) -> frozenset[ResponseKind]:
     """The set of tables in flash with which the layers of a pool cost least."""
     size, group = graph.shape(pool)
@@ -187,23 +199,24 @@ def _tables_of(
     best: tuple[float, frozenset[ResponseKind]] | None = None
     for count in range(len(bytes_of) + 1):
         for tables in map(frozenset, itertools.combinations(bytes_of, count)):
-            cost = floor * _TABLE_PRICE * sum(bytes_of[table] for table in tables) / 1024
+            cost = thrift * floor * _TABLE_PRICE * sum(bytes_of[table] for table in tables) / 1024
             for found in own:
                 legal = [way for way in found if way.table is None or way.table in tables]
-                cost += min((_score(way, found) for way in legal), default=float("inf"))
+                cost += min((_score(way, found, thrift) for way in legal), default=float("inf"))
             if best is None or cost < best[0]:
                 best = (cost, tables)
     return best[1] if best is not None else frozenset()
 
 
-def _score(way: Candidate, ways: Sequence[Candidate]) -> float:
+def _score(way: Candidate, ways: Sequence[Candidate], thrift: int) -> float:
     """Cycles, with the price of flash."""
-    return way.cycles + _FLASH_PRICE * min(w.cycles for w in ways) * way.flash_bytes / 1024
+    price = _FLASH_PRICE * min(w.cycles for w in ways) * way.flash_bytes / 1024
+    return way.cycles + (min(price, way.cycles) if thrift == 1 else thrift * price)
 
 
-def _front(ways: Sequence[Candidate]) -> list[Candidate]:
+def _front(ways: Sequence[Candidate], thrift: int) -> list[Candidate]:
     """The candidates worth a look, the best first, each smaller than the one before."""
-    scores = {id(way): _score(way, ways) for way in ways}
+    scores = {id(way): _score(way, ways, thrift) for way in ways}
     least = min(scores.values())
     close = [way for way in ways if scores[id(way)] <= least * (1 + _CLOSE)]
     front = [min(close, key=lambda way: (way.scratch_bytes, scores[id(way)]))]

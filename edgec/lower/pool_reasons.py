@@ -157,11 +157,11 @@ def _against(graph: Graph, node: Node, chosen: Candidate, ways: Sequence[Candida
             return f"{1 / ratio - 1:.0%} slower than {rival.kernel.value}, but smaller in flash"
         return f"{ratio:.1f}x faster than {rival.kernel.value}"
     if not responses:
-        return "a table of responses would not fit, or round too much"
+        return "a table of responses would not fit"
     ratio = min(way.cycles for way in responses) / chosen.cycles
     if ratio < 1:
         return "the response tables that are faster need too much SRAM"
-    return f"{filters} filters: gathering too short to pay for responses ({ratio:.1f}x)"
+    return f"responses would take {ratio:.1f}x the cycles: only {filters} filters share each"
 
 
 def _about_sram(chosen: Candidate, ways: Sequence[Candidate]) -> list[str]:

@@ -113,12 +113,8 @@ FAMILIES: tuple[KernelFamily, ...] = (
     KernelFamily(qt.QRescale16x15, _always, build_16x15.rescale),
     KernelFamily(qt.QAdd16, _always, build_16x15.stream_add),
     KernelFamily(qt.QNorm, _always, build_transformer.norm),
-    KernelFamily(
-        qt.QAttention, build_transformer.accepts_dual, build_transformer.attention_dual
-    ),
-    KernelFamily(
-        qt.QAttention, build_transformer.accepts_dsp, build_transformer.attention_dsp
-    ),
+    KernelFamily(qt.QAttention, build_transformer.accepts_dual, build_transformer.attention_dual),
+    KernelFamily(qt.QAttention, build_transformer.accepts_dsp, build_transformer.attention_dsp),
     KernelFamily(qt.QAttention, _always, build_transformer.attention),
     KernelFamily(qt.QEmbedding, _always, build_transformer.embedding),
 )

@@ -26,7 +26,7 @@ from edgec.lower.spec_dense_dsp import DenseDsp
 from edgec.lower.spec_dense_quads import DenseQuads
 from edgec.lower.spec_move import Concat, Pad, PadAxis, ResizeLinear, ResizeNearest, StridedCopy
 from edgec.lower.spec_pooled import PooledConv
-from edgec.lower.spec_pooled_dense import PooledDecode, PooledDirect
+from edgec.lower.spec_pooled_dense import PooledDecode, PooledDecodeDsp, PooledDirect
 from edgec.lower.spec_transformer import Attention, AttentionDsp, Embedding, Norm
 from edgec.lower.spec_weighted import Conv2D, ConvTranspose, Depthwise, Gemm
 
@@ -58,6 +58,7 @@ __all__ = [
     "PadAxis",
     "PooledConv",
     "PooledDecode",
+    "PooledDecodeDsp",
     "PooledDirect",
     "Reduce",
     "Rescale",
@@ -77,6 +78,7 @@ KernelSpec = (
     | DenseQuads
     | PooledConv
     | PooledDecode
+    | PooledDecodeDsp
     | PooledDirect
     | Add
     | Mul

@@ -11,13 +11,13 @@ from edgec.lower.spec_narrow import Narrow
 TOKENS = 4
 """Rows of x whose sums are computed together."""
 BLOCK_BYTES = 32
-"""Eight words: what `edgec/quads.h` has of four tokens for a quad, and of their sums for two rows."""
-_MOST_UNROLLED = 8
+"""Eight words: those of four tokens for a quad, and their sums for two rows (`edgec/quads.h`)."""
+_MOST_UNROLLED = 16
 _BATCH = 8
 
 
 def unrolled(quads: int) -> int:
-    """How many quads one turn of a loop takes: the most of 1 to 8 that divides `quads`."""
+    """How many quads one turn of a loop takes: the most of 1 to 16 that divides `quads`."""
     return max(n for n in range(1, _MOST_UNROLLED + 1) if quads % n == 0)
 
 

@@ -1,7 +1,8 @@
 """Specifications of pooled kernels without a table of responses.
 
-`PooledDecode` expands indices to int8 and is a plain convolution from there on.  `PooledDirect`
-looks every weight vector up, bit plane by bit plane: the form of Li & Gupta (MLSys 2022).
+`PooledDecode` expands indices to int8 and is a plain convolution from there on, `PooledDecodeDsp`
+likewise that of cores with the DSP extension.  `PooledDirect` looks every weight vector up, bit
+plane by bit plane: the form of Li & Gupta (MLSys 2022).
 
 Both serve convolutions of one group and matrix products; those have a window of 1x1 over an image
 of rows.
@@ -12,8 +13,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from edgec.lower.dense_weights import FILTERS, QUAD
 from edgec.lower.pool_tables import ResponseKind, part_channels
 from edgec.lower.spec_base import describe_image, describe_window
+from edgec.lower.spec_dense_dsp import DenseDsp
 from edgec.lower.window import Window
 
 _WORD_BYTES = 4
@@ -53,9 +56,24 @@ class _PooledDense:
         return self.bits is None
 
     @property
+    def rounds(self) -> bool:
+        """Activations may have to be rounded."""
+        return self.bits != 8
+
+    @property
     def vectors(self) -> int:
         """Vectors of a tap."""
         return -(-self.window.channels // self.group)
+
+    @property
+    def full(self) -> int:
+        """Vectors of a tap that are used in whole."""
+        return self.window.channels // self.group
+
+    @property
+    def last(self) -> int:
+        """Weights of another vector of a tap, used in part."""
+        return self.window.channels % self.group
 
     @property
     def out_elements(self) -> int:
@@ -88,16 +106,6 @@ class PooledDecode(_PooledDense):
     batch: int
 
     @property
-    def full(self) -> int:
-        """Vectors of a tap that are used in whole."""
-        return self.window.channels // self.group
-
-    @property
-    def last(self) -> int:
-        """Weights of another vector of a tap, used in part."""
-        return self.window.channels % self.group
-
-    @property
     def depth(self) -> int:
         """Weights of one filter."""
         return self.window.taps * self.window.channels
@@ -118,11 +126,6 @@ class PooledDecode(_PooledDense):
         return self.window.is_pointwise or self.window.is_whole_image
 
     @property
-    def rounds(self) -> bool:
-        """Activations may have to be rounded."""
-        return self.bits != 8
-
-    @property
     def copies_runs(self) -> bool:
         """The window is gathered row by row; else tap by tap."""
         return self.window.columns_are_runs
@@ -133,7 +136,7 @@ class PooledDecode(_PooledDense):
         return self.rounds or not self.reads_rows
 
     @property
-    def sums_bytes(self) -> int:
+    def biases_bytes(self) -> int:
         """int32 [batch] at the start of the scratch memory: the constant part of the sums."""
         return _WORD_BYTES * self.batch if self.runtime_bits else 0
 
@@ -144,18 +147,71 @@ class PooledDecode(_PooledDense):
 
     @property
     def patch_start(self) -> int:
-        """Place of the patch, behind the sums and the expanded filters int8 [batch, depth]."""
+        """Place of the patch, behind the biases and the expanded filters int8 [batch, depth]."""
         filters = -(-self.batch * self.depth // _WORD_BYTES) * _WORD_BYTES
-        return self.sums_bytes + filters
+        return self.biases_bytes + filters
 
     @property
     def scratch_bytes(self) -> int:
-        """Sums, filters and patch."""
+        """Biases, filters and patch."""
         return self.patch_start + (_WORD_BYTES * self.patch_words if self.needs_patch else 0)
 
     def describe(self) -> str:
         """What the function computes, in words."""
         return self._describe(f"{self.batch} filters decoded at a time")
+
+
+@dataclass(frozen=True, slots=True)
+class PooledDecodeDsp(_PooledDense):
+    """`PooledDecode` into the order of weights of `DenseDsp`, and from there on like that one.
+
+    Input channels are a multiple of 4.  Indices are stored as [filter, tap, vector].
+
+    Attributes:
+        batch: filters expanded at a time; a multiple of 2, or all.
+    """
+
+    family: ClassVar[str] = "pooled_decode_dsp"
+    batch: int
+
+    @property
+    def dense(self) -> DenseDsp:
+        """The loops; the scratch memory begins with theirs."""
+        return DenseDsp(self.window, self.out_channels, self.shift)
+
+    @property
+    def depth(self) -> int:
+        """Weights of one filter."""
+        return self.window.taps * self.window.channels
+
+    @property
+    def has_gaps(self) -> bool:
+        """There are weights that no vector gives."""
+        return self.dense.pads_depth or self.dense.odd
+
+    @property
+    def filters_start(self) -> int:
+        """Place of the expanded filters int8 [batch / 2, quads, 2, 4], behind the windows."""
+        return self.dense.scratch_bytes
+
+    @property
+    def filters_bytes(self) -> int:
+        """The expanded filters."""
+        return -(-self.batch // FILTERS) * FILTERS * QUAD * self.dense.quads
+
+    @property
+    def biases_start(self) -> int:
+        """Place of the constant part of the sums, int32 [batch]."""
+        return self.filters_start + self.filters_bytes
+
+    @property
+    def scratch_bytes(self) -> int:
+        """Windows, filters and biases."""
+        return self.biases_start + (_WORD_BYTES * self.batch if self.runtime_bits else 0)
+
+    def describe(self) -> str:
+        """What the function computes, in words."""
+        return self._describe(f"{self.batch} filters decoded at a time, three pixels at a time")
 
 
 @dataclass(frozen=True, slots=True)

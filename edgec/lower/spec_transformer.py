@@ -40,6 +40,11 @@ class Norm(Plain):
         """C type of an element of y."""
         return stored_type(self.dtype)
 
+    @property
+    def has_pair_loop(self) -> bool:
+        """Two elements at a time are stored by a loop that has these bounds."""
+        return (self.low, self.high) in ((-127, 127), (-128, 127))
+
     def describe(self) -> str:
         """What the function computes, in words."""
         kind = "Layer" if self.centred else "Root mean square"

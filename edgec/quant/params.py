@@ -13,7 +13,6 @@ from edgec.fixedpoint import INT8_MAX, INT8_MIN, round_half_up
 from edgec.ir.graph import Constant
 from edgec.ir.qparams import QuantParams
 
-LEVELS = INT8_MAX - INT8_MIN
 SCALE_FLOOR = 2.0**-26
 """Least scale of an activation: keeps rescaling factors below 2^30 for tensors of near zeros."""
 EMPTY_SCALE = 2.0**-7
@@ -44,11 +43,11 @@ def range_of(array: Array) -> Range:
     return Range(float(array.min()), float(array.max()))
 
 
-def activation_params(values: Range) -> QuantParams:
+def activation_params(values: Range, least: int = INT8_MIN) -> QuantParams:
     """Asymmetric int8 parameters that cover a range and hold zero exactly.
 
-    The range is widened to hold 0; its ends are code -128 and 127 up to the rounding of the zero
-    point.  A range of zero width at 0 gets `EMPTY_SCALE`, and no scale is below `SCALE_FLOOR`.
+    The range is widened to hold 0; its ends are the codes `least` and 127 up to the rounding of the
+    zero point.  A range of zero width at 0 gets `EMPTY_SCALE`, and no scale is below `SCALE_FLOOR`.
 
     Raises:
         QuantizationError: an end is not finite.
@@ -59,9 +58,9 @@ def activation_params(values: Range) -> QuantParams:
     if low == high:
         return QuantParams.per_tensor(EMPTY_SCALE, 0)
     # QDQ ONNX stores scales as float32; both must mean the same.
-    scale = float(np.float32(max((high - low) / LEVELS, SCALE_FLOOR)))
-    zero_point = int(round_half_up(-low / scale)) + INT8_MIN
-    return QuantParams.per_tensor(scale, min(max(zero_point, INT8_MIN), INT8_MAX))
+    scale = float(np.float32(max((high - low) / (INT8_MAX - least), SCALE_FLOOR)))
+    zero_point = int(round_half_up(-low / scale)) + least
+    return QuantParams.per_tensor(scale, min(max(zero_point, least), INT8_MAX))
 
 
 def as_int8(quant: QuantParams, where: str) -> QuantParams:

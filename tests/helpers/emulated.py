@@ -24,12 +24,13 @@ BOARDS = {
 
 
 def need_emulator(name: str) -> None:
-    """Skip where a tool for one of `BOARDS` is missing."""
+    """Skip where a tool for a board is missing, one of `BOARDS` or another of unicorn's."""
     if process.which("arm-none-eabi-gcc") is None:
         pytest.skip("arm-none-eabi-gcc is not installed")
-    if BOARDS[name] and process.which(BOARDS[name]) is None:
-        pytest.skip(f"{BOARDS[name]} is not installed")
-    if not BOARDS[name]:
+    emulator = BOARDS.get(name, "")
+    if emulator and process.which(emulator) is None:
+        pytest.skip(f"{emulator} is not installed")
+    if not emulator:
         pytest.importorskip("unicorn")
 
 

@@ -11,7 +11,7 @@ from edgec.ir import Graph, qops
 from edgec.ir.graph import GraphBuilder, Node
 from edgec.ir.pool import WeightPool
 from edgec.ir.weighted import POOLED
-from edgec.lower.build_pooled_dense import DIRECT_POOL_SIZE
+from edgec.lower.build_pooled_dense import DIRECT_POOL_SIZE, serves_dsp
 from edgec.lower.pool_config import PoolFamily, PoolKernelConfig
 from edgec.lower.pool_tables import ResponseKind
 
@@ -71,6 +71,35 @@ def dense_configs(
             family if pool.size <= DIRECT_POOL_SIZE else PoolFamily.DECODE,
             builder=kind,
             index_bits=8 if as_bytes and pool.size <= _BYTE_SIZES else pool.index_bits,
+            runtime_bits=at_run_time,
+        )
+    return found
+
+
+def quad_operators(seed: int, each: int) -> Graph:
+    """Pooled operators whose channels are multiples of 4, exact: for `PooledDecodeDsp`."""
+    net = Net.seeded(seed)
+    for _ in range(each):
+        shape = (1, net.integer(1, 6), net.integer(2, 6), 4 * net.integer(1, 9))
+        OPS["pooled_conv"].apply(net, net.input(shape))
+        OPS["pooled_gemm"].apply(net, net.input((net.integer(1, 7), 4 * net.integer(1, 9))))
+    return net.build()
+
+
+def dsp_configs(
+    graph: Graph, runtime_bits: Sequence[bool] = (False, True)
+) -> dict[str, PoolKernelConfig]:
+    """Decoding for cores with DSP, where it serves, with batches and storage of indices by turns."""
+    turns = itertools.cycle(itertools.product(runtime_bits, (None, 2, 4), (True, False)))
+    nodes = [node for node in pooled_nodes(graph) if serves_dsp(graph, node)]
+    found = {}
+    for node, (at_run_time, batch, as_bytes) in zip(nodes, turns, strict=False):
+        pool = WeightPool(graph.constants[node.inputs[1]].array)
+        found[node.name] = PoolKernelConfig(
+            PoolFamily.DECODE,
+            index_bits=8 if as_bytes and pool.size <= _BYTE_SIZES else pool.index_bits,
+            batch=batch,
+            dsp=True,
             runtime_bits=at_run_time,
         )
     return found

@@ -187,7 +187,7 @@ def attention(attrs: qt.QAttention, inputs: Sequence[Operand], at: Index) -> int
     divisor = total >> (x - 15) if x >= 15 else total << (15 - x)
     reciprocal = s32(numerator + divisor // 2) // divisor
     a = clip(rshr(summed, x - 15 + output_shift), -32768, 32767)
-    return clip(rshr(s32(a * reciprocal), 21), -128, 127)
+    return clip(rshr(s32(a * reciprocal), 21), -127, 127)
 
 
 SCALAR: Mapping[type, Callable[[Any, Sequence[Operand], Index], int]] = MappingProxyType(

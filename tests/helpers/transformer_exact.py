@@ -50,4 +50,4 @@ def attention_error(q: Array, k: Array, v: Array, kappa: float, ratio: float) ->
     logits = q.astype(np.float64) @ k.T.astype(np.float64) * (numbers[0] / 2.0**26) * math.log(2)
     weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
     ideal = weights / weights.sum(axis=-1, keepdims=True) @ v.astype(np.float64) * ratio
-    return np.asarray(np.abs(np.clip(ideal, -128, 127) - y))
+    return np.asarray(np.abs(np.clip(ideal, -127, 127) - y))

@@ -6,14 +6,28 @@ import pytest
 from c_programs import BUILDS, SANITIZE, Build
 from emulated import BOARDS, check_emulated, need_emulator
 from parity import check_build, check_host, compiled, samples_of
-from pooled_graphs import DENSE_FAMILIES, at_width, dense_configs, pooled_operators
+from pooled_graphs import (
+    DENSE_FAMILIES,
+    at_width,
+    dense_configs,
+    dsp_configs,
+    pooled_operators,
+    quad_operators,
+)
 from random_graphs import with_one_input
 
-from edgec.lower.pool_config import PoolFamily
-from edgec.lower.spec import PooledDecode
+from edgec.ir import Graph
+from edgec.lower.pool_config import PoolFamily, PoolKernelConfig
+from edgec.lower.spec import PooledDecode, PooledDecodeDsp
 from edgec.sim.compare import compare_trace
 from edgec.sim.host import HostModel
 
+DSP_BOARDS = (
+    "nucleo_u575zi_q",
+    pytest.param("nucleo_l4r5zi", marks=pytest.mark.slow),
+    pytest.param("nucleo_h7a3zi_q", marks=pytest.mark.slow),
+)
+"""Cortex-M33, M4 and M7."""
 QUICK_BUILDS = (Build("gcc", SANITIZE), Build("clang", ("-O2",)))
 
 
@@ -26,9 +40,29 @@ def test_kernels_equal_the_oracle(family: PoolFamily, tmp_path: Path):
     assert bool(several) == (family is PoolFamily.DECODE)
 
 
-def test_width_at_run_time_equals_the_oracle_of_that_width(tmp_path: Path):
-    graph = pooled_operators(seed=2, each=8)
+def test_decoding_for_dsp_equals_the_oracle(tmp_path: Path):
+    graph = quad_operators(seed=5, each=24)
+    program = check_host(graph, tmp_path, pool_configs=dsp_configs(graph))
+    specs = [k.spec for k in program.kernels if isinstance(k.spec, PooledDecodeDsp)]
+    assert len(specs) > 24
+    for test in (
+        lambda s: s.batch < s.out_channels,
+        lambda s: s.last,
+        lambda s: s.dense.pads_depth,
+        lambda s: s.dense.odd,
+        lambda s: s.rounds and s.dense.widens_runs and s.window.cols_clipped,
+        lambda s: s.rounds and not s.dense.widens_runs,
+        lambda s: s.residual_shift is not None and s.batch < s.out_channels,
+    ):
+        assert {bool(test(spec)) for spec in specs} == {False, True}
+
+
+@pytest.mark.parametrize("dsp", [False, True], ids=["plain", "dsp"])
+def test_width_at_run_time_equals_the_oracle_of_that_width(dsp: bool, tmp_path: Path):
+    graph = quad_operators(seed=2, each=8) if dsp else pooled_operators(seed=2, each=8)
     configs = dense_configs(graph, runtime_bits=[True])
+    if dsp:
+        configs |= dsp_configs(graph, runtime_bits=[True])
     program = compiled(graph, tmp_path / "library", pool_configs=configs)
     model = HostModel(tmp_path / "library", tmp_path / "build", flags=("-O1",))
     for bits in range(1, 9):
@@ -38,8 +72,17 @@ def test_width_at_run_time_equals_the_oracle_of_that_width(tmp_path: Path):
 
 
 def check_builds(builds: tuple[Build, ...], seed: int, folder: Path) -> None:
-    graph = pooled_operators(seed, each=8)
-    program = compiled(graph, folder / "library", pool_configs=dense_configs(graph))
+    for name, graph in (
+        ("any", pooled_operators(seed, each=8)),
+        ("quads", quad_operators(seed, each=5)),
+    ):
+        (folder / name).mkdir()
+        check_graph(builds, graph, folder / name)
+
+
+def check_graph(builds: tuple[Build, ...], graph: Graph, folder: Path) -> None:
+    configs = dense_configs(graph) | dsp_configs(graph)
+    program = compiled(graph, folder / "library", pool_configs=configs)
     samples = samples_of(graph)
     for number, build in enumerate(builds):
         (folder / str(number)).mkdir()
@@ -60,6 +103,19 @@ def test_all_builds_equal_the_oracle(seed: int, tmp_path: Path):
 def test_emulated_cores_equal_the_oracle(name: str, tmp_path: Path):
     need_emulator(name)
     graph = with_one_input(pooled_operators(seed=4, each=6))
-    program = compiled(graph, tmp_path / "library", pool_configs=dense_configs(graph))
+    check_on_board(name, graph, dense_configs(graph), tmp_path)
+
+
+@pytest.mark.parametrize("name", DSP_BOARDS)
+def test_decoding_for_dsp_on_emulated_cores(name: str, tmp_path: Path):
+    need_emulator(name)
+    graph = with_one_input(quad_operators(seed=6, each=8))
+    check_on_board(name, graph, dsp_configs(graph), tmp_path)
+
+
+def check_on_board(
+    name: str, graph: Graph, configs: dict[str, PoolKernelConfig], tmp_path: Path
+) -> None:
+    program = compiled(graph, tmp_path / "library", pool_configs=configs)
     samples = samples_of(graph)[3:5]
     check_emulated(name, tmp_path / "library", program, samples, tmp_path / "project")

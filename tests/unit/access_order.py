@@ -42,6 +42,9 @@ def events_of(spec: object, operand: int = 0) -> list[Event]:
             return list(_conv2d(spec))
         case s.Conv2D() | s.PooledDirect():
             return list(_conv2d(spec))
+        case s.PooledDecodeDsp():
+            assert spec.batch == spec.out_channels, "the output must not overlap x"
+            return list(_dense_dsp(spec.dense))
         case s.DenseDsp():
             return list(_dense_dsp(spec))
         case s.Depthwise():

@@ -50,6 +50,9 @@ KERNELS: dict[str, s.KernelSpec] = {
     "pooled_decode": s.PooledDecode(_WINDOW, 8, 4, 6, 8, 32, None, 8),
     "pooled_decode_rows": s.PooledDecode(_POINTWISE, 10, 8, 8, 8, 32, 12, 10),
     "pooled_decode_runtime": s.PooledDecode(_ODD, 10, 8, 6, None, 32, None, 4),
+    "pooled_decode_dsp": s.PooledDecodeDsp(_WINDOW, 8, 4, 6, 8, 32, None, 8),
+    "pooled_decode_dsp_batches": s.PooledDecodeDsp(_WINDOW, 7, 8, 6, 4, 32, 12, 4),
+    "pooled_decode_dsp_runtime": s.PooledDecodeDsp(_VALID, 10, 8, 8, None, 32, None, 4),
     "pooled_direct": s.PooledDirect(_WINDOW, 8, 4, 6, 4, 32, 12, 64, ResponseKind.BITSERIAL),
     "pooled_direct_runtime": s.PooledDirect(_ODD, 6, 8, 8, None, 32, None, 17, ResponseKind.NIBBLE),
     "pooled_conv": s.PooledConv(
@@ -103,6 +106,8 @@ KERNELS: dict[str, s.KernelSpec] = {
     "arg_max": s.ArgMax(1, 10, 1, last=False),
     "gemm_narrow_table": s.Gemm(4, 16, 10, 9, narrow=Narrow(_INDEX, table=True)),
     "dense_dsp_narrow_residual": s.DenseDsp(_POINTWISE, 7, 9, narrow=Narrow(_WIDE, residual=True)),
+    "dense_quads_table": s.DenseQuads(8, 32, 10, Narrow(_INDEX, table=True)),
+    "dense_quads_residual": s.DenseQuads(7, 32, 9, Narrow(_WIDE, residual=True), dual_issue=True),
     "rescale": s.Rescale(100, DType.INT16, Narrow(_BYTE)),
     "narrow_mul": s.NarrowMul(_LOOPS, Narrow(_WIDE)),
     "narrow_reduce": s.NarrowReduce(
@@ -114,6 +119,8 @@ KERNELS: dict[str, s.KernelSpec] = {
     "norm_root_mean_square": s.Norm(4, 64, False, 3, 10, -32768, 32767, DType.INT16),
     "attention": s.Attention(1, 8, 8, 2, *_HEADS, 15, None),
     "attention_masked": s.Attention(2, 8, 8, 2, *_HEADS, 13, 8),
+    "attention_dsp": s.AttentionDsp(1, 9, 8, 2, *_HEADS, 15, None),
+    "attention_dsp_odd": s.AttentionDsp(2, 8, 9, 2, *_HEADS, 15, None, dual_issue=True),
     "embedding": s.Embedding(7, 50, 16, DType.INT8, 200),
 }
 
@@ -168,7 +175,7 @@ def test_every_kernel_compiles_clean(target: tuple[str, ...], tmp_path: Path) ->
         for name, spec in KERNELS.items()
     ]
     addresses = ", ".join(f"(function_t)kernel_{name}" for name in KERNELS)
-    pool = ("pool_gather.h", "pool_indices.h", "pool_responses.h")
+    pool = ("pool_dsp.h", "pool_gather.h", "pool_indices.h", "pool_responses.h")
     own = ("dsp.h", "math.h", "params.h", *pool, "transformer.h", "window.h")
     headers = ("stdbool.h", "string.h", *(f"edgec/{name}" for name in own))
     source = tmp_path / "kernels.c"

@@ -9,7 +9,7 @@ import pytest
 from access_order import events_of, least_distance
 from hypothesis import HealthCheck, given, seed, settings
 from lower_samples import BOARD, DSP_BOARD, NetBuilder
-from pooled_graphs import dense_configs, pooled_operators
+from pooled_graphs import dense_configs, dsp_configs, pooled_operators, quad_operators
 from random_graphs import adversarial_inputs, single_ops
 from random_ops import OPS
 
@@ -24,6 +24,7 @@ from edgec.lower.spec import (
     KernelSpec,
     Lut,
     PooledDecode,
+    PooledDecodeDsp,
     PRelu,
     ResizeLinear,
     ResizeNearest,
@@ -61,6 +62,8 @@ def _check_against_order(choice: KernelChoice) -> None:
         for operand, distance in enumerate(found):
             if operand == 0 and _reads_again(choice.spec):
                 assert distance is None
+            elif operand == 1 and _adds_anywhere(choice.spec):
+                assert distance is None
             elif operand == 1 and getattr(choice.spec, "residual_shift", None) is not None:
                 assert distance == 0
             else:
@@ -69,7 +72,14 @@ def _check_against_order(choice: KernelChoice) -> None:
 
 def _reads_again(spec: KernelSpec) -> bool:
     """Outputs are written before other parts of the kernel read the whole input once more."""
-    return isinstance(spec, PooledDecode) and spec.batch < spec.out_channels
+    decodes = isinstance(spec, PooledDecode | PooledDecodeDsp)
+    return decodes and spec.batch < spec.out_channels
+
+
+def _adds_anywhere(spec: KernelSpec) -> bool:
+    """The residual is not read in the order of memory."""
+    has_residual = getattr(spec, "residual_shift", None) is not None
+    return has_residual and (isinstance(spec, PooledDecodeDsp) or _reads_again(spec))
 
 
 @pytest.mark.parametrize("op", _SPATIAL)
@@ -153,4 +163,7 @@ def test_residual_may_lie_in_place() -> None:
 def test_pooled_kernels_overlap_like_the_plain_ones() -> None:
     graph = pooled_operators(seed=5, each=12)
     for choice in select_kernels(graph, BOARD, dense_configs(graph)):
+        _check_against_order(choice)
+    quads = quad_operators(seed=5, each=12)
+    for choice in select_kernels(quads, BOARD, dsp_configs(quads)):
         _check_against_order(choice)

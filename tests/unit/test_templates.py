@@ -20,7 +20,7 @@ _NOT_FOR_TEMPLATES = {
     *("fits_entries", "list_entries", "look_ups", "writes_at_end"),
 }
 """Properties that reports and the planner use."""
-_WORDS_ONLY = {"mode", "kind"}
+_WORDS_ONLY = {"mode", "kind", "mask_stride"}
 """Fields that templates see as decided bools."""
 
 
@@ -60,7 +60,7 @@ def test_kernel_template_knows_its_context(family: str) -> None:
     expected = {field.name for field in dataclasses.fields(contexts.KernelContext)}
     assert meta.find_undeclared_variables(_tree(path)) == expected
     used = _attributes(path, "k")
-    shared = {"residual_shift", "narrow"}
+    shared = {"residual_shift", "narrow", "shift"}
     assert used - shared <= _public(SPECS[family])
     unused = _public(SPECS[family]) - used - _NOT_FOR_TEMPLATES - _WORDS_ONLY
     if unused:

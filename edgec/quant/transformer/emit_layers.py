@@ -17,7 +17,7 @@ from edgec.quant.params import Range, real64
 from edgec.quant.tables import unary_function
 from edgec.quant.transformer.emitter import INT8_REACH, Emitter, per_channel
 from edgec.quant.transformer.layers import Layer
-from edgec.quant.transformer.search import coded
+from edgec.quant.transformer.search import LEAST_CODE, coded
 from edgec.quant.transformer.weights import LayerCodes, Target, layer_codes
 
 _RAW_SPAN, _CENTRED_SPAN = 128, 256
@@ -110,17 +110,19 @@ def _mean_error(e: Emitter, node: Node, weight: Array, codes: LayerCodes) -> Arr
 
 
 def _ending(e: Emitter, layer: Layer) -> _Ending:
-    if layer.activation is not None and isinstance(layer.activation.attrs, ops.Unary):
-        return _table_ending(e, layer)
+    activation = layer.activation
+    if activation is not None and isinstance(activation.attrs, ops.Unary):
+        return _table_ending(e, layer, activation)
     if e.native(layer.output) is DType.INT16:
         return _stream_ending(e, layer)
     quant = e.plan.codes[layer.output]
     zero = np.asarray(quant.zero_point, np.float64)
     target = Target(np.asarray(quant.scale), zero, INT8_REACH, _PRE_SHIFT_ERROR)
     bounds = None
-    if layer.activation is not None:
-        clip = layer.activation.attrs
-        bounds = act_bounds(clip.low, clip.high, quant.tensor_scale, quant.tensor_zero_point)
+    if activation is not None:
+        clip = activation.attrs
+        low, high = act_bounds(clip.low, clip.high, quant.tensor_scale, quant.tensor_zero_point)
+        bounds = max(low, LEAST_CODE), max(high, LEAST_CODE)
     return _Ending(target, DType.INT8, bounds)
 
 
@@ -142,18 +144,15 @@ def _stream_ending(e: Emitter, layer: Layer) -> _Ending:
     return _Ending(target, DType.INT16, bounds, extra)
 
 
-def _table_ending(e: Emitter, layer: Layer) -> _Ending:
+def _table_ending(e: Emitter, layer: Layer, unary: Node) -> _Ending:
     """The 10-bit table of a function, over the part of its calibrated domain where it moves."""
-    unary, node = layer.activation, layer.node
-    if unary is None:
-        return _stream_ending(e, layer)
     quant = e.plan.codes[layer.output]
-    domain = table_domain(unary.attrs, e.seen[node.output].range, quant)
+    domain = table_domain(unary.attrs, e.seen[layer.node.output].range, quant)
     step = (domain.high - domain.low) / (qt.TABLE_SIZE - 1)
     inputs = domain.low + step * np.arange(qt.TABLE_SIZE)
     with np.errstate(over="ignore"):  # saturates
         values = unary_function(unary.attrs)(inputs)
-    entries = quantize_array(values, quant.tensor_scale, quant.tensor_zero_point)
+    entries = quantize_array(values, quant.tensor_scale, quant.tensor_zero_point, LEAST_CODE)
     target = Target(
         np.array([step]), np.array([-_TABLE_MIDDLE - domain.low / step]), _TABLE_MIDDLE + 1.0
     )

@@ -168,7 +168,7 @@ def _scaled(
 
 
 def _embedding(e: Emitter, node: Node) -> None:
-    """Embedding to rows of int8 where they are nearly as good, else of int16."""
+    """Embedding to rows of int8 whose scale is a multiple of the stream's."""
     ids, table = node.inputs
     real = real64(e.graph.constants[table])
     stream = e.plan.stream[node.output]

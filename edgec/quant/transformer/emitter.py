@@ -14,13 +14,14 @@ import numpy as np
 
 from edgec.dtypes import Array, DType
 from edgec.errors import QuantizationError
-from edgec.fixedpoint import INT8_MAX, INT8_MIN, INT16_MAX, INT16_MIN, Requant16x15, round_half_up
+from edgec.fixedpoint import INT8_MAX, INT16_MAX, INT16_MIN, Requant16x15, round_half_up
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, GraphBuilder, Node, Value
 from edgec.ir.qparams import QuantParams
 from edgec.quant.params import real64
 from edgec.quant.transformer.plan import Plan
 from edgec.quant.transformer.samples import Seen
+from edgec.quant.transformer.search import LEAST_CODE
 from edgec.quant.weights import operand_codes
 
 INT8_REACH = 129.0
@@ -150,7 +151,7 @@ class Emitter:
         requant: Requant16x15, dtype: DType, bounds: tuple[int, int] | None = None
     ) -> qt.Rescale16x15:
         """The numbers of a requantization, without the multipliers."""
-        whole = (INT8_MIN, INT8_MAX) if dtype is DType.INT8 else (INT16_MIN, INT16_MAX)
+        whole = (LEAST_CODE, INT8_MAX) if dtype is DType.INT8 else (INT16_MIN, INT16_MAX)
         low, high = bounds or whole
         return qt.Rescale16x15(requant.pre_shift, requant.shift, low, high, dtype)
 

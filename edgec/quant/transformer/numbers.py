@@ -9,7 +9,7 @@ import numpy as np
 
 from edgec.dtypes import Array, DType, frozen
 from edgec.errors import QuantizationError
-from edgec.fixedpoint import INT8_MAX, INT8_MIN, INT16_MAX, INT16_MIN, round_half_up
+from edgec.fixedpoint import INT8_MAX, INT16_MAX, INT16_MIN, round_half_up
 from edgec.ir import qops_transformer as qt
 
 LOGIT_BITS = 26
@@ -74,7 +74,7 @@ def norm_numbers(norm: RealNorm, where: str) -> NormNumbers:
     shift = _norm_shift(factors, offsets, where)
     epsilon, least = _epsilon(norm, channels, where)
     narrow = norm.dtype is DType.INT8
-    low, high = (INT8_MIN, INT8_MAX) if narrow else (INT16_MIN, INT16_MAX)
+    low, high = (-INT8_MAX, INT8_MAX) if narrow else (INT16_MIN, INT16_MAX)
     square = math.ceil(math.log2(channels) / 2)
     attrs = qt.QNorm(norm.centred, epsilon, least, square, shift, low, high, norm.dtype)
     gamma = round_half_up(factors * 2.0 ** (shift - 15))

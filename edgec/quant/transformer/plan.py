@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from edgec.dtypes import Array, DType
 from edgec.errors import QuantizationError
-from edgec.fixedpoint import INT16_MAX
+from edgec.fixedpoint import INT8_MIN, INT16_MAX
 from edgec.ir import ops
 from edgec.ir.graph import Graph
 from edgec.ir.qparams import QuantParams
@@ -16,7 +16,7 @@ from edgec.quant.transformer.groups import Group, code_groups, only_read_by
 from edgec.quant.transformer.heads import attention_scales
 from edgec.quant.transformer.layers import Layer
 from edgec.quant.transformer.samples import Seen
-from edgec.quant.transformer.search import channel_params, tensor_params
+from edgec.quant.transformer.search import LEAST_CODE, channel_params, tensor_params
 from edgec.quant.transformer.stream import NORMS
 
 _STREAM_MARGIN = 1.25
@@ -110,10 +110,12 @@ def _group_params(
     symmetric |= any(m is not None and isinstance(m.attrs, ops.Attention) for m in makers)
     if group.is_output:
         # Never clipped: the largest logit is the one that counts.
-        return activation_params(values)
+        return activation_params(values, LEAST_CODE)
     rows = seen[first].rows
     fits = all(w.shape[1] == rows.shape[1] for w in weights)
-    return tensor_params(values, rows, weights if fits else (), symmetric)
+    # The user's codes may be any.
+    least = INT8_MIN if any(name in graph.inputs for name in group.sources) else LEAST_CODE
+    return tensor_params(values, rows, weights if fits else (), symmetric=symmetric, least=least)
 
 
 def _reader_weights(graph: Graph, group: Group) -> list[Array]:

@@ -58,24 +58,35 @@ def quantize_transformer(
         calibration = synthetic_inputs(graph, *options.synthetic_range)
         options = replace(options, bias_correction=False)
     data = checked_calibration(graph, calibration)
-    names = [name for name in graph.values if is_real(graph, name)]
-    seen = collect(graph, names, data, progress)
-    stream = stream_params(stream_groups(graph), seen)
-    layers = find_layers(graph, frozenset(stream))
-    plan = make_plan(graph, layers, stream, seen)
-    emitter = Emitter(graph, plan, seen, options.bias_correction)
-    integer = _emitted(emitter)
-    check_intervals(integer)
+    integer = _integer_graph(graph, data, options, progress)
     few = {name: array[:QUALITY_SAMPLES] for name, array in data.items()}
-    described = describe(*options.synthetic_range)
-    synthetic = (f"calibrated on {described}; expect bad accuracy",)
-    return integer, QuantReport(
+    report = QuantReport(
         source=source,
         samples=len(next(iter(data.values()))),
         options=options,
-        warnings=synthetic if source is CalibrationSource.SYNTHETIC else (),
+        warnings=_warnings(source, options),
         layers=quality_of(graph, integer, few, progress),
     )
+    return integer, report
+
+
+def _integer_graph(
+    graph: Graph, data: Mapping[str, Array], options: QuantOptions, progress: Progress | None
+) -> Graph:
+    """Samples, then scales, then operators, then the proof."""
+    seen = collect(graph, [name for name in graph.values if is_real(graph, name)], data, progress)
+    stream = stream_params(stream_groups(graph), seen)
+    layers = find_layers(graph, frozenset(stream))
+    plan = make_plan(graph, layers, stream, seen)
+    integer = _emitted(Emitter(graph, plan, seen, options.bias_correction))
+    check_intervals(integer)
+    return integer
+
+
+def _warnings(source: CalibrationSource, options: QuantOptions) -> tuple[str, ...]:
+    if source is not CalibrationSource.SYNTHETIC:
+        return ()
+    return (f"calibrated on {describe(*options.synthetic_range)}; expect bad accuracy",)
 
 
 def _emitted(e: Emitter) -> Graph:

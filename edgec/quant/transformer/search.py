@@ -13,11 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from edgec.dtypes import Array, DType
-from edgec.fixedpoint import INT8_MAX, INT8_MIN, round_half_up
+from edgec.fixedpoint import INT8_MAX, round_half_up
 from edgec.ir.qparams import QuantParams
 from edgec.quant.params import EMPTY_SCALE, SCALE_FLOOR, Range, activation_params
 
-CLIPS = (1.0, 0.95, 0.9, 0.85, 0.8, 0.7, 0.6, 0.5)
+LEAST_CODE = -INT8_MAX
+"""Of what operators compute: products of codes without -128 are faster on cores with DSP."""
+CLIPS = (1.0, 0.97, 0.94, 0.9, 0.85, 0.8)
 """Shares of the range that are tried."""
 EXPONENTS = (0.0, 0.25, 0.5, 0.625, 0.75, 1.0)
 """How much of the differences between channels their scales follow.
@@ -44,11 +46,16 @@ class Codes:
 def coded(rows: Array, scale: Array, zero_point: Array) -> Codes:
     """Nearest codes of rows float [R, C] for scales and zero points [C] (or [1])."""
     codes = round_half_up(rows / scale) + zero_point
-    return Codes(np.clip(codes, INT8_MIN, INT8_MAX), scale, zero_point)
+    return Codes(np.clip(codes, LEAST_CODE, INT8_MAX), scale, zero_point)
 
 
 def tensor_params(
-    values: Range, rows: Array, weights: Sequence[Array], symmetric: bool = False
+    values: Range,
+    rows: Array,
+    weights: Sequence[Array] = (),
+    *,
+    symmetric: bool = False,
+    least: int = LEAST_CODE,
 ) -> QuantParams:
     """Parameters of a tensor.
 
@@ -57,29 +64,32 @@ def tensor_params(
         rows: float32 [R, C] of it.
         weights: float64 [N, C] of each matrix product that reads it; none: its own error counts.
         symmetric: the zero point must be 0.
+        least: code of the lowest value, unless symmetric.
     """
     rows = rows[:_ROWS].astype(np.float64)
-    # The squared error of all products together is lost @ (W^T W) * lost, summed.
-    gram = sum((w.T @ w for w in weights), np.zeros((1, 1))) if weights else None
+    readers = np.concatenate(weights).astype(np.float32) if weights else None
+    if readers is not None and len(readers) > readers.shape[1]:
+        # As many rows as columns suffice: R^T R = W^T W.
+        readers = np.asarray(np.linalg.qr(readers, mode="r"))
 
     def error(params: QuantParams) -> float:
         scale, zero = np.array(params.scale), np.array(params.zero_point)
-        lost = coded(rows, scale, zero).real - rows
-        return float(((lost if gram is None else lost @ gram) * lost).sum())
+        lost = (coded(rows, scale, zero).real - rows).astype(np.float32)
+        return float(((lost if readers is None else lost @ readers.T) ** 2).sum())
 
-    return min((_clipped(values, clip, symmetric) for clip in CLIPS), key=error)
+    return min((_clipped(values, clip, symmetric, least) for clip in CLIPS), key=error)
 
 
-def _clipped(values: Range, clip: float, symmetric: bool) -> QuantParams:
+def _clipped(values: Range, clip: float, symmetric: bool, least: int) -> QuantParams:
     if symmetric:
         scale = max(values.magnitude * clip / INT8_MAX, SCALE_FLOOR)
         return QuantParams.per_tensor(scale if values.magnitude > 0 else EMPTY_SCALE, 0)
-    return activation_params(Range(values.low * clip, values.high * clip))
+    return activation_params(Range(values.low * clip, values.high * clip), least)
 
 
 def symmetric_scale(rows: Array, magnitude: float) -> float:
     """The scale with zero point 0 that loses least of rows whose largest magnitude is given."""
-    found = tensor_params(Range(-magnitude, magnitude), rows, (), symmetric=True)
+    found = tensor_params(Range(-magnitude, magnitude), rows, symmetric=True)
     return found.tensor_scale
 
 

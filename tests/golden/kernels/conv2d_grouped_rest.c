@@ -27,17 +27,20 @@ static void conv2d_s8_0(const int8_t *x, int8_t *y, int8_t *patch, const edgec_c
     const edgec_conv_params_t p = *params;
     for (int32_t oy = 0; oy < OUT_HEIGHT; oy++) {
         for (int32_t ox = 0; ox < OUT_WIDTH; ox++) {
-            for (int32_t tap = 0; tap < KERNEL_H * KERNEL_W; tap++) {
-                const int32_t iy = oy * STRIDE_H - PAD_TOP + (tap / KERNEL_W) * DILATION_H;
-                const int32_t ix = ox * STRIDE_W - PAD_LEFT + (tap % KERNEL_W) * DILATION_W;
-                const bool inside = iy >= 0 && iy < HEIGHT && ix >= 0 && ix < WIDTH;
-                for (int32_t g = 0; g < GROUPS; g++) {
-                    int8_t *const to = patch + g * DEPTH + tap * GROUP_CHANNELS;
-                    if (inside) {
-                        memcpy(to, x + (iy * WIDTH + ix) * CHANNELS + g * GROUP_CHANNELS,
-                               (size_t)GROUP_CHANNELS);
-                    } else {
-                        memset(to, p.x_zero_point, (size_t)GROUP_CHANNELS);
+            int32_t tap = 0;
+            for (int32_t ky = 0; ky < KERNEL_H; ky++) {
+                const int32_t iy = oy * STRIDE_H - PAD_TOP + ky * DILATION_H;
+                for (int32_t kx = 0; kx < KERNEL_W; kx++, tap++) {
+                    const int32_t ix = ox * STRIDE_W - PAD_LEFT + kx * DILATION_W;
+                    const bool inside = iy >= 0 && iy < HEIGHT && ix >= 0 && ix < WIDTH;
+                    for (int32_t g = 0; g < GROUPS; g++) {
+                        int8_t *const to = patch + g * DEPTH + tap * GROUP_CHANNELS;
+                        if (inside) {
+                            memcpy(to, x + (iy * WIDTH + ix) * CHANNELS + g * GROUP_CHANNELS,
+                                   (size_t)GROUP_CHANNELS);
+                        } else {
+                            memset(to, p.x_zero_point, (size_t)GROUP_CHANNELS);
+                        }
                     }
                 }
             }

@@ -26,24 +26,30 @@ static void dense_dsp_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const ed
     int8_t *const patch = scratch + QUADS * EDGEC_DSP_PIXELS * 8;
     /* Weights behind the last one are zero; what they multiply must only be defined. */
     memset(patch, 0, (size_t)(QUADS * 4));
+    int32_t oy = 0;
+    int32_t ox = 0;
     for (int32_t first = 0; first < PIXELS; first += EDGEC_DSP_PIXELS) {
         const int32_t count = edgec_min_s32(PIXELS - first, EDGEC_DSP_PIXELS);
         for (int32_t j = 0; j < EDGEC_DSP_PIXELS; j++) {
-            /* Pixels behind the last one repeat it; their sums are not stored. */
-            const int32_t pixel = edgec_min_s32(first + j, PIXELS - 1);
-            const int32_t oy = pixel / OUT_WIDTH;
-            const int32_t ox = pixel % OUT_WIDTH;
-            for (int32_t tap = 0; tap < KERNEL_H * KERNEL_W; tap++) {
-                const int32_t iy = oy * STRIDE_H - PAD_TOP + (tap / KERNEL_W) * DILATION_H;
-                const int32_t ix = ox * STRIDE_W - PAD_LEFT + (tap % KERNEL_W) * DILATION_W;
-                int8_t *const to = patch + tap * CHANNELS;
-                if (iy >= 0 && iy < HEIGHT && ix >= 0 && ix < WIDTH) {
-                    memcpy(to, x + (iy * WIDTH + ix) * CHANNELS, (size_t)CHANNELS);
-                } else {
-                    memset(to, p.x_zero_point, (size_t)CHANNELS);
+            int8_t *to = patch;
+            for (int32_t ky = 0; ky < KERNEL_H; ky++) {
+                const int32_t iy = oy * STRIDE_H - PAD_TOP + ky * DILATION_H;
+                for (int32_t kx = 0; kx < KERNEL_W; kx++, to += CHANNELS) {
+                    const int32_t ix = ox * STRIDE_W - PAD_LEFT + kx * DILATION_W;
+                    if (iy >= 0 && iy < HEIGHT && ix >= 0 && ix < WIDTH) {
+                        memcpy(to, x + (iy * WIDTH + ix) * CHANNELS, (size_t)CHANNELS);
+                    } else {
+                        memset(to, p.x_zero_point, (size_t)CHANNELS);
+                    }
                 }
             }
             edgec_widen3(patch, widened + 2 * j, QUADS);
+            /* Pixels behind the last one repeat it; their sums are not stored. */
+            if (first + j < PIXELS - 1) {
+                ox++;
+                oy += (ox == OUT_WIDTH) ? 1 : 0;
+                ox = (ox == OUT_WIDTH) ? 0 : ox;
+            }
         }
         const int8_t *weights = p.weights;
         for (int32_t o = 0; o < OUT_CHANNELS; o += 2, weights += QUADS * 8) {

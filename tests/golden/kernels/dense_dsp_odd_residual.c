@@ -26,22 +26,26 @@ static void dense_dsp_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, i
     edgec_add_params_t addition = *add;
     addition.shift = RESIDUAL_SHIFT;
     edgec_pair_t *const widened = (edgec_pair_t *)(void *)scratch;
-    /* The residual may lie where y is written, so it is added in the order of memory. */
-    int8_t *const codes = scratch + 240;
     /* Weights behind the last one are zero; what they multiply must only be defined. */
     memset(widened + (QUADS - 1) * EDGEC_DSP_PIXELS * 2, 0, EDGEC_DSP_PIXELS * 8);
+    /* The residual may lie where y is written, so it is added in the order of memory. */
+    int8_t *const codes = scratch + 240;
+    int32_t oy = 0;
+    int32_t ox = 0;
     for (int32_t first = 0; first < PIXELS; first += EDGEC_DSP_PIXELS) {
         const int32_t count = edgec_min_s32(PIXELS - first, EDGEC_DSP_PIXELS);
         for (int32_t j = 0; j < EDGEC_DSP_PIXELS; j++) {
-            /* Pixels behind the last one repeat it; their sums are not stored. */
-            const int32_t pixel = edgec_min_s32(first + j, PIXELS - 1);
-            const int32_t oy = pixel / OUT_WIDTH;
-            const int32_t ox = pixel % OUT_WIDTH;
             edgec_pair_t *to = widened + 2 * j;
             const int32_t ix = ox * STRIDE_W - PAD_LEFT;
             for (int32_t ky = 0; ky < KERNEL_H; ky++, to += RUN_QUADS * EDGEC_DSP_PIXELS * 2) {
                 const int32_t iy = oy * STRIDE_H - PAD_TOP + ky * DILATION_H;
                 edgec_widen3(x + (iy * WIDTH + ix) * CHANNELS, to, RUN_QUADS);
+            }
+            /* Pixels behind the last one repeat it; their sums are not stored. */
+            if (first + j < PIXELS - 1) {
+                ox++;
+                oy += (ox == OUT_WIDTH) ? 1 : 0;
+                ox = (ox == OUT_WIDTH) ? 0 : ox;
             }
         }
         const int8_t *weights = p.weights;

@@ -26,13 +26,11 @@ static void dense_dsp_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const ed
     const uint32_t padding = edgec_sxtb16((uint8_t)p.x_zero_point * 0x01010101U);
     /* Weights behind the last one are zero; what they multiply must only be defined. */
     memset(widened + (QUADS - 1) * EDGEC_DSP_PIXELS * 2, 0, EDGEC_DSP_PIXELS * 8);
+    int32_t oy = 0;
+    int32_t ox = 0;
     for (int32_t first = 0; first < PIXELS; first += EDGEC_DSP_PIXELS) {
         const int32_t count = edgec_min_s32(PIXELS - first, EDGEC_DSP_PIXELS);
         for (int32_t j = 0; j < EDGEC_DSP_PIXELS; j++) {
-            /* Pixels behind the last one repeat it; their sums are not stored. */
-            const int32_t pixel = edgec_min_s32(first + j, PIXELS - 1);
-            const int32_t oy = pixel / OUT_WIDTH;
-            const int32_t ox = pixel % OUT_WIDTH;
             edgec_pair_t *to = widened + 2 * j;
             const int32_t ix = ox * STRIDE_W - PAD_LEFT;
             for (int32_t ky = 0; ky < KERNEL_H; ky++, to += RUN_QUADS * EDGEC_DSP_PIXELS * 2) {
@@ -45,10 +43,15 @@ static void dense_dsp_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const ed
                 const int32_t right = edgec_min_s32(WIDTH - ix, KERNEL_W);
                 const int32_t quads = CHANNELS / 4;
                 edgec_fill3(padding, to, left * quads);
-                edgec_widen3(x + (iy * WIDTH + ix + left) * CHANNELS,
-                             to + left * quads * EDGEC_DSP_PIXELS * 2, (right - left) * quads);
+                edgec_widen3(x + (iy * WIDTH + ix + left) * CHANNELS, to + left * quads * EDGEC_DSP_PIXELS * 2, (right - left) * quads);
                 edgec_fill3(padding, to + right * quads * EDGEC_DSP_PIXELS * 2,
                             (KERNEL_W - right) * quads);
+            }
+            /* Pixels behind the last one repeat it; their sums are not stored. */
+            if (first + j < PIXELS - 1) {
+                ox++;
+                oy += (ox == OUT_WIDTH) ? 1 : 0;
+                ox = (ox == OUT_WIDTH) ? 0 : ox;
             }
         }
         const int8_t *weights = p.weights;

@@ -29,7 +29,7 @@ static void pooled_decode_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, cons
     };
     const int8_t *const pool = (const int8_t *)params->table;
     edgec_pool_indices_t indices = edgec_pool_indices(params->indices);
-    int32_t *const sums = (int32_t *)(void *)scratch;
+    int32_t *const biases = (int32_t *)(void *)scratch;
     const int32_t drop = 8 - bits;
     const int32_t zero_point = (int32_t)edgec_pool_zero(params->x_zero_point, drop) - 128;
     int8_t *const filters = scratch + 16;
@@ -48,11 +48,11 @@ static void pooled_decode_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, cons
         }
         for (int32_t o = 0; o < end; o++) {
             const int32_t *const bias = params->bias + start + o;
-            sums[o] = bias[0] - zero_point * bias[OUT_CHANNELS];
+            biases[o] = bias[0] - zero_point * bias[OUT_CHANNELS];
         }
         const edgec_conv_params_t p = {
             .weights = filters,
-            .bias = sums,
+            .bias = biases,
             .multiplier = params->multiplier + start,
             .x_zero_point = params->x_zero_point,
             .y_zero_point = params->y_zero_point,

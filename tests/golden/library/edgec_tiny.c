@@ -10,15 +10,14 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "edgec/attention.h"
 #include "edgec/dsp.h"
 #include "edgec/math.h"
-#include "edgec/norm.h"
 #include "edgec/params.h"
+#include "edgec/pool_dsp.h"
 #include "edgec/pool_gather.h"
 #include "edgec/pool_indices.h"
 #include "edgec/pool_responses.h"
-#include "edgec/requant16.h"
+#include "edgec/transformer.h"
 #include "edgec/window.h"
 #include "edgec_tiny_weights.h"
 static_assert(EDGEC_TINY_NUM_STEPS == 2, "header of another model");

@@ -33,12 +33,11 @@ typedef struct edgec_attention_scale {
 
 /* EXP[i] = round(32767 * 2^(-i/32)) in the lower half, EXP[i] - EXP[i + 1] in the upper one. */
 static const uint32_t edgec_exp_segments[32] = {
-    0x02BE7FFFU, 0x02AF7D41U, 0x02A17A92U, 0x029277F1U, 0x0283755FU, 0x027672DCU,
-    0x02697066U, 0x025B6DFDU, 0x024F6BA2U, 0x02426953U, 0x02356711U, 0x022964DCU,
-    0x021E62B3U, 0x02116095U, 0x02075E84U, 0x01FB5C7DU, 0x01F15A82U, 0x01E65891U,
-    0x01DB56ABU, 0x01D154D0U, 0x01C852FFU, 0x01BD5137U, 0x01B44F7AU, 0x01AB4DC6U,
-    0x01A14C1BU, 0x01994A7AU, 0x018F48E1U, 0x01884752U, 0x017F45CAU, 0x0176444BU,
-    0x016F42D5U, 0x01664166U,
+    0x02BE7FFFU, 0x02AF7D41U, 0x02A17A92U, 0x029277F1U, 0x0283755FU, 0x027672DCU, 0x02697066U,
+    0x025B6DFDU, 0x024F6BA2U, 0x02426953U, 0x02356711U, 0x022964DCU, 0x021E62B3U, 0x02116095U,
+    0x02075E84U, 0x01FB5C7DU, 0x01F15A82U, 0x01E65891U, 0x01DB56ABU, 0x01D154D0U, 0x01C852FFU,
+    0x01BD5137U, 0x01B44F7AU, 0x01AB4DC6U, 0x01A14C1BU, 0x01994A7AU, 0x018F48E1U, 0x01884752U,
+    0x017F45CAU, 0x0176444BU, 0x016F42D5U, 0x01664166U,
 };
 
 /* The numbers of head `index`. */
@@ -52,14 +51,50 @@ EDGEC_INLINE edgec_attention_head_t edgec_attention_head(const edgec_attention_p
 /* The dot product of two vectors of int8. */
 EDGEC_INLINE int32_t edgec_dot_s8(const int8_t *a, const int8_t *b, int32_t width) {
     int32_t sum = 0;
-    for (int32_t d = 0; d < width; d++) {
+    int32_t d = 0;
+    for (; d < width - 3; d += 4) {
+        sum += a[d] * b[d];
+        sum += a[d + 1] * b[d + 1];
+        sum += a[d + 2] * b[d + 2];
+        sum += a[d + 3] * b[d + 3];
+    }
+    for (; d < width; d++) {
         sum += a[d] * b[d];
     }
     return sum;
 }
 
-/* The distances of a row's logits from its maximum, scaled: their octaves in the bits 26 and up, the
- * segment in 21 to 25, the place within it in 15 to 20.  A logit at `threshold` or below has `most`. */
+/* Columns whose weighted sums are computed together. */
+#define EDGEC_VALUE_COLUMNS 4
+
+/* sums[e] = sum over the keys of weight * value: `columns` columns, 1 to 4, of rows `stride` apart.
+ */
+EDGEC_INLINE void edgec_weighted_values(const edgec_s16_t *weights, const int8_t *values,
+                                        int32_t keys, int32_t stride, int32_t columns,
+                                        int32_t *sums) {
+    for (int32_t e = 0; e < EDGEC_VALUE_COLUMNS; e++) {
+        sums[e] = 0;
+    }
+    if (columns == EDGEC_VALUE_COLUMNS) {
+        for (int32_t j = 0; j < keys; j++, values += stride) {
+            const int32_t weight = weights[j];
+            sums[0] += weight * values[0];
+            sums[1] += weight * values[1];
+            sums[2] += weight * values[2];
+            sums[3] += weight * values[3];
+        }
+        return;
+    }
+    for (int32_t j = 0; j < keys; j++, values += stride) {
+        for (int32_t e = 0; e < columns; e++) {
+            sums[e] += weights[j] * values[e];
+        }
+    }
+}
+
+/* The distances of a row's logits from its maximum, scaled: their octaves in the bits 26 and up,
+ * the segment in 21 to 25, the place within it in 15 to 20.  A logit at `threshold` or below has
+ * `most`. */
 typedef struct edgec_attention_line {
     int32_t threshold;
     int32_t multiplier;
@@ -72,7 +107,7 @@ EDGEC_INLINE edgec_attention_line_t edgec_attention_line(int32_t highest,
                                                          int32_t exp_bits) {
     const int32_t limit = head->distance_limit;
     const edgec_attention_line_t line = {
-        highest - limit,
+        (int32_t)((uint32_t)highest - (uint32_t)limit), /* of a row without keys, anything */
         head->distance_multiplier,
         (uint32_t)(limit * head->distance_multiplier + (1 << 14)) +
             ((uint32_t)(15 - exp_bits) << 26),
@@ -82,7 +117,7 @@ EDGEC_INLINE edgec_attention_line_t edgec_attention_line(int32_t highest,
 
 /* Twice 2^-t of a logit, before the last rounding: E of the definition is (this + 1) >> 1. */
 EDGEC_INLINE uint32_t edgec_twice_exponential(int32_t logit, edgec_attention_line_t line) {
-    const int32_t above = logit - line.threshold;
+    const int32_t above = (int32_t)((uint32_t)logit - (uint32_t)line.threshold);
     const int32_t less = above & ~(above >> 31);
     const uint32_t scaled = line.most - (uint32_t)(less * line.multiplier);
     const uint32_t segment = edgec_exp_segments[(scaled >> 21) & 31U];
@@ -97,8 +132,8 @@ EDGEC_INLINE int32_t edgec_exponential(int32_t logit, edgec_attention_line_t lin
     return (int32_t)((edgec_twice_exponential(logit, line) + 1U) >> 1);
 }
 
-/* The exponentials of pairs of logits as words in place of the first of them, from `pair` on, a pair
- * every 8 words up to `end`, which is not the start; their sum. */
+/* The exponentials of pairs of logits as words in place of the first of them, from `pair` on, a
+ * pair every 8 words up to `end`, which is not the start; their sum. */
 #if defined(__GNUC__) && defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
 EDGEC_SEPARATE int32_t edgec_exponential_pairs(edgec_s32_t *pair, const edgec_s32_t *end,
                                                const edgec_attention_line_t *line,
@@ -182,7 +217,7 @@ EDGEC_INLINE int32_t edgec_highest(int32_t highest, const edgec_s32_t *pair) {
  * two keys are the lower word of the pair's two.  `odd`: the first key of the last pair takes no
  * part, for it is the second of the one before. */
 EDGEC_SEPARATE uint32_t edgec_attention_row(edgec_s32_t *logits, int32_t pairs, int32_t odd,
-                                           const edgec_attention_head_t *head, int32_t exp_bits) {
+                                            const edgec_attention_head_t *head, int32_t exp_bits) {
     edgec_s32_t *const end = logits + 8 * pairs;
     /* Two pairs a turn; where their number is odd, the first one stands alone. */
     edgec_s32_t *const start = logits + 8 * (pairs % 2);
@@ -219,7 +254,7 @@ EDGEC_INLINE edgec_attention_scale_t edgec_attention_scale(uint32_t sum,
 EDGEC_INLINE int8_t edgec_attention_output(int32_t sum, edgec_attention_scale_t scale) {
     const int32_t narrow = edgec_sat16((sum + scale.half) >> scale.shift);
     const int32_t scaled = (narrow * scale.reciprocal + (1 << 20)) >> 21;
-    return (int8_t)edgec_limit(scaled, INT8_MIN, INT8_MAX);
+    return (int8_t)edgec_limit(scaled, -INT8_MAX, INT8_MAX);
 }
 
 #ifdef __cplusplus

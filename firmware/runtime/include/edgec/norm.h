@@ -199,6 +199,83 @@ EDGEC_INLINE int32_t edgec_norm_unit(int32_t w, edgec_norm_row_t row) {
     return ((w >> row.q) * row.reciprocal + row.half) >> row.s;
 }
 
+/* What makes u of x: u = ((((factor * x + offset) >> q) * reciprocal) + half) >> s. */
+typedef struct edgec_norm_steps {
+    edgec_norm_line_t w;
+    edgec_norm_row_t row;
+} edgec_norm_steps_t;
+
+/* Defines NAME(x, y, gamma, beta, steps): 2 * PAIRS outputs of int8, the bounds being 127 and -128,
+ * or -127 where RAISED is 1. */
+#if defined(__GNUC__) && defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
+/* clang-format off */
+/* The steps in r4-r9, two elements in r10 and r11, beta and gamma in r12 and lr. */
+#define EDGEC_NORM_S8(NAME, PAIRS, SHIFT, RAISED)                                                  \
+    __attribute__((noinline, unused)) static void NAME(                                            \
+        const edgec_s16_t *x, int8_t *y, const int16_t *gamma, const int32_t *beta,                \
+        const edgec_norm_steps_t *steps) {                                                         \
+        register const edgec_s16_t *from __asm__("r0") = x;                                        \
+        register int8_t *to __asm__("r1") = y;                                                     \
+        register const int16_t *factors __asm__("r2") = gamma;                                     \
+        register const int32_t *offsets __asm__("r3") = beta;                                      \
+        register const edgec_norm_steps_t *numbers __asm__("r12") = steps;                         \
+        __asm__ volatile(                                                                          \
+            "push {r1-r11, lr}\n"                                                                  \
+            "movw r5, #(%c[pairs] * 2)\n"                                                          \
+            "add r5, r5, r1\n"                                                                     \
+            "str r5, [sp]\n"                                                                       \
+            "ldm r12, {r4-r9}\n"                                                                   \
+            "1:\n"                                                                                 \
+            ".rept 2 - %c[pairs] %% 2\n"                                                           \
+            "ldr r10, [r0], #4\n"                                                                  \
+            "ldr r12, [r3], #4\n"                                                                  \
+            "ldrsh lr, [r2], #2\n"                                                                 \
+            "smlatb r11, r10, r4, r5\n"                                                            \
+            "smlabb r10, r10, r4, r5\n"                                                            \
+            "asr r10, r10, r6\n"                                                                   \
+            "mla r10, r10, r7, r9\n"                                                               \
+            "asr r10, r10, r8\n"                                                                   \
+            "mla r10, r10, lr, r12\n"                                                              \
+            "ldr r12, [r3], #4\n"                                                                  \
+            "ldrsh lr, [r2], #2\n"                                                                 \
+            "asr r11, r11, r6\n"                                                                   \
+            "mla r11, r11, r7, r9\n"                                                               \
+            "asr r11, r11, r8\n"                                                                   \
+            "mla r11, r11, lr, r12\n"                                                              \
+            "ssat r10, #8, r10, asr %[shift]\n"                                                    \
+            "ssat r11, #8, r11, asr %[shift]\n"                                                    \
+            ".if %c[raised]\n"                                                                     \
+            "pkhbt r10, r10, r11, lsl #16\n"                                                       \
+            "mvn r12, #0x007E007E\n"                                                               \
+            "ssub16 lr, r10, r12\n"                                                                \
+            "sel r10, r10, r12\n"                                                                  \
+            "asr r11, r10, #16\n"                                                                  \
+            ".endif\n"                                                                             \
+            "strb r10, [r1], #1\n"                                                                 \
+            "strb r11, [r1], #1\n"                                                                 \
+            ".endr\n"                                                                              \
+            "ldr r12, [sp]\n"                                                                      \
+            "cmp r1, r12\n"                                                                        \
+            "bne 1b\n"                                                                             \
+            "pop {r1-r11, lr}\n"                                                                   \
+            : "+r"(from), "+r"(to), "+r"(factors), "+r"(offsets), "+r"(numbers)                    \
+            : [pairs] "i"(PAIRS), [shift] "i"(SHIFT), [raised] "i"(RAISED)                         \
+            : "memory", "cc");                                                                     \
+    }
+/* clang-format on */
+#else
+#define EDGEC_NORM_S8(NAME, PAIRS, SHIFT, RAISED)                                                  \
+    EDGEC_INLINE void NAME(const edgec_s16_t *x, int8_t *y, const int16_t *gamma,                  \
+                           const int32_t *beta, const edgec_norm_steps_t *steps) {                 \
+        const edgec_norm_steps_t local = *steps;                                                   \
+        for (int32_t c = 0; c < 2 * (PAIRS); c++) {                                                \
+            const int32_t w = local.w.factor * x[c] + local.w.offset;                              \
+            const int32_t scaled = edgec_norm_unit(w, local.row) * gamma[c] + beta[c];             \
+            y[c] = (int8_t)edgec_clamp_s32(scaled >> (SHIFT), INT8_MIN + (RAISED), INT8_MAX);      \
+        }                                                                                          \
+    }
+#endif
+
 #ifdef __cplusplus
 }
 #endif

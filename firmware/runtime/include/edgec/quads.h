@@ -64,8 +64,7 @@ EDGEC_INLINE void edgec_widen4(const int8_t *from, edgec_pair_t *tokens, int32_t
         const uint32_t word = edgec_word_at(from + quad * 4);
         const uint32_t even = edgec_sxtb16(word);
         to[0] = even;
-        to[EDGEC_TOKENS] =
-            edgec_pair_minus(edgec_sxtb16_high(word), (word & 0x00FF00FFU) << 8);
+        to[EDGEC_TOKENS] = edgec_pair_minus(edgec_sxtb16_high(word), (word & 0x00FF00FFU) << 8);
         sum = edgec_pair_dot(even, 0x00010001U, sum);
     }
     tokens[2 * token] = (uint32_t)(-128 * sum);
@@ -180,8 +179,8 @@ EDGEC_INLINE void edgec_widen4(const int8_t *from, edgec_pair_t *tokens, int32_t
             ".endif\n"                                                                             \
             ".endr\n"                                                                              \
             ".if %c[quads] - %c[unrolled]\n"                                                       \
-            "ldr r12, [sp]\n"                                                                      \
-            "cmp r1, r12\n"                                                                        \
+            "ldr r2, [sp]\n"                                                                       \
+            "cmp r1, r2\n"                                                                         \
             "bne 2b\n"                                                                             \
             ".endif\n"                                                                             \
             "ldrd r12, lr, [sp, #4]\n"                                                             \
@@ -210,9 +209,8 @@ EDGEC_INLINE void edgec_widen4(const int8_t *from, edgec_pair_t *tokens, int32_t
         for (int32_t pair = 0; pair < pairs; pair++, sums += 2 * EDGEC_TOKENS) {                   \
             for (int32_t j = 0; j < 2 * EDGEC_TOKENS; j++) {                                       \
                 const int8_t *const row = rows + pair * (NEXT) + (j % 2) * (SECOND);               \
-                sums[j] = edgec_quads_dot(row, STEP, tokens + 8 + j / 2, QUADS,                        \
-                                          (FLIP) ? EDGEC_QUAD_SIGNS : 0U,                        \
-                                          (int32_t)tokens[j]);                         \
+                sums[j] = edgec_quads_dot(row, STEP, tokens + 8 + j / 2, QUADS,                    \
+                                          (FLIP) ? EDGEC_QUAD_SIGNS : 0U, (int32_t)tokens[j]);     \
             }                                                                                      \
         }                                                                                          \
     }

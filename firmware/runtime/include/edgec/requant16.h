@@ -31,8 +31,7 @@ typedef int32_t edgec_s32_t;
 #endif
 
 #if defined(__GNUC__) && defined(__ARM_FEATURE_SAT)
-#define EDGEC_SATURATE(BITS, X, RESULT)                                                            \
-    __asm__("ssat %0, #" #BITS ", %1" : "=r"(RESULT) : "r"(X))
+#define EDGEC_SATURATE(BITS, X, RESULT) __asm__("ssat %0, #" #BITS ", %1" : "=r"(RESULT) : "r"(X))
 #endif
 
 /* x limited to int16. */
@@ -97,10 +96,10 @@ typedef struct edgec_four {
             "add %2, %2, %5\n"                                                                     \
             "add %3, %3, %5\n"                                                                     \
             ".if %c8\n"                                                                            \
-            "ssat %0, #16, %0, asr #%c8\n"                                                           \
-            "ssat %1, #16, %1, asr #%c8\n"                                                           \
-            "ssat %2, #16, %2, asr #%c8\n"                                                           \
-            "ssat %3, #16, %3, asr #%c8\n"                                                           \
+            "ssat %0, #16, %0, asr #%c8\n"                                                         \
+            "ssat %1, #16, %1, asr #%c8\n"                                                         \
+            "ssat %2, #16, %2, asr #%c8\n"                                                         \
+            "ssat %3, #16, %3, asr #%c8\n"                                                         \
             ".else\n"                                                                              \
             "ssat %0, #16, %0\n"                                                                   \
             "ssat %1, #16, %1\n"                                                                   \
@@ -124,18 +123,23 @@ typedef struct edgec_four {
             ".endif\n"                                                                             \
             : "=&r"((FOUR).value[0]), "=&r"((FOUR).value[1]), "=&r"((FOUR).value[2]),              \
               "=&r"((FOUR).value[3])                                                               \
-            : "r"(SUM), "r"(BIAS), "r"(MULTIPLIER), "r"(1 << ((SHIFT)-1)), "i"(PRE_SHIFT),         \
+            : "r"(SUM), "r"(BIAS), "r"(MULTIPLIER), "r"(1 << ((SHIFT) - 1)), "i"(PRE_SHIFT),       \
               "i"(SHIFT), "i"(BITS), "m"(*(const edgec_s32_t(*)[8])(SUM)))
 #else
+/* x limited to `bits` bits, or as it is for 0. */
+EDGEC_INLINE int32_t edgec_saturated(int32_t x, int32_t bits) {
+    if (bits == 0) {
+        return x;
+    }
+    const int32_t most = (int32_t)(((uint32_t)1 << (bits - 1)) - 1U);
+    return edgec_clamp_s32(x, -most - 1, most);
+}
+
 #define EDGEC_RESCALE4(FOUR, SUM, BIAS, MULTIPLIER, PRE_SHIFT, SHIFT, BITS)                        \
     for (int32_t edgec_i = 0; edgec_i < 4; edgec_i++) {                                            \
+        const int32_t edgec_sum = (SUM)[2 * edgec_i] + (BIAS);                                     \
         (FOUR).value[edgec_i] =                                                                    \
-            edgec_rescale((SUM)[2 * edgec_i] + (BIAS), MULTIPLIER, PRE_SHIFT, SHIFT);              \
-        if ((BITS) != 0) {                                                                         \
-            const int32_t edgec_most = (1 << (((BITS) + 31) % 32)) - 1;                                      \
-            (FOUR).value[edgec_i] =                                                                \
-                edgec_clamp_s32((FOUR).value[edgec_i], -edgec_most - 1, edgec_most);               \
-        }                                                                                          \
+            edgec_saturated(edgec_rescale(edgec_sum, MULTIPLIER, PRE_SHIFT, SHIFT), BITS);         \
     }
 #endif
 

@@ -19,9 +19,9 @@ extern "C" {
 
 /* Defines NAME(values, weights, sums, columns): the sums of `columns` pairs of columns.
  *
- * PAIRS of keys, the first 4 * LOOPS in a loop of four; STRIDE: bytes between the values of two keys.
- * Far ones do not fit
- * the offset of a load.  ODD: the last pair starts a key earlier (its first weight is 0). */
+ * PAIRS of keys, the first 4 * LOOPS in a loop of four; STRIDE: bytes between the values of two
+ * keys. Far ones do not fit the offset of a load.  ODD: the last pair starts a key earlier (its
+ * first weight is 0). */
 #if defined(__GNUC__) && defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
 /* clang-format off */
 #define EDGEC_VALUES_PAIR(KEY, WEIGHT)                                                             \

@@ -1,0 +1,111 @@
+/* Pooled convolution [5, 6, 4] to [5, 6, 7], 3x3 window, stride 1x1, 4 filters decoded at a time, three pixels at a time. */
+static void pooled_decode_dsp_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, int8_t *scratch, const edgec_pool_params_t *params, const edgec_add_params_t *add)
+{
+    enum {
+        HEIGHT = 5,
+        WIDTH = 6,
+        CHANNELS = 4,
+        OUT_HEIGHT = 5,
+        OUT_WIDTH = 6,
+        KERNEL_H = 3,
+        KERNEL_W = 3,
+        STRIDE_H = 1,
+        STRIDE_W = 1,
+        PAD_TOP = 1,
+        PAD_LEFT = 1,
+        DILATION_H = 1,
+        DILATION_W = 1,
+        OUT_CHANNELS = 7,
+        PIXELS = 30,
+        GROUP = 8,
+        INDEX_BITS = 6,
+        QUADS = 10,
+        RUN_QUADS = KERNEL_W * CHANNELS / 4,
+        BATCH = 4,
+        SHIFT = 32,
+        RESIDUAL_SHIFT = 12,
+    };
+    const int8_t *const pool = (const int8_t *)params->table;
+    edgec_pool_indices_t indices = edgec_pool_indices(params->indices);
+    int8_t *const all = scratch + 240;
+    const int32_t drop = 4;
+    edgec_add_params_t addition = *add;
+    addition.shift = RESIDUAL_SHIFT;
+    /* No vector writes the weights behind a filter's last one and of a filter without partner. */
+    memset(all, 0, 160);
+    for (int32_t start = 0; start < OUT_CHANNELS; start += BATCH) {
+        const int32_t end = edgec_min_s32(OUT_CHANNELS - start, BATCH);
+        for (int32_t o = 0; o < end; o++) {
+            int8_t *weight = all + (o / 2) * (QUADS * 8) + (o % 2) * 4;
+            for (int32_t tap = 0; tap < KERNEL_H * KERNEL_W; tap++) {
+                {
+                    const int8_t *const vector = pool + edgec_next_index(&indices, INDEX_BITS) * GROUP;
+                    memcpy(weight + 0, vector + 0, 4);
+                    weight += 8;
+                }
+            }
+        }
+        const edgec_conv_params_t p = {
+            .weights = all,
+            .bias = params->bias + start,
+            .multiplier = params->multiplier + start,
+            .x_zero_point = params->x_zero_point,
+            .y_zero_point = params->y_zero_point,
+            .act_min = params->act_min,
+            .act_max = params->act_max,
+        };
+        edgec_pair_t *const widened = (edgec_pair_t *)(void *)scratch;
+        const uint32_t padding = edgec_sxtb16(edgec_pool_rounded((uint8_t)p.x_zero_point * 0x01010101U, drop));
+        /* Weights behind the last one are zero; what they multiply must only be defined. */
+        memset(widened + (QUADS - 1) * EDGEC_DSP_PIXELS * 2, 0, EDGEC_DSP_PIXELS * 8);
+        int32_t oy = 0;
+        int32_t ox = 0;
+        for (int32_t first = 0; first < PIXELS; first += EDGEC_DSP_PIXELS) {
+            const int32_t count = edgec_min_s32(PIXELS - first, EDGEC_DSP_PIXELS);
+            for (int32_t j = 0; j < EDGEC_DSP_PIXELS; j++) {
+                edgec_pair_t *to = widened + 2 * j;
+                const int32_t ix = ox * STRIDE_W - PAD_LEFT;
+                for (int32_t ky = 0; ky < KERNEL_H; ky++, to += RUN_QUADS * EDGEC_DSP_PIXELS * 2) {
+                    const int32_t iy = oy * STRIDE_H - PAD_TOP + ky * DILATION_H;
+                    if (iy < 0 || iy >= HEIGHT) {
+                        edgec_fill3(padding, to, RUN_QUADS);
+                        continue;
+                    }
+                    const int32_t left = edgec_max_s32(-ix, 0);
+                    const int32_t right = edgec_min_s32(WIDTH - ix, KERNEL_W);
+                    const int32_t quads = CHANNELS / 4;
+                    edgec_fill3(padding, to, left * quads);
+                    edgec_pool_widen3(x + (iy * WIDTH + ix + left) * CHANNELS, to + left * quads * EDGEC_DSP_PIXELS * 2, (right - left) * quads, drop);
+                    edgec_fill3(padding, to + right * quads * EDGEC_DSP_PIXELS * 2,
+                                (KERNEL_W - right) * quads);
+                }
+                /* Pixels behind the last one repeat it; their sums are not stored. */
+                if (first + j < PIXELS - 1) {
+                    ox++;
+                    oy += (ox == OUT_WIDTH) ? 1 : 0;
+                    ox = (ox == OUT_WIDTH) ? 0 : ox;
+                }
+            }
+            const int8_t *weights = p.weights;
+            for (int32_t o = 0; o < end; o += 2, weights += QUADS * 8) {
+                const bool pair = o + 1 < end;
+                const int32_t second = pair ? p.bias[o + 1] : 0;
+                const int32_t filters = pair ? 2 : 1;
+                int32_t sums[2 * EDGEC_DSP_PIXELS];
+                for (int32_t j = 0; j < EDGEC_DSP_PIXELS; j++) {
+                    sums[2 * j] = p.bias[o];
+                    sums[2 * j + 1] = second;
+                }
+                edgec_dot_3x2(weights, widened, sums, weights + QUADS * 8);
+                for (int32_t j = 0; j < count; j++) {
+                    for (int32_t f = 0; f < filters; f++) {
+                        const int32_t at = (first + j) * OUT_CHANNELS + start + o + f;
+                        const int8_t value = edgec_requantize_s8(sums[2 * j + f], p.multiplier[o + f], SHIFT,
+                                                                 p.y_zero_point, p.act_min, p.act_max);
+                        y[at] = edgec_add_s8(value, residual[at], &addition);
+                    }
+                }
+            }
+        }
+    }
+}
