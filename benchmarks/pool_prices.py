@@ -290,7 +290,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("cores", nargs="*", default=list(BOARDS), help=f"of {', '.join(BOARDS)}")
     parser.add_argument(
-        "--fit", nargs="*", metavar="UNIT", help="write prices that fit best: of these units, or all"
+        "--fit",
+        nargs="*",
+        metavar="UNIT",
+        help="write prices that fit best: of these units, or all",
     )
     args = parser.parse_args()
     for core in args.cores:

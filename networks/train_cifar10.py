@@ -2,8 +2,8 @@
 
 Stochastic gradient descent for residual networks and AdamW for transformers, with a one-cycle rate,
 bfloat16 where the processor has it, an average of the weights over the last steps (what is
-exported), seeded.  A run that was interrupted goes on
-from its last epoch (networks/checkpoints, not kept in git).
+exported), seeded.  A run that was interrupted goes on from its last epoch (networks/checkpoints,
+not kept in git).
 """
 
 from __future__ import annotations

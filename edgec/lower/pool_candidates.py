@@ -11,6 +11,7 @@ from edgec.ir.graph import Graph, Node
 from edgec.ir.pool_graph import with_plain_weights
 from edgec.lower.build_pooled import pooled_conv
 from edgec.lower.build_pooled_dense import pooled_decode, pooled_direct, serves_dsp
+from edgec.lower.dense_weights import FILTERS
 from edgec.lower.pool_bounds import least_response_shift
 from edgec.lower.pool_config import READY_INDEX_BITS, PoolFamily, PoolKernelConfig
 from edgec.lower.pool_cost import Unit, estimate
@@ -24,7 +25,7 @@ from edgec.lower.spec_pooled import PooledConv
 from edgec.lower.spec_pooled_dense import BLOCK
 from edgec.options import PoolKernel, PoolKernelOptions
 
-_BATCHES = (1, 2, 3, 4, 6, 8)
+_BATCHES = (1, 2, 3, 4, 6, 8, 12, 16)
 """Numbers of batches of filters to decode a layer in; more are for little memory."""
 
 
@@ -218,7 +219,7 @@ def _decodes(graph: Graph, node: Node, setting: Setting) -> Iterator[Candidate]:
     has_dsp = True in setting.board.core.possible_dsp and serves_dsp(graph, node)
     known: set[KernelSpec] = set()
     for dsp in (False, True) if has_dsp else (False,):
-        for batch in (None, *_batches(graph.shape(node.inputs[2])[0])):
+        for batch in (None, *_batches(graph.shape(node.inputs[2])[0], FILTERS if dsp else BLOCK)):
             config = replace(plain, dsp=dsp, batch=batch)
             spec = pooled_decode(graph, node, config)
             if spec in known or (config != plain and _too_large(spec, setting)):
@@ -228,9 +229,9 @@ def _decodes(graph: Graph, node: Node, setting: Setting) -> Iterator[Candidate]:
             yield Candidate(PoolKernel.DECODE, config, spec, 0, cycles, size, None)
 
 
-def _batches(filters: int) -> list[int]:
-    """Filters expanded at a time, for some numbers of batches."""
-    return [-(-filters // (number * BLOCK)) * BLOCK for number in _BATCHES]
+def _batches(filters: int, block: int) -> list[int]:
+    """Filters expanded at a time, a multiple of `block`, for some numbers of batches."""
+    return [-(-filters // (number * block)) * block for number in _BATCHES]
 
 
 def _directs(graph: Graph, node: Node, setting: Setting) -> Iterator[Candidate]:

@@ -209,8 +209,9 @@ def _tables_of(
 
 
 def _score(way: Candidate, ways: Sequence[Candidate], thrift: int) -> float:
-    """Cycles, with the price of flash."""
-    price = _FLASH_PRICE * min(w.cycles for w in ways) * way.flash_bytes / 1024
+    """Cycles, with the price of flash beyond what the layer takes at least."""
+    extra_bytes = way.flash_bytes - min(w.flash_bytes for w in ways)
+    price = _FLASH_PRICE * min(w.cycles for w in ways) * extra_bytes / 1024
     return way.cycles + (min(price, way.cycles) if thrift == 1 else thrift * price)
 
 

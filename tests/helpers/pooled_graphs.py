@@ -89,7 +89,7 @@ def quad_operators(seed: int, each: int) -> Graph:
 def dsp_configs(
     graph: Graph, runtime_bits: Sequence[bool] = (False, True)
 ) -> dict[str, PoolKernelConfig]:
-    """Decoding for cores with DSP, where it serves, with batches and storage of indices by turns."""
+    """Decoding for cores with DSP, where it serves; batches and storage of indices by turns."""
     turns = itertools.cycle(itertools.product(runtime_bits, (None, 2, 4), (True, False)))
     nodes = [node for node in pooled_nodes(graph) if serves_dsp(graph, node)]
     found = {}

@@ -22,12 +22,8 @@ from edgec.lower.spec import PooledDecode, PooledDecodeDsp
 from edgec.sim.compare import compare_trace
 from edgec.sim.host import HostModel
 
-DSP_BOARDS = (
-    "nucleo_u575zi_q",
-    pytest.param("nucleo_l4r5zi", marks=pytest.mark.slow),
-    pytest.param("nucleo_h7a3zi_q", marks=pytest.mark.slow),
-)
-"""Cortex-M33, M4 and M7."""
+DSP_BOARDS = ("nucleo_l4r5zi", "nucleo_h7a3zi_q", "nucleo_u575zi_q")
+"""Cortex-M4, M7 and M33."""
 QUICK_BUILDS = (Build("gcc", SANITIZE), Build("clang", ("-O2",)))
 
 

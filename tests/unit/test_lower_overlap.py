@@ -60,9 +60,7 @@ def _check_against_order(choice: KernelChoice) -> None:
         assert found == (None,)
     else:
         for operand, distance in enumerate(found):
-            if operand == 0 and _reads_again(choice.spec):
-                assert distance is None
-            elif operand == 1 and _adds_anywhere(choice.spec):
+            if (_reads_again, _adds_anywhere)[operand > 0](choice.spec):
                 assert distance is None
             elif operand == 1 and getattr(choice.spec, "residual_shift", None) is not None:
                 assert distance == 0

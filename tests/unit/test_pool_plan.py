@@ -14,8 +14,9 @@ from edgec.ir.graph import GraphBuilder
 from edgec.ir.pool_graph import limited_bits, pooled_nodes
 from edgec.lower import PoolPlan, buffers_of, plan_pools, select_kernels
 from edgec.lower.pool_bounds import sums_fit_lanes
-from edgec.lower.pool_config import PoolFamily
+from edgec.lower.pool_config import READY_INDEX_BITS, PoolFamily
 from edgec.lower.spec_pooled import PooledConv
+from edgec.lower.spec_pooled_dense import PooledDecodeDsp
 from edgec.memory import plan_memory
 from edgec.options import PoolKernel, PoolKernelOptions, PoolKernelRule
 
@@ -104,6 +105,35 @@ def test_the_arena_is_made_to_fit(graph: Graph) -> None:
         small = replace(BOARD, memory=memory)
         plan = plan_pools(graph, small, _options())
         assert _arena(plan, small) <= spare < _arena(free, BOARD)
+
+
+def test_little_table_space_leaves_weights_pooled(graph: Graph) -> None:
+    """Decoding for cores with DSP takes what space there is."""
+    batches = []
+    for limit in (8 << 10, 4 << 10):
+        plan = plan_pools(graph, BOARD, _options("decode", table_bytes=limit))
+        assert all(config.dsp for config in plan.configs.values())
+        assert all(layer.scratch_bytes <= limit for layer in plan.layers)
+        choices = select_kernels(plan.graph, BOARD, plan.configs)
+        specs = [c.spec for c in choices if isinstance(c.spec, PooledDecodeDsp)]
+        assert len(specs) == len(plan.layers)
+        batches.append(sum(spec.batch for spec in specs))
+    assert batches[0] > batches[1]
+
+
+def test_constants_are_made_to_fit_the_flash() -> None:
+    """Ready lists and a look-up table are faster, packed indices and the pool alone smaller."""
+    graph = integer_stage(pooled_network(small_network(channels=16)))
+    board = load_board("nucleo_g0b1re")
+    assert board.memory is not None
+    sizes = []
+    for size in (board.memory.flash.size_bytes, 18 << 10):
+        flash = replace(board.memory.flash, size_bytes=size, boot_bytes=0)
+        small = replace(board, memory=replace(board.memory, flash=flash))
+        plan = plan_pools(graph, small, _options())
+        tables = max(layer.table_bytes for layer in plan.layers)
+        sizes.append((tables, max(config.index_bits for config in plan.configs.values())))
+    assert sizes == [(8192, READY_INDEX_BITS), (0, 5)]
 
 
 def test_widths(graph: Graph) -> None:

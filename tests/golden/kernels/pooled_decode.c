@@ -28,7 +28,6 @@ static void pooled_decode_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, cons
     };
     const int8_t *const pool = (const int8_t *)params->table;
     edgec_pool_indices_t indices = edgec_pool_indices(params->indices);
-    
     int8_t *const filters = scratch + 0;
     int8_t *const patch = scratch + 288;
     for (int32_t start = 0; start < OUT_CHANNELS; start += BATCH) {

@@ -27,16 +27,16 @@ static void pooled_decode_dsp_s8_0(const int8_t *x, const int8_t *residual, int8
     };
     const int8_t *const pool = (const int8_t *)params->table;
     edgec_pool_indices_t indices = edgec_pool_indices(params->indices);
-    int8_t *const all = scratch + 240;
+    int8_t *const decoded = scratch + 240;
     const int32_t drop = 4;
     edgec_add_params_t addition = *add;
     addition.shift = RESIDUAL_SHIFT;
     /* No vector writes the weights behind a filter's last one and of a filter without partner. */
-    memset(all, 0, 160);
+    memset(decoded, 0, 160);
     for (int32_t start = 0; start < OUT_CHANNELS; start += BATCH) {
         const int32_t end = edgec_min_s32(OUT_CHANNELS - start, BATCH);
         for (int32_t o = 0; o < end; o++) {
-            int8_t *weight = all + (o / 2) * (QUADS * 8) + (o % 2) * 4;
+            int8_t *weight = decoded + (o / 2) * (QUADS * 8) + (o % 2) * 4;
             for (int32_t tap = 0; tap < KERNEL_H * KERNEL_W; tap++) {
                 {
                     const int8_t *const vector = pool + edgec_next_index(&indices, INDEX_BITS) * GROUP;
@@ -46,7 +46,7 @@ static void pooled_decode_dsp_s8_0(const int8_t *x, const int8_t *residual, int8
             }
         }
         const edgec_conv_params_t p = {
-            .weights = all,
+            .weights = decoded,
             .bias = params->bias + start,
             .multiplier = params->multiplier + start,
             .x_zero_point = params->x_zero_point,
@@ -55,7 +55,8 @@ static void pooled_decode_dsp_s8_0(const int8_t *x, const int8_t *residual, int8
             .act_max = params->act_max,
         };
         edgec_pair_t *const widened = (edgec_pair_t *)(void *)scratch;
-        const uint32_t padding = edgec_sxtb16(edgec_pool_rounded((uint8_t)p.x_zero_point * 0x01010101U, drop));
+        const uint32_t zeros = edgec_pool_rounded((uint8_t)p.x_zero_point * 0x01010101U, drop);
+        const uint32_t padding = edgec_sxtb16(zeros);
         /* Weights behind the last one are zero; what they multiply must only be defined. */
         memset(widened + (QUADS - 1) * EDGEC_DSP_PIXELS * 2, 0, EDGEC_DSP_PIXELS * 8);
         int32_t oy = 0;

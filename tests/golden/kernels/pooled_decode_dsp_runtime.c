@@ -26,17 +26,16 @@ static void pooled_decode_dsp_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, 
     };
     const int8_t *const pool = (const int8_t *)params->table;
     edgec_pool_indices_t indices = edgec_pool_indices(params->indices);
-    int8_t *const all = scratch + 240;
+    int8_t *const decoded = scratch + 240;
     int32_t *const biases = (int32_t *)(void *)(scratch + 400);
     const int32_t drop = 8 - bits;
     const int32_t zero_point = (int32_t)edgec_pool_zero(params->x_zero_point, drop) - 128;
-    
     /* No vector writes the weights behind a filter's last one and of a filter without partner. */
-    memset(all, 0, 160);
+    memset(decoded, 0, 160);
     for (int32_t start = 0; start < OUT_CHANNELS; start += BATCH) {
         const int32_t end = edgec_min_s32(OUT_CHANNELS - start, BATCH);
         for (int32_t o = 0; o < end; o++) {
-            int8_t *weight = all + (o / 2) * (QUADS * 8) + (o % 2) * 4;
+            int8_t *weight = decoded + (o / 2) * (QUADS * 8) + (o % 2) * 4;
             for (int32_t tap = 0; tap < KERNEL_H * KERNEL_W; tap++) {
                 {
                     const int8_t *const vector = pool + edgec_next_index(&indices, INDEX_BITS) * GROUP;
@@ -50,7 +49,7 @@ static void pooled_decode_dsp_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, 
             biases[o] = bias[0] - zero_point * bias[OUT_CHANNELS];
         }
         const edgec_conv_params_t p = {
-            .weights = all,
+            .weights = decoded,
             .bias = biases,
             .multiplier = params->multiplier + start,
             .x_zero_point = params->x_zero_point,

@@ -29,7 +29,6 @@ static void pooled_decode_s8_0(const int8_t *x, const int8_t *residual, int8_t *
     };
     const int8_t *const pool = (const int8_t *)params->table;
     edgec_pool_indices_t indices = edgec_pool_indices(params->indices);
-    
     int8_t *const filters = scratch + 0;
     edgec_add_params_t addition = *add;
     addition.shift = RESIDUAL_SHIFT;

@@ -5,16 +5,12 @@
 #include <stdint.h>
 
 #include "edgec/pairs.h"
+#include "edgec/params.h"
 #include "edgec/requant16.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* What differs between layers of one shape. */
-typedef struct edgec_attention_params {
-    const int32_t *heads; /* [heads][4], in the order of edgec_attention_head_t */
-} edgec_attention_params_t;
 
 /* Numbers of a head. */
 typedef struct edgec_attention_head {

@@ -46,14 +46,38 @@ EDGEC_INLINE uint32_t edgec_sxtb16(uint32_t word) {
 #endif
 }
 
+/* The bytes 1 and 3 of a word as two int16. */
+EDGEC_INLINE uint32_t edgec_sxtb16_high(uint32_t word) {
+#if defined(__GNUC__) && defined(__ARM_FEATURE_DSP)
+    uint32_t result;
+    __asm__("sxtb16 %0, %1, ror #8" : "=r"(result) : "r"(word));
+    return result;
+#else
+    return edgec_sxtb16((word >> 8) | (word << 24));
+#endif
+}
+
+/* Widens one quad. */
+EDGEC_INLINE void edgec_widen(uint32_t word, edgec_pair_t *to) {
+    to[0] = edgec_sxtb16(word);
+    to[1] = edgec_sxtb16_high(word);
+}
+
 /* Widens `quads` * 4 activations of one pixel: `to` is that pixel's first word. */
 EDGEC_INLINE void edgec_widen3(const int8_t *from, edgec_pair_t *to, int32_t quads) {
-    for (int32_t quad = 0; quad < quads; quad++) {
-        uint32_t word;
-        memcpy(&word, from + quad * 4, sizeof word);
-        to[0] = edgec_sxtb16(word);
-        to[1] = edgec_sxtb16((word >> 8) | (word << 24));
-        to += 2 * EDGEC_DSP_PIXELS;
+    uint32_t first;
+    uint32_t second;
+    for (; quads >= 2; quads -= 2) {
+        memcpy(&first, from, sizeof first);
+        memcpy(&second, from + 4, sizeof second);
+        edgec_widen(first, to);
+        edgec_widen(second, to + 2 * EDGEC_DSP_PIXELS);
+        from += 8;
+        to += 4 * EDGEC_DSP_PIXELS;
+    }
+    if (quads > 0) {
+        memcpy(&first, from, sizeof first);
+        edgec_widen(first, to);
     }
 }
 
@@ -127,7 +151,7 @@ EDGEC_INLINE void edgec_dot_3x2(const int8_t *weights, const edgec_pair_t *activ
             uint32_t word;
             memcpy(&word, w + 4 * filter, sizeof word);
             const uint32_t even = edgec_sxtb16(word);
-            const uint32_t odd = edgec_sxtb16((word >> 8) | (word << 24));
+            const uint32_t odd = edgec_sxtb16_high(word);
             for (int32_t pixel = 0; pixel < EDGEC_DSP_PIXELS; pixel++) {
                 int32_t *const sum = sums + 2 * pixel + filter;
                 *sum = edgec_smlad(even, activations[2 * pixel], *sum);

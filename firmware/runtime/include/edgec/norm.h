@@ -10,19 +10,12 @@
 #include <stdint.h>
 
 #include "edgec/pairs.h"
+#include "edgec/params.h"
 #include "edgec/requant16.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* What differs between layers of one shape. */
-typedef struct edgec_norm_params {
-    const int16_t *gamma;
-    const int32_t *beta;
-    int32_t epsilon;
-    int32_t least_shift;
-} edgec_norm_params_t;
 
 /* w = factor * x + offset of an element. */
 typedef struct edgec_norm_line {

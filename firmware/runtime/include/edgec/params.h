@@ -59,6 +59,19 @@ typedef struct edgec_single_params {
     int8_t b_zero_point;
 } edgec_single_params_t;
 
+/* Normalizations of a transformer, see norm.h. */
+typedef struct edgec_norm_params {
+    const int16_t *gamma;
+    const int32_t *beta;
+    int32_t epsilon;
+    int32_t least_shift;
+} edgec_norm_params_t;
+
+/* Attention, see attention.h. */
+typedef struct edgec_attention_params {
+    const int32_t *heads; /* [heads][4], in the order of edgec_attention_head_t */
+} edgec_attention_params_t;
+
 /* y = clamp(zy + requantize((a - za) * (b - zb), multiplier)). */
 typedef struct edgec_mul_params {
     int32_t multiplier;

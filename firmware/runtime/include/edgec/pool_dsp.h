@@ -13,21 +13,37 @@
 extern "C" {
 #endif
 
-/* Four int8 codes rounded to multiples of 2^drop: t(q) - 128. */
+/* Four int8 codes rounded to multiples of 2^drop: t(q) - 128 = min(q + half, 127) without its last
+ * bits, for 128 is such a multiple, too. */
 EDGEC_INLINE uint32_t edgec_pool_rounded(uint32_t codes, int32_t drop) {
+#if EDGEC_POOL_DSP
+    if (drop == 0) {
+        return codes;
+    }
+    uint32_t sum;
+    __asm__("qadd8 %0, %1, %2" : "=r"(sum) : "r"(codes), "r"((EDGEC_POOL_BYTES << drop) >> 1));
+    return sum & (((0xFFU << drop) & 0xFFU) * EDGEC_POOL_BYTES);
+#else
     return edgec_pool_round(codes, drop) ^ (0x80U * EDGEC_POOL_BYTES);
+#endif
 }
 
 /* edgec_widen3 of rounded activations. */
 EDGEC_INLINE void edgec_pool_widen3(const int8_t *from, edgec_pair_t *to, int32_t quads,
                                     int32_t drop) {
-    for (int32_t quad = 0; quad < quads; quad++) {
-        uint32_t word;
-        memcpy(&word, from + quad * 4, sizeof word);
-        word = edgec_pool_rounded(word, drop);
-        to[0] = edgec_sxtb16(word);
-        to[1] = edgec_sxtb16((word >> 8) | (word << 24));
-        to += 2 * EDGEC_DSP_PIXELS;
+    uint32_t first;
+    uint32_t second;
+    for (; quads >= 2; quads -= 2) {
+        memcpy(&first, from, sizeof first);
+        memcpy(&second, from + 4, sizeof second);
+        edgec_widen(edgec_pool_rounded(first, drop), to);
+        edgec_widen(edgec_pool_rounded(second, drop), to + 2 * EDGEC_DSP_PIXELS);
+        from += 8;
+        to += 4 * EDGEC_DSP_PIXELS;
+    }
+    if (quads > 0) {
+        memcpy(&first, from, sizeof first);
+        edgec_widen(edgec_pool_rounded(first, drop), to);
     }
 }
 

@@ -44,17 +44,6 @@ EDGEC_INLINE uint32_t edgec_pair_minus(uint32_t a, uint32_t b) {
 }
 #endif
 
-/* The bytes 1 and 3 of a word as two int16. */
-EDGEC_INLINE uint32_t edgec_sxtb16_high(uint32_t word) {
-#if defined(__GNUC__) && defined(__ARM_FEATURE_DSP)
-    uint32_t result;
-    __asm__("sxtb16 %0, %1, ror #8" : "=r"(result) : "r"(word));
-    return result;
-#else
-    return edgec_sxtb16((word >> 8) | (word << 24));
-#endif
-}
-
 /* Widens `quads` * 4 values of token number `token`; its sums start at what makes them exact. */
 EDGEC_INLINE void edgec_widen4(const int8_t *from, edgec_pair_t *tokens, int32_t token,
                                int32_t quads) {

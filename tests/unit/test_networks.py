@@ -1,0 +1,88 @@
+"""The training script of networks/ with the transformer; synthetic images, no ../shared."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from edgec.integer import real_model
+from edgec.ir import ops
+from edgec.options import CompileOptions
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed (pip install '.[train]')")
+NETWORKS = Path(__file__).parents[2] / "networks"
+
+
+@pytest.fixture
+def script(monkeypatch, tmp_path):
+    """The module train_cifar10 over a few random images, its checkpoints in tmp_path."""
+    monkeypatch.syspath_prepend(str(NETWORKS))
+    import cifar10
+    import train_cifar10
+
+    def images(_folder, split):
+        generator = torch.Generator().manual_seed(len(split))
+        x = torch.randint(0, 256, (64, 3, 32, 32), generator=generator, dtype=torch.uint8)
+        return cifar10.Images(x, torch.arange(64) % 10)
+
+    monkeypatch.setattr(cifar10, "load", images)
+    monkeypatch.setattr(train_cifar10, "BATCH", 32)
+    monkeypatch.setattr(train_cifar10, "HERE", tmp_path)
+    return train_cifar10
+
+
+def options(**changes):
+    values = {"network": "cct", "data": None, "epochs": 2, "rate": 1e-3, "seed": 1}
+    return argparse.Namespace(**{**values, "device": "cpu", "restart": False, **changes})
+
+
+def test_an_interrupted_training_goes_on_as_if_it_had_not_been(script, monkeypatch):
+    whole = script.train(options()).state_dict()
+    measure = script.accuracy
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(script, "accuracy", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        script.train(options(restart=True))
+    monkeypatch.setattr(script, "accuracy", measure)
+    again = script.train(options()).state_dict()
+    assert whole.keys() == again.keys()
+    for name, value in whole.items():
+        torch.testing.assert_close(again[name], value, msg=name)
+
+
+def test_optimizers(script):
+    model = script.build("cct")
+    assert isinstance(script.make_optimizer(model, "cct", 0.1), torch.optim.AdamW)
+    model = script.build("resnet8")
+    assert isinstance(script.make_optimizer(model, "resnet8", 0.1), torch.optim.SGD)
+
+
+@pytest.mark.slow
+def test_exported_transformer_is_read_as_one(tmp_path):
+    pytest.importorskip("onnxscript", reason="onnxscript is not installed")
+    path = tmp_path / "cct.onnx"
+    # A process of its own: PyTorch's exporter warns.
+    code = "import sys, cct, train_cifar10 as t; t.export(cct.CCT(), t.Path(sys.argv[1]))"
+    done = subprocess.run(
+        [sys.executable, "-c", code, path],
+        cwd=NETWORKS,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    graph = real_model(path, None, CompileOptions()).graph
+    kinds = Counter(type(node.attrs) for node in graph.nodes)
+    # Four blocks; the sequence pooling becomes the fifth when it is quantized.
+    assert kinds[ops.Attention] == 4
+    assert kinds[ops.Softmax] == 1
+    assert kinds[ops.LayerNormalization] == 9
+    assert graph.shape(graph.outputs[0]) == (1, 10)
