@@ -41,7 +41,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
         pytest.skip("making a small file system needs root and mount")
     disk = tmp_path / "disk"
     disk.mkdir()
-    options = ["mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", str(disk)]
+    options = ["mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", str(disk)]
     mounted = subprocess.run(options, capture_output=True, text=True, check=False)
     if mounted.returncode:
         pytest.skip(f"cannot mount a small file system: {mounted.stderr.strip()}")
