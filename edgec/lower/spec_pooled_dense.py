@@ -26,7 +26,7 @@ BLOCK = 4
 
 @dataclass(frozen=True, slots=True)
 class _PooledDense:
-    """What both have.
+    """What all have.
 
     x int8 [height, width, channels], y int8 [out_height, out_width, out_channels].  Biases int32
     [out_channels] hold the constant part of the sums; with a width chosen at run time they are
@@ -56,24 +56,9 @@ class _PooledDense:
         return self.bits is None
 
     @property
-    def rounds(self) -> bool:
-        """Activations may have to be rounded."""
-        return self.bits != 8
-
-    @property
     def vectors(self) -> int:
         """Vectors of a tap."""
         return -(-self.window.channels // self.group)
-
-    @property
-    def full(self) -> int:
-        """Vectors of a tap that are used in whole."""
-        return self.window.channels // self.group
-
-    @property
-    def last(self) -> int:
-        """Weights of another vector of a tap, used in part."""
-        return self.window.channels % self.group
 
     @property
     def out_elements(self) -> int:
@@ -93,7 +78,33 @@ class _PooledDense:
 
 
 @dataclass(frozen=True, slots=True)
-class PooledDecode(_PooledDense):
+class _Decoded(_PooledDense):
+    """What kernels have that expand vectors to weights.
+
+    Attributes:
+        batch: filters expanded at a time.
+    """
+
+    batch: int
+
+    @property
+    def rounds(self) -> bool:
+        """Activations may have to be rounded."""
+        return self.bits != 8
+
+    @property
+    def full(self) -> int:
+        """Vectors of a tap that are used in whole."""
+        return self.window.channels // self.group
+
+    @property
+    def last(self) -> int:
+        """Weights of another vector of a tap, used in part."""
+        return self.window.channels % self.group
+
+
+@dataclass(frozen=True, slots=True)
+class PooledDecode(_Decoded):
     """Expands the indices of a batch of filters, then computes their outputs for all pixels.
 
     Indices are stored as [filter, tap, vector].
@@ -103,7 +114,6 @@ class PooledDecode(_PooledDense):
     """
 
     family: ClassVar[str] = "pooled_decode"
-    batch: int
 
     @property
     def depth(self) -> int:
@@ -162,7 +172,7 @@ class PooledDecode(_PooledDense):
 
 
 @dataclass(frozen=True, slots=True)
-class PooledDecodeDsp(_PooledDense):
+class PooledDecodeDsp(_Decoded):
     """`PooledDecode` into the order of weights of `DenseDsp`, and from there on like that one.
 
     Input channels are a multiple of 4.  Indices are stored as [filter, tap, vector].
@@ -172,7 +182,6 @@ class PooledDecodeDsp(_PooledDense):
     """
 
     family: ClassVar[str] = "pooled_decode_dsp"
-    batch: int
 
     @property
     def dense(self) -> DenseDsp:
