@@ -240,7 +240,7 @@ def _of_decode_dsp(spec: PooledDecodeDsp) -> Work:
     work = _of_dense_dsp(spec.dense)
     work[Unit.WIDEN] *= -(-spec.out_channels // spec.batch)
     work[Unit.WIDEN_ROUND] = work[Unit.WIDEN] if spec.rounds else 0
-    return work | {Unit.EXPAND: spec.out_channels * spec.depth}
+    return work | {Unit.EXPAND: spec.out_channels * spec.dense.depth}
 
 
 def _of_direct(spec: PooledDirect, bits: int) -> Work:

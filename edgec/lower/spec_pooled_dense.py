@@ -189,11 +189,6 @@ class PooledDecodeDsp(_Decoded):
         return DenseDsp(self.window, self.out_channels, self.shift)
 
     @property
-    def depth(self) -> int:
-        """Weights of one filter."""
-        return self.window.taps * self.window.channels
-
-    @property
     def has_gaps(self) -> bool:
         """There are weights that no vector gives."""
         return self.dense.pads_depth or self.dense.odd
