@@ -92,6 +92,7 @@ def test_deterministic_and_seeded():
 
 
 def test_calibration_data_make_a_trained_network_usable():
+    pytest.importorskip("torch", reason="PyTorch (the extra `train`) is not installed")
     options = PoolingOptions(size=16)
     data = {"x": digits().train_x[:200]}
     test = digits().test_x, digits().test_y
