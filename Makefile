@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 BOARD ?= nucleo
 DEMO := build/demo
 # Generated C (tests/golden) keeps the layout of its templates.
-C_FILES = $$(git ls-files "firmware/*.[ch]" "tests/*.[ch]" ":!tests/golden")
+C_FILES = $$(git ls-files "firmware/*.[ch]" "tests/*.[ch]" "benchmarks/*.[ch]" ":!tests/golden")
 
 .PHONY: demo test lint pytest pytest-slow format setup-demo setup-test setup-slow clean
 

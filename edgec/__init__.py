@@ -13,13 +13,14 @@ if TYPE_CHECKING:
     from edgec.driver import CompileResult, compile_model
     from edgec.evaluation import evaluate
     from edgec.inspection import inspect
-    from edgec.options import CompileOptions, QuantOptions
+    from edgec.options import CompileOptions, MaxLength, QuantOptions
     from edgec.quantization import quantize_model
 
 __version__ = "0.1.0"
 __all__ = [
     "CompileOptions",
     "CompileResult",
+    "MaxLength",
     "QuantOptions",
     "compile_model",
     "evaluate",
@@ -31,6 +32,7 @@ __all__ = [
 _HOMES = {
     "CompileOptions": "options",
     "CompileResult": "driver",
+    "MaxLength": "options",
     "QuantOptions": "options",
     "compile_model": "driver",
     "evaluate": "evaluation",

@@ -18,7 +18,7 @@ from edgec.frontend.activations import activations
 from edgec.integer import IntegerModel, RealModel, graph_side, input_specs, quantized_model
 from edgec.interp import run_graph_batch
 from edgec.ir.graph import Graph
-from edgec.ir.pool_graph import limited_bits
+from edgec.ir.pool_graph import limited_bits, pooled_nodes
 from edgec.options import CompileOptions, Progress
 from edgec.samples import load_labels, load_samples
 
@@ -48,7 +48,8 @@ class Accuracy:
     Attributes:
         real: of the model as it came, in float.
         int8: of the same, quantized.
-        pooled: of the pooled model, quantized, by `WIDTHS` of the activations of pooled layers.
+        pooled: of the pooled model, quantized, by `WIDTHS` of the activations of pooled layers; of
+            a transformer, whose activations have 8 bits, the first alone.
         n: number of samples.
     """
 
@@ -97,7 +98,7 @@ def measured(
     int8 = quantized_model(model, options, progress)
     integer = quantized_model(pooled, options, progress)
     shares = [_share(_classes(int8, int8.integer, data, "int8", progress), data)]
-    for bits in WIDTHS:
+    for bits in WIDTHS if pooled_nodes(integer.integer) else WIDTHS[:1]:
         text = f"pooled, {bits}-bit"
         found = _classes(integer, limited_bits(integer.integer, bits), data, text, progress)
         shares.append(_share(found, data))

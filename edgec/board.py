@@ -7,170 +7,28 @@ Sizes are bytes, addresses are absolute, clocks are hertz.  Unknown keys are err
 from __future__ import annotations
 
 import difflib
-import itertools
 import tomllib
 from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, model_validator
+from pydantic import Field, TypeAdapter, ValidationError, model_validator
 from pydantic.dataclasses import dataclass
 
+from edgec.board_memory import STRICT, ByteCount, MemoryMap, Name
 from edgec.cores import Core, Fpu
 from edgec.errors import ConfigError
 from edgec.resources import data_dir
 
 _MAX_FILE_BYTES = 64 * 1024
-_STRICT = ConfigDict(extra="forbid", str_max_length=400)
 
-_Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
 # Texts end up in comments of generated files: one line, no end of a comment.
 _Text = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f*\\]+$")]
 _Word = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}$")]
 _OptionalWord = Annotated[str, Field(pattern=r"^([A-Za-z0-9][A-Za-z0-9_.+-]{0,63})?$")]
-_Address = Annotated[int, Field(ge=0, lt=1 << 32)]
-_Bytes = Annotated[int, Field(gt=0, le=1 << 30)]
-_OptionalBytes = Annotated[int, Field(ge=0, le=1 << 20)]
 
 
-@dataclass(frozen=True, slots=True, config=_STRICT)
-class Region:
-    """A block of RAM.
-
-    Attributes:
-        name: as the reference manual calls it, in lower case.
-        origin: first address.
-        size_bytes: size.
-    """
-
-    name: _Name
-    origin: _Address
-    size_bytes: _Bytes
-
-    @property
-    def end(self) -> int:
-        """First address behind the region."""
-        return self.origin + self.size_bytes
-
-
-@dataclass(frozen=True, slots=True, config=_STRICT)
-class Flash:
-    """The memory that holds code and weights, and what reading it costs.
-
-    Attributes:
-        origin: first address.
-        size_bytes: size.
-        boot_bytes: bytes at the start that are not ours (a second-stage boot loader).
-        wait_states: extra cycles of a read at the nominal clock, before any cache.
-        line_bytes: width of one read; 0 where the document does not tell.
-        prefetch: the port enables a prefetch buffer.
-        instruction_cache_bytes: size of the cache in front of the flash or core; 0: none.
-        data_cache_bytes: the same for data (weights); 0: none.
-        cache_is_unified: the two caches are one, whose size both keys state.
-        cache_line_bytes: bytes of a cache line; 0: `line_bytes`.
-        cache_fill_bytes: bytes that a miss reads; 0: a whole cache line.
-        instruction_cache_ways: lines of a set; 0: fully associative.
-        data_cache_ways: the same for the data cache.
-    """
-
-    origin: _Address
-    size_bytes: _Bytes
-    boot_bytes: _OptionalBytes = 0
-    wait_states: Annotated[int, Field(ge=0, le=1024)] = 0
-    line_bytes: Annotated[int, Field(ge=0, le=128)] = 0
-    prefetch: bool = False
-    instruction_cache_bytes: _OptionalBytes = 0
-    data_cache_bytes: _OptionalBytes = 0
-    cache_is_unified: bool = False
-    cache_line_bytes: Annotated[int, Field(ge=0, le=256)] = 0
-    cache_fill_bytes: Annotated[int, Field(ge=0, le=256)] = 0
-    instruction_cache_ways: Annotated[int, Field(ge=0, le=64)] = 0
-    data_cache_ways: Annotated[int, Field(ge=0, le=64)] = 0
-
-    @model_validator(mode="after")
-    def _check(self) -> Flash:
-        read = self.line_bytes
-        line = self.cache_line_bytes or read
-        fill = self.cache_fill_bytes or line
-        if any(size & (size - 1) for size in (read, line, fill)):
-            raise ValueError("line_bytes, cache_line_bytes, cache_fill_bytes are powers of two")
-        for key, size, ways in (
-            ("instruction_cache_bytes", self.instruction_cache_bytes, self.instruction_cache_ways),
-            ("data_cache_bytes", self.data_cache_bytes, self.data_cache_ways),
-        ):
-            if size == 0:
-                continue
-            if not 0 < read <= fill <= line:
-                raise ValueError("a cache needs line_bytes <= cache_fill_bytes <= cache_line_bytes")
-            if size % (line * max(ways, 1)):
-                raise ValueError(f"{key} is not a whole number of sets")
-        return self
-
-    @property
-    def end(self) -> int:
-        """First address behind the flash."""
-        return self.origin + self.size_bytes
-
-
-@dataclass(frozen=True, slots=True, config=_STRICT)
-class MemoryMap:
-    """Flash and RAM, and what lies where.
-
-    Attributes:
-        flash: code and weights.
-        ram: RAM regions in address order, not overlapping.
-        data_in: name of the region of .data, .bss and the stack.
-        arena_in: name of the region of the models' arena.
-        stack_bytes: reserved at the top of `data_in`.
-    """
-
-    flash: Flash
-    ram: Annotated[tuple[Region, ...], Field(min_length=1, max_length=8)]
-    data_in: _Name
-    arena_in: _Name
-    stack_bytes: Annotated[int, Field(ge=512, le=1 << 20, multiple_of=8)] = 4096
-
-    @model_validator(mode="after")
-    def _check(self) -> MemoryMap:
-        names = [region.name for region in self.ram]
-        if len(set(names)) != len(names):
-            raise ValueError("two RAM regions have one name")
-        for key, name in (("data_in", self.data_in), ("arena_in", self.arena_in)):
-            if name not in names:
-                raise ValueError(f"{key} = {name!r} is none of the RAM regions {names}")
-        _check_disjoint([("flash", self.flash.origin, self.flash.end), *_spans(self.ram)])
-        if self.stack_bytes >= self.region(self.data_in).size_bytes:
-            raise ValueError("stack_bytes does not fit into the region data_in")
-        if self.flash.boot_bytes >= self.flash.size_bytes:
-            raise ValueError("flash.boot_bytes does not fit into the flash")
-        return self
-
-    def region(self, name: str) -> Region:
-        """The RAM region called `name`.
-
-        Raises:
-            KeyError: there is none.
-        """
-        for region in self.ram:
-            if region.name == name:
-                return region
-        raise KeyError(name)
-
-
-def _spans(regions: tuple[Region, ...]) -> list[tuple[str, int, int]]:
-    return [(region.name, region.origin, region.end) for region in regions]
-
-
-def _check_disjoint(spans: list[tuple[str, int, int]]) -> None:
-    ordered = sorted(spans, key=lambda span: span[1])
-    for (name, _, end), (next_name, origin, _) in itertools.pairwise(ordered):
-        if origin < end:
-            raise ValueError(f"memories {name!r} and {next_name!r} overlap")
-    if ordered[-1][2] > 1 << 32:
-        raise ValueError(f"memory {ordered[-1][0]!r} ends behind the 32-bit address space")
-
-
-@dataclass(frozen=True, slots=True, config=_STRICT)
+@dataclass(frozen=True, slots=True, config=STRICT)
 class Console:
     """The serial line of the firmware's protocol.
 
@@ -185,22 +43,23 @@ class Console:
     baud: Annotated[int, Field(ge=1200, le=4_000_000)] = 115_200
 
 
-@dataclass(frozen=True, slots=True, config=_STRICT)
+@dataclass(frozen=True, slots=True, config=STRICT)
 class Emulator:
     """What can run the board's `firmware.elf` on a computer.
 
     Attributes:
-        kind: "qemu" (a machine of qemu-system-arm), "unicorn" (our peripheral models), or "none".
+        kind: "qemu" (a machine of qemu-system-arm), "qemu-user" (a Linux program alone), "unicorn"
+            (our peripheral models), or "none".
         machine: QEMU's machine name; empty otherwise.
         cpu: QEMU's and Unicorn's name of the core; empty for "none".
     """
 
-    kind: Literal["qemu", "unicorn", "none"] = "none"
+    kind: Literal["qemu", "qemu-user", "unicorn", "none"] = "none"
     machine: _OptionalWord = ""
     cpu: _OptionalWord = ""
 
 
-@dataclass(frozen=True, slots=True, config=_STRICT)
+@dataclass(frozen=True, slots=True, config=STRICT)
 class Upload:
     """How firmware gets onto the board.
 
@@ -227,7 +86,7 @@ class Upload:
         return self
 
 
-@dataclass(frozen=True, slots=True, config=_STRICT)
+@dataclass(frozen=True, slots=True, config=STRICT)
 class Energy:
     """What the microcontroller draws while it computes, from its data sheet.
 
@@ -243,7 +102,18 @@ class Energy:
     source: _Text
 
 
-@dataclass(frozen=True, slots=True, config=_STRICT)
+@dataclass(frozen=True, slots=True, config=STRICT)
+class Linux:
+    """A board with an operating system, which gives a program its memory and its console.
+
+    Attributes:
+        ram_bytes: RAM of the board, of the smallest one where it is sold with several sizes.
+    """
+
+    ram_bytes: ByteCount
+
+
+@dataclass(frozen=True, slots=True, config=STRICT)
 class Source:
     """Where numbers of the file come from.
 
@@ -258,7 +128,7 @@ class Source:
     section: _Text
 
 
-@dataclass(frozen=True, slots=True, config=_STRICT)
+@dataclass(frozen=True, slots=True, config=STRICT)
 class Board:
     """A board edgec can build firmware for.
 
@@ -274,8 +144,10 @@ class Board:
         clock_hz: nominal core clock, which the port sets up.
         cycle_counter: what `port_cycles` reads; "port" is a timer that the port knows.
         port: folder below firmware/port.
-        memory: memory map; None on the host.
-        console: serial line; None on the host, which uses standard input and output.
+        memory: memory map of a microcontroller; None where an operating system has it.
+        linux: facts of a board that runs Linux; None for a microcontroller and the host.
+        console: serial line; None for programs of an operating system, which use standard input
+            and output.
         emulator: what runs the firmware on a computer.
         upload: how firmware gets onto the board.
         defines: preprocessor definitions for the port, name to integer.
@@ -283,19 +155,20 @@ class Board:
         sources: where the numbers come from.
     """
 
-    name: _Name
+    name: Name
     title: _Text
     vendor: _Text
     mcu: _Text
     core: Core
     clock_hz: Annotated[int, Field(ge=0, le=4_000_000_000)]
-    port: _Name
+    port: Name
     sources: tuple[Source, ...]
-    aliases: tuple[_Name, ...] = ()
+    aliases: tuple[Name, ...] = ()
     fpu: Fpu = Fpu.NONE
     dsp: bool = False
     cycle_counter: Literal["dwt", "systick", "port"] = "systick"
     memory: MemoryMap | None = None
+    linux: Linux | None = None
     console: Console | None = None
     emulator: Emulator = Emulator()
     upload: Upload = Upload()
@@ -306,23 +179,40 @@ class Board:
 
     @model_validator(mode="after")
     def _check(self) -> Board:
-        is_host = self.core is Core.HOST
-        if is_host != (self.memory is None):
-            raise ValueError("every board but the host has a memory map")
-        if is_host != (self.console is None):
-            raise ValueError("every board but the host has a console")
-        if not is_host and self.clock_hz == 0:
+        if self.core.is_cortex_a != (self.linux is not None):
+            raise ValueError("a board has a table [linux] if its core is a Cortex-A")
+        if self.is_hosted != (self.memory is None):
+            raise ValueError("a microcontroller has a memory map, other boards have none")
+        if self.is_hosted != (self.console is None):
+            raise ValueError("a microcontroller has a console, other boards have none")
+        if not self.is_host and self.clock_hz == 0:
             raise ValueError("clock_hz must be positive")
+        self._check_emulator()
         if self.fpu not in self.core.possible_fpus:
             raise ValueError(f"{self.core.value} cannot have the FPU {self.fpu.value!r}")
         if self.dsp not in self.core.possible_dsp:
             raise ValueError(f"{self.core.value} cannot have dsp = {str(self.dsp).lower()}")
         return self
 
+    def _check_emulator(self) -> None:
+        kind = self.emulator.kind
+        if kind != "none" and (kind == "qemu-user") != (self.linux is not None):
+            raise ValueError("qemu-user runs the programs of boards with Linux, and of no others")
+        if kind == "qemu-user" and not self.emulator.cpu:
+            raise ValueError("qemu-user needs emulator.cpu")
+
     @property
     def is_host(self) -> bool:
         """The computer that runs edgec is the board."""
         return self.core is Core.HOST
+
+    @property
+    def is_hosted(self) -> bool:
+        """The firmware is a program of an operating system: on the host, and under Linux.
+
+        It has no flash, no memory map and no stack of its own, and there is no cycle model.
+        """
+        return self.is_host or self.linux is not None
 
     @property
     def gcc_flags(self) -> tuple[str, ...]:
@@ -331,12 +221,17 @@ class Board:
 
     @property
     def flash_bytes(self) -> int | None:
-        """Flash for code and weights; None where there is no limit (host)."""
+        """Flash for code and weights; None where there is none (host, Linux)."""
         return None if self.memory is None else self.memory.flash.size_bytes
 
     @property
     def ram_bytes(self) -> int | None:
-        """All RAM the firmware uses: the regions of data and arena; None: no limit (host)."""
+        """All RAM the firmware uses: the regions of data and arena; None: no limit (host).
+
+        Under Linux, the board's RAM, which the firmware shares with everything else.
+        """
+        if self.linux is not None:
+            return self.linux.ram_bytes
         if self.memory is None:
             return None
         used = {self.memory.data_in, self.memory.arena_in}
@@ -346,8 +241,11 @@ class Board:
     def arena_limit_bytes(self) -> int | None:
         """Largest arena the linker could ever place; None: no limit (host).
 
-        Code in the same region (.data and .bss) takes from it; the linker has the last word.
+        Code in the same region (.data and .bss) takes from it; the linker has the last word, and
+        under Linux, what else runs there.
         """
+        if self.linux is not None:
+            return self.linux.ram_bytes
         if self.memory is None:
             return None
         region = self.memory.region(self.memory.arena_in)

@@ -19,8 +19,9 @@ def check_measurable(options: CompileOptions, board: Board) -> None:
     """
     if options.budget is None:
         return
-    if board.is_host:
-        raise ConfigError("the host has no sizes or cycles to hold against a budget")
+    if board.is_hosted:
+        what = "the host" if board.is_host else "a board with Linux"
+        raise ConfigError(f"{what} has no sizes or cycles to hold against a budget")
     if not options.build:
         raise ConfigError("a budget needs built firmware", hint="leave --no-build away")
 

@@ -23,9 +23,9 @@ from edgec.options import Progress, no_progress
 from edgec.output_dir import staged_output
 from edgec.report import Report
 from edgec.report_bundle import Bundle, BundledModel
-from edgec.session import LIBRARY_DIR
+from edgec.session import LIBRARY_DIR, firmware_program
 from edgec.sim.emulator import EmulatedFirmware
-from edgec.sim.host import HostModel
+from edgec.sim.host import HostModel, runs_natively
 from edgec.toolchain.size import FirmwareSize
 
 _SEED = 20240521
@@ -56,7 +56,7 @@ def bundle_models(
         progress("building firmware")
         size = build_firmware(staging, board, _demand(reports))
         progress("comparing with the single models")
-        checked = _compare(staging, board, models)
+        checked = _compare(staging, board, models, folders)
         found = Bundle(
             board=board,
             models=tuple(
@@ -127,18 +127,20 @@ def _shared_bytes(reports: Sequence[Report], size: FirmwareSize) -> int:
     return max(0, sum(report.memory.weight_bytes for report in reports) - size.weights_bytes)
 
 
-def _compare(staging: Path, board: Board, models: Sequence[FirmwareModel]) -> bool:
-    """Run each model of the firmware on noise and compare it with its library on this computer."""
+def _compare(
+    staging: Path, board: Board, models: Sequence[FirmwareModel], folders: Sequence[Path]
+) -> bool:
+    """Run each model of the firmware on noise and compare it with what it computes alone."""
     program = staging / ("firmware" if board.is_host else "firmware.elf")
     if board.emulator.kind == "none":
         return False
     try:
         with EmulatedFirmware(program, board) as firmware:
-            for index, model in enumerate(models):
+            for index, (model, folder) in enumerate(zip(models, folders, strict=True)):
                 firmware.client.select(index)
                 inputs = [_noise(tensor.size_bytes) for tensor in firmware.info().inputs]
                 found = firmware.run(inputs).outputs
-                for ours, alone in zip(found, _alone(model, inputs), strict=True):
+                for ours, alone in zip(found, _alone(model, folder, board, inputs), strict=True):
                     if not np.array_equal(ours, alone.reshape(-1)):
                         raise SimulationError(
                             "computes something else in the bundle than alone", where=model.name
@@ -153,7 +155,13 @@ def _noise(size_bytes: int) -> Array:
     return generator.integers(-128, 128, size_bytes).astype(np.int8)
 
 
-def _alone(model: FirmwareModel, inputs: Sequence[Array]) -> list[Array]:
+def _alone(
+    model: FirmwareModel, folder: Path, board: Board, inputs: Sequence[Array]
+) -> list[Array]:
+    """Of the library on this computer, or of the firmware that `folder` holds."""
+    if not runs_natively(board):
+        with EmulatedFirmware(firmware_program(folder, board), board) as firmware:
+            return list(firmware.run(inputs).outputs)
     with tempfile.TemporaryDirectory(prefix="edgec-bundle-") as build_dir:
         host = HostModel(model.library_dir, Path(build_dir), flags=("-O1",))
         return host.run([array[None] for array in inputs])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,11 +17,12 @@ from edgec.integer import IntegerModel
 from edgec.interp import run_graph
 from edgec.ir import Graph
 from edgec.ir.pool_graph import limited_bits
+from edgec.ir.specialize import specialized
 from edgec.lower import Program
 from edgec.report import CheckReport, OnnxruntimeReport
 from edgec.sim.compare import compare_crcs, compare_outputs, compare_trace
 from edgec.sim.emulator import EmulatedFirmware
-from edgec.sim.host import HostModel
+from edgec.sim.host import HostModel, runs_natively
 
 _HOST_SAMPLES = 3
 _EMULATOR_SAMPLES = 1
@@ -31,14 +32,19 @@ _ONNXRUNTIME_SAMPLES = 8
 _SEED = 20240521
 
 
-def check_host(library_dir: Path, model: IntegerModel, program: Program) -> CheckReport:
+def check_host(
+    library_dir: Path, model: IntegerModel, program: Program, board: Board
+) -> CheckReport:
     """Run the library natively on a few inputs and compare every step's output.
 
-    Where the width of activations can be set, one input is run at every width.
+    Where the width of activations can be set, one input is run at every width; in a model of
+    variable length, the front of one also at shorter lengths.
 
     Raises:
         SimulationError: a tensor differs.
     """
+    if not runs_natively(board):
+        return CheckReport("host", 0, 0, skipped="its kernels need a processor with NEON")
     samples = check_inputs(model, _HOST_SAMPLES)
     with tempfile.TemporaryDirectory(prefix="edgec-check-") as build_dir:
         try:
@@ -52,7 +58,28 @@ def check_host(library_dir: Path, model: IntegerModel, program: Program) -> Chec
             host.set_activation_bits(bits)
             oracle = run_graph(limited_bits(model.integer, bits), samples[0])
             compare_trace(program, oracle, host.trace(list(samples[0].values())), f"{bits} bits")
-    return CheckReport("host", len(samples), len(program.steps))
+        for length in _lengths(program)[:-1]:
+            host.set_length(length)
+            graph, sample = shorter_run(model.integer, samples[0], length)
+            found = host.trace(list(sample.values()))
+            where = f"host, length {length}"
+            compare_trace(program.at(length), run_graph(graph, sample), found, where)
+    return CheckReport("host", len(samples), len(program.steps), lengths=_lengths(program))
+
+
+def _lengths(program: Program) -> tuple[int, ...]:
+    """Lengths to run: the shortest, one in the middle, the longest; none where there is one."""
+    longest = program.max_length
+    return tuple(sorted({1, (longest + 1) // 2, longest})) if longest else ()
+
+
+def shorter_run(
+    graph: Graph, sample: Mapping[str, Array], length: int
+) -> tuple[Graph, dict[str, Array]]:
+    """The graph of a run of `length`, and the first so many tokens of its inputs."""
+    shorter = specialized(graph, length)
+    fronts = {name: tuple(map(slice, shorter.shape(name))) for name in sample}
+    return shorter, {name: array[fronts[name]] for name, array in sample.items()}
 
 
 def _widths(program: Program) -> range:
@@ -63,12 +90,17 @@ def _widths(program: Program) -> range:
 def check_emulator(elf: Path, model: IntegerModel, program: Program, board: Board) -> CheckReport:
     """Run the firmware in the board's emulator and compare outputs and the CRC of every step.
 
+    It takes the place of `check_host`, with as many inputs and widths, where that cannot be.
+
     Raises:
         SimulationError: a tensor differs, or the firmware crashed.
     """
     if board.emulator.kind == "none":
         return CheckReport("emulator", 0, 0, skipped="no emulator for this board")
+    widths: Sequence[int] = (_EMULATOR_BITS,) if program.runtime_bits else ()
     samples = check_inputs(model, _EMULATOR_SAMPLES)
+    if not runs_natively(board):
+        widths, samples = _widths(program), check_inputs(model, _HOST_SAMPLES)
     stack = 0
     try:
         with EmulatedFirmware(elf, board) as firmware:
@@ -78,14 +110,27 @@ def check_emulator(elf: Path, model: IntegerModel, program: Program, board: Boar
                 compare_crcs(program, oracle, found.steps)
                 compare_outputs(program, oracle, found.outputs, "emulator")
                 stack = max(stack, found.stack_bytes)
-            if program.runtime_bits:
-                bits = firmware.client.set_activation_bits(_EMULATOR_BITS)
+            for wanted in widths:
+                bits = firmware.client.set_activation_bits(wanted)
                 oracle = run_graph(limited_bits(model.integer, bits), samples[0])
                 found = firmware.run(list(samples[0].values()), trace=True)
                 compare_crcs(program, oracle, found.steps, f"emulator at {bits} bits")
+            for length in _lengths(program)[:-1]:
+                firmware.client.set_length(length)
+                graph, sample = shorter_run(model.integer, samples[0], length)
+                found = firmware.run(list(sample.values()), trace=True)
+                oracle, where = run_graph(graph, sample), f"emulator, length {length}"
+                compare_crcs(program.at(length), oracle, found.steps, where)
+                compare_outputs(program.at(length), oracle, found.outputs, where)
     except ConfigError as error:  # the emulator is not installed
         return CheckReport("emulator", 0, 0, skipped=f"{error.what}; {error.hint}")
-    return CheckReport("emulator", len(samples), len(program.steps), stack_bytes=stack or None)
+    return CheckReport(
+        what="emulator",
+        samples=len(samples),
+        steps=len(program.steps),
+        stack_bytes=stack or None,
+        lengths=_lengths(program),
+    )
 
 
 def compare_onnxruntime(model: IntegerModel) -> OnnxruntimeReport | None:

@@ -25,14 +25,17 @@ from edgec.cli_options import (
     Folder,
     Json,
     MaxDrop,
+    MaxLengthOption,
     Model,
     ObserverOption,
     On,
     Percentile,
     PoolKernels,
     PoolTable,
+    ResidualOption,
     RuntimeBits,
     Shapes,
+    max_length_of,
     shapes_of,
 )
 from edgec.options import Budget, CompileOptions, PoolKernelOptions, QuantOptions
@@ -76,10 +79,12 @@ def compile_command(
         Path | None, typer.Option(help="Output folder [default: build/<model>-<board>].")
     ] = None,
     shape: Shapes = None,
+    max_length: MaxLengthOption = None,
     observer: ObserverOption = DEFAULTS.observer,
     percentile: Percentile = DEFAULTS.percentile,
     equalize: Equalize = DEFAULTS.equalize,
     bias_correction: BiasCorrection = DEFAULTS.bias_correction,
+    residual: ResidualOption = DEFAULTS.residual,
     build: Annotated[bool, typer.Option("--build/--no-build", help="Build firmware too.")] = True,
     verify: Annotated[
         bool,
@@ -118,7 +123,8 @@ def compile_command(
 
     options = CompileOptions(
         shapes=shapes_of(shape),
-        quant=QuantOptions(observer, percentile, equalize, bias_correction),
+        max_length=max_length_of(max_length),
+        quant=QuantOptions(observer, percentile, equalize, bias_correction, residual=residual),
         build=build,
         verify=verify,
         force=force,
@@ -246,12 +252,14 @@ def bundle(
 
 
 @app.command()
-def inspect(model: Model, shape: Shapes = None, json: Json = False) -> None:
+def inspect(
+    model: Model, shape: Shapes = None, max_length: MaxLengthOption = None, json: Json = False
+) -> None:
     """Show a model's operators, shapes, MACs and parameters, and what is not supported and why."""
     from edgec import inspection
     from edgec.report_text import print_inspection
 
-    result = inspection.inspect(model, shapes_of(shape))
+    result = inspection.inspect(model, shapes_of(shape), max_length_of(max_length))
     if json:
         console.print_json(result.to_json())
         return

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from edgec.errors import ConfigError
-from edgec.options import Observer, PoolKernelOptions, QuantOptions
+from edgec.options import MaxLength, Observer, PoolKernelOptions, QuantOptions, Residual
 
 Model = Annotated[Path, typer.Argument(metavar="MODEL.onnx", help="Float or QDQ int8 ONNX model.")]
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="Folder written by edgec compile.")]
@@ -22,6 +22,15 @@ Shapes = Annotated[
         "--shape", metavar="NAME=1,3,32,32", help="Shape of an input with dynamic dimensions."
     ),
 ]
+MaxLengthOption = Annotated[
+    str | None,
+    typer.Option(
+        "--max-length",
+        metavar="[NAME=]128",
+        help="Of a transformer: let each run choose the length of the dynamic dimension NAME (of "
+        "the only one), up to this: edgec_<model>_run_length. Time goes with the length.",
+    ),
+]
 ObserverOption = Annotated[
     Observer, typer.Option(help="How activation ranges are chosen from calibration data.")
 ]
@@ -33,6 +42,14 @@ BiasCorrection = Annotated[
     bool,
     typer.Option(
         "--bias-correction/--no-bias-correction", help="Correct each layer's mean output error."
+    ),
+]
+ResidualOption = Annotated[
+    Residual,
+    typer.Option(
+        "--residual",
+        help="Of a transformer: the stream that its blocks add to. int8 takes half the memory of "
+        "int16 and costs accuracy.",
     ),
 ]
 MemoryOption = Annotated[
@@ -85,6 +102,11 @@ PoolTable = Annotated[
         help="Most SRAM of a layer's response table and sums. Default: as much as fits.",
     ),
 ]
+
+
+def max_length_of(text: str | None) -> MaxLength | None:
+    """`[NAME=]128` as a maximum."""
+    return None if text is None else MaxLength.parse(text)
 
 
 def shapes_of(texts: list[str] | None) -> dict[str, tuple[int, ...]]:

@@ -22,6 +22,7 @@ from edgec.integer import RealModel, real_model
 from edgec.ir.graph import Graph
 from edgec.options import CompileOptions, PoolingOptions, Progress, no_progress
 from edgec.output_dir import check_writable, write_whole
+from edgec.quant.transformer import is_transformer
 from edgec.weightpool import CompressionReport, compress_graphs, report_of
 
 SUFFIX = ".pool.onnx"
@@ -167,7 +168,7 @@ def compress_models(
     pooled = compress_graphs(
         [each.model.graph for each in loaded],
         [each.calibration for each in loaded],
-        _pooling(jobs, options.pooling),
+        _pooling(loaded, options.pooling),
         progress,
     )
     shared = len(jobs) > 1
@@ -293,7 +294,8 @@ def _finished(
     """Fine-tuning, export, and accuracy of what was exported."""
     job, epochs = each.job, 0
     if each.train is not None:
-        recipe = _recipe(options.training, job.output, shared=shared)
+        transformer = is_transformer(each.model.graph)
+        recipe = _recipe(options.training, job.output, shared=shared, transformer=transformer)
         epochs = recipe.epochs
         data = TrainingData(each.train.inputs, each.train.labels)
         graph = finetune(each.model.graph, graph, data, recipe, progress)
@@ -314,14 +316,20 @@ def _finished(
     return found, exported
 
 
-def _pooling(jobs: Sequence[Job], pooling: PoolingOptions) -> PoolingOptions:
-    """Ranges as they are before fine-tuning: it chooses them itself, and has to see all values."""
-    trained = any(job.train for job in jobs)
-    return dataclasses.replace(pooling, range_bits=8) if trained else pooling
+def _pooling(loaded: Sequence[_Loaded], pooling: PoolingOptions) -> PoolingOptions:
+    """Ranges as they are before fine-tuning: it chooses them itself, and has to see all values.
+
+    A transformer's activations always have 8 bits.
+    """
+    wide = any(each.train is not None or is_transformer(each.model.graph) for each in loaded)
+    return dataclasses.replace(pooling, range_bits=8) if wide else pooling
 
 
-def _recipe(training: Training, output: Path, *, shared: bool) -> FinetuneOptions:
+def _recipe(
+    training: Training, output: Path, *, shared: bool, transformer: bool = False
+) -> FinetuneOptions:
     recipe = FinetuneOptions(
+        bits=(8,) if transformer else FinetuneOptions().bits,
         train_pool=not shared,
         augmentation=Augmentation() if training.augment else None,
         seed=training.seed,

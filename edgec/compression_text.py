@@ -73,6 +73,6 @@ def _sizes(report: CompressionReport) -> object:
 
 def _accuracy(found: Accuracy) -> object:
     rows = [("float", f"{found.real:.2%}"), ("int8", f"{found.int8:.2%}")]
-    for bits, share in zip(WIDTHS, found.pooled, strict=True):
+    for bits, share in zip(WIDTHS, found.pooled, strict=False):
         rows.append((f"pooled, {bits}-bit activations", f"{share:.2%}"))
     return table(f"Accuracy on {count(found.n)} samples", ("", ">"), rows)

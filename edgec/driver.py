@@ -165,7 +165,7 @@ def _demand(program: Program) -> Demand:
 def _checked(
     staging: Path, ready: IntegerModel, program: Program, board: Board, *, built: bool
 ) -> tuple[CheckReport, ...]:
-    host = check_host(staging / LIBRARY_DIR, ready, program)
+    host = check_host(staging / LIBRARY_DIR, ready, program, board)
     if not built or board.is_host:
         return (host,)
     return (host, check_emulator(staging / "firmware.elf", ready, program, board))

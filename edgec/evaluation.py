@@ -125,7 +125,7 @@ def _evaluated(
     limit: int | None,
     progress: Progress | None,
 ) -> tuple[Evaluation, ...]:
-    samples = load_samples(data, input_specs(report))
+    samples = load_samples(data, input_specs(report.inputs))
     count = len(next(iter(samples.values())))
     labels = load_labels(data, count)[:limit]
     samples = {name: array[:limit] for name, array in samples.items()}

@@ -26,7 +26,7 @@ def build_firmware(staging: Path, board: Board, demand: Demand) -> FirmwareSize 
         demand: what the models ask for, to explain what does not fit.
 
     Returns:
-        Sizes of the firmware; None on the host.
+        Sizes of the firmware; None for a program of an operating system.
 
     Raises:
         MemoryPlanError: it does not fit the board.
@@ -45,7 +45,7 @@ def build_firmware(staging: Path, board: Board, demand: Demand) -> FirmwareSize 
             raise
         memory = "flash" if "flash" in found[1].lower() else "RAM"
         raise overflow_error(memory, int(found[2]), demand, board) from error
-    size = None if board.is_host else firmware_size(files.elf)
+    size = None if board.is_hosted else firmware_size(files.elf)
     for path in (files.elf, files.bin, files.hex, files.uf2):
         if path is not None:
             shutil.copy(path, staging / path.name)

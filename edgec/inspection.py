@@ -13,9 +13,9 @@ from typing import Any
 from edgec.errors import EdgecError, UnsupportedModelError, UnsupportedNode
 from edgec.frontend.names import shown
 from edgec.frontend.summary import ModelSummary, inspect_model
-from edgec.integer import integer_model
+from edgec.integer import input_shapes, integer_model
 from edgec.ir.infer import total_macs
-from edgec.options import CompileOptions
+from edgec.options import CompileOptions, MaxLength
 
 _LOG = logging.getLogger(__name__)
 
@@ -28,10 +28,13 @@ class Inspection:
         summary: nodes and totals.
         live_macs: multiply-accumulates left after dead and constant channels are removed; None
             when the model cannot be quantized.
+        max_length: longest run of a model of variable length, whose shapes these are; 0: there is
+            one length.
     """
 
     summary: ModelSummary
     live_macs: int | None
+    max_length: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON data."""
@@ -43,23 +46,36 @@ class Inspection:
             "live_macs": self.live_macs,
             "parameters": summary.parameters,
             "supported": summary.supported,
+            "max_length": self.max_length,
         }
 
 
-def inspect(path: Path | str, shapes: Mapping[str, tuple[int, ...]] | None = None) -> Inspection:
+def inspect(
+    path: Path | str,
+    shapes: Mapping[str, tuple[int, ...]] | None = None,
+    max_length: MaxLength | None = None,
+) -> Inspection:
     """Describe a model; works for models that cannot be compiled, too.
+
+    Args:
+        path: ONNX file.
+        shapes: input name to shape, for models with dynamic dimensions.
+        max_length: the dimension whose length each run chooses.
 
     Raises:
         ImportModelError: the file is no sound model.
         ConfigError: `shapes` does not fit the model.
     """
-    summary = inspect_model(Path(path), shapes or {})
+    path = Path(path)
+    options = CompileOptions(shapes=shapes or {}, max_length=max_length)
+    longest = 0 if max_length is None else max_length.maximum
+    summary = inspect_model(path, input_shapes(path, options))
     if not summary.supported:
-        return Inspection(summary, None)
+        return Inspection(summary, None, longest)
     try:
-        return Inspection(summary, _live_macs(Path(path), shapes or {}))
+        return Inspection(summary, _live_macs(path, options), longest)
     except UnsupportedModelError as error:
-        return Inspection(_with_problems(summary, error.nodes), None)
+        return Inspection(_with_problems(summary, error.nodes), None, longest)
 
 
 def _with_problems(summary: ModelSummary, problems: Sequence[UnsupportedNode]) -> ModelSummary:
@@ -74,14 +90,14 @@ def _with_problems(summary: ModelSummary, problems: Sequence[UnsupportedNode]) -
     return dataclasses.replace(summary, nodes=nodes)
 
 
-def _live_macs(path: Path, shapes: Mapping[str, tuple[int, ...]]) -> int | None:
+def _live_macs(path: Path, options: CompileOptions) -> int | None:
     # Which channels are dead hangs on the weights; that the activation ranges are made up here does
     # not matter, so the warning about it would only mislead.
     logger = logging.getLogger("edgec.quant")
     level = logger.level
     logger.setLevel(logging.ERROR)
     try:
-        return total_macs(integer_model(path, None, CompileOptions(shapes=shapes)).integer)
+        return total_macs(integer_model(path, None, options).integer)
     except UnsupportedModelError:
         raise
     except EdgecError as error:

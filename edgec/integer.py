@@ -16,16 +16,20 @@ from edgec.dtypes import Array, DType
 from edgec.errors import ConfigError, ImportModelError
 from edgec.frontend.names import shown
 from edgec.frontend.onnx_import import import_model
+from edgec.frontend.variable_axis import shapes_at
 from edgec.ir import Graph
 from edgec.ir.infer import total_macs
-from edgec.options import CompileOptions, Progress, no_progress
+from edgec.options import CompileOptions, Progress, Residual, no_progress
 from edgec.passes.base import run_passes
+from edgec.passes.compare_lengths import with_real_length
+from edgec.passes.mean_by_attention import mean_by_attention
 from edgec.passes.pipeline import (
     INTEGER_PASSES,
     REAL_PASSES,
     TRANSFORMER_INTEGER_PASSES,
     TRANSFORMER_PASSES,
 )
+from edgec.passes.variable_length import with_variable_length
 from edgec.quant import QuantReport, annotate, to_integer
 from edgec.quant.transformer import is_transformer, quantize_transformer
 from edgec.samples import InputSpec, check_samples, load_samples
@@ -65,12 +69,14 @@ class RealModel:
         graph: REAL stage, cleaned: what is calibrated.
         calibration: real graph-side samples by input, or None without data.
         notes: what passes want the user to know.
+        shorter: of a model of variable length, `graph` for the maximum length less 1.
     """
 
     imported: Graph
     graph: Graph
     calibration: Mapping[str, Array] | None
     notes: tuple[str, ...]
+    shorter: Graph | None = None
 
 
 def real_model(
@@ -84,19 +90,55 @@ def real_model(
     Args:
         path: ONNX file.
         calibration: .npz file, or model-side samples [N, ...] by input name, or None.
-        options: shapes.
+        options: shapes, and the variable length.
         progress: told what is being done.
 
     Raises:
         ImportModelError, ConfigError: see `frontend`, `samples`.
     """
     progress("importing")
-    imported = import_model(path, options.shapes).replace(name=path.stem)
+    imported = import_model(path, input_shapes(path, options)).replace(name=path.stem)
     _check_batch(imported)
     samples = _samples(calibration, input_specs(imported))
     real = run_passes(imported, REAL_PASSES, options.dump_ir)
     moved = graph_side(imported, real.graph, samples) if samples is not None else None
-    return RealModel(imported, real.graph, moved, tuple(note.text for note in real.notes))
+    notes = tuple(note.text for note in real.notes)
+    return RealModel(imported, real.graph, moved, notes, _shorter(path, options))
+
+
+def input_shapes(
+    path: Path, options: CompileOptions, less: int = 0
+) -> Mapping[str, tuple[int, ...]]:
+    """Shapes of the inputs, as far as the options say them.
+
+    Args:
+        path: ONNX file.
+        options: shapes and the variable length.
+        less: by which the inputs are shorter than in the longest run.
+
+    Raises:
+        ConfigError, ImportModelError: see `frontend.variable_axis`.
+    """
+    length = options.max_length
+    if length is None:
+        return options.shapes
+    return shapes_at(path, length, options.shapes, length.maximum - less)
+
+
+def _shorter(path: Path, options: CompileOptions) -> Graph | None:
+    """The cleaned graph of a model of variable length, one shorter than the longest."""
+    if options.max_length is None:
+        return None
+    try:
+        imported = import_model(path, input_shapes(path, options, 1))
+    except ImportModelError as error:
+        raise ImportModelError(
+            f"the model does not work for an input that is shorter by 1: {error.what}",
+            where=path.stem,
+            hint="export it with a dynamic axis that reaches all of its operators "
+            "(torch.onnx.export with dynamo=True), or compile it without --max-length",
+        ) from error
+    return run_passes(imported, REAL_PASSES).graph
 
 
 def integer_model(
@@ -129,6 +171,18 @@ def quantized_model(
     """
     if is_transformer(model.graph):
         return _transformer_model(model, options, progress)
+    if model.shorter is not None:
+        raise ConfigError(
+            "only transformers can have a variable length",
+            where="--max-length",
+            hint="fix the shapes with --shape",
+        )
+    if options.quant.residual is not Residual.INT16:
+        raise ConfigError(
+            "only transformers have a residual stream of their own",
+            where="--residual",
+            hint="leave it out; the tensors of this network are int8 anyway",
+        )
     annotated, report = annotate(
         model.graph,
         model.calibration,
@@ -154,8 +208,12 @@ def _transformer_model(
 ) -> IntegerModel:
     number = len(REAL_PASSES)
     real = run_passes(model.graph, TRANSFORMER_PASSES, options.dump_ir, first_number=number)
+    graph = real.graph
+    if model.shorter is not None:
+        shorter = run_passes(model.shorter, TRANSFORMER_PASSES).graph
+        graph = mean_by_attention(with_real_length(graph, shorter))
     quantized, report = quantize_transformer(
-        real.graph,
+        graph,
         model.calibration,
         options.quant,
         progress=lambda done, total: progress("quantizing", done, total),
@@ -164,10 +222,13 @@ def _transformer_model(
     integer = run_passes(
         quantized, TRANSFORMER_INTEGER_PASSES, options.dump_ir, first_number=number
     )
+    ready = integer.graph
+    if graph.length is not None:
+        ready = with_variable_length(ready, graph)
     return IntegerModel(
         imported=model.imported,
         annotated=None,
-        integer=integer.graph,
+        integer=ready,
         quantization=report,
         calibration=model.calibration or {},
         macs_in_file=total_macs(model.graph),

@@ -33,6 +33,16 @@ class Observer(enum.Enum):
     ENTROPY = "entropy"
 
 
+class Residual(enum.Enum):
+    """Element type of the residual stream of a transformer.
+
+    INT8 halves its memory: a power of two for each channel keeps what int8 can.
+    """
+
+    INT16 = "int16"
+    INT8 = "int8"
+
+
 @dataclass(frozen=True, slots=True)
 class QuantOptions:
     """Options of post-training quantization.
@@ -52,6 +62,7 @@ class QuantOptions:
         bias_correction: correct the mean output error of each layer (same paper).
         synthetic_range: what a model's input elements are assumed to lie in when there is no
             calibration data; then the ranges are the extremes and biases stay as they are.
+        residual: element type of a transformer's residual stream.
     """
 
     observer: Observer = Observer.MSE
@@ -59,6 +70,7 @@ class QuantOptions:
     equalize: bool = False
     bias_correction: bool = True
     synthetic_range: tuple[float, float] = (-1.0, 1.0)
+    residual: Residual = Residual.INT16
 
     def __post_init__(self) -> None:
         if not 50.0 < self.percentile <= 100.0:
@@ -244,11 +256,53 @@ _UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20}
 
 
 @dataclass(frozen=True, slots=True)
+class MaxLength:
+    """A dynamic dimension of the inputs whose length each run chooses.
+
+    Attributes:
+        maximum: the longest run.
+        name: of the dimension in the model; "": its only one besides the batch.
+    """
+
+    maximum: int
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        if not SHORTEST_MAXIMUM <= self.maximum <= LONGEST_MAXIMUM:
+            raise ConfigError(
+                f"{self.maximum} is no maximum length",
+                where="--max-length",
+                hint=f"give {SHORTEST_MAXIMUM} to {LONGEST_MAXIMUM} tokens",
+            )
+
+    @classmethod
+    def parse(cls, text: str) -> MaxLength:
+        """A maximum like ``128`` or ``seq=128``.
+
+        Raises:
+            ConfigError: not of that form.
+        """
+        name, separator, size = text.rpartition("=")
+        if not re.fullmatch("[0-9]{1,9}", size) or (separator and not name):
+            raise ConfigError(
+                f"cannot read {text[:60]!r}", where="--max-length", hint="like 128, or seq=128"
+            )
+        return cls(int(size), name)
+
+
+SHORTEST_MAXIMUM = 3
+"""A network is compared with itself at one token less, which must still be a sequence."""
+LONGEST_MAXIMUM = 4095
+"""Most keys of attention."""
+
+
+@dataclass(frozen=True, slots=True)
 class CompileOptions:
     """Options of `edgec.compile_model`.
 
     Attributes:
         shapes: input name to shape, for models with dynamic dimensions other than the batch.
+        max_length: let each run choose the length of one dynamic dimension, up to a maximum.
         quant: post-training quantization.
         build: also build firmware (False: generate sources only).
         verify: run the generated code and compare every tensor with the numpy reference.
@@ -266,6 +320,7 @@ class CompileOptions:
     dump_ir: Path | None = None
     budget: Budget | None = None
     pool: PoolKernelOptions = PoolKernelOptions()
+    max_length: MaxLength | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ Layer 6, beside the driver: data and JSON only.  `report_text.py` renders it for
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,8 @@ class TensorReport:
         library_dtype: "int8" or "int32".
         scale, zero_point: ``real = scale * (q - zero_point)``; scale 0 for indices (ArgMax).
         size_bytes: bytes in the arena.
+        length_axis: axis of `shape` whose size goes with the length of a run; sizes here are those
+            of the longest.
     """
 
     name: str
@@ -44,6 +46,31 @@ class TensorReport:
     scale: float
     zero_point: int
     size_bytes: int
+    length_axis: int | None = None
+
+    def library_shape_less(self, less: int) -> tuple[int, ...]:
+        """The shape in the arena in a run that is shorter than the longest by `less`."""
+        if self.length_axis is None:
+            return self.library_shape
+        axis = self.layout.index(self.length_axis) if self.layout else self.length_axis
+        sizes = enumerate(self.library_shape)
+        return tuple(size - less if index == axis else size for index, size in sizes)
+
+
+@dataclass(frozen=True, slots=True)
+class GrowthReport:
+    """What a step of a shorter run has less than that of the longest, n tokens being missing.
+
+    Attributes:
+        output_axis: axis of the output that is shorter by n; None: none is.
+        input_row_bytes, output_row_bytes: bytes of a token.
+        macs: (a, b): a*n - b*n*n multiply-accumulates less.
+    """
+
+    output_axis: int | None
+    input_row_bytes: int
+    output_row_bytes: int
+    macs: tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +84,7 @@ class LayerReport:
             it was not measured.
         input_bytes: bytes of the activations it reads.
         output_bytes: bytes of the tensor it writes.
+        growth: how that depends on the length of a run; None: not at all.
     """
 
     name: str
@@ -69,6 +97,22 @@ class LayerReport:
     sqnr_db: float | None
     input_bytes: int = 0
     output_bytes: int = 0
+    growth: GrowthReport | None = None
+
+    def less(self, tokens: int) -> LayerReport:
+        """The step in a run that is shorter than the longest by so many tokens."""
+        growth = self.growth
+        if growth is None:
+            return self
+        sizes = enumerate(self.output_shape)
+        linear, square = growth.macs
+        return replace(
+            self,
+            output_shape=tuple(s - tokens if i == growth.output_axis else s for i, s in sizes),
+            macs=self.macs - linear * tokens + square * tokens * tokens,
+            input_bytes=self.input_bytes - growth.input_row_bytes * tokens,
+            output_bytes=self.output_bytes - growth.output_row_bytes * tokens,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +183,7 @@ class CheckReport:
         steps: intermediate tensors compared for each.
         skipped: why it was not done; empty when it was.
         stack_bytes: most stack that the firmware used; None where it was not measured.
+        lengths: of a model of variable length, those that were run.
     """
 
     what: str
@@ -146,6 +191,7 @@ class CheckReport:
     steps: int
     skipped: str = ""
     stack_bytes: int | None = None
+    lengths: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +251,7 @@ class Report:
     Attributes:
         pooled: layers with pooled weights, in the program's order.
         runtime_bits: the width of their activations can be lowered while the firmware runs.
+        max_length: the longest run; 0 where every run has the same length.
     """
 
     schema: int
@@ -228,6 +275,22 @@ class Report:
     buffers: tuple[BufferReport, ...] = ()
     pooled: tuple[PooledLayerReport, ...] = ()
     runtime_bits: bool = False
+    max_length: int = 0
+
+    def at_length(self, length: int) -> Report:
+        """The report with the layers of a run of so many tokens.
+
+        Raises:
+            ConfigError: no run can have them.
+        """
+        if not 1 <= length <= self.max_length:
+            most = self.max_length
+            raise ConfigError(
+                f"{length} is no length of this model",
+                hint=f"lengths are 1 to {most}" if most else "compile it with --max-length",
+            )
+        layers = tuple(layer.less(self.max_length - length) for layer in self.layers)
+        return replace(self, layers=layers, macs=sum(layer.macs for layer in layers))
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON data."""

@@ -12,6 +12,8 @@ from edgec.codegen.cnames import library_names
 from edgec.dtypes import DType
 from edgec.integer import IntegerModel
 from edgec.ir import Graph, Node
+from edgec.ir.infer import macs
+from edgec.ir.specialize import specialized
 from edgec.lower import PoolPlan, Program
 from edgec.lower.params import ConstantRef
 from edgec.lower.pool_reasons import PooledLayer
@@ -24,6 +26,7 @@ from edgec.report import (
     BufferReport,
     CalibrationReport,
     CheckReport,
+    GrowthReport,
     LayerReport,
     MemoryReport,
     OnnxruntimeReport,
@@ -53,7 +56,7 @@ def build_report(
         program: what the C code was written from.
         plan: where each tensor lies.
         board: the target.
-        size: of the firmware; None when none was built, or on the host.
+        size: of the firmware; None when none was built, or under an operating system.
         checks: what was compared with the reference.
         onnxruntime: the comparison with onnxruntime; None when nothing was compared.
     """
@@ -65,8 +68,8 @@ def build_report(
         c_name=library_names(ready.imported.name).name,
         digest=program.digest,
         board=board,
-        inputs=_ports(ready.imported, ready.imported.inputs, program.inputs),
-        outputs=_ports(ready.imported, ready.imported.outputs, program.outputs),
+        inputs=_ports(ready.imported, ready.imported.inputs, program, program.inputs),
+        outputs=_ports(ready.imported, ready.imported.outputs, program, program.outputs),
         layers=_layers(ready.integer, program, quantization),
         macs=program.macs,
         macs_in_file=ready.macs_in_file,
@@ -82,6 +85,7 @@ def build_report(
         buffers=_buffers(plan),
         pooled=tuple(_pooled(layer) for layer in pools.layers),
         runtime_bits=program.runtime_bits,
+        max_length=program.max_length,
     )
 
 
@@ -103,7 +107,7 @@ def _pooled(layer: PooledLayer) -> PooledLayerReport:
 
 
 def _ports(
-    imported: Graph, names: Sequence[str], ports: Sequence[ProgramPort]
+    imported: Graph, names: Sequence[str], program: Program, ports: Sequence[ProgramPort]
 ) -> tuple[TensorReport, ...]:
     """The model's inputs or outputs beside the library's, which are in the same order."""
     return tuple(
@@ -117,9 +121,16 @@ def _ports(
             scale=port.tensor.scale,
             zero_point=port.tensor.zero_point,
             size_bytes=port.tensor.size_bytes,
+            length_axis=_length_axis(program, port),
         )
         for name, port in zip(names, ports, strict=True)
     )
+
+
+def _length_axis(program: Program, port: ProgramPort) -> int | None:
+    """The variable axis of an input or output in the model's order of axes."""
+    axis = program.axis(port.tensor)
+    return axis if axis is None or port.model_perm is None else port.model_perm[axis]
 
 
 def _model_dtype(dtype: DType) -> str:
@@ -142,8 +153,25 @@ def _layers(graph: Graph, program: Program, quantization: QuantReport) -> tuple[
             sqnr_db=_finite(quality.get(step.output.name)),
             input_bytes=_activation_bytes(graph, nodes[step.node]),
             output_bytes=step.output.size_bytes,
+            growth=_growth(graph, program, nodes[step.node], step),
         )
         for step in program.steps
+    )
+
+
+def _growth(graph: Graph, program: Program, node: Node, step: Step) -> GrowthReport | None:
+    """What the step has less in a shorter run: from runs that are shorter by 1 and by 2."""
+    if not program.sizes_of_run(program.steps.index(step)):
+        return None
+    one, two = (specialized(graph, program.max_length - less) for less in (1, 2))
+    missing_1, missing_2 = (step.macs - macs(other, node) for other in (one, two))
+    # a - b and 2a - 4b.
+    square = (2 * missing_1 - missing_2) // 2
+    return GrowthReport(
+        output_axis=program.axis(step.output),
+        input_row_bytes=_activation_bytes(graph, node) - _activation_bytes(one, node),
+        output_row_bytes=program.extent(step.output).each,
+        macs=(missing_1 + square, square),
     )
 
 

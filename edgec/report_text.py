@@ -12,7 +12,7 @@ from edgec.console import count, safe, shortened, table
 from edgec.frontend.summary import PoolSummary
 from edgec.inspection import Inspection
 from edgec.quantization import Quantization
-from edgec.report import LayerReport, PooledLayerReport, Report, TensorReport
+from edgec.report import CheckReport, LayerReport, PooledLayerReport, Report, TensorReport
 from edgec.toolchain.doctor import Check
 
 REPORT_TXT = "report.txt"
@@ -32,6 +32,11 @@ def print_report(report: Report, out: Console) -> None:
     """The whole report of a compilation."""
     for title, tensors in (("Inputs", report.inputs), ("Outputs", report.outputs)):
         out.print(_tensor_table(title, tensors))
+    if report.max_length:
+        out.print(
+            f"tokens of a run: 1 to {report.max_length}, the sizes here are those of the longest; "
+            f"in C: edgec_{report.c_name}_run_length(&context, tokens)"
+        )
     out.print(_layer_table(report))
     if report.pooled:
         out.print(_pooled_table(report))
@@ -44,7 +49,7 @@ def print_report(report: Report, out: Console) -> None:
         else:
             out.print(
                 f"[green]checked on {check.what}:[/] {check.samples} inputs, {check.steps} tensors "
-                "each, equal to the numpy reference bit for bit"
+                f"each, equal to the numpy reference bit for bit{_lengths_text(check)}"
             )
     if report.onnxruntime is not None:
         beside = report.onnxruntime
@@ -54,6 +59,10 @@ def print_report(report: Report, out: Console) -> None:
         )
     for warning in report.warnings:
         out.print(f"[bold yellow]warning:[/] {safe(warning)}")
+
+
+def _lengths_text(check: CheckReport) -> str:
+    return f", at lengths {', '.join(map(str, check.lengths))}" if check.lengths else ""
 
 
 def _tensor_table(title: str, tensors: Sequence[TensorReport]) -> object:
@@ -156,8 +165,8 @@ def board_rows(boards: Sequence[Board]) -> list[tuple[str, ...]]:
             ", ".join(board.aliases),
             board.core.value,
             f"{board.clock_hz / 1e6:.0f}" if board.clock_hz else "",
-            _kib(board.flash_bytes),
-            _kib(board.ram_bytes),
+            memory_size(board.flash_bytes),
+            memory_size(board.ram_bytes),
             board.emulator.kind if board.emulator.kind != "none" else "",
             board.title,
         )
@@ -165,8 +174,11 @@ def board_rows(boards: Sequence[Board]) -> list[tuple[str, ...]]:
     ]
 
 
-def _kib(size: int | None) -> str:
-    return "" if size is None else f"{size / 1024:.0f} KB"
+def memory_size(size: int | None) -> str:
+    """Bytes of a board's memory in words; empty for None."""
+    if size is None:
+        return ""
+    return f"{size // 1024} KB" if size < 64 << 20 else f"{size >> 20} MB"
 
 
 def print_inspection(inspection: Inspection, out: Console) -> None:
@@ -192,6 +204,8 @@ def print_inspection(inspection: Inspection, out: Console) -> None:
         for tensor in tensors:
             text = f"{shortened(tensor.name)}: {tensor.dtype} {_maybe_shape(tensor.shape)}"
             out.print(f"{title[:-1]} {safe(text)}")
+    if inspection.max_length:
+        out.print(f"tokens of a run: 1 to {inspection.max_length}; shapes are the longest one's")
     out.print(f"{count(summary.macs)} MACs, {count(summary.parameters)} parameters")
     live = inspection.live_macs
     if live is not None and live < summary.macs:

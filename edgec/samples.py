@@ -31,10 +31,21 @@ class InputSpec:
 
     Attributes:
         shape: the model's own input shape, batch axis (1) included.
+        length_axis: axis of `shape` on which samples may be shorter: tokens.
     """
 
     name: str
     shape: tuple[int, ...]
+    length_axis: int | None = None
+
+    def of_length(self, shape: tuple[int, ...]) -> InputSpec:
+        """What the model takes in a run as long as samples of the shape [N, ...] are."""
+        if self.length_axis is None or len(shape) < len(self.shape):
+            return self
+        sizes = list(self.shape)
+        given = shape[self.length_axis - len(sizes)]
+        sizes[self.length_axis] = min(max(given, 1), sizes[self.length_axis])
+        return InputSpec(self.name, tuple(sizes))
 
 
 def load_samples(path: Path, inputs: Sequence[InputSpec]) -> dict[str, Array]:
@@ -159,14 +170,15 @@ def _array(array: ArrayLike, where: str) -> Array:
 def _checked(array: Array, spec: InputSpec, where: str) -> Array:
     if array.dtype.kind not in "fiu":
         raise ConfigError(f"holds {array.dtype}, expected numbers", where=where)
+    longest, spec = spec, spec.of_length(array.shape)
     sample = spec.shape[1:]
     if array.shape[1:] == spec.shape and spec.shape[0] == 1:
         array = array.reshape((len(array), *sample))
     if array.ndim == 0 or array.shape[1:] != sample:
         raise ConfigError(
-            f"shape {list(array.shape)} does not fit the model's input {list(spec.shape)}",
+            f"shape {list(array.shape)} does not fit the model's input {list(longest.shape)}",
             where=where,
-            hint=f"expected [N, {', '.join(map(str, sample))}]",
+            hint=f"expected [N, {_sizes(longest)}]",
         )
     if len(array) == 0:
         raise ConfigError("holds no samples", where=where)
@@ -176,6 +188,14 @@ def _checked(array: Array, spec: InputSpec, where: str) -> Array:
         if not np.all(np.isfinite(array)):
             raise ConfigError("holds NaN or infinite values", where=where)
     return array
+
+
+def _sizes(spec: InputSpec) -> str:
+    """The sizes of a sample; of a variable one, its range."""
+    sizes = [str(size) for size in spec.shape]
+    if spec.length_axis is not None:
+        sizes[spec.length_axis] = f"1 to {sizes[spec.length_axis]}"
+    return ", ".join(sizes[1:])
 
 
 def _listing(arrays: Mapping[str, Array]) -> str:

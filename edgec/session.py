@@ -7,7 +7,7 @@ native build and on emulated firmware.
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -23,7 +23,7 @@ from edgec.options import MAX_ACTIVATION_BITS
 from edgec.report import Report, TensorReport
 from edgec.samples import InputSpec, check_samples, load_samples
 from edgec.sim.emulator import EmulatedFirmware
-from edgec.sim.host import HostModel
+from edgec.sim.host import HostModel, runs_natively
 
 Progress = Callable[[int, int], None]
 TARGETS = ("host", "emulator")
@@ -34,8 +34,13 @@ MODEL_COPY = "model.onnx"
 class IntegerModel(Protocol):
     """Something that maps library inputs to library outputs, a batch at a time."""
 
-    def __call__(self, inputs: list[Array], progress: Progress | None = None) -> list[Array]:
-        """One int8 array [N, ...] per input; one array [N, ...] per output."""
+    def __call__(
+        self, inputs: list[Array], progress: Progress | None = None, length: int | None = None
+    ) -> list[Array]:
+        """One int8 array [N, ...] per input; one array [N, ...] per output.
+
+        `length`: of a run, in a model of variable length; None: the longest.
+        """
 
 
 def encode(samples: Array, tensor: TensorReport) -> Array:
@@ -49,6 +54,8 @@ def encode(samples: Array, tensor: TensorReport) -> Array:
     axes = tensor.layout or tuple(range(len(tensor.shape)))
     # The batch axis stays first (the layout pass never moves it).
     moved = samples.transpose(axes)
+    if tensor.library_dtype == "int32":
+        return _whole(moved, tensor)
     if tensor.dtype != "float32" and samples.dtype.kind in "iu":
         return _recode(moved, tensor)
     codes = _params(tensor).quantize(moved.astype(np.float32))
@@ -99,13 +106,35 @@ class Session:
             ConfigError: the samples do not fit the model.
             SimulationError: the run failed.
         """
-        checked = check_samples(samples, input_specs(self.report), "samples")
+        checked = check_samples(samples, input_specs(self.report.inputs), "samples")
+        length = length_of(self.report.inputs, checked)
         inputs = [encode(checked[tensor.name], tensor) for tensor in self.report.inputs]
-        outputs = self.model(inputs, progress)
+        outputs = self.model(inputs, progress, length)
+        less = self.report.max_length - length if length is not None else 0
         return {
-            tensor.name: decode(codes.reshape(len(codes), *tensor.library_shape[1:]), tensor)
+            tensor.name: decode(
+                codes.reshape(len(codes), *tensor.library_shape_less(less)[1:]), tensor
+            )
             for tensor, codes in zip(self.report.outputs, outputs, strict=True)
         }
+
+
+def length_of(tensors: Sequence[TensorReport], samples: Mapping[str, Array]) -> int | None:
+    """The length of samples [N, ...] by input name; None where every run has the same.
+
+    Raises:
+        ConfigError: the inputs differ in it.
+    """
+    found = {
+        tensor.name: samples[tensor.name].shape[tensor.length_axis]
+        for tensor in tensors
+        if tensor.length_axis is not None
+    }
+    if len(set(found.values())) > 1:
+        raise ConfigError(
+            f"the inputs differ in length: {found}", hint="give all inputs the same tokens"
+        )
+    return next(iter(found.values()), None)
 
 
 def open_session(folder: Path, on: str, bits: int | None = None) -> Session:
@@ -118,11 +147,18 @@ def open_session(folder: Path, on: str, bits: int | None = None) -> Session:
             None: the widths that they were compiled with.
 
     Raises:
-        ConfigError: unknown target, the folder holds no build for it, or its widths are fixed.
+        ConfigError: unknown target, the folder holds no build for it or none that this computer can
+            run, or its widths are fixed.
     """
     report = Report.read(folder)
     check_width(report, bits, folder)
     if on == "host":
+        if not runs_natively(report.board):
+            raise ConfigError(
+                "was compiled for NEON, which this computer does not have",
+                where=str(folder),
+                hint="run it with --on emulator",
+            )
         return Session(report, host_runner(folder / LIBRARY_DIR, bits))
     if on == "emulator":
         return Session(report, emulator_runner(folder, report.board, bits))
@@ -154,22 +190,26 @@ def run_file(
 ) -> dict[str, Array]:
     """Run a build folder's model on the samples in a .npz file; outputs by name."""
     session = open_session(folder, on)
-    return session.run(load_samples(samples, input_specs(session.report)), progress)
+    return session.run(load_samples(samples, input_specs(session.report.inputs)), progress)
 
 
-def input_specs(report: Report) -> list[InputSpec]:
+def input_specs(inputs: Sequence[TensorReport]) -> list[InputSpec]:
     """What the compiled model takes."""
-    return [InputSpec(tensor.name, tensor.shape) for tensor in report.inputs]
+    return [InputSpec(tensor.name, tensor.shape, tensor.length_axis) for tensor in inputs]
 
 
 def host_runner(library_dir: Path, bits: int | None = None) -> IntegerModel:
     """Runs the generated library natively, over all processors."""
 
-    def run(inputs: list[Array], progress: Progress | None = None) -> list[Array]:
+    def run(
+        inputs: list[Array], progress: Progress | None = None, length: int | None = None
+    ) -> list[Array]:
         with tempfile.TemporaryDirectory(prefix="edgec-host-") as build_dir:
             model = HostModel(library_dir, Path(build_dir))
             if bits is not None:
                 model.set_activation_bits(bits)
+            if length is not None:
+                model.set_length(length)
             return model.run(inputs, progress)
 
     return run
@@ -179,12 +219,16 @@ def emulator_runner(folder: Path, board: Board, bits: int | None = None) -> Inte
     """Runs the firmware of a build folder in the board's emulator, one sample after the other."""
     elf = firmware_program(folder, board)
 
-    def run(inputs: list[Array], progress: Progress | None = None) -> list[Array]:
+    def run(
+        inputs: list[Array], progress: Progress | None = None, length: int | None = None
+    ) -> list[Array]:
         count = len(inputs[0])
         runs: list[tuple[Array, ...]] = []
         with EmulatedFirmware(elf, board) as firmware:
             if bits is not None:
                 firmware.client.set_activation_bits(bits)
+            if length is not None:
+                firmware.client.set_length(length)
             for index in range(count):
                 runs.append(firmware.run([array[index] for array in inputs]).outputs)
                 if progress is not None:
@@ -210,6 +254,20 @@ def firmware_program(folder: Path, board: Board) -> Path:
 
 def _params(tensor: TensorReport) -> QuantParams:
     return QuantParams.per_tensor(tensor.scale, tensor.zero_point)
+
+
+def _whole(numbers: Array, tensor: TensorReport) -> Array:
+    """Token ids and masks as int32.
+
+    Raises:
+        ConfigError: no whole numbers of 32 bits.
+    """
+    whole = numbers.astype(np.int32)
+    if not np.array_equal(whole, numbers):
+        raise ConfigError(
+            "holds other than whole numbers of 32 bits", where=tensor.name, hint="give int32"
+        )
+    return np.ascontiguousarray(whole)
 
 
 def _recode(codes: Array, tensor: TensorReport) -> Array:

@@ -37,6 +37,9 @@ find_python() {
 }
 
 packages=(gcc libc6-dev gcc-arm-none-eabi libnewlib-arm-none-eabi)
+# Boards with Linux: cross compilers with their C libraries, and QEMU for single programs.
+[ "$target" = demo ] || packages+=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross)
+[ "$target" = demo ] || packages+=(gcc-arm-linux-gnueabihf libc6-dev-armhf-cross qemu-user)
 [ "$target" = demo ] || packages+=(qemu-system-arm clang libclang-rt-dev cmake g++ make ninja-build)
 # Looks at the profile's page in a test.  Ubuntu has it only as a snap, which containers cannot run.
 [ "$target" = demo ] || ! grep -qx 'ID=debian' /etc/os-release || packages+=(chromium fonts-dejavu-core)

@@ -42,6 +42,8 @@ class PortContext:
         offset_bytes, size_bytes, elements: place and size.
         scale: literal of a double.
         zero_point: code of the real number 0.
+        row_bytes: by which it grows with the length of a run; 0: its size is fixed.
+        run_bytes: its size in a run of `length`, in words; "" where it is fixed.
     """
 
     number: int
@@ -55,6 +57,8 @@ class PortContext:
     elements: int
     scale: str
     zero_point: int
+    row_bytes: int
+    run_bytes: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +68,7 @@ class HeaderContext:
     Attributes:
         runtime_bits: the width of activations of pooled layers is a variable.
         max_bits: the widest of such layers.
+        max_length: longest run; 0: all runs have one length.
     """
 
     template: ClassVar[str] = "model.h.j2"
@@ -79,6 +84,7 @@ class HeaderContext:
     outputs: tuple[PortContext, ...]
     runtime_bits: bool
     max_bits: int
+    max_length: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +105,8 @@ class StepContext:
         comment: the nodes it stands for, fit for a comment.
         function: to call.
         arguments: expressions, in order.
-        offset_bytes, size_bytes: of the output.
+        offset_bytes: of the output.
+        size: bytes of the output, an expression.
     """
 
     number: int
@@ -107,7 +114,7 @@ class StepContext:
     function: str
     arguments: tuple[str, ...]
     offset_bytes: int
-    size_bytes: int
+    size: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +124,7 @@ class SourceContext:
     Attributes:
         kernels: C functions, rendered.
         runtime_bits: the width of activations of pooled layers is a variable.
+        max_length: longest run; 0: all runs have one length.
     """
 
     template: ClassVar[str] = "model.c.j2"
@@ -131,6 +139,7 @@ class SourceContext:
     inputs: tuple[PortContext, ...]
     outputs: tuple[PortContext, ...]
     runtime_bits: bool
+    max_length: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)

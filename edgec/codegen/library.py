@@ -13,6 +13,8 @@ import hashlib
 import json
 from pathlib import Path
 
+import numpy as np
+
 import edgec
 from edgec.codegen.cliterals import c_float, c_int, comment_text
 from edgec.codegen.cnames import LibraryNames, library_names
@@ -30,6 +32,7 @@ from edgec.codegen.contexts import (
 from edgec.codegen.env import environment
 from edgec.codegen.files import write_tree
 from edgec.dtypes import DType
+from edgec.lower.extent import Extent
 from edgec.lower.params import ConstantRef, Params
 from edgec.lower.program import (
     Argument,
@@ -43,6 +46,8 @@ from edgec.resources import data_dir
 
 _DIGEST_DIGITS = 16
 _NAME_LIMIT = 60
+_TOKENS = "tokens"
+"""In the C function of a run, its length as a signed number."""
 
 
 def emit_library(program: Program, out_dir: Path, names: LibraryNames | None = None) -> None:
@@ -96,10 +101,11 @@ def header_context(program: Program, names: LibraryNames) -> HeaderContext:
         weight_bytes=program.constant_bytes,
         macs=program.macs,
         num_steps=len(program.steps),
-        inputs=_ports(program.inputs),
-        outputs=_ports(program.outputs),
+        inputs=_ports(program, program.inputs),
+        outputs=_ports(program, program.outputs),
         runtime_bits=program.runtime_bits,
         max_bits=program.max_activation_bits,
+        max_length=program.max_length,
     )
 
 
@@ -123,9 +129,10 @@ def source_context(program: Program, names: LibraryNames) -> SourceContext:
             _step_context(program, number, step, params, constants)
             for number, step in enumerate(program.steps)
         ),
-        inputs=_ports(program.inputs),
-        outputs=_ports(program.outputs),
+        inputs=_ports(program, program.inputs),
+        outputs=_ports(program, program.outputs),
         runtime_bits=program.runtime_bits,
+        max_length=program.max_length,
     )
 
 
@@ -173,12 +180,13 @@ def _render(template: str, context: object) -> str:
     return environment().get_template(template).render(values).lstrip("\n")
 
 
-def _ports(ports: tuple[ProgramPort, ...]) -> tuple[PortContext, ...]:
-    return tuple(_port(number, port) for number, port in enumerate(ports))
+def _ports(program: Program, ports: tuple[ProgramPort, ...]) -> tuple[PortContext, ...]:
+    return tuple(_port(program, number, port) for number, port in enumerate(ports))
 
 
-def _port(number: int, port: ProgramPort) -> PortContext:
+def _port(program: Program, number: int, port: ProgramPort) -> PortContext:
     tensor = port.tensor
+    extent = program.extent(tensor)
     return PortContext(
         number=number,
         name=comment_text(tensor.name, _NAME_LIMIT),
@@ -191,6 +199,8 @@ def _port(number: int, port: ProgramPort) -> PortContext:
         elements=tensor.size_bytes // tensor.dtype.size_bytes,
         scale=c_float(tensor.scale),
         zero_point=tensor.zero_point,
+        row_bytes=extent.each,
+        run_bytes=extent.text("length") if extent.each else "",
     )
 
 
@@ -225,26 +235,35 @@ def _step_context(
     params: dict[Params, str],
     constants: tuple[str, ...],
 ) -> StepContext:
-    arguments = [_argument(argument, constants) for argument in step.inputs]
-    arguments.append(_argument(TensorArg(step.output.offset_bytes, step.output.dtype), constants))
+    arguments = [_argument(argument, constants, program) for argument in step.inputs]
+    output = TensorArg(step.output.offset_bytes, step.output.dtype)
+    arguments.append(_argument(output, constants, program))
     if step.scratch is not None:
-        arguments.append(_argument(step.scratch, constants))
+        arguments.append(_argument(step.scratch, constants, program))
     arguments += [f"&{params[table]}" for table in step.params]
     if step.runtime_bits is not None:
         arguments.append(f"width_of({step.runtime_bits})")
+    arguments += [size.text(_TOKENS) for size in program.sizes_of_run(number)]
     return StepContext(
         number=number,
         comment=comment_text(", ".join(step.sources) or step.node, _NAME_LIMIT),
         function=program.kernels[step.kernel].name,
         arguments=tuple(arguments),
         offset_bytes=step.output.offset_bytes,
-        size_bytes=step.output.size_bytes,
+        size=_size(program.extent(step.output)),
     )
 
 
-def _argument(argument: Argument, constants: tuple[str, ...]) -> str:
+def _size(extent: Extent) -> str:
+    return f"(uint32_t)({extent.text(_TOKENS)})" if extent.each else f"{extent.fixed}U"
+
+
+def _argument(argument: Argument, constants: tuple[str, ...], program: Program) -> str:
     if isinstance(argument, ConstantRef):
-        return constants[argument.index]
+        # Kernels that move data see int16 as bytes.
+        is_wide = program.constants[argument.index].array.dtype == np.int16
+        name = constants[argument.index]
+        return f"(const void *){name}" if is_wide else name
     place = f"arena + {argument.offset_bytes}"
     return place if argument.dtype is DType.INT8 else f"(void *)({place})"
 

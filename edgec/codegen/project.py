@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 import edgec
-from edgec.board import Board, MemoryMap
+from edgec.board import Board
+from edgec.board_memory import MemoryMap
 from edgec.codegen.env import environment
 from edgec.codegen.files import write_tree
 from edgec.codegen.project_contexts import (
@@ -128,7 +129,7 @@ def _parts(models: Sequence[FirmwareModel], board: Board) -> list[tuple[str, Pat
         (f"src/port/{board.port}", port),
         *((f"lib/{model.name}", model.library_dir) for model in models),
     ]
-    if not board.is_host:
+    if not board.is_hosted:
         parts.append(("src/port/common", firmware / "port" / "common"))
         parts.append(("src/port/drivers", firmware / "port" / "drivers"))
     return parts
@@ -169,6 +170,10 @@ def board_manifest(board: Board) -> dict[str, Any]:
             "mcu": board.mcu,
             "f_cpu": f"{board.clock_hz}L",
             "core_flags": list(board.gcc_flags),
+            "gcc_prefix": board.core.gcc_prefix,
+            "hosted": board.is_hosted,
+            # A Linux program brings its C library along, so that it runs on any distribution.
+            "link_flags": ["-static"] if board.linux is not None else [],
         },
         "upload": {
             "protocols": list(board.upload.tools),
@@ -205,15 +210,15 @@ def linker_script(board: Board, memory: MemoryMap) -> str:
 
 
 def _platformio_ini(board: Board) -> str:
-    includes = ["src/app"] + ([] if board.is_host else ["src/port/common", "src/port/drivers"])
-    target = () if board.is_host else _TARGET_FLAGS
+    includes = ["src/app"] + ([] if board.is_hosted else ["src/port/common", "src/port/drivers"])
+    target = () if board.is_hosted else _TARGET_FLAGS
     return _render(
         ProjectContext(
             title=board.title,
             board=board.name,
             flags=(*_COMMON_FLAGS, *target),
             source_flags=(*_SOURCE_FLAGS, *(f"-I{folder}" for folder in includes)),
-            linker_script="" if board.is_host else _LINKER_SCRIPT,
+            linker_script="" if board.is_hosted else _LINKER_SCRIPT,
             baud=0 if board.console is None else board.console.baud,
         )
     )

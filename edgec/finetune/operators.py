@@ -44,6 +44,8 @@ def operator(node: Node) -> Operator:
         unsupported(node, "the operator is not supported in training")
     if _mixes_samples(node.attrs):
         unsupported(node, "it works along the first axis, which holds the samples")
+    if isinstance(node.attrs, ops.Attention) and any(node.inputs[3:]):
+        unsupported(node, "attention with a mask or a bias is not supported in training")
     return found
 
 
@@ -177,6 +179,36 @@ def _pad(attrs: ops.Pad, inputs: Sequence[Tensor]) -> Tensor:
     return x
 
 
+def _matmul(attrs: ops.MatMul, inputs: Sequence[Tensor]) -> Tensor:
+    a, b = inputs
+    a = a.transpose(-1, -2) if attrs.transpose_a else a
+    b = b.transpose(-1, -2) if attrs.transpose_b else b
+    return attrs.scale * (a @ b)
+
+
+def _layer_norm(attrs: ops.LayerNormalization, inputs: Sequence[Tensor]) -> Tensor:
+    x, gamma = inputs[:2]
+    beta = inputs[2] if len(inputs) > 2 else None
+    return functional.layer_norm(x, gamma.shape, gamma, beta, attrs.epsilon)
+
+
+def _rms_norm(attrs: ops.RMSNormalization, inputs: Sequence[Tensor]) -> Tensor:
+    x, gamma = inputs
+    return functional.rms_norm(x, gamma.shape, gamma, attrs.epsilon)
+
+
+def _attention(attrs: ops.Attention, inputs: Sequence[Tensor]) -> Tensor:
+    # Constant queries have one sample.
+    count = max(len(x) for x in inputs)
+    q, k, v = (
+        x.expand(count, *x.shape[1:]).unflatten(-1, (attrs.heads, -1)).transpose(-3, -2)
+        for x in inputs
+    )
+    # Not scaled_dot_product_attention: its bfloat16 backward pass is slow on processors.
+    weights = functional.softmax(attrs.scale * q @ k.transpose(-1, -2), -1)
+    return (weights.to(v.dtype) @ v).transpose(-3, -2).flatten(-2)
+
+
 def _unary(attrs: ops.Unary, inputs: Sequence[Tensor]) -> Tensor:
     return _UNARY[attrs.kind](inputs[0], attrs)
 
@@ -219,5 +251,9 @@ OPERATORS: Mapping[type, Operator] = {
     ops.Concat: _concat,
     ops.Pad: _pad,
     ops.Unary: _unary,
+    ops.LayerNormalization: _layer_norm,
+    ops.RMSNormalization: _rms_norm,
+    ops.Attention: _attention,
+    ops.MatMul: _matmul,
 }
 """Every operator that has no weights of its own and can be trained through."""

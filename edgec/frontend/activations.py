@@ -13,7 +13,9 @@ from edgec.frontend.onnx_export import export_real, tensor_names
 from edgec.ir.graph import Graph
 
 BATCH_SAMPLES = 16
-"""Samples whose activations are in memory at a time."""
+"""Samples whose activations are in memory at a time, at most."""
+_BATCH_BYTES = 128 << 20
+"""Activations of a batch take no more, unless those of one sample do."""
 
 
 def checked_calibration(graph: Graph, calibration: Mapping[str, Array]) -> dict[str, Array]:
@@ -88,8 +90,11 @@ def activations(
     exported = tensor_names(part_graph)
     model = FloatModel(export_real(part_graph)) if computed else None
     total = len(next(iter(data.values())))
-    for start in range(0, total, BATCH_SAMPLES):
-        part = {name: array[start : start + BATCH_SAMPLES] for name, array in data.items()}
+    # Four bytes an element, of float32 as of int32.
+    sample_bytes = 4 * sum(graph.values[name].elements for name in computed)
+    step = min(max(_BATCH_BYTES // max(sample_bytes, 1), 1), BATCH_SAMPLES)
+    for start in range(0, total, step):
+        part = {name: array[start : start + step] for name, array in data.items()}
         count = len(next(iter(part.values())))
         batch = {name: part[name] for name in names if name in part}
         if model is not None:

@@ -49,7 +49,8 @@ def fix_input_shapes(model: onnx.ModelProto, shapes: Mapping[str, Sequence[int]]
     if open_inputs:
         raise ImportModelError(
             f"the model leaves dimensions of its inputs open: {', '.join(open_inputs)}",
-            hint=f"give their shapes, e.g. {' '.join(open_inputs.values())}",
+            hint=f"give their shapes, e.g. {' '.join(open_inputs.values())}; "
+            "or let each run of a transformer choose the length: --max-length 32",
         )
     for info in graph.input:
         _set_dims(info, fixed[info.name])

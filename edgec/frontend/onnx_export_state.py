@@ -21,6 +21,7 @@ from onnx import helper, numpy_helper
 import edgec
 from edgec.dtypes import Array, DType
 from edgec.errors import InternalError
+from edgec.ir import ops
 from edgec.ir.graph import Graph, Value
 from edgec.ir.qparams import QuantParams
 
@@ -258,7 +259,10 @@ class Emitter:
         inputs = {info.name for info in self._inputs}
         if wanted in inputs:
             wanted = self._tensor_pool.fresh(f"{wanted}_output")
-        if tensor in inputs or tensor in self._renamed or tensor in self._initializers:
+        made = self.graph.producers.get(name)
+        if value.dtype is DType.INT32 and not (made and isinstance(made.attrs, ops.ArgMax)):
+            tensor = self.emit(wanted, "Cast", [tensor], to=onnx.TensorProto.INT64)
+        elif tensor in inputs or tensor in self._renamed or tensor in self._initializers:
             tensor = self.emit(wanted, "Identity", [tensor])
         self._renamed[tensor] = wanted
         dtype = self.output_dtype(value)
@@ -283,7 +287,7 @@ class Emitter:
         return value.dtype
 
     def output_dtype(self, value: Value) -> DType:
-        """Element type of an exported output; ArgMax gives int64 in ONNX."""
+        """Element type of an exported output; integers are int64, as ArgMax gives them in ONNX."""
         return DType.INT64 if value.dtype is DType.INT32 else value.dtype
 
     def model(self) -> onnx.ModelProto:

@@ -139,6 +139,10 @@ def composed_unary(e: Emitter, stem: str, attrs: ops.Unary, x: str) -> str | Non
             return e.emit(stem, "Mul", [x, e.emit(stem, "Sigmoid", [scaled])])
         case ops.UnaryKind.POW:
             return e.emit(stem, "Pow", [x, e.scalar(f"{stem}_exponent", attrs.alpha)])
+        case ops.UnaryKind.NOT if attrs.alpha != 0.0:
+            real = e.emit(stem, "Cast", [x], to=TensorProto.FLOAT)
+            same = e.emit(stem, "Equal", [real, e.scalar(f"{stem}_number", attrs.alpha)])
+            return e.emit(stem, "Cast", [same], to=TensorProto.INT32)
         case ops.UnaryKind.NOT:
             truth = e.emit(stem, "Cast", [x], to=TensorProto.BOOL)
             return e.emit(stem, "Cast", [e.emit(stem, "Not", [truth])], to=TensorProto.INT32)

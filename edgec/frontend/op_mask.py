@@ -5,6 +5,8 @@ Booleans and integers are int32 in the graph; false is 0.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from edgec.dtypes import DType
@@ -17,6 +19,8 @@ from edgec.ir.graph import Constant, Value
 from edgec.ir.ops import UnaryKind
 
 _NOT = ops.Unary(UnaryKind.NOT)
+_MOST_NUMBER = 1 << 24
+"""Integers that a float holds exactly."""
 
 
 def where(ctx: Context, node: OnnxNode) -> Tensor:
@@ -27,7 +31,7 @@ def where(ctx: Context, node: OnnxNode) -> Tensor:
         truth = condition.array.astype(bool)
         if not truth.any() or truth.all():
             chosen, other = (a, b) if truth.all() else (b, a)
-            shape = np.broadcast_shapes(condition.shape, chosen.shape, other.shape)
+            shape = _common_shape(condition.shape, chosen.shape, other.shape)
             return broadcast(ctx, chosen, shape)
         condition = Constant(condition.name, truth.astype(np.float32))
     elif condition.dtype is not DType.INT32:
@@ -41,16 +45,51 @@ def not_(ctx: Context, node: OnnxNode) -> Tensor:
 
 
 def equal(ctx: Context, node: OnnxNode) -> Tensor:
-    """Of integers with the constant 0, or of booleans with a constant."""
-    x, number = _mask(node, 0), node.constant(1, "second operand").array
-    same = bool((number == number.reshape(-1)[0]).all()) if number.size else False
-    if same and not number.reshape(-1)[0]:
-        y = ctx.emit(_NOT, x)
-    elif same and number.dtype == np.bool_:
-        y = x
+    """Of integers or booleans with one constant number."""
+    index = 1 if isinstance(node.tensor(0), Constant) else 0
+    x, number = _mask(node, index), node.constant(1 - index, "second operand").array
+    first = number.reshape(-1)[0] if number.size else 0
+    whole = number.size > 0 and number.dtype.kind in "iub"
+    if not whole or not bool((number == first).all()):
+        raise UnsupportedError("it compares with more than a number", "give the mask as an input")
+    if abs(int(first)) > _MOST_NUMBER:
+        raise UnsupportedError(f"it compares with {int(first)}", "use numbers below 2^24")
+    isolated = number.dtype == np.bool_ and bool(first)
+    y = x if isolated else ctx.emit(replace(_NOT, alpha=float(first)), x)
+    return broadcast(ctx, y, _common_shape(x.shape, number.shape))
+
+
+def and_(ctx: Context, node: OnnxNode) -> Tensor:
+    """Of masks and constants."""
+    return _combined(ctx, node, absorbing=False)
+
+
+def or_(ctx: Context, node: OnnxNode) -> Tensor:
+    """Of masks and constants."""
+    return _combined(ctx, node, absorbing=True)
+
+
+def _combined(ctx: Context, node: OnnxNode, absorbing: bool) -> Tensor:
+    """And (`absorbing` false) and Or of two masks: where one has that value, so has the result."""
+    a, b = (node.tensor(index) for index in (0, 1))
+    if isinstance(a, Constant):
+        a, b = b, a
+    if isinstance(a, Constant):
+        raise UnsupportedError("both operands are constants", "fold constants before the export")
+    shape = _common_shape(a.shape, b.shape)
+    mask = require_mask(a)
+    if isinstance(b, Constant):
+        truth = b.array.astype(bool)
+        if (truth == absorbing).all():
+            return Constant(b.name, np.broadcast_to(truth, shape))
+        if (truth != absorbing).all():
+            return broadcast(ctx, mask, shape)
+        other: Tensor = Constant(b.name, truth.astype(np.float32))
     else:
-        raise UnsupportedError("it compares with numbers other than 0", "give the mask as an input")
-    return broadcast(ctx, y, np.broadcast_shapes(x.shape, number.shape))
+        other = ctx.emit(ops.Cast(), require_mask(b), dtype=DType.FLOAT32)
+    fixed = Constant(f"{node.name}/fixed", np.asarray(float(absorbing), np.float32))
+    choices = (fixed, other) if absorbing else (other, fixed)
+    return to_bool(ctx, ctx.emit(ops.Where(), mask, *choices, dtype=DType.FLOAT32))
 
 
 def to_bool(ctx: Context, x: Value) -> Tensor:
@@ -72,11 +111,15 @@ def expand(ctx: Context, node: OnnxNode) -> Tensor:
     wanted = node.ints_input(1, "shape")
     if min(wanted, default=1) < 1:
         raise UnsupportedError(f"shape {list(wanted)} is impossible", "correct the model")
+    return broadcast(ctx, x, _common_shape(x.shape, wanted))
+
+
+def _common_shape(*shapes: tuple[int, ...]) -> tuple[int, ...]:
     try:
-        shape = np.broadcast_shapes(x.shape, wanted)
+        return np.broadcast_shapes(*shapes)
     except ValueError as error:
-        raise UnsupportedError(f"{list(x.shape)} does not broadcast", "correct it") from error
-    return broadcast(ctx, x, shape)
+        shown = " and ".join(str(list(shape)) for shape in shapes)
+        raise UnsupportedError(f"{shown} do not broadcast", "correct the model") from error
 
 
 def broadcast(ctx: Context, x: Tensor, shape: tuple[int, ...]) -> Tensor:
@@ -89,7 +132,15 @@ def broadcast(ctx: Context, x: Tensor, shape: tuple[int, ...]) -> Tensor:
 
 
 def _mask(node: OnnxNode, index: int) -> Value:
-    x = node.value(index)
+    return require_mask(node.value(index))
+
+
+def require_mask(x: Value) -> Value:
+    """X, if it holds integers.
+
+    Raises:
+        UnsupportedError: it holds reals.
+    """
     if x.dtype is not DType.INT32:
         raise UnsupportedError("its input is no mask", "use a boolean or integer input")
     return x

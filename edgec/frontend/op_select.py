@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from itertools import pairwise
 
+import numpy as np
+
 from edgec.dtypes import DType
 from edgec.frontend.context import Context
 from edgec.frontend.onnx_node import OnnxNode
@@ -19,6 +21,8 @@ KEEP_SCORES = (
     "keep the scores only, whose largest decides: "
     "onnx.utils.extract_model(model, new_model, [input], [scores])"
 )
+_MOST_CHOSEN = 1 << 24
+"""Elements that a GatherND is followed through."""
 Range = tuple[int, int, int]
 """(start, step, size)"""
 
@@ -88,6 +92,38 @@ def _embedding(ctx: Context, table: Tensor, ids: Value, axis: int) -> Tensor:
     if len(table.shape) != 2 or axis not in (0, -2):
         raise UnsupportedError("it picks parts of rows", "gather along axis 0 of a matrix")
     return ctx.emit(ops.Embedding(), ids, table, dtype=DType.FLOAT32)
+
+
+def gather_nd(ctx: Context, node: OnnxNode) -> Tensor:
+    """Of values: constant indices of evenly spaced elements."""
+    x, indices = node.value(0), node.constant(1, "indices").array
+    depth = indices.shape[-1] if indices.ndim else 0
+    if node.integer("batch_dims", 0) or not 1 <= depth <= len(x.shape):
+        raise UnsupportedError("its indices do not choose elements", "use Slice or Gather")
+    if max(math.prod(x.shape), indices.size) > _MOST_CHOSEN:
+        raise UnsupportedError("it chooses among too many elements", "use Slice or Gather")
+    places = np.arange(math.prod(x.shape)).reshape(x.shape)
+    try:
+        found = places[tuple(np.moveaxis(indices, -1, 0))]
+    except IndexError as error:
+        raise UnsupportedError("its indices lie outside the tensor", "correct it") from error
+    steps = np.unique(np.diff(found.ravel())).tolist() or [1]
+    if found.size == 0 or len(steps) > 1 or steps[0] == 0:
+        raise UnsupportedError("its elements are not evenly spaced", "use Slice or Gather")
+    start = int(found.reshape(-1)[0])
+    taken = take(ctx, ctx.reshape(x, (places.size,)), {0: (start, steps[0], found.size)})
+    return ctx.reshape(taken, found.shape)
+
+
+def gather_elements(ctx: Context, node: OnnxNode) -> Tensor:
+    """Of a constant whose elements are all equal: the indices do not matter."""
+    table, indices = node.tensor(0), node.tensor(1)
+    one = isinstance(table, Constant) and np.unique(table.array).size == 1
+    if not isinstance(table, Constant) or not one or table.quant is not None:
+        raise UnsupportedError(
+            "it picks single elements at run time", "give what it computes as an input"
+        )
+    return Constant(table.name, np.broadcast_to(table.array.reshape(-1)[0], indices.shape))
 
 
 def class_labels(ctx: Context, node: OnnxNode) -> Tensor:

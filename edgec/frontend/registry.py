@@ -52,6 +52,7 @@ HANDLERS: Mapping[str, Handler] = MappingProxyType(
     {
         "Abs": op_elementwise.unary,
         "Add": op_elementwise.add,
+        "And": op_mask.and_,
         "ArgMax": op_reduce.arg_max,
         "Attention": op_attention.attention,
         "AveragePool": op_pool.average_pool,
@@ -73,6 +74,8 @@ HANDLERS: Mapping[str, Handler] = MappingProxyType(
         "Expand": op_mask.expand,
         "Flatten": op_shape.flatten,
         "Gather": op_select.gather,
+        "GatherElements": op_select.gather_elements,
+        "GatherND": op_select.gather_nd,
         "Gelu": op_elementwise.gelu,
         "Gemm": op_matmul.gemm,
         "GlobalAveragePool": op_pool.global_average_pool,
@@ -90,6 +93,7 @@ HANDLERS: Mapping[str, Handler] = MappingProxyType(
         "Mul": op_elementwise.mul,
         "Neg": op_elementwise.unary,
         "Not": op_mask.not_,
+        "Or": op_mask.or_,
         "PRelu": op_elementwise.prelu,
         "Pad": op_select.pad,
         "Pow": op_elementwise.power,
@@ -155,6 +159,10 @@ _OBSTACLES: Mapping[str, Obstacle] = MappingProxyType(
         ),
         "LogSoftmax": Obstacle(
             "logarithms of probabilities are not computed", "end with Softmax or with the logits"
+        ),
+        "CumSum": Obstacle(
+            "positions are not counted at run time",
+            "export the model with the positions (position_ids) as an input",
         ),
         "Constant": Obstacle("it is a constant output, or no number", "remove it from the outputs"),
     }

@@ -58,6 +58,11 @@ def require_real(value: Value) -> Value:
     Raises:
         UnsupportedError: it holds integers, e.g. codes that nobody dequantized.
     """
+    if value.dtype is DType.INT32:
+        raise UnsupportedError(
+            "it computes on integers of the run",
+            "let token ids choose rows (Gather) and masks hide keys, one number a key",
+        )
     if value.dtype is not DType.FLOAT32:
         raise UnsupportedError(
             f"it computes on {value.dtype.value} numbers",

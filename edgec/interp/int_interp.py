@@ -15,7 +15,7 @@ from edgec.interp import kernels_np_elementwise as elementwise
 from edgec.interp import kernels_np_move as move
 from edgec.interp import kernels_np_pool as pool
 from edgec.interp import kernels_np_pooled as pooled
-from edgec.interp.kernels_np_attention import attention
+from edgec.interp.kernels_np_attention import attention, softmax
 from edgec.interp.kernels_np_norm import norm
 from edgec.interp.operands import Kernel, Operand
 from edgec.ir import Graph, Node, qops
@@ -54,6 +54,8 @@ KERNELS: Mapping[type, Kernel] = MappingProxyType(
         qt.QEmbedding: narrow.embedding,
         qt.QNorm: norm,
         qt.QAttention: attention,
+        qt.QIsEqual: narrow.is_equal,
+        qt.QSoftmax16x15: softmax,
     }
 )
 """One kernel per operator of `ir.qops` and `ir.qops_transformer`."""

@@ -10,17 +10,21 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from edgec.dtypes import Array
-from edgec.fixedpoint import INT16_MAX, INT16_MIN, saturate
+from edgec.dtypes import Array, DType
+from edgec.fixedpoint import INT8_MAX, INT16_MAX, INT16_MIN, saturate
 from edgec.interp.kernels_np_conv import conv_sums
-from edgec.interp.operands import Operand, rshr32, within32
+from edgec.interp.operands import Operand, int8_clamped, rshr32, within32
 from edgec.ir import qops_transformer as qt
 
 _TABLE_MIDDLE = qt.TABLE_SIZE // 2
 
 
 def rescaled(
-    output: qt.Rescale16x15, acc: Array, multiplier: Array | int, residual: Array | int = 0
+    output: qt.Rescale16x15,
+    acc: Array,
+    multiplier: Array | int,
+    residual: Array | int = 0,
+    more: Array | int = 0,
 ) -> Array:
     """`qt.Rescale16x15` of accumulators, a residual added before the bounds.
 
@@ -28,7 +32,8 @@ def rescaled(
         output: the numbers.
         acc: int64, or float64 whole numbers, any shape.
         multiplier: broadcast against `acc`.
-        residual: int16, broadcast against `acc`.
+        residual: int8 or int16, broadcast against `acc`.
+        more: added to the last shift, broadcast against `acc`.
 
     Returns:
         int8 or int16 as `output` says (int16 for table indices), the shape of `acc`.
@@ -37,7 +42,7 @@ def rescaled(
         InternalError: an intermediate does not fit 32 bits.
     """
     narrow = saturate(rshr32(within32(acc), output.pre_shift), INT16_MIN, INT16_MAX)
-    scaled = rshr32(narrow * np.asarray(multiplier, np.int64), output.shift)
+    scaled = rshr32(narrow * np.asarray(multiplier, np.int64), output.shift + more)
     return saturate(scaled + np.asarray(residual, np.int64), output.low, output.high)
 
 
@@ -84,7 +89,13 @@ def reduce(attrs: qt.QReduce16x15, inputs: Sequence[Operand], y_zero_point: int)
 
 def rescale(attrs: qt.QRescale16x15, inputs: Sequence[Operand], y_zero_point: int) -> Array:
     """`qt.QRescale16x15`: int8 or int16, same shape."""
-    return _one_multiplier(attrs, inputs[0].array.astype(np.int64))
+    x = inputs[0].array.astype(np.int64)
+    if not (attrs.before or attrs.after):
+        return _one_multiplier(attrs, x)
+    shifts = inputs[1].array.astype(np.int64)
+    acc = (x << shifts if attrs.before else x) + attrs.bias
+    y = rescaled(attrs.output, acc, attrs.multiplier, more=shifts if attrs.after else 0)
+    return y.astype(attrs.output.dtype.numpy)
 
 
 def _one_multiplier(
@@ -95,13 +106,25 @@ def _one_multiplier(
 
 
 def add16(attrs: qt.QAdd16, inputs: Sequence[Operand], y_zero_point: int) -> Array:
-    """`qt.QAdd16`: int16, broadcast."""
+    """`qt.QAdd16`: int16 or int8, broadcast."""
     total = inputs[0].array.astype(np.int64) + inputs[1].array
-    return saturate(total, INT16_MIN, INT16_MAX).astype(np.int16)
+    return _of_stream(attrs.dtype, total)
+
+
+def _of_stream(dtype: DType, values: Array) -> Array:
+    """Values limited to the codes of a stream."""
+    if dtype is DType.INT8:
+        return int8_clamped(values, -INT8_MAX, INT8_MAX)
+    return saturate(values, INT16_MIN, INT16_MAX).astype(np.int16)
 
 
 def embedding(attrs: qt.QEmbedding, inputs: Sequence[Operand], y_zero_point: int) -> Array:
-    """`qt.QEmbedding`: ids int32 [...]; int16 [..., C]."""
+    """`qt.QEmbedding`: ids int32 [...]; int16 or int8 [..., C]."""
     ids, table = inputs[0].array, inputs[1].array
     rows = table[np.clip(ids, 0, len(table) - 1)].astype(np.int64)
-    return saturate(rows * attrs.multiplier, INT16_MIN, INT16_MAX).astype(np.int16)
+    return _of_stream(attrs.dtype, rows * attrs.multiplier)
+
+
+def is_equal(attrs: qt.QIsEqual, inputs: Sequence[Operand], y_zero_point: int) -> Array:
+    """`qt.QIsEqual`: int32, same shape."""
+    return np.asarray(inputs[0].array == attrs.value).astype(np.int32)

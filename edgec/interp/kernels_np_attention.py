@@ -7,7 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from edgec.dtypes import Array
-from edgec.fixedpoint import INT8_MAX, INT16_MAX, INT16_MIN, round_half_up, saturate
+from edgec.fixedpoint import (
+    INT8_MAX,
+    INT8_MIN,
+    INT16_MAX,
+    INT16_MIN,
+    round_half_up,
+    saturate,
+)
 from edgec.interp.kernels_np_norm import bit_length
 from edgec.interp.operands import Operand, rshr32, within32
 from edgec.ir import qops_transformer as qt
@@ -32,8 +39,11 @@ def attention(attrs: qt.QAttention, inputs: Sequence[Operand], y_zero_point: int
         k_h = _columns(k, attrs.k_start, attrs.width, head)
         v_h = _columns(v, attrs.v_start, attrs.value_width, head)
         logits = within32(q_h @ k_h.swapaxes(-1, -2))
+        if attrs.bias:
+            logits = within32(logits + _bias(inputs, head, logits.shape))
         valid = np.broadcast_to(np.expand_dims(keys, -2) if attrs.keys else keys, logits.shape)
         weights = exponentials(logits, valid, int(numbers[0]), int(numbers[1]), attrs.exp_bits)
+        weights = narrowed(weights) if attrs.narrowed else weights
         sums = within32(weights.astype(np.float64) @ v_h)
         outputs.append(normalised(sums, weights, int(numbers[2]), int(numbers[3])))
     return np.concatenate(outputs, axis=-1)
@@ -63,6 +73,13 @@ def exponentials(logits: Array, valid: Array, multiplier: int, limit: int, bits:
     return np.where(valid, exact, 0)
 
 
+def narrowed(weights: Array) -> Array:
+    """E of a row of `qt.QAttention` after it has lost the bits that its sum has too many."""
+    total = within32(weights.sum(axis=-1, keepdims=True))
+    excess = bit_length(total + qt.SUM_MARGIN) - qt.SUM_BITS
+    return rshr32(weights, np.maximum(excess, 0))
+
+
 def normalised(sums: Array, weights: Array, numerator: int, output_shift: int) -> Array:
     """The y of `qt.QAttention` from A int64 [..., E] and E int64 [..., M]; int8 [..., E]."""
     total = within32(weights.sum(axis=-1, keepdims=True))
@@ -76,6 +93,28 @@ def normalised(sums: Array, weights: Array, numerator: int, output_shift: int) -
     narrow = saturate(rshr32(sums, shift), INT16_MIN, INT16_MAX)
     y = rshr32(within32(narrow * reciprocal), qt.ATTENTION_SHIFT)
     return saturate(y, qt.ATTENTION_MIN, INT8_MAX).astype(np.int8)
+
+
+def _bias(inputs: Sequence[Operand], head: int, shape: tuple[int, ...]) -> Array:
+    """The summand of a head's logits of a shape [..., N, M], int64, broadcasts to it."""
+    steps, places = (operand.array for operand in inputs[-2:])
+    found = steps[head].astype(np.int64)[places]
+    return np.asarray(found[0] if len(found) == 1 else found.reshape(shape))
+
+
+def softmax(attrs: qt.QSoftmax16x15, inputs: Sequence[Operand], y_zero_point: int) -> Array:
+    """`qt.QSoftmax16x15`: int8, same shape."""
+    x = inputs[0].array.astype(np.int64)
+    numbers = attrs.distance_multiplier, attrs.distance_limit, attrs.exp_bits
+    weights = exponentials(x, np.ones_like(x, np.bool_), *numbers)
+    total = within32(weights.sum(axis=-1, keepdims=True))
+    exponent = bit_length(total) - 1
+    divisor = np.where(
+        exponent >= 15, total >> np.maximum(exponent - 15, 0), total << np.maximum(15 - exponent, 0)
+    )
+    reciprocal = (2**30 + divisor // 2) // divisor
+    y = rshr32(within32(weights * reciprocal), exponent + 7) + INT8_MIN
+    return np.asarray(np.minimum(y, INT8_MAX).astype(np.int8))
 
 
 def _columns(tensor: Array, start: int, width: int, head: int) -> Array:

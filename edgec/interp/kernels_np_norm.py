@@ -34,12 +34,13 @@ class RowNumbers:
 
 
 def norm(attrs: qt.QNorm, inputs: Sequence[Operand], y_zero_point: int) -> Array:
-    """`qt.QNorm`: x int16 [..., C]; int8 or int16, same shape."""
-    w = centred(attrs, inputs[0].array.astype(np.int64))
+    """`qt.QNorm`: x int16 [..., C], or int8 with shifts; int8 or int16, same shape."""
+    x = inputs[0].array.astype(np.int64)
+    w = centred(attrs, x << inputs[3].array.astype(np.int64) if attrs.shifted else x)
     row = row_numbers(attrs, w)
     product = within32(within32((w >> row.q) * row.reciprocal) + row.half)
     u = product >> row.s
-    gamma, beta = (operand.array.astype(np.int64) for operand in inputs[1:])
+    gamma, beta = (operand.array.astype(np.int64) for operand in inputs[1:3])
     y = within32(within32(u * gamma) + beta) >> attrs.shift
     return saturate(y, attrs.low, attrs.high).astype(attrs.dtype.numpy)
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from edgec.dtypes import Array, DType, frozen
 from edgec.errors import InternalError
+from edgec.ir.length import VariableLength
 from edgec.ir.pool import PooledWeights
 from edgec.ir.qparams import QuantParams
 
@@ -126,6 +127,7 @@ class Graph:
         input_layouts, output_layouts: for a tensor whose layout edgec changed, the permutation
             that takes the model's axes to the graph's: ``graph = model.transpose(perm)``.
         metadata: `edgec.*` properties of the model.
+        length: the axis whose length a run chooses; None: all are fixed, or nobody has looked yet.
     """
 
     name: str
@@ -137,6 +139,7 @@ class Graph:
     input_layouts: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     output_layouts: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     metadata: Mapping[str, str] = field(default_factory=dict)
+    length: VariableLength | None = None
 
     def __post_init__(self) -> None:
         for name in ("values", "constants", "input_layouts", "output_layouts", "metadata"):
@@ -221,6 +224,7 @@ class GraphBuilder:
         self.input_layouts: dict[str, tuple[int, ...]] = {}
         self.output_layouts: dict[str, tuple[int, ...]] = {}
         self.metadata: dict[str, str] = {}
+        self.length: VariableLength | None = None
 
     @classmethod
     def of(cls, graph: Graph) -> GraphBuilder:
@@ -234,6 +238,7 @@ class GraphBuilder:
         builder.input_layouts = dict(graph.input_layouts)
         builder.output_layouts = dict(graph.output_layouts)
         builder.metadata = dict(graph.metadata)
+        builder.length = graph.length
         return builder
 
     def fresh(self, stem: str) -> str:
@@ -310,6 +315,7 @@ class GraphBuilder:
             input_layouts=self.input_layouts,
             output_layouts=self.output_layouts,
             metadata=self.metadata,
+            length=self.length,
         ).pruned()
 
     def _taken(self, name: str) -> bool:

@@ -298,6 +298,16 @@ def _narrow_gemm(attrs: qt.QGemm16x15, shapes: Sequence[Shape]) -> Shape:
     return _finished(attrs, shapes, _gemm(attrs, shapes[:4]))
 
 
+def _q_norm(attrs: qt.QNorm, shapes: Sequence[Shape]) -> Shape:
+    _need(not attrs.shifted or shapes[3] == shapes[0][-1:], "a shift a channel is needed")
+    return _layer_norm(attrs, shapes[:3])
+
+
+def _rescale(attrs: qt.QRescale16x15, shapes: Sequence[Shape]) -> Shape:
+    _need(all(shifts == shapes[0][-1:] for shifts in shapes[1:]), "a shift a channel is needed")
+    return shapes[0]
+
+
 def _narrow_conv(attrs: qt.QConv16x15, shapes: Sequence[Shape]) -> Shape:
     return _finished(attrs, shapes, _conv(attrs, shapes[:4]))
 
@@ -317,8 +327,13 @@ def _q_attention(attrs: qt.QAttention, shapes: Sequence[Shape]) -> Shape:
         _need(start >= 0 and width >= 1, "a head has no columns")
         _need(start + attrs.heads * width <= tensor[-1], "columns outside the tensor")
     _need(shapes[3] == (attrs.heads, qt.HEAD_COLUMNS), "four numbers a head are needed")
-    for keys in shapes[4:]:
+    for keys in shapes[4:5] if attrs.keys else ():
         _need(broadcast(k[:-1], keys) == k[:-1], "keys do not fit")
+    if attrs.bias:
+        steps, places = shapes[-2:]
+        _need(len(steps) == 2 and steps[0] == attrs.heads, "steps are [heads, U]")
+        _need(places[0] in (1, math.prod(q[:-2])), "places do not fit")
+        _need(places[1:] == (q[-2], k[-2]), "places do not fit")
     return (*q[:-1], attrs.heads * attrs.value_width)
 
 
@@ -365,8 +380,9 @@ _RULES: Mapping[type, Rule] = MappingProxyType(
         ops.Resize: _resize,
         ops.Cast: _same,
         **dict.fromkeys((ops.LayerNormalization, ops.RMSNormalization), _layer_norm),
-        qt.QNorm: _layer_norm,
-        qt.QRescale16x15: _same,
+        qt.QNorm: _q_norm,
+        qt.QRescale16x15: _rescale,
+        **dict.fromkeys((qt.QIsEqual, qt.QSoftmax16x15), _same),
         qt.QReduce16x15: _reduce,
         qt.QGemm16x15: _narrow_gemm,
         qt.QConv16x15: _narrow_conv,

@@ -86,7 +86,7 @@ class UnaryKind(enum.Enum):
 
     POW is x to the power of `alpha`; GELU is the exact function, GELU_TANH Gelu with
     approximate = tanh; SWISH is ``x * sigmoid(alpha * x)``, SiLU for alpha = 1.  NOT gives
-    int32, of reals or int32: 1 where x is 0, else 0.
+    int32, of reals or int32: 1 where x is alpha (0 of a mask), else 0.
     """
 
     SIGMOID = "Sigmoid"
@@ -114,8 +114,8 @@ class UnaryKind(enum.Enum):
 class Unary:
     """f(x) elementwise.
 
-    alpha: LeakyRelu slope, Elu and HardSigmoid alpha, Pow exponent, Swish factor; beta:
-    HardSigmoid.
+    alpha: LeakyRelu slope, Elu and HardSigmoid alpha, Pow exponent, Swish factor, what Not
+    compares with; beta: HardSigmoid.
     """
 
     kind: UnaryKind

@@ -10,8 +10,11 @@ integers and stays within +-(2^31 - 1) for any input; ``>>`` is arithmetic (floo
 ``quant.intervals`` proves it for each operator of a graph, `interp` checks it while it runs.
 ``sat16(v) = min(max(v, -32768), 32767)``; ``bitlen(v)`` is the number of bits of v >= 0, 0 for 0.
 
-The *stream* is the tensor that the residual additions carry along: int16, zero point 0, one scale
-for all of it, so that an addition needs no rescaling.
+The *stream* is the tensor that the residual additions carry along: zero point 0, one scale for all
+of it, so that an addition needs no rescaling.  It is int16, or, to save memory, int8 from -127 on
+with a scale ``s * 2**k[c]`` for each channel c of the last axis, 0 <= k[c] <= 7: additions add
+codes of one scale as before, and what mixes channels reads ``x << k[c]``, numbers of the scale s.
+Source of the powers of two: Lin et al., "FQ-ViT", IJCAI 2022.
 
 An int8 value between two operators here may be quantized per channel of its last axis (scale and
 zero point): factors folded into the weights around it.  Its readers take raw codes, the zero points
@@ -33,8 +36,14 @@ DISTANCE_BITS = 11
 """Fraction bits of a distance in octaves."""
 DISTANCE_SHIFT = 15
 """Right shift of a logit's distance times its multiplier."""
+MOST_CHANNEL_SHIFT = 7
+"""Largest k of a stream of int8."""
 ATTENTION_MIN = -127
 """Least code of attention's output: products of codes without -128 are faster on cores with DSP."""
+SUM_BITS = 24
+"""Bits of a sum of exponentials that a product with int8 leaves within 32."""
+SUM_MARGIN = 1 << 16
+"""What such a sum stays below 2^24, for its rounding and that of the division."""
 HEAD_COLUMNS = 4
 """Columns of the parameters of attention heads."""
 
@@ -67,14 +76,15 @@ class Rescale16x15:
 @dataclass(frozen=True, slots=True)
 class QGemm16x15:
     """x int8 [..., K], weight int8 const [N, K], bias int32 const [N], multiplier int16 const [N],
-    table int8 const [1024] (only with `table`), residual int16 [..., N] (only with `residual`;
-    value or constant); y [..., N].
+    table int8 const [1024] (only with `table`), residual of the stream [..., N] (only with
+    `residual`; value or constant); y [..., N].
 
     ``acc = bias[n] + sum_k x * weight[n, k]``: raw codes, the zero points of x are in the bias.
 
     * plain: ``y = output(acc)``.
     * table: the output has low = -512, high = 511; ``y = table[output(acc) + 512]``, int8.
-    * residual: y int16 is ``min(max(rshr(a * multiplier[n], shift) + residual, low), high)``.
+    * residual: y of the stream is ``min(max(rshr(a * multiplier[n], shift) + residual, low),
+      high)``.
 
     Never both of table and residual.
     """
@@ -87,7 +97,7 @@ class QGemm16x15:
 @dataclass(frozen=True, slots=True)
 class QConv16x15:
     """x int8 [N, H, W, I], weight int8 const [O, KH, KW, I/group], then as `QGemm16x15`; residual
-    int16 [N, OH, OW, O].
+    [N, OH, OW, O].
 
     ``acc = bias[o] + sum (x - zx) * weight`` over the taps inside the image, x quantized per
     tensor.
@@ -148,29 +158,68 @@ class QReduce16x15:
 class QRescale16x15:
     """x int8 or int16, raw codes: ``y = output(bias + x)`` with one multiplier.
 
-    Between the stream and an int8 tensor, in either direction.
+    Between the stream and an int8 tensor, in either direction.  With `before` or `after`, never
+    both, k int8 const [C] is a second input, that of the stream of int8:
+
+    * before: x is of the stream, ``y = output(bias + (x << k[c]))``.
+    * after: y is, ``y = min(max(rshr(a * multiplier, shift + k[c]), low), high)``; shift + k[c] is
+      30 at most.
     """
 
     output: Rescale16x15
     multiplier: int
     bias: int = 0
+    before: bool = False
+    after: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class QAdd16:
-    """a, b int16 with numpy broadcasting (a constant is int16 with quant), all three of one scale:
-    ``y = sat16(a + b)``.
+    """a, b of the stream with numpy broadcasting (a constant has a quant), all three of one scale.
+
+    ``y = sat16(a + b)``, or of int8 ``y = min(max(a + b, -127), 127)``.
     """
+
+    dtype: DType = DType.INT16
 
 
 @dataclass(frozen=True, slots=True)
 class QEmbedding:
-    """ids int32 [...], table int8 or int16 const [V, C]; y int16 [..., C].
+    """ids int32 [...], table int8 or int16 const [V, C]; y of the stream [..., C].
 
-    ``y = sat16(table[min(max(id, 0), V-1), c] * multiplier)``, 1 <= multiplier <= 32767.
+    ``y = sat16(table[min(max(id, 0), V-1), c] * multiplier)``, 1 <= multiplier <= 32767; of int8
+    the table is int8 and the multiplier 1.
     """
 
     multiplier: int = 1
+    dtype: DType = DType.INT16
+
+
+@dataclass(frozen=True, slots=True)
+class QIsEqual:
+    """x int32: ``y = 1 if x == value else 0``, int32.
+
+    Makes masks of token ids and of other masks.
+    """
+
+    value: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class QSoftmax16x15:
+    """Softmax over the last axis of x int8 [..., C]; y int8, scale 1/256, zero point -128.
+
+    With D, E, S, x and B of `QAttention` for ``L[j] = x[j]``:
+
+        R    = (2^30 + B // 2) // B                          2^14 <= R <= 2^15
+        y[j] = min(rshr(E[j] * R, x + 7) - 128, 127)
+
+    Bounds: those of `QAttention`, with C for M; then 8 <= x + 7 <= 30.
+    """
+
+    distance_multiplier: int
+    distance_limit: int
+    exp_bits: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +227,8 @@ class QNorm:
     """LayerNormalization (`centred`) or RMSNormalization over the last axis.
 
     x int16 [..., C], zero point 0; gamma int16 const [C], beta int32 const [C]; y int8 or int16
-    [..., C].  2 <= C <= 32767.  A row of x at a time:
+    [..., C].  2 <= C <= 32767.  With `shifted`, x is int8 of the stream and k int8 const [C] a
+    fourth input: ``x[c] << k[c]`` stands for x[c] below.  A row of x at a time:
 
         total = sum_c x[c]
         w[c]  = C * x[c] - total                        (RMS: w[c] = x[c])
@@ -211,6 +261,7 @@ class QNorm:
         shift: 1..30.
         low, high: bounds of y, within `dtype`.
         dtype: INT8 or INT16.
+        shifted: see above.
     """
 
     centred: bool
@@ -221,6 +272,7 @@ class QNorm:
     low: int
     high: int
     dtype: DType = DType.INT8
+    shifted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,8 +280,10 @@ class QAttention:
     """Softmax attention, token-major, heads side by side; one query row of a head at a time.
 
     q int8 [..., N, CQ] (value or constant), k int8 [..., M, CK], v int8 [..., M, CV], heads int32
-    const [heads, 4], keys int32 [..., M] (only with `keys`); y int8 [..., N, heads*value_width].
-    Leading axes of q, k, v are equal.  q, k and v may be columns of one tensor: head h reads
+    const [heads, 4], keys int32 [..., M] (only with `keys`), steps int32 const [heads, U] and
+    places int16 const [P, N, M] (only with `bias`), P the product B of the leading axes, or 1; y
+    int8 [..., N, heads*value_width].  Leading axes of q, k, v are equal.  q, k and v may be columns
+    of one tensor: head h reads
 
         q[i, q_start + h*width + d], k[j, k_start + h*width + d], v[j, v_start + h*value_width + e]
 
@@ -237,7 +291,7 @@ class QAttention:
     Columns of heads: (distance_multiplier, distance_limit, numerator, output_shift).  For a row i
     of head h, over the keys j (with `keys`: only those whose entry is not 0):
 
-        L[j] = sum_d q * k
+        L[j] = sum_d q * k           (with `bias`, of row b of B: + steps[h, places[b or 0, i, j]])
         D[j] = min(max_j L[j] - L[j], distance_limit)
         t    = rshr(D[j] * distance_multiplier, 15)          octaves, Q5.11
         i, f = (t & 2047) >> 6, t & 63
@@ -245,6 +299,11 @@ class QAttention:
         E[j] = rshr(c, (t >> 11) + 15 - exp_bits)            0 <= E < 2^exp_bits + 1
         S    = sum_j E[j]
         A[e] = sum_j E[j] * v                                |A| <= 128 * S
+
+    where, with `narrowed`, a row of many large E first loses bits until A fits:
+
+        n    = max(bitlen(S + 2^16) - 24, 0)                 0 <= n <= 4
+        E[j] = rshr(E[j], n)                                 and S is the sum of these
 
     with ``EXP[i] = round(32767 * 2**(-i/32))``, 33 entries.  Then one division a row:
 
@@ -257,13 +316,14 @@ class QAttention:
     A row without any key gives 0.  Both operands of E * v fit int16 (E <= 32767).
 
     With kappa = octaves a logit unit, at most 8: distance_multiplier = kappa * 2^26,
-    distance_limit the least distance of exp_bits + 1.6 octaves or more, at most 2*128*128*width.
+    distance_limit the least distance of exp_bits + 1.6 octaves or more, at most 2*128*128*width
+    without a bias.
     With c = scale of v over scale of y: 1/8 <= c < 32, output_shift = 8 - floor(log2 c), numerator
     = c * 2^(21 + output_shift), in [2^29, 2^30).
 
-    Bounds: 128*128*width < 2^30; distance_limit * distance_multiplier + 2^14 < 2^31; exp_bits is 15
-    for M <= 511, 14 for M <= 1023, 13 for M <= 2047, 12 for M <= 4095; then |A| +
-    2^(x-16+output_shift) < 2^31.
+    Bounds: 128*128*width < 2^30; max_j L[j] - L[j] < 2^31 with all L below 2^31 (steps are not
+    positive); distance_limit * distance_multiplier + 2^14 < 2^31; exp_bits is 15
+    for M <= 511; for M <= 4095 it is 15 with `narrowed`; then |A| + 2^(x-16+output_shift) < 2^31.
     """
 
     heads: int
@@ -274,10 +334,12 @@ class QAttention:
     v_start: int
     exp_bits: int
     keys: bool = False
+    bias: bool = False
+    narrowed: bool = False
 
 
 TRANSFORMER = (
     *(QGemm16x15, QConv16x15, QMatMul16x15, QMul16x15, QReduce16x15, QRescale16x15),
-    *(QAdd16, QEmbedding, QNorm, QAttention),
+    *(QAdd16, QEmbedding, QNorm, QAttention, QIsEqual, QSoftmax16x15),
 )
 """Every operator of this module."""

@@ -206,7 +206,8 @@ def _is_index(graph: Graph, value: Value) -> bool:
     node = graph.producers.get(value.name)
     while node is not None and isinstance(node.attrs, _MOVERS):
         node = graph.producers.get(node.inputs[0])
-    if node is None or node.attrs == ops.Unary(ops.UnaryKind.NOT):
+    negated = node is not None and getattr(node.attrs, "kind", None) is ops.UnaryKind.NOT
+    if node is None or negated or isinstance(node.attrs, qt.QIsEqual):
         return value.dtype is DType.INT32
     return isinstance(node.attrs, ops.ArgMax | qops.QArgMax) and value.dtype is DType.INT32
 

@@ -6,6 +6,7 @@ Shapes are checked by `infer_shapes`; that no intermediate overflows by `quant.i
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -36,13 +37,15 @@ _OPERANDS: Mapping[type, tuple[tuple[DType, ...], ...]] = MappingProxyType(
         qt.QMul16x15: (_BYTE, _BYTE),
         qt.QReduce16x15: (_CODES,),
         qt.QRescale16x15: (_CODES,),
-        qt.QAdd16: (_WORD, _WORD),
+        qt.QAdd16: (_CODES, _CODES),
         qt.QEmbedding: (_INDEX, _CODES),
-        qt.QNorm: (_WORD, _WORD, _INDEX),
+        qt.QNorm: (_CODES, _WORD, _INDEX),
         qt.QAttention: (_BYTE, _BYTE, _BYTE, _INDEX),
+        qt.QIsEqual: (_INDEX,),
+        qt.QSoftmax16x15: (_BYTE,),
     }
 )
-"""Element types that each input may have; tables, residuals and keys follow."""
+"""Element types that each input may have; tables, residuals, keys and biases follow."""
 _CONSTANTS: Mapping[type, tuple[int, ...]] = MappingProxyType(
     {
         qt.QGemm16x15: (1, 2, 3),
@@ -84,6 +87,7 @@ def check_transformer_node(graph: Graph, node: Node, check: Check) -> None:
     """
     check(all(node.inputs), "an input is absent")
     _check_operands(graph, node, check)
+    _check_shifts(graph, node, check)
     _check_numbers(node.attrs, check)
     _check_output(graph, node, check)
 
@@ -94,9 +98,14 @@ def _check_operands(graph: Graph, node: Node, check: Check) -> None:
     if getattr(attrs, "table", False):
         wanted += (_BYTE,)
     if getattr(attrs, "residual", False):
-        wanted += (_WORD,)
+        wanted += ((attrs.output.dtype,),)
+    if _shifts(attrs):
+        wanted += (_BYTE,)
     if getattr(attrs, "keys", False):
         wanted += (_INDEX,)
+    if getattr(attrs, "bias", False) is True:
+        wanted += (_INDEX, _WORD)
+        check(all(graph.is_constant(name) for name in node.inputs[-2:]), "a bias is no constant")
     check(len(node.inputs) == len(wanted), "wrong number of inputs")
     for index, (name, dtypes) in enumerate(zip(node.inputs, wanted, strict=True)):
         found = graph.dtype(name)
@@ -105,6 +114,33 @@ def _check_operands(graph: Graph, node: Node, check: Check) -> None:
         check(graph.is_constant(name) or not constant, f"{name!r} is no constant")
     if getattr(attrs, "table", False):
         check(graph.is_constant(node.inputs[4]), "the table is no constant")
+
+
+def _shifts(attrs: Any) -> bool:
+    """The last input is the k of a stream of int8."""
+    return any(getattr(attrs, name, False) for name in ("shifted", "before", "after"))
+
+
+def _check_shifts(graph: Graph, node: Node, check: Check) -> None:
+    """A stream of int8 where there are shifts, and only there."""
+    attrs = node.attrs
+    if _shifts(attrs):
+        shifts = graph.constants.get(node.inputs[-1])
+        check(shifts is not None, "the shifts of channels are no constant")
+        if shifts is not None:
+            least, most = int(shifts.array.min()), int(shifts.array.max())
+            check(0 <= least <= most <= qt.MOST_CHANNEL_SHIFT, "bad shifts of channels")
+    if isinstance(attrs, qt.QAdd16):
+        same = all(graph.dtype(name) is attrs.dtype for name in node.inputs)
+        check(same, "operands and sum differ in type")
+    if isinstance(attrs, qt.QNorm):
+        narrow = graph.dtype(node.inputs[0]) is DType.INT8
+        check(narrow is attrs.shifted, "an int8 row without shifts, or an int16 one with them")
+    if isinstance(attrs, qt.QRescale16x15):
+        check(not (attrs.before and attrs.after), "shifts before and after")
+    if isinstance(attrs, qt.QEmbedding) and attrs.dtype is DType.INT8:
+        check(attrs.multiplier == 1, "an int8 stream with a multiplier")
+        check(graph.dtype(node.inputs[1]) is DType.INT8, "the table is not int8")
 
 
 def _check_numbers(attrs: Any, check: Check) -> None:
@@ -125,7 +161,7 @@ def _check_numbers(attrs: Any, check: Check) -> None:
     if isinstance(attrs, qt.QNorm):
         check(0 <= attrs.least_shift <= 15, f"bad shift {attrs.least_shift}")
         check(0 <= attrs.epsilon <= 2**29, f"bad epsilon {attrs.epsilon}")
-    if isinstance(attrs, qt.QAttention):
+    if isinstance(attrs, qt.QAttention | qt.QSoftmax16x15):
         check(12 <= attrs.exp_bits <= 15, f"bad width {attrs.exp_bits} of exponentials")
     if isinstance(attrs, qt.QReduce16x15):
         check(attrs.kind is not ReduceKind.MAX, "a maximum needs no rescaling")
@@ -135,13 +171,15 @@ def _check_output(graph: Graph, node: Node, check: Check) -> None:
     attrs, value = node.attrs, graph.values[node.output]
     holder = getattr(attrs, "output", attrs)
     dtype = getattr(holder, "dtype", None)
-    if isinstance(attrs, qt.QAdd16 | qt.QEmbedding):
-        dtype = DType.INT16
-    if isinstance(attrs, qt.QAttention):
+    if isinstance(attrs, qt.QAttention | qt.QSoftmax16x15):
         dtype = DType.INT8
+    if isinstance(attrs, qt.QIsEqual):
+        dtype = DType.INT32
     check(value.dtype is dtype, f"the output is {value.dtype.value}")
     added = node.inputs if isinstance(attrs, qt.QAdd16) else ()
     if getattr(attrs, "residual", False):
         added = node.inputs[4:]
     for name in added:
-        check(graph.quant(name) == value.quant, f"{name!r} and the output differ in scale")
+        # A constant may have fewer axes.
+        same = replace(graph.quant(name), axis=None if value.quant is None else value.quant.axis)
+        check(same == value.quant, f"{name!r} and the output differ in scale")

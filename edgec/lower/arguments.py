@@ -17,7 +17,8 @@ from edgec.ir.pool import WeightPool
 from edgec.ir.weighted import residual_of, unpooled
 from edgec.lower.build_pooled import builder_table, window_indices
 from edgec.lower.build_pooled_dense import dense_constants
-from edgec.lower.dense_weights import interleaved
+from edgec.lower.dense_weights import by_column, interleaved
+from edgec.lower.neon_weights import packed, padded
 from edgec.lower.params import (
     AveragePoolParams,
     ConstantRef,
@@ -36,6 +37,8 @@ from edgec.lower.program import ProgramConstant
 from edgec.lower.spec import (
     Conv2D,
     DenseDsp,
+    DenseNeon,
+    DenseTriples,
     Gemm,
     KernelSpec,
     PooledConv,
@@ -121,10 +124,14 @@ def _convolution(
     attrs: qops.QConv | qops.QConvTranspose | qops.QGemm = node.attrs
     weights, bias, multiplier = (graph.constants[name].array for name in node.inputs[1:4])
     x_zero_point = _zero_point(graph, node.inputs[0])
-    if isinstance(spec, Conv2D | Gemm | DenseDsp):
+    if isinstance(spec, Conv2D | Gemm | DenseDsp | DenseNeon | DenseTriples):
         bias = _fold_zero_point(bias, weights, x_zero_point, node)
     if isinstance(spec, DenseDsp):
         weights = interleaved(weights)
+    if isinstance(spec, DenseTriples):
+        weights = by_column(weights, spec.filters, spec.padded_depth)
+    if isinstance(spec, DenseNeon):
+        weights, bias, multiplier = packed(weights), padded(bias), padded(multiplier)
     own = ConvParams(
         weights=pool.add("weights", weights),
         bias=pool.add("bias", bias),

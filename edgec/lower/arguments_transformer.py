@@ -10,9 +10,27 @@ from edgec.fixedpoint import INT32_MAX, INT32_MIN
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
 from edgec.lower.arguments import ConstantPool
-from edgec.lower.dense_weights import flipped_quads, interleaved
-from edgec.lower.params import AttentionParams, NarrowParams, NormParams, Params, SingleParams
-from edgec.lower.spec import DenseDsp, DenseQuads, Depthwise, KernelSpec
+from edgec.lower.build_pooled_narrow import stored_pool
+from edgec.lower.dense_weights import by_column, flipped_quads, interleaved
+from edgec.lower.neon_weights import packed, padded
+from edgec.lower.params import (
+    AttentionParams,
+    NarrowParams,
+    NormParams,
+    Params,
+    PoolNarrowParams,
+    SingleParams,
+)
+from edgec.lower.spec import (
+    DenseDsp,
+    DenseNeon,
+    DenseQuads,
+    DenseTriples,
+    Depthwise,
+    KernelSpec,
+    PooledDecode,
+    PooledDecodeDsp,
+)
 
 _Single = qt.QMatMul16x15 | qt.QMul16x15 | qt.QReduce16x15 | qt.QRescale16x15
 """Operators with one multiplier."""
@@ -39,7 +57,7 @@ def transformer_params(
         case qt.QRescale16x15():
             return (SingleParams(attrs.multiplier, _with_half(attrs, node)),)
         case qt.QNorm():
-            gamma, beta = (graph.constants[name].array for name in node.inputs[1:])
+            gamma, beta = (graph.constants[name].array for name in node.inputs[1:3])
             references = pool.add("gamma", gamma), pool.add("beta", beta)
             return (NormParams(*references, attrs.epsilon, attrs.least_shift),)
         case qt.QAttention():
@@ -49,7 +67,9 @@ def transformer_params(
             return ()
 
 
-def _weighted(graph: Graph, node: Node, spec: KernelSpec, pool: ConstantPool) -> NarrowParams:
+def _weighted(
+    graph: Graph, node: Node, spec: KernelSpec, pool: ConstantPool
+) -> NarrowParams | PoolNarrowParams:
     attrs: qt.QGemm16x15 | qt.QConv16x15 = node.attrs
     weights, bias, multiplier = (graph.constants[name].array for name in node.inputs[1:4])
     x_zero_point = 0
@@ -60,10 +80,23 @@ def _weighted(graph: Graph, node: Node, spec: KernelSpec, pool: ConstantPool) ->
         # These kernels sum up x * w, not (x - zx) * w; padding holds zx.
         rows = weights.astype(np.int64).reshape(weights.shape[0], -1)
         folded -= x_zero_point * rows.sum(axis=1)
+    if isinstance(spec, PooledDecode | PooledDecodeDsp):
+        table, indices = stored_pool(graph, node)
+        return PoolNarrowParams(
+            table=pool.add("pool_table", table, shared=True),
+            indices=pool.add("indices", indices),
+            bias=pool.add("bias", _int32(folded, node)),
+            multiplier=pool.add("multipliers", multiplier),
+            x_zero_point=x_zero_point,
+        )
     if isinstance(spec, DenseDsp):
         weights = interleaved(weights)
     if isinstance(spec, DenseQuads):
         weights = flipped_quads(weights)
+    if isinstance(spec, DenseTriples):
+        weights = by_column(weights, spec.filters, spec.padded_depth)
+    if isinstance(spec, DenseNeon):
+        weights, folded, multiplier = packed(weights), padded(folded), padded(multiplier)
     return NarrowParams(
         weights=pool.add("weights", weights),
         bias=pool.add("bias", _int32(folded, node)),

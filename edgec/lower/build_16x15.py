@@ -64,8 +64,15 @@ def conv2d(graph: Graph, node: Node) -> Conv2D:
 
 def rescale(graph: Graph, node: Node) -> Rescale:
     """`Rescale` of a QRescale16x15."""
+    attrs: qt.QRescale16x15 = node.attrs
     x = node.inputs[0]
-    return Rescale(math.prod(graph.shape(x)), _dtype(graph, x), Narrow(node.attrs.output))
+    return Rescale(
+        count=math.prod(graph.shape(x)),
+        dtype=_dtype(graph, x),
+        narrow=Narrow(attrs.output),
+        channels=graph.shape(x)[-1] if attrs.before or attrs.after else 0,
+        before=attrs.before,
+    )
 
 
 def mul(graph: Graph, node: Node) -> NarrowMul:
@@ -112,7 +119,15 @@ def _pairs(shape: tuple[int, ...], lead: list[int]) -> tuple[int, ...]:
 
 def stream_add(graph: Graph, node: Node) -> StreamAdd:
     """`StreamAdd` of a QAdd16."""
-    return StreamAdd(broadcast_loops(graph, node))
+    return StreamAdd(broadcast_loops(graph, node), dtype=node.attrs.dtype)
+
+
+def has_wide_stream(node: Node) -> bool:
+    """False for a node of a stream of int8, which the kernels for single cores do not serve."""
+    attrs = node.attrs
+    narrow = isinstance(attrs, qt.QAdd16) and attrs.dtype is DType.INT8
+    shifts = ("shifted", "before", "after")
+    return not narrow and not any(getattr(attrs, name, False) for name in shifts)
 
 
 def _dtype(graph: Graph, name: str) -> DType:

@@ -31,7 +31,7 @@ def accepts(graph: Graph, node: Node, core: Core) -> bool:
 def dense_dsp(graph: Graph, node: Node) -> DenseDsp:
     """`DenseDsp` of a convolution of one group or of a matrix product, in either arithmetic."""
     filters = graph.shape(node.inputs[1])[0]
-    window = _window(graph, node)
+    window = dense_window(graph, node)
     attrs: qops.QConv | qops.QGemm | qt.QConv16x15 | qt.QGemm16x15 = node.attrs
     if isinstance(attrs, qt.QConv16x15 | qt.QGemm16x15):
         return DenseDsp(window, filters, attrs.output.shift, narrow=narrow_of(attrs))
@@ -39,7 +39,8 @@ def dense_dsp(graph: Graph, node: Node) -> DenseDsp:
     return DenseDsp(window, filters, attrs.shift, added)
 
 
-def _window(graph: Graph, node: Node) -> Window:
+def dense_window(graph: Graph, node: Node) -> Window:
+    """Geometry of a convolution, or of a matrix product as one over a row of pixels."""
     if isinstance(node.attrs, qops.QGemm | qt.QGemm16x15):
         *rows, depth = graph.shape(node.inputs[0])
         return _row_window(math.prod(rows), depth)

@@ -11,7 +11,7 @@ from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
 from edgec.lower.code_range import is_symmetric
 from edgec.lower.dense_weights import QUAD
-from edgec.lower.spec import Attention, AttentionDsp, Embedding, Norm
+from edgec.lower.spec import Attention, AttentionDsp, Embedding, IsEqual, NarrowSoftmax, Norm
 from edgec.lower.spec_transformer import Columns
 
 _FARTHEST_BYTES = 4095
@@ -31,6 +31,7 @@ def norm(graph: Graph, node: Node) -> Norm:
         low=attrs.low,
         high=attrs.high,
         dtype=attrs.dtype,
+        shifted=attrs.shifted,
     )
 
 
@@ -49,6 +50,9 @@ def attention(graph: Graph, node: Node) -> Attention:
         v=Columns(v[-1], attrs.v_start, attrs.value_width),
         exp_bits=attrs.exp_bits,
         mask_stride=_mask_stride(graph, node, batch, k[-2]),
+        narrowed=attrs.narrowed,
+        bias_steps=graph.shape(node.inputs[-2])[1] if attrs.bias else 0,
+        bias_stride=q[-2] * k[-2] if attrs.bias and graph.shape(node.inputs[-1])[0] > 1 else 0,
     )
 
 
@@ -106,4 +110,18 @@ def embedding(graph: Graph, node: Node) -> Embedding:
         channels=channels,
         dtype=graph.constants[table].dtype,
         multiplier=node.attrs.multiplier,
+        y_dtype=node.attrs.dtype,
     )
+
+
+def softmax(graph: Graph, node: Node) -> NarrowSoftmax:
+    """`NarrowSoftmax` of a QSoftmax16x15."""
+    attrs: qt.QSoftmax16x15 = node.attrs
+    *rows, depth = graph.shape(node.output)
+    numbers = attrs.distance_multiplier, attrs.distance_limit, attrs.exp_bits
+    return NarrowSoftmax(math.prod(rows), depth, *numbers)
+
+
+def is_equal(graph: Graph, node: Node) -> IsEqual:
+    """`IsEqual` of a QIsEqual."""
+    return IsEqual(math.prod(graph.shape(node.output)), node.attrs.value)

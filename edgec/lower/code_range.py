@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from edgec.fixedpoint import INT8_MIN
+from edgec.fixedpoint import INT8_MAX, INT8_MIN
 from edgec.ir import qops
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
@@ -39,6 +39,8 @@ def _least(graph: Graph, node: Node) -> int:
             return attrs.low
         case qt.QAttention():
             return qt.ATTENTION_MIN
+        case qt.QAdd16() | qt.QEmbedding():
+            return -INT8_MAX
         case qops.QLut():
             return int(graph.constants[node.inputs[1]].array.min())
         case _:

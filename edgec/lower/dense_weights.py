@@ -1,4 +1,4 @@
-"""Weights in the order in which the DSP kernel reads them: `firmware/.../dsp.h`."""
+"""Weights in the order in which the dense kernels read them: `firmware/.../dsp.h`, `triples.h`."""
 
 from __future__ import annotations
 
@@ -38,13 +38,30 @@ def flipped_quads(weights: Array) -> Array:
     """Filters two by two, word by word, with the signs flipped that `edgec/quads.h` wants so.
 
     Args:
-        weights: int8 [O, K], K a multiple of 4.
+        weights: int8 [O, ...].
 
     Returns:
-        int8 [ceil(O / 2), K / 4, 2, 4]; a filter that is missing at the end is zero.
+        int8 [ceil(O / 2), quads, 2, 4]; what is missing at the ends is zero.
     """
-    filters, depth = weights.shape
-    pairs = -(-filters // FILTERS)
-    padded = np.pad(weights, ((0, pairs * FILTERS - filters), (0, 0)))
-    quads = padded.reshape(pairs, FILTERS, depth // QUAD, QUAD).transpose(0, 2, 1, 3)
+    rows = weights.reshape(weights.shape[0], -1)
+    filters, depth = rows.shape
+    padded = np.pad(rows, ((0, -filters % FILTERS), (0, -depth % QUAD)))
+    quads = padded.reshape(-(-filters // FILTERS), FILTERS, -1, QUAD).transpose(0, 2, 1, 3)
     return np.ascontiguousarray(quads ^ np.array([-128, 0, -128, 0], np.int8))
+
+
+def by_column(weights: Array, filters: int, padded_depth: int) -> Array:
+    """A few filters at a time, one weight of each in turn: `edgec/triples.h`.
+
+    Args:
+        weights: int8 [O, ...].
+        filters: in a group.
+        padded_depth: weights of a filter with those that are added.
+
+    Returns:
+        int8 [ceil(O / filters), padded_depth, filters]; what is missing at the ends is zero.
+    """
+    rows = weights.reshape(weights.shape[0], -1)
+    missing = ((0, -len(rows) % filters), (0, padded_depth - rows.shape[1]))
+    padded = np.pad(rows, missing).reshape(-1, filters, padded_depth)
+    return np.ascontiguousarray(padded.transpose(0, 2, 1))

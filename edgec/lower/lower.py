@@ -19,6 +19,7 @@ from edgec.lower.program import (
     Argument,
     Kernel,
     Program,
+    ProgramLength,
     ProgramPort,
     ProgramTensor,
     Step,
@@ -28,6 +29,7 @@ from edgec.lower.select import KernelChoice, operands
 from edgec.lower.spec import KernelSpec
 from edgec.lower.spec_pooled import PooledConv
 from edgec.lower.spec_pooled_dense import PooledDecode, PooledDecodeDsp, PooledDirect
+from edgec.lower.variable import sizes_of_run
 from edgec.memory import MemoryPlan
 
 _POOLED = (PooledConv, PooledDecode, PooledDecodeDsp, PooledDirect)
@@ -69,6 +71,7 @@ def lower(
         constants=tuple(pool.constants),
         kernels=tuple(kernels.values()),
         steps=steps,
+        length=_length(graph, choices),
     )
     return dataclasses.replace(program, digest=_digest(program))
 
@@ -149,6 +152,18 @@ def _runtime_bits(node: Node, spec: KernelSpec) -> int | None:
     return bits
 
 
+def _length(graph: Graph, choices: Sequence[KernelChoice]) -> ProgramLength | None:
+    """What the length of a run decides."""
+    variable = graph.length
+    if variable is None:
+        return None
+    return ProgramLength(
+        maximum=variable.maximum,
+        axes=tuple((name, axis) for name, axis in variable.axes.items() if name in graph.values),
+        arguments=tuple(sizes_of_run(graph, c.node, c.spec) for c in choices),
+    )
+
+
 def _argument(
     graph: Graph,
     node: Node,
@@ -172,7 +187,8 @@ def _digest(program: Program) -> str:
     """SHA-256 of everything in the program, in hexadecimal."""
     hasher = hashlib.sha256()
     for field in dataclasses.fields(program):
-        if field.name != "constants":
+        fixed = field.name == "length" and program.length is None
+        if field.name != "constants" and not fixed:
             hasher.update(f"{field.name}={getattr(program, field.name)!r}\n".encode())
     for constant in program.constants:
         array = constant.array

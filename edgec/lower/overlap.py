@@ -9,7 +9,7 @@ and the kernel reads what it wrote.
 The order of reads and writes is that of the templates, which say so in their first lines:
 
 * `Conv2D` reads the whole window of an output pixel before it writes the pixel.
-* `DenseDsp` and `DenseQuads` do so for a block of pixels at a time.
+* `DenseDsp`, `DenseNeon`, `DenseTriples` and `DenseQuads` do so for a block of pixels at a time.
 * `Gemm` reads a row of x for each block of units; only the last block's bytes are unwritten then.
 * `PooledDirect` does so too, and `PooledDecode` with all filters in one batch where it copies rows;
   where it does not, it is like `Gemm`.  `PooledDecodeDsp` in one batch reads like `DenseDsp`.
@@ -21,11 +21,13 @@ The order of reads and writes is that of the templates, which say so in their fi
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
 from edgec.dtypes import Array
 from edgec.lower.loops import strides_of
+from edgec.lower.neon_weights import ROWS
 from edgec.lower.spec import (
     Add,
     ArgMax,
@@ -35,10 +37,13 @@ from edgec.lower.spec import (
     Conv2D,
     ConvTranspose,
     DenseDsp,
+    DenseNeon,
     DenseQuads,
+    DenseTriples,
     Depthwise,
     Embedding,
     Gemm,
+    IsEqual,
     KernelSpec,
     Loop,
     Lut,
@@ -47,6 +52,7 @@ from edgec.lower.spec import (
     Mul,
     NarrowMul,
     NarrowReduce,
+    NarrowSoftmax,
     Norm,
     Pad,
     PadAxis,
@@ -57,10 +63,12 @@ from edgec.lower.spec import (
     PRelu,
     Reduce,
     Rescale,
+    RescaleNeon,
     ResizeLinear,
     ResizeNearest,
     Softmax,
     StreamAdd,
+    StreamAddNeon,
     StridedCopy,
 )
 from edgec.lower.spec_dense_dsp import PIXELS
@@ -69,6 +77,7 @@ from edgec.lower.window import Window
 
 IN_PLACE = 0
 _NOTHING_READ = -(2**62)
+_Dense = Conv2D | DenseDsp | DenseNeon | DenseQuads | DenseTriples | Depthwise | Gemm
 
 
 def distances(spec: KernelSpec) -> tuple[int | None, ...]:
@@ -77,14 +86,21 @@ def distances(spec: KernelSpec) -> tuple[int | None, ...]:
     None: the output must not overlap this operand.
     """
     match spec:
-        case Conv2D() | DenseDsp() | DenseQuads() | Depthwise() | Gemm():
+        case (
+            Conv2D()
+            | DenseDsp()
+            | DenseNeon()
+            | DenseQuads()
+            | DenseTriples()
+            | Depthwise()
+            | Gemm()
+        ):
             own = max(_convolution(spec), 0)
             if spec.narrow is not None and spec.narrow.table:
                 return (own, None)
             return (own, IN_PLACE) if _adds(spec) else (own,)
         case PooledDecode() | PooledDecodeDsp() | PooledDirect():
-            first = _pooled_dense(spec)
-            return (first,) if spec.residual_shift is None else (first, _pooled_residual(spec))
+            return _pooled(spec)
         case PooledConv():
             # The residual is read in no order that would be behind the writing.
             own = _pooled_input(spec)
@@ -93,13 +109,13 @@ def distances(spec: KernelSpec) -> tuple[int | None, ...]:
             return tuple(max(_walk(spec.loops, operand), 0) for operand in (0, 1))
         case Lut():
             return (IN_PLACE, None)
-        case PRelu() | Softmax():
+        case PRelu() | Softmax() | NarrowSoftmax() | IsEqual():
             return (IN_PLACE,)
         case Concat():
             return _concat(spec)
         case Rescale() | NarrowMul() | NarrowReduce() | StreamAdd() | MatMul():
             return _of_transformer(spec)
-        case Norm() | Attention() | Embedding():
+        case Norm() | Attention() | Embedding() | RescaleNeon() | StreamAddNeon():
             return _of_transformer(spec)
         case ResizeNearest() | ResizeLinear():
             # The order of the reads is in tables, not in the specification.
@@ -109,33 +125,55 @@ def distances(spec: KernelSpec) -> tuple[int | None, ...]:
 
 
 def _of_transformer(
-    spec: Rescale | NarrowMul | NarrowReduce | StreamAdd | MatMul | Norm | Attention | Embedding,
+    spec: Rescale
+    | RescaleNeon
+    | NarrowMul
+    | NarrowReduce
+    | StreamAdd
+    | StreamAddNeon
+    | MatMul
+    | Norm
+    | Attention
+    | Embedding,
 ) -> tuple[int | None, ...]:
     match spec:
         case NarrowMul() | StreamAdd():
             return tuple(_elementwise(spec, operand) for operand in (0, 1))
         case Rescale():
-            growth = spec.narrow.out_bytes - spec.dtype.size_bytes
-            return (max(growth * (spec.count - 1), 0),)
+            own = _growth(spec)
+            return (own, None) if spec.channels else (own,)
+        case RescaleNeon():
+            return (_growth(spec),)
+        case StreamAddNeon():
+            return (IN_PLACE, IN_PLACE)
         case Norm():
-            return (IN_PLACE,)
+            # A row is read before it is written.
+            growth = spec.dtype.size_bytes - 1
+            grown = growth * spec.channels * (spec.rows - 1)
+            return (grown, None) if spec.shifted else (IN_PLACE,)
         case NarrowReduce():
             return (None,)
         case MatMul() | Embedding():
             return (None, None)
         case Attention():
-            return (None,) * (3 if spec.mask_stride is None else 4)
+            constants = 2 if spec.bias_steps else 0
+            return (None,) * ((3 if spec.mask_stride is None else 4) + constants)
 
 
-def _adds(spec: Conv2D | DenseDsp | DenseQuads | Depthwise | Gemm) -> bool:
+def _growth(spec: Rescale | RescaleNeon) -> int:
+    growth = spec.narrow.out_bytes - spec.dtype.size_bytes
+    return max(growth * (spec.count - 1), 0)
+
+
+def _adds(spec: _Dense) -> bool:
     """There is a residual."""
     return spec.residual_shift is not None or (spec.narrow is not None and spec.narrow.residual)
 
 
 def _elementwise(spec: NarrowMul | StreamAdd, operand: int) -> int:
     """`_walk` for elements of several bytes."""
-    read = 2 if isinstance(spec, StreamAdd) else 1
-    written = 2 if isinstance(spec, StreamAdd) else spec.narrow.out_bytes
+    read = spec.dtype.size_bytes if isinstance(spec, StreamAdd) else 1
+    written = read if isinstance(spec, StreamAdd) else spec.narrow.out_bytes
     loops = [
         Loop(loop.size, tuple(stride * read for stride in loop.strides)) for loop in spec.loops
     ]
@@ -162,13 +200,14 @@ def _single(
             return 3 * (spec.inner - 1) + max(0, (spec.outer - 1) * per_outer)
 
 
-def _convolution(spec: Conv2D | DenseDsp | DenseQuads | Depthwise | Gemm) -> int:
+def _convolution(spec: _Dense) -> int:
     each = 1 if spec.narrow is None else spec.narrow.out_bytes
     match spec:
-        case DenseDsp():
+        case DenseDsp() | DenseNeon() | DenseTriples():
             readers = spec.window.last_readers()
             # Pixels are written when the windows of all of their block have been read.
-            starts = np.where(readers < 0, -1, readers // PIXELS * PIXELS)
+            block = ROWS if isinstance(spec, DenseNeon) else PIXELS
+            starts = np.where(readers < 0, -1, readers // block * block)
             return _pixel_distance(starts, spec.out_channels * each, spec.window.channels)
         case Conv2D():
             return _by_pixel(spec.window, spec.out_channels * each)
@@ -178,22 +217,35 @@ def _convolution(spec: Conv2D | DenseDsp | DenseQuads | Depthwise | Gemm) -> int
             return _by_pixel(spec.window, spec.out_channels * each) + spread
         case DenseQuads():
             # As many rows as a block has are read before the first of them is written.
-            starts = np.arange(spec.rows) // TOKENS * TOKENS
-            return _pixel_distance(starts, spec.units * each, spec.depth)
+            if spec.window is None:
+                starts = np.arange(spec.rows) // TOKENS * TOKENS
+                return _pixel_distance(starts, spec.units * each, spec.depth)
+            readers = spec.window.last_readers()
+            starts = np.where(readers < 0, -1, readers // TOKENS * TOKENS)
+            return _pixel_distance(starts, spec.units * each, spec.window.channels)
         case Gemm():
             last = (spec.rest or spec.block) * each
             return _by_row(spec.rows, spec.depth, spec.units * each, last)
 
 
+def _pooled(spec: PooledDecode | PooledDecodeDsp | PooledDirect) -> tuple[int | None, ...]:
+    first = _pooled_dense(spec)
+    if spec.narrow is not None and spec.narrow.table:
+        return (first, None)
+    adds = spec.residual_shift is not None or (spec.narrow is not None and spec.narrow.residual)
+    return (first, _pooled_residual(spec)) if adds else (first,)
+
+
 def _pooled_dense(spec: PooledDecode | PooledDecodeDsp | PooledDirect) -> int | None:
+    each = 1 if spec.narrow is None else spec.narrow.out_bytes
     if not isinstance(spec, PooledDirect) and spec.batch < spec.out_channels:
         return None  # the next batch of filters reads all of x again
     if isinstance(spec, PooledDecodeDsp):
-        return max(_convolution(spec.dense), 0)
+        return max(_convolution(replace(spec.dense, narrow=spec.narrow)), 0)
     if isinstance(spec, PooledDecode) and not spec.needs_patch:
-        last = spec.rest or spec.block
-        return _by_row(spec.window.out_pixels, spec.depth, spec.out_channels, last)
-    return max(_by_pixel(spec.window, spec.out_channels), 0)
+        last = (spec.rest or spec.block) * each
+        return _by_row(spec.window.out_pixels, spec.depth, spec.out_channels * each, last)
+    return max(_by_pixel(spec.window, spec.out_channels * each), 0)
 
 
 def _pooled_residual(spec: PooledDecode | PooledDecodeDsp | PooledDirect) -> int | None:

@@ -76,6 +76,19 @@ class NarrowParams:
 
 
 @dataclass(frozen=True, slots=True)
+class PoolNarrowParams:
+    """The same with pooled weights."""
+
+    c_type: ClassVar[str] = "edgec_pool_narrow_params_t"
+    stem: ClassVar[str] = "pooled_narrow_params"
+    table: ConstantRef
+    indices: ConstantRef
+    bias: ConstantRef
+    multiplier: ConstantRef
+    x_zero_point: int
+
+
+@dataclass(frozen=True, slots=True)
 class SingleParams:
     """Operators of a transformer that have one multiplier."""
 
@@ -196,6 +209,7 @@ Params = (
     | ReduceParams
     | ResizeParams
     | NarrowParams
+    | PoolNarrowParams
     | SingleParams
     | NormParams
     | AttentionParams

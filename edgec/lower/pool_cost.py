@@ -11,16 +11,30 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from edgec.board import Board, Flash
+from edgec.board import Board
+from edgec.board_memory import Flash
 from edgec.lower.dense_weights import FILTERS
+from edgec.lower.neon_weights import LANES, ROWS
 from edgec.lower.pool_tables import ResponseKind, part_channels
 from edgec.lower.spec import KernelSpec
 from edgec.lower.spec_dense_dsp import PIXELS, DenseDsp
+from edgec.lower.spec_dense_triples import DenseTriples
+from edgec.lower.spec_neon import DenseNeon
 from edgec.lower.spec_pooled import PooledConv
 from edgec.lower.spec_pooled_dense import PooledDecode, PooledDecodeDsp, PooledDirect
 from edgec.lower.spec_weighted import Conv2D, Gemm
 
-_WEIGHTED = (PooledConv, PooledDecode, PooledDecodeDsp, PooledDirect, DenseDsp, Conv2D, Gemm)
+_WEIGHTED = (
+    PooledConv,
+    PooledDecode,
+    PooledDecodeDsp,
+    PooledDirect,
+    DenseDsp,
+    DenseTriples,
+    DenseNeon,
+    Conv2D,
+    Gemm,
+)
 _WORD_BYTES = 4
 _COPY_CYCLES = 4
 """Of a word that is copied from flash to scratch memory, without waiting."""
@@ -41,11 +55,12 @@ class Unit(enum.Enum):
     that stores them.
     Others: EXPAND, a weight of an expanded vector; PATCH, an activation copied for a filter's
     window; ROUND, one rounded to fewer bits; MAC; ROW_MAC, of windows that lie in one piece;
-    GEMM_MAC, without decoding; DSP_MAC, of the kernel for cores with DSP; WIDEN, an activation made
-    ready for it, WIDEN_ROUND, one that is rounded as well; OUTPUT; RESIDUAL and LANE_RESIDUAL, the
-    addition at the end of one, the latter with responses; DIRECT_PLANES, bit planes of a vector's
-    activations; DIRECT_VECTOR, one vector of one filter; DIRECT, one plane of it; DIRECT_PART, one
-    look-up for that; DIRECT_TAP, one tap of one filter.
+    GEMM_MAC, without decoding; DSP_MAC, of the kernels that take three pixels at a time, with the
+    DSP extension or without; WIDEN, an activation made ready for them, WIDEN_ROUND, one that is
+    rounded as well; NEON_MAC and NEON_PACK, the same of the kernel for cores with NEON; OUTPUT;
+    RESIDUAL and LANE_RESIDUAL, the addition at the end of one, the latter with responses;
+    DIRECT_PLANES, bit planes of a vector's activations; DIRECT_VECTOR, one vector of one filter;
+    DIRECT, one plane of it; DIRECT_PART, one look-up for that; DIRECT_TAP, one tap of one filter.
     """
 
     PIXEL = "pixel"
@@ -76,6 +91,8 @@ class Unit(enum.Enum):
     DSP_MAC = "dsp mac"
     WIDEN = "widen"
     WIDEN_ROUND = "widen round"
+    NEON_MAC = "neon mac"
+    NEON_PACK = "neon pack"
     OUTPUT = "output"
     RESIDUAL = "residual"
     LANE_RESIDUAL = "lane residual"
@@ -122,8 +139,10 @@ def _without_residual(spec: KernelSpec, bits: int) -> Work:
             return _of_decode_dsp(spec)
         case PooledDirect():
             return _of_direct(spec, bits)
-        case DenseDsp():
+        case DenseDsp() | DenseTriples():
             return _of_dense_dsp(spec)
+        case DenseNeon():
+            return _of_dense_neon(spec)
         case Conv2D():
             windows = spec.window.out_pixels * spec.scratch_bytes
             return {Unit.MAC: spec.macs, Unit.PATCH: windows, Unit.OUTPUT: spec.out_elements}
@@ -225,13 +244,25 @@ def _of_decode(spec: PooledDecode) -> Work:
     }
 
 
-def _of_dense_dsp(spec: DenseDsp) -> dict[Unit, float]:
+def _of_dense_dsp(spec: DenseDsp | DenseTriples) -> dict[Unit, float]:
     """Pixels and filters behind the last ones are computed, too."""
     pixels = -(-spec.window.out_pixels // PIXELS) * PIXELS
-    filters = -(-spec.out_channels // FILTERS) * FILTERS
+    together = spec.filters if isinstance(spec, DenseTriples) else FILTERS
+    filters = -(-spec.out_channels // together) * together
     return {
         Unit.DSP_MAC: pixels * filters * spec.depth,
         Unit.WIDEN: pixels * spec.depth,
+        Unit.OUTPUT: spec.out_elements,
+    }
+
+
+def _of_dense_neon(spec: DenseNeon) -> Work:
+    """Pixels and filters behind the last four are computed, too, except for a lone pixel."""
+    depth = spec.blocks * LANES
+    pixels = spec.rows if spec.rows == 1 else -(-spec.rows // ROWS) * ROWS
+    return {
+        Unit.NEON_MAC: pixels * -(-spec.out_channels // ROWS) * ROWS * depth,
+        Unit.NEON_PACK: pixels * depth,
         Unit.OUTPUT: spec.out_elements,
     }
 
@@ -269,7 +300,7 @@ def _waiting(spec: KernelSpec, bits: int, board: Board) -> float:
             return vectors * spec.out_channels * bits * _per_row(flash, 1, table)
         case PooledDecode() | PooledDecodeDsp():
             return spec.out_channels * spec.window.taps * spec.vectors * _per_row(flash, 1, 1 << 30)
-        case DenseDsp() | Conv2D() | Gemm():
+        case DenseDsp() | DenseTriples() | Conv2D() | Gemm():
             # Weights are read again for every few pixels.
             weights = spec.macs / spec.out_elements * (spec.out_elements / 3)
             return weights * _per_word(flash, 1 << 30) / _WORD_BYTES

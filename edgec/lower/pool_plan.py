@@ -102,6 +102,12 @@ def kernel_rules(graph: Graph, options: PoolKernelOptions) -> dict[str, PoolKern
     """
     nodes = pooled_nodes(graph)
     asked = _asked(options)
+    if not nodes and asked and any(constant.pooled for constant in graph.constants.values()):
+        raise ConfigError(
+            "pooled layers of a transformer see 8 bits of activations and have one kernel",
+            where=", ".join(asked),
+            hint="leave the option out: their weights are expanded while they run",
+        )
     if not nodes and asked:
         raise ConfigError(
             "no layer of the model has pooled weights",

@@ -36,7 +36,7 @@ class PooledLayer:
         table_bytes: the look-up table; 0 without any.
         table_place: "flash" or "SRAM"; "" without any.
         activation_bits, response_shift: b and k of `qops.Pooling`.
-        cycles: estimated; None on the host.
+        cycles: estimated; None where there is no cycle model.
         reason: why this kernel.
         free_bits: the widest activations that this kernel computes as fast.
     """
@@ -103,7 +103,7 @@ def record(
         table_place=place if table else "",
         activation_bits=node.attrs.pooling.activation_bits,
         response_shift=chosen.response_shift,
-        cycles=None if board.is_host else round(chosen.cycles),
+        cycles=None if board.is_hosted else round(chosen.cycles),
         reason=_reason(graph, node, chosen, rivals, asked),
         free_bits=_free_bits(node, chosen, board),
     )
@@ -161,7 +161,7 @@ def _against(graph: Graph, node: Node, chosen: Candidate, ways: Sequence[Candida
     ratio = min(way.cycles for way in responses) / chosen.cycles
     if ratio < 1:
         return "the response tables that are faster need too much SRAM"
-    return f"responses would take {ratio:.1f}x the cycles: only {filters} filters share each"
+    return f"responses would take {ratio:.1f}x as much: only {filters} filters share each"
 
 
 def _about_sram(chosen: Candidate, ways: Sequence[Candidate]) -> list[str]:

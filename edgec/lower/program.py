@@ -6,9 +6,11 @@ tensor names, sources) are untrusted: only `codegen.cnames` turns them into C.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from edgec.dtypes import Array, DType, frozen
+from edgec.ir.length import shortened
+from edgec.lower.extent import Extent
 from edgec.lower.params import ConstantRef, Params
 from edgec.lower.spec import KernelSpec
 
@@ -123,6 +125,21 @@ class Step:
     runtime_bits: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class ProgramLength:
+    """What of a program depends on the length of a run.
+
+    Attributes:
+        maximum: the longest run, whose sizes the rest of the program states.
+        axes: (tensor, its variable axis); names from the model, untrusted.
+        arguments: of each step, the sizes that its kernel takes behind all else.
+    """
+
+    maximum: int
+    axes: tuple[tuple[str, int], ...]
+    arguments: tuple[tuple[Extent, ...], ...]
+
+
 @dataclass(frozen=True, eq=False, slots=True)
 class Program:
     """A model, ready to be written as C.
@@ -136,6 +153,7 @@ class Program:
         constants: every constant, equal ones once.
         kernels: every C function, in order of first use.
         steps: the calls, in order.
+        length: None where every run has the same.
     """
 
     name: str
@@ -147,6 +165,7 @@ class Program:
     constants: tuple[ProgramConstant, ...]
     kernels: tuple[Kernel, ...]
     steps: tuple[Step, ...]
+    length: ProgramLength | None = None
 
     @property
     def constant_bytes(self) -> int:
@@ -157,6 +176,50 @@ class Program:
     def macs(self) -> int:
         """Multiply-accumulates of one run."""
         return sum(step.macs for step in self.steps)
+
+    def at(self, length: int) -> Program:
+        """The program with the shapes and sizes that its tensors have in a run of `length`."""
+        tensors = {tensor.name: self._tensor_at(tensor, length) for tensor in self.tensors}
+
+        def ports(found: tuple[ProgramPort, ...]) -> tuple[ProgramPort, ...]:
+            return tuple(replace(port, tensor=tensors[port.tensor.name]) for port in found)
+
+        return replace(
+            self,
+            inputs=ports(self.inputs),
+            outputs=ports(self.outputs),
+            tensors=tuple(tensors.values()),
+            steps=tuple(replace(s, output=tensors[s.output.name]) for s in self.steps),
+        )
+
+    def _tensor_at(self, tensor: ProgramTensor, length: int) -> ProgramTensor:
+        axis = self.axis(tensor)
+        if axis is None:
+            return tensor
+        shape = shortened(tensor.shape, axis, self.max_length - length)
+        return replace(tensor, shape=shape, size_bytes=self.extent(tensor).at(length))
+
+    @property
+    def max_length(self) -> int:
+        """The longest run; 0 where every run has the same length."""
+        return 0 if self.length is None else self.length.maximum
+
+    def axis(self, tensor: ProgramTensor) -> int | None:
+        """The axis of a tensor whose size goes with the length of a run."""
+        axes = () if self.length is None else self.length.axes
+        return next((axis for name, axis in axes if name == tensor.name), None)
+
+    def extent(self, tensor: ProgramTensor) -> Extent:
+        """Bytes of a tensor."""
+        axis = self.axis(tensor)
+        if axis is None:
+            return Extent(0, tensor.size_bytes)
+        each = tensor.size_bytes // tensor.shape[axis]
+        return Extent(each, tensor.size_bytes - each * self.max_length)
+
+    def sizes_of_run(self, step: int) -> tuple[Extent, ...]:
+        """What the kernel of a step takes behind all else."""
+        return () if self.length is None else self.length.arguments[step]
 
     @property
     def runtime_bits(self) -> bool:

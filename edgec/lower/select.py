@@ -23,12 +23,16 @@ from edgec.lower import (
     build_16x15,
     build_dense_dsp,
     build_dense_quads,
+    build_dense_triples,
+    build_neon,
+    build_pooled_narrow,
     build_transformer,
 )
 from edgec.lower.overlap import distances
 from edgec.lower.pool_config import PoolKernelConfig
 from edgec.lower.select_pooled import pooled_kernel
 from edgec.lower.spec import KernelSpec
+from edgec.lower.variable import is_variable, variable_spec
 from edgec.memory import Overlap
 
 Predicate = Callable[[Graph, Node, Core], bool]
@@ -72,13 +76,43 @@ def _always(graph: Graph, node: Node, core: Core) -> bool:
     return True
 
 
+def _wide_stream(test: Predicate) -> Predicate:
+    return lambda graph, node, core: build_16x15.has_wide_stream(node) and test(graph, node, core)
+
+
+def _pooled_narrow(op: type) -> tuple[KernelFamily, KernelFamily]:
+    return (
+        KernelFamily(op, build_pooled_narrow.accepts_dsp, build_pooled_narrow.pooled_decode_dsp),
+        KernelFamily(op, build_pooled_narrow.accepts, build_pooled_narrow.pooled_decode),
+    )
+
+
 def _on_any_core(test: Callable[[Graph, Node], bool]) -> Predicate:
     return lambda graph, node, core: test(graph, node)
 
 
+def _quads(op: type) -> tuple[KernelFamily, ...]:
+    return (
+        KernelFamily(op, build_dense_quads.accepts_dual, build_dense_quads.dense_quads_dual),
+        KernelFamily(op, build_dense_quads.accepts_roomy, build_dense_quads.dense_quads_roomy),
+        KernelFamily(op, build_dense_quads.accepts, build_dense_quads.dense_quads),
+    )
+
+
+def _triples(op: type) -> tuple[KernelFamily, KernelFamily]:
+    return (
+        KernelFamily(op, build_dense_triples.accepts_two, build_dense_triples.dense_triples_two),
+        KernelFamily(op, build_dense_triples.accepts_four, build_dense_triples.dense_triples_four),
+    )
+
+
 FAMILIES: tuple[KernelFamily, ...] = (
+    KernelFamily(qops.QConv, build_neon.accepts_dense, build_neon.dense),
     KernelFamily(qops.QConv, build_dense_dsp.accepts, build_dense_dsp.dense_dsp),
+    *_triples(qops.QConv),
+    KernelFamily(qops.QGemm, build_neon.accepts_dense, build_neon.dense),
     KernelFamily(qops.QGemm, build_dense_dsp.accepts, build_dense_dsp.dense_dsp),
+    *_triples(qops.QGemm),
     KernelFamily(qops.QConv, _on_any_core(build.is_gemm), build.gemm_of_conv),
     KernelFamily(qops.QConv, _on_any_core(build.is_depthwise), build.depthwise),
     KernelFamily(qops.QConv, _always, build.conv2d),
@@ -86,6 +120,7 @@ FAMILIES: tuple[KernelFamily, ...] = (
     KernelFamily(qops.QGemm, _always, build.gemm),
     KernelFamily(qops.QAdd, _always, build.add),
     KernelFamily(qops.QMul, _always, build.mul),
+    KernelFamily(qops.QLut, build_neon.accepts_lut, build_neon.lut),
     KernelFamily(qops.QLut, _always, build.lut),
     KernelFamily(qops.QPRelu, _always, build.prelu),
     KernelFamily(qops.QSoftmax, _always, build.softmax),
@@ -99,24 +134,36 @@ FAMILIES: tuple[KernelFamily, ...] = (
     KernelFamily(qops.QResizeNearest, _always, build.resize_nearest),
     KernelFamily(qops.QResizeLinear, _always, build.resize_linear),
     KernelFamily(qops.QArgMax, _always, build.arg_max),
-    KernelFamily(qt.QGemm16x15, build_dense_quads.accepts_dual, build_dense_quads.dense_quads_dual),
-    KernelFamily(qt.QGemm16x15, build_dense_quads.accepts, build_dense_quads.dense_quads),
+    *_pooled_narrow(qt.QGemm16x15),
+    KernelFamily(qt.QGemm16x15, build_neon.accepts_dense, build_neon.dense),
+    *_quads(qt.QGemm16x15),
     KernelFamily(qt.QGemm16x15, build_dense_dsp.accepts, build_dense_dsp.dense_dsp),
+    *_triples(qt.QGemm16x15),
     KernelFamily(qt.QGemm16x15, _always, build_16x15.gemm),
+    *_pooled_narrow(qt.QConv16x15),
+    KernelFamily(qt.QConv16x15, build_neon.accepts_dense, build_neon.dense),
+    *_quads(qt.QConv16x15),
     KernelFamily(qt.QConv16x15, build_dense_dsp.accepts, build_dense_dsp.dense_dsp),
+    *_triples(qt.QConv16x15),
     KernelFamily(qt.QConv16x15, _on_any_core(build.is_gemm), build_16x15.gemm_of_conv),
     KernelFamily(qt.QConv16x15, _on_any_core(build.is_depthwise), build_16x15.depthwise),
     KernelFamily(qt.QConv16x15, _always, build_16x15.conv2d),
     KernelFamily(qt.QMatMul16x15, _always, build_16x15.matmul),
     KernelFamily(qt.QMul16x15, _always, build_16x15.mul),
     KernelFamily(qt.QReduce16x15, _always, build_16x15.reduce),
+    KernelFamily(qt.QRescale16x15, _wide_stream(build_neon.on_any), build_neon.rescale),
     KernelFamily(qt.QRescale16x15, _always, build_16x15.rescale),
+    KernelFamily(qt.QAdd16, _wide_stream(build_neon.accepts_add), build_neon.stream_add),
     KernelFamily(qt.QAdd16, _always, build_16x15.stream_add),
+    KernelFamily(qt.QNorm, _wide_stream(build_neon.on_any), build_neon.norm),
     KernelFamily(qt.QNorm, _always, build_transformer.norm),
+    KernelFamily(qt.QAttention, build_neon.accepts_attention, build_neon.attention_neon),
     KernelFamily(qt.QAttention, build_transformer.accepts_dual, build_transformer.attention_dual),
     KernelFamily(qt.QAttention, build_transformer.accepts_dsp, build_transformer.attention_dsp),
     KernelFamily(qt.QAttention, _always, build_transformer.attention),
     KernelFamily(qt.QEmbedding, _always, build_transformer.embedding),
+    KernelFamily(qt.QSoftmax16x15, _always, build_transformer.softmax),
+    KernelFamily(qt.QIsEqual, _always, build_transformer.is_equal),
 )
 
 
@@ -161,7 +208,9 @@ def operands(node: Node) -> tuple[str, ...]:
             return node.inputs
         case qt.QAttention():
             return (*node.inputs[:3], *node.inputs[4:])
-        case qops.QConcat():
+        case qt.QNorm():
+            return (node.inputs[0], *node.inputs[3:])
+        case qops.QConcat() | qt.QRescale16x15():
             return node.inputs
         case qops.QLut():
             return node.inputs[:2]
@@ -174,12 +223,19 @@ def _choose(graph: Graph, node: Node, core: Core, config: PoolKernelConfig | Non
         return _choice(graph, node, pooled_kernel(graph, node, config))
     for family in FAMILIES:
         if isinstance(node.attrs, family.op) and family.accepts(graph, node, core):
-            return _choice(graph, node, family.build(graph, node))
+            spec = _of_all_lengths(graph, node, family.build(graph, node))
+            if spec is not None:
+                return _choice(graph, node, spec)
     raise LoweringError(
         f"no kernel serves the operator {node.op}",
         where=node.name,
         hint="this operator exists only before quantization, which is a bug of edgec",
     )
+
+
+def _of_all_lengths(graph: Graph, node: Node, spec: KernelSpec) -> KernelSpec | None:
+    """The specification itself, or in a model of variable length one that serves all lengths."""
+    return variable_spec(graph, node, spec) if is_variable(graph, node) else spec
 
 
 def _choice(graph: Graph, node: Node, spec: KernelSpec) -> KernelChoice:

@@ -24,10 +24,26 @@ from edgec.lower.spec_compute import (
 )
 from edgec.lower.spec_dense_dsp import DenseDsp
 from edgec.lower.spec_dense_quads import DenseQuads
+from edgec.lower.spec_dense_triples import DenseTriples
 from edgec.lower.spec_move import Concat, Pad, PadAxis, ResizeLinear, ResizeNearest, StridedCopy
+from edgec.lower.spec_neon import (
+    AttentionNeon,
+    DenseNeon,
+    LutNeon,
+    NormNeon,
+    RescaleNeon,
+    StreamAddNeon,
+)
 from edgec.lower.spec_pooled import PooledConv
 from edgec.lower.spec_pooled_dense import PooledDecode, PooledDecodeDsp, PooledDirect
-from edgec.lower.spec_transformer import Attention, AttentionDsp, Embedding, Norm
+from edgec.lower.spec_transformer import (
+    Attention,
+    AttentionDsp,
+    Embedding,
+    IsEqual,
+    NarrowSoftmax,
+    Norm,
+)
 from edgec.lower.spec_weighted import Conv2D, ConvTranspose, Depthwise, Gemm
 
 __all__ = [
@@ -35,24 +51,31 @@ __all__ = [
     "ArgMax",
     "Attention",
     "AttentionDsp",
+    "AttentionNeon",
     "AveragePool",
     "Concat",
     "Conv2D",
     "ConvTranspose",
     "DenseDsp",
+    "DenseNeon",
     "DenseQuads",
+    "DenseTriples",
     "Depthwise",
     "Embedding",
     "Gemm",
+    "IsEqual",
     "KernelSpec",
     "Loop",
     "Lut",
+    "LutNeon",
     "MatMul",
     "MaxPool",
     "Mul",
     "NarrowMul",
     "NarrowReduce",
+    "NarrowSoftmax",
     "Norm",
+    "NormNeon",
     "PRelu",
     "Pad",
     "PadAxis",
@@ -62,10 +85,12 @@ __all__ = [
     "PooledDirect",
     "Reduce",
     "Rescale",
+    "RescaleNeon",
     "ResizeLinear",
     "ResizeNearest",
     "Softmax",
     "StreamAdd",
+    "StreamAddNeon",
     "StridedCopy",
 ]
 
@@ -75,7 +100,9 @@ KernelSpec = (
     | Gemm
     | ConvTranspose
     | DenseDsp
+    | DenseNeon
     | DenseQuads
+    | DenseTriples
     | PooledConv
     | PooledDecode
     | PooledDecodeDsp
@@ -83,6 +110,7 @@ KernelSpec = (
     | Add
     | Mul
     | Lut
+    | LutNeon
     | PRelu
     | Softmax
     | MaxPool
@@ -95,12 +123,18 @@ KernelSpec = (
     | ResizeLinear
     | ArgMax
     | Rescale
+    | RescaleNeon
     | NarrowMul
     | NarrowReduce
     | MatMul
     | StreamAdd
+    | StreamAddNeon
     | Norm
+    | NormNeon
     | Attention
     | AttentionDsp
+    | AttentionNeon
     | Embedding
+    | NarrowSoftmax
+    | IsEqual
 )

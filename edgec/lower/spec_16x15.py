@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from edgec.dtypes import DType
@@ -19,12 +19,18 @@ class Rescale(Plain):
         count: elements.
         dtype: of x, INT8 or INT16.
         narrow: how an element is stored.
+        variable: the elements of a run are an argument.
+        channels: elements that have a shift of their own, again and again; 0: none has.
+        before: it is a left shift of x; else it is added to the last shift.
     """
 
     family: ClassVar[str] = "rescale"
     count: int
     dtype: DType
     narrow: Narrow
+    variable: bool = field(default=False, repr=False)
+    channels: int = field(default=0, repr=False)
+    before: bool = field(default=False, repr=False)
 
     @property
     def x_type(self) -> str:
@@ -43,11 +49,13 @@ class NarrowMul(Plain):
     Attributes:
         loops: strides of a and b; y is contiguous.
         narrow: how a product is stored.
+        variable: the turns of the outermost loop are an argument.
     """
 
     family: ClassVar[str] = "narrow_mul"
     loops: tuple[Loop, ...]
     narrow: Narrow
+    variable: bool = field(default=False, repr=False)
 
     def describe(self) -> str:
         """What the function computes, in words."""
@@ -63,6 +71,7 @@ class NarrowReduce(Plain):
         kept: loops over y, with strides of x.
         reduced: loops over what is summed up, with strides of x.
         narrow: how a sum is stored.
+        variable: the turns of the outermost loop over y are an argument.
     """
 
     family: ClassVar[str] = "narrow_reduce"
@@ -70,6 +79,7 @@ class NarrowReduce(Plain):
     kept: tuple[Loop, ...]
     reduced: tuple[Loop, ...]
     narrow: Narrow
+    variable: bool = field(default=False, repr=False)
 
     @property
     def x_type(self) -> str:
@@ -123,12 +133,30 @@ class MatMul:
 
 @dataclass(frozen=True, slots=True)
 class StreamAdd(Plain):
-    """Sum of two int16 tensors with broadcasting, saturated; y is written in raster order."""
+    """Sum of two tensors of a stream with broadcasting, saturated; y is written in raster order.
+
+    Attributes:
+        loops: strides of a and b; y is contiguous.
+        variable: the turns of the outermost loop are an argument.
+        dtype: of a, b and y, INT16 or INT8.
+    """
 
     family: ClassVar[str] = "stream_add"
     loops: tuple[Loop, ...]
+    variable: bool = field(default=False, repr=False)
+    dtype: DType = field(default=DType.INT16, repr=False)
+
+    @property
+    def c_type(self) -> str:
+        """C type of an element."""
+        return stored_type(self.dtype)
+
+    @property
+    def is_wide(self) -> bool:
+        """Elements are int16."""
+        return self.dtype is DType.INT16
 
     def describe(self) -> str:
         """What the function computes, in words."""
         count = math.prod(loop.size for loop in self.loops)
-        return f"Sum of two int16 tensors, {count} elements"
+        return f"Sum of two {self.dtype.value} tensors, {count} elements"

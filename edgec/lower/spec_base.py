@@ -21,6 +21,12 @@ class Loop:
     strides: tuple[int, ...]
 
 
+VARIABLE = "variable"
+"""Name of the field of a specification that serves shorter runs, too (`lower.variable`): the sizes
+of the longest are compiled in, those of a run are the function's last arguments.  It is not in
+`repr`, so that the digest of a program without a variable length does not know of it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Plain:
     """Base of kernels without scratch and without multiply-accumulates."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from edgec.ir.ops import ReduceKind
@@ -31,9 +31,14 @@ class _Elementwise(Plain):
 
 @dataclass(frozen=True, slots=True)
 class Add(_Elementwise):
-    """Sum or difference of two tensors."""
+    """Sum or difference of two tensors.
+
+    Attributes:
+        variable: the turns of the outermost loop are an argument.
+    """
 
     family: ClassVar[str] = "add"
+    variable: bool = field(default=False, repr=False)
 
     def describe(self) -> str:
         """What the function computes, in words."""
@@ -53,10 +58,15 @@ class Mul(_Elementwise):
 
 @dataclass(frozen=True, slots=True)
 class Lut(Plain):
-    """A function of one element, by table: x, y int8 [count], table int8 [256]."""
+    """A function of one element, by table: x, y int8 [count], table int8 [256].
+
+    Attributes:
+        variable: the elements of a run are an argument.
+    """
 
     family: ClassVar[str] = "lut"
     count: int
+    variable: bool = field(default=False, repr=False)
 
     def describe(self) -> str:
         """What the function computes, in words."""
@@ -165,13 +175,19 @@ class Reduce(Plain):
 
 @dataclass(frozen=True, slots=True)
 class ArgMax(Plain):
-    """x int8 [outer, depth, inner], y int32 [outer, inner]."""
+    """x int8 [outer, depth, inner], y int32 [outer, inner].
+
+    Attributes:
+        last: of several largest the last, else the first.
+        variable: `outer` of a run is an argument.
+    """
 
     family: ClassVar[str] = "arg_max"
     outer: int
     depth: int
     inner: int
     last: bool
+    variable: bool = field(default=False, repr=False)
 
     def describe(self) -> str:
         """What the function computes, in words."""

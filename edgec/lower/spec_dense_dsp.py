@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from edgec.lower.dense_weights import FILTERS, QUAD, padded_depth
@@ -28,6 +28,7 @@ class DenseDsp:
         shift: of the requantization.
         residual_shift: of the addition at the end; None: there is no addition.
         narrow: as in `Conv2D`.
+        variable: the rows of a run are an argument; only of matrix products.
     """
 
     family: ClassVar[str] = "dense_dsp"
@@ -36,6 +37,7 @@ class DenseDsp:
     shift: int
     residual_shift: int | None = None
     narrow: Narrow | None = None
+    variable: bool = field(default=False, repr=False)
 
     @property
     def depth(self) -> int:
@@ -77,9 +79,14 @@ class DenseDsp:
         return self.codes_at + (0 if self.residual_shift is None else codes)
 
     @property
+    def out_pixels(self) -> int:
+        """Pixels of y; of a matrix product its rows."""
+        return self.window.out_pixels
+
+    @property
     def out_elements(self) -> int:
         """Elements of y."""
-        return self.window.out_pixels * self.out_channels
+        return self.out_pixels * self.out_channels
 
     @property
     def macs(self) -> int:

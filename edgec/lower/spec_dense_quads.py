@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
+from edgec.fixedpoint import INT16_MAX, INT16_MIN
 from edgec.lower.dense_weights import QUAD
+from edgec.lower.spec_base import describe_image, describe_window
 from edgec.lower.spec_narrow import Narrow
+from edgec.lower.window import Window
 
 TOKENS = 4
 """Rows of x whose sums are computed together."""
 BLOCK_BYTES = 32
 """Eight words: those of four tokens for a quad, and their sums for two rows (`edgec/quads.h`)."""
 _MOST_UNROLLED = 16
+_MOST_IN_SMALL_CACHES = 4
+"""A loop that fits the 1 KB of instruction cache that chips with a Cortex-M4 have, with the code
+around it; larger ones wait for flash all the time."""
 _BATCH = 8
+_LEAST_SHIFT = 15
+_READ_AHEAD = 8
+"""Bytes behind the widened rows that may be read."""
 
 
-def unrolled(quads: int) -> int:
-    """How many quads one turn of a loop takes: the most of 1 to 16 that divides `quads`."""
-    return max(n for n in range(1, _MOST_UNROLLED + 1) if quads % n == 0)
+def unrolled(quads: int, *, roomy: bool) -> int:
+    """How many quads one turn of a loop takes: the most that divides `quads`.
+
+    Args:
+        quads: of all turns.
+        roomy: for a core with an instruction cache of several KB.
+    """
+    most = _MOST_UNROLLED if roomy else _MOST_IN_SMALL_CACHES
+    return max(n for n in range(1, most + 1) if quads % n == 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +41,16 @@ class DenseQuads:
     """Matrix product with constant weights, four rows by two filters at a time: `edgec/quads.h`.
 
     x int8 [rows, depth] without the code -128, depth a multiple of 4; weights as
-    `dense_weights.flipped_quads` gives them; y [rows, units].
+    `dense_weights.flipped_quads` gives them; y [rows, units].  A row may be the window of an output
+    pixel, gathered first; then x is an image, and zeros may follow to make up a multiple of 4.
 
     Attributes:
         rows, depth, units: shapes.
         narrow: how a sum is stored.
         dual_issue: the core issues a load together with a product.
+        roomy: see `unrolled`.
+        window: of a convolution that is not pointwise.
+        variable: the rows of a run are an argument.
     """
 
     family: ClassVar[str] = "dense_quads"
@@ -40,6 +59,14 @@ class DenseQuads:
     units: int
     narrow: Narrow
     dual_issue: bool = False
+    roomy: bool = False
+    window: Window | None = None
+    variable: bool = field(default=False, repr=False)
+
+    @property
+    def used_depth(self) -> int:
+        """Weights of one filter without the zeros behind them."""
+        return self.depth if self.window is None else self.window.taps * self.window.channels
 
     @property
     def quads(self) -> int:
@@ -49,7 +76,7 @@ class DenseQuads:
     @property
     def unrolled(self) -> int:
         """Words in one turn of the loop."""
-        return unrolled(self.quads)
+        return unrolled(self.quads, roomy=self.roomy)
 
     @property
     def pairs(self) -> int:
@@ -67,6 +94,27 @@ class DenseQuads:
         return self.rows % TOKENS
 
     @property
+    def fuses(self) -> bool:
+        """Outputs are stored from registers (`edgec/quads_out.h`)."""
+        n = self.narrow
+        if self.units % 2:
+            return False
+        if n.residual:
+            # What is added to fits int16 for such shifts, and saturation is all that comes after.
+            wide = (n.output.low, n.output.high) == (INT16_MIN, INT16_MAX)
+            return wide and n.output.shift >= _LEAST_SHIFT
+        return n.saturated_bits == 10 if n.table else n.saturated_bits in (8, 16)
+
+    @property
+    def out_kind(self) -> str:
+        """What becomes of a scaled sum: the end of a name in `edgec/quads_out.h`."""
+        if self.narrow.table:
+            return "TABLE"
+        if self.narrow.residual:
+            return "ADDED"
+        return "BYTE" if self.narrow.out_bytes == 1 else "WIDE"
+
+    @property
     def sums_at(self) -> int:
         """Place of the sums in scratch, in bytes, behind the widened rows."""
         return (1 + self.quads) * BLOCK_BYTES
@@ -74,13 +122,18 @@ class DenseQuads:
     @property
     def added_at(self) -> int:
         """Place of a block of the residual."""
-        return self.sums_at + self.batch * BLOCK_BYTES
+        return self.sums_at + (_READ_AHEAD if self.fuses else self.batch * BLOCK_BYTES)
+
+    @property
+    def patch_at(self) -> int:
+        """Place of a gathered window."""
+        added = TOKENS * self.units * self.narrow.out_bytes if self.narrow.residual else 0
+        return self.added_at + added
 
     @property
     def scratch_bytes(self) -> int:
-        """Four widened rows, sums, and the residual of four rows."""
-        added = TOKENS * self.units * self.narrow.out_bytes if self.narrow.residual else 0
-        return self.added_at + added
+        """Four widened rows, sums, the residual of four rows, and a window."""
+        return self.patch_at + (0 if self.window is None else self.depth)
 
     @property
     def residual_shift(self) -> None:
@@ -95,9 +148,14 @@ class DenseQuads:
     @property
     def macs(self) -> int:
         """Multiply-accumulates of one call."""
-        return self.out_elements * self.depth
+        return self.out_elements * self.used_depth
 
     def describe(self) -> str:
         """What the function computes, in words."""
+        if self.window is not None:
+            w = self.window
+            image = describe_image(w.height, w.width, w.channels)
+            y = describe_image(w.out_height, w.out_width, self.units)
+            return f"Convolution {image} to {y}, {describe_window(w)}, four pixels at a time"
         shapes = f"[{self.rows}, {self.depth}] by [{self.units}, {self.depth}]"
         return f"Matrix product {shapes}, four rows at a time"

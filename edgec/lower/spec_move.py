@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from edgec.ir.ops import PadMode
@@ -18,12 +18,14 @@ class StridedCopy(Plain):
         start_bytes: of the first run in x.
         loops: strides of x, in bytes.
         run_bytes: contiguous bytes copied at once.
+        variable: the turns of the outermost loop are an argument.
     """
 
     family: ClassVar[str] = "strided_copy"
     start_bytes: int
     loops: tuple[Loop, ...]
     run_bytes: int
+    variable: bool = field(default=False, repr=False)
 
     @property
     def out_bytes(self) -> int:
@@ -42,16 +44,28 @@ class Concat(Plain):
     Attributes:
         outer: times that one run of each part is copied.
         run_bytes: bytes of a run, by part.
+        variable: `outer` of a run of the model is an argument, or with
+        variable_part: the run of this part.
     """
 
     family: ClassVar[str] = "concat"
     outer: int
     run_bytes: tuple[int, ...]
+    variable: bool = field(default=False, repr=False)
+    variable_part: int | None = field(default=None, repr=False)
 
     @property
-    def parts(self) -> tuple[tuple[int, int], ...]:
-        """(number, run_bytes) of each part."""
-        return tuple(enumerate(self.run_bytes))
+    def times(self) -> int | str:
+        """Turns of the loop, in C."""
+        return "rows" if self.variable and self.variable_part is None else self.outer
+
+    @property
+    def parts(self) -> tuple[tuple[int, int | str], ...]:
+        """(number, run_bytes) of each part, in C."""
+        return tuple(
+            (part, "rows" if part == self.variable_part else run)
+            for part, run in enumerate(self.run_bytes)
+        )
 
     def describe(self) -> str:
         """What the function computes, in words."""

@@ -10,13 +10,14 @@ of rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from edgec.lower.dense_weights import FILTERS, QUAD
 from edgec.lower.pool_tables import ResponseKind, part_channels
 from edgec.lower.spec_base import describe_image, describe_window
 from edgec.lower.spec_dense_dsp import DenseDsp
+from edgec.lower.spec_narrow import Narrow
 from edgec.lower.window import Window
 
 _WORD_BYTES = 4
@@ -40,6 +41,7 @@ class _PooledDense:
         bits: width of activations; None: an argument of the kernel.
         shift: of the requantization.
         residual_shift: of the addition at the end; None: there is no addition.
+        narrow: the end in a transformer's arithmetic, which then replaces both.
     """
 
     window: Window
@@ -49,6 +51,7 @@ class _PooledDense:
     bits: int | None
     shift: int
     residual_shift: int | None
+    narrow: Narrow | None = field(default=None, kw_only=True)
 
     @property
     def runtime_bits(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from edgec.dtypes import DType
@@ -16,13 +16,15 @@ _WORD_BYTES = 4
 
 @dataclass(frozen=True, slots=True)
 class Norm(Plain):
-    """LayerNormalization or RMSNormalization: x int16 [rows, channels] in three passes a row.
+    """LayerNormalization or RMSNormalization: x [rows, channels] in three passes a row.
 
     Attributes:
         rows, channels: shape.
         centred: subtract the mean.
         square_shift, shift, low, high: of `ir.qops_transformer.QNorm`.
         dtype: of y, INT8 or INT16.
+        variable: the rows of a run are an argument.
+        shifted: x is int8 and has a left shift for each channel; else it is int16.
     """
 
     family: ClassVar[str] = "norm"
@@ -34,6 +36,13 @@ class Norm(Plain):
     low: int
     high: int
     dtype: DType
+    variable: bool = field(default=False, repr=False)
+    shifted: bool = field(default=False, repr=False)
+
+    @property
+    def scratch_bytes(self) -> int:
+        """A row as int16, if it is not."""
+        return 2 * self.channels if self.shifted else 0
 
     @property
     def y_type(self) -> str:
@@ -78,6 +87,10 @@ class Attention:
         exp_bits: bits of an exponential.
         mask_stride: entries of the mask (int32) between two batches; keys whose entry is 0 take no
             part.  None: there is no mask.
+        variable: the queries and keys of a run are arguments; batch is 1.
+        bias_steps: different numbers that are added to a head's logits; 0: none is.
+        bias_stride: places (int16, [queries, keys]) of these numbers between two batches.
+        narrowed: rows of large sums lose bits of their exponentials.
     """
 
     family: ClassVar[str] = "attention"
@@ -90,6 +103,10 @@ class Attention:
     v: Columns
     exp_bits: int
     mask_stride: int | None
+    variable: bool = field(default=False, repr=False)
+    bias_steps: int = field(default=0, repr=False)
+    bias_stride: int = field(default=0, repr=False)
+    narrowed: bool = field(default=False, repr=False)
 
     @property
     def scratch_bytes(self) -> int:
@@ -129,7 +146,7 @@ class AttentionDsp(Attention):
     @property
     def unrolled(self) -> int:
         """Words in one turn of the loop of logits."""
-        return unrolled(self.quads)
+        return unrolled(self.quads, roomy=self.dual_issue)
 
     @property
     def pairs(self) -> int:
@@ -169,12 +186,14 @@ class AttentionDsp(Attention):
 
 @dataclass(frozen=True, slots=True)
 class Embedding(Plain):
-    """Rows of a table by index: ids int32 [tokens], table [vocabulary, channels], y int16.
+    """Rows of a table by index: ids int32 [tokens], table [vocabulary, channels].
 
     Attributes:
         tokens, vocabulary, channels: shapes.
         dtype: of the table, INT8 or INT16.
         multiplier: of its entries.
+        variable: the tokens of a run are an argument.
+        y_dtype: of y, INT16 or INT8.
     """
 
     family: ClassVar[str] = "embedding"
@@ -183,6 +202,18 @@ class Embedding(Plain):
     channels: int
     dtype: DType
     multiplier: int
+    variable: bool = field(default=False, repr=False)
+    y_dtype: DType = field(default=DType.INT16, repr=False)
+
+    @property
+    def y_type(self) -> str:
+        """C type of an element of y."""
+        return stored_type(self.y_dtype)
+
+    @property
+    def is_copied(self) -> bool:
+        """Entries of the table are elements of y."""
+        return self.y_dtype is DType.INT8
 
     @property
     def table_type(self) -> str:
@@ -192,3 +223,44 @@ class Embedding(Plain):
     def describe(self) -> str:
         """What the function computes, in words."""
         return f"{self.tokens} rows of a table [{self.vocabulary}, {self.channels}]"
+
+
+@dataclass(frozen=True, slots=True)
+class NarrowSoftmax(Plain):
+    """Softmax over the last axis: x int8 [rows, depth].
+
+    Attributes:
+        rows, depth: shape.
+        distance_multiplier, distance_limit, exp_bits: of `ir.qops_transformer.QSoftmax16x15`.
+        variable: the rows of a run are an argument.
+    """
+
+    family: ClassVar[str] = "narrow_softmax"
+    rows: int
+    depth: int
+    distance_multiplier: int
+    distance_limit: int
+    exp_bits: int
+    variable: bool = field(default=False, repr=False)
+
+    def describe(self) -> str:
+        """What the function computes, in words."""
+        return f"Softmax of {self.rows} rows of {self.depth}"
+
+
+@dataclass(frozen=True, slots=True)
+class IsEqual(Plain):
+    """Which of `count` integers are `value`: int32, 1 or 0.
+
+    Attributes:
+        variable: the elements of a run are an argument.
+    """
+
+    family: ClassVar[str] = "is_equal"
+    count: int
+    value: int
+    variable: bool = field(default=False, repr=False)
+
+    def describe(self) -> str:
+        """What the function computes, in words."""
+        return f"Comparison of {self.count} integers with {self.value}"

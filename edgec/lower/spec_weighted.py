@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from edgec.lower.spec_base import describe_image, describe_window
@@ -164,6 +164,9 @@ class Gemm:
     """Matrix product with constant weights: fully connected layers and pointwise convolutions.
 
     x int8 [rows, depth], weights int8 [units, depth], y int8 [rows, units].
+
+    Attributes:
+        variable: the rows of a run are an argument.
     """
 
     family: ClassVar[str] = "gemm"
@@ -173,6 +176,7 @@ class Gemm:
     shift: int
     residual_shift: int | None = None
     narrow: Narrow | None = None
+    variable: bool = field(default=False, repr=False)
 
     @property
     def block(self) -> int:

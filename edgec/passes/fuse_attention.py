@@ -4,6 +4,7 @@ Rules:
 1. attention: `MatMul` of queries and keys, masks, `Softmax`, `MatMul` with the values becomes one
    `Attention`.  A mask is a summand of the logits, or a `Where` that replaces logits by a number
    below `HIDDEN`; one that depends on the key alone and comes from integers becomes its `keys`.
+   Constant summands and masks become one constant bias, unless they are the same for all keys.
 2. heads: queries, keys and values that are columns of some value (`token_columns`) are read there,
    without the transposes that cut heads out; factors on the way join the scale.  When none of them
    are, each head counts as a sequence of its own.
@@ -17,9 +18,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from edgec.dtypes import Array
 from edgec.ir import ops
 from edgec.ir.graph import Graph, GraphBuilder, Node, Value
-from edgec.passes.attention_masks import HIDDEN, KeyMask, added_mask, chosen_mask
+from edgec.passes.attention_masks import HIDDEN, LOWEST, KeyMask, added_mask, chosen_mask
 from edgec.passes.edit import sweep
 from edgec.passes.token_columns import Columns, Source, columns_of, source_of
 
@@ -33,8 +35,9 @@ class _Logits:
     Attributes:
         product: the `MatMul`.
         nodes: those between it and the `Softmax`.
-        bias: name of the summand, or "".
+        bias: name of the summand that is computed at run time, or "".
         lead: the leading axes of the logits where `bias` is added.
+        constants: constant summands, each with the leading axes of the logits where it is added.
         keys: the mask of keys.
     """
 
@@ -42,7 +45,16 @@ class _Logits:
     nodes: tuple[Node, ...] = ()
     bias: str = ""
     lead: Shape = ()
+    constants: tuple[tuple[Array, Shape], ...] = ()
     keys: KeyMask | None = None
+
+    def hidden_by(self, keys: KeyMask, lead: Shape) -> _Logits:
+        """The same with a mask of keys."""
+        return replace(self, keys=keys, constants=(*self.constants, (keys.bias, lead)))
+
+    def plus(self, array: Array, lead: Shape) -> _Logits:
+        """The same with a constant summand."""
+        return replace(self, constants=(*self.constants, (array, lead)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +79,7 @@ def _rewrite(graph: Graph, node: Node) -> Graph | None:
     if softmax is None:
         return None
     logits = _logits(graph, softmax.inputs[0], _Logits(node))
-    if logits is None:
+    if logits is None or (logits.bias and logits.constants):
         return None
     first: ops.MatMul = logits.product.attrs
     operands = (
@@ -136,24 +148,39 @@ def _logits(graph: Graph, name: str, found: _Logits) -> _Logits | None:
 
 def _unmasked(graph: Graph, node: Node, found: _Logits) -> Iterator[tuple[str, _Logits]]:
     """What the logits may be without the mask that `node` applies."""
-    shape = graph.shape(node.output)
+    *lead, _, keys = graph.shape(node.output)
     if isinstance(node.attrs, ops.Add):
         for index in (0, 1):
             rest, mask = node.inputs[index], node.inputs[1 - index]
-            keys = added_mask(graph, mask, shape[-1])
-            if keys is not None and found.keys is None:
-                yield rest, replace(found, keys=keys)
+            hidden = added_mask(graph, mask, keys) if found.keys is None else None
+            if hidden is not None:
+                yield rest, found.hidden_by(hidden, tuple(lead))
+            elif mask in graph.constants:
+                yield rest, found.plus(graph.constants[mask].real(), tuple(lead))
             elif found.bias == "":
-                yield rest, replace(found, bias=mask, lead=shape[:-2])
-    if isinstance(node.attrs, ops.Where) and found.keys is None:
-        condition, *choices = node.inputs
-        mask_of = chosen_mask(graph, condition, shape[-1])
-        for index in (0, 1):
-            low = graph.constants.get(choices[1 - index])
-            if mask_of is None or low is None or not (low.real() <= HIDDEN).all():
-                continue
-            shown = mask_of.shown if index == 0 else not mask_of.shown
-            yield choices[index], replace(found, keys=replace(mask_of, shown=shown))
+                yield rest, replace(found, bias=mask, lead=tuple(lead))
+    if isinstance(node.attrs, ops.Where):
+        yield from _chosen(graph, node, found)
+
+
+def _chosen(graph: Graph, node: Node, found: _Logits) -> Iterator[tuple[str, _Logits]]:
+    """What the logits may be without a `Where` that hides keys."""
+    condition, *choices = node.inputs
+    *lead, _, keys = graph.shape(node.output)
+    fixed = graph.constants.get(condition)
+    free = fixed is None and found.keys is None
+    mask = chosen_mask(graph, condition, keys) if free else None
+    for index in (0, 1):
+        low = graph.constants.get(choices[1 - index])
+        if low is None or not (low.real() <= HIDDEN).all():
+            continue
+        if fixed is not None:
+            seen = (fixed.real() != 0.0) == (index == 0)
+            yield choices[index], found.plus(np.where(seen, 0.0, LOWEST), tuple(lead))
+        elif mask is not None:
+            own = mask if index == 0 else mask.inverted
+            if own is not None:
+                yield choices[index], found.hidden_by(own, tuple(lead))
 
 
 def _operand(graph: Graph, name: str, swapped: bool, factors: bool) -> _Operand:
@@ -247,24 +274,39 @@ class _Fusion:
     def _bias(self, batch: int, heads: int) -> str:
         """The summand of the logits, broadcastable to [batch, heads, N, M]."""
         name, lead = self._logits.bias, self._logits.lead
-        shape = self._graph.shape(name) if name else ()
+        if name == "":
+            return self._constant_bias(batch, heads)
+        shape = self._graph.shape(name)
         own = (1,) * (len(lead) + 2 - len(shape)) + shape
-        if name == "" or math.prod(own[:-2]) == 1:
+        if math.prod(own[:-2]) == 1:
             wanted = (1, 1, *own[-2:])
         elif lead == (batch, heads):
             wanted = own
         else:
             wanted = (batch, heads, *own[-2:])
-        if name == "":
-            return name
         full = (*lead, *own[-2:]) if wanted[:2] == (batch, heads) else own
-        constant = self._graph.constants.get(name)
-        if constant is not None:
-            array = np.broadcast_to(constant.real(), full).reshape(wanted)
-            return self._builder.constant(name, array)
         if math.prod(shape) != math.prod(full):
             name = self._expanded(name, full)
         return self._moved(name, ops.Reshape(wanted))
+
+    def _constant_bias(self, batch: int, heads: int) -> str:
+        """The constant summands together; none where they are the same for all keys."""
+        *_, queries, keys = self._graph.shape(self._logits.product.output)
+        total = np.zeros((1, 1, 1, 1))
+        for array, lead in self._logits.constants:
+            part = np.broadcast_to(array, (*array.shape[:-2], queries, keys))
+            same = math.prod(part.shape[:-2]) == 1
+            if not same:
+                part = np.broadcast_to(part, (*lead, queries, keys))
+            total = total + part.reshape(*((1, 1) if same else (batch, heads)), queries, keys)
+        if (total == total[..., :1]).all():
+            return ""
+        for axis in (0, 1):
+            if (total == total.take([0], axis)).all():
+                total = total.take([0], axis)
+        return self._builder.constant(
+            f"{self._node.name}/bias", np.maximum(total, LOWEST).astype(np.float32)
+        )
 
     def _expanded(self, source: str, shape: Shape) -> str:
         name = self._builder.fresh(f"{source}/full")

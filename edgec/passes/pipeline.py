@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from edgec.ir.verify import Stage
 from edgec.passes.absorb_qdq import absorb_qdq
+from edgec.passes.average_by_convolution import average_by_convolution
 from edgec.passes.base import Pass
 from edgec.passes.fold_batch_norm import fold_batch_norm
 from edgec.passes.fuse_attention import fuse_attention
@@ -51,6 +52,7 @@ REAL_PASSES = (
 TRANSFORMER_PASSES = (
     Pass("pool_by_attention", Stage.REAL, Stage.REAL, pool_by_attention),
     Pass("sink_addition", Stage.REAL, Stage.REAL, sink_addition),
+    Pass("average_by_convolution", Stage.REAL, Stage.REAL, average_by_convolution),
 )
 """After `REAL_PASSES`, for what `quant.transformer` quantizes."""
 

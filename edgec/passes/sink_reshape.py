@@ -18,7 +18,7 @@ from edgec.passes.edit import sweep
 
 _ON_ROWS = (
     *(ops.Gemm, ops.Unary, ops.Clip, ops.Softmax),
-    *(ops.LayerNormalization, ops.RMSNormalization),
+    *(ops.LayerNormalization, ops.RMSNormalization, ops.BatchNormalization),
 )
 
 

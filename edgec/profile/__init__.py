@@ -3,11 +3,19 @@
 Owns what `edgec profile` and `edgec compare` find out and show: `run` traces the firmware and adds
 up, `pricing` puts the core model's prices on the trace, `measured` reads what a board measured,
 `floor` says what the core could do at best, `text` and `html` show it, `compare` puts builds side
-by side.  Layer 7: imports `sim`, `timing`, `report`, `session` and `codegen.env` (the HTML page is
-a Jinja template); the driver uses it for budgets.
+by side.  For boards with Linux, of which there is no cycle model, `instructions` counts what is
+executed and `instructions_text` shows it.  Layer 7: imports `sim`, `timing`, `report`, `session`
+and `codegen.env` (the HTML page is a Jinja template); the driver uses it for budgets.
 """
 
+from edgec.profile.instructions import InstructionProfile, count_instructions
 from edgec.profile.run import profile
 from edgec.profile.types import LayerProfile, Profile
 
-__all__ = ["LayerProfile", "Profile", "profile"]
+__all__ = [
+    "InstructionProfile",
+    "LayerProfile",
+    "Profile",
+    "count_instructions",
+    "profile",
+]

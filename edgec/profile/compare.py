@@ -10,6 +10,7 @@ from typing import Any
 
 from edgec.errors import ConfigError
 from edgec.evaluation import last_evaluation
+from edgec.profile.instructions import count_instructions
 from edgec.profile.run import profile
 from edgec.report import Report
 from edgec.session import firmware_program
@@ -23,6 +24,7 @@ class BuildFigures:
     Attributes:
         folder: as given.
         cycles, time_ms: of one inference, as `edgec profile` estimates them.
+        instructions: that one inference executes.
         accuracy: of the last `edgec evaluate` on this folder.
         accuracy_samples: how many samples that was; 0 without an accuracy.
         notes: why something is not known.
@@ -37,6 +39,7 @@ class BuildFigures:
     cycles: int | None
     ideal_cycles: int | None
     time_ms: float | None
+    instructions: int | None
     accuracy: float | None
     accuracy_samples: int
     notes: tuple[str, ...]
@@ -62,10 +65,15 @@ def _figures(folder: Path, memory: MemoryMode | str) -> BuildFigures:
     report = Report.read(folder)
     notes = []
     found = None
-    if _has_firmware(folder, report):
-        found = profile(folder, memory=memory)
+    instructions = None
+    if not _has_firmware(folder, report):
+        notes.append("no cycles: it holds no firmware for a board")
+    elif report.board.linux is not None:
+        instructions = count_instructions(folder).total.instructions
+        notes.append(f"no cycles: there is no model of the {report.board.core.value}")
     else:
-        notes.append("no cycles: it holds no firmware for a microcontroller")
+        found = profile(folder, memory=memory)
+        instructions = found.total.instructions
     evaluation = last_evaluation(folder, report)
     if evaluation is None:
         notes.append("accuracy is not known: run edgec evaluate on it")
@@ -79,6 +87,7 @@ def _figures(folder: Path, memory: MemoryMode | str) -> BuildFigures:
         cycles=found.total_cycles if found else None,
         ideal_cycles=found.ideal_cycles if found else None,
         time_ms=found.time_ms if found else None,
+        instructions=instructions,
         accuracy=evaluation.accuracy if evaluation else None,
         accuracy_samples=evaluation.n if evaluation else 0,
         notes=tuple(notes),

@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 
 from edgec.dtypes import Array
+from edgec.errors import ConfigError
 from edgec.report import TensorReport
-from edgec.samples import InputSpec, load_samples
-from edgec.session import encode
+from edgec.samples import load_samples
+from edgec.session import encode, input_specs, length_of
 
 _SEED = 20240522
 
@@ -21,37 +22,59 @@ class ProfileInput:
     """One inference's inputs.
 
     Attributes:
-        arrays: int8, one per model input, as the library takes them.
+        arrays: int8 (int32 of token ids and masks), one per model input, as the library takes them.
         words: what they are.
+        length: of the run; None where every run has the same.
     """
 
     arrays: tuple[Array, ...]
     words: str
+    length: int | None = None
 
 
 def profile_input(
-    tensors: Sequence[TensorReport], samples: Path | Mapping[str, Array] | None
+    tensors: Sequence[TensorReport],
+    samples: Path | Mapping[str, Array] | None,
+    length: int | None = None,
 ) -> ProfileInput:
     """The first of the samples, or pseudo-random codes without any.
 
     Args:
         tensors: the model's inputs.
         samples: .npz file, or [N, ...] by input name.
+        length: of the run, for a model of variable length; None: that of the samples, or without
+            any the longest.
 
     Raises:
-        ConfigError: samples that do not fit the model.
+        ConfigError: samples that do not fit the model, or have another length.
     """
     if samples is None:
-        return ProfileInput(_noise(tensors), "pseudo-random input, always the same")
+        less = {t.shape[t.length_axis] - (length or 0) for t in tensors if t.length_axis}
+        missing = less.pop() if less and length is not None else 0
+        words = "pseudo-random input, always the same" + _tokens(length)
+        return ProfileInput(_noise(tensors, missing), words, length)
     words = "first sample of the given inputs"
     if isinstance(samples, Path):
         words = f"first sample of {samples.name}"
-        samples = load_samples(samples, [InputSpec(t.name, t.shape) for t in tensors])
-    return ProfileInput(tuple(encode(samples[t.name][:1], t)[0] for t in tensors), words)
+        samples = load_samples(samples, input_specs(tensors))
+    found = length_of(tensors, samples)
+    if length not in (None, found):
+        raise ConfigError(f"the samples have the length {found}, not {length}", where="--length")
+    arrays = tuple(encode(samples[t.name][:1], t)[0] for t in tensors)
+    return ProfileInput(arrays, words + _tokens(found), found)
 
 
-def _noise(tensors: Sequence[TensorReport]) -> tuple[Array, ...]:
+def _tokens(length: int | None) -> str:
+    return "" if length is None else f", {length} tokens"
+
+
+def _noise(tensors: Sequence[TensorReport], less: int) -> tuple[Array, ...]:
     generator = np.random.default_rng(_SEED)
-    return tuple(
-        generator.integers(-128, 128, tensor.library_shape).astype(np.int8) for tensor in tensors
-    )
+    found = []
+    for tensor in tensors:
+        shape = tensor.library_shape_less(less)
+        if tensor.library_dtype == "int32":  # token ids, and masks that hide nothing
+            found.append(generator.integers(1, 128, shape).astype(np.int32))
+        else:
+            found.append(generator.integers(-128, 128, shape).astype(np.int8))
+    return tuple(found)

@@ -37,19 +37,25 @@ class Measurement:
     runs: int
 
 
-def measurement_of(source: Path, report: Report, samples: Path | None) -> Measurement:
+def measurement_of(
+    source: Path, report: Report, samples: Path | None, length: int | None = None
+) -> Measurement:
     """What a board measured, read from a log or asked of the board itself.
 
     Args:
         source: a terminal's log, or the serial port of a board.
         report: of the build that runs there.
         samples: .npz whose first sample the board runs; None: noise, as for the estimate.
+        length: tokens of the run; None: those of `samples`, or the longest run.
 
     Raises:
         ConfigError, SimulationError: see `read_measurement` and `measure_on_board`.
     """
+    given = profile_input(report.inputs, samples, length)
+    if given.length is not None:
+        report = report.at_length(given.length)
     if is_port(source):
-        return measure_on_board(str(source), report, profile_input(report.inputs, samples).arrays)
+        return measure_on_board(str(source), report, given.arrays, given.length)
     return read_measurement(source, report.layers, report.digest)
 
 
@@ -92,13 +98,16 @@ def is_port(path: Path) -> bool:
     return path.is_char_device() or _WINDOWS_PORT.fullmatch(str(path)) is not None
 
 
-def measure_on_board(port: str, report: Report, inputs: Sequence[Array]) -> Measurement:
+def measure_on_board(
+    port: str, report: Report, inputs: Sequence[Array], length: int | None = None
+) -> Measurement:
     """Run `bench` on the board that is plugged in.
 
     Args:
         port: its serial port.
         report: of the build that was flashed.
         inputs: int8, one array per model input.
+        length: tokens of the run, which the inputs have; None: the longest.
 
     Raises:
         ConfigError: the board runs another model.
@@ -111,6 +120,8 @@ def measure_on_board(port: str, report: Report, inputs: Sequence[Array]) -> Meas
     with open_serial(port, console.baud) as stream:
         client = FirmwareClient(stream)
         _check_same(client.info().digest, report.digest, port)
+        if length is not None:
+            client.set_length(length)
         for _ in range(_BOARD_RUNS):
             steps = client.bench(inputs).steps
             runs.append([step.cycles or 0 for step in steps])

@@ -34,6 +34,7 @@ def profile(
     input: Path | str | Mapping[str, Array] | None = None,
     memory: MemoryMode | str = MemoryMode.FLASH,
     bits: int | None = None,
+    length: int | None = None,
 ) -> Profile:
     """Profile one inference of a build folder's firmware.
 
@@ -43,10 +44,12 @@ def profile(
             pseudo-random input that is always the same.
         memory: "flash": as the board runs it; "sram": code and weights in RAM; "ideal": no waiting.
         bits: width of activations, of a build with --runtime-bits; None: as compiled.
+        length: tokens of the run, of a build with --max-length; None: those of `input`, or the
+            longest run.
 
     Raises:
-        ConfigError: no firmware in the folder, an unknown memory, samples that do not fit, or
-            widths that are fixed.
+        ConfigError: no firmware in the folder, an unknown memory, samples that do not fit, a length
+            that no run has, or widths that are fixed.
         SimulationError: the firmware could not be run.
     """
     folder = Path(folder)
@@ -54,23 +57,30 @@ def profile(
     report = Report.read(folder)
     board = report.board
     check_width(report, bits, folder)
-    if board.is_host:
+    if board.is_hosted:
+        what = "the host" if board.is_host else f"{board.name}, a board with Linux"
         raise ConfigError(
-            "was built for the host, which has no cycle model",
+            f"was built for {what}, which has no cycle model",
             where=str(folder),
             hint="compile it for a microcontroller: edgec boards",
         )
     elf = firmware_program(folder, board)
-    given = profile_input(report.inputs, Path(input) if isinstance(input, str) else input)
+    if length is not None:
+        report.at_length(length)
+    given = profile_input(report.inputs, Path(input) if isinstance(input, str) else input, length)
     model = core_model(board.core, board.fpu, board.dsp)
     pricer = Pricer(load_image(elf, board), model)
-    run = trace_inference(elf, board, given.arrays, mode, bits=bits, pace=pricer.pace)
+    run = trace_inference(
+        elf, board, given.arrays, mode, bits=bits, length=given.length, pace=pricer.pace
+    )
     if run.info.digest != report.digest[: len(run.info.digest)]:
         raise ConfigError(
             "report and firmware are of different models",
             where=str(folder),
             hint="compile it again",
         )
+    if given.length is not None:
+        report = report.at_length(given.length)
     return _summary(report, run.trace, pricer, model, mode, given.words)
 
 

@@ -149,6 +149,7 @@ def print_comparison(figures: Sequence[BuildFigures], out: Console) -> None:
         ("RAM bytes", *_with_change([each.ram_bytes for each in figures])),
         ("  arena bytes", *_with_change([each.arena_bytes for each in figures])),
         ("cycles", *_with_change([each.cycles for each in figures])),
+        ("instructions", *_with_change([each.instructions for each in figures])),
         ("time ms", *_with_change([each.time_ms for each in figures], digits=3)),
         ("accuracy", *(_accuracy(each) for each in figures)),
     ]

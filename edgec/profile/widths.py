@@ -139,8 +139,8 @@ def _why_flat(points: Sequence[WidthPoint]) -> str:
 
 
 def _why_no_cycles(folder: Path, report: Report) -> str:
-    if report.board.is_host:
-        return "no cycles: the host has no cycle model"
+    if report.board.is_hosted:
+        return f"no cycles: there is no cycle model for {report.board.title}"
     try:
         firmware_program(folder, report.board)
     except ConfigError as error:

@@ -31,12 +31,13 @@ def refuse_in_transformer(graph: Graph, supported: tuple[type, ...]) -> None:
 
     Args:
         graph: REAL stage.
-        supported: operators that have one, attention with a bias on its logits apart.
+        supported: operators that have one, as far as `_obstacle` has nothing against a node.
 
     Raises:
         UnsupportedModelError: all the nodes that have none.
     """
-    _refuse(graph, [n for n in graph.nodes if not isinstance(n.attrs, supported) or _is_logic(n)])
+    refused = [n for n in graph.nodes if not isinstance(n.attrs, supported) or _obstacle(graph, n)]
+    _refuse(graph, refused)
 
 
 def _refuse(graph: Graph, nodes: list[Node]) -> None:
@@ -49,22 +50,43 @@ def _is_real_only(graph: Graph, node: Node) -> bool:
     numbers = [graph.values[name] for name in node.inputs if name in graph.inputs]
     if any(value.dtype is DType.INT32 for value in numbers):
         return True
-    return isinstance(node.attrs, _TRANSFORMERS_ONLY) or _is_logic(node)
+    return isinstance(node.attrs, _TRANSFORMERS_ONLY) or _compares(node)
 
 
-def _is_logic(node: Node) -> bool:
-    """A mask that is computed, or added to logits."""
+def _compares(node: Node) -> bool:
+    return getattr(node.attrs, "kind", None) is ops.UnaryKind.NOT
+
+
+def _obstacle(graph: Graph, node: Node) -> tuple[str, str] | None:
+    """Why a node of an operator with an integer form has none, and what to do; else None."""
     if isinstance(node.attrs, ops.Attention):
-        return len(node.inputs) > 3 and node.inputs[3] != ""
-    return bool(node.attrs == ops.Unary(ops.UnaryKind.NOT))
+        bias = node.inputs[3] if len(node.inputs) > 3 else ""
+        if bias and not graph.is_constant(bias):
+            return (
+                "a bias on the logits, or a mask of pairs, is computed at run time",
+                "use a constant bias, and a mask with one number a key",
+            )
+    if isinstance(node.attrs, ops.Softmax):
+        readers = graph.consumers[node.output]
+        if any(isinstance(reader.attrs, ops.MatMul) for reader in readers):
+            return (
+                "it belongs to an attention of a form that is not known",
+                "write the attention as torch.nn.functional.scaled_dot_product_attention",
+            )
+    if _compares(node) and graph.values[node.inputs[0]].dtype is not DType.INT32:
+        return "it compares real numbers", "compare token ids or masks"
+    return None
 
 
 def _problem(graph: Graph, node: Node) -> UnsupportedNode:
-    biased = isinstance(node.attrs, ops.Attention)
+    reason, remedy = _obstacle(graph, node) or (
+        "it has no integer form",
+        "leave it out of the network, or use a later edgec",
+    )
     return UnsupportedNode(
         name=shown(node.sources[-1] if node.sources else node.name),
         op=node.op,
         shape="x".join(map(str, graph.shape(node.output))),
-        reason="a bias on the logits has no integer form" if biased else "it has no integer form",
-        remedy="leave it out of the network, or use a later edgec",
+        reason=reason,
+        remedy=remedy,
     )

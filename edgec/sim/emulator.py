@@ -13,8 +13,9 @@ from edgec.dtypes import Array
 from edgec.errors import ConfigError, InternalError, SimulationError
 from edgec.sim.emulator_image import FirmwareImage, load_image
 from edgec.sim.link import ByteStream
+from edgec.sim.linux_program import load_program
 from edgec.sim.protocol import FirmwareClient, FirmwareInfo, FirmwareRun
-from edgec.sim.qemu import open_qemu
+from edgec.sim.qemu import open_qemu, open_qemu_user
 from edgec.toolchain.stream import open_stream
 
 
@@ -43,7 +44,7 @@ class EmulatedFirmware:
             ConfigError: the emulator is not installed.
             SimulationError: the firmware is missing, does not fit the board, or does not answer.
         """
-        image = None if self._board.is_host else load_image(self._elf, self._board)
+        image = None if self._board.is_hosted else load_image(self._elf, self._board)
         with contextlib.ExitStack() as resources:
             stream = resources.enter_context(_open(self._elf, image, self._board))
             self._client = FirmwareClient(
@@ -94,15 +95,19 @@ class EmulatedFirmware:
 
 @contextlib.contextmanager
 def _open(elf: Path, image: FirmwareImage | None, board: Board) -> Iterator[ByteStream]:
-    if image is None:
+    if board.is_host:
         if not elf.is_file():
             raise SimulationError("there is no such program", where=str(elf))
         with open_stream([elf.absolute()]) as stream:
             yield stream
+    elif board.emulator.kind == "qemu-user":
+        load_program(elf, board)
+        with open_qemu_user(elf, board) as stream:
+            yield stream
     elif board.emulator.kind == "qemu":
         with open_qemu(elf, board) as stream:
             yield stream
-    elif board.emulator.kind == "unicorn":
+    elif board.emulator.kind == "unicorn" and image is not None:
         yield _open_unicorn(image, board)
     else:
         raise SimulationError("no emulator can run this board's firmware", where=board.name)

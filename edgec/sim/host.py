@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import os
+import platform
 import re
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from edgec.board import Board
 from edgec.dtypes import Array, DType
 from edgec.errors import SimulationError
 from edgec.resources import data_dir
@@ -29,6 +31,14 @@ _CANARY_BYTES = 64
 _ALIGNMENT = 64
 _CHUNKS_PER_WORKER = 8
 _MAX_CHUNK = 256
+
+
+def runs_natively(board: Board) -> bool:
+    """Whether this computer can run what is generated for a board: NEON kernels have no other form.
+
+    All else is C for any processor.
+    """
+    return not board.core.has_neon or platform.machine() in ("aarch64", "arm64")
 
 
 class HostModel:
@@ -72,8 +82,10 @@ class HostModel:
         self.digest: str = self._model.digest.decode("ascii")
         self.arena_bytes: int = self._model.arena_bytes
         self.num_steps: int = self._model.num_steps
-        self.inputs = _tensors(self._model.inputs, self._model.num_inputs)
-        self.outputs = _tensors(self._model.outputs, self._model.num_outputs)
+        self._length = 0
+        self.max_length: int = self._model.max_length
+        self.inputs = self._tensors(self._model.inputs, self._model.num_inputs)
+        self.outputs = self._tensors(self._model.outputs, self._model.num_outputs)
 
     def run(self, inputs: Sequence[Array], progress: Progress | None = None) -> list[Array]:
         """Run a batch, on all processors.
@@ -121,6 +133,20 @@ class HostModel:
             raise SimulationError("the widths of this model are fixed", where=self.name)
         return int(self._model.set_activation_bits(bits))
 
+    def set_length(self, length: int) -> None:
+        """Let the next runs have `length` tokens; `inputs` and `outputs` then are as long.
+
+        Raises:
+            SimulationError: the model has no such length.
+        """
+        if not 1 <= length <= self.max_length:
+            most = self.max_length
+            known = f"1 to {most}" if most else "fixed"
+            raise SimulationError(f"the length {length} is none; it is {known}", where=self.name)
+        self._length = length
+        self.inputs = self._tensors(self._model.inputs, self._model.num_inputs)
+        self.outputs = self._tensors(self._model.outputs, self._model.num_outputs)
+
     def trace(self, inputs: Sequence[Array]) -> list[bytes]:
         """Run one sample and keep every step's output tensor.
 
@@ -147,6 +173,14 @@ class HostModel:
                 f"{len(steps)} steps ran, {self.num_steps} expected", where=self.name
             )
         return steps
+
+    def _tensors(self, array: ctypes.Array[NativeTensor], count: int) -> tuple[PortTensor, ...]:
+        """What C says about inputs or outputs, for a run of the length in force."""
+        less = self.max_length - self._length if self._length else 0
+        return tuple(
+            PortTensor(t.bytes - less * t.row_bytes, _DTYPES[t.dtype], t.zero_point)
+            for t in array[:count]
+        )
 
     def _collect(self, jobs: set[Future[int]], count: int, progress: Progress | None) -> None:
         done = 0
@@ -191,6 +225,7 @@ class HostModel:
             _pointers(outputs),
             first,
             count,
+            self._length,
             hook or StepHook(),
         )
         if status != 0:
@@ -257,13 +292,6 @@ def _build(
     if not output.is_file():
         compile_shared(sources, includes, output, flags, compiler)
     return output
-
-
-def _tensors(array: ctypes.Array[NativeTensor], count: int) -> tuple[PortTensor, ...]:
-    return tuple(
-        PortTensor(tensor.bytes, _DTYPES[tensor.dtype], tensor.zero_point)
-        for tensor in array[:count]
-    )
 
 
 def _pointers(arrays: Sequence[Array]) -> ctypes.Array[ctypes.c_void_p]:

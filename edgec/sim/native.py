@@ -5,7 +5,10 @@ from __future__ import annotations
 import ctypes
 from typing import ClassVar
 
-STATUS_NAMES = ("EDGEC_OK", "EDGEC_ERROR_NULL", "EDGEC_ERROR_ARENA", "EDGEC_ERROR_NOT_READY")
+STATUS_NAMES = (
+    *("EDGEC_OK", "EDGEC_ERROR_NULL", "EDGEC_ERROR_ARENA", "EDGEC_ERROR_NOT_READY"),
+    "EDGEC_ERROR_LENGTH",
+)
 """`edgec_status_t` by value."""
 
 StepHook = ctypes.CFUNCTYPE(
@@ -21,11 +24,13 @@ class NativeTensor(ctypes.Structure):
     bytes: int
     dtype: int
     zero_point: int
+    row_bytes: int
     _fields_: ClassVar = [
         ("offset", ctypes.c_uint32),
         ("bytes", ctypes.c_uint32),
         ("dtype", ctypes.c_int),
         ("zero_point", ctypes.c_int32),
+        ("row_bytes", ctypes.c_uint32),
     ]
 
 
@@ -41,6 +46,7 @@ class NativeModel(ctypes.Structure):
     inputs: ctypes.Array[NativeTensor]
     outputs: ctypes.Array[NativeTensor]
     set_activation_bits: ctypes._CFunctionType
+    max_length: int
     _fields_: ClassVar = [
         ("name", ctypes.c_char_p),
         ("digest", ctypes.c_char_p),
@@ -53,6 +59,8 @@ class NativeModel(ctypes.Structure):
         ("init", ctypes.c_void_p),
         ("run", ctypes.c_void_p),
         ("set_activation_bits", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int32)),
+        ("run_length", ctypes.c_void_p),
+        ("max_length", ctypes.c_uint32),
     ]
 
 
@@ -63,6 +71,23 @@ BATCH_RUN_ARGUMENTS = (
     ctypes.POINTER(ctypes.c_void_p),
     ctypes.c_uint32,
     ctypes.c_uint32,
+    ctypes.c_uint32,
     StepHook,
 )
 """Argument types of `edgec_batch_run`."""
+
+
+def layout(structure: type[ctypes.Structure], pointer_bytes: int) -> dict[str, int]:
+    """Offsets of the members of a structure of 32-bit words and pointers, on another core.
+
+    Args:
+        structure: as ctypes describes it for this computer.
+        pointer_bytes: size and alignment of a pointer there.
+    """
+    offsets = {}
+    end = 0
+    for name, kind, *_ in structure._fields_:
+        size = 4 if kind in (ctypes.c_uint32, ctypes.c_int32) else pointer_bytes
+        offsets[name] = -(-end // size) * size
+        end = offsets[name] + size
+    return offsets

@@ -35,7 +35,8 @@ class FirmwareInfo:
         arena_bytes: working memory of the model.
         steps: number of steps of a run.
         runtime_bits: the width of its activations can be lowered.
-        inputs, outputs: its tensors.
+        max_length: its longest run; 0 where all runs have one length.
+        inputs, outputs: its tensors, as long as `FirmwareClient.set_length` has made them.
     """
 
     edgec: str
@@ -49,6 +50,7 @@ class FirmwareInfo:
     arena_bytes: int
     steps: int
     runtime_bits: bool
+    max_length: int
     inputs: tuple[PortTensor, ...]
     outputs: tuple[PortTensor, ...]
 
@@ -142,6 +144,16 @@ class FirmwareClient:
             SimulationError: no answer.
         """
         return _number(_fields(self._link.request(f"bits {max(bits, 0):d}")), "bits")
+
+    def set_length(self, length: int) -> None:
+        """Let the next runs have `length` tokens; inputs and outputs then are as long.
+
+        Raises:
+            RequestError: the model has no such length.
+            SimulationError: no answer.
+        """
+        self._link.request(f"length {max(length, 0):d}")
+        self._info = None
 
     def run(self, inputs: Sequence[Array]) -> FirmwareRun:
         """Run the model once on int8 inputs, in the model's order; any shape of the right size.
@@ -244,6 +256,7 @@ def _parse_info(lines: Sequence[str]) -> FirmwareInfo:
             arena_bytes=_number(fields, "arena"),
             steps=_number(fields, "steps"),
             runtime_bits=fields.get("runtime_bits") == "1",
+            max_length=_number(fields, "max_length") if "max_length" in fields else 0,
             inputs=tuple(_parse_tensor(line) for line in lines if line.startswith("input=")),
             outputs=tuple(_parse_tensor(line) for line in lines if line.startswith("output=")),
         )

@@ -1,4 +1,4 @@
-"""QEMU's machines as a byte stream to the emulated board's console."""
+"""QEMU as a byte stream to the console of an emulated board, or of a Linux program."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from edgec.toolchain import process
 from edgec.toolchain.stream import StreamingProcess, open_stream
 
 _PROGRAM = "qemu-system-arm"
+_USER_64, _USER_32 = "qemu-aarch64", "qemu-arm"
 
 
 @contextlib.contextmanager
@@ -21,14 +22,8 @@ def open_qemu(elf: Path, board: Board) -> Iterator[StreamingProcess]:
     Raises:
         ConfigError: QEMU is not installed.
     """
-    program = process.which(_PROGRAM)
-    if program is None:
-        raise ConfigError(
-            f"emulating {board.name} needs {_PROGRAM}, which is not on PATH",
-            hint="apt-get install qemu-system-arm",
-        )
     argv: list[str | Path] = [
-        program,
+        _installed(_PROGRAM, "qemu-system-arm", board),
         "-M",
         board.emulator.machine,
         "-kernel",
@@ -37,3 +32,25 @@ def open_qemu(elf: Path, board: Board) -> Iterator[StreamingProcess]:
     ]
     with open_stream(argv) as stream:
         yield stream
+
+
+@contextlib.contextmanager
+def open_qemu_user(elf: Path, board: Board) -> Iterator[StreamingProcess]:
+    """Run a Linux program, known to be for the board, on QEMU's model of the board's core.
+
+    Raises:
+        ConfigError: QEMU is not installed.
+    """
+    program = _installed(_USER_64 if board.core.is_aarch64 else _USER_32, "qemu-user", board)
+    with open_stream([program, "-cpu", board.emulator.cpu, elf.absolute()]) as stream:
+        yield stream
+
+
+def _installed(program: str, package: str, board: Board) -> Path:
+    path = process.which(program)
+    if path is None:
+        raise ConfigError(
+            f"emulating {board.name} needs {program}, which is not on PATH",
+            hint=f"apt-get install {package}",
+        )
+    return path

@@ -39,6 +39,7 @@ def trace_inference(
     memory: MemoryMode = MemoryMode.FLASH,
     *,
     bits: int | None = None,
+    length: int | None = None,
     pace: BlockPace = count_instructions,
     native: bool | None = None,
     limit_s: float = 600.0,
@@ -55,6 +56,7 @@ def trace_inference(
         inputs: int8, one array per model input, in the model's order.
         memory: FLASH simulates wait states and caches; the others have no stalls.
         bits: width of activations to set before the run; None: as compiled.
+        length: tokens of the run, which the inputs have; None: the longest.
         pace: cycles of a block without waiting, for how far a prefetch gets meanwhile.
         native: count in compiled C; None: if a compiler for this computer is installed.
         limit_s: longest run.
@@ -81,6 +83,8 @@ def trace_inference(
     info = client.info()
     if bits is not None:
         client.set_activation_bits(bits)
+    if length is not None:
+        client.set_length(length)
     machine.watch(tracer)  # not earlier: the start-up code clears the arena
     run = client.bench(inputs)
     trace = _trace(plan, tracer, run.stack_bytes, info)

@@ -16,7 +16,7 @@ import unicorn as _untyped_unicorn
 from edgec.errors import BuildError, SimulationError
 from edgec.resources import data_dir
 from edgec.sim.trace_plan import TracePlan
-from edgec.sim.trace_python import REGISTERS, PythonTracer
+from edgec.sim.trace_python import PythonTracer, registers_of
 from edgec.sim.trace_records import Tracer, TraceRecords, Watchdog
 from edgec.timing.memory import ram_base
 from edgec.timing.types import CacheShape, FlashTiming
@@ -158,7 +158,7 @@ class NativeTracer:
             emu_stop=_address(_library.uc_emu_stop),
             describe=self._callbacks[0],
             go_on=self._callbacks[1],
-            registers=(ctypes.c_int32 * 16)(*REGISTERS),
+            registers=(ctypes.c_int32 * 16)(*registers_of(plan)),
             run_entry=plan.run_entry,
             hook_entry=plan.hook_entry,
             flash=native_timing(plan.timing),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
@@ -17,6 +18,8 @@ from edgec.timing.types import FlashTiming
 
 _RUN_POINTER_OFFSET = 36
 """Of `edgec_model_t.run`: name, digest, arena_bytes, three counts, inputs, outputs, init before."""
+_RUN_LENGTH_POINTER_OFFSET = 44
+"""Of `edgec_model_t.run_length`, behind `run` and `set_activation_bits`."""
 
 _HOOK = "bench_step"
 """The step hook that the protocol's `bench` sets; see firmware/app/protocol.c."""
@@ -38,6 +41,17 @@ class Divide:
     signed: bool
 
 
+class Code(Protocol):
+    """What holds the instructions of a program."""
+
+    def read(self, address: int, size_bytes: int) -> bytes:
+        """Contents of memory when start-up is done.
+
+        Raises:
+            SimulationError: the file holds no bytes for this range.
+        """
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class TracePlan:
     """What to watch in a run, and how to price it.
@@ -50,15 +64,17 @@ class TracePlan:
         divides: every instruction that could be a divide; data that look like one never run.
         timing: flash to simulate; nothing is simulated without wait states.
         pace: see `edgec.timing.memory`.
+        is_aarch64: the core runs A64 code, which returns to X30 instead of R14.
     """
 
-    image: FirmwareImage
+    image: Code
     run_entry: int
     hook_entry: int
     arena: tuple[int, int]
     divides: tuple[Divide, ...]
     timing: FlashTiming
     pace: BlockPace
+    is_aarch64: bool = False
 
     def shares(self, address: int, size_bytes: int) -> LineShares:
         """What one execution of a block fetches.
@@ -86,10 +102,11 @@ def make_plan(elf: Path, image: FirmwareImage, timing: FlashTiming, pace: BlockP
     symbols = _symbols(elf, ("models", "arena", _HOOK))
     (model,) = struct.unpack("<I", image.read(symbols["models"]["st_value"], 4))
     (run,) = struct.unpack("<I", image.read(model + _RUN_POINTER_OFFSET, 4))
+    (run_length,) = struct.unpack("<I", image.read(model + _RUN_LENGTH_POINTER_OFFSET, 4))
     arena = symbols["arena"]
     return TracePlan(
         image=image,
-        run_entry=run & ~1,
+        run_entry=(run_length or run) & ~1,  # `run` calls `run_length`, where there is one
         hook_entry=symbols[_HOOK]["st_value"] & ~1,
         arena=(arena["st_value"], arena["st_size"]),
         divides=_divides(image),

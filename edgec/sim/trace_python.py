@@ -12,14 +12,22 @@ from edgec.sim.trace_records import CHECK_BLOCKS, TraceRecords, Watchdog
 from edgec.timing.memory import LineShares, MemorySimulator
 
 _arm: Any = _untyped_unicorn.arm_const
+_arm64: Any = _untyped_unicorn.arm64_const
 _const: Any = _untyped_unicorn.unicorn_const
 
-_LR: int = _arm.UC_ARM_REG_LR
+_LR = 14
 REGISTERS: tuple[int, ...] = tuple(
     getattr(_arm, f"UC_ARM_REG_{name}")
     for name in (*(f"R{index}" for index in range(13)), "SP", "LR", "PC")
 )
 """Unicorn's numbers of r0 to r15."""
+
+
+def registers_of(plan: TracePlan) -> tuple[int, ...]:
+    """Unicorn's numbers of r0 to r15; of A64, which has no r14, X30 in its place."""
+    if not plan.is_aarch64:
+        return REGISTERS
+    return (*REGISTERS[:_LR], _arm64.UC_ARM64_REG_X30, *REGISTERS[_LR + 1 :])
 
 
 def quotient_bits(dividend: int, divisor: int, *, signed: bool) -> int:
@@ -40,6 +48,7 @@ class PythonTracer:
 
     def __init__(self, plan: TracePlan, limit_s: float) -> None:
         self._plan = plan
+        self._link = registers_of(plan)[_LR]
         self._watchdog = Watchdog(limit_s)
         self._memory = MemorySimulator(plan.timing) if plan.timing.wait_states else None
         self._records = TraceRecords()
@@ -88,7 +97,7 @@ class PythonTracer:
         if self._return < 0:
             if address != self._plan.run_entry or self._finished:
                 return
-            self._return = uc.reg_read(_LR) & ~1
+            self._return = uc.reg_read(self._link) & ~1
         elif self._resume >= 0:
             if address != self._resume:
                 return
@@ -105,7 +114,7 @@ class PythonTracer:
             key = (self._segment, *self._block, address)
             self._records.edges[key] = self._records.edges.get(key, 0) + 1
         if address == self._plan.hook_entry:
-            self._resume = uc.reg_read(_LR) & ~1
+            self._resume = uc.reg_read(self._link) & ~1
         elif address == self._return:
             self._return = -1
             self._finished = True

@@ -25,6 +25,14 @@ class MemoryMode(Enum):
     IDEAL = "ideal"
 
 
+class CodeKind(Enum):
+    """Instruction sets of Cortex-A cores."""
+
+    A64 = "A64"
+    A32 = "A32"
+    T32 = "T32"
+
+
 @dataclass(frozen=True, slots=True)
 class Edge:
     """One way out of a basic block.

@@ -13,6 +13,7 @@ from edgec.toolchain.flash import UPLOAD_INSTALL
 from edgec.toolchain.platformio import (
     ARM_COMPILER,
     ARM_INSTALL,
+    COMPILER_INSTALL,
     PLATFORMIO_VERSION,
     SCONS_VERSION,
     Mode,
@@ -72,11 +73,19 @@ def diagnose() -> tuple[Check, ...]:
         _program(ARM_COMPILER, "builds firmware", ARM_INSTALL, required=True),
         _newlib(),
         _program("gcc", "runs models on this computer", "apt-get install gcc", required=True),
+        *(
+            _program(compiler, "builds programs for boards with Linux", COMPILER_INSTALL[compiler])
+            for compiler in ("aarch64-linux-gnu-gcc", "arm-linux-gnueabihf-gcc")
+        ),
         _program("clang", "second compiler of the tests", "apt-get install clang"),
         _program(
             "qemu-system-arm",
             "emulates the mps2 and microbit boards",
             "apt-get install qemu-system-arm",
+        ),
+        *(
+            _program(program, "emulates boards with Linux", "apt-get install qemu-user")
+            for program in ("qemu-aarch64", "qemu-arm")
         ),
         _package(
             "unicorn",

@@ -39,7 +39,7 @@ def upload(project_dir: Path, board: Board, *, port: str | None = None) -> str:
         BuildError: there is no program to do it, or it fails.
         ConfigError: the board cannot be written to, or `port` is no serial number.
     """
-    if port and Path(port).is_dir():
+    if port and board.linux is None and Path(port).is_dir():
         return _copy_to_drive(project_dir, board, Path(port))
     tool = upload_tool(board)
     arguments = ["run", "--silent", "--target", "upload"]
@@ -62,6 +62,13 @@ def upload_tool(board: Board) -> str:
         BuildError: none is installed.
         ConfigError: nothing can write to this board.
     """
+    if board.linux is not None:
+        raise ConfigError(
+            "a board with Linux is not written to: copy the program there and start it",
+            where=board.name,
+            hint="scp DIR/firmware.elf USER@BOARD: && ssh USER@BOARD ./firmware.elf, "
+            "then type: help",
+        )
     if not board.upload.tools:
         raise ConfigError(
             "nothing is to be written to: this board exists on the computer only",

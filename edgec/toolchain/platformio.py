@@ -14,8 +14,10 @@ import importlib.util
 import json
 import os
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import ClassVar
 
 from edgec.board import Board
@@ -31,6 +33,14 @@ _TOOL_SCONS_VERSION = "4.41101.0"
 
 ARM_COMPILER = "arm-none-eabi-gcc"
 ARM_INSTALL = "apt-get install gcc-arm-none-eabi libnewlib-arm-none-eabi"
+_LINUX_INSTALL = {
+    "aarch64-linux-gnu-gcc": "apt-get install gcc-aarch64-linux-gnu libc6-dev-arm64-cross",
+    "arm-linux-gnueabihf-gcc": "apt-get install gcc-arm-linux-gnueabihf libc6-dev-armhf-cross",
+}
+COMPILER_INSTALL: Mapping[str, str] = MappingProxyType(
+    {ARM_COMPILER: ARM_INSTALL, **_LINUX_INSTALL, "gcc": "apt-get install gcc"}
+)
+"""Compiler to the command that installs it and its C library."""
 PLATFORMIO_INSTALL = f"pip install platformio=={PLATFORMIO_VERSION} scons=={SCONS_VERSION}"
 
 
@@ -46,9 +56,9 @@ class FirmwareFiles:
     """What a build leaves behind.
 
     Attributes:
-        elf: the program with debug information (on the host: the executable).
-        bin: flash image; None on the host.
-        hex: flash image as Intel HEX; None on the host.
+        elf: the program with debug information (under an operating system: the executable).
+        bin: flash image; None under an operating system.
+        hex: flash image as Intel HEX; None under an operating system.
         uf2: image for the board's USB drive; None where that takes another form.
     """
 
@@ -170,10 +180,10 @@ def package_version(name: str) -> str | None:
 def _check_installed(board: Board, mode: Mode) -> None:
     if package_version("platformio") is None:
         raise BuildError("PlatformIO is not installed", hint=PLATFORMIO_INSTALL)
-    compiler = "gcc" if board.is_host else ARM_COMPILER
-    if mode is Mode.INSTALLED and process.which(compiler) is None:
-        hint = "apt-get install gcc" if board.is_host else ARM_INSTALL
-        raise BuildError(f"the compiler {compiler} is not on PATH", hint=hint)
+    compiler = f"{board.core.gcc_prefix}gcc"
+    in_registry = mode is Mode.REGISTRY and compiler == ARM_COMPILER
+    if not in_registry and process.which(compiler) is None:
+        raise BuildError(f"the compiler {compiler} is not on PATH", hint=COMPILER_INSTALL[compiler])
 
 
 def _existing(path: Path) -> Path:

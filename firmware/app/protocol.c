@@ -44,11 +44,17 @@ static void put_field(const char *name, uint32_t value) {
     text_end_line();
 }
 
-static void put_tensor(const char *kind, uint32_t index, const edgec_tensor_t *tensor) {
+/* Bytes of a tensor in a run of the length in force. */
+static uint32_t bytes_of_run(const protocol_t *protocol, const edgec_tensor_t *tensor) {
+    return tensor->bytes - protocol->missing * tensor->row_bytes;
+}
+
+static void put_tensor(const protocol_t *protocol, const char *kind, uint32_t index,
+                       const edgec_tensor_t *tensor) {
     text_put(kind);
     text_put_uint(index);
     text_put(" bytes=");
-    text_put_uint(tensor->bytes);
+    text_put_uint(bytes_of_run(protocol, tensor));
     static const char *const names[] = {" dtype=int8", " dtype=int32", " dtype=int16"};
     text_put(names[tensor->dtype]);
     text_put(" zero_point=");
@@ -75,6 +81,7 @@ static const char *select_model(protocol_t *protocol, uint32_t index) {
     }
     protocol->model = model;
     protocol->context = context;
+    protocol->missing = 0;
     forget_tensors(protocol);
     return NULL;
 }
@@ -97,11 +104,14 @@ static const char *serve_info(protocol_t *protocol, char *rest) {
     if (model->set_activation_bits != NULL) {
         put_field("runtime_bits=", 1);
     }
+    if (model->max_length > 0U) {
+        put_field("max_length=", model->max_length);
+    }
     for (uint32_t i = 0; i < model->num_inputs; i++) {
-        put_tensor("input=", i, &model->inputs[i]);
+        put_tensor(protocol, "input=", i, &model->inputs[i]);
     }
     for (uint32_t i = 0; i < model->num_outputs; i++) {
-        put_tensor("output=", i, &model->outputs[i]);
+        put_tensor(protocol, "output=", i, &model->outputs[i]);
     }
     return NULL;
 }
@@ -130,6 +140,20 @@ static const char *serve_bits(protocol_t *protocol, char *rest) {
     return NULL;
 }
 
+static const char *serve_length(protocol_t *protocol, char *rest) {
+    const uint32_t longest = protocol->model->max_length; /* 0 where all runs have one length */
+    uint32_t length = 0;
+    if (!take_uint(&rest, &length)) {
+        return wrong_arguments;
+    }
+    if (length < 1U || length > longest) {
+        return "no such length";
+    }
+    protocol->missing = longest - length;
+    forget_tensors(protocol);
+    return NULL;
+}
+
 static const char *serve_ping(protocol_t *protocol, char *rest) {
     const char *word = text_next_word(&rest);
     (void)protocol;
@@ -154,7 +178,8 @@ static const char *serve_write(protocol_t *protocol, char *rest) {
     }
     const edgec_tensor_t *input = &model->inputs[index];
     const uint32_t count = (uint32_t)decoded;
-    if (start > input->bytes || count > input->bytes - start) {
+    const uint32_t bytes = bytes_of_run(protocol, input);
+    if (start > bytes || count > bytes - start) {
         return "data beyond the input";
     }
     if (start > protocol->written[index]) {
@@ -174,7 +199,7 @@ static const char *serve_write(protocol_t *protocol, char *rest) {
 static const char *run_model(protocol_t *protocol, edgec_step_hook_t hook, void *user) {
     const edgec_model_t *model = protocol->model;
     for (uint32_t i = 0; i < model->num_inputs; i++) {
-        if (protocol->written[i] != model->inputs[i].bytes) {
+        if (protocol->written[i] != bytes_of_run(protocol, &model->inputs[i])) {
             put_field("incomplete_input=", i);
             return "write all inputs before a run";
         }
@@ -182,7 +207,10 @@ static const char *run_model(protocol_t *protocol, edgec_step_hook_t hook, void 
     forget_tensors(protocol);
     protocol->context.hook = hook;
     protocol->context.hook_user = user;
-    const edgec_status_t status = model->run(&protocol->context);
+    const uint32_t length = model->max_length - protocol->missing;
+    const edgec_status_t status = model->run_length != NULL
+                                      ? model->run_length(&protocol->context, length)
+                                      : model->run(&protocol->context);
     if (status != EDGEC_OK) {
         put_field("status=", (uint32_t)status);
         return "run failed";
@@ -259,11 +287,12 @@ static const char *serve_read(protocol_t *protocol, char *rest) {
     }
     const edgec_tensor_t *output = &model->outputs[index];
     uint32_t start = 0;
-    uint32_t left = output->bytes;
+    const uint32_t size = bytes_of_run(protocol, output);
+    uint32_t left = size;
     if (*rest != '\0' && (!take_uint(&rest, &start) || !take_uint(&rest, &left))) {
         return wrong_arguments;
     }
-    if (start > output->bytes || left > output->bytes - start) {
+    if (start > size || left > size - start) {
         return "data beyond the output";
     }
     const uint8_t *bytes = protocol->context.arena + output->offset + start;
@@ -290,6 +319,7 @@ static const struct {
     {"model", "N: select model", serve_model},
     {"bits", "N: width of activations", serve_bits},
     {"ping", "WORD", serve_ping},
+    {"length", "N: tokens of a run", serve_length},
     {"write", "INPUT START HEX", serve_write},
     {"run", "", serve_run},
     {"read", "OUTPUT [START COUNT]", serve_read},

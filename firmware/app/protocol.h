@@ -10,6 +10,8 @@
  *     read 0 64 10              show 10 bytes of it, from byte 64
  *     bits 4                    from now on at most 4 bits of activations, where the model allows
  * it
+ *     length 20                 from now on runs of 20 tokens, where the model allows it; `info`
+ * tells how long inputs and outputs are then
  *
  * A request may be protected by a checksum: `*CRC request`, where CRC is the CRC-32 of all that
  * follows the space after it.  Errors that begin with `error: line` mean that the line itself was
@@ -48,6 +50,7 @@ typedef struct protocol {
     const edgec_model_t *model; /* the selected one */
     edgec_context_t context;
     uint32_t written[PROTOCOL_MAX_INPUTS]; /* bytes of each input, from its start, that are there */
+    uint32_t missing; /* tokens of the longest run that the next runs do not have */
     bool has_outputs;
     bool line_is_long;
     bool line_is_binary;

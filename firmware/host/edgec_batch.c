@@ -3,9 +3,16 @@
 #include <stddef.h>
 #include <string.h>
 
+/* Bytes of a tensor in a run. */
+static size_t bytes_of_run(const edgec_model_t *model, const edgec_tensor_t *tensor,
+                           uint32_t length) {
+    const uint32_t missing = length == 0U ? 0U : model->max_length - length;
+    return tensor->bytes - (size_t)missing * tensor->row_bytes;
+}
+
 static edgec_status_t run_sample(const edgec_model_t *model, uint8_t *arena,
                                  const uint8_t *const *inputs, uint8_t *const *outputs,
-                                 size_t sample, edgec_step_hook_t hook) {
+                                 size_t sample, uint32_t length, edgec_step_hook_t hook) {
     edgec_context_t context;
     (void)memset(arena, EDGEC_BATCH_POISON, model->arena_bytes);
     edgec_status_t status = model->init(&context, arena, model->arena_bytes);
@@ -14,26 +21,33 @@ static edgec_status_t run_sample(const edgec_model_t *model, uint8_t *arena,
     }
     for (uint32_t i = 0; i < model->num_inputs; ++i) {
         const edgec_tensor_t *tensor = &model->inputs[i];
-        (void)memcpy(arena + tensor->offset, inputs[i] + sample * tensor->bytes, tensor->bytes);
+        const size_t bytes = bytes_of_run(model, tensor, length);
+        (void)memcpy(arena + tensor->offset, inputs[i] + sample * bytes, bytes);
     }
     context.hook = hook;
-    status = model->run(&context);
+    status = length == 0U ? model->run(&context) : model->run_length(&context, length);
     if (status != EDGEC_OK) {
         return status;
     }
     for (uint32_t i = 0; i < model->num_outputs; ++i) {
         const edgec_tensor_t *tensor = &model->outputs[i];
-        (void)memcpy(outputs[i] + sample * tensor->bytes, arena + tensor->offset, tensor->bytes);
+        const size_t bytes = bytes_of_run(model, tensor, length);
+        (void)memcpy(outputs[i] + sample * bytes, arena + tensor->offset, bytes);
     }
     return EDGEC_OK;
 }
 
 edgec_status_t edgec_batch_run(const edgec_model_t *model, uint8_t *arena,
                                const uint8_t *const *inputs, uint8_t *const *outputs,
-                               uint32_t first, uint32_t count, edgec_step_hook_t hook) {
+                               uint32_t first, uint32_t count, uint32_t length,
+                               edgec_step_hook_t hook) {
+    if (length != 0U && (model->run_length == NULL || length > model->max_length)) {
+        return EDGEC_ERROR_LENGTH;
+    }
     for (uint32_t i = 0; i < count; ++i) {
         const size_t sample = (size_t)first + i;
-        const edgec_status_t status = run_sample(model, arena, inputs, outputs, sample, hook);
+        const edgec_status_t status =
+            run_sample(model, arena, inputs, outputs, sample, length, hook);
         if (status != EDGEC_OK) {
             return status;
         }

@@ -173,9 +173,9 @@ static edge_t *find_edge(edgec_trace_t *trace, uint32_t next_start) {
 }
 
 static uint32_t read_register(const edgec_trace_t *trace, int32_t identifier) {
-    uint32_t value = 0;
+    uint64_t value = 0; /* as wide as the registers of 64-bit cores; their addresses fit 32 bits */
     (void)trace->config.reg_read(trace->config.uc, identifier, &value);
-    return value;
+    return (uint32_t)value;
 }
 
 /* Start to run a block that counts; `edge` is how it was reached, NULL from outside. */

@@ -10,6 +10,7 @@ import pytest
 from edgec.board import list_boards
 from edgec.cli import app, run_app
 from edgec.frontend.registry import supported_operators
+from edgec.report_text import memory_size
 
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"
@@ -69,11 +70,11 @@ def test_linked_files_exist():
 def board_table() -> str:
     rows = ["| board | core | MHz | flash | RAM | emulator |", "|---|---|---|---|---|---|"]
     for board in list_boards():
-        if board.memory is None:
+        if board.is_host:
             rows.append(f"| `{board.name}` | {board.title} | | | | |")
             continue
         names = " ".join(f"`{name}`" for name in (board.name, *board.aliases))
-        flash, ram = (f"{(size or 0) // 1024} KB" for size in (board.flash_bytes, board.ram_bytes))
+        flash, ram = (memory_size(size) for size in (board.flash_bytes, board.ram_bytes))
         clock = f"{board.clock_hz / 1e6:g}"
         core, emulator = board.core.value, board.emulator.kind
         rows.append(f"| {names} {board.title} | {core} | {clock} | {flash} | {ram} | {emulator} |")

@@ -12,7 +12,7 @@ from edgec.dtypes import Array
 from edgec.frontend.float_model import FloatModel
 from edgec.integer import integer_model
 from edgec.ir.graph import Graph
-from edgec.options import CompileOptions
+from edgec.options import CompileOptions, QuantOptions, Residual
 from edgec.quant import sqnr_db
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
@@ -39,9 +39,12 @@ def calibration() -> Array:
     return images("cifar10_train_0", CALIBRATION)[0]
 
 
-def quantized(name: str, calibration: Array) -> tuple[FloatModel, Graph]:
+def quantized(
+    name: str, calibration: Array, residual: Residual = Residual.INT16
+) -> tuple[FloatModel, Graph]:
     path = SHARED / "models" / f"{name}.onnx"
-    model = integer_model(path, {"input": calibration}, CompileOptions())
+    options = CompileOptions(quant=QuantOptions(residual=residual))
+    model = integer_model(path, {"input": calibration}, options)
     return FloatModel(path), model.integer
 
 
@@ -68,3 +71,11 @@ def test_integer_vit_is_within_half_a_point_of_float(calibration):
     wanted = np.mean(model.run({"input": x})["logits"].argmax(1) == y)
     assert wanted == pytest.approx(0.8208, abs=0.001)
     assert abs(np.mean(logits(graph, x).argmax(1) == y) - wanted) <= 0.005
+
+
+@pytest.mark.slow
+def test_int8_stream_is_within_a_point_of_float(calibration):
+    model, graph = quantized("vit_tiny_cifar10", calibration, Residual.INT8)
+    x, y = images("cifar10_test_5000", 1000)
+    wanted = np.mean(model.run({"input": x})["logits"].argmax(1) == y)
+    assert np.mean(logits(graph, x).argmax(1) == y) >= wanted - 0.01

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import onnx
 import pytest
 from small_transformers import NETS, inputs_of
 
+from edgec.cli import run_app
 from edgec.errors import QuantizationError
 from edgec.frontend.onnx_export import export_real
 from edgec.inspection import inspect
@@ -37,6 +39,17 @@ def test_a_file_becomes_an_integer_graph(name, tmp_path):
     integer_model(saved(name, tmp_path), data, dump)
     numbers = sorted(path.name[:2] for path in (tmp_path / "dump").iterdir())
     assert len(set(numbers)) == len(numbers)
+
+
+def test_the_option_of_the_stream_reaches_the_code(tmp_path, capsys):
+    np.savez(tmp_path / "data.npz", **inputs_of(NETS["vit"](), 16))
+    model, arenas = saved("vit", tmp_path), {}
+    for residual in ("int16", "int8"):
+        arguments = ["compile", str(model), "--board", "host", "--residual", residual, "--json"]
+        arguments += ["--calibration", str(tmp_path / "data.npz"), "--no-build"]
+        assert run_app([*arguments, "--out", str(tmp_path / residual)]) == 0
+        arenas[residual] = json.loads(capsys.readouterr().out)["memory"]["arena_bytes"]
+    assert arenas["int8"] < arenas["int16"]
 
 
 def test_a_transformer_is_inspected(tmp_path):

@@ -18,7 +18,7 @@ from edgec.toolchain.cc import WARNING_FLAGS
 from edgec.toolchain.platformio import build
 from edgec.toolchain.size import firmware_size
 
-BOARDS = [board for board in list_boards() if not board.is_host]
+BOARDS = [board for board in list_boards() if not board.is_hosted]
 
 
 @pytest.mark.parametrize("board", BOARDS, ids=lambda board: board.name)
@@ -42,14 +42,15 @@ def test_firmware_links_in_the_boards_memory(tmp_path: Path, board: Board) -> No
 @pytest.mark.slow
 @pytest.mark.parametrize("board", list_boards(), ids=lambda board: board.name)
 def test_platformio_builds_every_board(tmp_path: Path, board: Board) -> None:
-    if shutil.which("arm-none-eabi-gcc") is None:
-        pytest.skip("arm-none-eabi-gcc is not installed")
+    compiler = f"{board.core.gcc_prefix}gcc"
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{compiler} is not installed")
     library = toy_library(tmp_path / "library", "toy", with_source=True)
     model = FirmwareModel(library, "toy", "toy_model.h", "toy_model", 2048)
     emit_project([model], board, tmp_path / "project")
     files = build(tmp_path / "project", board)
     assert files.elf.is_file()
-    assert (files.bin is None) == board.is_host
+    assert (files.bin is None) == board.is_hosted
 
 
 @pytest.mark.parametrize("board", list_boards(), ids=lambda board: board.name)
@@ -60,7 +61,10 @@ def test_port_compiles_cleanly_with_clang(tmp_path: Path, board: Board) -> None:
         pytest.skip("clang is not installed")
     project = emit_probe(tmp_path, board)
     sources = list((project / "src" / "port").rglob("*.c"))
-    target = [] if board.is_host else ["--target=arm-none-eabi", *board.gcc_flags]
+    prefix = board.core.gcc_prefix
+    if board.linux is not None and shutil.which(f"{prefix}gcc") is None:
+        pytest.skip(f"the C library of {prefix}gcc is not installed")
+    target = [f"--target={prefix.rstrip('-')}", *board.gcc_flags] if prefix else []
     folders = ["include", "src/port/common", "src/port/drivers"]
     argv = [clang, *target, "-std=c11", *WARNING_FLAGS, "-fsyntax-only"]
     argv += [f"-I{project / folder}" for folder in folders]

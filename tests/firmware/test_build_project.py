@@ -35,7 +35,7 @@ def tree(folder: Path) -> dict[str, bytes]:
 
 
 def build_here(project: Path, board: Board = BOARD) -> FirmwareFiles:
-    compiler = "gcc" if board.is_host else "arm-none-eabi-gcc"
+    compiler = f"{board.core.gcc_prefix}gcc"
     if shutil.which(compiler) is None:
         pytest.skip(f"{compiler} is not installed")
     return build(project, board)
@@ -188,6 +188,13 @@ def test_missing_compiler_says_how_to_install_it(
         build(tmp_path, BOARD)
     with pytest.raises(BuildError, match="apt-get install gcc"):
         build(tmp_path, load_board("host"))
+    for name, package in (
+        ("raspberry_pi_3", "aarch64-linux-gnu"),
+        ("rpi_2", "arm-linux-gnueabihf"),
+    ):
+        for mode in Mode:  # PlatformIO's registry has none for these
+            with pytest.raises(BuildError, match=f"apt-get install gcc-{package} libc6-dev-arm"):
+                build(tmp_path, load_board(name), mode=mode)
 
 
 def test_registry_mode_leaves_packages_to_platformio(tmp_path: Path) -> None:

@@ -7,10 +7,12 @@ import pytest
 from disassembly import reachable
 from parity import compiled
 from random_transformer import OPERATORS, operators
+from variable_nets import NETS, integer_graph
 
 from edgec.board import load_board
 from edgec.codegen.cnames import library_names
 from edgec.codegen.project import FirmwareModel, emit_project
+from edgec.ir import Graph
 from edgec.toolchain import process
 from edgec.toolchain.platformio import build
 
@@ -28,21 +30,31 @@ _WIDE_CALLS = re.compile(
 )
 
 
-@pytest.mark.parametrize(
-    "core", ["m4", *(pytest.param(core, marks=pytest.mark.slow) for core in CORES if core != "m4")]
-)
+_EACH_CORE = ["m4", *(pytest.param(c, marks=pytest.mark.slow) for c in CORES if c != "m4")]
+
+
+@pytest.mark.parametrize("core", _EACH_CORE)
 def test_nothing_longer_than_32_bits_is_executed(core: str, tmp_path: Path) -> None:
+    check_executed(operators(5, list(OPERATORS), 2), core, tmp_path)
+
+
+@pytest.mark.parametrize("core", _EACH_CORE)
+def test_nor_in_runs_of_any_length(core: str, tmp_path: Path) -> None:
+    check_executed(integer_graph(NETS["vit"]), core, tmp_path)
+
+
+def check_executed(graph: Graph, core: str, folder: Path) -> None:
+    """The functions that a model's run reaches have neither long nor float instructions."""
     if process.which("arm-none-eabi-gcc") is None:
         pytest.skip("arm-none-eabi-gcc is not installed")
-    graph = operators(5, list(OPERATORS), 2)
-    program = compiled(graph, tmp_path / "library", board=CORES[core])
+    program = compiled(graph, folder / "library", board=CORES[core])
     names = library_names(program.name)
     model = FirmwareModel(
-        tmp_path / "library", names.name, names.header, names.symbol, program.arena_bytes
+        folder / "library", names.name, names.header, names.symbol, program.arena_bytes
     )
     board = load_board(CORES[core])
-    emit_project([model], board, tmp_path / "project")
-    elf = build(tmp_path / "project", board).elf
+    emit_project([model], board, folder / "project")
+    elf = build(folder / "project", board).elf
     found = reachable(elf, f"{names.prefix}_run")
     assert f"{names.prefix}_run" in found
     assert not [name for name in found if _WIDE_CALLS.match(name)]

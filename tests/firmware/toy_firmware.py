@@ -66,7 +66,7 @@ def compile_project(
     project: Path, board: Board, elf: Path, extra_flags: tuple[str, ...] = ()
 ) -> Path:
     """Compile and link all C of an emitted project; skips when the compiler is not installed."""
-    compiler = shutil.which("gcc" if board.is_host else "arm-none-eabi-gcc")
+    compiler = shutil.which(f"{board.core.gcc_prefix}gcc")
     if compiler is None:
         pytest.skip(f"the compiler for {board.name} is not installed")
     sources = sorted(
@@ -75,10 +75,11 @@ def compile_project(
     folders = [project / "include", *sorted(project.glob("lib/*/include")), project / "src/app"]
     folders += [path for path in sorted(project.glob("src/port/*")) if path.is_dir()]
     flags = ["-std=c11", "-Os", "-g", "-ffunction-sections", "-fdata-sections", *WARNING_FLAGS]
-    flags += extra_flags
-    if not board.is_host:
+    flags += [*extra_flags, *board.gcc_flags]
+    if board.linux is not None:
+        flags += ["-static"]
+    if not board.is_hosted:
         flags += [
-            *board.gcc_flags,
             "-fno-tree-loop-distribute-patterns",
             "-nostartfiles",
             "-nostdlib",
@@ -98,6 +99,8 @@ def toy_board(name: str) -> Board:
     board = load_board(name)
     if board.emulator.kind == "qemu" and shutil.which("qemu-system-arm") is None:
         pytest.skip("qemu-system-arm is not installed")
+    if board.emulator.kind == "qemu-user" and shutil.which("qemu-aarch64") is None:
+        pytest.skip("qemu-user is not installed")
     if board.emulator.kind == "unicorn":
         pytest.importorskip("unicorn")
     return board

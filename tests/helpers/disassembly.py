@@ -9,12 +9,12 @@ _INSTRUCTION = re.compile(r"^\s+[0-9a-f]+:\t(?P<text>.+)$")
 _TARGET = re.compile(r"^b[a-z.]*\t[0-9a-f]+ <(?P<name>[^>+]+)(\+0x[0-9a-f]+)?>")
 
 
-def functions(elf: Path) -> dict[str, list[str]]:
+def functions(elf: Path, prefix: str = "arm-none-eabi-") -> dict[str, list[str]]:
     """The instructions of every function as text, by the function's name.
 
-    Static functions of one name are taken together.
+    Static functions of one name are taken together.  `prefix`: of the name of objdump.
     """
-    argv = ["arm-none-eabi-objdump", "-d", "--no-show-raw-insn", "--section=.text", elf]
+    argv = [f"{prefix}objdump", "-d", "--no-show-raw-insn", "--section=.text", elf]
     text = subprocess.run(argv, capture_output=True, text=True, check=True).stdout
     found: dict[str, list[str]] = {}
     lines: list[str] = []
@@ -26,9 +26,9 @@ def functions(elf: Path) -> dict[str, list[str]]:
     return found
 
 
-def reachable(elf: Path, prefix: str) -> dict[str, list[str]]:
+def reachable(elf: Path, prefix: str, tools: str = "arm-none-eabi-") -> dict[str, list[str]]:
     """The functions whose name starts with `prefix`, and all that they call, directly or not."""
-    known = functions(elf)
+    known = functions(elf, tools)
     waiting = [name for name in known if name.startswith(prefix)]
     found: dict[str, list[str]] = {}
     while waiting:

@@ -1,6 +1,6 @@
 """A compiled graph on an emulated core, compared with the oracle step by step."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -9,6 +9,7 @@ from parity import Sample
 from edgec.board import load_board
 from edgec.codegen.cnames import library_names
 from edgec.codegen.project import FirmwareModel, emit_project
+from edgec.dtypes import Array
 from edgec.lower import Program
 from edgec.sim.compare import compare_crcs, compare_outputs
 from edgec.sim.emulator import EmulatedFirmware
@@ -38,12 +39,35 @@ def check_emulated(
     name: str, library: Path, program: Program, samples: Sequence[Sample], folder: Path
 ) -> None:
     """Every step's CRC and all outputs of a library on a board equal the oracle's."""
-    board = load_board(name)
-    names = library_names(program.name)
-    model = FirmwareModel(library, names.name, names.header, names.symbol, program.arena_bytes)
-    emit_project([model], board, folder)
-    with EmulatedFirmware(build(folder, board).elf, board) as firmware:
+    with emulated(name, library, program, folder) as firmware:
         for sample in samples:
             run = firmware.run(sample.inputs, trace=True)
             compare_crcs(program, sample.oracle, run.steps, name)
             compare_outputs(program, sample.oracle, run.outputs, name)
+
+
+def check_emulated_lengths(
+    name: str,
+    library: Path,
+    program: Program,
+    runs: Mapping[int, Sequence[tuple[list[Array], dict[str, Array]]]],
+    folder: Path,
+) -> None:
+    """The same for runs of several lengths: inputs and the oracle's tensors, by length."""
+    with emulated(name, library, program, folder) as firmware:
+        for length, samples in runs.items():
+            firmware.client.set_length(length)
+            shorter, where = program.at(length), f"{name}, length {length}"
+            for inputs, oracle in samples:
+                run = firmware.run(inputs, trace=True)
+                compare_crcs(shorter, oracle, run.steps, where)
+                compare_outputs(shorter, oracle, run.outputs, where)
+
+
+def emulated(name: str, library: Path, program: Program, folder: Path) -> EmulatedFirmware:
+    """Firmware of a board, built around a library."""
+    board = load_board(name)
+    names = library_names(program.name)
+    model = FirmwareModel(library, names.name, names.header, names.symbol, program.arena_bytes)
+    emit_project([model], board, folder)
+    return EmulatedFirmware(build(folder, board).elf, board)

@@ -92,15 +92,26 @@ def check_host(graph: Graph, folder: Path, **options: Any) -> Program:
 
 
 def check_build(
-    build: Build, library: Path, program: Program, samples: list[Sample], folder: Path
+    build: Build,
+    library: Path,
+    program: Program,
+    samples: list[Sample],
+    folder: Path,
+    length: int | None = None,
 ) -> None:
-    """Compile a library with some compiler into a program; every tensor equals the oracle's."""
+    """Compile a library with some compiler into a program; every tensor equals the oracle's.
+
+    `length`: of the samples' runs, in a model of variable length.
+    """
     sources = [*sorted((library / "src").glob("*.c")), HOST_DIR / "edgec_batch.c", BATCH_MAIN]
     symbol = replace(build, flags=(*build.flags, f"-DEDGEC_MODEL={model_symbol(library)}"))
     executable = symbol.compile(sources, [library / "include", HOST_DIR], folder / "model")
     inputs = zip(*(sample.inputs for sample in samples), strict=True)
     (folder / "in").write_bytes(b"".join(array.tobytes() for group in inputs for array in group))
     arguments = [str(len(samples)), folder / "in", folder / "steps", folder / "out"]
+    if length is not None:
+        arguments.append(str(length))
+        program = program.at(length)
     run_program(executable, *arguments)
     data = (folder / "steps").read_bytes()
     sizes = [step.output.size_bytes for step in program.steps]

@@ -5,6 +5,7 @@ Each function takes a `Layer`, draws shapes and numbers, and adds one node on in
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 import numpy as np
@@ -16,6 +17,8 @@ from edgec.ir.graph import GraphBuilder
 from edgec.ir.infer import infer_shapes
 from edgec.ir.ops import ReduceKind
 
+_STEPS = 11
+"""Different biases of a head."""
 STREAM = QuantParams.per_tensor(0.001, 0, DType.INT16)
 
 
@@ -94,24 +97,30 @@ def _gemm(layer: Layer, rows: tuple[int, ...], depth: int, units: int) -> None:
 
 
 def _weighted(layer, x, weight, units, depth, make, y_shape) -> None:
-    kind = layer.pick(["plain", "wide", "table", "residual", "added constant"])
+    kind = layer.pick(["plain", "wide", "table", "residual", "added constant", "narrow residual"])
     reach = 40 * 70 * max(math.isqrt(depth), 1)
     bias = layer.constant(-reach, reach, units, dtype=np.int32)
     signs = layer.rng.choice([1, 1, 1, -1], units)
     multipliers = (layer.rng.integers(9000, 32768, units) * signs).astype(np.int16)
     inputs = [x, weight, bias, layer.array(multipliers)]
-    dtype = DType.INT8 if kind in ("plain", "table") else DType.INT16
+    narrow = kind in ("plain", "table", "narrow residual")
+    dtype = DType.INT8 if narrow else DType.INT16
     output = layer.output(dtype, reach)
     if kind == "table":
         output = qt.Rescale16x15(output.pre_shift, max(output.shift - 2, 1), -512, 511)
         inputs.append(layer.constant(-128, 127, qt.TABLE_SIZE))
     elif kind == "residual":
         inputs.append(layer.input(*y_shape, dtype=DType.INT16))
+    elif kind == "narrow residual":
+        inputs.append(layer.input(*y_shape))
     elif kind == "added constant":
         values = layer.rng.integers(-32768, 32768, y_shape).astype(np.int16)
         inputs.append(layer.array(values, STREAM))
-    added = kind in ("residual", "added constant")
-    layer.node(make(output=output, table=kind == "table", residual=added), inputs, dtype)
+    added = kind in ("residual", "added constant", "narrow residual")
+    y = layer.node(make(output=output, table=kind == "table", residual=added), inputs, dtype)
+    if kind == "narrow residual":
+        values = layer.builder.values
+        layer.builder.value(replace(values[inputs[-1]], quant=values[y].quant))
 
 
 def conv(layer: Layer) -> None:
@@ -217,8 +226,37 @@ def norm(layer: Layer) -> None:
     )
     gamma = layer.constant(-32767, 32767, channels, dtype=np.int16)
     beta = layer.constant(-(2**29), 2**29, channels, dtype=np.int32)
-    x = layer.input(2, rows, channels, dtype=DType.INT16)
-    layer.node(attrs, [x, gamma, beta], dtype)
+    _normed(layer, (2, rows, channels), attrs, [gamma, beta])
+
+
+def _normed(layer: Layer, shape: tuple[int, ...], attrs: qt.QNorm, constants: list[str]) -> None:
+    """Of a stream of int16, and of int8."""
+    x = layer.input(*shape, dtype=DType.INT16)
+    layer.node(attrs, [x, *constants], attrs.dtype)
+    narrow = layer.input(*shape)
+    shifted = replace(attrs, shifted=True)
+    layer.node(shifted, [narrow, *constants, _shifts(layer, shape[-1])], attrs.dtype)
+
+
+def _shifts(layer: Layer, channels: int) -> str:
+    return layer.constant(0, qt.MOST_CHANNEL_SHIFT, channels)
+
+
+def narrow_stream(layer: Layer) -> None:
+    """What adds to a stream of int8, and what leads to it and from it."""
+    channels, ids = layer.integer(1, 30), layer.input(1, 5, dtype=DType.INT32)
+    x, k = layer.input(1, 5, channels), _shifts(layer, channels)
+    output = replace(layer.output(DType.INT8, 2000), shift=layer.integer(12, 23))
+    layer.node(qt.QRescale16x15(output, layer.multiplier(), 77, before=True), [x, k], DType.INT8)
+    layer.node(qt.QRescale16x15(output, layer.multiplier(), 77, after=True), [x, k], DType.INT8)
+    table = layer.constant(-128, 127, 9, channels)
+    rows = layer.node(qt.QEmbedding(dtype=DType.INT8), [ids, table], DType.INT8)
+    same = layer.builder.values[rows].quant
+    layer.builder.value(replace(layer.builder.values[x], quant=same))
+    added = layer.builder.fresh("y")
+    layer.builder.value(Value(added, (1, 5, channels), DType.INT8, same))
+    layer.builder.node(f"{added} node", qt.QAdd16(DType.INT8), [rows, x], [added])
+    layer.builder.outputs.append(added)
 
 
 def attention(layer: Layer) -> None:
@@ -252,7 +290,9 @@ def _attention(layer, lead, tokens, heads, width, values) -> None:
     _attend(layer, inputs, (heads, width, values, *starts), tokens[1])
 
 
-def _attend(layer: Layer, inputs: list[str], numbers: tuple, keys: int) -> None:
+def _attend(
+    layer: Layer, inputs: list[str], numbers: tuple, keys: int, places: str | None = None
+) -> None:
     heads, width = numbers[:2]
     bits = layer.integer(12, 15)
     table = []
@@ -261,9 +301,45 @@ def _attend(layer: Layer, inputs: list[str], numbers: tuple, keys: int) -> None:
         multiplier = round(kappa * 2**26)
         limit = min(math.ceil((bits + 1.6) / kappa), 2 * 128 * 128 * width)
         table.append([multiplier, limit, layer.integer(2**29, 2**30 - 1), layer.integer(4, 11)])
-    attrs = qt.QAttention(*numbers, exp_bits=bits, keys=len(inputs) == 4)
+    attrs = qt.QAttention(*numbers, exp_bits=bits, keys=len(inputs) == 4, bias=places is not None)
     inputs.insert(3, layer.array(np.array(table, np.int32)))
+    if places is not None:
+        inputs += [layer.constant(-(2**24), 0, heads, _STEPS, dtype=np.int32), places]
     layer.node(attrs, inputs, DType.INT8)
+
+
+def biased_attention(layer: Layer) -> None:
+    """Heads of fast kernels, with a bias."""
+    batch, tokens, heads = layer.pick([1, 2]), layer.integer(2, 9), layer.integer(1, 3)
+    x = layer.symmetric(layer.input(batch, tokens, 3 * heads * 4))
+    starts = (0, heads * 4, 2 * heads * 4)
+    shape = (layer.pick([1, batch]), tokens, tokens)
+    places = layer.constant(0, _STEPS - 1, *shape, dtype=np.int16)
+    masks = [layer.input(1, tokens, dtype=DType.INT32)] * layer.integer(0, 1)
+    _attend(layer, [x, x, x, *masks], (heads, 4, 4, *starts), tokens, places)
+
+
+def long_attention(layer: Layer) -> None:
+    """So many keys that rows of even weights have to lose bits; one head in two is even."""
+    keys = layer.integer(600, 640)
+    q = layer.symmetric(layer.input(1, 3, 8))
+    kv = layer.symmetric(layer.input(1, keys, 16))
+    table = [[64, 2 * 128 * 128 * 4, 2**29 + 12345, 8], [2**20, 1064, 2**29 + 999, 8]]
+    attrs = qt.QAttention(2, 4, 4, 0, 0, 8, exp_bits=15, narrowed=True)
+    layer.node(attrs, [q, kv, kv, layer.array(np.array(table, np.int32))], DType.INT8)
+
+
+def softmax(layer: Layer) -> None:
+    rows, depth, bits = layer.integer(1, 3), layer.integer(1, 40), layer.integer(12, 15)
+    kappa = float(np.exp(layer.rng.uniform(np.log(1e-3), np.log(2.0))))
+    limit = min(math.ceil((bits + 1.6) / kappa), 255)
+    attrs = qt.QSoftmax16x15(round(kappa * 2**26), limit, bits)
+    layer.node(attrs, [layer.input(2, rows, depth)], DType.INT8)
+
+
+def is_equal(layer: Layer) -> None:
+    ids = layer.input(2, layer.integer(1, 9), dtype=DType.INT32)
+    layer.node(qt.QIsEqual(layer.pick([0, 1, 3])), [ids], DType.INT32)
 
 
 def movers(layer: Layer) -> None:
@@ -282,6 +358,7 @@ OPERATORS: Mapping[str, Callable[[Layer], None]] = MappingProxyType(
         for make in (
             *(gemm, conv, depthwise, matmul, mul, reduce, rescale, stream_add, embedding),
             *(norm, attention, fused_attention, movers),
+            *(biased_attention, softmax, is_equal, narrow_stream, long_attention),
         )
     }
 )

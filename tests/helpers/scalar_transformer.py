@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
+from edgec.dtypes import DType
 from edgec.interp.operands import Operand
 from edgec.ir import qops_transformer as qt
 from edgec.ir.ops import ReduceKind
@@ -114,22 +116,33 @@ def reduce(attrs: qt.QReduce16x15, inputs: Sequence[Operand], at: Index) -> int:
 
 
 def rescaled(attrs: qt.QRescale16x15, inputs: Sequence[Operand], at: Index) -> int:
-    return rescale(attrs.output, s32(attrs.bias + int(inputs[0].array[at])), attrs.multiplier)
+    x, output = int(inputs[0].array[at]), attrs.output
+    if attrs.before:
+        x <<= int(inputs[1].array[at[-1]])
+    if attrs.after:
+        output = replace(output, shift=output.shift + int(inputs[1].array[at[-1]]))
+    return rescale(output, s32(attrs.bias + x), attrs.multiplier)
+
+
+def of_stream(dtype: DType, value: int) -> int:
+    return clip(value, -127, 127) if dtype is DType.INT8 else clip(value, -32768, 32767)
 
 
 def add16(attrs: qt.QAdd16, inputs: Sequence[Operand], at: Index) -> int:
-    return clip(sum(_pair(inputs, at)), -32768, 32767)
+    return of_stream(attrs.dtype, sum(_pair(inputs, at)))
 
 
 def embedding(attrs: qt.QEmbedding, inputs: Sequence[Operand], at: Index) -> int:
     table = inputs[1].array
     row = clip(int(inputs[0].array[at[:-1]]), 0, len(table) - 1)
-    return clip(s32(int(table[row, at[-1]]) * attrs.multiplier), -32768, 32767)
+    return of_stream(attrs.dtype, s32(int(table[row, at[-1]]) * attrs.multiplier))
 
 
 def norm(attrs: qt.QNorm, inputs: Sequence[Operand], at: Index) -> int:
     x = [int(code) for code in inputs[0].array[at[:-1]]]
-    gamma, beta = (int(operand.array[at[-1]]) for operand in inputs[1:])
+    if attrs.shifted:
+        x = [code << int(k) for code, k in zip(x, inputs[3].array, strict=True)]
+    gamma, beta = (int(operand.array[at[-1]]) for operand in inputs[1:3])
     count = len(x)
     total = s32(sum(x))
     w = [s32(s32(count * code) - total) if attrs.centred else code for code in x]
@@ -156,6 +169,29 @@ def norm(attrs: qt.QNorm, inputs: Sequence[Operand], at: Index) -> int:
     return clip(s32(s32(u * gamma) + beta) >> attrs.shift, attrs.low, attrs.high)
 
 
+def exponential(distance: int, multiplier: int, bits: int) -> int:
+    table = [math.floor(32767 * 2 ** (-n / 32) + 0.5) for n in range(33)]
+    t = rshr(s32(distance * multiplier), 15)
+    n, f = (t & 2047) >> 6, t & 63
+    c = table[n] - rshr((table[n] - table[n + 1]) * f, 6)
+    return rshr(c, (t >> 11) + 15 - bits)
+
+
+def softmax(attrs: qt.QSoftmax16x15, inputs: Sequence[Operand], at: Index) -> int:
+    x = [int(code) for code in inputs[0].array[at[:-1]]]
+    numbers = attrs.distance_multiplier, attrs.exp_bits
+    weights = [exponential(min(max(x) - code, attrs.distance_limit), *numbers) for code in x]
+    total = s32(sum(weights))
+    e = total.bit_length() - 1
+    divisor = total >> (e - 15) if e >= 15 else total << (15 - e)
+    reciprocal = s32(2**30 + divisor // 2) // divisor
+    return min(rshr(s32(weights[at[-1]] * reciprocal), e + 7) - 128, 127)
+
+
+def is_equal(attrs: qt.QIsEqual, inputs: Sequence[Operand], at: Index) -> int:
+    return int(inputs[0].array[at] == attrs.value)
+
+
 def attention(attrs: qt.QAttention, inputs: Sequence[Operand], at: Index) -> int:
     q, k, v = (operand.array for operand in inputs[:3])
     lead, i = at[:-2], at[-2]
@@ -167,19 +203,25 @@ def attention(attrs: qt.QAttention, inputs: Sequence[Operand], at: Index) -> int
         valid = [j for j in valid if mask[j] != 0]
     if not valid:
         return 0
-    table = [math.floor(32767 * 2 ** (-n / 32) + 0.5) for n in range(33)]
     q_row = q[lead][i][attrs.q_start + head * attrs.width :][: attrs.width]
     logits = {}
     for j in valid:
         k_row = k[lead][j][attrs.k_start + head * attrs.width :][: attrs.width]
         logits[j] = s32(sum(int(a) * int(b) for a, b in zip(q_row, k_row, strict=True)))
+        if attrs.bias:
+            steps, places = (operand.array for operand in inputs[-2:])
+            b = int(np.ravel_multi_index(lead, q.shape[:-2])) if len(places) > 1 else 0
+            logits[j] = s32(logits[j] + int(steps[head, places[b, i, j]]))
     highest = max(logits.values())
     total = summed = 0
+    weights = {}
     for j in valid:
-        t = rshr(s32(min(s32(highest - logits[j]), limit) * multiplier), 15)
-        n, f = (t & 2047) >> 6, t & 63
-        c = table[n] - rshr((table[n] - table[n + 1]) * f, 6)
-        weight = rshr(c, (t >> 11) + 15 - attrs.exp_bits)
+        distance = min(s32(highest - logits[j]), limit)
+        weights[j] = exponential(distance, multiplier, attrs.exp_bits)
+    if attrs.narrowed:
+        n = max((s32(sum(weights.values())) + 2**16).bit_length() - 24, 0)
+        weights = {j: rshr(weight, n) for j, weight in weights.items()}
+    for j, weight in weights.items():
         total = s32(total + weight)
         value = int(v[lead][j][attrs.v_start + head * attrs.value_width + e])
         summed = s32(summed + s32(weight * value))
@@ -202,6 +244,8 @@ SCALAR: Mapping[type, Callable[[Any, Sequence[Operand], Index], int]] = MappingP
         qt.QEmbedding: embedding,
         qt.QNorm: norm,
         qt.QAttention: attention,
+        qt.QIsEqual: is_equal,
+        qt.QSoftmax16x15: softmax,
     }
 )
 """(attrs, inputs, index of an output element) -> its code."""

@@ -30,7 +30,7 @@ class Net(Sketch):
         beta = self.normal(f"{name}_b", channels, scale=0.3)
         return self(ops.LayerNormalization(), x, gamma, beta, name=name)
 
-    def attention(self, x: str, heads: int, name: str, keys: str = "") -> str:
+    def attention(self, x: str, heads: int, name: str, keys: str = "", bias: str = "") -> str:
         """One layer for queries, keys and values, cut by slices."""
         *lead, width = self.builder.values[x].shape
         qkv = self.linear(x, 3 * width, f"{name}_qkv")
@@ -40,7 +40,7 @@ class Net(Sketch):
             for start in (0, width, 2 * width)
         ]
         scale = (width // heads) ** -0.5
-        y = self(ops.Attention(heads, scale), *parts, "", keys, name=f"{name}_attention")
+        y = self(ops.Attention(heads, scale), *parts, bias, keys, name=f"{name}_attention")
         return self.linear(y, width, f"{name}_proj")
 
     def block(self, x: str, heads: int, name: str, act: ops.Unary = GELU, rms: bool = False) -> str:
@@ -145,6 +145,30 @@ def gated() -> Graph:
     return n.graph(n(ops.Add(), x, n.linear(y, 16, "down", bias=False), name="y"))
 
 
+def relative() -> Graph:
+    """Swin's and T5's: biases by position, pairs that are hidden, keys that are; an average pool,
+    probabilities; x [1, 8, 8, 3], hidden int32 [1, 16]."""
+    n = Net("relative", 9)
+    x = n.input("x", 1, 8, 8, 3)
+    n.builder.inputs.append("hidden")
+    n.builder.value(Value("hidden", (1, 16), DType.INT32))
+    shown = n.builder.value(Value("shown", (1, 16), DType.INT32))
+    n.builder.node("not", ops.Unary(UnaryKind.NOT), ("hidden",), (shown,))
+    w = n.normal("patch_w", 16, 3, 3, 3, scale=27**-0.5)
+    x = n(ops.Conv(pads=(1, 1, 1, 1)), x, w, n.normal("patch_b", 16, scale=0.2), name="patch")
+    x = n(ops.AveragePool((3, 3), (2, 2), (1, 1, 1, 1)), x, name="pooled")
+    x = n(ops.Reshape((1, 16, 16)), x, name="tokens")
+    places = np.arange(16)[None, :] - np.arange(16)[:, None]
+    bias = n.rng.normal(0, 1.5, (1, 2, 31))[..., places + 15]
+    bias[..., np.abs(places) > 9] = np.finfo(np.float32).min
+    bias = n.const("bias", bias)
+    y = n.attention(n.norm(x, "n1"), 2, "a", keys=shown, bias=bias)
+    x = n.norm(n(ops.Add(), x, y, name="mid"), "n2")
+    x = n(ops.Slice((0, 0, 0), (1, 1, 1), (1, 1, 16)), x, name="first")
+    x = n.linear(n(ops.Reshape((1, 16)), x), 5, "head")
+    return n.graph(n(ops.Softmax(), x, name="share"))
+
+
 NETS = {
     "vit": vit,
     "vit_rms": lambda: vit(1, rms=True),
@@ -153,6 +177,7 @@ NETS = {
     "post_norm_mean": lambda: post_norm(mean=True),
     "gated": gated,
     "convolutional": convolutional,
+    "relative": relative,
 }
 
 
@@ -165,6 +190,9 @@ def inputs_of(graph: Graph, count: int, seed: int = 0) -> dict[str, np.ndarray]:
         if name == "mask":
             lengths = rng.integers(1, shape[0] + 1, (count, 1))
             found[name] = (np.arange(shape[0]) < lengths).astype(np.int32)
+        elif name == "hidden":
+            lengths = rng.integers(8, shape[0] + 1, (count, 1))
+            found[name] = (np.arange(shape[0]) >= lengths).astype(np.int32)
         elif graph.dtype(name) is DType.INT32:
             found[name] = rng.integers(0, 40, (count, *shape)).astype(np.int32)
         else:

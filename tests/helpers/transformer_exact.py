@@ -13,7 +13,7 @@ from edgec.interp.operands import Operand
 from edgec.ir import qops_transformer as qt
 from edgec.quant.transformer.numbers import (
     RealNorm,
-    exponential_bits,
+    attention_bits,
     head_numbers,
     norm_numbers,
 )
@@ -42,9 +42,9 @@ def attention_error(q: Array, k: Array, v: Array, kappa: float, ratio: float) ->
         kappa: octaves between neighbouring logits; rounded to what the operator can say.
         ratio: scale of v over scale of the output.
     """
-    bits = exponential_bits(len(k), "head")
+    bits, narrowed = attention_bits(len(k), "head")
     numbers = head_numbers(kappa, ratio, q.shape[1], bits, "head")
-    attrs = qt.QAttention(1, q.shape[1], v.shape[1], 0, 0, 0, bits)
+    attrs = qt.QAttention(1, q.shape[1], v.shape[1], 0, 0, 0, bits, narrowed=narrowed)
     operands = [Operand(array[None]) for array in (q, k, v)]
     y = attention(attrs, [*operands, Operand(np.array([numbers], np.int32))], 0)[0]
     logits = q.astype(np.float64) @ k.T.astype(np.float64) * (numbers[0] / 2.0**26) * math.log(2)

@@ -281,3 +281,91 @@ class TorchEncoder(nn.Module):
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return self.layers(x)
+
+
+class PaddedEncoder(TorchEncoder):
+    """PyTorch's own encoder with a mask that is true for the keys to ignore."""
+
+    def forward(self, x: torch.Tensor, ignored: torch.Tensor) -> torch.Tensor:
+        return self.layers(x, src_key_padding_mask=ignored)
+
+
+class CausalEncoder(TorchEncoder):
+    """Every token sees those before it, and of them the ones that a mask shows."""
+
+    def forward(self, x: torch.Tensor, shown: torch.Tensor) -> torch.Tensor:
+        before = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).tril()
+        layer = self.layers.layers[0]
+        q, k, v = F.linear(x, layer.self_attn.in_proj_weight).chunk(3, dim=-1)
+        q, k, v = (t.view(1, -1, 2, 8).transpose(1, 2) for t in (q, k, v))
+        mask = before[None, None] & shown[:, None, None, :]
+        y = F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+        return layer.norm1(x + y.transpose(1, 2).reshape(x.shape))
+
+
+class Windows(nn.Module):
+    """Swin's attention: windows, biases by relative position, shifted windows cut by -100."""
+
+    def __init__(self, width: int, heads: int, shift: int) -> None:
+        super().__init__()
+        self.heads, self.shift, self.norm = heads, shift, nn.LayerNorm(width)
+        self.qkv, self.proj = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.table = nn.Parameter(torch.randn(49, heads))
+        rows, columns = (c.flatten() for c in torch.meshgrid(*[torch.arange(4)] * 2, indexing="ij"))
+        places = (rows[:, None] - rows + 3) * 7 + columns[:, None] - columns + 3
+        self.register_buffer("places", places.flatten())
+        region = torch.zeros(8, 8)
+        for i, part in enumerate((slice(0, -4), slice(-4, -2), slice(-2, None))):
+            region[part] += 3 * i
+            region[:, part] += i
+        region = region.reshape(2, 4, 2, 4).permute(0, 2, 1, 3).reshape(4, 16)
+        apart = region[:, None, :] != region[:, :, None]
+        self.register_buffer("mask", torch.where(apart, -100.0, 0.0))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = torch.roll(self.norm(x), (-self.shift,) * 2, (1, 2))
+        y = y.view(1, 2, 4, 2, 4, -1).permute(0, 1, 3, 2, 4, 5).reshape(4, 16, -1)
+        n, length, c = y.shape
+        q, k, v = self.qkv(y).reshape(n, length, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
+        logits = q * (c // self.heads) ** -0.5 @ k.transpose(-2, -1)
+        bias = self.table[self.places].view(length, length, -1).permute(2, 0, 1)
+        logits = logits + bias.unsqueeze(0)
+        if self.shift:
+            logits = logits.view(1, 4, self.heads, length, length) + self.mask[None, :, None]
+            logits = logits.view(-1, self.heads, length, length)
+        y = self.proj((logits.softmax(-1) @ v).transpose(1, 2).reshape(n, length, c))
+        y = y.view(1, 2, 2, 4, 4, -1).permute(0, 1, 3, 2, 4, 5).reshape(x.shape)
+        return x + torch.roll(y, (self.shift,) * 2, (1, 2))
+
+
+class Swin(nn.Module):
+    """Two layers of windows, one of them shifted; probabilities at the end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.patch = nn.Conv2d(3, 16, 2, 2)
+        self.layers = nn.Sequential(Windows(16, 2, 0), Windows(16, 2, 2))
+        self.norm, self.head = nn.LayerNorm(16), nn.Linear(16, 5)
+
+    def forward(self, image: torch.Tensor) -> torch.Tensor:
+        x = self.layers(self.patch(image).permute(0, 2, 3, 1))
+        return self.head(self.norm(x).mean((1, 2))).softmax(-1)
+
+
+class PooledKeys(nn.Module):
+    """Keys and values of an average pool, as in PVT and CvT."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.patch, self.pool = nn.Conv2d(3, 16, 4, 4), nn.AvgPool2d(3, 2, 1)
+        self.norm, self.q, self.kv = nn.LayerNorm(16), nn.Linear(16, 16), nn.Linear(16, 32)
+        self.head = nn.Linear(16, 5)
+
+    def forward(self, image: torch.Tensor) -> torch.Tensor:
+        x = self.patch(image)
+        few = self.norm(self.pool(x).flatten(2).transpose(1, 2))
+        x = x.flatten(2).transpose(1, 2)
+        q = self.q(self.norm(x)).view(1, -1, 2, 8).transpose(1, 2)
+        k, v = self.kv(few).view(1, -1, 2, 2, 8).permute(2, 0, 3, 1, 4)
+        y = F.scaled_dot_product_attention(q, k, v)
+        return self.head((x + y.transpose(1, 2).reshape(x.shape)).mean(1))

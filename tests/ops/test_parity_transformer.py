@@ -21,10 +21,17 @@ CORES = {
 }
 GROUPS = {
     "layers": ["gemm", "gemm", "conv", "depthwise", "norm", "norm", "fused_attention"],
-    "others": [name for name in OPERATORS if name not in ("gemm", "conv", "depthwise", "norm")],
+    "others": [
+        *("matmul", "mul", "reduce", "rescale", "stream_add", "embedding"),
+        *("attention", "fused_attention", "movers"),
+    ],
+    "rare": [
+        *("biased_attention", "biased_attention", "softmax", "is_equal"),
+        *("narrow_stream", "long_attention"),
+    ],
 }
 """Operators of one firmware, which has at most 16 inputs."""
-_QUICK = [("layers", "m0plus"), ("layers", "m4")]
+_QUICK = [("layers", "m0plus"), ("layers", "m4"), ("rare", "m4")]
 _SLOW = [
     pytest.param(group, core, marks=pytest.mark.slow)
     for group in GROUPS

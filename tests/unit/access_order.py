@@ -47,6 +47,8 @@ def events_of(spec: object, operand: int = 0) -> list[Event]:
             return list(_dense_dsp(spec.dense))
         case s.DenseDsp():
             return list(_dense_dsp(spec))
+        case s.DenseNeon():
+            return list(_dense_dsp(spec, 4))
         case s.Depthwise():
             return list(_by_channel(spec.window, spec.multiplier))
         case s.MaxPool() | s.AveragePool():
@@ -93,12 +95,12 @@ def _conv2d(spec: s.Conv2D | s.PooledDecode | s.PooledDirect) -> Iterator[Event]
         yield from (("w", number * spec.out_channels + o) for o in range(spec.out_channels))
 
 
-def _dense_dsp(spec: s.DenseDsp) -> Iterator[Event]:
-    """As `_conv2d`, three pixels at a time."""
+def _dense_dsp(spec: s.DenseDsp | s.DenseNeon, pixels_of_block: int = 3) -> Iterator[Event]:
+    """As `_conv2d`, several pixels at a time."""
     w = spec.window
     pixels = list(_raster(w))
-    for first in range(0, len(pixels), 3):
-        block = pixels[first : first + 3]
+    for first in range(0, len(pixels), pixels_of_block):
+        block = pixels[first : first + pixels_of_block]
         for _, oy, ox in block:
             for pixel in _pixels(w, oy, ox):
                 yield from (("r", pixel * w.channels + c) for c in range(w.channels))

@@ -14,6 +14,7 @@ from edgec.resources import data_dir
 
 BOARDS = list_boards()
 REQUIRED = {
+    "beaglebone_black",
     "host",
     "microbit",
     "mps2_an385",
@@ -27,7 +28,16 @@ REQUIRED = {
     "nucleo_h7a3zi_q",
     "nucleo_l4r5zi",
     "nucleo_u575zi_q",
+    "raspberry_pi_2",
+    "raspberry_pi_3",
+    "raspberry_pi_4",
     "rpi_pico",
+}
+LINUX_FACTS = {  # name: core, MHz, MB of RAM
+    "raspberry_pi_2": (Core.CORTEX_A7, 900, 1024),
+    "raspberry_pi_3": (Core.CORTEX_A53, 1200, 1024),
+    "raspberry_pi_4": (Core.CORTEX_A72, 1500, 1024),
+    "beaglebone_black": (Core.CORTEX_A8, 1000, 512),
 }
 FACTS = {  # name: core, MHz, flash KB, KB of the region that holds the arena
     "nucleo_f446re": (Core.CORTEX_M4, 180, 512, 128),
@@ -67,6 +77,19 @@ def test_facts(name: str) -> None:
     assert board.memory.region(board.memory.arena_in).size_bytes == ram_kb * 1024
 
 
+@pytest.mark.parametrize("name", LINUX_FACTS)
+def test_facts_of_boards_with_linux(name: str) -> None:
+    board = load_board(name)
+    core, megahertz, ram_mb = LINUX_FACTS[name]
+    assert board.core is core
+    assert core.is_cortex_a and core.has_neon
+    assert board.clock_hz == megahertz * 1_000_000
+    assert board.ram_bytes == board.arena_limit_bytes == ram_mb << 20
+    assert (board.flash_bytes, board.memory, board.console) == (None, None, None)
+    assert board.is_hosted and not board.is_host
+    assert board.emulator.kind == "qemu-user"
+
+
 @pytest.mark.parametrize("board", BOARDS, ids=lambda board: board.name)
 def test_file_is_named_after_board_and_has_port(board: Board) -> None:
     assert (data_dir("boards") / f"{board.name}.toml").is_file()
@@ -79,7 +102,7 @@ def test_sources_name_keys_of_the_file(board: Board) -> None:
     named = {key for source in board.sources for key in source.keys}
     assert named <= known
     if not board.is_host:
-        assert any(key.startswith("memory") for key in named)
+        assert any(key.startswith(("memory", "linux")) for key in named)
         assert "clock_hz" in named
 
 
@@ -92,7 +115,7 @@ def test_json_round_trip_is_plain_data(board: Board) -> None:
 
 @pytest.mark.parametrize("board", BOARDS, ids=lambda board: board.name)
 def test_compiler_accepts_the_flags(board: Board) -> None:
-    compiler = shutil.which("gcc" if board.is_host else "arm-none-eabi-gcc")
+    compiler = shutil.which(f"{board.core.gcc_prefix}gcc")
     if compiler is None:
         pytest.skip("the compiler is not installed")
     argv = [compiler, *board.gcc_flags, "-dM", "-E", "-x", "c", "/dev/null"]
@@ -102,6 +125,8 @@ def test_compiler_accepts_the_flags(board: Board) -> None:
     assert ("__ARM_FEATURE_DSP 1" in macros) == board.dsp
     assert ("__ARM_FP " in macros) == (board.fpu is not Fpu.NONE)
     assert ("__ARM_ARCH_6M__" in macros) == board.core.is_armv6m
+    assert ("__ARM_NEON " in macros) == board.core.has_neon
+    assert ("__aarch64__" in macros) == board.core.is_aarch64
 
 
 def test_budget_of_host_is_unlimited_and_of_boards_is_not() -> None:

@@ -28,7 +28,7 @@ MIDDLE = (
 CLI_PARTS = ("cli_errors", "cli_options", "cli_compress", "cli_judge")
 LAYERS = {
     **dict.fromkeys(BASE, 0),
-    "ir": 1,
+    **dict.fromkeys(("ir", "board_memory"), 1),
     **dict.fromkeys(("frontend", "interp", "memory", "board"), 2),
     **dict.fromkeys(("quant", "weightpool", "toolchain", "timing"), 3),
     **dict.fromkeys(("passes", "lower", "finetune"), 4),

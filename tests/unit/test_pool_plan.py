@@ -123,7 +123,7 @@ def test_little_table_space_leaves_weights_pooled(graph: Graph) -> None:
 
 def test_constants_are_made_to_fit_the_flash() -> None:
     """Ready lists and a look-up table are faster, packed indices and the pool alone smaller."""
-    graph = integer_stage(pooled_network(small_network(channels=16)))
+    graph = limited_bits(integer_stage(pooled_network(small_network(channels=16))), 6)
     board = load_board("nucleo_g0b1re")
     assert board.memory is not None
     sizes = []

@@ -18,9 +18,10 @@ _NOT_FOR_TEMPLATES = {
     *("scratch_bytes", "macs", "out_elements", "out_bytes", "out_pixels"),
     "vectors",
     *("fits_entries", "list_entries", "look_ups", "writes_at_end"),
+    "has_pair_loop",  # of the base of a kernel for another core
 }
 """Properties that reports and the planner use."""
-_WORDS_ONLY = {"mode", "kind", "mask_stride"}
+_WORDS_ONLY = {"mode", "kind", "mask_stride", "bias_steps", "bias_stride", "shifted", "narrowed"}
 """Fields that templates see as decided bools."""
 
 

@@ -16,7 +16,7 @@ AT = 0x0800_0000
 MODELS: dict[str, CoreModel] = {
     f"{core.value}-{fpu.value}": core_model(core, fpu, dsp=core.possible_dsp[-1])
     for core in Core
-    if core is not Core.HOST
+    if core is not Core.HOST and not core.is_cortex_a
     for fpu in core.possible_fpus
 }
 DIVIDERS = [name for name in MODELS if "m0" not in name]

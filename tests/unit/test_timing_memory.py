@@ -228,14 +228,14 @@ def test_boards_have_the_caches_of_their_manuals(
 
 
 def test_only_the_m7_caches_ram() -> None:
-    cached = {b.name: flash_timing(b).cached_ram for b in list_boards() if not b.is_host}
+    cached = {b.name: flash_timing(b).cached_ram for b in list_boards() if not b.is_hosted}
     assert {name for name, ram in cached.items() if ram} == {"nucleo_h7a3zi_q"}
     assert cached["nucleo_h7a3zi_q"] == (0x2400_0000, 1_048_576)
 
 
 def test_modes_without_wait_states_have_none() -> None:
     for board in list_boards():
-        if board.is_host:
+        if board.is_hosted:
             with pytest.raises(InternalError):
                 flash_timing(board)
             continue

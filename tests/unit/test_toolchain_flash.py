@@ -99,6 +99,14 @@ def test_boards_without_hardware_cannot_be_written(tmp_path: Path) -> None:
             upload(tmp_path, load_board(name))
 
 
+@pytest.mark.parametrize("port", [None, "here"])
+def test_boards_with_linux_say_how_to_copy_the_program(tmp_path: Path, port: str | None) -> None:
+    (tmp_path / "here").mkdir()
+    with pytest.raises(ConfigError, match="copy the program there") as caught:
+        upload(tmp_path, load_board("raspberry_pi_3"), port=port and str(tmp_path / port))
+    assert "scp DIR/firmware.elf USER@BOARD:" in caught.value.hint
+
+
 def test_every_upload_program_has_an_install_command() -> None:
     for name in ("nucleo", "pico", "microbit"):
         assert set(load_board(name).upload.tools) <= UPLOAD_INSTALL.keys()

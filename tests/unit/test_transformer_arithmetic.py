@@ -166,8 +166,8 @@ def test_attention_stays_within_six_tenths_of_a_step(keys, kappa):
         assert attention_error(q[:64], k, v, kappa, ratio).max() <= 0.6
 
 
-@pytest.mark.parametrize(("keys", "bound"), [(600, 0.7), (2047, 1.5), (4095, 3.0)])
-def test_long_rows_lose_bits_of_their_exponentials(keys, bound):
+@pytest.mark.parametrize(("keys", "bound"), [(512, 0.6), (600, 0.6), (2047, 0.6), (4095, 0.65)])
+def test_long_rows_lose_bits_only_where_they_are_even(keys, bound):
     rng = np.random.default_rng(keys)
     q, k, v = (rng.integers(-127, 128, (keys, 8)).astype(np.int8) for _ in range(3))
     for kappa in (1e-5, 1e-4, 1e-3):

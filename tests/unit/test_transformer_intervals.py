@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from small_transformers import inputs_of, vit
 
+from edgec.dtypes import DType
 from edgec.errors import QuantizationError
 from edgec.ir import qops_transformer as qt
-from edgec.ir.graph import Constant, Graph, Node
+from edgec.ir.graph import Constant, Graph, GraphBuilder, Node, Value
+from edgec.ir.qparams import QuantParams
 from edgec.options import QuantOptions
 from edgec.passes.base import run_passes
 from edgec.passes.pipeline import TRANSFORMER_PASSES
@@ -60,6 +62,21 @@ def test_large_factors_of_a_norm(integer):
     refused(changed, node, "the output")
     refused(with_attrs(integer, node, square_shift=0), node, "the sum of squares")
     refused(with_attrs(integer, node, epsilon=2**31 - 1), node, "the sum of squares")
+
+
+def test_many_keys_need_narrowed_rows():
+    keys, heads = 600, np.array([[1000, 10**6, 2**29, 8]], np.int32)
+    quant = QuantParams.per_tensor(0.1, 0)
+    builder = GraphBuilder("long")
+    for name, shape in (("q", (1, 2, 4)), ("k", (1, keys, 4)), ("y", (1, 2, 4))):
+        builder.value(Value(name, shape, DType.INT8, quant))
+    builder.inputs, builder.outputs = ["q", "k"], ["y"]
+    table = builder.constant("heads", heads)
+    whole = qt.QAttention(1, 4, 4, 0, 0, 0, exp_bits=15)
+    node = builder.node("a", whole, ("q", "k", "k", table), ("y",))
+    graph = builder.build()
+    refused(graph, node, "weighted values")
+    check_intervals(with_attrs(graph, node, narrowed=True))
 
 
 def test_numbers_of_attention(integer):

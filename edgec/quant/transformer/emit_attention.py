@@ -1,21 +1,30 @@
-"""Attention and norms to their integer operators."""
+"""Attention, softmax and norms to their integer operators."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
 from edgec.dtypes import DType
-from edgec.fixedpoint import INT8_MAX
+from edgec.fixedpoint import INT8_MAX, INT8_MIN
 from edgec.ir import ops
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Node
 from edgec.ir.qparams import QuantParams
 from edgec.quant.params import EMPTY_SCALE, real64
-from edgec.quant.transformer.emitter import Emitter, per_channel
+from edgec.quant.transformer.bias import bias_steps
+from edgec.quant.transformer.emitter import Emitter, Form, per_channel, stream_unit
 from edgec.quant.transformer.layers import columns_of
-from edgec.quant.transformer.numbers import RealNorm, exponential_bits, head_numbers, norm_numbers
+from edgec.quant.transformer.numbers import (
+    RealNorm,
+    attention_bits,
+    distance_numbers,
+    exponential_bits,
+    head_numbers,
+    norm_numbers,
+)
 
 
 def emit_attention(e: Emitter, node: Node) -> None:
@@ -25,16 +34,16 @@ def emit_attention(e: Emitter, node: Node) -> None:
     operands = [_operand(e, name) for name in node.inputs[:3]]
     q, k, v = (quant for _, _, quant in operands)
     starts = [start for _, start, _ in operands]
-    bits = exponential_bits(e.graph.shape(node.inputs[1])[-2], node.name)
+    bits, narrowed = attention_bits(e.graph.shape(node.inputs[1])[-2], node.name)
     y = e.plan.codes[node.output]
+    bias, mask = (*node.inputs[3:], "", "")[:2]
     table = []
     for head in range(attrs.heads):
         # The scales of q and k multiply out: every channel of a head has the same product.
         step = _scale(q, starts[0] + head * width) * _scale(k, starts[1] + head * width)
         kappa = attrs.scale * step * math.log2(math.e)
         ratio = _scale(v, starts[2] + head * value_width) / _scale(y, head * value_width)
-        table.append(head_numbers(kappa, ratio, width, bits, node.name))
-    mask = node.inputs[4] if len(node.inputs) > 4 else ""
+        table.append(head_numbers(kappa, ratio, width, bits, node.name, bool(bias)))
     integer = qt.QAttention(
         heads=attrs.heads,
         width=width,
@@ -44,11 +53,19 @@ def emit_attention(e: Emitter, node: Node) -> None:
         v_start=starts[2],
         exp_bits=bits,
         keys=bool(mask),
+        bias=bool(bias),
+        narrowed=narrowed,
     )
+    numbers = np.array(table, np.int32)
     inputs = [name for name, _, _ in operands]
-    inputs.append(e.array(f"{node.name}_heads", np.array(table, np.int32)))
+    inputs.append(e.array(f"{node.name}_heads", numbers))
     inputs += [mask] if mask else []
-    e.put(node.name, integer, inputs, node.output, DType.INT8, (node,))
+    if bias:
+        real = real64(e.graph.constants[bias])
+        full = np.broadcast_to(real, (len(real), attrs.heads, *real.shape[2:]))
+        steps, places = bias_steps(full, numbers, width, node.name)
+        inputs += [e.array(f"{node.name}_steps", steps), e.array(f"{node.name}_places", places)]
+    e.put(node.name, integer, inputs, node.output, Form.CODES, (node,))
 
 
 def _operand(e: Emitter, name: str) -> tuple[str, int, QuantParams]:
@@ -65,25 +82,37 @@ def _scale(quant: QuantParams, channel: int) -> float:
     return quant.scale[channel] if quant.axis is not None else quant.tensor_scale
 
 
+def emit_softmax(e: Emitter, node: Node) -> None:
+    """Softmax over the last axis to `QSoftmax16x15`."""
+    bits = exponential_bits(e.graph.shape(node.inputs[0])[-1], node.name)
+    kappa = e.plan.codes[node.inputs[0]].tensor_scale * math.log2(math.e)
+    multiplier, limit = distance_numbers(kappa, bits, INT8_MAX - INT8_MIN)
+    attrs = qt.QSoftmax16x15(multiplier, limit, bits)
+    e.put(node.name, attrs, (e.narrow(node.inputs[0]),), node.output, Form.CODES, (node,))
+
+
 def emit_norm(e: Emitter, node: Node) -> None:
     """LayerNormalization and RMSNormalization to `QNorm`."""
     x, channels = e.wide(node.inputs[0]), e.graph.shape(node.inputs[0])[-1]
-    dtype = e.native(node.output)
+    form = e.native(node.output)
+    quant, stream = e.quant_of(node.output, form), e.plan.stream[node.inputs[0]]
     beta = node.inputs[2] if len(node.inputs) > 2 else ""
-    scale, zero = per_channel(e.quant_of(node.output, dtype), channels)
+    scale, zero = per_channel(quant, channels)
     norm = RealNorm(
         centred=isinstance(node.attrs, ops.LayerNormalization),
         gamma=real64(e.graph.constants[node.inputs[1]]),
         beta=real64(e.graph.constants[beta]) if beta else np.zeros(channels),
         epsilon=node.attrs.epsilon,
-        x_scale=e.plan.stream[node.inputs[0]].tensor_scale,
+        x_scale=stream_unit(stream),
         y_scale=scale,
         y_zero=zero,
-        dtype=dtype,
+        dtype=quant.dtype,
     )
     found = norm_numbers(norm, node.name)
-    constants = (
-        e.array(f"{node.name}_gamma", found.gamma),
-        e.array(f"{node.name}_beta", found.beta),
-    )
-    e.put(node.name, found.attrs, (x, *constants), node.output, dtype, (node,))
+    inputs = [x, e.array(f"{node.name}_gamma", found.gamma)]
+    inputs.append(e.array(f"{node.name}_beta", found.beta))
+    attrs = found.attrs
+    if stream.dtype is DType.INT8:
+        inputs.append(e.shifts(node.inputs[0]))
+        attrs = replace(attrs, shifted=True)
+    e.put(node.name, attrs, inputs, node.output, form, (node,))

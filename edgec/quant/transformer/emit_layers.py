@@ -15,8 +15,9 @@ from edgec.ir.graph import Node
 from edgec.ir.qparams import QuantParams
 from edgec.quant.params import Range, real64
 from edgec.quant.tables import unary_function
-from edgec.quant.transformer.emitter import INT8_REACH, Emitter, per_channel
+from edgec.quant.transformer.emitter import INT8_REACH, Emitter, Form, per_channel
 from edgec.quant.transformer.layers import Layer
+from edgec.quant.transformer.pooled import pooled_codes, pooled_weight
 from edgec.quant.transformer.search import LEAST_CODE, coded
 from edgec.quant.transformer.weights import LayerCodes, Target, layer_codes
 
@@ -37,13 +38,13 @@ class _Ending:
 
     Attributes:
         target: of the requantization.
-        dtype: of the output.
+        form: of the output.
         bounds: after the requantization.
         extra: the constant or value that follows the multipliers: table or residual; or "".
     """
 
     target: Target
-    dtype: DType
+    form: Form
     bounds: tuple[int, int] | None = None
     extra: str = ""
 
@@ -52,11 +53,14 @@ def emit_layer(e: Emitter, layer: Layer) -> None:
     """Add the integer operator of a layer."""
     ending = _ending(e, layer)
     codes = _codes(e, layer, ending)
-    output = e.output(codes.requant, ending.dtype, ending.bounds)
+    dtype = e.quant_of(layer.output, ending.form).dtype
+    output = e.output(codes.requant, dtype, ending.bounds)
     name, node = layer.node.name, layer.node
+    shared = pooled_weight(e.graph, node)
+    pooled = None if shared is None else shared.pooled
     inputs = [
         e.narrow(node.inputs[0]),
-        e.array(f"{name}_weight", codes.weight),
+        e.builder.constant(f"{name}_weight", codes.weight, pooled=pooled),
         e.array(f"{name}_bias", codes.bias),
         e.array(f"{name}_multiplier", codes.requant.multiplier),
     ]
@@ -69,7 +73,7 @@ def emit_layer(e: Emitter, layer: Layer) -> None:
         attrs = qt.QConv16x15(*shape, output, table, layer.add is not None)
     else:
         attrs = qt.QGemm16x15(output, table, layer.add is not None)
-    e.put(name, attrs, inputs, layer.output, ending.dtype, layer.nodes)
+    e.put(name, attrs, inputs, layer.output, ending.form, layer.nodes)
 
 
 def _codes(e: Emitter, layer: Layer, ending: _Ending) -> LayerCodes:
@@ -79,17 +83,27 @@ def _codes(e: Emitter, layer: Layer, ending: _Ending) -> LayerCodes:
     bias = np.zeros(len(weight))
     if bias_name:
         bias = real64(e.graph.constants[bias_name]).reshape(-1)
-    quant = e.plan.codes[node.inputs[0]]
-    if isinstance(node.attrs, ops.Conv):
-        scaled = weight * quant.tensor_scale
-        return layer_codes(scaled, bias, ending.target, None, _CENTRED_SPAN, node.name)
-    scale, zero = per_channel(quant, weight.shape[1])
-    scaled = weight * scale
-    codes = layer_codes(scaled, bias, ending.target, zero, _RAW_SPAN, node.name)
-    if not e.correct_biases:
+    codes = _coded(e, node, weight, bias, ending)
+    if isinstance(node.attrs, ops.Conv) or not e.correct_biases:
         return codes
     better = bias + _mean_error(e, node, weight, codes)
-    return layer_codes(scaled, better, ending.target, zero, _RAW_SPAN, node.name)
+    return _coded(e, node, weight, better, ending)
+
+
+def _coded(e: Emitter, node: Node, weight: Array, bias: Array, ending: _Ending) -> LayerCodes:
+    """Integer weights float64 [O, ...] of a layer, biases [O], and multipliers."""
+    quant = e.plan.codes[node.inputs[0]]
+    scale: Array | float = 0.0
+    if isinstance(node.attrs, ops.Conv):
+        scale, zero, span = quant.tensor_scale, None, _CENTRED_SPAN
+    else:
+        scale, zero = per_channel(quant, weight.shape[1])
+        span = _RAW_SPAN
+    shared = pooled_weight(e.graph, node)
+    if shared is not None:
+        # `make_plan` gives what pooled layers read one scale.
+        return pooled_codes(shared, quant.scale[0], bias, ending.target, zero, span, node.name)
+    return layer_codes(weight * scale, bias, ending.target, zero, span, node.name)
 
 
 def _mean_error(e: Emitter, node: Node, weight: Array, codes: LayerCodes) -> Array:
@@ -113,7 +127,7 @@ def _ending(e: Emitter, layer: Layer) -> _Ending:
     activation = layer.activation
     if activation is not None and isinstance(activation.attrs, ops.Unary):
         return _table_ending(e, layer, activation)
-    if e.native(layer.output) is DType.INT16:
+    if e.native(layer.output) is Form.STREAM:
         return _stream_ending(e, layer)
     quant = e.plan.codes[layer.output]
     zero = np.asarray(quant.zero_point, np.float64)
@@ -123,14 +137,19 @@ def _ending(e: Emitter, layer: Layer) -> _Ending:
         clip = activation.attrs
         low, high = act_bounds(clip.low, clip.high, quant.tensor_scale, quant.tensor_zero_point)
         bounds = max(low, LEAST_CODE), max(high, LEAST_CODE)
-    return _Ending(target, DType.INT8, bounds)
+    return _Ending(target, Form.CODES, bounds)
 
 
 def _stream_ending(e: Emitter, layer: Layer) -> _Ending:
     quant = e.plan.stream[layer.output]
-    branch = e.seen[layer.node.output].range.magnitude / quant.tensor_scale
-    reach = min(e.reach(DType.INT16), max(branch * _BRANCH_ROOM, 1.0))
-    target = Target(np.asarray(quant.scale), np.zeros(1), reach)
+    scale = np.asarray(quant.scale)
+    if quant.dtype is DType.INT8:
+        # More than twice the largest code makes no difference to a sum.
+        target = Target(scale, np.zeros(1), 2 * INT8_REACH, _PRE_SHIFT_ERROR)
+    else:
+        branch = e.seen[layer.node.output].range.magnitude / quant.tensor_scale
+        reach = min(e.reach(DType.INT16), max(branch * _BRANCH_ROOM, 1.0))
+        target = Target(scale, np.zeros(1), reach)
     extra = ""
     if layer.add is not None and layer.residual in e.graph.constants:
         extra = e.wide_constant(layer.residual, quant, e.graph.shape(layer.output))
@@ -139,9 +158,12 @@ def _stream_ending(e: Emitter, layer: Layer) -> _Ending:
     bounds = None
     if layer.activation is not None:
         clip = layer.activation.attrs
-        codes = quant.quantize(np.clip([clip.low, clip.high], -_HUGE, _HUGE))
-        bounds = int(codes[0]), int(codes[1])
-    return _Ending(target, DType.INT16, bounds, extra)
+        # Channels have scales of their own only where their bounds are 0 or none.
+        one = QuantParams.per_tensor(quant.scale[0], 0, quant.dtype)
+        codes = one.quantize(np.clip([clip.low, clip.high], -_HUGE, _HUGE))
+        low, high = int(codes[0]), int(codes[1])
+        bounds = (max(low, LEAST_CODE), high) if quant.dtype is DType.INT8 else (low, high)
+    return _Ending(target, Form.STREAM, bounds, extra)
 
 
 def _table_ending(e: Emitter, layer: Layer, unary: Node) -> _Ending:
@@ -157,7 +179,7 @@ def _table_ending(e: Emitter, layer: Layer, unary: Node) -> _Ending:
         np.array([step]), np.array([-_TABLE_MIDDLE - domain.low / step]), _TABLE_MIDDLE + 1.0
     )
     bounds = (-_TABLE_MIDDLE, _TABLE_MIDDLE - 1)
-    return _Ending(target, DType.INT8, bounds, e.array(f"{unary.name}_table", entries))
+    return _Ending(target, Form.CODES, bounds, e.array(f"{unary.name}_table", entries))
 
 
 def table_domain(attrs: ops.Unary, seen: Range, y: QuantParams) -> Range:

@@ -21,7 +21,7 @@ from edgec.quant import integer_linear as linear
 from edgec.quant import integer_move as move
 from edgec.quant.integer_context import SPAN, Conversion
 from edgec.quant.params import real64
-from edgec.quant.transformer.emitter import INT8_REACH, Emitter
+from edgec.quant.transformer.emitter import INT8_REACH, Emitter, Form
 
 _CONVERTERS: Mapping[type, Callable[[Conversion], None]] = MappingProxyType(
     {
@@ -45,7 +45,7 @@ _STREAM_MOVES = (ops.Reshape, ops.Transpose, ops.Slice, ops.Concat)
 SUPPORTED = (
     *_CONVERTERS,
     *(ops.Mul, ops.MatMul, ops.Embedding, ops.Conv, ops.Gemm, ops.Attention),
-    *(ops.LayerNormalization, ops.RMSNormalization),
+    *(ops.LayerNormalization, ops.RMSNormalization, ops.Softmax),
 )
 """Real operators that have an integer form in a transformer."""
 
@@ -58,15 +58,17 @@ def emit_other(e: Emitter, node: Node) -> None:
     if isinstance(attrs, ops.Add) and streaming:
         _stream_add(e, node)
     elif isinstance(attrs, _STREAM_MOVES) and streaming:
-        _convert(e, node, DType.INT16)
+        _convert(e, node, Form.STREAM)
     elif isinstance(attrs, ops.Mul | ops.MatMul):
         _product(e, node)
     elif isinstance(attrs, ops.Embedding):
         _embedding(e, node)
+    elif isinstance(attrs, ops.Unary) and attrs.kind is ops.UnaryKind.NOT:
+        _mask(e, node)
     elif isinstance(attrs, ops.Reduce) and attrs.kind is not ops.ReduceKind.MAX:
         _reduce(e, node)
     else:
-        _convert(e, node, DType.INT8)
+        _convert(e, node, Form.CODES)
 
 
 def _stream_add(e: Emitter, node: Node) -> None:
@@ -77,38 +79,38 @@ def _stream_add(e: Emitter, node: Node) -> None:
         else e.wide(name)
         for name in node.inputs
     ]
-    e.put(node.name, qt.QAdd16(), inputs, node.output, DType.INT16, (node,))
+    e.put(node.name, qt.QAdd16(quant.dtype), inputs, node.output, Form.STREAM, (node,))
 
 
-def _convert(e: Emitter, node: Node, dtype: DType) -> None:
+def _convert(e: Emitter, node: Node, form: Form) -> None:
     """The converter of convolutional networks, on the form of the tensors that is wanted."""
     inputs = []
     values = dict(e.graph.values)
     constants = dict(e.graph.constants)
     for name in node.inputs:
         if name in e.graph.constants:
-            found = _operand(e, node, name, dtype)
+            found = _operand(e, node, name, form)
             constants[found] = e.builder.constants[found]
         elif e.graph.values[name].dtype is DType.INT32:
             found = name  # token ids and masks
         else:
-            found = e.narrow(name) if dtype is DType.INT8 else e.wide(name)
+            found = e.narrow(name) if form is Form.CODES else e.wide(name)
             values[found] = e.builder.values[found]
         inputs.append(found)
-    name = e.name_of(node.output, dtype)
+    name = e.name_of(node.output, form)
     y = e.graph.values[node.output]
-    quant = e.quant_of(node.output, dtype) if y.dtype is DType.FLOAT32 else None
+    quant = e.quant_of(node.output, form) if y.dtype is DType.FLOAT32 else None
     values[name] = Value(name, y.shape, y.dtype, quant)
     view = e.graph.replace(values=values, constants=constants)
     moved = replace(node, inputs=tuple(inputs), outputs=(name,))
     _CONVERTERS[type(node.attrs)](Conversion(view, e.builder, moved, None))
     if quant is not None:
-        e.made(node.output, dtype)
+        e.made(node.output, form)
 
 
-def _operand(e: Emitter, node: Node, name: str, dtype: DType) -> str:
+def _operand(e: Emitter, node: Node, name: str, form: Form) -> str:
     """A constant that a node reads: of the stream, of a concatenation, or of a sum."""
-    if dtype is DType.INT16:
+    if form is Form.STREAM:
         return e.wide_constant(name, e.plan.stream[node.output], e.graph.shape(name))
     fixed = e.plan.codes[node.output] if isinstance(node.attrs, ops.Concat) else None
     return e.narrow_constant(name, fixed)
@@ -122,6 +124,14 @@ def _operand_quant(e: Emitter, name: str) -> tuple[str, QuantParams]:
             raise QuantizationError("a constant operand has no parameters", where=name)
         return made, quant
     return e.narrow(name), e.plan.codes[name]
+
+
+def _mask(e: Emitter, node: Node) -> None:
+    """Integers compared with a number."""
+    shape = e.graph.shape(node.output)
+    e.builder.value(Value(node.output, shape, DType.INT32))
+    attrs = qt.QIsEqual(int(node.attrs.alpha))
+    e.builder.node(node.name, attrs, node.inputs, (node.output,), node.sources)
 
 
 def _product(e: Emitter, node: Node) -> None:
@@ -138,14 +148,14 @@ def _product(e: Emitter, node: Node) -> None:
     if isinstance(node.attrs, ops.MatMul):
         transposes = node.attrs.transpose_a, node.attrs.transpose_b
         attrs = qt.QMatMul16x15(output, multiplier, bias, *transposes)
-    e.put(node.name, attrs, (a, b), node.output, DType.INT8, (node,))
+    e.put(node.name, attrs, (a, b), node.output, Form.CODES, (node,))
 
 
 def _reduce(e: Emitter, node: Node) -> None:
     """Means and sums; of the stream as it is."""
     attrs: ops.Reduce = node.attrs
     (x,) = node.inputs
-    wide = x in e.plan.stream and e.is_made(x, DType.INT16)
+    wide = e.is_made(x, Form.STREAM) and e.plan.stream[x].axis is None
     quant, span = (e.plan.stream[x], INT16_MAX + 1) if wide else (e.plan.codes[x], SPAN)
     count = math.prod(e.graph.shape(x)[axis] for axis in attrs.axes)
     y = e.plan.codes[node.output]
@@ -154,7 +164,7 @@ def _reduce(e: Emitter, node: Node) -> None:
     output, multiplier, bias = _scaled(e, node, factor, float(span * count), y)
     integer = qt.QReduce16x15(attrs.kind, attrs.axes, attrs.keepdims, output, multiplier, bias)
     source = e.wide(x) if wide else e.narrow(x)
-    e.put(node.name, integer, (source,), node.output, DType.INT8, (node,))
+    e.put(node.name, integer, (source,), node.output, Form.CODES, (node,))
 
 
 def _scaled(
@@ -172,10 +182,12 @@ def _embedding(e: Emitter, node: Node) -> None:
     ids, table = node.inputs
     real = real64(e.graph.constants[table])
     stream = e.plan.stream[node.output]
-    multiplier = math.ceil(float(np.abs(real).max()) / (INT8_MAX * stream.tensor_scale))
-    multiplier = min(max(multiplier, 1), INT16_MAX)
-    scale = multiplier * stream.tensor_scale
+    scale, multiplier = np.asarray(stream.scale), 1
+    if stream.dtype is DType.INT16:
+        multiplier = math.ceil(float(np.abs(real).max()) / (INT8_MAX * stream.tensor_scale))
+        multiplier = min(max(multiplier, 1), INT16_MAX)
+        scale = multiplier * scale
     codes = round_half_up(np.clip(real / scale, -INT8_MAX, INT8_MAX)).astype(np.int8)
     rows = e.array(f"{table}/rows", codes)
-    attrs = qt.QEmbedding(multiplier)
-    e.put(node.name, attrs, (ids, rows), node.output, DType.INT16, (node,))
+    attrs = qt.QEmbedding(multiplier, stream.dtype)
+    e.put(node.name, attrs, (ids, rows), node.output, Form.STREAM, (node,))

@@ -1,11 +1,13 @@
 """An integer graph in the making: its tensors, in the form that a reader needs.
 
-A value can exist as int8 codes and, if it is of the stream, as int16.  One form is *native*, the
-one that its operator computes; the other is made by a `QRescale16x15` when somebody asks for it.
+A value can exist as int8 codes and, if it is of the stream, in the form of the stream.  One form is
+*native*, the one that its operator computes; the other is made by a `QRescale16x15` when somebody
+asks for it.  Where only matrix products read a stream of int8, its codes serve them as they are.
 """
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -26,6 +28,13 @@ from edgec.quant.weights import operand_codes
 
 INT8_REACH = 129.0
 """Largest code magnitude, and one, that an int8 output needs through its 16 bits."""
+
+
+class Form(enum.Enum):
+    """What a value is stored for: to be multiplied, or to be added to."""
+
+    CODES = enum.auto()
+    STREAM = enum.auto()
 
 
 class Emitter:
@@ -49,7 +58,7 @@ class Emitter:
         self.builder.input_layouts = dict(graph.input_layouts)
         self.builder.output_layouts = dict(graph.output_layouts)
         self.builder.metadata = dict(graph.metadata)
-        self._made: dict[tuple[str, DType], str] = {}
+        self._made: dict[tuple[str, Form], str] = {}
         self._constants: dict[tuple[str, QuantParams | None], str] = {}
         for name in graph.inputs:
             self._start(name)
@@ -60,55 +69,75 @@ class Emitter:
             self.builder.value(value)
             return
         self.builder.value(replace(value, dtype=DType.INT8, quant=self.plan.codes[name]))
-        self._made[name, DType.INT8] = name
+        self._made[name, Form.CODES] = name
 
     # -- names ------------------------------------------------------------------------------------
 
-    def name_of(self, value: str, dtype: DType) -> str:
-        """Name of the int8 or int16 form of a value."""
+    def name_of(self, value: str, form: Form) -> str:
+        """Name of a form of a value."""
         if value not in self.plan.stream:
             return value
         outside = value in (*self.graph.inputs, *self.graph.outputs)
-        if outside:
-            return value if dtype is DType.INT8 else f"{value}/int16"
-        return value if dtype is DType.INT16 else f"{value}/int8"
+        return value if (form is Form.CODES) == outside else f"{value}/{self._ending(value, form)}"
 
-    def quant_of(self, value: str, dtype: DType) -> QuantParams:
-        """Parameters of the int8 or int16 form of a value."""
-        return (self.plan.codes if dtype is DType.INT8 else self.plan.stream)[value]
+    def _ending(self, value: str, form: Form) -> str:
+        dtype = self.quant_of(value, form).dtype
+        return "stream" if form is Form.STREAM and dtype is DType.INT8 else dtype.value
+
+    def quant_of(self, value: str, form: Form) -> QuantParams:
+        """Parameters of a form of a value."""
+        return (self.plan.codes if form is Form.CODES else self.plan.stream)[value]
 
     # -- readers ----------------------------------------------------------------------------------
 
     def narrow(self, value: str) -> str:
         """The int8 tensor of a value that is native already or can be made."""
-        return self._form(value, DType.INT8)
+        if value in self.plan.stream and self.plan.codes[value] == self.plan.stream[value]:
+            return self.wide(value)
+        return self._form(value, Form.CODES)
 
     def wide(self, value: str) -> str:
-        """The int16 tensor of a value of the stream."""
-        return self._form(value, DType.INT16)
+        """The tensor of a value of the stream."""
+        return self._form(value, Form.STREAM)
 
-    def _form(self, value: str, dtype: DType) -> str:
-        found = self._made.get((value, dtype))
+    def _form(self, value: str, form: Form) -> str:
+        found = self._made.get((value, form))
         if found is None:
-            other = DType.INT16 if dtype is DType.INT8 else DType.INT8
-            self._rescale(value, other, dtype)
-            found = self._made[value, dtype]
+            self._rescale(value, Form.STREAM if form is Form.CODES else Form.CODES, form)
+            found = self._made[value, form]
         return found
 
-    def _rescale(self, value: str, source: DType, target: DType) -> None:
-        x, y = self.quant_of(value, source), self.quant_of(value, target)
-        if x.axis is not None or y.axis is not None:
+    def _rescale(self, value: str, source: Form, target: Form) -> None:
+        codes, stream = self.quant_of(value, Form.CODES), self.quant_of(value, Form.STREAM)
+        if codes.axis is not None:
             raise QuantizationError(
                 "a tensor with scales per channel joins the stream", where=value
             )
-        factor = x.tensor_scale / y.tensor_scale
-        zero = y.tensor_zero_point / factor - x.tensor_zero_point
-        requant = self.requant(factor, abs(zero) + INT16_MAX + 1, self.reach(target), value)
+        unit, zero_point = stream_unit(stream), codes.tensor_zero_point
+        shifted = stream.dtype is DType.INT8
+        if target is Form.CODES:
+            factor = unit / codes.tensor_scale
+            zero = zero_point / factor
+        else:
+            factor, zero = codes.tensor_scale / unit, -float(zero_point)
+        # Before their shifts, the codes of a stream of int8 have more bits.
+        most = float(INT8_MAX << qt.MOST_CHANNEL_SHIFT)
+        before, after = shifted and target is Form.CODES, shifted and target is Form.STREAM
+        reach = most if after else self.reach(self.quant_of(value, target).dtype)
+        requant = self.requant(factor, abs(zero) + INT16_MAX + 1, reach, value)
+        output = self.output(requant, self.quant_of(value, target).dtype)
         bias = int(round_half_up(zero))
-        output = self.output(requant, target)
-        attrs = qt.QRescale16x15(output, int(requant.multiplier[0]), bias)
-        made = self.name_of(value, source), self.name_of(value, target)
-        self.put(f"{value}/{target.value}", attrs, (made[0],), value, target)
+        attrs = qt.QRescale16x15(output, int(requant.multiplier[0]), bias, before, after)
+        inputs = [self.name_of(value, source)]
+        inputs += [self.shifts(value)] if shifted else []
+        self.put(f"{value}/{self._ending(value, target)}", attrs, inputs, value, target)
+
+    def shifts(self, value: str) -> str:
+        """The constant k of a value of a stream of int8."""
+        quant = self.plan.stream[value]
+        scale, _ = per_channel(quant, self.graph.shape(value)[-1])
+        k = np.round(np.log2(scale / stream_unit(quant))).astype(np.int8)
+        return self.array(f"{value}/shifts", k)
 
     @staticmethod
     def reach(dtype: DType) -> float:
@@ -122,9 +151,15 @@ class Emitter:
         return self.builder.constant(stem, array, quant)
 
     def wide_constant(self, name: str, quant: QuantParams, shape: tuple[int, ...]) -> str:
-        """A constant of the stream as int16, in the shape wanted."""
-        codes = quant.quantize(real64(self.graph.constants[name])).reshape(shape)
-        return self.array(f"{name}/int16", codes, quant)
+        """A constant of the stream, in the shape wanted (a scale a channel: of all channels)."""
+        real = real64(self.graph.constants[name]).reshape(shape)
+        if quant.axis is not None:
+            real = np.broadcast_to(real, (*shape[:-1], len(quant.scale)))
+            quant = replace(quant, axis=real.ndim - 1)
+        codes = quant.quantize(real)
+        if quant.dtype is DType.INT8:
+            codes = np.maximum(codes, LEAST_CODE)
+        return self.array(f"{name}/{quant.dtype.value}", codes, quant)
 
     def narrow_constant(self, name: str, quant: QuantParams | None = None) -> str:
         """A constant operand as int8, with the parameters given or its own."""
@@ -161,28 +196,27 @@ class Emitter:
         attrs: Any,
         inputs: Iterable[str],
         value: str,
-        dtype: DType,
+        form: Form,
         nodes: Iterable[Node] = (),
     ) -> None:
-        """Add the node that computes the int8 or int16 form of a value of the real graph."""
-        name = self.name_of(value, dtype)
-        shape = self.graph.shape(value)
-        self.builder.value(Value(name, shape, dtype, self.quant_of(value, dtype)))
+        """Add the node that computes a form of a value of the real graph."""
+        name, quant = self.name_of(value, form), self.quant_of(value, form)
+        self.builder.value(Value(name, self.graph.shape(value), quant.dtype, quant))
         sources = tuple(source for node in nodes for source in node.sources)
         self.builder.node(stem, attrs, inputs, (name,), sources)
-        self.made(value, dtype)
+        self.made(value, form)
 
-    def made(self, value: str, dtype: DType) -> None:
+    def made(self, value: str, form: Form) -> None:
         """Note that a form of a value is computed under `name_of`."""
-        self._made[value, dtype] = self.name_of(value, dtype)
+        self._made[value, form] = self.name_of(value, form)
 
-    def is_made(self, value: str, dtype: DType) -> bool:
+    def is_made(self, value: str, form: Form) -> bool:
         """True when a form of a value exists already."""
-        return (value, dtype) in self._made
+        return (value, form) in self._made
 
-    def native(self, value: str) -> DType:
+    def native(self, value: str) -> Form:
         """The form in which an operator that can write both computes a value."""
-        return DType.INT16 if value in self.plan.stream else DType.INT8
+        return Form.STREAM if value in self.plan.stream else Form.CODES
 
     def finish(self) -> Graph:
         """The integer graph."""
@@ -190,6 +224,11 @@ class Emitter:
             if name in self.plan.codes:
                 self.narrow(name)
         return self.builder.build()
+
+
+def stream_unit(quant: QuantParams) -> float:
+    """The scale s of a stream."""
+    return min(quant.scale)
 
 
 def per_channel(quant: QuantParams, channels: int) -> tuple[Array, Array]:

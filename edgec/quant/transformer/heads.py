@@ -23,6 +23,7 @@ from edgec.quant.params import SCALE_FLOOR
 from edgec.quant.transformer.groups import Group, only_read_by
 from edgec.quant.transformer.layers import Layer, columns_of
 from edgec.quant.transformer.numbers import LEAST_RATIO, LOGIT_BITS, MOST_RATIO
+from edgec.quant.transformer.pooled import reads_pooled
 from edgec.quant.transformer.samples import Seen
 from edgec.quant.transformer.search import symmetric_scale
 
@@ -56,7 +57,7 @@ def attention_scales(
     found = {first: c.params for first, c in scales.items() if not c.clash}
     for node in nodes:
         group = of.get(node.output)
-        if group is None or not _has_channels(group, node.output):
+        if group is None or not _has_channels(graph, group, node.output):
             continue
         value = _operand(graph, node.inputs[2], of, seen)
         params = _output_params(node, value, found, seen[node.output])
@@ -65,10 +66,12 @@ def attention_scales(
     return found
 
 
-def _has_channels(group: Group, output: str) -> bool:
+def _has_channels(graph: Graph, group: Group, output: str) -> bool:
     """True when an output of attention, read by matrix products alone, can have a scale a head."""
     alone = group.sources == (output,) and group.keeps_channels
-    return alone and only_read_by(group, ops.Gemm)
+    # Weights from a pool cannot take up differences between channels.
+    free = only_read_by(group, ops.Gemm) and not reads_pooled(graph, group.readers)
+    return alone and free
 
 
 @dataclass(slots=True, eq=False)

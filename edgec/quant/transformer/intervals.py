@@ -22,6 +22,10 @@ from edgec.ir.graph import Graph, Node
 from edgec.quant.transformer.numbers import UNIT_BOUND
 
 _BYTE, _WORD, _DIFFERENCE = 128, 32768, 256
+_NARROWED_ROOM = 4096
+"""Of a narrowed sum: 2^(16 - n) of the margin, less the rounding of up to 4095 keys, half of one
+each; n is 3 at most for the largest sums."""
+_LONGEST_SHIFT = 30
 _MOST_OCTAVES = 27
 """Largest right shift of an exponential."""
 
@@ -88,15 +92,26 @@ def _one_multiplier(graph: Graph, node: Node) -> dict[str, float]:
         case qt.QReduce16x15():
             acc = (_WORD if wide else _DIFFERENCE) * math.prod(x[axis] for axis in attrs.axes)
         case _:
-            acc = _WORD if wide else _BYTE
-    return _rescale(attrs.output, float(acc + abs(attrs.bias)), float(abs(attrs.multiplier)))
+            acc = (_WORD if wide else _BYTE) << _most_shift(graph, node, attrs.before)
+    found = _rescale(attrs.output, float(acc + abs(attrs.bias)), float(abs(attrs.multiplier)))
+    if isinstance(attrs, qt.QRescale16x15) and attrs.after:
+        shift = attrs.output.shift + _most_shift(graph, node, True)
+        found["the rescaled accumulator"] += _half(shift)
+        found["a shift"] = float(shift) if shift <= _LONGEST_SHIFT else math.inf
+    return found
+
+
+def _most_shift(graph: Graph, node: Node, shifted: bool) -> int:
+    """The largest k of a stream of int8 that a node reads or writes; 0 of any other."""
+    return int(graph.constants[node.inputs[-1]].array.max()) if shifted else 0
 
 
 def _norm(graph: Graph, node: Node) -> dict[str, float]:
     attrs: qt.QNorm = node.attrs
     channels = graph.shape(node.inputs[0])[-1]
-    gamma, beta = (graph.constants[name].array.astype(np.float64) for name in node.inputs[1:])
-    w = 65535.0 * channels if attrs.centred else float(_WORD)
+    gamma, beta = (graph.constants[name].array.astype(np.float64) for name in node.inputs[1:3])
+    x = (_BYTE << _most_shift(graph, node, True)) if attrs.shifted else _WORD
+    w = (2.0 * x - 1) * channels if attrs.centred else float(x)
     excess = int(w).bit_length() - 15
     most = max(excess + attrs.square_shift, attrs.least_shift)
     squares = channels * 2.0 ** (30 - 2 * attrs.square_shift)
@@ -113,9 +128,12 @@ def _attention(graph: Graph, node: Node) -> dict[str, float]:
     attrs: qt.QAttention = node.attrs
     keys = graph.shape(node.inputs[1])[-2]
     heads = graph.constants[node.inputs[3]].array.astype(np.float64)
+    steps = graph.constants[node.inputs[-2]].array.astype(np.float64) if attrs.bias else np.zeros(1)
+    logit = float(_BYTE * _BYTE * attrs.width)
     multiplier, limit, numerator, output_shift = heads.T
     highest = 2.0 ** (attrs.exp_bits - 15) * 32767
-    total = keys * math.ceil(highest)
+    whole = keys * math.ceil(highest)
+    total = min(whole, (1 << qt.SUM_BITS) - _NARROWED_ROOM) if attrs.narrowed else whole
     distance = float((multiplier * limit).max())
     octaves = (
         int(distance / 2.0 ** (qt.DISTANCE_SHIFT + qt.DISTANCE_BITS)) + 1 + 15 - attrs.exp_bits
@@ -123,12 +141,27 @@ def _attention(graph: Graph, node: Node) -> dict[str, float]:
     rounding = _half(total.bit_length() - 16 + int(output_shift.max()))
     shifts = 31.0 if output_shift.min() >= 4 and octaves <= _MOST_OCTAVES else math.inf
     return {
-        "a logit": 2.0 * _BYTE * _BYTE * attrs.width,
+        "a logit": 2.0 * logit + float(steps.max() - steps.min()),
+        "a logit with its bias": logit + float(np.abs(steps).max()),
         "a distance": distance + _half(qt.DISTANCE_SHIFT),
+        "the sum of exponentials": float(whole + qt.SUM_MARGIN),
         "the sum of weighted values": _BYTE * float(total) + rounding,
         "the numerator of the division": float(numerator.max()) + 2.0**15,
         "the normalised output": _WORD * (float(numerator.max()) / 2.0**15 + 1) + _half(21),
         "a shift": shifts,
+    }
+
+
+def _softmax(graph: Graph, node: Node) -> dict[str, float]:
+    attrs: qt.QSoftmax16x15 = node.attrs
+    distance = float(attrs.distance_multiplier * attrs.distance_limit)
+    octaves = int(distance / 2.0 ** (qt.DISTANCE_SHIFT + qt.DISTANCE_BITS)) + 16 - attrs.exp_bits
+    total = graph.shape(node.inputs[0])[-1] * 2.0**attrs.exp_bits
+    return {
+        "a distance": distance + _half(qt.DISTANCE_SHIFT),
+        "the sum of exponentials": 128.0 * total,
+        "the normalised output": 2.0**attrs.exp_bits * 2.0**15 + _half(30),
+        "a shift": 31.0 if octaves <= _MOST_OCTAVES else math.inf,
     }
 
 
@@ -148,6 +181,7 @@ _BOUNDS: Mapping[type, Callable[[Graph, Node], dict[str, float]]] = MappingProxy
         qt.QRescale16x15: _one_multiplier,
         qt.QNorm: _norm,
         qt.QAttention: _attention,
+        qt.QSoftmax16x15: _softmax,
         qops.QAdd: _add,
     }
 )

@@ -9,7 +9,7 @@ import numpy as np
 
 from edgec.dtypes import Array, DType, frozen
 from edgec.errors import QuantizationError
-from edgec.fixedpoint import INT8_MAX, INT16_MAX, INT16_MIN, round_half_up
+from edgec.fixedpoint import INT8_MAX, INT16_MAX, INT16_MIN, INT32_MAX, round_half_up
 from edgec.ir import qops_transformer as qt
 
 LOGIT_BITS = 26
@@ -18,6 +18,10 @@ MOST_OCTAVES = 8.0
 """Largest kappa."""
 LEAST_RATIO, MOST_RATIO = 1 / 8, 32.0
 """Bounds of the scale of v over the scale of attention's output."""
+EXPONENTIAL_BITS = 15
+"""The most that int16 holds."""
+MOST_WHOLE_KEYS = 511
+"""Most keys whose exponentials of 15 bits fit whatever they are."""
 UNIT_BOUND = 33280
 """Bound of |u| of `QNorm`."""
 _CLAMP_OCTAVES = 1.6
@@ -112,7 +116,7 @@ def _epsilon(norm: RealNorm, channels: int, where: str) -> tuple[int, int]:
 
 
 def exponential_bits(keys: int, where: str) -> int:
-    """Bits of an exponential so that a row's sums fit 32 bits.
+    """Bits of an exponential so that a row's sums fit 32 bits whatever it is.
 
     Raises:
         QuantizationError: there are too many keys.
@@ -123,8 +127,18 @@ def exponential_bits(keys: int, where: str) -> int:
     raise QuantizationError(f"{keys} keys are too many for 32-bit sums (4095 at most)", where=where)
 
 
+def attention_bits(keys: int, where: str) -> tuple[int, bool]:
+    """Bits of an exponential of attention, and whether rows of large sums must lose some.
+
+    Raises:
+        QuantizationError: there are too many keys.
+    """
+    exponential_bits(keys, where)
+    return EXPONENTIAL_BITS, keys > MOST_WHOLE_KEYS
+
+
 def head_numbers(
-    kappa: float, ratio: float, width: int, bits: int, where: str
+    kappa: float, ratio: float, width: int, bits: int, where: str, biased: bool = False
 ) -> tuple[int, int, int, int]:
     """The four numbers of a head, in the order of `QAttention`.
 
@@ -134,6 +148,7 @@ def head_numbers(
         width: of q and k.
         bits: of an exponential.
         where: the node, for messages.
+        biased: logits may be farther apart than the products of queries and keys can be.
 
     Raises:
         QuantizationError: a number is beyond what the operator can say.
@@ -150,8 +165,20 @@ def head_numbers(
             where=where,
             hint="calibrate with inputs that are more alike those it will see",
         )
-    multiplier = max(int(round_half_up(kappa * 2.0**LOGIT_BITS)), 1)
-    least = math.ceil((bits + _CLAMP_OCTAVES) * 2.0**LOGIT_BITS / multiplier)
+    most = INT32_MAX if biased else 2 * 128 * 128 * width
+    multiplier, limit = distance_numbers(kappa, bits, most)
     shift = 8 - math.floor(math.log2(ratio))
     numerator = int(round_half_up(ratio * 2.0 ** (qt.ATTENTION_SHIFT + shift)))
-    return multiplier, min(least, 2 * 128 * 128 * width), min(numerator, 2**30 - 1), shift
+    return multiplier, limit, min(numerator, 2**30 - 1), shift
+
+
+def distance_numbers(kappa: float, bits: int, most: int) -> tuple[int, int]:
+    """The multiplier and the limit of distances between logits.
+
+    Args:
+        kappa: octaves between neighbouring logits; `MOST_OCTAVES` if it is more.
+        bits: of an exponential.
+        most: the largest distance.
+    """
+    multiplier = max(int(round_half_up(min(kappa, MOST_OCTAVES) * 2.0**LOGIT_BITS)), 1)
+    return multiplier, min(math.ceil((bits + _CLAMP_OCTAVES) * 2.0**LOGIT_BITS / multiplier), most)

@@ -11,14 +11,27 @@ from edgec.fixedpoint import INT8_MIN, INT16_MAX
 from edgec.ir import ops
 from edgec.ir.graph import Graph
 from edgec.ir.qparams import QuantParams
-from edgec.quant.params import SCALE_FLOOR, activation_params, real64
+from edgec.options import Residual
+from edgec.quant.params import SCALE_FLOOR, Range, activation_params, real64
 from edgec.quant.transformer.groups import Group, code_groups, only_read_by
 from edgec.quant.transformer.heads import attention_scales
 from edgec.quant.transformer.layers import Layer
+from edgec.quant.transformer.narrow_stream import narrow_stream
+from edgec.quant.transformer.pooled import reads_pooled
 from edgec.quant.transformer.samples import Seen
-from edgec.quant.transformer.search import LEAST_CODE, channel_params, tensor_params
-from edgec.quant.transformer.stream import NORMS
+from edgec.quant.transformer.search import (
+    EXPONENTS,
+    LEAST_CODE,
+    ONE_SCALE,
+    channel_params,
+    tensor_params,
+)
+from edgec.quant.transformer.stream import NORMS, TIES
 
+SOFTMAX_PARAMS = QuantParams.per_tensor(1 / 256, INT8_MIN)
+"""Of `QSoftmax16x15`."""
+_MAKERS = (*NORMS, ops.Add, ops.Gemm, ops.Conv, ops.Embedding)
+"""Operators that write a stream in its own form."""
 _STREAM_MARGIN = 1.25
 """Room of the stream beyond the calibration data: a third of one of its 16 bits."""
 
@@ -29,7 +42,7 @@ class Plan:
 
     Attributes:
         layers: every Conv and Gemm with what ends it.
-        stream: int16 parameters of the values of the stream.
+        stream: parameters of the values of the stream, in its form.
         codes: int8 parameters of every value that has codes, those of the stream included.
     """
 
@@ -39,11 +52,25 @@ class Plan:
 
 
 def stream_params(
-    groups: tuple[tuple[str, ...], ...], seen: Mapping[str, Seen]
+    graph: Graph,
+    groups: tuple[tuple[str, ...], ...],
+    seen: Mapping[str, Seen],
+    residual: Residual = Residual.INT16,
 ) -> dict[str, QuantParams]:
-    """One int16 scale for each group of values of the stream."""
-    params = {}
+    """The parameters of each group of values of the stream.
+
+    Args:
+        graph: REAL stage.
+        groups: from `stream_groups`.
+        seen: samples of every value.
+        residual: INT16: one scale a group; INT8: one and a power of two for each channel.
+    """
+    params: dict[str, QuantParams] = {}
     for names in groups:
+        if residual is Residual.INT8:
+            narrow = narrow_stream(graph, names, seen)
+            params.update((name, _on_last_axis(graph, name, narrow)) for name in names)
+            continue
         magnitude = max(seen[name].range.magnitude for name in names)
         scale = max(magnitude * _STREAM_MARGIN / INT16_MAX, SCALE_FLOOR)
         params.update(dict.fromkeys(names, QuantParams.per_tensor(scale, 0, DType.INT16)))
@@ -78,11 +105,32 @@ def make_plan(
     scales = attention_scales(graph, groups, layers, seen)
     codes: dict[str, QuantParams] = {}
     for group in groups:
-        params = scales.get(group.members[0])
+        params = scales.get(group.members[0]) or _codes_of_stream(graph, group, stream)
         if params is None:
             params = _group_params(graph, group, frozenset(stream), seen)
         codes.update((name, _on_last_axis(graph, name, params)) for name in group.members)
     return Plan(layers, stream, codes)
+
+
+def _codes_of_stream(
+    graph: Graph, group: Group, stream: Mapping[str, QuantParams]
+) -> QuantParams | None:
+    """The parameters of a value of a stream of int8 whose codes its readers take as they are."""
+    params = stream.get(group.members[0])
+    if len(group.members) > 1 or params is None or params.dtype is not DType.INT8:
+        return None
+    producer = graph.producers.get(group.members[0])
+    if producer is None or not isinstance(producer.attrs, _MAKERS) or group.is_output:
+        return None
+    # Norms, and sums and moves within the stream, read its own form.
+    readers = [
+        (node, index)
+        for node, index in group.readers
+        if not isinstance(node.attrs, NORMS)
+        and not (isinstance(node.attrs, TIES) and node.output in stream)
+    ]
+    layers = all(isinstance(node.attrs, ops.Gemm) and index == 0 for node, index in readers)
+    return params if readers and layers and not reads_pooled(graph, readers) else None
 
 
 def _on_last_axis(graph: Graph, name: str, params: QuantParams) -> QuantParams:
@@ -104,13 +152,18 @@ def _group_params(
     alone = group.keeps_channels and len(group.sources) == 1 and first not in stream
     if normed and alone and only_read_by(group, ops.Gemm):
         found = seen[first]
-        return channel_params(found.low, found.high, found.rows, weights)
+        # Codes from a pool cannot take up differences between channels.
+        exponents = ONE_SCALE if reads_pooled(graph, group.readers) else EXPONENTS
+        return channel_params(found.low, found.high, found.rows, weights, exponents)
     symmetric = any(isinstance(n.attrs, ops.Attention) and i < 3 for n, i in group.readers)
     makers = [graph.producers.get(name) for name in group.sources]
     symmetric |= any(m is not None and isinstance(m.attrs, ops.Attention) for m in makers)
-    if group.is_output:
+    if isinstance(getattr(producer, "attrs", None), ops.Softmax):
+        return SOFTMAX_PARAMS
+    if group.is_output or any(isinstance(node.attrs, ops.Softmax) for node, _ in group.readers):
         # Never clipped: the largest logit is the one that counts.
-        return activation_params(values, LEAST_CODE)
+        most = values.magnitude
+        return activation_params(Range(-most, most) if symmetric else values, LEAST_CODE)
     rows = seen[first].rows
     fits = all(w.shape[1] == rows.shape[1] for w in weights)
     # The user's codes may be any.

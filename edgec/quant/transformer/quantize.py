@@ -14,14 +14,14 @@ from edgec.quant.calibrate import Progress
 from edgec.quant.refuse import refuse_in_transformer
 from edgec.quant.report import CalibrationSource, QuantReport, quality_of
 from edgec.quant.synthetic import describe, synthetic_inputs, warn_synthetic
-from edgec.quant.transformer.emit_attention import emit_attention, emit_norm
+from edgec.quant.transformer.emit_attention import emit_attention, emit_norm, emit_softmax
 from edgec.quant.transformer.emit_layers import emit_layer
 from edgec.quant.transformer.emit_other import SUPPORTED, emit_other
 from edgec.quant.transformer.emitter import Emitter
 from edgec.quant.transformer.intervals import check_intervals
 from edgec.quant.transformer.layers import find_layers, is_column_slice
+from edgec.quant.transformer.lengths import collect_at_lengths
 from edgec.quant.transformer.plan import make_plan, stream_params
-from edgec.quant.transformer.samples import collect
 from edgec.quant.transformer.stream import NORMS, is_real, stream_groups
 
 QUALITY_SAMPLES = 8
@@ -74,8 +74,10 @@ def _integer_graph(
     graph: Graph, data: Mapping[str, Array], options: QuantOptions, progress: Progress | None
 ) -> Graph:
     """Samples, then scales, then operators, then the proof."""
-    seen = collect(graph, [name for name in graph.values if is_real(graph, name)], data, progress)
-    stream = stream_params(stream_groups(graph), seen)
+    seen = collect_at_lengths(
+        graph, [name for name in graph.values if is_real(graph, name)], data, progress
+    )
+    stream = stream_params(graph, stream_groups(graph), seen, options.residual)
     layers = find_layers(graph, frozenset(stream))
     plan = make_plan(graph, layers, stream, seen)
     integer = _emitted(Emitter(graph, plan, seen, options.bias_correction))
@@ -100,6 +102,8 @@ def _emitted(e: Emitter) -> Graph:
             continue
         elif isinstance(node.attrs, ops.Attention):
             emit_attention(e, node)
+        elif isinstance(node.attrs, ops.Softmax):
+            emit_softmax(e, node)
         elif isinstance(node.attrs, NORMS):
             emit_norm(e, node)
         else:

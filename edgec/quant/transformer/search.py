@@ -26,6 +26,8 @@ EXPONENTS = (0.0, 0.25, 0.5, 0.625, 0.75, 1.0)
 
 Source: ../shared/kernels.md, section 4: 0.5 to 0.75 is best in the mean; 1 is RepQ-ViT's.
 """
+ONE_SCALE = (0.0,)
+"""Exponents that give all channels the same scale."""
 _ROWS = 1024
 
 
@@ -93,7 +95,13 @@ def symmetric_scale(rows: Array, magnitude: float) -> float:
     return found.tensor_scale
 
 
-def channel_params(low: Array, high: Array, rows: Array, weights: Sequence[Array]) -> QuantParams:
+def channel_params(
+    low: Array,
+    high: Array,
+    rows: Array,
+    weights: Sequence[Array],
+    exponents: Sequence[float] = EXPONENTS,
+) -> QuantParams:
     """Parameters per channel of a tensor that only matrix products read.
 
     Each channel has its own zero point; its scale is ``(m_c / mean m)**exponent`` times a common
@@ -103,6 +111,7 @@ def channel_params(low: Array, high: Array, rows: Array, weights: Sequence[Array
         low, high: extremes of each channel, float64 [C].
         rows: float32 [R, C].
         weights: float64 [N, C] of each product.
+        exponents: that are tried; 0 alone gives all channels one scale.
     """
     rows = rows[:_ROWS].astype(np.float32)
     wanted = [rows @ w.T.astype(np.float32) for w in weights]
@@ -122,7 +131,7 @@ def channel_params(low: Array, high: Array, rows: Array, weights: Sequence[Array
             lost += float(((found @ rounded.T - y) ** 2).sum())
         return lost
 
-    exponent = min(EXPONENTS, key=lambda e: error(e, 1.0))
+    exponent = min(exponents, key=lambda e: error(e, 1.0))
     clip = min(CLIPS, key=lambda c: error(exponent, c))
     scale, zero = scales(exponent, clip)
     axis_free = tuple(float(s) for s in scale), tuple(int(z) for z in zero)

@@ -9,7 +9,7 @@ from edgec.ir.graph import Graph, Node
 NORMS = (ops.LayerNormalization, ops.RMSNormalization)
 MARKS = (*NORMS, ops.Attention, ops.Embedding, ops.MatMul)
 """Operators that make a network a transformer."""
-_TIES = (ops.Add, ops.Reshape, ops.Transpose, ops.Slice, ops.Concat)
+TIES = (ops.Add, ops.Reshape, ops.Transpose, ops.Slice, ops.Concat)
 """Operators whose inputs and output are all of the stream or all not."""
 
 
@@ -47,7 +47,7 @@ def stream_groups(graph: Graph) -> tuple[tuple[str, ...], ...]:
         return name
 
     for node in graph.nodes:
-        if isinstance(node.attrs, _TIES):
+        if isinstance(node.attrs, TIES):
             for name in node.inputs:
                 if is_real(graph, name) and is_real(graph, node.output):
                     parent[root(name)] = root(node.output)

@@ -84,12 +84,12 @@ def layer_codes(
     scale = _natural_scale(rows, bias, target)
     for _ in range(_TRIES):
         codes = _codes(rows, scale)
-        rough = _bias_codes(bias, codes, scale, target, folded_zero)
-        bound = _bound(codes, rough, span)
+        rough = bias_codes(bias, codes, scale, target, folded_zero)
+        bound = accumulator_bound(codes, rough, span)
         requant, scale = _exact(scale, target, bound, where)
         codes = _codes(rows, scale)
-        integer = _bias_codes(bias, codes, scale, target, folded_zero)
-        bound = _bound(codes, integer, span)
+        integer = bias_codes(bias, codes, scale, target, folded_zero)
+        bound = accumulator_bound(codes, integer, span)
         if bound.max() + 2.0**PRE_SHIFT_MAX <= INT32_MAX:
             return LayerCodes(
                 codes.reshape(weight.shape).astype(np.int8),
@@ -139,15 +139,16 @@ def _codes(rows: Array, scale: Array) -> Array:
     return np.asarray(np.clip(round_half_up(rows / scale[:, None]), -INT8_MAX, INT8_MAX))
 
 
-def _bias_codes(
+def bias_codes(
     bias: Array, codes: Array, scale: Array, target: Target, folded_zero: Array | None
 ) -> Array:
+    """Whole numbers float64 [O]: the bias in steps of `scale`, with the zero points taken in."""
     real = (bias + target.zero * target.scale) / scale
     integer = round_half_up(np.clip(real, -(2.0**40), 2.0**40))
     return integer if folded_zero is None else np.asarray(integer - codes @ folded_zero)
 
 
-def _bound(codes: Array, bias: Array, span: int) -> Array:
+def accumulator_bound(codes: Array, bias: Array, span: int) -> Array:
     """Bound of |accumulator|, whatever the order of summation."""
     total = np.abs(codes).sum(axis=1).astype(np.float64) * span
     return np.asarray(total + np.abs(bias))

@@ -9,7 +9,7 @@ from typing import Any
 
 from platformio.platform.base import PlatformBase
 
-COMPILER = "arm-none-eabi-gcc"
+PREFIX = "arm-none-eabi-"
 
 
 class EdgecPlatform(PlatformBase):
@@ -19,6 +19,7 @@ class EdgecPlatform(PlatformBase):
         """Ask for the registry's packages only where the computer does not have the programs."""
         board = self.board_config(options.get("board"))
         wanted = options.get("custom_toolchain") == "registry"
-        if board.get("build.core") != "host" and (wanted or not shutil.which(COMPILER)):
+        is_bare = board.get("build.gcc_prefix") == PREFIX
+        if is_bare and (wanted or not shutil.which(f"{PREFIX}gcc")):
             self.packages["toolchain-gccarmnoneeabi"]["optional"] = False
         return super().configure_default_packages(options, targets)

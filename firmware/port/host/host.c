@@ -11,7 +11,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define COUNTS_PER_SECOND 1000000U
+#define COUNTS_PER_SECOND 10000000U /* 32 bits of them last for seven minutes */
+#define COUNT_NANOSECONDS 100U
 
 void port_init(void) {
 }
@@ -49,7 +50,7 @@ uint32_t port_cycles(void) {
         return 0;
     }
     const uint64_t seconds = (uint64_t)now.tv_sec;
-    return (uint32_t)(seconds * COUNTS_PER_SECOND + (uint64_t)now.tv_nsec / 1000U);
+    return (uint32_t)(seconds * COUNTS_PER_SECOND + (uint64_t)now.tv_nsec / COUNT_NANOSECONDS);
 }
 
 uint32_t port_cycles_hz(void) {

@@ -1,5 +1,5 @@
 /* Convolution [9, 9, 4] to [9, 9, 6], 3x3 window, stride 1x1, dilation 2x2, 2 groups. */
-static void conv2d_s8_0(const int8_t *x, int8_t *y, int8_t *patch, const edgec_conv_params_t *params)
+EDGEC_SEPARATE void conv2d_s8_0(const int8_t *x, int8_t *y, int8_t *patch, const edgec_conv_params_t *params)
 {
     enum {
         HEIGHT = 9,

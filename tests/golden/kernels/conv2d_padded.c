@@ -1,5 +1,5 @@
 /* Convolution [5, 6, 4] to [5, 6, 8], 3x3 window, stride 1x1. */
-static void conv2d_s8_0(const int8_t *x, int8_t *y, int8_t *patch, const edgec_conv_params_t *params)
+EDGEC_SEPARATE void conv2d_s8_0(const int8_t *x, int8_t *y, int8_t *patch, const edgec_conv_params_t *params)
 {
     enum {
         HEIGHT = 5,

@@ -1,5 +1,5 @@
 /* Convolution [5, 6, 4] to [3, 2, 6], 3x3 window, stride 1x2. */
-static void conv2d_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, int8_t *patch, const edgec_conv_params_t *params, const edgec_add_params_t *add)
+EDGEC_SEPARATE void conv2d_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, int8_t *patch, const edgec_conv_params_t *params, const edgec_add_params_t *add)
 {
     enum {
         HEIGHT = 5,

@@ -1,6 +1,6 @@
 #ifndef EDGEC_SUMS_8
 #define EDGEC_SUMS_8
-EDGEC_QUADS_4X2(edgec_sums_8, 8, 8, 4, 8, 64, 0, 1)
+EDGEC_QUADS_4X2(edgec_sums_8, 8, 4, 4, 8, 64, 0, 1)
 #endif
 
 EDGEC_SEPARATE void dense_quads_s8_0_store4(const edgec_s32_t *sum, const edgec_s32_t *end, const int32_t *bias,
@@ -78,8 +78,8 @@ static void dense_quads_s8_0(const int8_t *x, const edgec_s16_t *residual, edgec
         ROWS = 7,
         DEPTH = 32,
         UNITS = 9,
-        PAIRS = 5,
         QUADS = 8,
+        PAIRS = 5,
         BATCH = 5,
     };
     const edgec_narrow_params_t p = *params;
@@ -89,8 +89,8 @@ static void dense_quads_s8_0(const int8_t *x, const edgec_s16_t *residual, edgec
     edgec_s16_t *const added = (edgec_s16_t *)(void *)(scratch + 448);
     for (int32_t first = 0; first < ROWS; first += EDGEC_TOKENS) {
         const int32_t count = edgec_min_s32(ROWS - first, EDGEC_TOKENS);
+        /* Rows behind the last one repeat it. */
         for (int32_t t = 0; t < EDGEC_TOKENS; t++) {
-            /* Rows behind the last one repeat it; their sums are not stored. */
             edgec_widen4(x + edgec_min_s32(t, count - 1) * DEPTH, tokens, t, QUADS);
         }
         x += EDGEC_TOKENS * DEPTH;

@@ -1,5 +1,5 @@
 /* Depthwise convolution [5, 6, 4] to [5, 6, 4], 3x3 window, stride 1x1. */
-static void depthwise_s8_0(const int8_t *x, int8_t *y, const edgec_conv_params_t *params)
+EDGEC_SEPARATE void depthwise_s8_0(const int8_t *x, int8_t *y, const edgec_conv_params_t *params)
 {
     enum {
         HEIGHT = 5,

@@ -1,5 +1,5 @@
 /* Depthwise convolution [5, 6, 4] to [5, 6, 8], 3x3 window, stride 1x1. */
-static void depthwise_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, const edgec_conv_params_t *params, const edgec_add_params_t *add)
+EDGEC_SEPARATE void depthwise_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, const edgec_conv_params_t *params, const edgec_add_params_t *add)
 {
     enum {
         HEIGHT = 5,

@@ -1,5 +1,5 @@
 /* Depthwise convolution [5, 5, 3] to [3, 3, 3], 2x2 window, stride 2x2. */
-static void depthwise_s8_0(const int8_t *x, int8_t *y, const edgec_conv_params_t *params)
+EDGEC_SEPARATE void depthwise_s8_0(const int8_t *x, int8_t *y, const edgec_conv_params_t *params)
 {
     enum {
         HEIGHT = 5,

@@ -1,5 +1,5 @@
 /* Matrix product [4, 16] by [10, 16]. */
-static void gemm_s8_0(const int8_t *x, int8_t *y, const edgec_conv_params_t *params)
+EDGEC_SEPARATE void gemm_s8_0(const int8_t *x, int8_t *y, const edgec_conv_params_t *params)
 {
     enum {
         ROWS = 4,

@@ -279,7 +279,7 @@ static void pooled_conv_s8_0_row(const int8_t *x, int32_t low, int32_t channels,
 }
 
 /* Pooled convolution [5, 6, 4] to [5, 6, 6], 3x3 window, stride 1x1, pool [10, 4]. */
-static void pooled_conv_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, int8_t *scratch, const edgec_pool_params_t *params, const edgec_add_params_t *add)
+EDGEC_SEPARATE void pooled_conv_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, int8_t *scratch, const edgec_pool_params_t *params, const edgec_add_params_t *add)
 {
     enum {
         HEIGHT = 5,

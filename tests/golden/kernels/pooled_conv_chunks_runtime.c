@@ -72,7 +72,7 @@ static void pooled_conv_s8_0_row(const int8_t *x, int32_t low, int32_t channels,
 }
 
 /* Pooled convolution [5, 5, 12] to [5, 5, 10], 1x1 window, stride 1x1, pool [6, 8]. */
-static void pooled_conv_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edgec_pool_params_t *params, int32_t bits)
+EDGEC_SEPARATE void pooled_conv_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edgec_pool_params_t *params, int32_t bits)
 {
     enum {
         HEIGHT = 5,

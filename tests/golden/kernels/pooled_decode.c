@@ -1,5 +1,5 @@
 /* Pooled convolution [5, 6, 4] to [5, 6, 8], 3x3 window, stride 1x1, 8 filters decoded at a time. */
-static void pooled_decode_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edgec_pool_params_t *params)
+EDGEC_SEPARATE void pooled_decode_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edgec_pool_params_t *params)
 {
     enum {
         HEIGHT = 5,

@@ -1,5 +1,5 @@
 /* Pooled convolution [5, 6, 4] to [3, 2, 10], 3x3 window, stride 1x2, 4 filters decoded at a time, three pixels at a time. */
-static void pooled_decode_dsp_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edgec_pool_params_t *params, int32_t bits)
+EDGEC_SEPARATE void pooled_decode_dsp_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edgec_pool_params_t *params, int32_t bits)
 {
     enum {
         HEIGHT = 5,

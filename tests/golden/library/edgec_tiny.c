@@ -18,6 +18,7 @@
 #include "edgec/pool_indices.h"
 #include "edgec/pool_responses.h"
 #include "edgec/transformer.h"
+#include "edgec/triples.h"
 #include "edgec/window.h"
 #include "edgec_tiny_weights.h"
 static_assert(EDGEC_TINY_NUM_STEPS == 2, "header of another model");
@@ -25,7 +26,7 @@ static_assert(EDGEC_TINY_NUM_STEPS == 2, "header of another model");
 /* ---- Kernels ---- */
 
 /* Convolution [4, 4, 2] to [4, 4, 2], 3x3 window, stride 1x1. */
-static void conv2d_s8_0(const int8_t *x, int8_t *y, int8_t *patch, const edgec_conv_params_t *params)
+EDGEC_SEPARATE void conv2d_s8_0(const int8_t *x, int8_t *y, int8_t *patch, const edgec_conv_params_t *params)
 {
     enum {
         HEIGHT = 4,
@@ -90,7 +91,7 @@ static void conv2d_s8_0(const int8_t *x, int8_t *y, int8_t *patch, const edgec_c
 }
 
 /* Matrix product [16, 2] by [2, 2]. */
-static void gemm_s8_1(const int8_t *x, const int8_t *residual, int8_t *y, const edgec_conv_params_t *params, const edgec_add_params_t *add)
+EDGEC_SEPARATE void gemm_s8_1(const int8_t *x, const int8_t *residual, int8_t *y, const edgec_conv_params_t *params, const edgec_add_params_t *add)
 {
     enum {
         ROWS = 16,

@@ -315,6 +315,7 @@ def test_every_handler_is_tested():
     tested = {case[0] for case in CASES.values()} | {
         "Resize", "Upsample", "Sqrt", "Split", "ArgMax", "QuantizeLinear", "DequantizeLinear",
         # In test_import_transformer_ops:
-        "Attention", "Einsum", "Equal", "Expand", "IsNaN", "Not", "Where",
+        "And", "Attention", "Einsum", "Equal", "Expand", "GatherElements", "GatherND", "IsNaN",
+        "Not", "Or", "Where",
     }  # fmt: skip
     assert set(HANDLERS) - tested == set()

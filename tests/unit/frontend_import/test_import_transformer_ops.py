@@ -280,3 +280,84 @@ def test_nodes_that_are_refused(node, tmp_path):
     with pytest.raises(UnsupportedModelError) as caught:
         imported(model, tmp_path)
     assert node.op_type in {problem.op for problem in caught.value.nodes}
+
+
+PAIRS = np.tril(np.ones((4, 4), bool))
+LOGIC = {
+    "and": [N("And", ["a", "b"], ["t"])],
+    "or": [N("Or", ["b", "a"], ["t"])],
+    "and_constant": [N("And", ["pairs", "a"], ["t"])],
+    "or_constant": [N("Or", ["a", "pairs"], ["t"])],
+    "and_true": [N("And", ["yes", "a"], ["t"])],
+    "or_false": [N("Or", ["a", "no"], ["t"])],
+    "equal_number": [N("Equal", ["m", "three"], ["t"])],
+    "number_equal": [N("Equal", ["three", "m"], ["n"]), N("Not", ["n"], ["t"])],
+}
+
+
+@pytest.mark.parametrize("name", LOGIC)
+def test_masks_are_combined(name, tmp_path):
+    constants = {
+        "pairs": PAIRS, "yes": np.ones((4, 4), bool), "no": np.zeros((4, 4), bool),
+        "three": np.array(3, np.int64),
+    }  # fmt: skip
+    inputs = {"a": (BOOL, (1, 4)), "b": (BOOL, (4, 1)), "m": (INT64, (1, 4))}
+    nodes = [*LOGIC[name], N("Cast", ["t"], ["y"], to=FLOAT)]
+    read = {name for node in nodes for name in node.input}
+    model = typed_model(
+        nodes,
+        {name: kind for name, kind in inputs.items() if name in read},
+        {name: array for name, array in constants.items() if name in read},
+    )
+    feeds = {
+        "a": np.array([[True, False, True, True]]),
+        "b": np.array([[True], [True], [False], [True]]),
+        "m": np.array([[3, 0, 1, 3]], np.int64),
+    }
+    same_on(model, {n: a for n, a in feeds.items() if n in read}, tmp_path)
+
+
+def test_a_mask_that_hides_everything_is_a_constant(tmp_path):
+    nodes = [N("And", ["a", "no"], ["t"]), N("Where", ["t", "x", "z"], ["y"])]
+    constants = {"no": np.zeros((1, 4), bool)}
+    inputs = {"a": (BOOL, (1, 4)), "x": (FLOAT, (2, 4)), "z": (FLOAT, (2, 4))}
+    graph = imported(typed_model(nodes, inputs, constants), tmp_path)
+    assert "Where" not in {node.op for node in graph.nodes}
+
+
+@pytest.mark.parametrize(
+    "indices",
+    [
+        np.stack(np.meshgrid([0, 1], [0, 1, 2], indexing="ij"), -1),
+        np.array([[[0, 2]], [[1, 2]]]),
+        np.array([[1], [0]]),
+    ],
+    ids=["all", "column", "rows"],
+)
+def test_elements_that_lie_evenly(indices, tmp_path):
+    node = N("GatherND", ["x", "i"], ["y"])
+    model = model_of([node], {"x": (2, 3)}, {"i": indices.astype(np.int64)}, opset=17)
+    if indices.shape[-1] == 1:
+        with pytest.raises(UnsupportedModelError, match="evenly"):
+            imported(model, tmp_path)
+        return
+    assert_same(model, tmp_path)
+
+
+def test_elements_of_a_table_of_one_number(tmp_path):
+    """RoBERTa's token types, which its position ids pick from zeros."""
+    nodes = [N("GatherElements", ["zeros", "i"], ["g"], axis=1), N("Gather", ["t", "g"], ["e"]),
+             N("Gather", ["t", "i"], ["f"]), N("Add", ["e", "f"], ["y"])]  # fmt: skip
+    constants = {"zeros": np.zeros((1, 9), np.int64), "t": f(5, 3)}
+    model = typed_model(nodes, {"i": (INT64, (1, 4))}, constants)
+    same_on(model, {"i": np.array([[4, 1, 0, 2]], np.int64)}, tmp_path)
+    constants["zeros"][0, 3] = 1
+    with pytest.raises(UnsupportedModelError, match="GatherElements"):
+        imported(typed_model(nodes, {"i": (INT64, (1, 4))}, constants), tmp_path)
+
+
+def test_counted_positions_are_refused_with_a_way_out(tmp_path):
+    nodes = [N("CumSum", ["m", "one"], ["c"]), N("Gather", ["t", "c"], ["y"])]
+    constants = {"one": np.array(1, np.int64), "t": f(5, 3)}
+    with pytest.raises(UnsupportedModelError, match="position_ids"):
+        imported(typed_model(nodes, {"m": (INT64, (1, 4))}, constants), tmp_path)

@@ -42,9 +42,13 @@ NETWORKS: dict[str, dict[str, int]] = {
     "bert_sdpa": {"LayerNormalization": 5, "Attention": 2, "GeluTanh": 2, "Embedding": 2},
     "gated": {"RMSNormalization": 2, "Attention": 1, "Swish": 1, "Transpose": 0},
     "encoder": {"LayerNormalization": 4, "Attention": 2, "Gelu": 2, "Transpose": 0},
+    "padded": {"LayerNormalization": 4, "Attention": 2, "Gelu": 2, "Not": 1},
+    "causal": {"LayerNormalization": 1, "Attention": 1},
+    "swin": {"LayerNormalization": 3, "Attention": 2, "Softmax": 1},
+    "pooled_keys": {"LayerNormalization": 2, "Attention": 1, "AveragePool": 1},
 }
 LEFT_OVER = ("Softmax", "Where", "Cast", "Expand", "Erf", "Sqrt", "Reciprocal", "Pow", "Sub")
-NEEDS_OPSET_14 = ("deit_flash", "bert_sdpa", "encoder")
+NEEDS_OPSET_14 = ("deit_flash", "bert_sdpa", "encoder", "padded", "causal", "pooled_keys")
 QUICK = ("old-13", "old-17")
 """The new exporter takes seconds: it runs for two networks, and for the others when time allows."""
 QUICK_NEW = (("deit_flash", "new-23"), ("bert", "new-20"))
@@ -92,6 +96,10 @@ def network(name: str):
         "bert_sdpa": lambda: nets.Bert(sdpa=True),
         "gated": nets.GatedEncoder,
         "encoder": nets.TorchEncoder,
+        "padded": nets.PaddedEncoder,
+        "causal": nets.CausalEncoder,
+        "swin": nets.Swin,
+        "pooled_keys": nets.PooledKeys,
     }
     torch.manual_seed(7)
     net = makers[name]().eval()
@@ -101,6 +109,10 @@ def network(name: str):
             kinds = torch.tensor([[0] * 4 + [1] * 5])
             return torch, net, (torch.randint(0, 40, (1, 9)), mask, kinds)
         case "gated":
+            return torch, net, (torch.randn(1, 9, 16), mask.bool())
+        case "padded":
+            return torch, net, (torch.randn(1, 9, 16), ~mask.bool())
+        case "causal":
             return torch, net, (torch.randn(1, 9, 16), mask.bool())
         case "encoder":
             return torch, net, (torch.randn(1, 9, 16),)
@@ -140,7 +152,8 @@ def test_export_becomes_a_clean_graph_of_the_same_function(name, exporter, tmp_p
         assert error < 1e-5
     found = counted(clean)
     assert {op: found[op] for op in NETWORKS[name]} == NETWORKS[name]
-    allowed = {"Softmax": 1} if name == "cct" else {}  # its sequence pooling
+    # Sequence pooling, and probabilities.
+    allowed = {"Softmax": 1} if name in ("cct", "swin") else {}
     assert {op: found[op] for op in LEFT_OVER if found[op]} == allowed
 
 

@@ -11,8 +11,14 @@ from SCons.Script import AlwaysBuild, Builder, Default, DefaultEnvironment
 
 env = DefaultEnvironment()
 board = env.BoardConfig()
-is_host = board.get("build.core") == "host"
-prefix = "" if is_host else "arm-none-eabi-"
+is_hosted = board.get("build.hosted")
+prefix = board.get("build.gcc_prefix")
+PACKAGES = {
+    "": "gcc",
+    "aarch64-linux-gnu-": "gcc-aarch64-linux-gnu libc6-dev-arm64-cross",
+    "arm-linux-gnueabihf-": "gcc-arm-linux-gnueabihf libc6-dev-armhf-cross",
+    "arm-none-eabi-": "gcc-arm-none-eabi",
+}
 
 env.Replace(
     AR=f"{prefix}ar",
@@ -31,12 +37,13 @@ env.Replace(
 env.Append(CCFLAGS=["-ffile-prefix-map=" + env.subst("$PROJECT_DIR") + "=."])
 core_flags = board.get("build.core_flags")
 env.Append(ASFLAGS=core_flags, CCFLAGS=core_flags, LINKFLAGS=core_flags)
-if not is_host:
+env.Append(LINKFLAGS=board.get("build.link_flags"))
+if not is_hosted:
     env.Append(LINKFLAGS=["-nostartfiles", "-nostdlib"], LIBS=["gcc"])
 
 if not env.WhereIs(env["CC"]):
-    package = "gcc" if is_host else "gcc-arm-none-eabi"
-    sys.stderr.write(f"Error: {env['CC']} is not on PATH. Install it: apt-get install {package}\n")
+    install = f"apt-get install {PACKAGES[prefix]}"
+    sys.stderr.write(f"Error: {env['CC']} is not on PATH. Install it: {install}\n")
     env.Exit(1)
 
 
@@ -52,7 +59,7 @@ env.Append(BUILDERS={"ElfToBin": objcopy("binary"), "ElfToHex": objcopy("ihex")}
 program = env.BuildProgram()
 image = "$BUILD_DIR/firmware"
 outputs = [program]
-if not is_host:
+if not is_hosted:
     outputs += [env.ElfToBin(image, program), env.ElfToHex(image, program)]
 build = env.Alias("buildprog", outputs)
 Default(build)
@@ -88,6 +95,8 @@ if usable:
 else:
     names = " or ".join(tools) or "no program"
     message = f"Error: no upload program on PATH; this board can use {names}\n"
+    if is_hosted:
+        message = "Error: copy firmware.elf to the board (scp) and start it there (ssh)\n"
 
     def refuse(target: Any, source: Any, env: Any) -> None:
         """Say what is missing."""

@@ -68,18 +68,26 @@ EDGEC_INLINE int32_t edgec_dot_s8(const int8_t *a, const int8_t *b, int32_t widt
 EDGEC_INLINE void edgec_weighted_values(const edgec_s16_t *weights, const int8_t *values,
                                         int32_t keys, int32_t stride, int32_t columns,
                                         int32_t *sums) {
-    for (int32_t e = 0; e < EDGEC_VALUE_COLUMNS; e++) {
-        sums[e] = 0;
-    }
     if (columns == EDGEC_VALUE_COLUMNS) {
+        int32_t first = 0;
+        int32_t second = 0;
+        int32_t third = 0;
+        int32_t fourth = 0;
         for (int32_t j = 0; j < keys; j++, values += stride) {
             const int32_t weight = weights[j];
-            sums[0] += weight * values[0];
-            sums[1] += weight * values[1];
-            sums[2] += weight * values[2];
-            sums[3] += weight * values[3];
+            first += weight * values[0];
+            second += weight * values[1];
+            third += weight * values[2];
+            fourth += weight * values[3];
         }
+        sums[0] = first;
+        sums[1] = second;
+        sums[2] = third;
+        sums[3] = fourth;
         return;
+    }
+    for (int32_t e = 0; e < columns; e++) {
+        sums[e] = 0;
     }
     for (int32_t j = 0; j < keys; j++, values += stride) {
         for (int32_t e = 0; e < columns; e++) {
@@ -207,6 +215,18 @@ EDGEC_INLINE int32_t edgec_highest(int32_t highest, const edgec_s32_t *pair) {
     return edgec_max_s32(edgec_max_s32(highest, first), second);
 }
 
+/* Adds its bias to each logit of one of four queries, laid out as for `edgec_attention_row`: of the
+ * different numbers of a head, in `steps`, key j gets the one at place[j]. */
+EDGEC_SEPARATE void edgec_attention_bias(edgec_s32_t *logits, int32_t pairs, int32_t odd,
+                                         const edgec_s32_t *steps, const edgec_s16_t *place) {
+    for (int32_t p = 0; p < pairs; p++) {
+        /* The last pair of an odd number of keys starts a key earlier. */
+        const edgec_s16_t *const two = place + 2 * p - ((p == pairs - 1) ? odd : 0);
+        logits[8 * p] += steps[two[0]];
+        logits[8 * p + 1] += steps[two[1]];
+    }
+}
+
 /* The exponentials of one of four queries in place of its logits, and their sum.
  *
  * Logits and exponentials of four queries take turns, [pairs of keys][4 queries][2 keys]; those of
@@ -230,6 +250,26 @@ EDGEC_SEPARATE uint32_t edgec_attention_row(edgec_s32_t *logits, int32_t pairs, 
         end[-8] = (int32_t)(last & 0xFFFF0000U);
     }
     return (uint32_t)sum;
+}
+
+/* Takes bits from the exponentials of a row whose sum has too many for products with int8; the sum
+ * of what they are then.  They lie in `runs` runs of `run` neighbours, `step` elements apart. */
+EDGEC_SEPARATE uint32_t edgec_narrowed_weights(edgec_s16_t *weights, int32_t runs, int32_t run,
+                                               int32_t step, uint32_t sum) {
+    const int32_t excess = edgec_bit_length(sum + (1U << 16)) - 24;
+    if (excess <= 0) {
+        return sum;
+    }
+    const int32_t half = (int32_t)1 << (excess - 1);
+    uint32_t total = 0;
+    for (int32_t n = 0; n < runs; n++, weights += step) {
+        for (int32_t j = 0; j < run; j++) {
+            const int32_t weight = (weights[j] + half) >> excess;
+            weights[j] = (edgec_s16_t)weight;
+            total += (uint32_t)weight;
+        }
+    }
+    return total;
 }
 
 /* The scale of a row whose exponentials sum up to `sum`; all of it 0 for a row without keys. */

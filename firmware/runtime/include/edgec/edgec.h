@@ -10,6 +10,9 @@
  *     edgec_digits_run(&context);
  *     const int8_t *scores = edgec_digits_output(&context, 0);
  *
+ * A model compiled with --max-length also has edgec_<name>_run_length for shorter runs, whose
+ * inputs and outputs hold their tokens at the front.
+ *
  * A run overwrites its inputs.  Contexts share nothing, so models may run in several threads, and
  * several models may use one arena in turn.
  */
@@ -30,6 +33,7 @@ typedef enum edgec_status {
     EDGEC_ERROR_NULL = 1,      /* a pointer argument is NULL */
     EDGEC_ERROR_ARENA = 2,     /* the arena is too small or not aligned */
     EDGEC_ERROR_NOT_READY = 3, /* run before init */
+    EDGEC_ERROR_LENGTH = 4,    /* no length that a run can have */
 } edgec_status_t;
 
 typedef enum edgec_dtype {
@@ -55,6 +59,7 @@ typedef struct edgec_tensor {
     uint32_t bytes;
     edgec_dtype_t dtype;
     int32_t zero_point; /* real = scale * (q - zero_point); the scale is in the model's header */
+    uint32_t row_bytes; /* by which it grows with a run's length; 0: it always has `bytes` */
 } edgec_tensor_t;
 
 /* A model as data, for programs that serve any model. */
@@ -71,6 +76,9 @@ typedef struct edgec_model {
     edgec_status_t (*run)(edgec_context_t *context);
     /* See edgec_<name>_set_activation_bits in the model's header; NULL: its widths are fixed. */
     int32_t (*set_activation_bits)(int32_t bits);
+    /* See edgec_<name>_run_length in the model's header; NULL: all runs have one length. */
+    edgec_status_t (*run_length)(edgec_context_t *context, uint32_t length);
+    uint32_t max_length; /* 0 where run_length is NULL */
 } edgec_model_t;
 
 #ifdef __cplusplus

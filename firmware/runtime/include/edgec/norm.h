@@ -120,13 +120,28 @@ EDGEC_INLINE edgec_norm_two_t edgec_norm_two(const edgec_s16_t *x, edgec_norm_li
 }
 #else
 /* The sum and the extremes of `count` elements, two or more. */
-EDGEC_INLINE edgec_norm_sums_t edgec_norm_sums(const edgec_s16_t *x, int32_t count) {
-    edgec_norm_sums_t sums = {0, INT16_MAX, INT16_MIN};
-    for (int32_t c = 0; c < count; c++) {
-        sums.total += x[c];
-        sums.least = edgec_min_s32(sums.least, x[c]);
-        sums.greatest = edgec_max_s32(sums.greatest, x[c]);
+EDGEC_SEPARATE edgec_norm_sums_t edgec_norm_sums(const edgec_s16_t *x, int32_t count) {
+    const edgec_s16_t *const end = x + count;
+    int32_t total = 0;
+    int32_t least = INT16_MAX;
+    int32_t greatest = INT16_MIN;
+    if (count % 2 != 0) {
+        total = *x++;
+        least = total;
+        greatest = total;
     }
+    while (x != end) {
+        const int32_t first = x[0];
+        const int32_t second = x[1];
+        x += 2;
+        total += first + second;
+        /* One comparison orders the two. */
+        const int32_t low = edgec_min_s32(first, second);
+        const int32_t high = edgec_max_s32(first, second);
+        least = edgec_min_s32(least, low);
+        greatest = edgec_max_s32(greatest, high);
+    }
+    const edgec_norm_sums_t sums = {total, least, greatest};
     return sums;
 }
 
@@ -258,8 +273,8 @@ typedef struct edgec_norm_steps {
 /* clang-format on */
 #else
 #define EDGEC_NORM_S8(NAME, PAIRS, SHIFT, RAISED)                                                  \
-    EDGEC_INLINE void NAME(const edgec_s16_t *x, int8_t *y, const int16_t *gamma,                  \
-                           const int32_t *beta, const edgec_norm_steps_t *steps) {                 \
+    EDGEC_SEPARATE void NAME(const edgec_s16_t *x, int8_t *y, const int16_t *gamma,                \
+                             const int32_t *beta, const edgec_norm_steps_t *steps) {               \
         const edgec_norm_steps_t local = *steps;                                                   \
         for (int32_t c = 0; c < 2 * (PAIRS); c++) {                                                \
             const int32_t w = local.w.factor * x[c] + local.w.offset;                              \

@@ -51,6 +51,15 @@ typedef struct edgec_narrow_params {
     int8_t x_zero_point; /* what padding holds */
 } edgec_narrow_params_t;
 
+/* The same with weights from a pool, as in edgec_pool_params_t. */
+typedef struct edgec_pool_narrow_params {
+    const void *table;
+    const void *indices;
+    const int32_t *bias;
+    const int16_t *multiplier;
+    int8_t x_zero_point;
+} edgec_pool_narrow_params_t;
+
 /* The same with one multiplier, of (a - za) * (b - zb), of sums of them, or of x - za. */
 typedef struct edgec_single_params {
     int32_t multiplier;

@@ -30,6 +30,13 @@ typedef int32_t edgec_s32_t;
 #define EDGEC_SEPARATE static inline
 #endif
 
+/* A condition that is nearly never true. */
+#if defined(__GNUC__)
+#define EDGEC_RARELY(CONDITION) __builtin_expect(CONDITION, 0)
+#else
+#define EDGEC_RARELY(CONDITION) (CONDITION)
+#endif
+
 #if defined(__GNUC__) && defined(__ARM_FEATURE_SAT)
 #define EDGEC_SATURATE(BITS, X, RESULT) __asm__("ssat %0, #" #BITS ", %1" : "=r"(RESULT) : "r"(X))
 #endif
@@ -41,7 +48,11 @@ EDGEC_INLINE int32_t edgec_sat16(int32_t x) {
     EDGEC_SATURATE(16, x, result);
     return result;
 #else
-    return edgec_clamp_s32(x, INT16_MIN, INT16_MAX);
+    /* One comparison where x fits, as it nearly always does. */
+    if (EDGEC_RARELY((int16_t)x != x)) {
+        return (x < 0) ? INT16_MIN : INT16_MAX;
+    }
+    return x;
 #endif
 }
 
@@ -67,6 +78,14 @@ EDGEC_INLINE int32_t edgec_limit(int32_t x, int32_t low, int32_t high) {
                 : "r"(x)
                 : "cc");
         return result;
+    }
+#else
+    if (high == INT8_MAX && (low == INT8_MIN || low == -INT8_MAX)) {
+        /* One comparison where x is inside. */
+        if (EDGEC_RARELY((uint32_t)x - (uint32_t)low > (uint32_t)(high - low))) {
+            return (x < 0) ? low : high;
+        }
+        return x;
     }
 #endif
     return edgec_clamp_s32(x, low, high);
@@ -123,8 +142,8 @@ typedef struct edgec_four {
             ".endif\n"                                                                             \
             : "=&r"((FOUR).value[0]), "=&r"((FOUR).value[1]), "=&r"((FOUR).value[2]),              \
               "=&r"((FOUR).value[3])                                                               \
-            : "r"(SUM), "r"(BIAS), "r"(MULTIPLIER), "r"(1 << ((SHIFT) - 1)), "i"(PRE_SHIFT),       \
-              "i"(SHIFT), "i"(BITS), "m"(*(const edgec_s32_t(*)[8])(SUM)))
+            : "r"(SUM), "r"(BIAS), "r"((int32_t)(MULTIPLIER)), "r"(1 << ((SHIFT) - 1)),            \
+              "i"(PRE_SHIFT), "i"(SHIFT), "i"(BITS), "m"(*(const edgec_s32_t(*)[8])(SUM)))
 #else
 /* x limited to `bits` bits, or as it is for 0. */
 EDGEC_INLINE int32_t edgec_saturated(int32_t x, int32_t bits) {

@@ -3,8 +3,15 @@
 #define EDGEC_TRANSFORMER_H
 
 #include "edgec/attention.h"
+#include "edgec/lengths.h"
+#include "edgec/neon_attention.h"
+#include "edgec/neon_norm.h"
+#include "edgec/neon_products.h"
+#include "edgec/neon_requant.h"
+#include "edgec/neon_table.h"
 #include "edgec/norm.h"
 #include "edgec/quads.h"
+#include "edgec/quads_out.h"
 #include "edgec/requant16.h"
 #include "edgec/values.h"
 

@@ -1,0 +1,89 @@
+"""The axis whose length a run chooses: tokens of a sequence, up to a maximum.
+
+A graph's shapes are those of the longest run.  In memory a shorter run uses the front of each
+tensor: all axes before the variable one have length 1.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+from typing import Any
+
+from edgec.ir import ops, qops
+
+MIN_LENGTH = 1
+
+
+@dataclass(frozen=True, slots=True)
+class VariableLength:
+    """Where a graph has its variable axis.
+
+    Attributes:
+        maximum: the length that the graph's shapes are for.
+        axes: by name, the axis of every value and constant that is shorter in a shorter run.  Its
+            size there is `size - maximum + length`: a class token makes it one more than `length`.
+        squares: constants [..., queries, keys] that are shorter on both of their last axes.
+    """
+
+    maximum: int
+    axes: Mapping[str, int]
+    squares: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "axes", MappingProxyType(dict(self.axes)))
+
+    def shape(self, name: str, shape: tuple[int, ...], length: int) -> tuple[int, ...]:
+        """The shape of a value or constant in a run of `length`, from that in the longest run."""
+        less = self.maximum - length
+        if name in self.squares:
+            return (*shape[:-2], shape[-2] - less, shape[-1] - less)
+        axis = self.axes.get(name)
+        return shape if axis is None else shortened(shape, axis, less)
+
+
+def layout_problem(shape: tuple[int, ...], axis: int, maximum: int) -> str:
+    """Why a tensor cannot have its variable axis there; "" if it can."""
+    if math.prod(shape[:axis]) != 1:
+        return f"the variable axis is not the first one of {list(shape)}"
+    if shape[axis] - maximum + MIN_LENGTH < 1:
+        return f"nothing is left of it at length {MIN_LENGTH}"
+    return ""
+
+
+def slice_problem(attrs: ops.Slice | qops.QSlice, axis: int, size: int, maximum: int) -> str:
+    """Why a slice of fixed positions of the variable axis is none of every run; "" if it is.
+
+    Args:
+        attrs: of a slice whose output has no variable axis.
+        axis: the variable axis of its input.
+        size: of that axis in the longest run.
+        maximum: the longest run.
+    """
+    first = attrs.starts[axis]
+    last = first + (attrs.sizes[axis] - 1) * attrs.steps[axis]
+    exists = max(first, last) < size - maximum + MIN_LENGTH
+    return "" if exists else "it takes a position that shorter runs do not have"
+
+
+def shortened(shape: tuple[int, ...], axis: int, less: int) -> tuple[int, ...]:
+    """A shape with one axis shorter by `less`."""
+    return (*shape[:axis], shape[axis] - less, *shape[axis + 1 :])
+
+
+def attrs_of_shorter(attrs: Any, axis: int | None, less: int) -> Any:
+    """An operator's attributes when axis `axis` of its output is shorter by `less`.
+
+    Only those that repeat the output's shape differ, in both sets of operators.
+    """
+    match attrs:
+        case _ if axis is None:
+            return attrs
+        case ops.Reshape() | qops.QReshape() | ops.Expand():
+            return replace(attrs, shape=shortened(attrs.shape, axis, less))
+        case ops.Slice() | qops.QSlice():
+            return replace(attrs, sizes=shortened(attrs.sizes, axis, less))
+        case _:
+            return attrs

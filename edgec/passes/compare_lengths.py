@@ -1,0 +1,161 @@
+"""What a network's length is to the float graph: the same file, read at two lengths, side by side.
+
+The shapes of both say which axis of which tensor is the variable one, and everything else must be
+equal, or its beginning: then one graph stands for all lengths.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from edgec.errors import ImportModelError, UnsupportedModelError, UnsupportedNode
+from edgec.frontend.names import shown
+from edgec.ir import ops
+from edgec.ir.graph import Constant, Graph, Node
+from edgec.ir.length import VariableLength, attrs_of_shorter, layout_problem, slice_problem
+from edgec.ir.ops import ReduceKind
+
+_BIAS = 3
+"""Number of the input of `ops.Attention` that is added to its logits."""
+_MIXERS = (ops.MatMul, ops.ConvTranspose, ops.MaxPool, ops.AveragePool, ops.Pad, ops.Resize)
+_REMEDY = "pool with attention, a mean or the first token; or compile it without --max-length"
+
+
+def with_real_length(longest: Graph, shorter: Graph) -> Graph:
+    """The graph with `length` set: the variable axes of its values and constants.
+
+    Args:
+        longest: REAL stage, of the longest run.
+        shorter: the same model, imported for a length that is shorter by 1.
+
+    Raises:
+        ImportModelError: the network at the shorter length is another one.
+        UnsupportedModelError: all nodes whose numbers depend on the length.
+    """
+    _check_same_structure(longest, shorter)
+    changed = {
+        name: _changed_axes(longest.shape(name), shorter.shape(name)) for name in longest.values
+    }
+    for name in longest.inputs:
+        if len(changed[name]) > 1:
+            raise ImportModelError(
+                f"the input has the variable axis more than once: {list(longest.shape(name))}",
+                where=shown(name),
+                hint="give masks one entry a token; or " + _REMEDY,
+            )
+    axes = {name: found[0] for name, found in changed.items() if found}
+    maximum = max((longest.shape(n)[axes[n]] for n in longest.inputs if n in axes), default=0)
+    problems = tuple(
+        _problem(longest, node, reason)
+        for node, other in zip(longest.nodes, shorter.nodes, strict=True)
+        if (reason := _difference(longest, shorter, node, other, changed[node.output]))
+        or (reason := _impossible(longest, node, VariableLength(maximum, axes)))
+    )
+    if problems:
+        raise UnsupportedModelError(problems)
+    squares = set()
+    for node, other in zip(longest.nodes, shorter.nodes, strict=True):
+        for name, its in zip(node.inputs, other.inputs, strict=True):
+            found = _changed_axes(longest.shape(name), shorter.shape(its)) if name else ()
+            if len(found) > 1:
+                squares.add(name)
+            elif found:
+                axes[name] = found[0]
+    return longest.replace(length=VariableLength(maximum, axes, frozenset(squares)))
+
+
+def _check_same_structure(longest: Graph, shorter: Graph) -> None:
+    if set(longest.values) != set(shorter.values) or len(longest.nodes) != len(shorter.nodes):
+        raise _another_network(longest.name)
+    for mine, other in zip(longest.nodes, shorter.nodes, strict=True):
+        pairs = zip(mine.inputs, other.inputs, strict=False)
+        reads_others = any(a != b for a, b in pairs if not longest.is_constant(a))
+        if (mine.op, mine.outputs) != (other.op, other.outputs) or reads_others:
+            raise _another_network(mine.output)
+
+
+def _another_network(where: str) -> ImportModelError:
+    return ImportModelError(
+        "the network is another one when its input is shorter by 1",
+        where=shown(where),
+        hint=_REMEDY,
+    )
+
+
+def _changed_axes(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
+    """Axes whose size differs; all of them where ranks do."""
+    if len(one) != len(other):
+        return tuple(range(max(len(one), 2)))
+    return tuple(axis for axis, size in enumerate(one) if size != other[axis])
+
+
+def _difference(
+    longest: Graph, shorter: Graph, node: Node, other: Node, changed: tuple[int, ...]
+) -> str:
+    """Why `node` does not stand for all lengths; "" if it does."""
+    one, its = longest.shape(node.output), shorter.shape(node.output)
+    if len(changed) > 1 or any(one[axis] != its[axis] + 1 for axis in changed):
+        shapes = f"{list(one)}, then {list(its)}"
+        return f"it mixes the variable axis with others: its output is {shapes}"
+    for index, (mine, constant) in enumerate(zip(node.inputs, other.inputs, strict=True)):
+        if longest.is_constant(mine) != shorter.is_constant(constant):
+            return "an operand is a constant at one length only"
+        # A bias on the logits has a number for each query and key.
+        most = 2 if isinstance(node.attrs, ops.Attention) and index == _BIAS else 1
+        if longest.is_constant(mine) and not _is_beginning(
+            longest.constants[mine], shorter.constants[constant], most
+        ):
+            return f"the constant {shown(mine)} is another one at another length"
+    if attrs_of_shorter(node.attrs, changed[0] if changed else None, 1) != other.attrs:
+        return "its numbers depend on the length"
+    return ""
+
+
+def _impossible(graph: Graph, node: Node, length: VariableLength) -> str:
+    """Why `node` cannot serve the shortest run; "" if it can."""
+    axis, own = length.axes.get(node.output), length.axes.get(node.inputs[0])
+    if own is not None and _mixes(graph, node, own):
+        return "it mixes positions along the variable axis"
+    if axis is not None:
+        return layout_problem(graph.shape(node.output), axis, length.maximum)
+    if isinstance(node.attrs, ops.Slice) and own is not None:
+        size = graph.shape(node.inputs[0])[own]
+        return slice_problem(node.attrs, own, size, length.maximum)
+    return ""
+
+
+def _mixes(graph: Graph, node: Node, axis: int) -> bool:
+    """An output of `node` depends on several positions along `axis` of its input.
+
+    Attention does, too, but has a form for that, which means get (`mean_by_attention`).
+    """
+    attrs = node.attrs
+    match attrs:
+        case ops.Reduce():
+            return axis in attrs.axes and attrs.kind is not ReduceKind.MEAN
+        case ops.Conv():
+            kernel = graph.shape(node.inputs[1])[1:3]
+            return (*kernel, *attrs.strides) != (1, 1, 1, 1) or any(attrs.pads)
+        case _:
+            return isinstance(attrs, _MIXERS)
+
+
+def _is_beginning(longest: Constant, shorter: Constant, most: int) -> bool:
+    """Equal, or all entries but the last along one axis, or at most `most` of the last ones."""
+    one, other = longest.array, shorter.array
+    changed = _changed_axes(one.shape, other.shape)
+    if len(changed) > 1 and changed != (one.ndim - 2, one.ndim - 1)[-most:]:
+        return False
+    if any(one.shape[axis] != other.shape[axis] + 1 for axis in changed):
+        return False
+    return np.array_equal(one[tuple(slice(size) for size in other.shape)], other)
+
+
+def _problem(graph: Graph, node: Node, reason: str) -> UnsupportedNode:
+    return UnsupportedNode(
+        name=shown(node.sources[-1] if node.sources else node.name),
+        op=node.op,
+        shape="x".join(map(str, graph.shape(node.output))),
+        reason=reason,
+        remedy=_REMEDY,
+    )

@@ -1,0 +1,59 @@
+EDGEC_QUADS_4X2(attention_dsp_s8_0_logits, 4, 4, 96, 4, 192, 1, 0)
+EDGEC_VALUES_4X2(attention_dsp_s8_0_values, 4, 0, 96, 1)
+
+/* Attention of 5 queries to 7 keys, 2 heads, four queries at a time. */
+static void attention_dsp_s8_0(const int8_t *q, const int8_t *k, const int8_t *v, const edgec_s32_t *steps, const edgec_s16_t *places, int8_t *y, int8_t *scratch,
+    const edgec_attention_params_t *params)
+{
+    enum {
+        QUERIES = 5,
+        KEYS = 7,
+        PAIRS = 4,
+        HEADS = 2,
+        QUADS = 4,
+        WIDTH = 16,
+        VALUES = 16,
+        ROW = HEADS * VALUES,
+    };
+    edgec_pair_t *const tokens = (edgec_pair_t *)(void *)scratch;
+    edgec_s32_t *const logits = (edgec_s32_t *)(void *)(scratch + 160);
+    edgec_s32_t *const sums = (edgec_s32_t *)(void *)(scratch + 288);
+    int32_t b = 0;
+    int32_t h = 0;
+    for (int32_t n = 0; n < 1 * HEADS; n++) {
+        const edgec_attention_head_t head = edgec_attention_head(params, h);
+        const int8_t *const queries = q + b * 480 + 0 + h * WIDTH;
+        const int8_t *const keys = k + b * 672 + 32 + h * WIDTH;
+        const int8_t *const values = v + b * 672 + 64 + h * VALUES;
+        for (int32_t i = 0; i < QUERIES; i += EDGEC_TOKENS) {
+            const int32_t count = edgec_min_s32(QUERIES - i, EDGEC_TOKENS);
+            for (int32_t t = 0; t < EDGEC_TOKENS; t++) {
+                /* Queries behind the last one repeat it; their outputs are not stored. */
+                const int32_t token = edgec_min_s32(i + t, QUERIES - 1);
+                edgec_widen4(queries + token * 96, tokens, t, QUADS);
+            }
+            attention_dsp_s8_0_logits(keys, tokens, logits, KEYS / 2);
+            attention_dsp_s8_0_logits(keys + 480, tokens, logits + 24, 1);
+            edgec_attention_scale_t scales[EDGEC_TOKENS];
+            for (int32_t t = 0; t < EDGEC_TOKENS; t++) {
+                const edgec_s16_t *const place = places + b * 0 + edgec_min_s32(i + t, QUERIES - 1) * 7;
+                edgec_attention_bias(logits + 2 * t, PAIRS, 1, steps + h * 11, place);
+                uint32_t sum = edgec_attention_row(logits + 2 * t, PAIRS, 1, &head, 15);
+                sum = edgec_narrowed_weights((edgec_s16_t *)(void *)(logits + 2 * t), PAIRS, 2, 16, sum);
+                scales[t] = edgec_attention_scale(sum, &head);
+            }
+            attention_dsp_s8_0_values(values, (const edgec_pair_t *)logits, sums, VALUES / 2);
+            for (int32_t t = 0; t < count; t++) {
+                int8_t *const out = y + (b * QUERIES + i + t) * ROW + h * VALUES;
+                const edgec_attention_scale_t scale = scales[t];
+                for (int32_t e = 0; e < VALUES; e += 2) {
+                    out[e] = edgec_attention_output(sums[4 * e + 2 * t], scale);
+                    out[e + 1] = edgec_attention_output(sums[4 * e + 2 * t + 1], scale);
+                }
+            }
+        }
+        h++;
+        b += (h == HEADS) ? 1 : 0;
+        h = (h == HEADS) ? 0 : h;
+    }
+}

@@ -1,0 +1,71 @@
+EDGEC_QUADS_OUT(dense_quads_s8_0_outputs, 9, 9, 0, 3, 9, 8, 1, EDGEC_OUT_BYTE)
+
+/* Convolution [5, 6, 4] to [5, 6, 6], 3x3 window, stride 1x1, four pixels at a time. */
+static void dense_quads_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edgec_narrow_params_t *params)
+{
+    enum {
+        ROWS = 30,
+        HEIGHT = 5,
+        WIDTH = 6,
+        CHANNELS = 4,
+        OUT_HEIGHT = 5,
+        OUT_WIDTH = 6,
+        KERNEL_H = 3,
+        KERNEL_W = 3,
+        STRIDE_H = 1,
+        STRIDE_W = 1,
+        PAD_TOP = 1,
+        PAD_LEFT = 1,
+        DILATION_H = 1,
+        DILATION_W = 1,
+        DEPTH = 36,
+        UNITS = 6,
+        QUADS = 9,
+        ROW_BYTES = 6,
+    };
+    const edgec_narrow_params_t p = *params;
+    edgec_pair_t *const tokens = (edgec_pair_t *)(void *)scratch;
+    int8_t *const patch = scratch + 328;
+    int32_t oy = 0;
+    int32_t ox = 0;
+    for (int32_t first = 0; first < ROWS; first += EDGEC_TOKENS) {
+        const int32_t count = edgec_min_s32(ROWS - first, EDGEC_TOKENS);
+        /* Rows behind the last one repeat it. */
+        for (int32_t t = 0; t < EDGEC_TOKENS; t++) {
+            const int32_t ix = ox * STRIDE_W - PAD_LEFT;
+            const int32_t left = (ix < 0) ? -ix : 0;
+            const int32_t right = (WIDTH - ix < KERNEL_W) ? WIDTH - ix : KERNEL_W;
+            for (int32_t ky = 0; ky < KERNEL_H; ky++) {
+                const int32_t iy = oy * STRIDE_H - PAD_TOP + ky * DILATION_H;
+                int8_t *const to = patch + ky * (KERNEL_W * CHANNELS);
+                if (iy < 0 || iy >= HEIGHT) {
+                    memset(to, p.x_zero_point, (size_t)(KERNEL_W * CHANNELS));
+                    continue;
+                }
+                memset(to, p.x_zero_point, (size_t)(left * CHANNELS));
+                memcpy(to + left * CHANNELS, x + (iy * WIDTH + ix + left) * CHANNELS,
+                       (size_t)((right - left) * CHANNELS));
+                memset(to + right * CHANNELS, p.x_zero_point,
+                       (size_t)((KERNEL_W - right) * CHANNELS));
+            }
+            edgec_widen4(patch, tokens, t, QUADS);
+            if (first + t < ROWS - 1) {
+                ox++;
+                oy += (ox == OUT_WIDTH) ? 1 : 0;
+                ox = (ox == OUT_WIDTH) ? 0 : ox;
+            }
+        }
+        int8_t *to = y + first * UNITS;
+        edgec_quads_out_t out = {
+            .tokens_end = tokens + (1 + QUADS) * 2 * EDGEC_TOKENS,
+            .bias = p.bias,
+            .multiplier = p.multiplier,
+            .y = (int8_t *)to,
+            .rows = {edgec_min_s32(1, count - 1) * ROW_BYTES, edgec_min_s32(2, count - 1) * ROW_BYTES,
+                     (count - 1) * ROW_BYTES},
+            .weights_end = p.weights + UNITS * DEPTH,
+            .extra = NULL,
+        };
+        dense_quads_s8_0_outputs(p.weights, tokens, &out);
+    }
+}

@@ -1,0 +1,99 @@
+/* Pooled convolution [5, 5, 12] to [5, 5, 10], 1x1 window, stride 1x1, 4 filters decoded at a time, three pixels at a time. */
+EDGEC_SEPARATE void pooled_decode_dsp_s8_0(const int8_t *x, const edgec_s16_t *residual, edgec_s16_t *y, int8_t *scratch, const edgec_pool_narrow_params_t *params)
+{
+    enum {
+        HEIGHT = 5,
+        WIDTH = 5,
+        CHANNELS = 12,
+        OUT_HEIGHT = 5,
+        OUT_WIDTH = 5,
+        KERNEL_H = 1,
+        KERNEL_W = 1,
+        STRIDE_H = 1,
+        STRIDE_W = 1,
+        PAD_TOP = 0,
+        PAD_LEFT = 0,
+        DILATION_H = 1,
+        DILATION_W = 1,
+        OUT_CHANNELS = 10,
+        PIXELS = 25,
+        GROUP = 8,
+        INDEX_BITS = 6,
+        QUADS = 4,
+        RUN_QUADS = KERNEL_W * CHANNELS / 4,
+        BATCH = 4,
+        PRE_SHIFT = 0, SHIFT = 9, LOW = -32768, HIGH = 32767,
+    };
+    const int8_t *const pool = (const int8_t *)params->table;
+    edgec_pool_indices_t indices = edgec_pool_indices(params->indices);
+    int8_t *const decoded = scratch + 96;
+    /* No vector writes the weights behind a filter's last one and of a filter without partner. */
+    memset(decoded, 0, 64);
+    for (int32_t start = 0; start < OUT_CHANNELS; start += BATCH) {
+        const int32_t end = edgec_min_s32(OUT_CHANNELS - start, BATCH);
+        for (int32_t o = 0; o < end; o++) {
+            int8_t *weight = decoded + (o / 2) * (QUADS * 8) + (o % 2) * 4;
+            for (int32_t tap = 0; tap < KERNEL_H * KERNEL_W; tap++) {
+                for (int32_t v = 0; v < 1; v++) {
+                    {
+                        const int8_t *const vector = pool + edgec_next_index(&indices, INDEX_BITS) * GROUP;
+                        memcpy(weight + 0, vector + 0, 4);
+                        memcpy(weight + 8, vector + 4, 4);
+                        weight += 16;
+                    }
+                }
+                {
+                    const int8_t *const vector = pool + edgec_next_index(&indices, INDEX_BITS) * GROUP;
+                    memcpy(weight + 0, vector + 0, 4);
+                    weight += 8;
+                }
+            }
+        }
+        const edgec_narrow_params_t p = {
+            .weights = decoded,
+            .bias = params->bias + start,
+            .multiplier = params->multiplier + start,
+            .x_zero_point = params->x_zero_point,
+        };
+        edgec_pair_t *const widened = (edgec_pair_t *)(void *)scratch;
+        /* Weights behind the last one are zero; what they multiply must only be defined. */
+        memset(widened + (QUADS - 1) * EDGEC_DSP_PIXELS * 2, 0, EDGEC_DSP_PIXELS * 8);
+        int32_t oy = 0;
+        int32_t ox = 0;
+        for (int32_t first = 0; first < PIXELS; first += EDGEC_DSP_PIXELS) {
+            const int32_t count = edgec_min_s32(PIXELS - first, EDGEC_DSP_PIXELS);
+            for (int32_t j = 0; j < EDGEC_DSP_PIXELS; j++) {
+                edgec_pair_t *to = widened + 2 * j;
+                const int32_t ix = ox * STRIDE_W - PAD_LEFT;
+                for (int32_t ky = 0; ky < KERNEL_H; ky++, to += RUN_QUADS * EDGEC_DSP_PIXELS * 2) {
+                    const int32_t iy = oy * STRIDE_H - PAD_TOP + ky * DILATION_H;
+                    edgec_widen3(x + (iy * WIDTH + ix) * CHANNELS, to, RUN_QUADS);
+                }
+                /* Pixels behind the last one repeat it; their sums are not stored. */
+                if (first + j < PIXELS - 1) {
+                    ox++;
+                    oy += (ox == OUT_WIDTH) ? 1 : 0;
+                    ox = (ox == OUT_WIDTH) ? 0 : ox;
+                }
+            }
+            const int8_t *weights = p.weights;
+            for (int32_t o = 0; o < end; o += 2, weights += QUADS * 8) {
+                const int32_t second = p.bias[o + 1];
+                const int32_t filters = 2;
+                int32_t sums[2 * EDGEC_DSP_PIXELS];
+                for (int32_t j = 0; j < EDGEC_DSP_PIXELS; j++) {
+                    sums[2 * j] = p.bias[o];
+                    sums[2 * j + 1] = second;
+                }
+                edgec_dot_3x2(weights, widened, sums, weights + QUADS * 8);
+                for (int32_t j = 0; j < count; j++) {
+                    for (int32_t f = 0; f < filters; f++) {
+                        const int32_t at = (first + j) * OUT_CHANNELS + start + o + f;
+                        const int32_t scaled = edgec_rescale(sums[2 * j + f], p.multiplier[o + f], PRE_SHIFT, SHIFT);
+                        y[at] = (edgec_s16_t)edgec_limit(scaled + residual[at], LOW, HIGH);
+                    }
+                }
+            }
+        }
+    }
+}

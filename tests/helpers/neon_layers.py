@@ -1,0 +1,154 @@
+"""Layers at the edges of the NEON kernels: odd sizes, extremes, masks; one graph of each kind."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+
+import numpy as np
+from random_graphs import all_operators
+from random_transformer import Layer, biased_attention, conv, norm, rescale, stream_add
+
+from edgec.dtypes import Array, DType
+from edgec.ir import Graph, QuantParams, qops
+from edgec.ir import qops_transformer as qt
+
+KINDS = ("plain", "wide", "table", "residual", "narrow residual")
+_TOKENS = (1, 2, 3, 4, 5, 9)
+_DEPTHS = (1, 7, 8, 15, 16, 17, 31, 48, 65)
+_UNITS = (1, 2, 3, 4, 5, 8, 11)
+_MOST_OCTAVES = 8.0
+"""The largest kappa that the quantizer gives."""
+
+
+def products(seed: int, count: int) -> Graph:
+    """Matrix products of odd sizes, and convolutions."""
+    layer = Layer(seed)
+    for number in range(count):
+        sizes = layer.pick(_TOKENS), layer.pick(_DEPTHS), layer.pick(_UNITS)
+        product(layer, sizes, KINDS[number % len(KINDS)])
+        if number % 3 == 0:
+            conv(layer)
+    for tokens in (1, 4):
+        extreme_product(layer, tokens)
+    return layer.builder.build()
+
+
+def product(
+    layer: Layer, sizes: tuple[int, int, int], kind: str, weight: Array | None = None
+) -> None:
+    """A QGemm16x15 of tokens, depth and units that ends as `kind` says."""
+    tokens, depth, units = sizes
+    if weight is None:
+        weight = layer.rng.integers(-127, 128, (units, depth)).astype(np.int8)
+    reach = 5000 * max(math.isqrt(depth), 1)
+    bias = layer.rng.integers(-reach, reach, units).astype(np.int32)
+    multipliers = (
+        layer.rng.integers(9000, 32768, units) * layer.rng.choice([1, 1, -1], units)
+    ).astype(np.int16)
+    dtype = DType.INT16 if kind in ("wide", "residual") else DType.INT8
+    output = layer.output(dtype, reach)
+    inputs = [layer.input(1, tokens, depth), *map(layer.array, (weight, bias, multipliers))]
+    if kind == "table":
+        output = dataclasses.replace(output, low=-512, high=511)
+        inputs.append(layer.constant(-128, 127, qt.TABLE_SIZE))
+    added = kind.endswith("residual")
+    if added:
+        inputs.append(layer.input(1, tokens, units, dtype=dtype))
+    attrs = qt.QGemm16x15(output, table=kind == "table", residual=added)
+    y = layer.node(attrs, inputs, dtype)
+    if added:
+        values = layer.builder.values
+        layer.builder.value(dataclasses.replace(values[inputs[-1]], quant=values[y].quant))
+
+
+def extreme_product(layer: Layer, tokens: int) -> None:
+    """The largest sums: all weights 127 or -127, for inputs of -128 and 127."""
+    weight = np.full((5, 48), 127, np.int8)
+    weight[1::2] = -127
+    product(layer, (tokens, 48, 5), "wide", weight)
+
+
+def others(seed: int) -> Graph:
+    """Norms, rescaling, sums, and attention that no fast kernel of other cores would take."""
+    layer = Layer(seed)
+    for _ in range(4):
+        for make in (norm, rescale, stream_add, biased_attention):
+            make(layer)
+    _equal_sum(layer)
+    for mask in (False, True):
+        for lead in ((1,), (2,), ()):
+            _attention(layer, lead, mask)
+    _pooling(layer)
+    _long(layer)
+    return layer.builder.build()
+
+
+def _equal_sum(layer: Layer) -> None:
+    inputs = [layer.input(2, 21, dtype=DType.INT16) for _ in range(2)]
+    layer.node(qt.QAdd16(), inputs, DType.INT16)
+
+
+def _attention(layer: Layer, lead: tuple[int, ...], masked: bool) -> None:
+    queries, keys = layer.pick([(1, 9), (3, 3), (8, 8), (5, 11), (9, 4), (6, 17), (4, 1)])
+    heads, width, values = layer.integer(1, 3), layer.integer(1, 35), layer.integer(1, 19)
+    starts = [layer.integer(0, 5) for _ in range(3)]
+    q, k, v = (
+        layer.input(*lead, count, start + heads * own + layer.integer(0, 3))
+        for count, start, own in zip(
+            (queries, keys, keys), starts, (width, width, values), strict=True
+        )
+    )
+    # Either factor may be the one that is never -128.
+    q, k = (layer.symmetric(q), k) if layer.integer(0, 1) else (q, layer.symmetric(k))
+    masks = [layer.input(*layer.pick([lead, (1,) * len(lead)]), keys, dtype=DType.INT32)]
+    _attend(layer, [q, k, v], masks if masked else [], (heads, width, values, *starts))
+
+
+def _pooling(layer: Layer) -> None:
+    """Sequence pooling: one constant query."""
+    quant = QuantParams.per_tensor(0.05, 0)
+    q = layer.array(layer.rng.integers(-127, 128, (1, 1, 16)).astype(np.int8), quant)
+    x = layer.input(1, 13, 16)
+    _attend(layer, [q, x, x], [], (1, 16, 16, 0, 0, 0))
+
+
+def _long(layer: Layer) -> None:
+    """So many keys that the exponentials of a row lose bits: all of them alike, or not."""
+    x = layer.symmetric(layer.input(1, 603, 12))
+    _attend(layer, [x, x, x], [], (1, 4, 4, 0, 4, 8), narrowed=True)
+
+
+def _attend(
+    layer: Layer,
+    inputs: list[str],
+    masks: list[str],
+    numbers: tuple[int, ...],
+    narrowed: bool = False,
+) -> None:
+    bits = 15 if narrowed else layer.integer(12, 15)
+    width, rows = numbers[1], []
+    for _ in range(numbers[0]):
+        kappa = float(np.exp(layer.rng.uniform(np.log(1e-4), np.log(_MOST_OCTAVES))))
+        limit = min(math.ceil((bits + 1.6) / kappa), 2 * 128 * 128 * width)
+        rows.append(
+            [round(kappa * 2**26), limit, layer.integer(2**29, 2**30 - 1), layer.integer(4, 11)]
+        )
+    attrs = qt.QAttention(*numbers, exp_bits=bits, keys=bool(masks), narrowed=narrowed)
+    table = layer.array(np.array(rows, np.int32))
+    layer.node(attrs, [*inputs, table, *masks], DType.INT8)
+
+
+def convolutional(seed: int, each: int) -> Graph:
+    """Every operator of convolutional networks, no weight being -128."""
+    graph = all_operators(seed, each)
+    weights = {
+        node.inputs[1] for node in graph.nodes if isinstance(node.attrs, qops.QConv | qops.QGemm)
+    }
+    constants = {
+        name: dataclasses.replace(value, array=np.maximum(value.array, -127))
+        if name in weights
+        else value
+        for name, value in graph.constants.items()
+    }
+    return dataclasses.replace(graph, constants=constants)

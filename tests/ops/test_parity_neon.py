@@ -1,0 +1,140 @@
+"""Oracle = generated C with NEON, run in an emulator of a Linux process, for A64 and Armv7-A."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+import variable_nets
+from cross import MACHINES, check_cross, check_program, library_for, linked
+from neon_layers import convolutional, others, products
+from parity import Sample, samples_of
+from random_transformer import OPERATORS, Layer, operators
+from small_transformers import NETS, inputs_of
+
+from edgec.cores import Core
+from edgec.dtypes import DType
+from edgec.interp import run_graph
+from edgec.ir import Graph, qops
+from edgec.ir import qops_transformer as qt
+from edgec.ir.graph import GraphBuilder
+from edgec.options import QuantOptions
+from edgec.passes.base import run_passes
+from edgec.passes.pipeline import TRANSFORMER_PASSES
+from edgec.quant.transformer import quantize_transformer
+
+GRAPHS: dict[str, tuple[Callable[[], Graph], set[str]]] = {
+    "products": (lambda: products(1, 16), {"dense_neon"}),
+    "others": (
+        lambda: others(1),
+        {"norm_neon", "rescale_neon", "stream_add_neon", "attention_neon"},
+    ),
+    "convolutional": (lambda: convolutional(1, 2), {"dense_neon"}),
+}
+"""Graphs, and the kernels that they must reach."""
+QUICK_NETS = ("vit", "cct")
+FLAGS = {"gcc-O0": ("-O0",), "gcc-O3": ("-O3",), "gcc-pic": ("-O2", "-fPIC")}
+
+
+def families(graph: Graph, core: Core, folder: Path) -> Counter[str]:
+    program = library_for(core, graph, folder)
+    return Counter(kernel.spec.family for kernel in program.kernels)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("name", GRAPHS)
+def test_operators(name: str, machine: str, tmp_path: Path) -> None:
+    make, expected = GRAPHS[name]
+    graph = make()
+    program = check_cross(MACHINES[machine], graph, samples_of(graph), tmp_path)
+    assert expected <= {kernel.spec.family for kernel in program.kernels}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2, 6))
+@pytest.mark.parametrize("machine", MACHINES)
+def test_operators_thoroughly(machine: str, seed: int, tmp_path: Path) -> None:
+    graphs = [products(seed, 40), others(seed), convolutional(seed, 4)]
+    graphs.append(operators(seed, list(OPERATORS), 8))
+    for number, graph in enumerate(graphs):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        check_cross(MACHINES[machine], graph, samples_of(graph), folder)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("flags", FLAGS)
+@pytest.mark.parametrize("machine", MACHINES)
+def test_other_options_of_the_compiler(machine: str, flags: str, tmp_path: Path) -> None:
+    for number, graph in enumerate((products(9, 16), others(9))):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        check_cross(MACHINES[machine], graph, samples_of(graph), folder, FLAGS[flags])
+
+
+def integer_samples(graph: Graph) -> list[Sample]:
+    """Extremes and anything, token ids within range, masks of all kinds."""
+    samples = samples_of(graph)
+    real = inputs_of(graph, 2)
+    for sample in range(2):
+        inputs = {
+            name: real[name][sample][None].astype(np.int32)
+            if graph.dtype(name) is DType.INT32
+            else np.clip(real[name][sample][None] * 40, -128, 127).astype(np.int8)
+            for name in graph.inputs
+        }
+        samples.append(Sample([inputs[n] for n in graph.inputs], run_graph(graph, inputs)))
+    return samples
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize(
+    "name",
+    [*QUICK_NETS, *(pytest.param(n, marks=pytest.mark.slow) for n in NETS if n not in QUICK_NETS)],
+)
+def test_whole_transformers(name: str, machine: str, tmp_path: Path) -> None:
+    real = run_passes(NETS[name](), TRANSFORMER_PASSES).graph
+    graph = quantize_transformer(real, inputs_of(real, 8), QuantOptions())[0]
+    program = check_cross(MACHINES[machine], graph, integer_samples(graph), tmp_path)
+    used = Counter(kernel.spec.family for kernel in program.kernels)
+    assert used["dense_neon"] and not used["gemm"] and not used["dense_quads"]
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+@pytest.mark.parametrize("name", ["bert", pytest.param("vit", marks=pytest.mark.slow)])
+def test_every_length_of_a_variable_run(name: str, machine: str, tmp_path: Path) -> None:
+    graph = variable_nets.integer_graph(variable_nets.NETS[name])
+    compiled = library_for(MACHINES[machine].core, graph, tmp_path / "library")
+    program = linked(MACHINES[machine], tmp_path / "library", tmp_path / "program")
+    assert "dense_neon" in {kernel.spec.family for kernel in compiled.kernels}
+    for length in variable_nets.LENGTHS:
+        found = [Sample(*pair) for pair in variable_nets.samples(graph, length)]
+        check_program(MACHINES[machine], program, compiled, found, tmp_path, length)
+
+
+def test_a_weight_of_minus_128_is_left_to_plain_kernels(tmp_path: Path) -> None:
+    layer = Layer(1)
+    x = layer.input(1, 4, 16)
+    weight = np.full((4, 16), -128, np.int8)
+    constants = (weight, np.zeros(4, np.int32), np.full(4, 999, np.int16))
+    attrs = qt.QGemm16x15(layer.output(DType.INT8, 1000))
+    layer.node(attrs, [x, *map(layer.array, constants)], DType.INT8)
+    graph = layer.builder.build()
+    assert families(graph, Core.CORTEX_A53, tmp_path) == {"gemm": 1}
+
+
+def test_attention_of_codes_of_minus_128_is_left_to_plain_kernels(tmp_path: Path) -> None:
+    graph = operators(1, ["attention"], 4)
+    found = families(graph, Core.CORTEX_A53, tmp_path)
+    assert set(found) == {"attention"}
+
+
+def test_tables_are_looked_up_in_registers_on_a64_only(tmp_path: Path) -> None:
+    builder = GraphBuilder.of(operators(1, ["fused_attention"], 1))
+    graph = builder.build()
+    assert any(isinstance(node.attrs, qops.QLut) for node in graph.nodes)
+    assert "lut_neon" in families(graph, Core.CORTEX_A53, tmp_path / "a53")
+    assert "lut" in families(graph, Core.CORTEX_A7, tmp_path / "a7")

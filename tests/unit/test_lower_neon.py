@@ -1,0 +1,128 @@
+"""Kernels for cores with NEON: the choice, the layout of weights, and what may overlap."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from access_order import events_of, least_distance
+from cross import MACHINES, check_program, library_for, linked
+from lower_samples import BOARD, small_net
+from neon_layers import KINDS, product
+from parity import samples_of
+from random_transformer import Layer, conv, norm, operators, rescale
+from test_lower_overlap import _tight_plan
+
+from edgec.cores import Core
+from edgec.dtypes import DType
+from edgec.ir import Graph
+from edgec.ir import qops_transformer as qt
+from edgec.lower import select_kernels
+from edgec.lower.neon_weights import packed, padded
+from edgec.lower.overlap import distances
+from edgec.lower.spec import AttentionNeon, DenseNeon, Gemm, LutNeon, RescaleNeon, StreamAddNeon
+from edgec.lower.spec_narrow import Narrow
+from edgec.lower.window import Window
+
+A53 = SimpleNamespace(core=Core.CORTEX_A53)
+A7 = SimpleNamespace(core=Core.CORTEX_A7)
+_WINDOWS = (
+    Window(5, 6, 4, 5, 6, 3, 3, 1, 1, 1, 1, 1, 1),
+    Window(5, 5, 3, 3, 3, 2, 2, 2, 2, 1, 1, 1, 1),
+    Window(1, 11, 7, 1, 11, 1, 1, 1, 1, 0, 0, 1, 1),
+    Window(6, 6, 2, 3, 3, 1, 1, 2, 2, 0, 0, 1, 1),
+)
+
+
+def families(graph: Graph, board: SimpleNamespace) -> list[str]:
+    return [choice.spec.family for choice in select_kernels(graph, board)]
+
+
+def test_weights_are_packed_in_blocks_of_four_filters() -> None:
+    weights = np.arange(1, 6 * 18 + 1).reshape(6, 1, 2, 9).astype(np.int8)
+    found = packed(weights)
+    assert found.shape == (2, 2, 4, 16)
+    rows = weights.reshape(6, 18)
+    for filter_, value in itertools.product(range(8), range(32)):
+        expected = rows[filter_, value] if filter_ < 6 and value < 18 else 0
+        assert found[filter_ // 4, value // 16, filter_ % 4, value % 16] == expected
+
+
+def test_numbers_of_missing_filters_are_zero() -> None:
+    assert padded(np.array([3, 4, 5, 6, 7])).tolist() == [3, 4, 5, 6, 7, 0, 0, 0]
+    assert padded(np.array([3, 4, 5, 6])).tolist() == [3, 4, 5, 6]
+
+
+@pytest.mark.parametrize(("pixels", "tiles"), [(1, (1,)), (2, (4,)), (4, (4,)), (5, (4, 1))])
+def test_a_pixel_that_stands_alone_has_a_function_of_its_own(pixels: int, tiles: tuple) -> None:
+    window = Window(1, pixels, 8, 1, pixels, 1, 1, 1, 1, 0, 0, 1, 1)
+    assert DenseNeon(window, 4, 32).tiles == tiles
+
+
+def test_other_networks_get_these_kernels_too() -> None:
+    found = families(small_net(), A53)
+    assert found.count("dense_neon") >= 3
+    assert "depthwise" in found
+    assert not {name for name in families(small_net(), BOARD) if "neon" in name}
+
+
+def test_kernels_of_the_dsp_extension_come_after_these() -> None:
+    graph = operators(1, ["gemm", "fused_attention"], 2)
+    assert set(families(graph, A7)) == {"dense_neon", "attention_neon", "lut"}
+
+
+def test_sums_with_broadcasting_are_left_to_the_plain_kernel() -> None:
+    layer = Layer(1)
+    wide, row = layer.input(3, 7, dtype=DType.INT16), layer.input(1, 7, dtype=DType.INT16)
+    layer.node(qt.QAdd16(), [wide, row], DType.INT16)
+    layer.node(qt.QAdd16(), [wide, wide], DType.INT16)
+    assert families(layer.builder.build(), A53) == ["stream_add", "stream_add_neon"]
+
+
+def test_distances_that_do_not_fit_when_doubled_are_left_to_the_plain_kernel() -> None:
+    for limit, expected in ((40_000, AttentionNeon), (131_000, None)):
+        layer = Layer(1)
+        x = layer.symmetric(layer.input(1, 4, 12))
+        heads = layer.array(np.array([[16384, limit, 2**29, 8]], np.int32))
+        layer.node(qt.QAttention(1, 4, 4, 0, 4, 8, 13), [x, x, x, heads], DType.INT8)
+        spec = select_kernels(layer.builder.build(), A53)[-1].spec
+        assert (expected is AttentionNeon) == isinstance(spec, AttentionNeon)
+
+
+@pytest.mark.parametrize("window", _WINDOWS)
+def test_distance_is_the_least_of_the_spelled_out_order(window: Window) -> None:
+    for filters in (1, 4, 6):
+        spec = DenseNeon(window, filters, 32)
+        assert distances(spec) == (least_distance(events_of(spec)),)
+        assert distances(DenseNeon(window, filters, 32, residual_shift=9))[1] == 0
+
+
+def test_distances_of_kernels_by_element() -> None:
+    narrow = Narrow(qt.Rescale16x15(0, 9, -32768, 32767, DType.INT16))
+    assert distances(StreamAddNeon(30)) == (0, 0)
+    assert distances(LutNeon(30)) == (0, None)
+    assert distances(RescaleNeon(30, DType.INT16, narrow)) == (0,)
+    assert distances(RescaleNeon(30, DType.INT8, narrow)) == (29,)
+
+
+@pytest.mark.parametrize("machine", MACHINES)
+def test_running_at_the_least_distance_changes_nothing(machine: str, tmp_path: Path) -> None:
+    layer = Layer(7)
+    sizes = ((5, 16, 9), (9, 33, 6), (6, 8, 20), (3, 20, 3))
+    for size, kind in itertools.product(sizes, KINDS):
+        product(layer, size, kind)
+    for make in (conv, norm, rescale) * 3:
+        make(layer)
+    graph = layer.builder.build()
+    own = MACHINES[machine]
+    compiled = library_for(own.core, graph, tmp_path / "library", _tight_plan)
+    program = linked(own, tmp_path / "library", tmp_path / "program")
+    check_program(own, program, compiled, samples_of(graph)[2:5], tmp_path)
+
+
+def test_a_matrix_product_without_neon_is_the_plain_one() -> None:
+    (choice,) = select_kernels(operators(1, ["gemm"], 1), BOARD)[-1:]
+    assert isinstance(choice.spec, Gemm)
