@@ -55,8 +55,11 @@ def ibert_softmax(x: Scaled, bits: int = 8) -> Scaled:
     """Softmax over the last axis, to `bits` bits.  Source: I-BERT, algorithm 2."""
     e = ibert_exp(Scaled(x.codes - x.codes.max(axis=-1, keepdims=True), x.scale))
     total = e.codes.sum(axis=-1, keepdims=True)
-    wide = e.codes.astype(object) * (2**bits)
-    return Scaled((wide // total.astype(object)).astype(np.int64), 2.0**-bits)
+    # One division a row, to 30 bits.
+    size = np.frexp(total.astype(np.float64))[1].astype(np.int64)
+    excess = np.maximum(size - 32, 0)
+    factor = (np.int64(1) << (30 + size - excess)) // (total >> excess)
+    return Scaled((e.codes * factor) >> (30 + size - bits), 2.0**-bits)
 
 
 def shiftmax(x: Scaled, bits: int = 8) -> Scaled:
@@ -79,10 +82,18 @@ def _shift_exp(x: Scaled, most: int) -> Scaled:
 
 def log_int_softmax(x: Scaled, bits: int = 4) -> Array:
     """Softmax as powers of two; float64 weights.  Source: FQ-ViT, section 3.3."""
-    e = ibert_exp(Scaled(x.codes - x.codes.max(axis=-1, keepdims=True), x.scale))
-    total = e.codes.sum(axis=-1, keepdims=True)
-    logs = np.floor(np.log2(total / np.maximum(e.codes, 1)) + 0.5)
-    return np.asarray(np.where(logs > 2**bits - 1, 0.0, 2.0**-logs))
+    logs = log_int_shifts(x, bits)
+    return np.asarray(np.where(logs == 2**bits, 0.0, 2.0**-logs))
+
+
+def log_int_shifts(x: Scaled, bits: int = 4) -> Array:
+    """The powers of `log_int_softmax`, 2**bits for 0: the first bits of 1 / softmax."""
+    e = ibert_exp(Scaled(x.codes - x.codes.max(axis=-1, keepdims=True), x.scale)).codes
+    divisor = np.maximum(e, 1)
+    inverse = (e.sum(axis=-1, keepdims=True) + divisor // 2) // divisor
+    size = np.frexp(inverse.astype(np.float64))[1].astype(np.int64) - 1
+    logs = size + np.where(size > 0, (inverse >> np.maximum(size - 1, 0)) & 1, 0)
+    return np.asarray(np.minimum(logs, 2**bits))
 
 
 def ibert_gelu(x: Scaled) -> Scaled:

@@ -5,7 +5,8 @@
     python benchmarks/pool_prices.py m4 --fit EXPAND WIDEN    # of these units only
 
 Builds firmware of single layers, one step each, for every kernel and several shapes, runs it in the
-emulator with memory that never waits, and compares cycles with the planner's estimates.
+emulator with memory that never waits, and compares cycles with the planner's estimates.  Of
+Cortex-A cores, which have no cycle model, these are executed instructions.
 """
 
 from __future__ import annotations
@@ -36,9 +37,11 @@ from edgec.lower.pool_prices import prices_of
 from edgec.lower.pool_tables import ResponseKind
 from edgec.lower.spec import KernelSpec
 from edgec.memory import plan_memory
+from edgec.profile.instructions import InstructionCounter
 from edgec.profile.pricing import Pricer
 from edgec.sim.emulator_image import load_image
 from edgec.sim.trace import trace_inference
+from edgec.sim.trace_linux import trace_program
 from edgec.timing.core import core_model
 from edgec.timing.types import MemoryMode
 from edgec.toolchain.platformio import build
@@ -49,6 +52,8 @@ BOARDS = {
     "m4": "nucleo_l4r5zi",
     "m7": "nucleo_h7a3zi_q",
     "m33": "nucleo_u575zi_q",
+    "a7": "raspberry_pi_2",
+    "a53": "raspberry_pi_3",
 }
 _LAYERS_A_BUILD = 14
 """Outputs of all layers of a build must fit the RAM together."""
@@ -214,6 +219,8 @@ def _measured(made: Sequence[Layer], board: Board) -> list[Measured]:
         )
         emit_project([model], board, folder / "project")
         elf = build(folder / "project", board).elf
+        if board.linux is not None:
+            return _counted(made, [c.spec for c in choices], elf, board, graph)
         pricer = Pricer(load_image(elf, board), core_model(board.core, board.fpu, board.dsp))
         rng = np.random.default_rng(1)
         inputs = [rng.integers(-128, 128, graph.shape(x)).astype(np.int8) for x in graph.inputs]
@@ -222,13 +229,25 @@ def _measured(made: Sequence[Layer], board: Board) -> list[Measured]:
     return [Measured(*each) for each in zip(made, (c.spec for c in choices), cycles, strict=True)]
 
 
+def _counted(
+    made: Sequence[Layer], specs: Sequence[KernelSpec], elf: Path, board: Board, graph: Graph
+) -> list[Measured]:
+    """The same in executed instructions."""
+    rng = np.random.default_rng(1)
+    inputs = [rng.integers(-128, 128, graph.shape(x)).astype(np.int8) for x in graph.inputs]
+    run = trace_program(elf, board, inputs)
+    counter = InstructionCounter(run.program)
+    counts = [counter.total(segment).instructions for segment in run.segments]
+    return [Measured(*each) for each in zip(made, specs, counts, strict=True)]
+
+
 def fit(found: Sequence[Measured], board: Board, free: Sequence[Unit]) -> dict[Unit, float]:
     """Prices of the units `free` with the least relative errors, none far from what they were."""
     before = prices_of(board)
     units = list(Unit)
     rows = np.array([[work_of(m.spec, m.layer.bits).get(u, 0.0) for u in units] for m in found])
     rows /= np.array([m.cycles for m in found])[:, None]
-    prices = np.array([before[unit] for unit in units])
+    prices = np.array([before.get(unit, 0.0) for unit in units])
     # A weak pull towards the present prices decides what the layers do not tell.
     pull = np.diag(0.02 / np.maximum(prices, 0.5))
     left = np.concatenate([rows, pull])
