@@ -58,9 +58,11 @@ def _build(graph: Graph, node: Node, filters: int) -> DenseTriples:
     attrs: qops.QConv | qops.QGemm | qt.QConv16x15 | qt.QGemm16x15 = node.attrs
     if isinstance(attrs, qt.QConv16x15 | qt.QGemm16x15):
         shift, narrow = attrs.output.shift, narrow_of(attrs)
-        return DenseTriples(window, len(rows), filters, segment, shift, narrow=narrow)
+        return DenseTriples(
+            window, len(rows), shift, narrow=narrow, filters=filters, segment=segment
+        )
     added = residual_shift(attrs) if isinstance(attrs, qops.QConv) else None
-    return DenseTriples(window, len(rows), filters, segment, attrs.shift, added)
+    return DenseTriples(window, len(rows), attrs.shift, added, filters=filters, segment=segment)
 
 
 def _segment(rows: Array, step: int) -> int:

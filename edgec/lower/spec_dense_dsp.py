@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from edgec.lower.dense_weights import FILTERS, QUAD, padded_depth
-from edgec.lower.spec_base import describe_image, describe_window
-from edgec.lower.spec_narrow import Narrow
-from edgec.lower.window import Window
+from edgec.lower.spec_dense import Dense
 
 PIXELS = 3
 """Pixels whose sums are computed together."""
@@ -16,33 +14,14 @@ _PAIR_BYTES = 4
 
 
 @dataclass(frozen=True, slots=True)
-class DenseDsp:
+class DenseDsp(Dense):
     """Convolution of one group, or matrix product of several rows, three pixels at a time.
 
     x int8 [height, width, channels], weights as `dense_weights.interleaved` gives them, y int8
     [out_height, out_width, out_channels].
-
-    Attributes:
-        window: geometry; of a matrix product, a 1x1 window over [1, rows, depth].
-        out_channels: filters.
-        shift: of the requantization.
-        residual_shift: of the addition at the end; None: there is no addition.
-        narrow: as in `Conv2D`.
-        variable: the rows of a run are an argument; only of matrix products.
     """
 
     family: ClassVar[str] = "dense_dsp"
-    window: Window
-    out_channels: int
-    shift: int
-    residual_shift: int | None = None
-    narrow: Narrow | None = None
-    variable: bool = field(default=False, repr=False)
-
-    @property
-    def depth(self) -> int:
-        """Weights of one filter."""
-        return self.window.taps * self.window.channels
 
     @property
     def quads(self) -> int:
@@ -78,24 +57,6 @@ class DenseDsp:
             return self.codes_at + codes * self.narrow.out_bytes
         return self.codes_at + (0 if self.residual_shift is None else codes)
 
-    @property
-    def out_pixels(self) -> int:
-        """Pixels of y; of a matrix product its rows."""
-        return self.window.out_pixels
-
-    @property
-    def out_elements(self) -> int:
-        """Elements of y."""
-        return self.out_pixels * self.out_channels
-
-    @property
-    def macs(self) -> int:
-        """Multiply-accumulates of one call."""
-        return self.out_elements * self.depth
-
     def describe(self) -> str:
         """What the function computes, in words."""
-        w = self.window
-        x = describe_image(w.height, w.width, w.channels)
-        y = describe_image(w.out_height, w.out_width, self.out_channels)
-        return f"Convolution {x} to {y}, {describe_window(w)}, three pixels at a time"
+        return self._described("three")

@@ -5,9 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from edgec.lower.spec_base import describe_image, describe_window
-from edgec.lower.spec_narrow import Narrow
-from edgec.lower.window import Window
+from edgec.lower.spec_dense import Dense
 
 PIXELS = 3
 """Pixels whose sums are computed together (`edgec/triples.h`)."""
@@ -18,42 +16,20 @@ STEPS = {2: 4, 4: 8}
 
 
 @dataclass(frozen=True, slots=True)
-class DenseTriples:
+class DenseTriples(Dense):
     """Convolution of one group, or matrix product of several rows, three pixels at a time.
 
     x int8 [height, width, channels], weights as `dense_weights.by_column` gives them, y
     [out_height, out_width, out_channels].
 
     Attributes:
-        window: geometry; of a matrix product, a 1x1 window over [1, rows, depth].
-        out_channels: filters.
         filters: computed together, 2 or 4.
         segment: weights of a filter after which sums are taken out of their words.
-        shift: of the requantization.
-        residual_shift: of the addition at the end; None: there is no addition.
-        narrow: as in `Conv2D`.
-        variable: the rows of a run are an argument; only of matrix products.
     """
 
     family: ClassVar[str] = "dense_triples"
-    window: Window
-    out_channels: int
-    filters: int
-    segment: int
-    shift: int
-    residual_shift: int | None = None
-    narrow: Narrow | None = None
-    variable: bool = field(default=False, repr=False)
-
-    @property
-    def rows(self) -> int:
-        """Pixels of y."""
-        return self.window.out_pixels
-
-    @property
-    def depth(self) -> int:
-        """Weights of one filter."""
-        return self.window.taps * self.window.channels
+    filters: int = field(kw_only=True)
+    segment: int = field(kw_only=True)
 
     @property
     def padded_depth(self) -> int:
@@ -104,19 +80,6 @@ class DenseTriples:
         """Words of three windows, of sums, a residual and padded runs."""
         return self.runs_at + (PIXELS * self.run if self.clipped else 0)
 
-    @property
-    def out_elements(self) -> int:
-        """Elements of y."""
-        return self.window.out_pixels * self.out_channels
-
-    @property
-    def macs(self) -> int:
-        """Multiply-accumulates of one call."""
-        return self.out_elements * self.depth
-
     def describe(self) -> str:
         """What the function computes, in words."""
-        w = self.window
-        x = describe_image(w.height, w.width, w.channels)
-        y = describe_image(w.out_height, w.out_width, self.out_channels)
-        return f"Convolution {x} to {y}, {describe_window(w)}, three pixels at a time"
+        return self._described("three")

@@ -7,11 +7,11 @@ from typing import ClassVar
 
 from edgec.dtypes import DType
 from edgec.lower.neon_weights import BLOCK_BYTES, LANES, ROWS, blocks_of, padded_rows
-from edgec.lower.spec_base import Plain, describe_image, describe_window
+from edgec.lower.spec_base import Plain
 from edgec.lower.spec_compute import Lut
+from edgec.lower.spec_dense import Dense
 from edgec.lower.spec_narrow import Narrow, stored_type
 from edgec.lower.spec_transformer import Attention, Norm
-from edgec.lower.window import Window
 
 COLUMNS = 8
 """Columns of values, and logits, that are worked on together."""
@@ -21,38 +21,14 @@ _SPARE_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True)
-class DenseNeon:
+class DenseNeon(Dense):
     """Convolution of one group, or matrix product, four pixels by four filters at a time.
 
     x int8 [height, width, channels], weights without -128 as `neon_weights.packed` gives them, y
     [out_height, out_width, out_channels].
-
-    Attributes:
-        window: geometry; of a matrix product, a 1x1 window over [1, rows, depth].
-        out_channels: filters.
-        shift: of the requantization.
-        residual_shift: of the addition at the end; None: there is no addition.
-        narrow: as in `Conv2D`.
-        variable: the rows of a run are an argument; of a matrix product.
     """
 
     family: ClassVar[str] = "dense_neon"
-    window: Window
-    out_channels: int
-    shift: int
-    residual_shift: int | None = None
-    narrow: Narrow | None = None
-    variable: bool = field(default=False, repr=False)
-
-    @property
-    def rows(self) -> int:
-        """Pixels of y."""
-        return self.window.out_pixels
-
-    @property
-    def depth(self) -> int:
-        """Weights of one filter."""
-        return self.window.taps * self.window.channels
 
     @property
     def blocks(self) -> int:
@@ -108,22 +84,9 @@ class DenseNeon:
         element = 1 if self.narrow is None else self.narrow.out_bytes
         return self.added_at + ROWS * self.out_channels * element + _SPARE_BYTES
 
-    @property
-    def out_elements(self) -> int:
-        """Elements of y."""
-        return self.rows * self.out_channels
-
-    @property
-    def macs(self) -> int:
-        """Multiply-accumulates of one call."""
-        return self.out_elements * self.depth
-
     def describe(self) -> str:
         """What the function computes, in words."""
-        w = self.window
-        x = describe_image(w.height, w.width, w.channels)
-        y = describe_image(w.out_height, w.out_width, self.out_channels)
-        return f"Convolution {x} to {y}, {describe_window(w)}, four pixels at a time"
+        return self._described("four")
 
 
 @dataclass(frozen=True, slots=True)

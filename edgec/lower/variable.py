@@ -50,10 +50,9 @@ from edgec.lower.spec_base import VARIABLE
 
 _COUNTED: Mapping[type[KernelSpec], str] = MappingProxyType(
     {
-        **dict.fromkeys((Gemm, DenseQuads, DenseTriples, DenseNeon), "rows"),
+        **dict.fromkeys((Gemm, DenseDsp, DenseQuads, DenseTriples, DenseNeon), "rows"),
         **dict.fromkeys((Norm, NormNeon, NarrowSoftmax), "rows"),
         **dict.fromkeys((Rescale, RescaleNeon, Lut, LutNeon, IsEqual, StreamAddNeon), "count"),
-        DenseDsp: "out_pixels",
         Embedding: "tokens",
         ArgMax: "outer",
     }

@@ -113,9 +113,9 @@ KERNELS: dict[str, s.KernelSpec] = {
     ),
     "dense_dsp_narrow_residual": s.DenseDsp(_POINTWISE, 7, 9, narrow=Narrow(_WIDE, residual=True)),
     "dense_quads_window": s.DenseQuads(30, 36, 6, Narrow(_BYTE), roomy=True, window=_WINDOW),
-    "dense_triples_padded": s.DenseTriples(_WINDOW, 5, 4, 40, 32, 7),
+    "dense_triples_padded": s.DenseTriples(_WINDOW, 5, 32, 7, filters=4, segment=40),
     "dense_triples_rows": s.DenseTriples(
-        _POINTWISE, 7, 2, 8, 9, narrow=Narrow(_WIDE, residual=True), variable=True
+        _POINTWISE, 7, 9, narrow=Narrow(_WIDE, residual=True), variable=True, filters=2, segment=8
     ),
     "dense_quads_table": s.DenseQuads(8, 32, 10, Narrow(_INDEX, table=True)),
     "dense_quads_residual": s.DenseQuads(7, 32, 9, Narrow(_WIDE, residual=True), dual_issue=True),
