@@ -6,15 +6,13 @@ import bisect
 from dataclasses import dataclass
 from pathlib import Path
 
-from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import ARMAttributesSection, SymbolTableSection
 
 from edgec.board import Board
 from edgec.cores import Core
 from edgec.errors import SimulationError
-
-_MAX_FILE_BYTES = 256 * 1024 * 1024
+from edgec.sim.elf import read_elf
 
 # Tag_CPU_arch values.  Source: Arm IHI 0045 (ABI addenda), "The target-related attributes".
 _V6_M, _V6S_M, _V7, _V7E_M, _V8_M_BASE, _V8_M_MAIN = 11, 12, 10, 13, 16, 17
@@ -91,20 +89,7 @@ def load_image(elf: Path, board: Board) -> FirmwareImage:
     Raises:
         SimulationError: the file is missing, no firmware, or made for another core or board.
     """
-    try:
-        if elf.stat().st_size > _MAX_FILE_BYTES:
-            raise SimulationError("the file is too large for firmware", where=str(elf))
-        with elf.open("rb") as file:
-            return _read(ELFFile(file), board)
-    except OSError as error:
-        raise SimulationError(
-            f"cannot read the firmware: {error.strerror}",
-            where=str(elf),
-            hint="build it first: edgec compile",
-        ) from error
-    # pyelftools lets the errors of its struct and string decoding through on damaged files.
-    except (ELFError, ValueError, KeyError, AttributeError, OverflowError, MemoryError) as error:
-        raise SimulationError(f"not a firmware ELF: {error}", where=str(elf)) from error
+    return read_elf(elf, lambda file: _read(file, board))
 
 
 def _read(file: ELFFile, board: Board) -> FirmwareImage:

@@ -6,16 +6,15 @@ import bisect
 from dataclasses import dataclass
 from pathlib import Path
 
-from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.relocation import RelocationSection
 from elftools.elf.sections import SymbolTableSection
 
 from edgec.board import Board
 from edgec.errors import SimulationError
+from edgec.sim.elf import read_elf
 from edgec.timing.types import CodeKind
 
-_MAX_FILE_BYTES = 1 << 30
 _MAX_MEMORY_BYTES = 1 << 31
 
 # Relocations of functions that pick their own implementation when a static program starts.
@@ -122,20 +121,7 @@ def load_program(elf: Path, board: Board) -> LinuxProgram:
     Raises:
         SimulationError: the file is missing, no static program, or made for another core.
     """
-    try:
-        if elf.stat().st_size > _MAX_FILE_BYTES:
-            raise SimulationError("the file is too large for firmware", where=str(elf))
-        with elf.open("rb") as file:
-            return _read(ELFFile(file), board)
-    except OSError as error:
-        raise SimulationError(
-            f"cannot read the firmware: {error.strerror}",
-            where=str(elf),
-            hint="build it first: edgec compile",
-        ) from error
-    # pyelftools lets the errors of its struct and string decoding through on damaged files.
-    except (ELFError, ValueError, KeyError, AttributeError, OverflowError, MemoryError) as error:
-        raise SimulationError(f"not a firmware ELF: {error}", where=str(elf)) from error
+    return read_elf(elf, lambda file: _read(file, board))
 
 
 def _read(file: ELFFile, board: Board) -> LinuxProgram:
