@@ -18,12 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from built import firmware_of
 from transformer_kernels import block, feed_forward
 
 from edgec.board import Board, load_board
-from edgec.codegen.cnames import library_names
-from edgec.codegen.library import emit_library
-from edgec.codegen.project import FirmwareModel, emit_project
 from edgec.dtypes import Array
 from edgec.integer import integer_model
 from edgec.interp import run_graph
@@ -35,7 +33,6 @@ from edgec.sim.linux_program import LinuxProgram
 from edgec.sim.trace_linux import trace_program
 from edgec.timing.decode_linux import count_kinds
 from edgec.timing.types import Segment
-from edgec.toolchain.platformio import build
 
 BOARDS = {"a53": "raspberry_pi_3", "a7": "raspberry_pi_2"}
 KERNELS = {"C": "host", "DSP": "nucleo_l4r5zi", "NEON": ""}
@@ -87,14 +84,7 @@ def measure(graph: Graph, board: Board, kernels: Board) -> list[Step]:
     program = lower(graph, choices, plan_memory(buffers, overlaps), board)
     inputs = list(_inputs(graph))
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        emit_library(program, folder / "library")
-        names = library_names(program.name)
-        model = FirmwareModel(
-            folder / "library", names.name, names.header, names.symbol, program.arena_bytes
-        )
-        emit_project([model], board, folder / "project")
-        run = trace_program(build(folder / "project", board).elf, board, inputs)
+        run = trace_program(firmware_of(program, board, Path(name)), board, inputs)
     oracle = run_graph(graph, dict(zip(graph.inputs, inputs, strict=True)))
     for y, output in zip(graph.outputs, run.outputs, strict=True):
         if not np.array_equal(oracle[y].ravel(), output.ravel()):

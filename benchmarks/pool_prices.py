@@ -18,12 +18,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+from built import firmware_of
 
 import edgec
 from edgec.board import Board, load_board
-from edgec.codegen.cnames import library_names
-from edgec.codegen.library import emit_library
-from edgec.codegen.project import FirmwareModel, emit_project
 from edgec.cores import Core
 from edgec.dtypes import DType
 from edgec.ir import Graph, QuantParams, Value, qops
@@ -44,7 +42,6 @@ from edgec.sim.trace import trace_inference
 from edgec.sim.trace_linux import trace_program
 from edgec.timing.core import core_model
 from edgec.timing.types import MemoryMode
-from edgec.toolchain.platformio import build
 
 BOARDS = {
     "m0plus": "nucleo_g0b1re",
@@ -211,14 +208,7 @@ def _measured(made: Sequence[Layer], board: Board) -> list[Measured]:
     buffers, overlaps, _ = buffers_of(graph, choices)
     program = lower(graph, choices, plan_memory(buffers, overlaps), board)
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        emit_library(program, folder / "library")
-        names = library_names(program.name)
-        model = FirmwareModel(
-            folder / "library", names.name, names.header, names.symbol, program.arena_bytes
-        )
-        emit_project([model], board, folder / "project")
-        elf = build(folder / "project", board).elf
+        elf = firmware_of(program, board, Path(name))
         if board.linux is not None:
             return _counted(made, [c.spec for c in choices], elf, board, graph)
         pricer = Pricer(load_image(elf, board), core_model(board.core, board.fpu, board.dsp))

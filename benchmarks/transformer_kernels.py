@@ -18,11 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from built import firmware_of
 
 from edgec.board import Board, load_board
-from edgec.codegen.cnames import library_names
-from edgec.codegen.library import emit_library
-from edgec.codegen.project import FirmwareModel, emit_project
 from edgec.dtypes import Array, DType
 from edgec.interp import run_graph
 from edgec.ir import Graph, QuantParams, Value
@@ -37,7 +35,6 @@ from edgec.sim.emulator_image import load_image
 from edgec.sim.trace import trace_inference
 from edgec.timing.core import core_model
 from edgec.timing.types import MemoryMode
-from edgec.toolchain.platformio import build
 
 BOARDS = {
     "m0plus": "nucleo_g0b1re",
@@ -144,14 +141,7 @@ def measure(graph: Graph, board: Board) -> list[Layer]:
     rng = np.random.default_rng(1)
     inputs = [rng.integers(-9000, 9000, graph.shape(x)).astype(np.int16) for x in graph.inputs]
     with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        emit_library(program, folder / "library")
-        names = library_names(program.name)
-        model = FirmwareModel(
-            folder / "library", names.name, names.header, names.symbol, program.arena_bytes
-        )
-        emit_project([model], board, folder / "project")
-        elf = build(folder / "project", board).elf
+        elf = firmware_of(program, board, Path(name))
         with EmulatedFirmware(elf, board) as firmware:
             oracle = run_graph(graph, dict(zip(graph.inputs, inputs, strict=True)))
             compare_outputs(program, oracle, firmware.run(inputs).outputs, board.name)

@@ -139,6 +139,26 @@ EDGEC_INLINE void edgec_widen4(const int8_t *from, edgec_pair_t *tokens, int32_t
     "smlad r11, r3, lr, r11\n"                                                                     \
     "ldr lr, [r1, #4]\n"
 
+/* All quads of two rows and four tokens; the end of the tokens is on the stack. */
+#define EDGEC_QUADS_LOOP                                                                           \
+    ".if %c[dual]\n"                                                                               \
+    "ldr r12, [r1]\n"                                                                              \
+    "ldr lr, [r1, #4]\n"                                                                           \
+    ".endif\n"                                                                                     \
+    "2:\n"                                                                                         \
+    ".rept %c[unrolled]\n"                                                                         \
+    ".if %c[dual]\n"                                                                               \
+    EDGEC_QUAD_DUAL                                                                                \
+    ".else\n"                                                                                      \
+    EDGEC_QUAD_GROUPED                                                                             \
+    ".endif\n"                                                                                     \
+    ".endr\n"                                                                                      \
+    ".if %c[quads] - %c[unrolled]\n"                                                               \
+    "ldr r2, [sp]\n"                                                                               \
+    "cmp r1, r2\n"                                                                                 \
+    "bne 2b\n"                                                                                     \
+    ".endif\n"
+
 /* Sums in r4-r11, words of the rows in r2, r3, of tokens in r12, lr; on the stack the end of the
  * tokens, where sums go, and the pairs that are left. */
 #define EDGEC_QUADS_4X2(NAME, QUADS, UNROLLED, SECOND, STEP, NEXT, FLIP, DUAL)                     \
@@ -155,23 +175,7 @@ EDGEC_INLINE void edgec_widen4(const int8_t *from, edgec_pair_t *tokens, int32_t
             "str r12, [sp]\n"                                                                      \
             "1:\n"                                                                                 \
             "ldm r1!, {r4-r11}\n"                                                                  \
-            ".if %c[dual]\n"                                                                       \
-            "ldr r12, [r1]\n"                                                                      \
-            "ldr lr, [r1, #4]\n"                                                                   \
-            ".endif\n"                                                                             \
-            "2:\n"                                                                                 \
-            ".rept %c[unrolled]\n"                                                                 \
-            ".if %c[dual]\n"                                                                       \
-            EDGEC_QUAD_DUAL                                                                        \
-            ".else\n"                                                                              \
-            EDGEC_QUAD_GROUPED                                                                     \
-            ".endif\n"                                                                             \
-            ".endr\n"                                                                              \
-            ".if %c[quads] - %c[unrolled]\n"                                                       \
-            "ldr r2, [sp]\n"                                                                       \
-            "cmp r1, r2\n"                                                                         \
-            "bne 2b\n"                                                                             \
-            ".endif\n"                                                                             \
+            EDGEC_QUADS_LOOP                                                                       \
             "ldrd r12, lr, [sp, #4]\n"                                                             \
             "stm r12!, {r4-r11}\n"                                                                 \
             "movw r2, #(%c[quads] * 32 + 32)\n"                                                    \

@@ -70,23 +70,7 @@ typedef struct edgec_quads_out {
             "add r9, r9, lr\n"                                                                     \
             "add r10, r11, r12\n"                                                                  \
             "add r11, r11, lr\n"                                                                   \
-            ".if %c[dual]\n"                                                                       \
-            "ldr r12, [r1]\n"                                                                      \
-            "ldr lr, [r1, #4]\n"                                                                   \
-            ".endif\n"                                                                             \
-            "2:\n"                                                                                 \
-            ".rept %c[unrolled]\n"                                                                 \
-            ".if %c[dual]\n"                                                                       \
-            EDGEC_QUAD_DUAL                                                                        \
-            ".else\n"                                                                              \
-            EDGEC_QUAD_GROUPED                                                                     \
-            ".endif\n"                                                                             \
-            ".endr\n"                                                                              \
-            ".if %c[quads] - %c[unrolled]\n"                                                       \
-            "ldr r2, [sp]\n"                                                                       \
-            "cmp r1, r2\n"                                                                         \
-            "bne 2b\n"                                                                             \
-            ".endif\n"                                                                             \
+            EDGEC_QUADS_LOOP                                                                       \
             "mov lr, %[half]\n"                                                                    \
             "ldr r3, [sp, #8]\n"                                                                   \
             "ldr r12, [r3], #4\n"                                                                  \
