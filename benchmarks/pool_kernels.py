@@ -19,7 +19,7 @@ import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from pool_prices import BOARDS, Layer, Measured, graph_of, measure
+from pool_layers import BOARDS, Layer, Measured, graph_of, measure
 
 from edgec.board import load_board
 from edgec.lower.build_pooled import pooled_conv
