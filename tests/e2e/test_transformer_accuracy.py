@@ -1,12 +1,12 @@
-"""The trained ViT of ../shared, all in integers, beside its float form on CIFAR-10."""
+"""A public ViT (docs/data.md), all in integers, beside its float form on CIFAR-10."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 import numpy as np
 import pytest
 from batched_integer import run_batch
+from data_folder import needed_data_folder
+from public_data import cifar_part
 
 from edgec.dtypes import Array
 from edgec.frontend.float_model import FloatModel
@@ -15,21 +15,14 @@ from edgec.ir.graph import Graph
 from edgec.options import CompileOptions, QuantOptions, Residual
 from edgec.quant import sqnr_db
 
-SHARED = Path(__file__).resolve().parents[3] / "shared"
 MEAN, STD = (0.4914, 0.4822, 0.4465), (0.2470, 0.2435, 0.2616)
 CALIBRATION = 96
-pytestmark = [
-    pytest.mark.shared,
-    pytest.mark.skipif(not (SHARED / "models").is_dir(), reason="../shared is not there"),
-]
+pytestmark = pytest.mark.data
 
 
 def images(name: str, count: int) -> tuple[Array, Array]:
     """Normalised images float32 [count, 3, 32, 32] and labels of a part of CIFAR-10."""
-    pytest.importorskip("PIL", reason="needs Pillow: pip install pillow")
-    from shared_data import cifar_part
-
-    part = cifar_part(SHARED / "data", name, count)
+    part = cifar_part(needed_data_folder() / "data", name, count)
     normal = (part.x / 255.0 - np.array(MEAN)) / np.array(STD)
     return normal.transpose(0, 3, 1, 2).astype(np.float32), part.y
 
@@ -42,7 +35,7 @@ def calibration() -> Array:
 def quantized(
     name: str, calibration: Array, residual: Residual = Residual.INT16
 ) -> tuple[FloatModel, Graph]:
-    path = SHARED / "models" / f"{name}.onnx"
+    path = needed_data_folder() / "models" / f"{name}.onnx"
     options = CompileOptions(quant=QuantOptions(residual=residual))
     model = integer_model(path, {"input": calibration}, options)
     return FloatModel(path), model.integer

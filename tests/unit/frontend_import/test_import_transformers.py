@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
+from data_folder import needed_data_folder
 from import_models import random_feeds, run
 
 from edgec.dtypes import Array
@@ -27,7 +28,6 @@ from edgec.options import CompileOptions
 from edgec.passes.base import run_passes
 from edgec.passes.pipeline import REAL_PASSES
 
-MODELS = Path(__file__).parents[4] / "shared" / "models"
 EXPORTERS = {"old-13": 13, "old-17": 17, "new-20": 20, "new-23": 23}
 IMAGE = "image"
 # name -> what its clean graph must hold; fewer exporters where PyTorch refuses.
@@ -192,15 +192,13 @@ def samples_like(tensor) -> Array:
     return example.astype(np.int32).repeat(32, 0)
 
 
-needs_models = pytest.mark.skipif(not MODELS.is_dir(), reason="../shared/models is not there")
 VITS = ["vit_tiny_cifar10", "vit_tiny_cifar10_opset17"]
 
 
-@pytest.mark.shared
-@needs_models
+@pytest.mark.data
 @pytest.mark.parametrize("name", VITS)
-def test_shared_vit(name):
-    path = MODELS / f"{name}.onnx"
+def test_public_vit(name):
+    path = needed_data_folder() / "models" / f"{name}.onnx"
     graph = import_model(path)
     clean = cleaned(graph)
     feeds = random_feeds(graph)
@@ -215,11 +213,10 @@ def test_shared_vit(name):
     }  # fmt: skip
 
 
-@pytest.mark.shared
-@needs_models
+@pytest.mark.data
 @pytest.mark.parametrize("name", VITS)
-def test_shared_vit_is_inspected(name):
-    path = MODELS / f"{name}.onnx"
+def test_public_vit_is_inspected(name):
+    path = needed_data_folder() / "models" / f"{name}.onnx"
     summary = inspect_model(path)
     assert summary.supported
     assert summary.macs == pytest.approx(11.9e6, rel=0.01)
