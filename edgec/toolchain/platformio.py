@@ -50,8 +50,8 @@ try:
     import SCons.Script
 except ImportError:
     sys.exit(
-        "SCons is missing beside PlatformIO: pip install scons=={SCONS_VERSION}, or delete the folder"
-        " .pio, and PlatformIO fetches its own"
+        "SCons is missing beside PlatformIO: pip install scons=={SCONS_VERSION}, or delete "
+        "the folder .pio, and PlatformIO fetches its own"
     )
 SCons.Script.main()
 '''

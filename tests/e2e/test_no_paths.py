@@ -44,9 +44,9 @@ def compiled(board: str, root: Path, programs: Path | None = None) -> Path:
     path = os.environ["PATH"] if programs is None else f"{programs}:{os.environ['PATH']}"
     places = {"HOME": str(root / "home"), "TMPDIR": str(root / "scratch"), "PATH": path}
     arguments = [root / "digits_mlp.onnx", "--calibration", root / "digits_calibration.npz"]
+    arguments += ["--board", board, "--out", root / "output"]
     done = subprocess.run(
-        [sys.executable, "-m", "edgec", "compile", *arguments, "--board", board]
-        + ["--out", root / "output"],
+        [sys.executable, "-m", "edgec", "compile", *arguments],
         env={**os.environ, **places},
         capture_output=True,
         text=True,
