@@ -8,7 +8,7 @@ from pathlib import Path
 
 from edgec.base.errors import BuildError
 from edgec.target.board import Board
-from edgec.toolchain.platformio import build
+from edgec.toolchain.platformio import build, keep_scons_only
 from edgec.toolchain.size import FirmwareSize, firmware_size
 from edgec.workflow.fits import Demand, overflow_error
 
@@ -49,6 +49,5 @@ def build_firmware(staging: Path, board: Board, demand: Demand) -> FirmwareSize 
     for path in (files.elf, files.bin, files.hex, files.uf2):
         if path is not None:
             shutil.copy(path, staging / path.name)
-    # What PlatformIO makes again.  The rest of .pio stays: `pio run` needs its SCons offline.
-    shutil.rmtree(project / ".pio" / "build")
+    keep_scons_only(project)
     return size
