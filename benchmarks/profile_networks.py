@@ -20,12 +20,12 @@ from pathlib import Path
 from data_folder import add_data_option, chosen_data_folder, needed_data_folder
 from public_data import QDQ_TASKS, TASKS
 
-from edgec.board import list_boards
-from edgec.driver import compile_model
-from edgec.errors import MemoryPlanError
-from edgec.frontend.float_model import FloatModel
-from edgec.options import CompileOptions
+from edgec.base.errors import MemoryPlanError
+from edgec.base.options import CompileOptions
+from edgec.commands.compile import compile_model
+from edgec.floatrun.float_model import FloatModel
 from edgec.profile import Profile, profile
+from edgec.target.board import list_boards
 
 ALL = {**TASKS, **QDQ_TASKS}
 DEFAULT = ("resnet8-qdq", "dscnn-qdq", "vww-qdq", "autoencoder")

@@ -9,8 +9,8 @@ from own_networks import MEAN, OWN_NETWORKS, STD, digit_images
 from public_data import cifar_part
 
 import edgec
-from edgec.driver import CompileResult
-from edgec.frontend.float_model import FloatModel
+from edgec.commands.compile import CompileResult
+from edgec.floatrun.float_model import FloatModel
 from edgec.quant import sqnr_db
 
 NETWORK = OWN_NETWORKS["cct"]

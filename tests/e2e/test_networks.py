@@ -10,9 +10,9 @@ from own_networks import OWN_NETWORKS, digit_images
 from public_data import QDQ_TASKS, TASKS, Task
 
 import edgec
-from edgec.driver import CompileResult, compile_model
-from edgec.frontend.float_model import FloatModel
-from edgec.options import CompileOptions
+from edgec.base.options import CompileOptions
+from edgec.commands.compile import CompileResult, compile_model
+from edgec.floatrun.float_model import FloatModel
 from edgec.quant import sqnr_db
 
 ALL = {**TASKS, **QDQ_TASKS}

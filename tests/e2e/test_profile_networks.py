@@ -9,7 +9,7 @@ from _pytest.mark.structures import ParameterSet
 from own_networks import OWN_NETWORKS, digit_images
 from profile_networks import OPTIONS, compile_for
 
-from edgec.driver import compile_model
+from edgec.commands.compile import compile_model
 from edgec.profile import Profile, profile
 
 PUBLIC = ("resnet8-qdq", "dscnn-qdq", "vww-qdq")

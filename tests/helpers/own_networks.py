@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from edgec.dtypes import Array
+from edgec.base.dtypes import Array
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES, NETWORKS = ROOT / "examples", ROOT / "networks"

@@ -15,7 +15,7 @@ import onnx
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
-from edgec.dtypes import Array
+from edgec.base.dtypes import Array
 
 OPSET = 13
 RANGE_SAMPLES = 16

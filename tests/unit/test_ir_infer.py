@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from pass_samples import Maker
 
-from edgec.errors import ImportModelError, InternalError
+from edgec.base.errors import ImportModelError, InternalError
 from edgec.ir import ops, qops
 from edgec.ir.infer import infer_shapes, macs
 

@@ -7,11 +7,11 @@ import pytest
 from data_folder import needed_data_folder
 from own_networks import OWN_NETWORKS
 
-from edgec.board import load_board
-from edgec.integer import integer_model
+from edgec.base.options import CompileOptions
 from edgec.lower import buffers_of, select_kernels
 from edgec.memory import Buffer, Overlap, check_plan, lower_bound, overlap_bound, plan_memory
-from edgec.options import CompileOptions
+from edgec.target.board import load_board
+from edgec.workflow.integer import integer_model
 
 
 def memory_of(path: Path) -> tuple[list[Buffer], list[Overlap]]:

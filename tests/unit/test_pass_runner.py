@@ -12,10 +12,10 @@ from data_folder import needed_data_folder
 from own_networks import CONVOLUTIONAL, OWN_NETWORKS
 from pass_samples import Maker, assert_same_function
 
-from edgec.errors import InternalError
-from edgec.frontend.float_model import FloatModel
-from edgec.frontend.onnx_export import export_real
-from edgec.frontend.onnx_import import import_model
+from edgec.base.errors import InternalError
+from edgec.exporters.onnx.export import export_real
+from edgec.floatrun.float_model import FloatModel
+from edgec.importers.onnx.importer import import_model
 from edgec.ir import ops
 from edgec.ir.graph import Graph
 from edgec.ir.text import graph_text

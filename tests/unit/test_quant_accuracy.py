@@ -10,12 +10,12 @@ import tf_networks
 from data_folder import needed_data_folder
 from own_networks import OWN_NETWORKS, digits
 
-from edgec.dtypes import Array
-from edgec.frontend.float_model import FloatModel
-from edgec.frontend.onnx_export import export_qdq
-from edgec.frontend.onnx_import import import_model
+from edgec.base.dtypes import Array
+from edgec.base.options import QuantOptions
+from edgec.exporters.onnx.export import export_qdq
+from edgec.floatrun.float_model import FloatModel
+from edgec.importers.onnx.importer import import_model
 from edgec.interp import run_graph
-from edgec.options import QuantOptions
 from edgec.passes import REAL_PASSES, run_passes
 from edgec.quant import annotate, sqnr_db, to_integer
 

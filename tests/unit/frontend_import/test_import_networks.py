@@ -12,9 +12,9 @@ from data_folder import needed_data_folder
 from import_models import random_feeds, run
 from own_networks import OWN_NETWORKS
 
-from edgec.frontend.onnx_export import export_real
-from edgec.frontend.onnx_import import import_model
-from edgec.frontend.summary import inspect_model
+from edgec.exporters.onnx.export import export_real
+from edgec.importers.onnx.importer import import_model
+from edgec.importers.onnx.summary import inspect_model
 from edgec.ir.graph import Graph
 from edgec.ir.infer import total_macs
 from edgec.ir.verify import Stage, verify
