@@ -74,7 +74,7 @@ def test_own_network_is_equal_and_says_what_float_says(tmp_path: Path):
     check_equal(result, 49_152)
     x = digit_images("test", 500)
     (wanted,) = FloatModel(path).run({"input": x}).values()
-    check_quality(Expected(arena=0, samples=0, agreement=97, sqnr=25), result.run(x), wanted, None)
+    check_quality(Expected(arena=0, samples=0, agreement=95, sqnr=25), result.run(x), wanted, None)
 
 
 @pytest.mark.data

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 from _pytest.mark.structures import ParameterSet
-from own_networks import OWN_NETWORKS, digit_images
+from own_networks import OWN_NETWORKS, digit_images, digits
 from profile_networks import OPTIONS, compile_for
 
 from edgec.commands.compile import compile_model
+from edgec.floatrun.float_model import FloatModel
 from edgec.profile import Profile, profile
 
 PUBLIC = ("resnet8-qdq", "dscnn-qdq", "vww-qdq")
@@ -36,8 +37,9 @@ def build(network: str, board: str, folder: Path) -> None:
     if network in PUBLIC:
         compile_for(network, board, folder)
         return
-    samples = {"input": digit_images("calibration", 20)}
     path = OWN_NETWORKS[network]
+    (name,) = FloatModel(path).input_names
+    samples = {name: digits("calibration")[0] if name == "x" else digit_images("calibration", 20)}
     compile_model(path, board, calibration=samples, out=folder, options=OPTIONS)
 
 
@@ -65,4 +67,4 @@ def test_weights_that_stream_from_flash_make_the_core_wait(root: Path):
 
 @pytest.mark.parametrize("board", ["nucleo_g0b1re", "nucleo_f207zg", "nucleo_h7a3zi_q"])
 def test_two_profiles_are_equal(board: str, root: Path):
-    assert profiled("resnet8", board, root) == profiled("resnet8", board, root)
+    assert profiled("digits_resnet", board, root) == profiled("digits_resnet", board, root)

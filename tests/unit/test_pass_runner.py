@@ -83,7 +83,7 @@ def test_the_same_graph_whatever_the_hash_seed():
         subprocess.run(
             [sys.executable, "-c", code],
             cwd=Path(__file__).parent,
-            env={**os.environ, "PYTHONHASHSEED": seed},
+            env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)},
             capture_output=True,
             check=True,
         ).stdout
