@@ -91,7 +91,7 @@ class HostModel:
         """Run a batch, on all processors.
 
         Args:
-            inputs: int8 [N, ...] per model input, in the model's order; any shape behind the first
+            inputs: int8 [N, ...] per model input, in the model's order; any shape after the first
                 axis that has the right size.
             progress: called with (samples done, N), from this thread.
 
@@ -252,9 +252,9 @@ class _Arena:
         self._end = self._offset + size_bytes
 
     def is_intact(self) -> bool:
-        """Nothing was written before or behind the arena."""
-        before, behind = self._memory[: self._offset], self._memory[self._end :]
-        return bool(np.all(before == _CANARY) and np.all(behind == _CANARY))
+        """Whether nothing was written before or after the arena."""
+        before, after = self._memory[: self._offset], self._memory[self._end :]
+        return bool(np.all(before == _CANARY) and np.all(after == _CANARY))
 
 
 def model_symbol(library_dir: Path) -> str:
