@@ -10,10 +10,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from edgec.console import shortened
 from edgec.profile.plot import BOTTOM, LEFT, RIGHT, TOP, WIDTH, Linear, Log, Plot, Tick, framed
 from edgec.profile.types import Floor, LayerProfile, Profile
-from edgec.report import BufferReport
+from edgec.report.console import shortened
+from edgec.report.model import BufferReport
 
 _BAR_LEFT, _BAR_RIGHT, _BAR_PITCH = 300, 210, 24
 _ARENA_HEIGHT, _ROOF_HEIGHT = 420, 420
@@ -33,7 +33,7 @@ class Bar:
         label: number and name of the layer.
         title: what a pointer shows.
         ideal, stalls: widths.
-        value, value_x: words behind the bar and the mark of the measured cycles.
+        value, value_x: words after the bar and the mark of the measured cycles.
         measured: x of the measured cycles; None without.
     """
 

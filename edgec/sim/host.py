@@ -13,10 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
-from edgec.board import Board
-from edgec.dtypes import Array, DType
-from edgec.errors import SimulationError
-from edgec.resources import data_dir
+from edgec.base.dtypes import Array, DType
+from edgec.base.errors import SimulationError
+from edgec.base.resources import data_dir
 from edgec.sim.native import (
     BATCH_RUN_ARGUMENTS,
     STATUS_NAMES,
@@ -27,6 +26,7 @@ from edgec.sim.native import (
     StepHook,
 )
 from edgec.sim.ports import PortTensor
+from edgec.target.board import Board
 from edgec.toolchain.cc import HostCompiler, compile_shared, host_compiler
 
 Progress = Callable[[int, int], None]
@@ -99,7 +99,7 @@ class HostModel:
         """Run a batch, on all processors.
 
         Args:
-            inputs: int8 [N, ...] per model input, in the model's order; any shape behind the first
+            inputs: int8 [N, ...] per model input, in the model's order; any shape after the first
                 axis that has the right size.
             progress: called with (samples done, N), from this thread.
 
@@ -262,9 +262,9 @@ class _Arena:
         self._end = self._offset + size_bytes
 
     def is_intact(self) -> bool:
-        """Nothing was written before or behind the arena."""
-        before, behind = self._memory[: self._offset], self._memory[self._end :]
-        return bool(np.all(before == _CANARY) and np.all(behind == _CANARY))
+        """Whether nothing was written before or after the arena."""
+        before, after = self._memory[: self._offset], self._memory[self._end :]
+        return bool(np.all(before == _CANARY) and np.all(after == _CANARY))
 
 
 def model_symbol(library_dir: Path) -> str:

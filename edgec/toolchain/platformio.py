@@ -21,8 +21,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import ClassVar
 
-from edgec.board import Board
-from edgec.errors import BuildError
+from edgec.base.errors import BuildError
+from edgec.target.board import Board
 from edgec.toolchain import process
 from edgec.toolchain.cc import compiler_errors
 from edgec.toolchain.uf2 import uf2_image

@@ -29,8 +29,7 @@ static edgec_status_t run_sample(const edgec_model_t *model, uint8_t *arena,
     if (form->bits != 0) {
         (void)model->set_activation_bits(&context, form->bits);
     }
-    status = form->length == 0U ? model->run(&context)
-                                : model->run_length(&context, form->length);
+    status = form->length == 0U ? model->run(&context) : model->run_length(&context, form->length);
     if (status != EDGEC_OK) {
         return status;
     }
@@ -51,8 +50,7 @@ edgec_status_t edgec_batch_run(const edgec_model_t *model, uint8_t *arena,
     }
     for (uint32_t i = 0; i < count; ++i) {
         const size_t sample = (size_t)first + i;
-        const edgec_status_t status =
-            run_sample(model, arena, inputs, outputs, sample, form, hook);
+        const edgec_status_t status = run_sample(model, arena, inputs, outputs, sample, form, hook);
         if (status != EDGEC_OK) {
             return status;
         }
