@@ -155,7 +155,7 @@ def _prepare(
     _check(machine.call(model.init, machine.scratch, arena, arena_bytes), "init")
     machine.write_pointers(machine.scratch, arena, machine.hook, 0)
     if bits is not None and model.set_activation_bits:
-        machine.call(model.set_activation_bits, bits)
+        machine.call(model.set_activation_bits, machine.scratch, bits)
     if [array.nbytes for array in inputs] != [tensor.size_bytes for tensor in model.inputs]:
         raise SimulationError("the inputs are not the model's")
     for array, tensor in zip(inputs, model.inputs, strict=True):
