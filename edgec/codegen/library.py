@@ -242,7 +242,7 @@ def _step_context(
         arguments.append(_argument(step.scratch, constants, program))
     arguments += [f"&{params[table]}" for table in step.params]
     if step.runtime_bits is not None:
-        arguments.append(f"width_of({step.runtime_bits})")
+        arguments.append(f"width_of(context, {step.runtime_bits})")
     arguments += [size.text(_TOKENS) for size in program.sizes_of_run(number)]
     return StepContext(
         number=number,

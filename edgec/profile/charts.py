@@ -33,7 +33,7 @@ class Bar:
         label: number and name of the layer.
         title: what a pointer shows.
         ideal, stalls: widths.
-        value, value_x: words behind the bar and the mark of the measured cycles.
+        value, value_x: words after the bar and the mark of the measured cycles.
         measured: x of the measured cycles; None without.
     """
 

@@ -1,4 +1,4 @@
-"""Flash behind wait states, prefetch buffer and caches: what fetches and data reads wait for.
+"""Flash with wait states, prefetch buffer and caches: what fetches and data reads wait for.
 
 The model, in core clock cycles.  The flash reads one aligned *line* (`line_bytes`) in
 `wait_states + 1` cycles, of which the last is the cycle that a read without wait states takes too.
@@ -93,7 +93,7 @@ def flash_timing(board: Board, mode: MemoryMode = MemoryMode.FLASH) -> FlashTimi
 
 
 def _cached_ram(board: Board) -> tuple[int, int] | None:
-    """The arena's RAM if it is behind the core's own data cache."""
+    """The arena's RAM if the core's own data cache serves it."""
     memory = board.memory
     if (
         memory is None
