@@ -16,21 +16,36 @@ from edgec.lower.build_dense_dsp import dense_window
 from edgec.lower.code_range import is_symmetric
 from edgec.lower.dense_weights import QUAD
 from edgec.lower.spec import DenseQuads
-from edgec.target.cores import Core
+from edgec.lower.spec_dense_quads import TOKENS
+from edgec.target.target import Target
 
-_SCRATCH_LIMIT_BYTES = 16 << 10
+_ROOMY_BYTES = 2048
+"""The code of a loop of sixteen quads, 104 bytes each, and what is around it (`edgec/quads.h`)."""
 _MOST_PRE_SHIFT = 15
 """Bits of the half step that 16x15 requantization adds to a bias."""
+_LEAST_UNITS = 16
+"""Filters from which on two more pixels a block pay for windows that are gathered byte by byte."""
 
 
-def accepts(graph: Graph, node: Node, core: Core) -> bool:
+def accepts(graph: Graph, node: Node, target: Target) -> bool:
     """Whether the core has the DSP extension, and the node what `DenseQuads` asks for."""
-    if True not in core.possible_dsp or getattr(node.attrs, "group", 1) != 1:
+    if not target.has_dsp or getattr(node.attrs, "group", 1) != 1:
         return False
     spec = dense_quads(graph, node)
-    if spec.rows == 1 or spec.depth % QUAD or spec.scratch_bytes > _SCRATCH_LIMIT_BYTES:
+    if spec.rows == 1 or spec.depth % QUAD or spec.scratch_bytes > target.scratch_limit_bytes:
         return False
-    return not spec.any_code or _has_room(graph, node)
+    return _pays(spec) and (not spec.any_code or _has_room(graph, node))
+
+
+def _pays(spec: DenseQuads) -> bool:
+    """Whether this is the faster one of the products for cores with DSP (the other takes 3 rows).
+
+    Measured with the cycle model on the layers of MLPerf Tiny: rows of a last block that is not
+    full are computed for nothing, and gathering costs more the fewer filters share it.
+    """
+    idle = -spec.rows % TOKENS
+    gathers = spec.window is not None and not spec.widens_runs
+    return idle < max(spec.rows // TOKENS, 2) and (not gathers or spec.units >= _LEAST_UNITS)
 
 
 def _has_room(graph: Graph, node: Node) -> bool:
@@ -79,9 +94,9 @@ def dense_quads(graph: Graph, node: Node) -> DenseQuads:
     )
 
 
-def accepts_dual(graph: Graph, node: Node, core: Core) -> bool:
+def accepts_dual(graph: Graph, node: Node, target: Target) -> bool:
     """As `accepts`, on a core that issues two instructions."""
-    return core.issues_two and accepts(graph, node, core)
+    return target.dual_issue and accepts(graph, node, target)
 
 
 def dense_quads_dual(graph: Graph, node: Node) -> DenseQuads:
@@ -89,9 +104,9 @@ def dense_quads_dual(graph: Graph, node: Node) -> DenseQuads:
     return dataclasses.replace(dense_quads(graph, node), dual_issue=True, roomy=True)
 
 
-def accepts_roomy(graph: Graph, node: Node, core: Core) -> bool:
-    """As `accepts`, on a core whose chips have several KB of instruction cache."""
-    return core is Core.CORTEX_M33 and accepts(graph, node, core)
+def accepts_roomy(graph: Graph, node: Node, target: Target) -> bool:
+    """As `accepts`, where loops of several KB run without waiting for flash."""
+    return target.runs_from_cache(_ROOMY_BYTES) and accepts(graph, node, target)
 
 
 def dense_quads_roomy(graph: Graph, node: Node) -> DenseQuads:

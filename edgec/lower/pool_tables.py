@@ -244,7 +244,7 @@ class ResponseBuilder:
     @property
     def part_mask(self) -> int:
         """The bits of an index of the look-up table."""
-        return 2**self.part - 1
+        return (1 << self.part) - 1
 
     @property
     def vectors(self) -> tuple[TableVector, ...]:

@@ -1,4 +1,4 @@
-"""What the templates of pool kernels write out, statement by statement: every number is decided here.
+"""What the templates of pool kernels write out, statement by statement, every number decided.
 
 Activations are rounded words of four codes.  Bit planes of eight channels lie in two words, the
 *plane words*: planes 0 to 3 in the bytes of the first, 4 to 7 in those of the second.
@@ -137,7 +137,7 @@ def plane_rows(planes: range, part: int, parts: int) -> tuple[PlaneRow, ...]:
         part: channels of a part.
         parts: of a plane.
     """
-    rows = []
+    rows: list[PlaneRow] = []
     for plane in planes:
         for number in range(parts):
             eight, channel = divmod(number * part, _BYTE)

@@ -346,7 +346,7 @@ class PooledConv:
     @property
     def index_mask(self) -> int:
         """The bits of an index."""
-        return 2**self.index_bits - 1
+        return (1 << self.index_bits) - 1
 
     @property
     def list_bytes(self) -> int:

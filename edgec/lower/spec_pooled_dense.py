@@ -67,11 +67,6 @@ class _PooledDense:
         return self.bits is None
 
     @property
-    def drop(self) -> int:
-        """Low bits of a code that are rounded away; with a width chosen at run time, none here."""
-        return 0 if self.bits is None else _CODE_BITS - self.bits
-
-    @property
     def vectors(self) -> int:
         """Vectors of a tap."""
         return -(-self.window.channels // self.group)
@@ -107,6 +102,11 @@ class _Decoded(_PooledDense):
     def rounds(self) -> bool:
         """Activations may have to be rounded."""
         return self.bits != 8
+
+    @property
+    def drop(self) -> int:
+        """Low bits of a code that are rounded away; with a width chosen at run time, none here."""
+        return 0 if self.bits is None else _CODE_BITS - self.bits
 
     @property
     def full(self) -> int:
@@ -320,7 +320,7 @@ class PooledDirect(_PooledDense):
     @property
     def part_mask(self) -> int:
         """The bits of the number of a row."""
-        return 2**self.part - 1
+        return (1 << self.part) - 1
 
     @property
     def look_ups(self) -> int:

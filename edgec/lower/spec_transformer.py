@@ -129,11 +129,6 @@ class Attention:
     narrowed: bool = field(default=False, repr=False)
 
     @property
-    def q_batch_stride(self) -> int:
-        """Elements of q between two batches."""
-        return self.queries * self.q.stride
-
-    @property
     def k_batch_stride(self) -> int:
         """Elements of k between two batches."""
         return self.keys * self.k.stride
@@ -192,6 +187,11 @@ class AttentionDsp(Attention):
     def odd(self) -> int:
         """1 for an odd number of keys."""
         return self.keys % 2
+
+    @property
+    def q_batch_stride(self) -> int:
+        """Elements of q between two batches."""
+        return self.queries * self.q.stride
 
     @property
     def key_pair_stride(self) -> int:
