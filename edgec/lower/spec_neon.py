@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from edgec.base.dtypes import DType
@@ -172,7 +172,7 @@ class RescaleNeon(Plain):
     count: int
     dtype: DType
     narrow: Narrow
-    variable: bool = field(default=False, repr=False)
+    variable: bool = False
 
     @property
     def x_type(self) -> str:
@@ -207,7 +207,7 @@ class StreamAddNeon(Plain):
 
     family: ClassVar[str] = "stream_add_neon"
     count: int
-    variable: bool = field(default=False, repr=False)
+    variable: bool = False
 
     def describe(self) -> str:
         """What the function computes, in words."""
