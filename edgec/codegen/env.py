@@ -6,8 +6,9 @@ from functools import cache
 from pathlib import Path
 
 import jinja2
+from jinja2.filters import do_indent
 
-from edgec.codegen.cliterals import c_array, c_int
+from edgec.codegen.cliterals import c_array, c_hex, c_int
 
 TEMPLATES = Path(__file__).resolve().parent.parent / "templates"
 
@@ -27,7 +28,14 @@ def environment() -> jinja2.Environment:
     )
     env.filters["c_array"] = c_array
     env.filters["c_int"] = c_int
+    env.filters["c_hex"] = c_hex
+    env.filters["nested"] = nested
     return env
+
+
+def nested(text: str, depth: int) -> str:
+    """`text` inside `depth` blocks of C, four spaces each, its first line included."""
+    return do_indent(text, 4 * depth, first=True)
 
 
 @cache

@@ -42,6 +42,16 @@ class Dense:
         return self.window.taps * self.window.channels
 
     @property
+    def adds(self) -> bool:
+        """There is a residual."""
+        return self.residual_shift is not None or (self.narrow is not None and self.narrow.residual)
+
+    @property
+    def y_type(self) -> str:
+        """C type of an element of y."""
+        return "int8_t" if self.narrow is None else self.narrow.c_type
+
+    @property
     def out_elements(self) -> int:
         """Elements of y."""
         return self.rows * self.out_channels

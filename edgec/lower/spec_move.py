@@ -38,6 +38,19 @@ class StridedCopy(Plain):
 
 
 @dataclass(frozen=True, slots=True)
+class ConcatPart:
+    """One input of a concatenation.
+
+    Attributes:
+        run_bytes: bytes of a run; those of the longest run of the model where it varies.
+        varies: the bytes of a run are an argument.
+    """
+
+    run_bytes: int
+    varies: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Concat(Plain):
     """y[i] = parts[0][i], parts[1][i], ... for i in [0, outer).
 
@@ -55,16 +68,15 @@ class Concat(Plain):
     variable_part: int | None = None
 
     @property
-    def times(self) -> int | str:
-        """Turns of the loop, in C."""
-        return "rows" if self.variable and self.variable_part is None else self.outer
+    def repeats_vary(self) -> bool:
+        """`outer` of a run of the model is an argument."""
+        return self.variable and self.variable_part is None
 
     @property
-    def parts(self) -> tuple[tuple[int, int | str], ...]:
-        """(number, run_bytes) of each part, in C."""
+    def parts(self) -> tuple[ConcatPart, ...]:
+        """The inputs, in order."""
         return tuple(
-            (part, "rows" if part == self.variable_part else run)
-            for part, run in enumerate(self.run_bytes)
+            ConcatPart(run, part == self.variable_part) for part, run in enumerate(self.run_bytes)
         )
 
     def describe(self) -> str:
@@ -79,6 +91,13 @@ class PadAxis:
     size: int
     before: int
     out_size: int
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedAxis(PadAxis):
+    """A `PadAxis` and its number among all axes."""
+
+    number: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +133,12 @@ class Pad(Plain):
         return len(self.axes) - 1
 
     @property
-    def numbered_axes(self) -> tuple[tuple[int, PadAxis], ...]:
-        """(number, axis) of each axis."""
-        return tuple(enumerate(self.axes))
+    def numbered_axes(self) -> tuple[NumberedAxis, ...]:
+        """The axes with their numbers, in order."""
+        return tuple(
+            NumberedAxis(axis.size, axis.before, axis.out_size, number)
+            for number, axis in enumerate(self.axes)
+        )
 
     def describe(self) -> str:
         """What the function computes, in words."""

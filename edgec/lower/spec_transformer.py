@@ -54,6 +54,26 @@ class Norm(Plain):
         """Two elements at a time are stored by a loop that has these bounds."""
         return (self.low, self.high) in ((-127, 127), (-128, 127))
 
+    @property
+    def pairs(self) -> int:
+        """Pairs of elements of a row."""
+        return self.channels // 2
+
+    @property
+    def has_rest(self) -> bool:
+        """The last element of a row has no partner."""
+        return self.channels % 2 > 0
+
+    @property
+    def stores_singly(self) -> bool:
+        """Some elements are stored one by one, outside the loop of pairs."""
+        return self.has_rest or not self.has_pair_loop
+
+    @property
+    def raised(self) -> bool:
+        """The lower bound of the loop of pairs is -127, not -128."""
+        return self.low == -127
+
     def describe(self) -> str:
         """What the function computes, in words."""
         kind = "Layer" if self.centred else "Root mean square"
@@ -109,6 +129,16 @@ class Attention:
     narrowed: bool = False
 
     @property
+    def k_batch_stride(self) -> int:
+        """Elements of k between two batches."""
+        return self.keys * self.k.stride
+
+    @property
+    def v_batch_stride(self) -> int:
+        """Elements of v between two batches."""
+        return self.keys * self.v.stride
+
+    @property
     def scratch_bytes(self) -> int:
         """The logits of a row, which its exponentials overwrite."""
         return self.keys * _WORD_BYTES
@@ -157,6 +187,26 @@ class AttentionDsp(Attention):
     def odd(self) -> int:
         """1 for an odd number of keys."""
         return self.keys % 2
+
+    @property
+    def q_batch_stride(self) -> int:
+        """Elements of q between two batches."""
+        return self.queries * self.q.stride
+
+    @property
+    def key_pair_stride(self) -> int:
+        """Elements of k between two pairs of keys."""
+        return 2 * self.k.stride
+
+    @property
+    def last_keys_at(self) -> int:
+        """Place of the last two keys in k, in elements."""
+        return (self.keys - 2) * self.k.stride
+
+    @property
+    def last_logits_at(self) -> int:
+        """Place of the logits of the last two keys, in logits: four queries by two keys a pair."""
+        return 8 * (self.pairs - 1)
 
     @property
     def value_loops(self) -> int:
@@ -209,6 +259,11 @@ class Embedding(Plain):
     def y_type(self) -> str:
         """C type of an element of y."""
         return stored_type(self.y_dtype)
+
+    @property
+    def last_id(self) -> int:
+        """The last row of the table."""
+        return self.vocabulary - 1
 
     @property
     def is_copied(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -50,6 +51,11 @@ class Conv2D:
     def depth(self) -> int:
         """Weights of one filter."""
         return self.window.taps * self.window.channels // self.group
+
+    @property
+    def is_grouped(self) -> bool:
+        """There are several groups."""
+        return self.group > 1
 
     @property
     def group_channels(self) -> int:
@@ -124,6 +130,17 @@ class Depthwise:
     def rest(self) -> int:
         """Channels that are left after the last full block."""
         return self.out_channels % self.block
+
+    @property
+    def has_multiplier(self) -> bool:
+        """An input channel has more than one filter."""
+        return self.multiplier > 1
+
+    @property
+    def taps(self) -> tuple[tuple[int, int], ...]:
+        """(row, column) of each tap, in the order of the weights."""
+        rows, columns = range(self.window.kernel_h), range(self.window.kernel_w)
+        return tuple(itertools.product(rows, columns))
 
     @property
     def unrolled(self) -> bool:

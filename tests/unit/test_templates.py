@@ -18,7 +18,8 @@ _NOT_FOR_TEMPLATES = {
     *("scratch_bytes", "macs", "out_elements", "out_bytes", "out_pixels"),
     "vectors",
     *("fits_entries", "list_entries", "look_ups", "writes_at_end"),
-    "has_pair_loop",  # of the base of a kernel for another core
+    *("has_pair_loop", "pairs", "raised", "stores_singly", "adds", "y_type"),  # of a base
+    "sum_rows",
 }
 """Properties that reports and the planner use."""
 _WORDS_ONLY = {"mode", "kind", "mask_stride", "bias_steps", "bias_stride", "shifted", "narrowed"}
