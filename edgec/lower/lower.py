@@ -30,21 +30,17 @@ from edgec.lower.spec_pooled import PooledConv
 from edgec.lower.spec_pooled_dense import PooledDecode, PooledDecodeDsp, PooledDirect
 from edgec.lower.variable import sizes_of_run
 from edgec.memory import MemoryPlan
-from edgec.target.board import Board
 
 _POOLED = (PooledConv, PooledDecode, PooledDecodeDsp, PooledDirect)
 
 
-def lower(
-    graph: Graph, choices: Sequence[KernelChoice], plan: MemoryPlan, board: Board | None = None
-) -> Program:
+def lower(graph: Graph, choices: Sequence[KernelChoice], plan: MemoryPlan) -> Program:
     """The program of a graph.
 
     Args:
         graph: INTEGER stage.
         choices: of `select_kernels` for this graph.
         plan: places of the buffers of `buffers_of`, checked.
-        board: the `Board` it was planned for; nothing of it is in the program today.
 
     Raises:
         LoweringError: the graph has no input, or an output that depends on none; or the arena is
