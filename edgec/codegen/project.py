@@ -32,7 +32,6 @@ from edgec.codegen.project_contexts import (
     RegionContext,
 )
 from edgec.target.board import Board
-from edgec.target.cores import Core
 from edgec.target.memory_map import MemoryMap
 
 Context = ProjectContext | LinkerContext | BoardConfigContext | AppConfigContext
@@ -230,7 +229,7 @@ def _board_config(board: Board, baud: int) -> str:
         "PORT_BAUD": baud,
         "PORT_CYCLES_DWT": int(board.cycle_counter == "dwt"),
         "PORT_CYCLES_SYSTICK": int(board.cycle_counter == "systick"),
-        "PORT_HAS_VTOR": int(board.core is not Core.CORTEX_M0),
+        "PORT_HAS_VTOR": int(board.core.facts.has_vector_table_offset),
         **board.defines,
     }
     defines = tuple(DefineContext(name, f"{numbers[name]}U") for name in sorted(numbers))
