@@ -21,19 +21,19 @@ from pathlib import Path
 import numpy as np
 from shared_data import QDQ_TASKS, TASKS, Array, Split, Task
 
-from edgec.board import load_board
+from edgec.base.options import Observer, QuantOptions
 from edgec.codegen.library import emit_library
-from edgec.frontend.float_model import FloatModel
-from edgec.frontend.onnx_export import export_qdq, tensor_names
-from edgec.frontend.onnx_import import import_model
+from edgec.exporters.onnx.export import export_qdq, tensor_names
+from edgec.floatrun.float_model import FloatModel
+from edgec.importers.onnx.importer import import_model
 from edgec.interp import run_graph_batch
 from edgec.ir import Graph
 from edgec.lower import buffers_of, lower, select_kernels
 from edgec.memory import plan_memory
-from edgec.options import Observer, QuantOptions
 from edgec.passes import INTEGER_PASSES, REAL_PASSES, run_passes
 from edgec.quant import annotate, sqnr_db, to_integer
 from edgec.sim.host import HostModel
+from edgec.target.board import load_board
 
 
 @dataclass(frozen=True, slots=True)

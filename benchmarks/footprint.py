@@ -14,11 +14,11 @@ from pathlib import Path
 
 from shared_data import QDQ_TASKS, TASKS
 
-from edgec.driver import compile_model
-from edgec.errors import EdgecError
-from edgec.frontend.float_model import FloatModel
-from edgec.options import CompileOptions
-from edgec.report import MemoryReport
+from edgec.base.errors import EdgecError
+from edgec.base.options import CompileOptions
+from edgec.commands.compile import compile_model
+from edgec.floatrun.float_model import FloatModel
+from edgec.report.model import MemoryReport
 
 _NETWORKS = {**TASKS, **QDQ_TASKS}
 _COLUMNS = ("arena", "lower bound", "weights", "code", "flash", "RAM")

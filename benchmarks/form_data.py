@@ -15,8 +15,8 @@ import numpy as np
 from paper_arithmetic import rounded
 from transformer_precision import narrow, softmax
 
-from edgec.dtypes import Array
-from edgec.fixedpoint import round_half_up
+from edgec.base.dtypes import Array
+from edgec.base.fixedpoint import round_half_up
 from edgec.interp.kernels_np_attention import exponentials, normalised
 from edgec.ir import ops
 from edgec.ir.ops import UnaryKind

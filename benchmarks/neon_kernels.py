@@ -21,18 +21,18 @@ import numpy as np
 from built import firmware_of
 from transformer_kernels import block, feed_forward
 
-from edgec.board import Board, load_board
-from edgec.dtypes import Array
-from edgec.integer import integer_model
+from edgec.base.dtypes import Array
+from edgec.base.options import CompileOptions
 from edgec.interp import run_graph
 from edgec.ir import Graph
 from edgec.lower import buffers_of, lower, select_kernels
 from edgec.memory import plan_memory
-from edgec.options import CompileOptions
 from edgec.sim.linux_program import LinuxProgram
 from edgec.sim.trace_linux import trace_program
+from edgec.target.board import Board, load_board
 from edgec.timing.decode_linux import count_kinds
 from edgec.timing.types import Segment
+from edgec.workflow.integer import integer_model
 
 BOARDS = {"a53": "raspberry_pi_3", "a7": "raspberry_pi_2"}
 KERNELS = {"C": "host", "DSP": "nucleo_l4r5zi", "NEON": ""}

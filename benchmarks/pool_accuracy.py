@@ -18,12 +18,12 @@ from pathlib import Path
 import numpy as np
 from shared_data import Split, cifar_part, normalised_pixels
 
-from edgec.accuracy import Accuracy, LabelledData, measured
-from edgec.compression import SUFFIX
-from edgec.dtypes import Array
-from edgec.integer import RealModel, graph_side, input_specs, real_model
-from edgec.options import CompileOptions, PoolingOptions, no_progress
+from edgec.base.dtypes import Array
+from edgec.base.options import CompileOptions, PoolingOptions, no_progress
+from edgec.commands.compress import SUFFIX
 from edgec.weightpool import StoredSizes, compress_graph, stored_sizes
+from edgec.workflow.accuracy import Accuracy, LabelledData, measured
+from edgec.workflow.integer import RealModel, graph_side, input_specs, real_model
 
 FILES = {"validation": "cifar10_train_1", "test": "cifar10_test_5000"}
 IMAGES = 5000

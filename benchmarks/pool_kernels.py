@@ -21,13 +21,13 @@ from dataclasses import dataclass, replace
 
 from pool_prices import BOARDS, Layer, Measured, graph_of, measure
 
-from edgec.board import load_board
 from edgec.lower.build_pooled import pooled_conv
 from edgec.lower.pool_config import PoolFamily, PoolKernelConfig
 from edgec.lower.pool_indices import index_bytes
 from edgec.lower.pool_tables import ResponseKind
 from edgec.lower.spec import PooledConv
 from edgec.lower.spec_pooled import WORD_BYTES
+from edgec.target.board import load_board
 
 SHAPES = ((8, 64), (16, 32))
 """Pixels along a side, channels in and out."""

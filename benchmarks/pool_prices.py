@@ -21,9 +21,7 @@ import numpy as np
 from built import firmware_of
 
 import edgec
-from edgec.board import Board, load_board
-from edgec.cores import Core
-from edgec.dtypes import DType
+from edgec.base.dtypes import DType
 from edgec.ir import Graph, QuantParams, Value, qops
 from edgec.ir.graph import GraphBuilder
 from edgec.ir.pool_graph import with_plain_weights
@@ -40,6 +38,8 @@ from edgec.profile.pricing import Pricer
 from edgec.sim.emulator_image import load_image
 from edgec.sim.trace import trace_inference
 from edgec.sim.trace_linux import trace_program
+from edgec.target.board import Board, load_board
+from edgec.target.cores import Core
 from edgec.timing.core import core_model
 from edgec.timing.types import MemoryMode
 

@@ -19,12 +19,12 @@ from pathlib import Path
 
 from shared_data import QDQ_TASKS, TASKS
 
-from edgec.board import list_boards
-from edgec.driver import compile_model
-from edgec.errors import MemoryPlanError
-from edgec.frontend.float_model import FloatModel
-from edgec.options import CompileOptions
+from edgec.base.errors import MemoryPlanError
+from edgec.base.options import CompileOptions
+from edgec.commands.compile import compile_model
+from edgec.floatrun.float_model import FloatModel
 from edgec.profile import Profile, profile
+from edgec.target.board import list_boards
 
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 ALL = {**TASKS, **QDQ_TASKS}

@@ -20,8 +20,7 @@ from pathlib import Path
 import numpy as np
 from built import firmware_of
 
-from edgec.board import Board, load_board
-from edgec.dtypes import Array, DType
+from edgec.base.dtypes import Array, DType
 from edgec.interp import run_graph
 from edgec.ir import Graph, QuantParams, Value
 from edgec.ir import qops_transformer as qt
@@ -33,6 +32,7 @@ from edgec.sim.compare import compare_outputs
 from edgec.sim.emulator import EmulatedFirmware
 from edgec.sim.emulator_image import load_image
 from edgec.sim.trace import trace_inference
+from edgec.target.board import Board, load_board
 from edgec.timing.core import core_model
 from edgec.timing.types import MemoryMode
 

@@ -24,8 +24,8 @@ from paper_arithmetic import (
     shiftmax,
 )
 
-from edgec.dtypes import Array
-from edgec.fixedpoint import quantize_array
+from edgec.base.dtypes import Array
+from edgec.base.fixedpoint import quantize_array
 from edgec.interp.kernels_np_attention import exponentials
 from edgec.interp.kernels_np_norm import norm
 from edgec.interp.operands import Operand

@@ -1,1 +1,4 @@
-"""Arithmetic that gives the same bits on every computer."""
+"""What every package may use: errors, element types, rounding, options, and the files of a user.
+
+Imports nothing of edgec.
+"""

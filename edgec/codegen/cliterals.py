@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import string
 
-from edgec.dtypes import Array
-from edgec.errors import InternalError
-from edgec.fixedpoint import INT32_MAX, INT32_MIN
+from edgec.base.dtypes import Array
+from edgec.base.errors import InternalError
+from edgec.base.fixedpoint import INT32_MAX, INT32_MIN
 
 _COLUMNS = 96
 _PLAIN = frozenset(string.ascii_letters + string.digits + " !#$%&'()+,-./:;<=>@[]^_`{|}~")

@@ -18,9 +18,9 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-import edgec
-from edgec.board import Board
-from edgec.board_memory import MemoryMap
+from edgec.base.errors import CodegenError
+from edgec.base.resources import data_dir
+from edgec.base.version import __version__
 from edgec.codegen.env import environment
 from edgec.codegen.files import write_tree
 from edgec.codegen.project_contexts import (
@@ -31,9 +31,9 @@ from edgec.codegen.project_contexts import (
     ProjectContext,
     RegionContext,
 )
-from edgec.cores import Core
-from edgec.errors import CodegenError
-from edgec.resources import data_dir
+from edgec.target.board import Board
+from edgec.target.cores import Core
+from edgec.target.memory_map import MemoryMap
 
 Context = ProjectContext | LinkerContext | BoardConfigContext | AppConfigContext
 
@@ -242,7 +242,7 @@ def _app_config(models: Sequence[FirmwareModel], board: Board) -> str:
         AppConfigContext(
             headers=tuple(dict.fromkeys(model.header for model in models)),
             symbols=tuple(model.symbol for model in models),
-            version=edgec.__version__,
+            version=__version__,
             board=board.name,
             arena_bytes=max(model.arena_bytes for model in models),
         )

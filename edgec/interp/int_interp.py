@@ -7,8 +7,8 @@ from types import MappingProxyType
 
 import numpy as np
 
-from edgec.dtypes import Array, DType, frozen
-from edgec.errors import InternalError
+from edgec.base.dtypes import Array, DType, frozen
+from edgec.base.errors import InternalError
 from edgec.interp import kernels_np_16x15 as narrow
 from edgec.interp import kernels_np_conv as weighted
 from edgec.interp import kernels_np_elementwise as elementwise

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from edgec.dtypes import Array, DType
-from edgec.fixedpoint import INT8_MAX, INT16_MAX, INT16_MIN, saturate
+from edgec.base.dtypes import Array, DType
+from edgec.base.fixedpoint import INT8_MAX, INT16_MAX, INT16_MIN, saturate
 from edgec.interp.kernels_np_conv import conv_sums
 from edgec.interp.operands import Operand, int8_clamped, rshr32, within32
 from edgec.ir import qops_transformer as qt

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from edgec.dtypes import Array
-from edgec.fixedpoint import (
+from edgec.base.dtypes import Array
+from edgec.base.fixedpoint import (
     INT8_MAX,
     INT8_MIN,
     INT16_MAX,

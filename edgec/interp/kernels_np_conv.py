@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from edgec.dtypes import Array
-from edgec.fixedpoint import requantize
+from edgec.base.dtypes import Array
+from edgec.base.fixedpoint import requantize
 from edgec.interp.kernels_np_elementwise import add_codes
 from edgec.interp.operands import Operand, accumulators, int8_clamped
 from edgec.ir import qops, qops_transformer

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from edgec.dtypes import Array
-from edgec.fixedpoint import requantize, rshr
+from edgec.base.dtypes import Array
+from edgec.base.fixedpoint import requantize, rshr
 from edgec.interp.operands import Operand, accumulators, int8_clamped
 from edgec.ir import qops
 

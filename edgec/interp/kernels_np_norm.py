@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from edgec.dtypes import Array
-from edgec.fixedpoint import saturate
+from edgec.base.dtypes import Array
+from edgec.base.fixedpoint import saturate
 from edgec.interp.operands import Operand, rshr32, within32
 from edgec.ir import qops_transformer as qt
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from edgec.dtypes import Array
-from edgec.fixedpoint import INT8_MIN, requantize
+from edgec.base.dtypes import Array
+from edgec.base.fixedpoint import INT8_MIN, requantize
 from edgec.interp.operands import Operand, accumulators, int8_clamped
 from edgec.ir import qops
 from edgec.ir.ops import ReduceKind

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from edgec.dtypes import Array
-from edgec.fixedpoint import rshr
+from edgec.base.dtypes import Array
+from edgec.base.fixedpoint import rshr
 from edgec.interp.kernels_np_conv import conv_of_centred, requantized
 from edgec.interp.operands import Operand
 from edgec.ir import qops

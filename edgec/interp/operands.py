@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from edgec.dtypes import Array
-from edgec.errors import InternalError
-from edgec.fixedpoint import INT32_MAX, INT32_MIN, saturate
+from edgec.base.dtypes import Array
+from edgec.base.errors import InternalError
+from edgec.base.fixedpoint import INT32_MAX, INT32_MIN, saturate
 
 
 @dataclass(frozen=True, slots=True, eq=False)

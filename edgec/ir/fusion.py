@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 
-from edgec.fixedpoint import INT8_MAX, INT8_MIN, quantize_array
+from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, quantize_array
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
 

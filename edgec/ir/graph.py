@@ -9,8 +9,8 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any
 
-from edgec.dtypes import Array, DType, frozen
-from edgec.errors import InternalError
+from edgec.base.dtypes import Array, DType, frozen
+from edgec.base.errors import InternalError
 from edgec.ir.length import VariableLength
 from edgec.ir.pool import PooledWeights
 from edgec.ir.qparams import QuantParams

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from edgec.errors import ImportModelError, InternalError
+from edgec.base.errors import ImportModelError, InternalError
 from edgec.ir import ops, qops
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node

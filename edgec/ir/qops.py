@@ -5,7 +5,7 @@ templates both implement it, and the tests compare them bit for bit.
 
 Notation.  Tensors are int8 unless said otherwise.  ``zx``, ``zy`` are the zero points in
 ``graph.values[...].quant``; constants hold everything else.  ``rshr`` and ``requantize`` are those
-of `edgec.fixedpoint`; ``clamp(v) = min(max(v, act_min), act_max)``.  "table", "multiplier" and
+of `edgec.base.fixedpoint`; ``clamp(v) = min(max(v, act_min), act_max)``.  "table", "multiplier" and
 "bias" inputs are int32 constants unless said otherwise.  Accumulators are int32; the quantizer
 guarantees that they do not overflow for any int8 input, for any order of summation.
 
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from edgec.fixedpoint import INT8_MAX, INT8_MIN
+from edgec.base.fixedpoint import INT8_MAX, INT8_MIN
 from edgec.ir.ops import PadMode, Pads2D, Pair, ReduceKind
 
 

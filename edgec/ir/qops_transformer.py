@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from edgec.dtypes import DType
+from edgec.base.dtypes import DType
 from edgec.ir.ops import Pads2D, Pair, ReduceKind
 
 TABLE_SIZE = 1024

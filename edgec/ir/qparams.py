@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from edgec.dtypes import Array, DType
-from edgec.errors import QuantizationError
-from edgec.fixedpoint import round_half_up
+from edgec.base.dtypes import Array, DType
+from edgec.base.errors import QuantizationError
+from edgec.base.fixedpoint import round_half_up
 
 
 @dataclass(frozen=True, slots=True)

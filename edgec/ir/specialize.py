@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from edgec.errors import ConfigError, InternalError
+from edgec.base.errors import ConfigError, InternalError
 from edgec.ir.graph import Constant, Graph, Node
 from edgec.ir.length import MIN_LENGTH, VariableLength, attrs_of_shorter
 

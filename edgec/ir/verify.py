@@ -9,8 +9,8 @@ import enum
 from collections.abc import Callable
 from types import MappingProxyType
 
-from edgec.dtypes import DType
-from edgec.errors import EdgecError, InternalError
+from edgec.base.dtypes import DType
+from edgec.base.errors import EdgecError, InternalError
 from edgec.ir import ops, qops
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Constant, Graph, Node, Value

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from edgec.dtypes import DType
-from edgec.fixedpoint import INT8_MAX, INT8_MIN, SHIFT_MAX, SHIFT_MIN
+from edgec.base.dtypes import DType
+from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, SHIFT_MAX, SHIFT_MIN
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.ops import ReduceKind

@@ -10,8 +10,8 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
-from edgec.dtypes import DType
-from edgec.fixedpoint import INT16_MAX, PRE_SHIFT_MAX
+from edgec.base.dtypes import DType
+from edgec.base.fixedpoint import INT16_MAX, PRE_SHIFT_MAX
 from edgec.ir import qops
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from edgec.dtypes import Array, frozen
-from edgec.errors import InternalError
-from edgec.fixedpoint import INT8_MAX, INT8_MIN, INT32_MAX, INT32_MIN
+from edgec.base.dtypes import Array, frozen
+from edgec.base.errors import InternalError
+from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, INT32_MAX, INT32_MIN
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.ops import ReduceKind

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgec.dtypes import Array, frozen
-from edgec.errors import InternalError
-from edgec.fixedpoint import INT32_MAX, INT32_MIN
+from edgec.base.dtypes import Array, frozen
+from edgec.base.errors import InternalError
+from edgec.base.fixedpoint import INT32_MAX, INT32_MIN
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
 from edgec.lower.arguments import ConstantPool

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from edgec.errors import LoweringError
+from edgec.base.errors import LoweringError
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.ops import Pads2D, Pair, ReduceKind

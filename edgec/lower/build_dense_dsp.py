@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from edgec.cores import Core
 from edgec.ir import qops
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
@@ -12,6 +11,7 @@ from edgec.lower.build import conv_window, residual_shift
 from edgec.lower.build_16x15 import narrow_of
 from edgec.lower.spec_dense_dsp import DenseDsp
 from edgec.lower.window import Window
+from edgec.target.cores import Core
 
 _SCRATCH_LIMIT_BYTES = 16 << 10
 """Windows that take more when widened are left to the plain kernel, which gathers bytes."""

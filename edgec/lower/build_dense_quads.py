@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 
-from edgec.cores import Core
-from edgec.fixedpoint import INT8_MIN
+from edgec.base.fixedpoint import INT8_MIN
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
 from edgec.lower.build_16x15 import narrow_of
@@ -13,6 +12,7 @@ from edgec.lower.build_dense_dsp import dense_window
 from edgec.lower.code_range import is_symmetric
 from edgec.lower.dense_weights import QUAD
 from edgec.lower.spec import DenseQuads
+from edgec.target.cores import Core
 
 _SCRATCH_LIMIT_BYTES = 16 << 10
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgec.cores import Core
-from edgec.dtypes import Array
+from edgec.base.dtypes import Array
 from edgec.ir import qops
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
@@ -13,6 +12,7 @@ from edgec.lower.build import residual_shift
 from edgec.lower.build_16x15 import narrow_of
 from edgec.lower.build_dense_dsp import dense_window
 from edgec.lower.spec_dense_triples import STEPS, DenseTriples
+from edgec.target.cores import Core
 
 _SCRATCH_LIMIT_BYTES = 16 << 10
 _LARGEST_SUM = 8191

@@ -6,8 +6,7 @@ import dataclasses
 import math
 from typing import Any, TypeVar
 
-from edgec.cores import Core
-from edgec.fixedpoint import INT8_MIN, INT32_MAX, INT32_MIN
+from edgec.base.fixedpoint import INT8_MIN, INT32_MAX, INT32_MIN
 from edgec.ir import qops
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
@@ -22,6 +21,7 @@ from edgec.lower.spec_neon import (
     RescaleNeon,
     StreamAddNeon,
 )
+from edgec.target.cores import Core
 
 _Spec = TypeVar("_Spec")
 

@@ -10,9 +10,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from edgec.cores import Core
-from edgec.dtypes import Array
-from edgec.errors import InternalError
+from edgec.base.dtypes import Array
+from edgec.base.errors import InternalError
 from edgec.ir.graph import Graph, Node
 from edgec.ir.pool import PooledWeights
 from edgec.lower.build_16x15 import narrow_of
@@ -21,6 +20,7 @@ from edgec.lower.build_pooled_dense import DECODED_BYTES
 from edgec.lower.dense_weights import FILTERS, QUAD
 from edgec.lower.pool_indices import packed
 from edgec.lower.spec_pooled_dense import BLOCK, PooledDecode, PooledDecodeDsp
+from edgec.target.cores import Core
 
 _Kind = TypeVar("_Kind", PooledDecode, PooledDecodeDsp)
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import dataclasses
 import math
 
-from edgec.cores import Core
-from edgec.errors import LoweringError
+from edgec.base.errors import LoweringError
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
 from edgec.lower.code_range import is_symmetric
 from edgec.lower.dense_weights import QUAD
 from edgec.lower.spec import Attention, AttentionDsp, Embedding, IsEqual, NarrowSoftmax, Norm
 from edgec.lower.spec_transformer import Columns
+from edgec.target.cores import Core
 
 _FARTHEST_BYTES = 4095
 """Largest offset in the address of a load."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from edgec.fixedpoint import INT8_MAX, INT8_MIN
+from edgec.base.fixedpoint import INT8_MAX, INT8_MIN
 from edgec.ir import qops
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgec.dtypes import Array
+from edgec.base.dtypes import Array
 
 FILTERS = 2
 """Filters whose sums are computed together."""

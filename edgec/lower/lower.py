@@ -6,9 +6,8 @@ import dataclasses
 import hashlib
 from collections.abc import Mapping, Sequence
 
-from edgec.board import Board
-from edgec.errors import InternalError, LoweringError
-from edgec.fixedpoint import INT32_MAX
+from edgec.base.errors import InternalError, LoweringError
+from edgec.base.fixedpoint import INT32_MAX
 from edgec.ir import qops
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
@@ -31,6 +30,7 @@ from edgec.lower.spec_pooled import PooledConv
 from edgec.lower.spec_pooled_dense import PooledDecode, PooledDecodeDsp, PooledDirect
 from edgec.lower.variable import sizes_of_run
 from edgec.memory import MemoryPlan
+from edgec.target.board import Board
 
 _POOLED = (PooledConv, PooledDecode, PooledDecodeDsp, PooledDirect)
 

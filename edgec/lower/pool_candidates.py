@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from edgec.board import Board
-from edgec.errors import LoweringError
+from edgec.base.errors import LoweringError
+from edgec.base.options import PoolKernel, PoolKernelOptions
 from edgec.ir.graph import Graph, Node
 from edgec.ir.pool_graph import with_plain_weights
 from edgec.lower.build_pooled import pooled_conv
@@ -23,7 +23,7 @@ from edgec.lower.select import FAMILIES
 from edgec.lower.spec import KernelSpec
 from edgec.lower.spec_pooled import PooledConv
 from edgec.lower.spec_pooled_dense import BLOCK
-from edgec.options import PoolKernel, PoolKernelOptions
+from edgec.target.board import Board
 
 _BATCHES = (1, 2, 3, 4, 6, 8, 12, 16)
 """Numbers of batches of filters to decode a layer in; more are for little memory."""

@@ -11,8 +11,6 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from edgec.board import Board
-from edgec.board_memory import Flash
 from edgec.lower.dense_weights import FILTERS
 from edgec.lower.neon_weights import LANES, ROWS
 from edgec.lower.pool_tables import ResponseKind, part_channels
@@ -23,6 +21,8 @@ from edgec.lower.spec_neon import DenseNeon
 from edgec.lower.spec_pooled import PooledConv
 from edgec.lower.spec_pooled_dense import PooledDecode, PooledDecodeDsp, PooledDirect
 from edgec.lower.spec_weighted import Conv2D, Gemm
+from edgec.target.board import Board
+from edgec.target.memory_map import Flash
 
 _WEIGHTED = (
     PooledConv,

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from edgec.board import Board
-from edgec.cores import Core
 from edgec.lower.pool_cost import Unit
+from edgec.target.board import Board
+from edgec.target.cores import Core
 
 
 def prices_of(board: Board) -> Mapping[Unit, float]:

@@ -17,7 +17,7 @@ from enum import Enum
 
 import numpy as np
 
-from edgec.dtypes import Array
+from edgec.base.dtypes import Array
 from edgec.ir.pool import WeightPool
 
 _WORD = 4

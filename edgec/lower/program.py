@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from edgec.dtypes import Array, DType, frozen
+from edgec.base.dtypes import Array, DType, frozen
 from edgec.ir.length import shortened
 from edgec.lower.extent import Extent
 from edgec.lower.params import ConstantRef, Params

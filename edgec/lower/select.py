@@ -10,10 +10,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from edgec.board import Board
-from edgec.cores import Core
-from edgec.errors import InternalError, LoweringError
-from edgec.fixedpoint import INT32_MAX
+from edgec.base.errors import InternalError, LoweringError
+from edgec.base.fixedpoint import INT32_MAX
 from edgec.ir import qops
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
@@ -34,6 +32,8 @@ from edgec.lower.select_pooled import pooled_kernel
 from edgec.lower.spec import KernelSpec
 from edgec.lower.variable import is_variable, variable_spec
 from edgec.memory import Overlap
+from edgec.target.board import Board
+from edgec.target.cores import Core
 
 Predicate = Callable[[Graph, Node, Core], bool]
 Builder = Callable[[Graph, Node], KernelSpec]

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from edgec.dtypes import DType
+from edgec.base.dtypes import DType
 from edgec.lower.spec_base import Loop, Plain
 from edgec.lower.spec_narrow import Narrow, stored_type
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from edgec.fixedpoint import INT16_MAX, INT16_MIN
+from edgec.base.fixedpoint import INT16_MAX, INT16_MIN
 from edgec.lower.dense_weights import QUAD
 from edgec.lower.spec_base import describe_image, describe_window
 from edgec.lower.spec_narrow import Narrow

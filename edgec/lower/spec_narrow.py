@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from edgec.dtypes import DType
+from edgec.base.dtypes import DType
 from edgec.ir.qops_transformer import Rescale16x15
 
 _BITS: Mapping[tuple[int, int], int] = MappingProxyType(

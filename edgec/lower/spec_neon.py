@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from edgec.dtypes import DType
+from edgec.base.dtypes import DType
 from edgec.lower.neon_weights import BLOCK_BYTES, LANES, ROWS, blocks_of, padded_rows
 from edgec.lower.spec_base import Plain
 from edgec.lower.spec_compute import Lut

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from edgec.dtypes import DType
+from edgec.base.dtypes import DType
 from edgec.lower.dense_weights import QUAD
 from edgec.lower.spec_base import Plain
 from edgec.lower.spec_dense_quads import BLOCK_BYTES, unrolled

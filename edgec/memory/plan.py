@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from edgec.errors import InternalError
+from edgec.base.errors import InternalError
 
 # Offsets are multiples of this: enough for any C type and for Armv7-M's doubleword loads.
 ALIGNMENT_BYTES = 8

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from edgec.dtypes import Array, DType
+from edgec.base.dtypes import Array, DType
 from edgec.ir import ops
 from edgec.ir.graph import Graph, GraphBuilder, Node, Value
 from edgec.ir.ops import UnaryKind

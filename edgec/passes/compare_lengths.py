@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgec.errors import ImportModelError, UnsupportedModelError, UnsupportedNode
-from edgec.frontend.names import shown
+from edgec.base.errors import ImportModelError, UnsupportedModelError, UnsupportedNode
+from edgec.base.names import shown
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Graph, Node
 from edgec.ir.length import VariableLength, attrs_of_shorter, layout_problem, slice_problem

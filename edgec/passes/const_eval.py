@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from edgec.dtypes import Array
+from edgec.base.dtypes import Array
 from edgec.ir import ops
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from edgec.dtypes import Array
+from edgec.base.dtypes import Array
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
 from edgec.passes.const_eval import evaluate

@@ -10,8 +10,8 @@ import math
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from edgec.errors import InternalError, UnsupportedModelError, UnsupportedNode
-from edgec.frontend.names import shown
+from edgec.base.errors import InternalError, UnsupportedModelError, UnsupportedNode
+from edgec.base.names import shown
 from edgec.ir import qops
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node

@@ -10,10 +10,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from edgec.console import shortened
 from edgec.profile.plot import BOTTOM, LEFT, RIGHT, TOP, WIDTH, Linear, Log, Plot, Tick, framed
 from edgec.profile.types import Floor, LayerProfile, Profile
-from edgec.report import BufferReport
+from edgec.report.console import shortened
+from edgec.report.model import BufferReport
 
 _BAR_LEFT, _BAR_RIGHT, _BAR_PITCH = 300, 210, 24
 _ARENA_HEIGHT, _ROOF_HEIGHT = 420, 420

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from edgec.board import Board
-from edgec.cores import Core
 from edgec.profile.types import Floor
+from edgec.target.board import Board
+from edgec.target.cores import Core
 
 _TWO_A_CYCLE = "one SMLAD a cycle does two multiply-accumulates"
 _MUL_AND_ADD = "MULS and ADDS, one cycle each (single-cycle multiplier)"

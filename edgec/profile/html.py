@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from edgec.base.output_dir import write_whole
 from edgec.codegen.env import html_environment
-from edgec.output_dir import write_whole
 from edgec.profile.charts import ArenaChart, BarChart, Roofline, arena_chart, bar_chart, roofline
 from edgec.profile.types import Profile
-from edgec.report import Report
+from edgec.report.model import Report
 
 _TEMPLATE = "profile/page.html.j2"
 _MEMORY_WORDS = {

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from edgec.errors import ConfigError
-from edgec.evaluation import evaluate_widths
+from edgec.base.errors import ConfigError
 from edgec.profile.run import profile
-from edgec.report import Report
-from edgec.session import Progress, firmware_program
+from edgec.report.model import Report
+from edgec.workflow.evaluation import evaluate_widths
+from edgec.workflow.session import Progress, firmware_program
 
 _FLAT = 0.02
 """Cycles that differ by less are alike."""

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from edgec.base.output_dir import write_whole
 from edgec.codegen.env import html_environment
-from edgec.output_dir import write_whole
 from edgec.profile.plot import BOTTOM, LEFT, RIGHT, TOP, WIDTH, Linear, Plot, Tick, framed
 from edgec.profile.widths import TradeOff, WidthPoint
 

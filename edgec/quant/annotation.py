@@ -7,13 +7,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from edgec.dtypes import Array
-from edgec.errors import QuantizationError
-from edgec.frontend.activations import checked_calibration
+from edgec.base.dtypes import Array
+from edgec.base.errors import QuantizationError
+from edgec.base.options import Observer, QuantOptions
+from edgec.floatrun.activations import checked_calibration
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Value
 from edgec.ir.qparams import QuantParams
-from edgec.options import Observer, QuantOptions
 from edgec.quant.bias_correct import correct_biases
 from edgec.quant.calibrate import Progress, calibrate
 from edgec.quant.derive import derived_params

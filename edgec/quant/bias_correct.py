@@ -13,9 +13,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from edgec.dtypes import Array, DType
-from edgec.fixedpoint import INT32_MAX, round_half_up
-from edgec.frontend.activations import activations
+from edgec.base.dtypes import Array, DType
+from edgec.base.fixedpoint import INT32_MAX, round_half_up
+from edgec.floatrun.activations import activations
 from edgec.ir.graph import Graph, GraphBuilder, Node
 from edgec.quant.calibrate import Progress
 from edgec.quant.weights import WEIGHTED, accumulator_bound, bias_params

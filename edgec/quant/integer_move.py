@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgec.dtypes import Array
-from edgec.fixedpoint import quantize_array, round_half_up
+from edgec.base.dtypes import Array
+from edgec.base.fixedpoint import quantize_array, round_half_up
 from edgec.ir import ops, qops
 from edgec.quant.integer_context import Conversion
 

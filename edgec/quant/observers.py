@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from edgec.dtypes import Array
-from edgec.fixedpoint import INT8_MIN
-from edgec.options import Observer, QuantOptions
+from edgec.base.dtypes import Array
+from edgec.base.fixedpoint import INT8_MIN
+from edgec.base.options import Observer, QuantOptions
 from edgec.quant.params import Range, activation_params
 
 BINS = 2048

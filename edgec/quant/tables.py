@@ -8,8 +8,8 @@ from types import MappingProxyType
 
 import numpy as np
 
-from edgec.dtypes import Array
-from edgec.fixedpoint import INT8_MAX, INT8_MIN, round_half_up, saturate
+from edgec.base.dtypes import Array
+from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, round_half_up, saturate
 from edgec.ir import ops
 from edgec.ir.ops import UnaryKind
 from edgec.ir.qparams import QuantParams

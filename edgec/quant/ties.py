@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from edgec.dtypes import DType
+from edgec.base.dtypes import DType
 from edgec.ir import ops
 from edgec.ir.fusion import fused_clip
 from edgec.ir.graph import Graph, GraphBuilder, Node

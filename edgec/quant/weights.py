@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from edgec.dtypes import Array, DType
-from edgec.errors import QuantizationError
-from edgec.fixedpoint import INT8_MAX, INT8_MIN, INT32_MAX, round_half_up
+from edgec.base.dtypes import Array, DType
+from edgec.base.errors import QuantizationError
+from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, INT32_MAX, round_half_up
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Graph, GraphBuilder, Node
 from edgec.ir.qparams import QuantParams

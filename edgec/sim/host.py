@@ -13,12 +13,12 @@ from pathlib import Path
 
 import numpy as np
 
-from edgec.board import Board
-from edgec.dtypes import Array, DType
-from edgec.errors import SimulationError
-from edgec.resources import data_dir
+from edgec.base.dtypes import Array, DType
+from edgec.base.errors import SimulationError
+from edgec.base.resources import data_dir
 from edgec.sim.native import BATCH_RUN_ARGUMENTS, STATUS_NAMES, NativeModel, NativeTensor, StepHook
 from edgec.sim.ports import PortTensor
+from edgec.target.board import Board
 from edgec.toolchain.cc import HostCompiler, compile_shared, host_compiler
 
 Progress = Callable[[int, int], None]

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from edgec.board import Board
-from edgec.dtypes import Array
-from edgec.errors import ConfigError, SimulationError
+from edgec.base.dtypes import Array
+from edgec.base.errors import ConfigError, SimulationError
 from edgec.sim.linux_program import LinuxProgram, load_program
 from edgec.sim.native import NativeModel, NativeTensor, layout
 from edgec.sim.trace_plan import TracePlan
 from edgec.sim.trace_records import TraceRecords
+from edgec.target.board import Board
 from edgec.timing.memory import count_instructions
 from edgec.timing.types import FlashTiming, Segment
 

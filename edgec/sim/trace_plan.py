@@ -11,7 +11,7 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import Symbol, SymbolTableSection
 
-from edgec.errors import SimulationError
+from edgec.base.errors import SimulationError
 from edgec.sim.emulator_image import FirmwareImage
 from edgec.timing.memory import BlockPace, LineShares, line_shares
 from edgec.timing.types import FlashTiming

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from edgec.cores import Fpu
+from edgec.target.cores import Fpu
 from edgec.timing.core_model import CoreModel, divide_between, is_taken
 from edgec.timing.core_vfp import fp_cycles
 from edgec.timing.decode import Branch, Instruction

@@ -44,9 +44,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from edgec.board import Board
-from edgec.cores import Core
-from edgec.errors import InternalError
+from edgec.base.errors import InternalError
+from edgec.target.board import Board
+from edgec.target.cores import Core
 from edgec.timing.types import CacheShape, FlashTiming, MemoryMode
 
 BlockPace = Callable[[int, bytes], int]

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from edgec.errors import BuildError
+from edgec.base.errors import BuildError
 
 _KEPT_VARIABLES = ("PATH", "HOME", "USER", "TMPDIR", "SYSTEMROOT", "XDG_RUNTIME_DIR")
 

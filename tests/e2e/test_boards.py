@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 from shared_data import TASKS
 
-from edgec.board import Board, list_boards
-from edgec.driver import CompileResult, compile_model
-from edgec.errors import MemoryPlanError
-from edgec.frontend.float_model import FloatModel
+from edgec.base.errors import MemoryPlanError
+from edgec.commands.compile import CompileResult, compile_model
+from edgec.floatrun.float_model import FloatModel
 from edgec.sim.host import runs_natively
+from edgec.target.board import Board, list_boards
 
 ROOT = Path(__file__).resolve().parents[2]
 SHARED = ROOT.parent / "shared"

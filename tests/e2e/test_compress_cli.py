@@ -8,10 +8,10 @@ import onnx
 import pytest
 from pooled_models import small_network, write_pooled
 
-from edgec.cli import run_app
-from edgec.dtypes import Array
-from edgec.frontend.float_model import FloatModel
-from edgec.frontend.onnx_export import export_real
+from edgec.base.dtypes import Array
+from edgec.cli.app import run_app
+from edgec.exporters.onnx.export import export_real
+from edgec.floatrun.float_model import FloatModel
 from edgec.ir.graph import Constant, Graph
 
 SMALL = ("--pool-size", "16")
@@ -170,7 +170,7 @@ def test_no_gpu(
 def test_no_pytorch(
     model: Path, data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
-    monkeypatch.setattr("edgec.compression.find_spec", lambda _: None)
+    monkeypatch.setattr("edgec.commands.compress.find_spec", lambda _: None)
     code, message = error_of(capsys, model, "--train", data)
     assert (code, "pip install" in message) == (2, True)
 

@@ -8,21 +8,21 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from edgec.board import Board, list_boards, load_board
+from edgec.base.dtypes import Array
+from edgec.base.errors import MemoryPlanError
+from edgec.base.options import CompileOptions
 from edgec.codegen.library import emit_library
-from edgec.dtypes import Array
-from edgec.errors import MemoryPlanError
-from edgec.fits import Demand, check_fits
-from edgec.frontend.float_model import FloatModel
-from edgec.integer import integer_model
+from edgec.floatrun.float_model import FloatModel
 from edgec.interp import run_graph
 from edgec.ir import Graph
 from edgec.lower import Program, buffers_of, lower, select_kernels
 from edgec.memory import plan_memory
-from edgec.options import CompileOptions
 from edgec.quant import sqnr_db
 from edgec.sim.compare import compare_trace
 from edgec.sim.host import HostModel
+from edgec.target.board import Board, list_boards, load_board
+from edgec.workflow.fits import Demand, check_fits
+from edgec.workflow.integer import integer_model
 
 NETWORKS = Path(__file__).parents[2] / "networks"
 TINY_WEIGHTS = 5_717_416

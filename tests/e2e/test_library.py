@@ -15,16 +15,16 @@ from parity import Sample, check_build
 from random_graphs import adversarial_inputs
 from shared_data import QDQ_TASKS, TASKS
 
-from edgec.board import load_board
+from edgec.base.options import CompileOptions
+from edgec.base.resources import data_dir
 from edgec.codegen.cnames import library_names
 from edgec.codegen.library import emit_library
 from edgec.codegen.project import emit_project
-from edgec.driver import CompileResult, compile_model
-from edgec.frontend.float_model import FloatModel
+from edgec.commands.compile import CompileResult, compile_model
+from edgec.floatrun.float_model import FloatModel
 from edgec.interp import run_graph
-from edgec.options import CompileOptions
-from edgec.resources import data_dir
 from edgec.sim.emulator import EmulatedFirmware
+from edgec.target.board import load_board
 from edgec.toolchain.cc import WARNING_FLAGS
 from edgec.toolchain.platformio import Mode, build, run_platformio
 

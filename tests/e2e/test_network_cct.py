@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import edgec
-from edgec.frontend.float_model import FloatModel
+from edgec.floatrun.float_model import FloatModel
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = ROOT.parent / "shared" / "data"

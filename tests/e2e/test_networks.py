@@ -8,9 +8,9 @@ import pytest
 from shared_data import QDQ_TASKS, TASKS, Task
 
 import edgec
-from edgec.driver import CompileResult, compile_model
-from edgec.frontend.float_model import FloatModel
-from edgec.options import CompileOptions
+from edgec.base.options import CompileOptions
+from edgec.commands.compile import CompileResult, compile_model
+from edgec.floatrun.float_model import FloatModel
 from edgec.quant import sqnr_db
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"

@@ -9,7 +9,7 @@ from bad_input_support import CALIBRATION, MLP, constant, good_weights, saved
 from onnx import TensorProto, helper
 
 import edgec
-from edgec.errors import ConfigError
+from edgec.base.errors import ConfigError
 
 OPTIONS = edgec.CompileOptions(build=False, verify=False)
 RNG = np.random.default_rng(7)

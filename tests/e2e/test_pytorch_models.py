@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from edgec.driver import compile_model
+from edgec.commands.compile import compile_model
 from edgec.quant import sqnr_db
 
 torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")

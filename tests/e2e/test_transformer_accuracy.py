@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from batched_integer import run_batch
 
-from edgec.dtypes import Array
-from edgec.frontend.float_model import FloatModel
-from edgec.integer import integer_model
+from edgec.base.dtypes import Array
+from edgec.base.options import CompileOptions, QuantOptions, Residual
+from edgec.floatrun.float_model import FloatModel
 from edgec.ir.graph import Graph
-from edgec.options import CompileOptions, QuantOptions, Residual
 from edgec.quant import sqnr_db
+from edgec.workflow.integer import integer_model
 
 SHARED = Path(__file__).resolve().parents[3] / "shared"
 MEAN, STD = (0.4914, 0.4822, 0.4465), (0.2470, 0.2435, 0.2616)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from edgec.dtypes import Array
+from edgec.base.dtypes import Array
 from edgec.interp import run_node
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node

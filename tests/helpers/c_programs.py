@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from edgec.resources import data_dir
+from edgec.base.resources import data_dir
 from edgec.toolchain import process
 from edgec.toolchain.cc import WARNING_FLAGS, find_host_compilers
 

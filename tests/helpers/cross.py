@@ -15,7 +15,6 @@ import pytest
 from parity import BATCH_MAIN, HOST_DIR, Sample
 
 from edgec.codegen.library import emit_library
-from edgec.cores import Core, Fpu
 from edgec.ir import Graph
 from edgec.ir.verify import Stage, verify
 from edgec.lower import Program, buffers_of, lower, select_kernels
@@ -23,6 +22,7 @@ from edgec.lower.select import KernelChoice
 from edgec.memory import MemoryPlan, check_plan, plan_memory
 from edgec.sim.compare import compare_trace
 from edgec.sim.host import model_symbol
+from edgec.target.cores import Core, Fpu
 from edgec.toolchain import process
 from edgec.toolchain.cc import WARNING_FLAGS
 

@@ -9,7 +9,7 @@ import numpy as np
 from random_graphs import all_operators
 from random_transformer import Layer, biased_attention, conv, norm, rescale, stream_add
 
-from edgec.dtypes import Array, DType
+from edgec.base.dtypes import Array, DType
 from edgec.ir import Graph, QuantParams, qops
 from edgec.ir import qops_transformer as qt
 

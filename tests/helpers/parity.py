@@ -10,18 +10,18 @@ import numpy as np
 from c_programs import Build, run_program
 from random_graphs import adversarial_inputs
 
-from edgec.board import load_board
+from edgec.base.dtypes import Array
+from edgec.base.resources import data_dir
 from edgec.codegen.library import emit_library
-from edgec.dtypes import Array
 from edgec.interp import run_graph
 from edgec.ir import Graph
 from edgec.ir.verify import Stage, verify
 from edgec.lower import Program, buffers_of, lower, select_kernels
 from edgec.lower.pool_config import PoolKernelConfig
 from edgec.memory import check_plan, plan_memory
-from edgec.resources import data_dir
 from edgec.sim.compare import compare_outputs, compare_trace
 from edgec.sim.host import HostModel, model_symbol
+from edgec.target.board import load_board
 from edgec.toolchain.cc import WARNING_FLAGS
 
 HOST_DIR = data_dir("firmware") / "host"

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from edgec.base.dtypes import Array
 from edgec.codegen.env import environment
-from edgec.dtypes import Array
 from edgec.interp.kernels_np_pooled import responses_of, round_codes
 from edgec.ir.pool import WeightPool
 from edgec.lower.pool_tables import ResponseBuilder, response_sums, response_table

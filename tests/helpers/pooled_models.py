@@ -5,15 +5,15 @@ from pathlib import Path
 
 import numpy as np
 
-from edgec.dtypes import Array
-from edgec.frontend.onnx_export import export_real
-from edgec.frontend.onnx_import import import_model
+from edgec.base.dtypes import Array
+from edgec.base.options import QuantOptions
+from edgec.exporters.onnx.export import export_real
+from edgec.importers.onnx.importer import import_model
 from edgec.ir import Graph, Value, ops
 from edgec.ir.graph import Constant, GraphBuilder
 from edgec.ir.infer import infer_shapes
 from edgec.ir.pool import PooledWeights, WeightPool
 from edgec.ir.qparams import QuantParams
-from edgec.options import QuantOptions
 from edgec.passes.base import run_passes
 from edgec.passes.pipeline import INTEGER_PASSES, REAL_PASSES
 from edgec.quant import annotate, to_integer

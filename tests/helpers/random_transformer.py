@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from edgec.dtypes import Array, DType
+from edgec.base.dtypes import Array, DType
 from edgec.ir import Graph, QuantParams, Value, qops
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import GraphBuilder

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from edgec.dtypes import Array
+from edgec.base.dtypes import Array
 from edgec.interp.operands import Operand
 from edgec.ir import qops
 from edgec.ir.ops import PadMode, ReduceKind

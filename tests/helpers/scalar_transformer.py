@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from edgec.dtypes import DType
+from edgec.base.dtypes import DType
 from edgec.interp.operands import Operand
 from edgec.ir import qops_transformer as qt
 from edgec.ir.ops import ReduceKind

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from edgec.dtypes import Array, DType
+from edgec.base.dtypes import Array, DType
 from edgec.ir import ops
 from edgec.ir.graph import Graph, GraphBuilder, Value
 from edgec.ir.infer import infer_shapes

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from edgec.dtypes import Array
+from edgec.base.dtypes import Array
 from edgec.interp.kernels_np_attention import attention
 from edgec.interp.kernels_np_norm import norm
 from edgec.interp.operands import Operand

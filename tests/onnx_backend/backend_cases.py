@@ -13,11 +13,11 @@ import onnxruntime
 from onnx import numpy_helper
 from onnx.backend.test.case.node import collect_testcases
 
-from edgec.dtypes import Array
-from edgec.frontend.onnx_export import export_real
-from edgec.frontend.onnx_import import import_model
-from edgec.frontend.registry import HANDLERS
-from edgec.frontend.screen import MAX_OPSET, MIN_OPSET
+from edgec.base.dtypes import Array
+from edgec.exporters.onnx.export import export_real
+from edgec.importers.onnx.importer import import_model
+from edgec.importers.onnx.registry import HANDLERS
+from edgec.importers.onnx.screen import MAX_OPSET, MIN_OPSET
 from edgec.ir.verify import Stage, verify
 
 ALL_RUN_TIME = ("Add", "Sub", "Mul", "Sum", "Concat")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from backend_cases import backend_cases, run_case
 
-from edgec.errors import EdgecError
+from edgec.base.errors import EdgecError
 
 CASES = backend_cases()
 _FILE = Path(__file__).with_name("expected.toml")

@@ -7,14 +7,14 @@ import pytest
 from scalar_transformer import SCALAR
 from small_transformers import NETS, Net, inputs_of
 
-from edgec.dtypes import DType
+from edgec.base.dtypes import DType
+from edgec.base.options import QuantOptions
 from edgec.interp import run_graph
 from edgec.interp.int_interp import KERNELS
 from edgec.interp.operands import Operand
 from edgec.ir import ops
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
-from edgec.options import QuantOptions
 from edgec.passes.base import run_passes
 from edgec.passes.pipeline import TRANSFORMER_PASSES
 from edgec.quant.transformer import quantize_transformer

@@ -13,7 +13,7 @@ from pooled_responses import response_operators
 from random_graphs import with_one_input
 from random_pools import random_indices, random_vectors
 
-from edgec.dtypes import Array
+from edgec.base.dtypes import Array
 from edgec.interp import run_graph
 from edgec.interp.kernels_np_pooled import responses_of
 from edgec.ir import qops

@@ -9,12 +9,12 @@ from emulated import check_emulated, need_emulator
 from parity import check_host, compiled, samples_of
 from random_transformer import Layer
 
-from edgec.board import load_board
-from edgec.dtypes import DType
+from edgec.base.dtypes import DType
 from edgec.ir import Graph
 from edgec.ir import qops_transformer as qt
 from edgec.lower import select_kernels
 from edgec.lower.spec import DenseQuads
+from edgec.target.board import load_board
 
 BOARDS = {"m4": "nucleo_l4r5zi", "m7": "nucleo_h7a3zi_q", "m33": "nucleo_u575zi_q"}
 BYTE = (DType.INT8, -128, 127)

@@ -9,12 +9,12 @@ from emulated import check_emulated, need_emulator
 from parity import check_host, compiled, samples_of
 from random_transformer import operators
 
-from edgec.board import load_board
-from edgec.dtypes import Array, DType
+from edgec.base.dtypes import Array, DType
 from edgec.ir import Graph, QuantParams, Value, qops
 from edgec.ir.graph import GraphBuilder
 from edgec.lower import select_kernels
 from edgec.lower.spec import DenseTriples
+from edgec.target.board import load_board
 
 BOARDS = {2: "nucleo_g0b1re", 4: "nucleo_f207zg"}
 """By filters that the kernel takes together."""

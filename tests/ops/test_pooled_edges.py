@@ -9,14 +9,14 @@ from parity import check_host
 from pooled_graphs import DENSE_FAMILIES, dense_configs, pooled_nodes, pooled_operators
 from test_interp_definition import check_node
 
-from edgec.board import load_board
-from edgec.dtypes import DType
-from edgec.errors import LoweringError
+from edgec.base.dtypes import DType
+from edgec.base.errors import LoweringError
 from edgec.interp import run_graph
 from edgec.ir import Graph, QuantParams, Value, qops
 from edgec.ir.graph import GraphBuilder
 from edgec.lower import select_kernels
 from edgec.lower.pool_config import PoolFamily, PoolKernelConfig
+from edgec.target.board import load_board
 
 TWO = np.array([[1, -2, 3, -4], [5, 0, -7, 8]], np.int8)
 ZEROS = np.zeros((2, 8), np.int8)

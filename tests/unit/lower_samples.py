@@ -6,14 +6,14 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from edgec.base.dtypes import Array, DType
 from edgec.codegen import emit_library
-from edgec.cores import Core
-from edgec.dtypes import Array, DType
 from edgec.ir import Graph, QuantParams, Value, qops
 from edgec.ir.graph import GraphBuilder
 from edgec.ir.ops import ReduceKind
 from edgec.lower import KernelChoice, Program, buffers_of, lower, select_kernels
 from edgec.memory import MemoryPlan, check_plan, plan_memory
+from edgec.target.cores import Core
 
 BOARD = SimpleNamespace(core=Core.HOST)
 """A core that gets the plain C families."""

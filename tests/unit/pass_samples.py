@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import onnxruntime as ort
 
-from edgec.frontend.onnx_export import export_real
+from edgec.exporters.onnx.export import export_real
 from edgec.ir.graph import Graph, GraphBuilder, Value
 from edgec.ir.infer import infer_shapes
 from edgec.ir.verify import Stage, verify

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from edgec.board import list_boards, load_board
-from edgec.errors import ConfigError
+from edgec.base.errors import ConfigError
+from edgec.target.board import list_boards, load_board
 
 GOOD = """
 name = "my_board"

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from edgec.base.errors import InternalError
 from edgec.codegen.cliterals import c_array, c_float, c_int, c_string, c_uint, comment_text
 from edgec.codegen.cnames import c_identifier, library_names, unique_identifiers
-from edgec.errors import InternalError
 
 _IDENTIFIER = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 

@@ -7,9 +7,10 @@ import pytest
 from lower_samples import NetBuilder, emitted, small_net
 
 import edgec
+from edgec.base.dtypes import DType
+from edgec.base.resources import data_dir
 from edgec.codegen.contexts import KernelContext
 from edgec.codegen.library import render_kernel
-from edgec.dtypes import DType
 from edgec.ir.ops import PadMode, ReduceKind
 from edgec.ir.qops_transformer import Rescale16x15
 from edgec.lower import spec as s
@@ -17,7 +18,6 @@ from edgec.lower.pool_tables import ResponseKind
 from edgec.lower.spec_narrow import Narrow
 from edgec.lower.spec_transformer import Columns
 from edgec.lower.window import Window
-from edgec.resources import data_dir
 from edgec.toolchain import process
 from edgec.toolchain.cc import WARNING_FLAGS
 

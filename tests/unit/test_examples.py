@@ -11,12 +11,12 @@ import onnx
 import onnxruntime
 import pytest
 
-from edgec.integer import graph_side, integer_model, real_model
+from edgec.base.options import CompileOptions
+from edgec.base.resources import data_dir
 from edgec.interp import run_graph
 from edgec.ir import ops
 from edgec.ir.ops import UnaryKind
-from edgec.options import CompileOptions
-from edgec.resources import data_dir
+from edgec.workflow.integer import graph_side, integer_model, real_model
 
 EXAMPLES = data_dir("examples")
 

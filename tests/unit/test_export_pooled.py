@@ -12,23 +12,23 @@ from quant_samples import Sketch, samples
 from random_pools import pooled_constant, random_pool
 from rich.console import Console
 
-from edgec.errors import InternalError
-from edgec.frontend.float_model import FloatModel
-from edgec.frontend.onnx_export import export_qdq, export_real, tensor_names
-from edgec.frontend.onnx_import import import_model
-from edgec.inspection import inspect
-from edgec.integer import integer_model
+from edgec.base.errors import InternalError
+from edgec.base.options import CompileOptions, QuantOptions
+from edgec.cli.inspect import print_inspection
+from edgec.commands.inspect import inspect
+from edgec.commands.quantize import quantize_model
+from edgec.exporters.onnx.export import export_qdq, export_real, tensor_names
+from edgec.floatrun.float_model import FloatModel
+from edgec.importers.onnx.importer import import_model
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Graph, GraphBuilder
 from edgec.ir.pool import WeightPool
 from edgec.ir.qparams import QuantParams
 from edgec.ir.verify import Stage, verify
-from edgec.options import CompileOptions, QuantOptions
 from edgec.passes.base import run_passes
 from edgec.passes.pipeline import REAL_PASSES
 from edgec.quant import annotate
-from edgec.quantization import quantize_model
-from edgec.report_text import print_inspection
+from edgec.workflow.integer import integer_model
 
 NETWORKS = Path(__file__).parents[2] / "networks"
 MODELS = Path(__file__).parents[3] / "shared" / "models"

@@ -16,14 +16,14 @@ from quant_samples import (
     upsampler,
 )
 
-from edgec.dtypes import DType
-from edgec.frontend.float_model import FloatModel
-from edgec.frontend.onnx_export import export_qdq, tensor_names
+from edgec.base.dtypes import DType
+from edgec.base.options import QuantOptions
+from edgec.exporters.onnx.export import export_qdq, tensor_names
+from edgec.floatrun.float_model import FloatModel
 from edgec.interp.int_interp import run_graph
 from edgec.ir import ops
 from edgec.ir.graph import Graph
 from edgec.ir.verify import Stage, verify
-from edgec.options import QuantOptions
 from edgec.quant import annotate, to_integer
 
 

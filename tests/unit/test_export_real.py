@@ -9,10 +9,10 @@ import onnx
 import pytest
 from quant_samples import Sketch, conv, gemm, relu, residual_network, samples
 
-from edgec.dtypes import DType
-from edgec.frontend.float_model import FloatModel
-from edgec.frontend.onnx_export import export_real, tensor_names
-from edgec.frontend.onnx_resize_match import match_resize
+from edgec.base.dtypes import DType
+from edgec.exporters.onnx.export import export_real, tensor_names
+from edgec.exporters.onnx.resize_match import match_resize
+from edgec.floatrun.float_model import FloatModel
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Value
 from edgec.ir.ops import UnaryKind

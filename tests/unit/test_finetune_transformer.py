@@ -9,11 +9,11 @@ torch = pytest.importorskip("torch", reason="PyTorch (the extra `train`) is not 
 
 from small_transformers import NETS, inputs_of  # noqa: E402
 
-from edgec.errors import WeightPoolError  # noqa: E402
-from edgec.finetune.network import Network  # noqa: E402
-from edgec.frontend.activations import activations  # noqa: E402
+from edgec.base.errors import WeightPoolError  # noqa: E402
+from edgec.floatrun.activations import activations  # noqa: E402
 from edgec.passes.base import run_passes  # noqa: E402
 from edgec.passes.pipeline import REAL_PASSES  # noqa: E402
+from edgec.weightpool.finetune.network import Network  # noqa: E402
 
 
 @pytest.mark.parametrize("name", ["vit", "vit_rms", "cct", "gated", "convolutional"])

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from pass_samples import Maker
 
-from edgec.errors import ImportModelError, InternalError
+from edgec.base.errors import ImportModelError, InternalError
 from edgec.ir import ops, qops
 from edgec.ir.infer import infer_shapes, macs, total_macs
 from edgec.ir.verify import Stage
@@ -138,7 +138,7 @@ def test_macs():
     ],
 )
 def test_macs_of_mlperf_networks(name, expected):
-    from edgec.frontend.onnx_import import import_model
+    from edgec.importers.onnx.importer import import_model
     from edgec.ir.verify import verify
 
     graph = import_model(MODELS / f"{name}.onnx")

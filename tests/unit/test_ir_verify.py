@@ -7,8 +7,8 @@ import pytest
 from integer_samples import IntegerMaker, random_integer_graph
 from pass_samples import Maker
 
-from edgec.dtypes import DType
-from edgec.errors import InternalError
+from edgec.base.dtypes import DType
+from edgec.base.errors import InternalError
 from edgec.ir import ops, qops
 from edgec.ir.graph import Constant, Graph, Node, Value
 from edgec.ir.qparams import QuantParams

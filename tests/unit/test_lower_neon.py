@@ -16,8 +16,7 @@ from parity import samples_of
 from random_transformer import Layer, conv, norm, operators, rescale
 from test_lower_overlap import _tight_plan
 
-from edgec.cores import Core
-from edgec.dtypes import DType
+from edgec.base.dtypes import DType
 from edgec.ir import Graph
 from edgec.ir import qops_transformer as qt
 from edgec.lower import select_kernels
@@ -26,6 +25,7 @@ from edgec.lower.overlap import distances
 from edgec.lower.spec import AttentionNeon, DenseNeon, Gemm, LutNeon, RescaleNeon, StreamAddNeon
 from edgec.lower.spec_narrow import Narrow
 from edgec.lower.window import Window
+from edgec.target.cores import Core
 
 A53 = SimpleNamespace(core=Core.CORTEX_A53)
 A7 = SimpleNamespace(core=Core.CORTEX_A7)

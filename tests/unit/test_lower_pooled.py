@@ -7,8 +7,8 @@ import pytest
 from pooled_layer import pooled_layer, worst_images
 from random_pools import random_indices, random_vectors
 
-from edgec.errors import LoweringError
-from edgec.fixedpoint import rshr
+from edgec.base.errors import LoweringError
+from edgec.base.fixedpoint import rshr
 from edgec.interp.kernels_np_pooled import responses_of, round_codes
 from edgec.ir import Graph, qops
 from edgec.ir.pool import WeightPool

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from lower_samples import BOARD, NetBuilder, lowered, small_net
 
-from edgec.errors import InternalError, LoweringError
+from edgec.base.errors import InternalError, LoweringError
 from edgec.ir.graph import Graph
 from edgec.lower import lower, select_kernels
 from edgec.lower.params import ConvParams, SumParams

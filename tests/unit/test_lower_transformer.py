@@ -8,8 +8,8 @@ from lower_samples import BOARD, DSP_BOARD
 from random_transformer import OPERATORS, STREAM, Layer, operators
 from test_lower_overlap import _run_tight
 
-from edgec.dtypes import DType
-from edgec.errors import LoweringError
+from edgec.base.dtypes import DType
+from edgec.base.errors import LoweringError
 from edgec.ir import Graph
 from edgec.ir import qops_transformer as qt
 from edgec.lower import select_kernels

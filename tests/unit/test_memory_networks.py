@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from edgec.board import load_board
-from edgec.integer import integer_model
+from edgec.base.options import CompileOptions
 from edgec.lower import buffers_of, select_kernels
 from edgec.memory import Buffer, Overlap, check_plan, lower_bound, overlap_bound, plan_memory
-from edgec.options import CompileOptions
+from edgec.target.board import load_board
+from edgec.workflow.integer import integer_model
 
 MODELS = Path(__file__).parents[3] / "shared" / "models"
 pytestmark = [

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from edgec.integer import real_model
+from edgec.base.options import CompileOptions
 from edgec.ir import ops
-from edgec.options import CompileOptions
+from edgec.workflow.integer import real_model
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed (pip install '.[train]')")
 NETWORKS = Path(__file__).parents[2] / "networks"

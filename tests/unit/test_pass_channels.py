@@ -163,8 +163,8 @@ def test_random_graphs_do_lose_channels():
 @pytest.mark.shared
 @pytest.mark.skipif(not MODELS.is_dir(), reason="../shared/models is absent")
 def test_visual_wake_words_loses_half_its_macs():
-    from edgec.frontend.onnx_import import import_model
-    from edgec.options import QuantOptions
+    from edgec.base.options import QuantOptions
+    from edgec.importers.onnx.importer import import_model
     from edgec.passes import REAL_PASSES, run_passes
     from edgec.quant import annotate, to_integer
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from pass_samples import Maker, assert_same_function
 
-from edgec.errors import InternalError
+from edgec.base.errors import InternalError
 from edgec.ir import ops
 from edgec.ir.graph import Graph
 from edgec.ir.text import graph_text
@@ -91,9 +91,9 @@ def test_the_same_graph_whatever_the_hash_seed():
 @pytest.mark.skipif(not MODELS.is_dir(), reason="../shared/models is absent")
 @pytest.mark.parametrize("name", [*FLOAT, *QDQ])
 def test_shared_networks_lose_every_transpose(name: str):
-    from edgec.frontend.float_model import FloatModel
-    from edgec.frontend.onnx_export import export_real
-    from edgec.frontend.onnx_import import import_model
+    from edgec.exporters.onnx.export import export_real
+    from edgec.floatrun.float_model import FloatModel
+    from edgec.importers.onnx.importer import import_model
 
     after = run_passes(import_model(MODELS / f"{name}.onnx"), REAL_PASSES).graph
     assert transposes(after) == 0

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from pooled_models import integer_stage, pooled_network, small_network
 
-from edgec.board import Board, load_board
-from edgec.errors import ConfigError, WeightPoolError
+from edgec.base.errors import ConfigError, WeightPoolError
+from edgec.base.options import PoolKernel, PoolKernelOptions, PoolKernelRule
 from edgec.interp import run_graph
 from edgec.ir import Graph, qops
 from edgec.ir.graph import GraphBuilder
@@ -18,7 +18,7 @@ from edgec.lower.pool_config import READY_INDEX_BITS, PoolFamily
 from edgec.lower.spec_pooled import PooledConv
 from edgec.lower.spec_pooled_dense import PooledDecodeDsp
 from edgec.memory import plan_memory
-from edgec.options import PoolKernel, PoolKernelOptions, PoolKernelRule
+from edgec.target.board import Board, load_board
 
 BOARD = load_board("nucleo_f446re")
 

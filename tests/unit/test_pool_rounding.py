@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from pooled_models import integer_stage, pooled_network, small_network
 
-from edgec.dtypes import Array
+from edgec.base.dtypes import Array
 from edgec.interp.kernels_np_pooled import responses_of, round_codes
 from edgec.ir import Graph
 from edgec.ir.pool_graph import limited_bits, pooled_nodes

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from jinja2 import meta
 
-from edgec.board import list_boards
 from edgec.codegen import project_contexts
 from edgec.codegen.env import TEMPLATES, environment
 from edgec.codegen.project import linker_script
+from edgec.target.board import list_boards
 
 CONTEXTS: list[Any] = [
     value

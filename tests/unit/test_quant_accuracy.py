@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from edgec.frontend.float_model import FloatModel
-from edgec.frontend.onnx_export import export_qdq
-from edgec.frontend.onnx_import import import_model
+from edgec.base.options import QuantOptions
+from edgec.exporters.onnx.export import export_qdq
+from edgec.floatrun.float_model import FloatModel
+from edgec.importers.onnx.importer import import_model
 from edgec.interp import run_graph
-from edgec.options import QuantOptions
 from edgec.passes import REAL_PASSES, run_passes
 from edgec.quant import annotate, sqnr_db, to_integer
 

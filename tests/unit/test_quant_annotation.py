@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from quant_samples import Sketch, branches, conv, gemm, perceptron, relu, residual_network, samples
 
-from edgec.errors import ConfigError, QuantizationError
-from edgec.frontend.activations import activations, checked_calibration
-from edgec.frontend.float_model import FloatModel
-from edgec.frontend.onnx_export import export_real
+from edgec.base.errors import ConfigError, QuantizationError
+from edgec.base.options import Observer, QuantOptions
+from edgec.exporters.onnx.export import export_real
+from edgec.floatrun.activations import activations, checked_calibration
+from edgec.floatrun.float_model import FloatModel
 from edgec.ir import ops
 from edgec.ir.fusion import fused_clip
 from edgec.ir.qparams import QuantParams
 from edgec.ir.verify import Stage, verify
-from edgec.options import Observer, QuantOptions
 from edgec.quant import CalibrationSource, annotate, sqnr_db, to_integer
 from edgec.quant.ties import moves_codes
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edgec.dtypes import DType
-from edgec.errors import QuantizationError
+from edgec.base.dtypes import DType
+from edgec.base.errors import QuantizationError
 from edgec.ir import ops
 from edgec.ir.graph import Constant
 from edgec.ir.ops import UnaryKind

@@ -9,11 +9,11 @@ import onnx
 import pytest
 from quant_samples import branches, perceptron, residual_network, samples, upsampler
 
-from edgec.frontend.onnx_export import export_qdq
-from edgec.frontend.onnx_import import import_model
+from edgec.base.options import QuantOptions
+from edgec.exporters.onnx.export import export_qdq
+from edgec.importers.onnx.importer import import_model
 from edgec.interp import run_graph
 from edgec.ir.graph import Graph
-from edgec.options import QuantOptions
 from edgec.passes import REAL_PASSES, run_passes
 from edgec.quant import CalibrationSource, annotate, to_integer
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from transformer_exact import attention_error, norm_error
 
-from edgec.dtypes import DType
-from edgec.errors import InternalError, QuantizationError
-from edgec.fixedpoint import INT16_MAX, INT32_MAX, Requant16x15, requantize16x15
+from edgec.base.dtypes import DType
+from edgec.base.errors import InternalError, QuantizationError
+from edgec.base.fixedpoint import INT16_MAX, INT32_MAX, Requant16x15, requantize16x15
 from edgec.interp.kernels_np_16x15 import add16, embedding, matmul, reduce, rescale, rescaled
 from edgec.interp.kernels_np_attention import attention, exp_table, exponentials
 from edgec.interp.kernels_np_norm import bit_length, nearest_root

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from pass_samples import Maker, assert_same_function, ops_of
 
-from edgec.dtypes import Array, DType
-from edgec.errors import QuantizationError
+from edgec.base.dtypes import Array, DType
+from edgec.base.errors import QuantizationError
 from edgec.interp.kernels_np_attention import attention, softmax
 from edgec.interp.operands import Operand
 from edgec.ir import ops

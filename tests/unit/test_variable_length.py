@@ -9,8 +9,9 @@ import pytest
 from small_transformers import Net, inputs_of
 from variable_nets import MAXIMUM, NETS, SequenceNet, integer_graph
 
-from edgec.errors import ConfigError, ImportModelError, InternalError, UnsupportedModelError
-from edgec.frontend.activations import activations
+from edgec.base.errors import ConfigError, ImportModelError, InternalError, UnsupportedModelError
+from edgec.base.options import MaxLength
+from edgec.floatrun.activations import activations
 from edgec.interp import run_graph
 from edgec.ir import ops, qops
 from edgec.ir import qops_transformer as qt
@@ -19,7 +20,6 @@ from edgec.ir.length import VariableLength
 from edgec.ir.specialize import specialized
 from edgec.ir.verify import Stage, verify
 from edgec.lower.extent import Extent
-from edgec.options import MaxLength
 from edgec.passes.compare_lengths import with_real_length
 from edgec.passes.mean_by_attention import mean_by_attention
 

@@ -7,13 +7,13 @@ import pytest
 from pooled_models import small_network
 from trained_digits import accuracy, digits, trained_digits
 
-from edgec.dtypes import Array
-from edgec.errors import ConfigError, WeightPoolError
+from edgec.base.dtypes import Array
+from edgec.base.errors import ConfigError, WeightPoolError
+from edgec.base.options import PoolingOptions, QuantOptions
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Graph
 from edgec.ir.pool import WeightPool
 from edgec.ir.verify import Stage, verify
-from edgec.options import PoolingOptions, QuantOptions
 from edgec.quant import annotate
 from edgec.weightpool import (
     CompressionReport,

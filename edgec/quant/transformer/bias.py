@@ -10,9 +10,9 @@ import math
 
 import numpy as np
 
-from edgec.dtypes import Array, frozen
-from edgec.errors import QuantizationError
-from edgec.fixedpoint import INT16_MAX, round_half_up
+from edgec.base.dtypes import Array, frozen
+from edgec.base.errors import QuantizationError
+from edgec.base.fixedpoint import INT16_MAX, round_half_up
 from edgec.quant.transformer.numbers import LOGIT_BITS
 
 

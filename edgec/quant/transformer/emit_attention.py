@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from edgec.dtypes import DType
-from edgec.fixedpoint import INT8_MAX, INT8_MIN
+from edgec.base.dtypes import DType
+from edgec.base.fixedpoint import INT8_MAX, INT8_MIN
 from edgec.ir import ops
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Node

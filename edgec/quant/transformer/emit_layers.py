@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from edgec.dtypes import Array, DType
-from edgec.fixedpoint import INT8_MAX, INT8_MIN, quantize_array
+from edgec.base.dtypes import Array, DType
+from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, quantize_array
 from edgec.ir import ops
 from edgec.ir import qops_transformer as qt
 from edgec.ir.fusion import act_bounds

@@ -9,9 +9,9 @@ from types import MappingProxyType
 
 import numpy as np
 
-from edgec.dtypes import DType
-from edgec.errors import QuantizationError
-from edgec.fixedpoint import INT8_MAX, INT16_MAX, round_half_up
+from edgec.base.dtypes import DType
+from edgec.base.errors import QuantizationError
+from edgec.base.fixedpoint import INT8_MAX, INT16_MAX, round_half_up
 from edgec.ir import ops
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Node, Value

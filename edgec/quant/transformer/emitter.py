@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from edgec.dtypes import Array, DType
-from edgec.errors import QuantizationError
-from edgec.fixedpoint import INT8_MAX, INT16_MAX, INT16_MIN, Requant16x15, round_half_up
+from edgec.base.dtypes import Array, DType
+from edgec.base.errors import QuantizationError
+from edgec.base.fixedpoint import INT8_MAX, INT16_MAX, INT16_MIN, Requant16x15, round_half_up
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, GraphBuilder, Node, Value
 from edgec.ir.qparams import QuantParams

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from edgec.dtypes import Array, DType
-from edgec.fixedpoint import INT8_MAX, round_half_up
+from edgec.base.dtypes import Array, DType
+from edgec.base.fixedpoint import INT8_MAX, round_half_up
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.qparams import QuantParams

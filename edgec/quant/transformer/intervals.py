@@ -13,9 +13,9 @@ from types import MappingProxyType
 
 import numpy as np
 
-from edgec.dtypes import DType
-from edgec.errors import QuantizationError
-from edgec.fixedpoint import INT32_MAX
+from edgec.base.dtypes import DType
+from edgec.base.errors import QuantizationError
+from edgec.base.fixedpoint import INT32_MAX
 from edgec.ir import qops
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from edgec.dtypes import Array, DType
-from edgec.fixedpoint import INT8_MAX, round_half_up
+from edgec.base.dtypes import Array, DType
+from edgec.base.fixedpoint import INT8_MAX, round_half_up
 from edgec.ir import ops
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from edgec.dtypes import Array, DType, frozen
-from edgec.errors import QuantizationError
-from edgec.fixedpoint import INT8_MAX, INT16_MAX, INT16_MIN, INT32_MAX, round_half_up
+from edgec.base.dtypes import Array, DType, frozen
+from edgec.base.errors import QuantizationError
+from edgec.base.fixedpoint import INT8_MAX, INT16_MAX, INT16_MIN, INT32_MAX, round_half_up
 from edgec.ir import qops_transformer as qt
 
 LOGIT_BITS = 26

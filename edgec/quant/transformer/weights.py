@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from edgec.dtypes import Array
-from edgec.errors import QuantizationError
-from edgec.fixedpoint import (
+from edgec.base.dtypes import Array
+from edgec.base.errors import QuantizationError
+from edgec.base.fixedpoint import (
     INT8_MAX,
     INT16_MAX,
     INT32_MAX,

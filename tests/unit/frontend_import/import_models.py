@@ -10,9 +10,9 @@ import onnx
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
 
-from edgec.dtypes import Array
-from edgec.frontend.onnx_export import export_real
-from edgec.frontend.onnx_import import import_model
+from edgec.base.dtypes import Array
+from edgec.exporters.onnx.export import export_real
+from edgec.importers.onnx.importer import import_model
 from edgec.ir.graph import Graph
 from edgec.ir.verify import Stage, verify
 

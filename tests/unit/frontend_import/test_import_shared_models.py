@@ -9,9 +9,9 @@ import onnx
 import pytest
 from import_models import random_feeds, run
 
-from edgec.frontend.onnx_export import export_real
-from edgec.frontend.onnx_import import import_model
-from edgec.frontend.summary import inspect_model
+from edgec.exporters.onnx.export import export_real
+from edgec.importers.onnx.importer import import_model
+from edgec.importers.onnx.summary import inspect_model
 from edgec.ir.infer import total_macs
 from edgec.ir.verify import Stage, verify
 

@@ -14,18 +14,18 @@ import onnx
 import pytest
 from import_models import random_feeds, run
 
-from edgec.dtypes import Array
-from edgec.frontend.onnx_export import export_real
-from edgec.frontend.onnx_import import import_model
-from edgec.frontend.summary import inspect_model
-from edgec.integer import integer_model
+from edgec.base.dtypes import Array
+from edgec.base.options import CompileOptions
+from edgec.exporters.onnx.export import export_real
+from edgec.importers.onnx.importer import import_model
+from edgec.importers.onnx.summary import inspect_model
 from edgec.ir import ops
 from edgec.ir.graph import Graph
 from edgec.ir.infer import total_macs
 from edgec.ir.verify import Stage, verify
-from edgec.options import CompileOptions
 from edgec.passes.base import run_passes
 from edgec.passes.pipeline import REAL_PASSES
+from edgec.workflow.integer import integer_model
 
 MODELS = Path(__file__).parents[4] / "shared" / "models"
 EXPORTERS = {"old-13": 13, "old-17": 17, "new-20": 20, "new-23": 23}
