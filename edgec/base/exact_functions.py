@@ -8,13 +8,16 @@ IEEE 754 defines to the last bit.  They are accurate to a few units in the last 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import wraps
 
 import numpy as np
 
-from edgec.dtypes import Array
+from edgec.base.dtypes import Array
 
-_LOG2_E = 1.4426950408889634
+_BLOCK = 1 << 13
+"""Elements that are worked on at a time."""
+LOG2_E = 1.4426950408889634
 _LN2_HIGH = 6.93147180369123816490e-01
 _LN2_LOW = 1.90821492927058770002e-10
 """ln 2 in two parts; a whole number of 11 bits times the first is exact.
@@ -65,12 +68,31 @@ computed with 40 digits.
 """
 
 
+def _blocked(function: Callable[[Array], Array]) -> Callable[[Array], Array]:
+    """The function, applied to a part of an array at a time that fits the processor's cache."""
+
+    @wraps(function)
+    def whole(x: Array) -> Array:
+        if x.size <= _BLOCK:
+            return function(x)
+        flat = np.ascontiguousarray(x).reshape(-1)
+        result = np.empty_like(flat)
+        for start in range(0, flat.size, _BLOCK):
+            part = slice(start, start + _BLOCK)
+            result[part] = function(flat[part])
+        return result.reshape(x.shape)
+
+    return whole
+
+
+@_blocked
 def exp(x: Array) -> Array:
-    """e to the power of x."""
+    """The exponential function."""
     power, rest = _split(x)
     return np.asarray(np.where(x > _EXP_LARGEST, np.inf, np.ldexp(1.0 + rest, power)))
 
 
+@_blocked
 def expm1(x: Array) -> Array:
     """``exp(x) - 1``, accurate near 0."""
     power, rest = _split(x)
@@ -78,6 +100,7 @@ def expm1(x: Array) -> Array:
     return np.asarray(np.where(power == 0, rest, whole))
 
 
+@_blocked
 def log(x: Array) -> Array:
     """Natural logarithm; -inf of 0, NaN of negative numbers."""
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -91,6 +114,7 @@ def log(x: Array) -> Array:
         return np.asarray(np.where(x > 0, value, np.where(x == 0, -np.inf, np.nan)))
 
 
+@_blocked
 def log1p(x: Array) -> Array:
     """``log(1 + x)``, accurate near 0, for x > -1."""
     total = 1.0 + x
@@ -99,22 +123,26 @@ def log1p(x: Array) -> Array:
     return np.asarray(log(total) - lost / total)
 
 
+@_blocked
 def tanh(x: Array) -> Array:
     """Hyperbolic tangent."""
     grown = expm1(2.0 * np.minimum(np.abs(x), 22.0))
     return np.asarray(np.copysign(grown / (grown + 2.0), x))
 
 
+@_blocked
 def sigmoid(x: Array) -> Array:
     """``1 / (1 + exp(-x))``."""
     return np.asarray(1.0 / (1.0 + exp(np.minimum(-x, 700.0))))
 
 
+@_blocked
 def softplus(x: Array) -> Array:
     """``log(1 + exp(x))``."""
     return np.asarray(np.maximum(x, 0.0) + log1p(exp(-np.abs(x))))
 
 
+@_blocked
 def erf(x: Array) -> Array:
     """The error function."""
     size = np.minimum(np.abs(x), 26.0)
@@ -125,7 +153,7 @@ def erf(x: Array) -> Array:
 
 
 def power(x: Array, exponent: float) -> Array:
-    """x to a constant power: products for whole exponents, NaN of negative x for others."""
+    """Power with a constant exponent; NaN of negative x unless the exponent is whole."""
     if exponent < 0:
         with np.errstate(divide="ignore"):
             return np.asarray(1.0 / power(x, -exponent))
@@ -141,7 +169,7 @@ def power(x: Array, exponent: float) -> Array:
 
 
 def _repeated(x: Array, exponent: int) -> Array:
-    """x to a whole power, by squaring."""
+    """Whole power of x, by squaring."""
     result, square = np.ones_like(x), x
     while exponent:
         if exponent & 1:
@@ -153,9 +181,9 @@ def _repeated(x: Array, exponent: int) -> Array:
 
 
 def _split(x: Array) -> tuple[Array, Array]:
-    """k and r with ``exp(x) = 2**k * (1 + r)``, for x where exp neither overflows nor vanishes."""
+    """The whole k and the small r of ``exp(x) = 2**k * (1 + r)``, x clipped to finite powers."""
     inside = np.clip(x, _EXP_LEAST, _EXP_LARGEST)
-    whole = np.rint(inside * _LOG2_E)
+    whole = np.rint(inside * LOG2_E)
     rest = (inside - whole * _LN2_HIGH) - whole * _LN2_LOW
     power = np.where(np.isfinite(whole), whole, 0.0).astype(np.int32)
     return power, rest * _polynomial(_EXP_TERMS, rest)
@@ -163,8 +191,9 @@ def _split(x: Array) -> tuple[Array, Array]:
 
 def _polynomial(terms: Sequence[float], x: Array) -> Array:
     """``terms[0] + terms[1] * x + ...``, by Horner's rule."""
-    value = np.full_like(x, terms[-1])
-    for term in reversed(terms[:-1]):
+    value = terms[-1] * x
+    value += terms[-2]
+    for term in reversed(terms[:-2]):
         value *= x
         value += term
     return value

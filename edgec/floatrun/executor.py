@@ -7,20 +7,25 @@ does not depend on the other samples of its batch.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 import numpy as np
 
-from edgec.dtypes import Array
-from edgec.errors import InternalError
+from edgec.base.dtypes import Array
+from edgec.base.errors import InternalError
 from edgec.floatrun import ops_elementwise, ops_move, ops_product, ops_reduce
 from edgec.floatrun.operands import Operands, Rules
-from edgec.ir.graph import Constant, Graph, Node
+from edgec.ir.graph import Graph, Node
 
 _RULES: Rules = MappingProxyType(
     {**ops_elementwise.RULES, **ops_move.RULES, **ops_product.RULES, **ops_reduce.RULES}
 )
+
+
+_ELEMENT_BYTES = 8
+
+Change = Callable[[Node, Array], Array]
 
 
 class Executor:
@@ -37,25 +42,41 @@ class Executor:
         self._names = tuple(dict.fromkeys(names))
         self._graph = graph.replace(outputs=self._names, output_layouts={}).pruned()
         constants = self._graph.constants.values()
-        self._constants = {constant.name: _real(constant) for constant in constants}
+        # With an axis for samples, like values.
+        self._constants = {constant.name: constant.real64()[None] for constant in constants}
         self._released = _released(self._graph, self._names)
 
-    def run(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
+    @property
+    def sample_bytes(self) -> int:
+        """Bytes of the values of one sample that are in memory at a time, at most."""
+        live = most = sum(self._bytes(name) for name in self._graph.inputs)
+        for node, released in zip(self._graph.nodes, self._released, strict=True):
+            live += self._bytes(node.output)
+            most = max(most, live)
+            live -= sum(self._bytes(name) for name in released)
+        return most
+
+    def _bytes(self, name: str) -> int:
+        return _ELEMENT_BYTES * self._graph.values[name].elements
+
+    def run(self, inputs: Mapping[str, Array], change: Change | None = None) -> dict[str, Array]:
         """Values of samples.
 
         Args:
-            inputs: for each graph input an array [S, ...its shape...] (or [S, ...its shape without
-                the first axis...] where that is 1); codes or whole numbers where it holds such.
+            inputs: for each graph input an array of S samples, [S, ...]; codes or whole numbers
+                where it holds such.
+            change: told each node and its output; what it returns takes the output's place.
 
         Returns:
-            For each of the names [S, ...its shape...]: float64, int32, or codes.
+            For each of the names [S, ...shape of the value...]: float64, int32, or codes.
         """
         live = dict(self._constants)
         for name in self._graph.inputs:
             live[name] = self._samples(name, np.asarray(inputs[name]))
         with np.errstate(invalid="ignore", over="ignore", divide="ignore", under="ignore"):
             for node, released in zip(self._graph.nodes, self._released, strict=True):
-                live[node.output] = self._computed(node, live)
+                output = self._computed(node, live)
+                live[node.output] = output if change is None else change(node, output)
                 for name in released:
                     del live[name]
         return {name: live[name] for name in self._names}
@@ -77,11 +98,6 @@ class Executor:
                 output_quant=values[node.output].quant,
             ),
         )
-
-
-def _real(constant: Constant) -> Array:
-    """The real values of a constant, with an axis for samples; float64 [1, ...]."""
-    return constant.real64()[None]
 
 
 def _released(graph: Graph, kept: Sequence[str]) -> list[list[str]]:

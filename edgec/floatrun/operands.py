@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from edgec.dtypes import Array
-from edgec.errors import InternalError
+from edgec.base.dtypes import Array
+from edgec.base.errors import InternalError
 from edgec.ir.qparams import QuantParams
 
 

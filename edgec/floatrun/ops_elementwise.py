@@ -9,8 +9,8 @@ from types import MappingProxyType
 import numpy as np
 
 from edgec.base import exact_functions as exact
-from edgec.dtypes import Array
-from edgec.errors import InternalError
+from edgec.base.dtypes import Array
+from edgec.base.errors import InternalError
 from edgec.floatrun.operands import Operands, Rules
 from edgec.ir import ops
 from edgec.ir.ops import UnaryKind
@@ -46,7 +46,7 @@ _PLAIN: Mapping[UnaryKind, Function] = MappingProxyType(
 )
 
 
-def unary_function(attrs: ops.Unary | ops.Clip) -> Function:
+def element_function(attrs: ops.Unary | ops.Clip) -> Function:
     """The function of an operator on float64 arrays.  Source: ONNX operator specification."""
     if isinstance(attrs, ops.Clip):
         low, high = attrs.low, attrs.high
@@ -70,7 +70,7 @@ def unary_function(attrs: ops.Unary | ops.Clip) -> Function:
 
 
 def _unary(attrs: ops.Unary | ops.Clip, x: Operands) -> Array:
-    return unary_function(attrs)(x[0])
+    return element_function(attrs)(x[0])
 
 
 def _add(attrs: ops.Add, x: Operands) -> Array:
@@ -105,7 +105,7 @@ def _quantize(attrs: ops.QuantizeLinear, x: Operands) -> Array:
         raise InternalError("QuantizeLinear without parameters")
     limits = np.iinfo(quant.dtype.numpy)
     codes = np.rint(x[0] / quant.tensor_scale) + quant.tensor_zero_point
-    return np.clip(codes, limits.min, limits.max).astype(quant.dtype.numpy)
+    return np.asarray(np.clip(codes, limits.min, limits.max), quant.dtype.numpy)
 
 
 def _dequantize(attrs: ops.DequantizeLinear, x: Operands) -> Array:

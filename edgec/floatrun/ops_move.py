@@ -6,7 +6,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from edgec.dtypes import Array
+from edgec.base.dtypes import Array
 from edgec.floatrun.operands import Operands, Rules
 from edgec.ir import ops
 

@@ -6,9 +6,9 @@ from types import MappingProxyType
 
 import numpy as np
 
+from edgec.base.dtypes import Array
 from edgec.base.exact_functions import exp
-from edgec.base.exact_product import columns, quick_product, rows, whole_product
-from edgec.dtypes import Array
+from edgec.base.exact_product import quick_product, scaled, whole_product
 from edgec.floatrun.operands import Operands, Rules
 from edgec.floatrun.windows import gathered, padded, taps
 from edgec.ir import ops
@@ -19,9 +19,7 @@ _GATHERED_ELEMENTS = 1 << 21
 
 
 def _conv(attrs: ops.Conv, x: Operands) -> Array:
-    y = _convolved(
-        x[0], x[1][0], attrs.strides, attrs.pads, attrs.dilations, attrs.group
-    )
+    y = _convolved(x[0], x[1][0], attrs.strides, attrs.pads, attrs.dilations, attrs.group)
     return _with_bias(y, x.optional(2))
 
 
@@ -62,7 +60,7 @@ def _cropped(x: Array, edges: Pads2D) -> Array:
 def _convolved(
     x: Array, weight: Array, strides: Pair, pads: Pads2D, dilations: Pair, group: int
 ) -> Array:
-    """x [S, N, H, W, I] by weight [O, KH, KW, I/group]; [S, N, OH, OW, O]."""
+    """Images [S, N, H, W, I] by weight [O, KH, KW, I/group]; [S, N, OH, OW, O]."""
     flat = x.reshape(-1, *x.shape[2:])
     if group > 1 and weight.shape[-1] == 1 and len(weight) == group:
         y = _depthwise(padded(flat, pads), weight, strides, dilations)
@@ -91,17 +89,18 @@ def _depthwise(x: Array, weight: Array, strides: Pair, dilations: Pair) -> Array
 
 
 def _dense(x: Array, weight: Array, strides: Pair, dilations: Pair) -> Array:
-    """x [N, H, W, I], padded, by weight [O, KH, KW, I]."""
-    right = columns(weight.reshape(len(weight), -1).T)
-    left = rows(x, (1, 2, 3))
+    """Padded images [N, H, W, I] by weight [O, KH, KW, I]."""
+    terms = weight[0].size
+    right = scaled(weight.reshape(len(weight), terms).T, -2, terms)
+    left = scaled(x, (1, 2, 3), terms)
     kernel = weight.shape[1:3]
-    each = x.size // max(len(x), 1) * kernel[0] * kernel[1] // (strides[0] * strides[1])
+    each = left.whole[0].size * kernel[0] * kernel[1] // (strides[0] * strides[1])
     step = max(_GATHERED_ELEMENTS // max(each, 1), 1)
     parts = [
-        whole_product(gathered(left.whole[i : i + step], kernel, strides, dilations), right)
+        whole_product(gathered(left.whole[i : i + step], kernel, strides, dilations), right.whole)
         for i in range(0, len(x), step)
     ]
-    return np.concatenate(parts) * left.step
+    return np.asarray(np.concatenate(parts) * left.step * right.step)
 
 
 def _with_bias(y: Array, bias: Array | None) -> Array:

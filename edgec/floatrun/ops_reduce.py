@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from edgec.dtypes import Array
+from edgec.base.dtypes import Array
 from edgec.floatrun.operands import Operands, Rules
 from edgec.floatrun.windows import padded, taps
 from edgec.ir import ops
@@ -87,7 +87,7 @@ def _argmax(attrs: ops.ArgMax, x: Operands) -> Array:
         found = x[0].shape[axis] - 1 - turned
     else:
         found = np.argmax(x[0], axis=axis, keepdims=attrs.keepdims)
-    return found.astype(np.int32)
+    return np.asarray(found, np.int32)
 
 
 def _resize(attrs: ops.Resize, x: Operands) -> Array:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from edgec.dtypes import Array
+from edgec.base.dtypes import Array
 from edgec.ir.infer import window_out
 from edgec.ir.ops import Pads2D, Pair
 
