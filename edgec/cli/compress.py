@@ -62,7 +62,7 @@ def compress(
     shared_pool: Annotated[
         bool, typer.Option("--shared-pool", help="One pool for all of several models.")
     ] = False,
-    seed: Annotated[int, typer.Option(help="Of all that is drawn at random.")] = DEFAULTS.seed,
+    seed: Annotated[int, typer.Option(help="Seed of the random numbers.")] = DEFAULTS.seed,
     shape: Shapes = None,
     json: Json = False,
 ) -> None:

@@ -27,7 +27,7 @@ MaxLengthOption = Annotated[
     typer.Option(
         "--max-length",
         metavar="[NAME=]128",
-        help="Of a transformer: let each run choose the length of the dynamic dimension NAME (of "
+        help="For transformers: let each run choose the length of the dynamic dimension NAME (of "
         "the only one), up to this: edgec_<model>_run_length. Time goes with the length.",
     ),
 ]
@@ -48,7 +48,7 @@ ResidualOption = Annotated[
     Residual,
     typer.Option(
         "--residual",
-        help="Of a transformer: the stream that its blocks add to. int8 takes half the memory of "
+        help="For transformers: element type of the residual stream. int8 takes half the memory of "
         "int16 and costs accuracy.",
     ),
 ]

@@ -31,6 +31,13 @@ def c_uint(value: int) -> str:
     return f"{int(value)}U"
 
 
+def c_hex(value: int) -> str:
+    """The same in hexadecimal digits, for patterns of bits."""
+    if not 0 <= value < 2**32:
+        raise InternalError(f"{value} does not fit 32 bits")
+    return f"0x{int(value):X}U"
+
+
 def c_float(value: float) -> str:
     """The shortest decimal literal that reads back as the same double."""
     text = repr(float(value))

@@ -158,7 +158,7 @@ def _noise(size_bytes: int) -> Array:
 def _alone(
     model: FirmwareModel, folder: Path, board: Board, inputs: Sequence[Array]
 ) -> list[Array]:
-    """Of the library on this computer, or of the firmware that `folder` holds."""
+    """Outputs of the library on this computer, or of the firmware that `folder` holds."""
     if not runs_natively(board):
         with EmulatedFirmware(firmware_program(folder, board), board) as firmware:
             return list(firmware.run(inputs).outputs)

@@ -41,7 +41,7 @@ class Training:
         epochs: passes over the data; 0: as many as the recipe says.
         augment: mirror and shift images at random.
         device: "auto", "cpu" or "cuda".
-        seed: of all that is drawn.
+        seed: of the random numbers.
     """
 
     epochs: int = 0
@@ -340,5 +340,5 @@ def _recipe(
 
 
 def _checkpoint(output: Path) -> Path:
-    """Where fine-tuning keeps its state, to go on from after an interruption."""
+    """The folder where fine-tuning keeps its state, so that an interrupted run continues."""
     return output.with_name(f"{output.name}.checkpoint")

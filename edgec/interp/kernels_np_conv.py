@@ -15,7 +15,7 @@ from edgec.base.fixedpoint import requantize
 from edgec.interp.kernels_np_elementwise import add_codes
 from edgec.interp.operands import Operand, accumulators, int8_clamped
 from edgec.ir import qops, qops_transformer
-from edgec.ir.ops import Pair
+from edgec.ir.shapes import Pair
 
 
 def conv(attrs: qops.QConv, inputs: Sequence[Operand], y_zero_point: int) -> Array:

@@ -7,15 +7,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from edgec.base.dtypes import Array, DType, frozen
 from edgec.base.errors import InternalError
 from edgec.ir.length import VariableLength
+from edgec.ir.operator import Operands, Operator, Shape
 from edgec.ir.pool import PooledWeights
 from edgec.ir.qparams import QuantParams
+
+_Op = TypeVar("_Op", bound=Operator)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,15 +93,20 @@ class Constant:
         return self.quant.dequantize64(self.array)
 
 
+Tensor = Value | Constant
+"""What an operator reads."""
+
+
 @dataclass(frozen=True, slots=True)
 class Node:
     """One operator.
 
     Attributes:
         name: unique in the graph; untrusted, like value names.
-        attrs: a dataclass of `ir.ops` (real stage) or `ir.qops` (integer stage); its class is the
-            operator.
-        inputs: names of values and constants; "" for an optional input that is absent.
+        attrs: of `ir.ops` (real stage) or `ir.qops` (integer stage); its class is the operator.
+        inputs: names of values and constants in the order of the operator's record `Inputs`; ""
+            for an optional operand that is absent.  Walks over all operands read it; whoever wants
+            a certain operand takes it from the record: ``Conv.Inputs.of(node.inputs).w``.
         outputs: names of values.
         sources: names of the ONNX nodes it stands for, in graph order, for reports.
     """
@@ -113,6 +121,23 @@ class Node:
     def op(self) -> str:
         """Operator name, e.g. `Conv`."""
         return type(self.attrs).__name__
+
+    def attrs_as(self, operator: type[_Op]) -> _Op:
+        """The attributes of a node that is known to be of one operator, or of one base of some.
+
+        Raises:
+            InternalError: it is of another one.
+        """
+        if not isinstance(self.attrs, operator):
+            raise InternalError(f"{self.op} where {operator.__name__} belongs", where=self.name)
+        return self.attrs
+
+    @property
+    def input(self) -> str:
+        """The operand of an operator that has one; InternalError when it has several."""
+        if len(self.inputs) != 1:
+            raise InternalError("node has several operands", where=self.name)
+        return self.inputs[0]
 
     @property
     def output(self) -> str:
@@ -176,6 +201,18 @@ class Graph:
     def shape(self, name: str) -> tuple[int, ...]:
         """Shape of a value or constant."""
         return self.constants[name].shape if name in self.constants else self.values[name].shape
+
+    def tensor(self, name: str) -> Tensor:
+        """The value or constant of that name."""
+        return self.constants[name] if name in self.constants else self.values[name]
+
+    def shapes(self, node: Node) -> tuple[Shape | None, ...]:
+        """Shapes of the operands of a node, None where one is absent; for `Operands.of`."""
+        return tuple(self.shape(name) if name else None for name in node.inputs)
+
+    def tensors(self, node: Node) -> tuple[Tensor | None, ...]:
+        """The operands of a node, None where one is absent; for `Operands.of`."""
+        return tuple(self.tensor(name) if name else None for name in node.inputs)
 
     def dtype(self, name: str) -> DType:
         """Element type of a value or constant."""
@@ -281,13 +318,14 @@ class GraphBuilder:
         self,
         stem: str,
         attrs: Any,
-        inputs: Iterable[str],
+        inputs: Iterable[str] | Operands[str],
         outputs: Iterable[str],
         sources: Iterable[str] = (),
     ) -> Node:
-        """Add a node under a fresh name."""
+        """Add a node under a fresh name; `inputs`: the operator's record, or its flat names."""
         name = stem if stem not in self.nodes else self.fresh(stem)
-        node = Node(name, attrs, tuple(inputs), tuple(outputs), tuple(sources))
+        names = inputs.names() if isinstance(inputs, Operands) else tuple(inputs)
+        node = Node(name, attrs, names, tuple(outputs), tuple(sources))
         self.nodes[name] = node
         return node
 

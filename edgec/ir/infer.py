@@ -1,7 +1,7 @@
 """Output shapes and multiply-accumulates of every operator, real and integer.
 
 One small rule per operator family; real and integer forms of an operator share theirs because they
-share the names of their attributes.  An absent optional input has the shape ().
+share the names of their attributes.  An absent optional input has the shape None.
 """
 
 from __future__ import annotations
@@ -15,39 +15,41 @@ from edgec.base.errors import ImportModelError, InternalError
 from edgec.ir import ops, qops
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
-from edgec.ir.ops import Pads2D, Pair
+from edgec.ir.operator import Operator, Shape
+from edgec.ir.shapes import (
+    Pads2D,
+    Pair,
+    broadcast,
+    window_out,
+)
 
 _NARROW = qt.QGemm16x15 | qt.QConv16x15
 
-Shape = tuple[int, ...]
 Rule = Callable[[Any, Sequence[Shape]], Shape]
 
 
-def infer_shapes(attrs: Any, input_shapes: Sequence[Shape]) -> tuple[Shape, ...]:
+def infer_shapes(attrs: Any, input_shapes: Sequence[Shape | None]) -> tuple[Shape, ...]:
     """Shapes of the outputs of an operator.
 
     Args:
         attrs: an instance of a class of `ir.ops` or `ir.qops`.
-        input_shapes: one per input, constants included; () for an absent optional input.
+        input_shapes: one per input, constants included; None for an absent optional input.
 
     Raises:
         ImportModelError: the operator cannot take inputs of these shapes.
         InternalError: no such operator.
     """
+    if not isinstance(attrs, Operator):
+        raise InternalError(f"{type(attrs).__name__} is no operator")
     rule = _RULES.get(type(attrs))
-    if rule is None:
-        raise InternalError(f"no shape rule for {type(attrs).__name__}")
     try:
-        return (rule(attrs, input_shapes),)
+        if rule is None:
+            return (attrs.infer_shape(attrs.Inputs.of(input_shapes)),)
+        return (rule(attrs, [shape or () for shape in input_shapes]),)
     except IndexError as error:
         raise _impossible(attrs, input_shapes, "too few inputs or dimensions") from error
     except ValueError as error:
         raise _impossible(attrs, input_shapes, str(error)) from error
-
-
-def input_shapes(graph: Graph, node: Node) -> tuple[Shape, ...]:
-    """Shapes of the inputs of a node, () where an optional one is absent."""
-    return tuple(graph.shape(name) if name else () for name in node.inputs)
 
 
 def macs(graph: Graph, node: Node) -> int:
@@ -85,24 +87,7 @@ def total_macs(graph: Graph) -> int:
     return sum(macs(graph, node) for node in graph.nodes)
 
 
-def window_out(size: int, kernel: int, stride: int, dilation: int, before: int, after: int) -> int:
-    """Number of positions of a sliding window along one axis; ValueError if there is none."""
-    span = (kernel - 1) * dilation + 1
-    if size + before + after < span:
-        raise ValueError(f"a window of {span} does not fit {size} + {before + after} padding")
-    return (size + before + after - span) // stride + 1
-
-
-def broadcast(a: Shape, b: Shape) -> Shape:
-    """Shape of a numpy broadcast; ValueError when the shapes do not agree."""
-    rank = max(len(a), len(b))
-    a, b = (1,) * (rank - len(a)) + a, (1,) * (rank - len(b)) + b
-    if any(x != y and 1 not in (x, y) for x, y in zip(a, b, strict=True)):
-        raise ValueError("shapes do not broadcast")
-    return tuple(y if x == 1 else x for x, y in zip(a, b, strict=True))
-
-
-def _impossible(attrs: Any, shapes: Sequence[Shape], why: str) -> ImportModelError:
+def _impossible(attrs: Any, shapes: Sequence[Shape | None], why: str) -> ImportModelError:
     return ImportModelError(
         f"{type(attrs).__name__} cannot take inputs of shapes {list(shapes)}: {why}"
     )

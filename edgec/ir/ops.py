@@ -21,16 +21,15 @@ Each class states its inputs.  "const" inputs must be `Constant`s.
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-Pads2D = tuple[int, int, int, int]
-"""(top, left, bottom, right)"""
-Pair = tuple[int, int]
-"""(vertical, horizontal)"""
+from edgec.ir.length import shortened
+from edgec.ir.real import RealOperator
+from edgec.ir.shapes import Pads2D, Pair
 
 
 @dataclass(frozen=True, slots=True)
-class Conv:
+class Conv(RealOperator):
     """x [N, H, W, I], weight const [O, KH, KW, I/group], bias const [O] or ""."""
 
     strides: Pair = (1, 1)
@@ -40,7 +39,7 @@ class Conv:
 
 
 @dataclass(frozen=True, slots=True)
-class ConvTranspose:
+class ConvTranspose(RealOperator):
     """x [N, H, W, I], weight const [O, KH, KW, I/group], bias const [O] or "".
 
     Output size: ``(H-1)*stride + (KH-1)*dilation + 1 + output_padding - top - bottom``.
@@ -54,27 +53,27 @@ class ConvTranspose:
 
 
 @dataclass(frozen=True, slots=True)
-class Gemm:
+class Gemm(RealOperator):
     """x [..., K], weight const [N, K], bias const [N] or ""; y [..., N]."""
 
 
 @dataclass(frozen=True, slots=True)
-class Add:
+class Add(RealOperator):
     """a + b, numpy broadcasting; either may be a constant."""
 
 
 @dataclass(frozen=True, slots=True)
-class Sub:
+class Sub(RealOperator):
     """a - b, numpy broadcasting; either may be a constant."""
 
 
 @dataclass(frozen=True, slots=True)
-class Mul:
+class Mul(RealOperator):
     """a * b, numpy broadcasting; either may be a constant."""
 
 
 @dataclass(frozen=True, slots=True)
-class Clip:
+class Clip(RealOperator):
     """min(max(x, low), high); Relu is Clip(0, inf)."""
 
     low: float = float("-inf")
@@ -111,7 +110,7 @@ class UnaryKind(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Unary:
+class Unary(RealOperator):
     """f(x) elementwise.
 
     alpha: LeakyRelu slope, Elu and HardSigmoid alpha, Pow exponent, Swish factor, what Not
@@ -124,17 +123,17 @@ class Unary:
 
 
 @dataclass(frozen=True, slots=True)
-class PRelu:
+class PRelu(RealOperator):
     """x [..., C], slope const [C] (or [1]): x >= 0 ? x : slope * x."""
 
 
 @dataclass(frozen=True, slots=True)
-class Softmax:
+class Softmax(RealOperator):
     """Over the last axis."""
 
 
 @dataclass(frozen=True, slots=True)
-class LayerNormalization:
+class LayerNormalization(RealOperator):
     """x [..., C], gamma const [C], beta const [C] or ""; over the last axis.
 
     ``(x - mean) / sqrt(variance + epsilon) * gamma + beta``, the variance divided by C.
@@ -144,14 +143,14 @@ class LayerNormalization:
 
 
 @dataclass(frozen=True, slots=True)
-class RMSNormalization:
+class RMSNormalization(RealOperator):
     """x [..., C], gamma const [C]; ``x / sqrt(mean(x * x) + epsilon) * gamma``, last axis."""
 
     epsilon: float = 1e-5
 
 
 @dataclass(frozen=True, slots=True)
-class MatMul:
+class MatMul(RealOperator):
     """scale * (a @ b) of two values: a [..., M, K], b [..., K, N]; leading axes broadcast.
 
     transpose_a: a is stored [..., K, M]; transpose_b: b is stored [..., N, K].
@@ -163,7 +162,7 @@ class MatMul:
 
 
 @dataclass(frozen=True, slots=True)
-class Attention:
+class Attention(RealOperator):
     """Scaled dot-product attention, heads side by side in the last axis.
 
     q [..., N, heads*D], k [..., M, heads*D], v [..., M, heads*E], bias "" or broadcastable to
@@ -177,29 +176,32 @@ class Attention:
 
 
 @dataclass(frozen=True, slots=True)
-class Embedding:
+class Embedding(RealOperator):
     """ids int32 [...], table const [V, C]; y [..., C] are rows of the table, 0 <= id < V."""
 
 
 @dataclass(frozen=True, slots=True)
-class Where:
+class Where(RealOperator):
     """condition (0: false), a, b, numpy broadcasting; any may be a constant."""
 
 
 @dataclass(frozen=True, slots=True)
-class Cast:
+class Cast(RealOperator):
     """int32 to float32."""
 
 
 @dataclass(frozen=True, slots=True)
-class Expand:
+class Expand(RealOperator):
     """x repeated along axes of length 1, numpy broadcasting to `shape`."""
 
     shape: tuple[int, ...]
 
+    def shortened(self, axis: int, less: int) -> Expand:
+        return Expand(shortened(self.shape, axis, less))
+
 
 @dataclass(frozen=True, slots=True)
-class MaxPool:
+class MaxPool(RealOperator):
     """x [N, H, W, C]; padding never wins."""
 
     kernel: Pair
@@ -209,7 +211,7 @@ class MaxPool:
 
 
 @dataclass(frozen=True, slots=True)
-class AveragePool:
+class AveragePool(RealOperator):
     """x [N, H, W, C]; the divisor is KH*KW if count_include_pad, else the taps inside the image."""
 
     kernel: Pair
@@ -228,7 +230,7 @@ class ReduceKind(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Reduce:
+class Reduce(RealOperator):
     """Over `axes` (ascending, non-empty); keepdims keeps them with length 1."""
 
     kind: ReduceKind
@@ -237,37 +239,43 @@ class Reduce:
 
 
 @dataclass(frozen=True, slots=True)
-class BatchNormalization:
+class BatchNormalization(RealOperator):
     """x [..., C], scale, bias, mean, variance const [C]; folded or turned into `Conv` by a pass."""
 
     epsilon: float = 1e-5
 
 
 @dataclass(frozen=True, slots=True)
-class Reshape:
+class Reshape(RealOperator):
     """Same elements in row-major order, new shape."""
 
     shape: tuple[int, ...]
 
+    def shortened(self, axis: int, less: int) -> Reshape:
+        return Reshape(shortened(self.shape, axis, less))
+
 
 @dataclass(frozen=True, slots=True)
-class Transpose:
+class Transpose(RealOperator):
     """y = x.transpose(perm)."""
 
     perm: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Slice:
+class Slice(RealOperator):
     """One (start, step, size) per axis of x: y[i] = x[start + i * step], all resolved."""
 
     starts: tuple[int, ...]
     steps: tuple[int, ...]
     sizes: tuple[int, ...]
 
+    def shortened(self, axis: int, less: int) -> Slice:
+        return replace(self, sizes=shortened(self.sizes, axis, less))
+
 
 @dataclass(frozen=True, slots=True)
-class Concat:
+class Concat(RealOperator):
     """Along `axis`; inputs may be constants."""
 
     axis: int
@@ -282,7 +290,7 @@ class PadMode(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Pad:
+class Pad(RealOperator):
     """(before, after) per axis, non-negative."""
 
     pads: tuple[tuple[int, int], ...]
@@ -298,7 +306,7 @@ class ResizeMode(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Resize:
+class Resize(RealOperator):
     """x [N, H, W, C] to [N, OH, OW, C], separable; source positions resolved at import.
 
     Output row i is ``(1 - row_weights[i]) * x[row_low[i]] + row_weights[i] * x[row_high[i]]`` and
@@ -315,7 +323,7 @@ class Resize:
 
 
 @dataclass(frozen=True, slots=True)
-class ArgMax:
+class ArgMax(RealOperator):
     """Index of the largest element along `axis`; y int64 in ONNX, int32 here.
 
     Ties: the first, or the last if select_last_index.
@@ -327,10 +335,10 @@ class ArgMax:
 
 
 @dataclass(frozen=True, slots=True)
-class QuantizeLinear:
+class QuantizeLinear(RealOperator):
     """x real; y = the codes, held as a Value with `quant` set and an integer dtype."""
 
 
 @dataclass(frozen=True, slots=True)
-class DequantizeLinear:
+class DequantizeLinear(RealOperator):
     """x = a Value with an integer dtype and `quant` set; y real."""

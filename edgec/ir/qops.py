@@ -14,10 +14,13 @@ Reading outside the image (padding) contributes a real zero, that is nothing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from edgec.base.fixedpoint import INT8_MAX, INT8_MIN
-from edgec.ir.ops import PadMode, Pads2D, Pair, ReduceKind
+from edgec.ir.integer import IntegerOperator
+from edgec.ir.length import shortened
+from edgec.ir.ops import PadMode, ReduceKind
+from edgec.ir.shapes import Pads2D, Pair
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,7 @@ class AddParams:
 
 
 @dataclass(frozen=True, slots=True)
-class QConv:
+class QConv(IntegerOperator):
     """x [N, H, W, I], weight int8 const [O, KH, KW, I/group], bias [O], multiplier [O],
     residual [N, OH, OW, O] (only with `residual`).
 
@@ -64,7 +67,7 @@ class QConv:
 
 
 @dataclass(frozen=True, slots=True)
-class QConvTranspose:
+class QConvTranspose(IntegerOperator):
     """Inputs as `QConv` (no residual).  ``acc[oy, ox, o] = bias[o] + sum`` over all (iy, ky) with
     ``oy = iy * stride - top + ky * dilation`` (same for x) of ``(x - zx) * weight[o, ky, kx, i]``.
     """
@@ -81,7 +84,7 @@ class QConvTranspose:
 
 
 @dataclass(frozen=True, slots=True)
-class QGemm:
+class QGemm(IntegerOperator):
     """x [..., K], weight int8 const [N, K], bias [N], multiplier [N]; y [..., N].
 
     ``y = clamp(y_zero_point + requantize(bias[n] + sum_k (x - zx) * weight[n, k], multiplier[n],
@@ -123,7 +126,7 @@ class Pooling:
 
 
 @dataclass(frozen=True, slots=True)
-class QPooledConv:
+class QPooledConv(IntegerOperator):
     """x [N, H, W, I], pool int8 const [S, G], indices uint16 const [O, KH, KW, ceil(I/G)], bias
     [O], multiplier [O], residual [N, OH, OW, O] (only with `conv.residual`).
 
@@ -135,7 +138,7 @@ class QPooledConv:
 
 
 @dataclass(frozen=True, slots=True)
-class QPooledGemm:
+class QPooledGemm(IntegerOperator):
     """x [..., K], pool int8 const [S, G], indices uint16 const [N, ceil(K/G)], bias [N],
     multiplier [N]; y [..., N].
 
@@ -147,7 +150,7 @@ class QPooledGemm:
 
 
 @dataclass(frozen=True, slots=True)
-class QAdd:
+class QAdd(IntegerOperator):
     """a, b with numpy broadcasting (constants are int8 with quant): see `AddParams`.
 
     Also subtraction.
@@ -157,7 +160,7 @@ class QAdd:
 
 
 @dataclass(frozen=True, slots=True)
-class QMul:
+class QMul(IntegerOperator):
     """a, b with numpy broadcasting (constants are int8 with quant).
 
     ``y = clamp(zy + requantize((a - za) * (b - zb), multiplier, shift))``.
@@ -170,14 +173,14 @@ class QMul:
 
 
 @dataclass(frozen=True, slots=True)
-class QLut:
+class QLut(IntegerOperator):
     """x, table int8 const [256]: ``y = table[x + 128]``.  Every element function of one variable,
     rescaling included.
     """
 
 
 @dataclass(frozen=True, slots=True)
-class QPRelu:
+class QPRelu(IntegerOperator):
     """x [..., C], slope_multiplier int32 const [C].
 
     ``y = clamp(zy + requantize(x - zx, x >= zx ? multiplier : slope_multiplier[c], shift))``.
@@ -190,7 +193,7 @@ class QPRelu:
 
 
 @dataclass(frozen=True, slots=True)
-class QSoftmax:
+class QSoftmax(IntegerOperator):
     """x [..., N], table int32 const [256]; over the last axis.
 
     ``E[i] = table[max(x) - x[i]]`` with ``table[d] = round(2**k * exp(-scale_x * d))`` and k such
@@ -206,7 +209,7 @@ class QSoftmax:
 
 
 @dataclass(frozen=True, slots=True)
-class QMaxPool:
+class QMaxPool(IntegerOperator):
     """x [N, H, W, C]; maximum of the taps inside the image; same quantization on both sides."""
 
     kernel: Pair
@@ -216,7 +219,7 @@ class QMaxPool:
 
 
 @dataclass(frozen=True, slots=True)
-class QAveragePool:
+class QAveragePool(IntegerOperator):
     """x [N, H, W, C], multiplier [KH*KW + 1].
 
     ``y = clamp(zy + requantize(sum (x - zx), multiplier[count], shift))``; the sum runs over the
@@ -235,7 +238,7 @@ class QAveragePool:
 
 
 @dataclass(frozen=True, slots=True)
-class QReduce:
+class QReduce(IntegerOperator):
     """x, over `axes`.
 
     MEAN and SUM: ``y = clamp(zy + requantize(sum (x - zx), multiplier, shift))``.
@@ -252,37 +255,43 @@ class QReduce:
 
 
 @dataclass(frozen=True, slots=True)
-class QReshape:
+class QReshape(IntegerOperator):
     """x in row-major order with a new shape; never copies (the planner makes it an alias)."""
 
     shape: tuple[int, ...]
 
+    def shortened(self, axis: int, less: int) -> QReshape:
+        return QReshape(shortened(self.shape, axis, less))
+
 
 @dataclass(frozen=True, slots=True)
-class QTranspose:
+class QTranspose(IntegerOperator):
     """y = x.transpose(perm)."""
 
     perm: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class QSlice:
+class QSlice(IntegerOperator):
     """y[i...] = x[start + i * step ...]; see `ops.Slice`."""
 
     starts: tuple[int, ...]
     steps: tuple[int, ...]
     sizes: tuple[int, ...]
 
+    def shortened(self, axis: int, less: int) -> QSlice:
+        return replace(self, sizes=shortened(self.sizes, axis, less))
+
 
 @dataclass(frozen=True, slots=True)
-class QConcat:
+class QConcat(IntegerOperator):
     """Along `axis`; all inputs (constants are int8) and the output share one quantization."""
 
     axis: int
 
 
 @dataclass(frozen=True, slots=True)
-class QPad:
+class QPad(IntegerOperator):
     """(before, after) per axis; `value` is an int8 code (CONSTANT mode)."""
 
     pads: tuple[tuple[int, int], ...]
@@ -291,7 +300,7 @@ class QPad:
 
 
 @dataclass(frozen=True, slots=True)
-class QResizeNearest:
+class QResizeNearest(IntegerOperator):
     """x [N, H, W, C], rows int32 const [OH], cols int32 const [OW].
 
     ``y[i, j] = x[rows[i], cols[j]]``.
@@ -299,7 +308,7 @@ class QResizeNearest:
 
 
 @dataclass(frozen=True, slots=True)
-class QResizeLinear:
+class QResizeLinear(IntegerOperator):
     """x [N, H, W, C], rows int32 const [OH, 3], cols int32 const [OW, 3], each (low, high, weight).
 
     Weights are in [0, 2048] (11 fraction bits):
@@ -309,7 +318,7 @@ class QResizeLinear:
 
 
 @dataclass(frozen=True, slots=True)
-class QArgMax:
+class QArgMax(IntegerOperator):
     """x int8, y int32: index of the largest code along `axis`, first or last on ties."""
 
     axis: int

@@ -26,7 +26,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from edgec.base.dtypes import DType
-from edgec.ir.ops import Pads2D, Pair, ReduceKind
+from edgec.ir.integer import IntegerOperator
+from edgec.ir.ops import ReduceKind
+from edgec.ir.shapes import Pads2D, Pair
 
 TABLE_SIZE = 1024
 """Entries of the table of an element function fused into a requantization."""
@@ -57,7 +59,8 @@ class Rescale16x15:
     There is no zero point to add: the accumulator's bias holds it.
 
     Bounds: ``|acc| + 2**(pre_shift-1) < 2**31``, 0 <= pre_shift <= 16; |multiplier| <= 32767, so
-    |a * multiplier| < 2^30; 1 <= shift <= 30.  Source: ../shared/kernels.md, section 4.
+    |a * multiplier| < 2^30; 1 <= shift <= 30.  The
+    error of these two roundings is measured in docs/transformers.md.
 
     Attributes:
         pre_shift: p.
@@ -74,7 +77,7 @@ class Rescale16x15:
 
 
 @dataclass(frozen=True, slots=True)
-class QGemm16x15:
+class QGemm16x15(IntegerOperator):
     """x int8 [..., K], weight int8 const [N, K], bias int32 const [N], multiplier int16 const [N],
     table int8 const [1024] (only with `table`), residual of the stream [..., N] (only with
     `residual`; value or constant); y [..., N].
@@ -95,7 +98,7 @@ class QGemm16x15:
 
 
 @dataclass(frozen=True, slots=True)
-class QConv16x15:
+class QConv16x15(IntegerOperator):
     """x int8 [N, H, W, I], weight int8 const [O, KH, KW, I/group], then as `QGemm16x15`; residual
     [N, OH, OW, O].
 
@@ -113,7 +116,7 @@ class QConv16x15:
 
 
 @dataclass(frozen=True, slots=True)
-class QMatMul16x15:
+class QMatMul16x15(IntegerOperator):
     """a int8 [..., M, K], b int8 [..., K, N] (transpose_a, transpose_b as `ops.MatMul`), leading
     axes broadcast; y [..., M, N].
 
@@ -128,7 +131,7 @@ class QMatMul16x15:
 
 
 @dataclass(frozen=True, slots=True)
-class QMul16x15:
+class QMul16x15(IntegerOperator):
     """a, b int8 with numpy broadcasting (constants are int8 with quant), per tensor.
 
     ``y = output(bias + (a - za) * (b - zb))`` with one multiplier.
@@ -140,7 +143,7 @@ class QMul16x15:
 
 
 @dataclass(frozen=True, slots=True)
-class QReduce16x15:
+class QReduce16x15(IntegerOperator):
     """x int8 or int16, over `axes`, per tensor; MEAN or SUM.
 
     ``y = output(bias + sum (x - zx))`` with one multiplier.
@@ -155,7 +158,7 @@ class QReduce16x15:
 
 
 @dataclass(frozen=True, slots=True)
-class QRescale16x15:
+class QRescale16x15(IntegerOperator):
     """x int8 or int16, raw codes: ``y = output(bias + x)`` with one multiplier.
 
     Between the stream and an int8 tensor, in either direction.  With `before` or `after`, never
@@ -174,7 +177,7 @@ class QRescale16x15:
 
 
 @dataclass(frozen=True, slots=True)
-class QAdd16:
+class QAdd16(IntegerOperator):
     """a, b of the stream with numpy broadcasting (a constant has a quant), all three of one scale.
 
     ``y = sat16(a + b)``, or of int8 ``y = min(max(a + b, -127), 127)``.
@@ -184,7 +187,7 @@ class QAdd16:
 
 
 @dataclass(frozen=True, slots=True)
-class QEmbedding:
+class QEmbedding(IntegerOperator):
     """ids int32 [...], table int8 or int16 const [V, C]; y of the stream [..., C].
 
     ``y = sat16(table[min(max(id, 0), V-1), c] * multiplier)``, 1 <= multiplier <= 32767; of int8
@@ -196,7 +199,7 @@ class QEmbedding:
 
 
 @dataclass(frozen=True, slots=True)
-class QIsEqual:
+class QIsEqual(IntegerOperator):
     """x int32: ``y = 1 if x == value else 0``, int32.
 
     Makes masks of token ids and of other masks.
@@ -206,7 +209,7 @@ class QIsEqual:
 
 
 @dataclass(frozen=True, slots=True)
-class QSoftmax16x15:
+class QSoftmax16x15(IntegerOperator):
     """Softmax over the last axis of x int8 [..., C]; y int8, scale 1/256, zero point -128.
 
     With D, E, S, x and B of `QAttention` for ``L[j] = x[j]``:
@@ -223,7 +226,7 @@ class QSoftmax16x15:
 
 
 @dataclass(frozen=True, slots=True)
-class QNorm:
+class QNorm(IntegerOperator):
     """LayerNormalization (`centred`) or RMSNormalization over the last axis.
 
     x int16 [..., C], zero point 0; gamma int16 const [C], beta int32 const [C]; y int8 or int16
@@ -276,7 +279,7 @@ class QNorm:
 
 
 @dataclass(frozen=True, slots=True)
-class QAttention:
+class QAttention(IntegerOperator):
     """Softmax attention, token-major, heads side by side; one query row of a head at a time.
 
     q int8 [..., N, CQ] (value or constant), k int8 [..., M, CK], v int8 [..., M, CV], heads int32

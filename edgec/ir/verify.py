@@ -14,7 +14,7 @@ from edgec.base.errors import EdgecError, InternalError
 from edgec.ir import ops, qops
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Constant, Graph, Node, Value
-from edgec.ir.infer import infer_shapes, input_shapes
+from edgec.ir.infer import infer_shapes
 from edgec.ir.verify_integer import check_integer_node
 from edgec.ir.verify_transformer import check_one_arithmetic, check_transformer_node
 
@@ -150,7 +150,7 @@ def _check_shapes(graph: Graph, check: _Checker) -> None:
     for node in graph.nodes:
         check.node = node.name
         try:
-            shapes = infer_shapes(node.attrs, input_shapes(graph, node))
+            shapes = infer_shapes(node.attrs, graph.shapes(node))
         except EdgecError as error:
             check(False, error.what)
         for name, shape in zip(node.outputs, shapes, strict=True):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from edgec.base.fixedpoint import INT16_MAX, INT16_MIN
@@ -61,7 +61,7 @@ class DenseQuads:
     dual_issue: bool = False
     roomy: bool = False
     window: Window | None = None
-    variable: bool = field(default=False, repr=False)
+    variable: bool = False
 
     @property
     def used_depth(self) -> int:
@@ -82,6 +82,37 @@ class DenseQuads:
     def pairs(self) -> int:
         """Pairs of filters."""
         return -(-self.units // 2)
+
+    @property
+    def odd(self) -> bool:
+        """The last filter has no partner."""
+        return self.units % 2 > 0
+
+    @property
+    def padding(self) -> int:
+        """Zeros behind the weights of a filter."""
+        return self.depth - self.used_depth
+
+    @property
+    def pair_bytes(self) -> int:
+        """Bytes of the weights of a pair of filters."""
+        return 2 * self.depth
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of a row of y."""
+        return self.units * self.narrow.out_bytes
+
+    @property
+    def lifts(self) -> bool:
+        """-127 takes the place of an output of -128."""
+        is_byte = self.narrow.out_bytes == 1 and not self.narrow.table
+        return is_byte and not self.narrow.is_saturated
+
+    @property
+    def table_origin(self) -> int:
+        """Place of the output for a result of 0 in the table."""
+        return -self.narrow.output.low
 
     @property
     def batch(self) -> int:

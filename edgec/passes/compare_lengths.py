@@ -12,7 +12,7 @@ from edgec.base.errors import ImportModelError, UnsupportedModelError, Unsupport
 from edgec.base.names import shown
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Graph, Node
-from edgec.ir.length import VariableLength, attrs_of_shorter, layout_problem, slice_problem
+from edgec.ir.length import VariableLength, layout_problem, slice_problem
 from edgec.ir.ops import ReduceKind
 
 _BIAS = 3
@@ -106,7 +106,8 @@ def _difference(
             longest.constants[mine], shorter.constants[constant], most
         ):
             return f"the constant {shown(mine)} is another one at another length"
-    if attrs_of_shorter(node.attrs, changed[0] if changed else None, 1) != other.attrs:
+    attrs = node.attrs.shortened(changed[0], 1) if changed else node.attrs
+    if attrs != other.attrs:
         return "its numbers depend on the length"
     return ""
 
@@ -119,8 +120,9 @@ def _impossible(graph: Graph, node: Node, length: VariableLength) -> str:
     if axis is not None:
         return layout_problem(graph.shape(node.output), axis, length.maximum)
     if isinstance(node.attrs, ops.Slice) and own is not None:
-        size = graph.shape(node.inputs[0])[own]
-        return slice_problem(node.attrs, own, size, length.maximum)
+        moved, size = node.attrs, graph.shape(node.input)[own]
+        taken = (moved.starts[own], moved.steps[own], moved.sizes[own])
+        return slice_problem(*taken, size, length.maximum)
     return ""
 
 

@@ -197,7 +197,8 @@ def _slice(scan: _Scan, node: Node) -> int | None:
         if attrs.steps[axis] != 1 or attrs.starts[axis] + attrs.sizes[axis] != size:
             raise _RefusedError("it takes positions that depend on the length in an unusual way")
         return axis
-    problem = slice_problem(attrs, axis, size, scan.maximum)
+    taken = (attrs.starts[axis], attrs.steps[axis], attrs.sizes[axis])
+    problem = slice_problem(*taken, size, scan.maximum)
     if problem:
         raise _RefusedError(problem)
     return None

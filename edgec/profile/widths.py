@@ -93,7 +93,7 @@ def trade_off(
         data: .npz with inputs and integer labels "y"; its first sample is the one profiled.
         widths: 1 to 8 each.
         on: "host" or "emulator": what runs the samples.
-        limit: use only the first so many samples.
+        limit: use only this many samples, from the start.
         progress: told (samples done, samples), all widths taken together.
 
     Raises:

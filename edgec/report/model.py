@@ -100,7 +100,7 @@ class LayerReport:
     growth: GrowthReport | None = None
 
     def less(self, tokens: int) -> LayerReport:
-        """The step in a run that is shorter than the longest by so many tokens."""
+        """The step in a run that is shorter than the longest by `tokens`."""
         growth = self.growth
         if growth is None:
             return self
@@ -278,7 +278,7 @@ class Report:
     max_length: int = 0
 
     def at_length(self, length: int) -> Report:
-        """The report with the layers of a run of so many tokens.
+        """The report with the layers of a run of `length` tokens.
 
         Raises:
             ConfigError: no run can have them.

@@ -299,7 +299,7 @@ def _load() -> Any:
 
 
 def _library_path() -> Path:
-    """In the user's cache folder, named by a digest of all that went into it."""
+    """The library's path in the user's cache folder, named by a digest of its sources and flags."""
     folder = data_dir("firmware") / "host"
     digest = hashlib.sha256()
     for name in (*_SOURCES, *_HEADERS):

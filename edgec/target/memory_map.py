@@ -12,7 +12,7 @@ from pydantic import ConfigDict, Field, model_validator
 from pydantic.dataclasses import dataclass
 
 STRICT = ConfigDict(extra="forbid", str_max_length=400)
-"""Of every table of a board file: unknown keys are errors."""
+"""How every table of a board file is read: unknown keys are errors."""
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
 ByteCount = Annotated[int, Field(gt=0, le=1 << 30)]
@@ -36,7 +36,7 @@ class Region:
 
     @property
     def end(self) -> int:
-        """First address behind the region."""
+        """First address after the region."""
         return self.origin + self.size_bytes
 
 
@@ -95,7 +95,7 @@ class Flash:
 
     @property
     def end(self) -> int:
-        """First address behind the flash."""
+        """First address after the flash."""
         return self.origin + self.size_bytes
 
 
@@ -154,4 +154,4 @@ def _check_disjoint(spans: list[tuple[str, int, int]]) -> None:
         if origin < end:
             raise ValueError(f"memories {name!r} and {next_name!r} overlap")
     if ordered[-1][2] > 1 << 32:
-        raise ValueError(f"memory {ordered[-1][0]!r} ends behind the 32-bit address space")
+        raise ValueError(f"memory {ordered[-1][0]!r} ends after the 32-bit address space")

@@ -1,4 +1,4 @@
-"""Child processes: no shell, a clean environment, time limits, nothing left running behind.
+"""Child processes: no shell, a clean environment, time limits, nothing left running.
 
 Every child gets its own process group, so that a time-out or Ctrl-C ends its children too.
 """

@@ -76,7 +76,7 @@ def _lengths(program: Program) -> tuple[int, ...]:
 def shorter_run(
     graph: Graph, sample: Mapping[str, Array], length: int
 ) -> tuple[Graph, dict[str, Array]]:
-    """The graph of a run of `length`, and the first so many tokens of its inputs."""
+    """The graph of a run of `length`, and as many tokens of its inputs, from the start."""
     shorter = specialized(graph, length)
     fronts = {name: tuple(map(slice, shorter.shape(name))) for name in sample}
     return shorter, {name: array[fronts[name]] for name, array in sample.items()}

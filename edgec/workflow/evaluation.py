@@ -72,7 +72,7 @@ def evaluate(
         folder: build folder.
         data: .npz with inputs (see `samples`) and integer labels "y".
         on: "host" or "emulator".
-        limit: use only the first so many samples.
+        limit: use only this many samples, from the start.
         progress: told (samples done, samples).
 
     Raises:
@@ -100,7 +100,7 @@ def evaluate_widths(
         data: as in `evaluate`.
         widths: most bits that a layer with pooled weights sees of an activation, 1 to 8 each.
         on: "host" or "emulator".
-        limit: use only the first so many samples.
+        limit: use only this many samples, from the start.
         progress: told (samples done, samples), all widths taken together.
 
     Returns:

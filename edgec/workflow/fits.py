@@ -27,7 +27,7 @@ class Demand:
     Attributes:
         arena_bytes: RAM of activations and scratch; the rest of the firmware comes on top.
         weight_bytes: flash of constants; the rest of the firmware comes on top.
-        activations, weights: the tensors behind the two numbers.
+        activations, weights: the tensors that the two numbers count.
     """
 
     arena_bytes: int

@@ -143,7 +143,7 @@ def open_session(folder: Path, on: str, bits: int | None = None) -> Session:
     Args:
         folder: build folder.
         on: what runs it.
-        bits: let layers with pooled weights see at most so many bits of each activation, 1 to 8;
+        bits: let layers with pooled weights see at most this many bits of each activation, 1 to 8;
             None: the widths that they were compiled with.
 
     Raises:

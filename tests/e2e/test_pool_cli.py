@@ -61,7 +61,7 @@ def test_every_width_is_checked(build: CompileResult) -> None:
     assert {layer.activation_bits for layer in build.report.pooled} == {6}
     assert build.program.max_activation_bits == 6
     header = (build.folder / "library/include/edgec_small.h").read_text()
-    assert "int32_t edgec_small_set_activation_bits(int32_t bits);" in header
+    assert "int32_t edgec_small_set_activation_bits(edgec_context_t *" in header
     assert "EDGEC_SMALL_MAX_ACTIVATION_BITS 6" in header
 
 

@@ -29,7 +29,7 @@ def small_network(seed: int = 3, channels: int = 16) -> Graph:
 
     def add(attrs: object, *inputs: str, name: str) -> str:
         known = [builder.values.get(n) or builder.constants.get(n) for n in inputs]
-        (shape,) = infer_shapes(attrs, [found.shape if found else () for found in known])
+        (shape,) = infer_shapes(attrs, [found.shape if found else None for found in known])
         builder.value(Value(name, shape))
         builder.node(f"{name}_node", attrs, inputs, [name], [name])
         return name

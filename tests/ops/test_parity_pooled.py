@@ -58,6 +58,19 @@ def test_width_at_run_time_equals_the_oracle_of_that_width(tmp_path: Path):
             compare_trace(program, sample.oracle, model.trace(sample.inputs))
 
 
+def test_contexts_of_one_library_have_their_own_widths(tmp_path: Path):
+    """Both models load the same compiled library; a run is a context of its own."""
+    pooled = response_operators(seed=3, each=2, runtime_bits=True)
+    program = compiled(pooled.graph, tmp_path / "library", pool_configs=pooled.configs)
+    widths = (2, 7)
+    models = [HostModel(tmp_path / "library", tmp_path / "build") for _ in widths]
+    for model, bits in zip(models, widths, strict=True):
+        model.set_activation_bits(bits)
+    for model, bits in 2 * list(zip(models, widths, strict=True)):
+        for sample in samples_of(at_width(pooled.graph, bits))[2:4]:
+            compare_trace(program, sample.oracle, model.trace(sample.inputs))
+
+
 @pytest.mark.parametrize("kind", ResponseKind)
 @pytest.mark.parametrize("sign", [1, -1])
 def test_lanes_at_their_bounds(kind: ResponseKind, sign: int, tmp_path: Path):

@@ -28,7 +28,7 @@ class Maker:
 
     def op(self, attrs, *inputs: str, name: str | None = None, **fields) -> str:
         name = self.builder.fresh(name or type(attrs).__name__.lower())
-        shapes = [self.shape(i) if i else () for i in inputs]
+        shapes = [self.shape(i) if i else None for i in inputs]
         self.builder.value(Value(name, infer_shapes(attrs, shapes)[0], **fields))
         self.builder.node(name + ".node", attrs, inputs, (name,), (name,))
         return name

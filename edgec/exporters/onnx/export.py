@@ -19,7 +19,7 @@ def export_real(
 ) -> onnx.ModelProto:
     """A graph of the real stage as a float ONNX model (opset 20, fixed batch 1).
 
-    Quantization pinned on values is ignored; weights that are integers stay so, behind a
+    Quantization pinned on values is ignored; weights that are integers stay so, followed by a
     DequantizeLinear.  The same graph gives the same bytes.
 
     Args:

@@ -35,7 +35,7 @@ _NEAREST: Mapping[str, Callable[[float], int]] = MappingProxyType(
     }
 )
 _TOLERANCE = 1e-5
-"""Of a weight: positions are float32 in some runtimes."""
+"""Tolerance of a weight: positions are float32 in some runtimes."""
 
 
 def match_resize(attrs: ops.Resize, height: int, width: int) -> dict[str, str] | None:

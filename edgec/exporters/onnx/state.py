@@ -192,7 +192,7 @@ class Emitter:
         return self._cached[key]
 
     def _stored_constant(self, name: str, array: Array, quant: QuantParams | None) -> str:
-        """An initializer; quantized constants stay integer behind a DequantizeLinear.
+        """An initializer; quantized constants stay integer, followed by a DequantizeLinear.
 
         Written as floats between quantized activations, onnxruntime would quantize them again, to
         scales of its own.

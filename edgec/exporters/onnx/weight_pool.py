@@ -19,7 +19,7 @@ from edgec.ir.graph import Constant
 from edgec.ir.pool import PooledWeights
 
 _BYTE = 256
-"""Pools of at most so many vectors have indices of one byte."""
+"""Pools of at most this many vectors have indices of one byte."""
 
 
 def weight_tensor(e: Emitter, name: str, perm: tuple[int, ...]) -> str:

@@ -82,7 +82,7 @@ class Context:
             UnsupportedError: the output is empty or has more elements than 32 bits can index.
         """
         node = self._current()
-        shapes = [tensor.shape if tensor is not None else () for tensor in inputs]
+        shapes = [tensor.shape if tensor is not None else None for tensor in inputs]
         (shape,) = infer_shapes(attrs, shapes)
         _check_size(shape)
         first = inputs[0]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from edgec.importers.onnx.context import Context
 from edgec.importers.onnx.node import OnnxNode
 from edgec.importers.onnx.tensors import Tensor, UnsupportedError
-from edgec.ir.ops import Pads2D, Pair
+from edgec.ir.shapes import Pads2D, Pair
 
 NCHW_TO_NHWC = (0, 2, 3, 1)
 NHWC_TO_NCHW = (0, 3, 1, 2)

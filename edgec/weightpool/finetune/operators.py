@@ -14,6 +14,7 @@ from torch.nn import functional
 from edgec.base.errors import WeightPoolError
 from edgec.ir import ops
 from edgec.ir.graph import Node
+from edgec.ir.shapes import Pads2D
 
 Tensor: TypeAlias = torch.Tensor
 Operator: TypeAlias = Callable[[Any, Sequence[Tensor]], Tensor]
@@ -59,7 +60,7 @@ def nhwc(x: Tensor) -> Tensor:
     return x.permute(0, 2, 3, 1)
 
 
-def padded(x: Tensor, pads: ops.Pads2D, value: float) -> Tensor:
+def padded(x: Tensor, pads: Pads2D, value: float) -> Tensor:
     """[N, H, W, C] with rows and columns added."""
     if not any(pads):
         return x
