@@ -12,7 +12,7 @@ from edgec.base.exact_product import quick_product, scaled, whole_product
 from edgec.floatrun.operands import Operands, Rules
 from edgec.floatrun.windows import gathered, padded, taps
 from edgec.ir import ops
-from edgec.ir.ops import Pads2D, Pair
+from edgec.ir.shapes import Pads2D, Pair
 
 _GATHERED_ELEMENTS = 1 << 21
 """Elements of gathered windows that are in memory at a time, unless one sample has more."""

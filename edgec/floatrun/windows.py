@@ -7,8 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from edgec.base.dtypes import Array
-from edgec.ir.infer import window_out
-from edgec.ir.ops import Pads2D, Pair
+from edgec.ir.shapes import Pads2D, Pair, window_out
 
 
 def padded(x: Array, pads: Pads2D, value: float = 0.0) -> Array:
