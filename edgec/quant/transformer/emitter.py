@@ -57,7 +57,9 @@ class Emitter:
         self.builder.input_layouts = dict(graph.input_layouts)
         self.builder.output_layouts = dict(graph.output_layouts)
         self.builder.metadata = dict(graph.metadata)
+        self.builder.reserve(graph.values)
         self._made: dict[tuple[str, Form], str] = {}
+        self._names: dict[tuple[str, Form], str] = {}
         self._constants: dict[tuple[str, QuantParams | None], str] = {}
         for name in graph.inputs:
             self._start(name)
@@ -77,7 +79,17 @@ class Emitter:
         if value not in self.plan.stream:
             return value
         outside = value in (*self.graph.inputs, *self.graph.outputs)
-        return value if (form is Form.CODES) == outside else f"{value}/{self._ending(value, form)}"
+        if (form is Form.CODES) == outside:
+            return value
+        if (value, form) not in self._names:
+            self._names[value, form] = self.builder.fresh(f"{value}/{self._ending(value, form)}")
+        return self._names[value, form]
+
+    def value_of(self, value: str, form: Form) -> Value:
+        """A form of a value of real numbers, as it is in the integer graph."""
+        name, quant = self.name_of(value, form), self.quant_of(value, form)
+        origin = "" if name == value else value
+        return Value(name, self.graph.shape(value), quant.dtype, quant, origin)
 
     def _ending(self, value: str, form: Form) -> str:
         dtype = self.quant_of(value, form).dtype
@@ -199,8 +211,7 @@ class Emitter:
         nodes: Iterable[Node] = (),
     ) -> None:
         """Add the node that computes a form of a value of the real graph."""
-        name, quant = self.name_of(value, form), self.quant_of(value, form)
-        self.builder.value(Value(name, self.graph.shape(value), quant.dtype, quant))
+        name = self.builder.value(self.value_of(value, form))
         sources = tuple(source for node in nodes for source in node.sources)
         self.builder.node(stem, attrs, inputs, (name,), sources)
         self.made(value, form)
