@@ -9,6 +9,8 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, TypeVar
 
+import numpy as np
+
 from edgec.base.dtypes import Array, DType, frozen
 from edgec.base.errors import InternalError
 from edgec.ir.length import VariableLength
@@ -86,6 +88,12 @@ class Constant:
         if self.quant is None:
             return frozen(self.array, "float32")
         return frozen(self.quant.dequantize(self.array))
+
+    def real64(self) -> Array:
+        """The real values in float64, which holds int32 biases exactly."""
+        if self.quant is None:
+            return self.array.astype(np.float64)
+        return self.quant.dequantize64(self.array)
 
 
 Tensor = Value | Constant

@@ -20,7 +20,6 @@ from edgec.quant import integer_elementwise as elementwise
 from edgec.quant import integer_linear as linear
 from edgec.quant import integer_move as move
 from edgec.quant.integer_context import SPAN, Conversion
-from edgec.quant.params import real64
 from edgec.quant.transformer.emitter import INT8_REACH, Emitter, Form
 
 _CONVERTERS: Mapping[type, Callable[[Conversion], None]] = MappingProxyType(
@@ -181,7 +180,7 @@ def _scaled(
 def _embedding(e: Emitter, node: Node) -> None:
     """Embedding to rows of int8 whose scale is a multiple of the stream's."""
     ids, table = node.inputs
-    real = real64(e.graph.constants[table])
+    real = e.graph.constants[table].real64()
     stream = e.plan.stream[node.output]
     scale, multiplier = np.asarray(stream.scale), 1
     if stream.dtype is DType.INT16:

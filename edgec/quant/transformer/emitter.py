@@ -20,7 +20,6 @@ from edgec.base.fixedpoint import INT8_MAX, INT16_MAX, INT16_MIN, Requant16x15, 
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, GraphBuilder, Node, Value
 from edgec.ir.qparams import QuantParams
-from edgec.quant.params import real64
 from edgec.quant.transformer.plan import Plan
 from edgec.quant.transformer.samples import Seen
 from edgec.quant.transformer.search import LEAST_CODE
@@ -148,7 +147,7 @@ class Emitter:
         """The constant k of a value of a stream of int8."""
         quant = self.plan.stream[value]
         scale, _ = per_channel(quant, self.graph.shape(value)[-1])
-        k = np.round(np.log2(scale / stream_unit(quant))).astype(np.int8)
+        k = (np.frexp(scale / stream_unit(quant))[1] - 1).astype(np.int8)
         return self.array(f"{value}/shifts", k)
 
     @staticmethod
@@ -164,7 +163,7 @@ class Emitter:
 
     def wide_constant(self, name: str, quant: QuantParams, shape: tuple[int, ...]) -> str:
         """A constant of the stream, in the shape wanted (a scale a channel: of all channels)."""
-        real = real64(self.graph.constants[name]).reshape(shape)
+        real = self.graph.constants[name].real64().reshape(shape)
         if quant.axis is not None:
             real = np.broadcast_to(real, (*shape[:-1], len(quant.scale)))
             quant = replace(quant, axis=real.ndim - 1)
