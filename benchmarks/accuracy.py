@@ -35,6 +35,7 @@ from edgec.passes import INTEGER_PASSES, REAL_PASSES, run_passes
 from edgec.quant import annotate, sqnr_db, to_integer
 from edgec.sim.host import HostModel
 from edgec.target.board import load_board
+from edgec.target.target import Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +88,9 @@ def run_host(annotated: Graph, split: Split) -> Array:
     """Outputs of the generated C, compiled for this computer, as real values."""
     graph = run_passes(to_integer(annotated), INTEGER_PASSES).graph
     board = load_board("host")
-    choices = select_kernels(graph, board)
+    choices = select_kernels(graph, Target.of(board))
     buffers, overlaps, _ = buffers_of(graph, choices)
-    program = lower(graph, choices, plan_memory(buffers, overlaps), board)
+    program = lower(graph, choices, plan_memory(buffers, overlaps))
     (x,), (y,) = graph.inputs, graph.outputs
     codes = graph.quant(x).quantize(graph_side(annotated, split.x)[x])
     with tempfile.TemporaryDirectory() as folder:

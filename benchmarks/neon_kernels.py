@@ -30,6 +30,7 @@ from edgec.memory import plan_memory
 from edgec.sim.linux_program import LinuxProgram
 from edgec.sim.trace_linux import trace_program
 from edgec.target.board import Board, load_board
+from edgec.target.target import Target
 from edgec.timing.decode_linux import count_kinds
 from edgec.timing.types import Segment
 from edgec.workflow.integer import integer_model
@@ -79,9 +80,9 @@ class Step:
 
 def measure(graph: Graph, board: Board, kernels: Board) -> list[Step]:
     """Build for `board` with the kernels for another one, trace, and compare with the oracle."""
-    choices = select_kernels(graph, kernels)
+    choices = select_kernels(graph, Target.of(kernels))
     buffers, overlaps, _ = buffers_of(graph, choices)
-    program = lower(graph, choices, plan_memory(buffers, overlaps), board)
+    program = lower(graph, choices, plan_memory(buffers, overlaps))
     inputs = list(_inputs(graph))
     with tempfile.TemporaryDirectory() as name:
         run = trace_program(firmware_of(program, board, Path(name)), board, inputs)

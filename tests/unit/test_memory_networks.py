@@ -11,6 +11,7 @@ from edgec.base.options import CompileOptions
 from edgec.lower import buffers_of, select_kernels
 from edgec.memory import Buffer, Overlap, check_plan, lower_bound, overlap_bound, plan_memory
 from edgec.target.board import load_board
+from edgec.target.target import Target
 from edgec.workflow.integer import integer_model
 
 
@@ -19,7 +20,7 @@ def memory_of(path: Path) -> tuple[list[Buffer], list[Overlap]]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         graph = integer_model(path, None, CompileOptions()).integer
-    buffers, overlaps, _ = buffers_of(graph, select_kernels(graph, load_board("nucleo")))
+    buffers, overlaps, _ = buffers_of(graph, select_kernels(graph, Target.of(load_board("nucleo"))))
     return list(buffers), list(overlaps)
 
 
