@@ -40,6 +40,7 @@ from edgec.sim.trace import trace_inference
 from edgec.sim.trace_linux import trace_program
 from edgec.target.board import Board, load_board
 from edgec.target.cores import Core
+from edgec.target.target import Target
 from edgec.timing.core import core_model
 from edgec.timing.types import MemoryMode
 
@@ -204,9 +205,9 @@ def measure(made: Sequence[Layer], board: Board) -> list[Measured]:
 def _measured(made: Sequence[Layer], board: Board) -> list[Measured]:
     """Build layers into one firmware and trace it."""
     graph, configs = graph_of(made)
-    choices = select_kernels(graph, board, configs)
+    choices = select_kernels(graph, Target.of(board), configs)
     buffers, overlaps, _ = buffers_of(graph, choices)
-    program = lower(graph, choices, plan_memory(buffers, overlaps), board)
+    program = lower(graph, choices, plan_memory(buffers, overlaps))
     with tempfile.TemporaryDirectory() as name:
         elf = firmware_of(program, board, Path(name))
         if board.linux is not None:

@@ -33,6 +33,7 @@ from edgec.sim.emulator import EmulatedFirmware
 from edgec.sim.emulator_image import load_image
 from edgec.sim.trace import trace_inference
 from edgec.target.board import Board, load_board
+from edgec.target.target import Target
 from edgec.timing.core import core_model
 from edgec.timing.types import MemoryMode
 
@@ -135,9 +136,9 @@ class Layer:
 
 def measure(graph: Graph, board: Board) -> list[Layer]:
     """Build and trace; the outputs are compared with the oracle's."""
-    choices = select_kernels(graph, board)
+    choices = select_kernels(graph, Target.of(board))
     buffers, overlaps, _ = buffers_of(graph, choices)
-    program = lower(graph, choices, plan_memory(buffers, overlaps), board)
+    program = lower(graph, choices, plan_memory(buffers, overlaps))
     rng = np.random.default_rng(1)
     inputs = [rng.integers(-9000, 9000, graph.shape(x)).astype(np.int16) for x in graph.inputs]
     with tempfile.TemporaryDirectory() as name:

@@ -1,4 +1,4 @@
-"""CIFAR-10 for training: the images of ../shared/data, split, normalised and augmented.
+"""CIFAR-10 for training: read from the data folder (docs/data.md), split, normalised, augmented.
 
 The validation images are 5,000 of the 50,000 training images (the first 5,000 of the second
 file); every choice is made on them.  The test images are read once, for the number reported.
@@ -42,7 +42,8 @@ def _read(folder: Path, name: str) -> Images:
 
 
 def load(folder: Path, split: str) -> Images:
-    """The "train", "validation" or "test" images of a folder like ../shared/data."""
+    """The "train", "validation" or "test" images of a data folder (docs/data.md)."""
+    folder = folder / "data"
     if split == "test":
         return _read(folder, "cifar10_test_5000")
     second = _read(folder, "cifar10_train_1")

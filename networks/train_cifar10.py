@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import time
 from pathlib import Path
 
@@ -110,8 +111,8 @@ def without_traces(model: onnx.ModelProto) -> onnx.ModelProto:
 def train(args: argparse.Namespace) -> nn.Module:
     """Trains, or goes on training; returns the averaged network."""
     torch.manual_seed(args.seed)
-    images = cifar10.load(args.data, "train")
-    validation = cifar10.load(args.data, "validation")
+    images = cifar10.load(args.data_dir, "train")
+    validation = cifar10.load(args.data_dir, "validation")
     model = build(args.network).to(args.device, memory_format=torch.channels_last)
     average = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(0.998), use_buffers=True)
     optimizer = make_optimizer(model, args.network, args.rate)
@@ -142,7 +143,9 @@ def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("network", choices=sorted({*resnets.SHAPES, *TRANSFORMERS}))
-    parser.add_argument("--data", type=Path, default=HERE.parents[1] / "shared" / "data")
+    folder_help = "folder of CIFAR-10, see docs/data.md; default: $EDGEC_DATA_DIR"
+    folder = os.environ.get("EDGEC_DATA_DIR")
+    parser.add_argument("--data-dir", type=Path, default=folder, help=folder_help)
     parser.add_argument("--epochs", type=int, default=40)
     parser.add_argument("--rate", type=float, help="the highest learning rate")
     parser.add_argument("--seed", type=int, default=1)
@@ -150,6 +153,8 @@ def main() -> None:
     parser.add_argument("--restart", action="store_true", help="forget the checkpoint")
     parser.add_argument("--test", action="store_true", help="also score the test images, once")
     args = parser.parse_args()
+    if args.data_dir is None:
+        parser.error("no data folder: give --data-dir or set EDGEC_DATA_DIR (docs/data.md)")
     if args.rate is None:
         args.rate = PEAK_ADAMW if args.network in TRANSFORMERS else PEAK_SGD
     model = train(args)
@@ -157,7 +162,7 @@ def main() -> None:
     export(model, path)
     print(f"wrote {path}")
     if args.test:
-        print(f"test accuracy {accuracy(model, cifar10.load(args.data, 'test'), 'cpu'):.2%}")
+        print(f"test accuracy {accuracy(model, cifar10.load(args.data_dir, 'test'), 'cpu'):.2%}")
 
 
 if __name__ == "__main__":

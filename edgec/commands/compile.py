@@ -23,6 +23,7 @@ from edgec.memory import MemoryPlan, check_plan, plan_memory
 from edgec.report.model import CheckReport, Report
 from edgec.report.text import write_text
 from edgec.target.board import Board, load_board
+from edgec.target.target import Target
 from edgec.workflow.checks import check_emulator, check_host, compare_onnxruntime
 from edgec.workflow.firmware import PROJECT_DIR, build_firmware
 from edgec.workflow.fits import Demand, Tensor, check_fits
@@ -139,11 +140,11 @@ def compile_model(
 
 
 def _lowered(pools: PoolPlan, board: Board) -> tuple[Program, MemoryPlan]:
-    choices = select_kernels(pools.graph, board, pools.configs)
+    choices = select_kernels(pools.graph, Target.of(board), pools.configs)
     buffers, overlaps, _ = buffers_of(pools.graph, choices)
     plan = plan_memory(buffers, overlaps)
     check_plan(plan, buffers, overlaps)
-    return lower(pools.graph, choices, plan, board), plan
+    return lower(pools.graph, choices, plan), plan
 
 
 def _firmware_model(program: Program, staging: Path) -> FirmwareModel:

@@ -12,17 +12,18 @@ from edgec.lower.build_dense_dsp import dense_window
 from edgec.lower.code_range import is_symmetric
 from edgec.lower.dense_weights import QUAD
 from edgec.lower.spec import DenseQuads
-from edgec.target.cores import Core
+from edgec.target.target import Target
 
-_SCRATCH_LIMIT_BYTES = 16 << 10
+_ROOMY_BYTES = 2048
+"""The code of a loop of sixteen quads, 104 bytes each, and what is around it (`edgec/quads.h`)."""
 
 
-def accepts(graph: Graph, node: Node, core: Core) -> bool:
+def accepts(graph: Graph, node: Node, target: Target) -> bool:
     """Whether the core has the DSP extension, and x what `DenseQuads` asks for."""
-    if True not in core.possible_dsp or getattr(node.attrs, "group", 1) != 1:
+    if not target.has_dsp or getattr(node.attrs, "group", 1) != 1:
         return False
     spec = dense_quads(graph, node)
-    if spec.rows == 1 or spec.depth % QUAD or spec.scratch_bytes > _SCRATCH_LIMIT_BYTES:
+    if spec.rows == 1 or spec.depth % QUAD or spec.scratch_bytes > target.scratch_limit_bytes:
         return False
     return is_symmetric(graph, node.inputs[0]) and _padding(graph, node) != INT8_MIN
 
@@ -46,9 +47,9 @@ def dense_quads(graph: Graph, node: Node) -> DenseQuads:
     return DenseQuads(window.out_pixels, padded, units, narrow, window=window)
 
 
-def accepts_dual(graph: Graph, node: Node, core: Core) -> bool:
+def accepts_dual(graph: Graph, node: Node, target: Target) -> bool:
     """As `accepts`, on a core that issues two instructions."""
-    return core.issues_two and accepts(graph, node, core)
+    return target.dual_issue and accepts(graph, node, target)
 
 
 def dense_quads_dual(graph: Graph, node: Node) -> DenseQuads:
@@ -56,9 +57,9 @@ def dense_quads_dual(graph: Graph, node: Node) -> DenseQuads:
     return dataclasses.replace(dense_quads(graph, node), dual_issue=True, roomy=True)
 
 
-def accepts_roomy(graph: Graph, node: Node, core: Core) -> bool:
-    """As `accepts`, on a core whose chips have several KB of instruction cache."""
-    return core is Core.CORTEX_M33 and accepts(graph, node, core)
+def accepts_roomy(graph: Graph, node: Node, target: Target) -> bool:
+    """As `accepts`, where loops of several KB run without waiting for flash."""
+    return target.runs_from_cache(_ROOMY_BYTES) and accepts(graph, node, target)
 
 
 def dense_quads_roomy(graph: Graph, node: Node) -> DenseQuads:

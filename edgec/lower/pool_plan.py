@@ -35,6 +35,7 @@ from edgec.lower.select import select_kernels
 from edgec.lower.spec_pooled import WORD_BYTES
 from edgec.memory import MemoryPlan, plan_memory
 from edgec.target.board import Board
+from edgec.target.target import Target
 
 _FLASH_PRICE = 0.05
 _TABLE_PRICE = 0.01
@@ -259,7 +260,7 @@ def _excess(
     if limit is None:
         return {}
     planned, configs = _applied(graph, nodes, chosen)
-    choices = select_kernels(planned, board, configs)
+    choices = select_kernels(planned, Target.of(board), configs)
     buffers, overlaps, _ = buffers_of(planned, choices)
     plan = plan_memory(buffers, overlaps)
     if plan.arena_bytes <= limit:

@@ -32,10 +32,9 @@ from edgec.lower.select_pooled import pooled_kernel
 from edgec.lower.spec import KernelSpec
 from edgec.lower.variable import is_variable, variable_spec
 from edgec.memory import Overlap
-from edgec.target.board import Board
-from edgec.target.cores import Core
+from edgec.target.target import Target
 
-Predicate = Callable[[Graph, Node, Core], bool]
+Predicate = Callable[[Graph, Node, Target], bool]
 Builder = Callable[[Graph, Node], KernelSpec]
 
 
@@ -45,7 +44,7 @@ class KernelFamily:
 
     Attributes:
         op: class in `ir.qops` or `ir.qops_transformer`.
-        accepts: whether the family serves this node on this core (`Board.core`).
+        accepts: whether the family serves this node on this target.
         build: its specification for a node.
     """
 
@@ -72,12 +71,14 @@ class KernelChoice:
     overlaps: tuple[Overlap, ...]
 
 
-def _always(graph: Graph, node: Node, core: Core) -> bool:
+def _always(graph: Graph, node: Node, target: Target) -> bool:
     return True
 
 
 def _wide_stream(test: Predicate) -> Predicate:
-    return lambda graph, node, core: build_16x15.has_wide_stream(node) and test(graph, node, core)
+    return lambda graph, node, target: (
+        build_16x15.has_wide_stream(node) and test(graph, node, target)
+    )
 
 
 def _pooled_narrow(op: type) -> tuple[KernelFamily, KernelFamily]:
@@ -88,7 +89,7 @@ def _pooled_narrow(op: type) -> tuple[KernelFamily, KernelFamily]:
 
 
 def _on_any_core(test: Callable[[Graph, Node], bool]) -> Predicate:
-    return lambda graph, node, core: test(graph, node)
+    return lambda graph, node, target: test(graph, node)
 
 
 def _quads(op: type) -> tuple[KernelFamily, ...]:
@@ -168,13 +169,15 @@ FAMILIES: tuple[KernelFamily, ...] = (
 
 
 def select_kernels(
-    graph: Graph, board: Board, pool_configs: Mapping[str, PoolKernelConfig] = MappingProxyType({})
+    graph: Graph,
+    target: Target,
+    pool_configs: Mapping[str, PoolKernelConfig] = MappingProxyType({}),
 ) -> tuple[KernelChoice, ...]:
     """The kernel of every node that computes something, in the graph's order.
 
     Args:
         graph: INTEGER stage.
-        board: the target; only its `core` matters here.
+        target: the processor that runs them.
         pool_configs: the planner's decisions by names of nodes with pooled weights; one without
             gets `select_pooled.default_config`.
 
@@ -189,7 +192,7 @@ def select_kernels(
                 f"a tensor of {size_bytes} bytes is too large for 32-bit indices", where=name
             )
     return tuple(
-        _choose(graph, node, board.core, pool_configs.get(node.name))
+        _choose(graph, node, target, pool_configs.get(node.name))
         for node in graph.nodes
         if not isinstance(node.attrs, qops.QReshape)
     )
@@ -218,11 +221,13 @@ def operands(node: Node) -> tuple[str, ...]:
             return node.inputs[:1]
 
 
-def _choose(graph: Graph, node: Node, core: Core, config: PoolKernelConfig | None) -> KernelChoice:
+def _choose(
+    graph: Graph, node: Node, target: Target, config: PoolKernelConfig | None
+) -> KernelChoice:
     if isinstance(node.attrs, POOLED):
         return _choice(graph, node, pooled_kernel(graph, node, config))
     for family in FAMILIES:
-        if isinstance(node.attrs, family.op) and family.accepts(graph, node, core):
+        if isinstance(node.attrs, family.op) and family.accepts(graph, node, target):
             spec = _of_all_lengths(graph, node, family.build(graph, node))
             if spec is not None:
                 return _choice(graph, node, spec)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from edgec.base.fixedpoint import INT16_MAX, INT16_MIN
@@ -61,7 +61,7 @@ class DenseQuads:
     dual_issue: bool = False
     roomy: bool = False
     window: Window | None = None
-    variable: bool = field(default=False, repr=False)
+    variable: bool = False
 
     @property
     def used_depth(self) -> int:

@@ -46,7 +46,6 @@ from collections.abc import Callable
 
 from edgec.base.errors import InternalError
 from edgec.target.board import Board
-from edgec.target.cores import Core
 from edgec.timing.types import CacheShape, FlashTiming, MemoryMode
 
 BlockPace = Callable[[int, bytes], int]
@@ -96,7 +95,11 @@ def flash_timing(board: Board, mode: MemoryMode = MemoryMode.FLASH) -> FlashTimi
 def _cached_ram(board: Board) -> tuple[int, int] | None:
     """The arena's RAM if the core's own data cache serves it."""
     memory = board.memory
-    if memory is None or board.core is not Core.CORTEX_M7 or not memory.flash.data_cache_bytes:
+    if (
+        memory is None
+        or not board.core.facts.has_level1_caches
+        or not memory.flash.data_cache_bytes
+    ):
         return None
     region = memory.region(memory.arena_in)
     return None if "tcm" in region.name else (region.origin, region.size_bytes)

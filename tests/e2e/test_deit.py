@@ -21,6 +21,7 @@ from edgec.quant import sqnr_db
 from edgec.sim.compare import compare_trace
 from edgec.sim.host import HostModel
 from edgec.target.board import Board, list_boards, load_board
+from edgec.target.target import Target
 from edgec.workflow.fits import Demand, check_fits
 from edgec.workflow.integer import integer_model
 
@@ -50,9 +51,9 @@ def images(count: int) -> Array:
 
 
 def lowered(graph: Graph, target: Board) -> Program:
-    choices = select_kernels(graph, target)
+    choices = select_kernels(graph, Target.of(target))
     buffers, overlaps, _ = buffers_of(graph, choices)
-    return lower(graph, choices, plan_memory(buffers, overlaps), target)
+    return lower(graph, choices, plan_memory(buffers, overlaps))
 
 
 def check_all_tensors(graph: Graph, x: Array, folder: Path) -> None:

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType, SimpleNamespace
+from types import MappingProxyType
 
 import numpy as np
 import pytest
 from parity import BATCH_MAIN, HOST_DIR, Sample
+from targets import bare_target
 
 from edgec.codegen.library import emit_library
 from edgec.ir import Graph
@@ -70,8 +71,7 @@ def library_for(
     `make_plan`: places buffers; default: the planner, and its check.
     """
     verify(graph, Stage.INTEGER, "the tests")
-    board = SimpleNamespace(core=core)
-    choices = select_kernels(graph, board)
+    choices = select_kernels(graph, bare_target(core))
     if make_plan is None:
         buffers, overlaps, _ = buffers_of(graph, choices)
         plan = plan_memory(buffers, overlaps)

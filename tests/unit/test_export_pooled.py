@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
+from data_folder import needed_data_folder
 from quant_samples import Sketch, samples
 from random_pools import pooled_constant, random_pool
 from rich.console import Console
@@ -31,7 +32,6 @@ from edgec.quant import annotate
 from edgec.workflow.integer import integer_model
 
 NETWORKS = Path(__file__).parents[2] / "networks"
-MODELS = Path(__file__).parents[3] / "shared" / "models"
 LEAST_CHANNELS = 4
 
 
@@ -265,8 +265,7 @@ def test_resnet8(tmp_path):
     check_network(NETWORKS / "resnet8_cifar10.onnx", tmp_path, 9, 9_500)
 
 
-@pytest.mark.shared
-@pytest.mark.skipif(not MODELS.is_dir(), reason="../shared/models is not there")
+@pytest.mark.data
 @pytest.mark.parametrize("name", ["resnet20_cifar10", "resnet20_cifar10_torch_raw"])
 def test_resnet20(name, tmp_path):
-    check_network(MODELS / f"{name}.onnx", tmp_path, 19, 23_000)
+    check_network(needed_data_folder() / "models" / f"{name}.onnx", tmp_path, 19, 23_000)

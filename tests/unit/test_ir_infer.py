@@ -1,16 +1,12 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from pass_samples import Maker
 
 from edgec.base.errors import ImportModelError, InternalError
 from edgec.ir import ops, qops
-from edgec.ir.infer import infer_shapes, macs, total_macs
-from edgec.ir.verify import Stage
+from edgec.ir.infer import infer_shapes, macs
 
-MODELS = Path(__file__).resolve().parents[3] / "shared" / "models"
 IMAGE = (1, 6, 5, 4)
 ONES = (1, 1)
 NO_PADS = (0, 0, 0, 0)
@@ -124,23 +120,3 @@ def test_macs():
     graph = m.graph(m.op(ops.Gemm(), flat, m.const(3, 40)), stage=None)
     found = [macs(graph, node) for node in graph.nodes]
     assert found == [4 * 3 * 8 * 18, 4 * 3 * 2 * 4 * 8, 0, 120]
-
-
-@pytest.mark.shared
-@pytest.mark.skipif(not MODELS.is_dir(), reason="../shared/models is absent")
-@pytest.mark.parametrize(
-    ("name", "expected"),
-    [
-        ("mlperf_resnet8_cifar10", 12_501_632),
-        ("mlperf_dscnn_kws", 2_656_768),
-        ("mlperf_mobilenetv1_025_vww96", 7_489_664),
-        ("mlperf_autoencoder_toycar", 264_192),
-    ],
-)
-def test_macs_of_mlperf_networks(name, expected):
-    from edgec.importers.onnx.importer import import_model
-    from edgec.ir.verify import verify
-
-    graph = import_model(MODELS / f"{name}.onnx")
-    verify(graph, Stage.REAL)
-    assert total_macs(graph) == expected

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,6 +13,7 @@ from lower_samples import BOARD, small_net
 from neon_layers import KINDS, product
 from parity import samples_of
 from random_transformer import Layer, conv, norm, operators, rescale
+from targets import bare_target
 from test_lower_overlap import _tight_plan
 
 from edgec.base.dtypes import DType
@@ -26,9 +26,10 @@ from edgec.lower.spec import AttentionNeon, DenseNeon, Gemm, LutNeon, RescaleNeo
 from edgec.lower.spec_narrow import Narrow
 from edgec.lower.window import Window
 from edgec.target.cores import Core
+from edgec.target.target import Target
 
-A53 = SimpleNamespace(core=Core.CORTEX_A53)
-A7 = SimpleNamespace(core=Core.CORTEX_A7)
+A53 = bare_target(Core.CORTEX_A53)
+A7 = bare_target(Core.CORTEX_A7)
 _WINDOWS = (
     Window(5, 6, 4, 5, 6, 3, 3, 1, 1, 1, 1, 1, 1),
     Window(5, 5, 3, 3, 3, 2, 2, 2, 2, 1, 1, 1, 1),
@@ -37,7 +38,7 @@ _WINDOWS = (
 )
 
 
-def families(graph: Graph, board: SimpleNamespace) -> list[str]:
+def families(graph: Graph, board: Target) -> list[str]:
     return [choice.spec.family for choice in select_kernels(graph, board)]
 
 

@@ -1,4 +1,4 @@
-"""The training script of networks/ with the transformer; synthetic images, no ../shared."""
+"""The training script of networks/ with the transformer; synthetic images."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def script(monkeypatch, tmp_path):
 
 
 def options(**changes):
-    values = {"network": "cct", "data": None, "epochs": 2, "rate": 1e-3, "seed": 1}
+    values = {"network": "cct", "data_dir": None, "epochs": 2, "rate": 1e-3, "seed": 1}
     return argparse.Namespace(**{**values, "device": "cpu", "restart": False, **changes})
 
 

@@ -25,7 +25,7 @@ MOST_WHOLE_KEYS = 511
 UNIT_BOUND = 33280
 """Bound of |u| of `QNorm`."""
 _CLAMP_OCTAVES = 1.6
-"""Distance beyond the bits of an exponential at which it is 0.  Source: kernels.md, section 4."""
+"""Octaves beyond the bits of an exponential at which it is 0 (docs/transformers.md, Attention)."""
 _MOST_GAMMA_SHIFT = 21
 _EPSILON_BITS = 29
 

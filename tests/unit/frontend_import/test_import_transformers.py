@@ -13,6 +13,7 @@ import numpy as np
 import onnx
 import pytest
 from import_models import random_feeds, run
+from own_networks import OWN_NETWORKS
 
 from edgec.base.dtypes import Array
 from edgec.base.options import CompileOptions
@@ -27,7 +28,6 @@ from edgec.passes.base import run_passes
 from edgec.passes.pipeline import REAL_PASSES
 from edgec.workflow.integer import integer_model
 
-MODELS = Path(__file__).parents[4] / "shared" / "models"
 EXPORTERS = {"old-13": 13, "old-17": 17, "new-20": 20, "new-23": 23}
 IMAGE = "image"
 # name -> what its clean graph must hold; fewer exporters where PyTorch refuses.
@@ -192,15 +192,22 @@ def samples_like(tensor) -> Array:
     return example.astype(np.int32).repeat(32, 0)
 
 
-needs_models = pytest.mark.skipif(not MODELS.is_dir(), reason="../shared/models is not there")
-VITS = ["vit_tiny_cifar10", "vit_tiny_cifar10_opset17"]
+CLEAN = {
+    "cct": {
+        "Conv": 2, "Clip": 2, "MaxPool": 2, "Reshape": 3, "Add": 9, "LayerNormalization": 9,
+        "Gemm": 18, "Slice": 12, "Attention": 4, "Gelu": 4, "MatMul": 1, "Softmax": 1,
+    },
+    "digits_vit": {
+        "Conv": 1, "Reshape": 3, "Concat": 1, "Add": 5, "LayerNormalization": 5, "Gemm": 9,
+        "Slice": 7, "Attention": 2, "Gelu": 2,
+    },
+}  # fmt: skip
 
 
-@pytest.mark.shared
-@needs_models
-@pytest.mark.parametrize("name", VITS)
-def test_shared_vit(name):
-    path = MODELS / f"{name}.onnx"
+@pytest.mark.parametrize("name", CLEAN)
+def test_trained_transformer(name):
+    """A whole trained network keeps its function and its products, and is read as a transformer."""
+    path = OWN_NETWORKS[name]
     graph = import_model(path)
     clean = cleaned(graph)
     feeds = random_feeds(graph)
@@ -208,19 +215,5 @@ def test_shared_vit(name):
     for stage in (graph, clean):
         error = np.abs(outputs(stage, feeds) - wanted).max() / np.abs(wanted).max()
         assert error < 1e-5
-        assert total_macs(stage) == 11_887_232
-    assert counted(clean) == {
-        "Conv": 2, "Clip": 1, "Reshape": 2, "Add": 9, "LayerNormalization": 9, "Gemm": 17,
-        "Slice": 12, "Attention": 4, "Gelu": 4, "Reduce": 1,
-    }  # fmt: skip
-
-
-@pytest.mark.shared
-@needs_models
-@pytest.mark.parametrize("name", VITS)
-def test_shared_vit_is_inspected(name):
-    path = MODELS / f"{name}.onnx"
-    summary = inspect_model(path)
-    assert summary.supported
-    assert summary.macs == pytest.approx(11.9e6, rel=0.01)
-    assert summary.parameters == pytest.approx(158e3, rel=0.01)
+        assert total_macs(stage) == inspect_model(path).macs
+    assert counted(clean) == CLEAN[name]

@@ -1,8 +1,8 @@
-"""The networks and data of ../shared as tasks: what to calibrate on, choose on and test on.
+"""Public networks and data as tasks: what to calibrate on, choose on and test on (docs/data.md).
 
-Rules (../shared/data/README.md): calibration and choice of options on training images, with a
-validation part kept apart; test images once.  The keyword set has no training part: its first 100
-samples calibrate, the other 400 evaluate.  Networks without data get inputs made from other data.
+Rules: calibration and choice of options on training images, with a validation part kept apart; test
+images once.  The keyword set has no training part: its first 100 samples calibrate, the other 400
+evaluate.  Networks without data get inputs made from other data.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ class Task:
     """One network with its data.
 
     Attributes:
-        model: file name in ../shared/models.
-        data: reads a split, "calibration", "validation" or "test", from the shared folder.
+        model: file name in the folder `models`.
+        data: reads a split, "calibration", "validation" or "test", from the data folder.
         labelled: False where only agreement with the float network can be measured.
     """
 
@@ -61,35 +61,35 @@ def _mosaic(path: Path) -> Array:
     return tiles.reshape(rows, 32, columns, 32, 3).swapaxes(1, 2).reshape(-1, 32, 32, 3)
 
 
-def cifar(shared: Path, split: str) -> Split:
+def cifar(folder: Path, split: str) -> Split:
     """CIFAR-10 images, uint8 [N, 32, 32, 3]: calibration and validation from the training set."""
     name = {"calibration": "cifar10_train_0", "validation": "cifar10_train_1"}.get(split)
     count = {"calibration": CALIBRATION, "validation": VALIDATION}.get(split)
-    return cifar_part(shared / "data", name or "cifar10_test_5000", count)
+    return cifar_part(folder / "data", name or "cifar10_test_5000", count)
 
 
 def cifar_part(data: Path, name: str, count: int | None) -> Split:
-    """The first `count` images, or all, of one file of ../shared/data; uint8 [N, 32, 32, 3]."""
+    """The first `count` images, or all, of one file of the folder `data`; uint8 [N, 32, 32, 3]."""
     images = _mosaic(data / f"{name}.webp")
     labels = np.load(data / f"{name}_labels.npz")["y"][:count]
     return Split(images[: len(labels)], labels.astype(np.int64))
 
 
-def pixels(shared: Path, split: str) -> Split:
+def pixels(folder: Path, split: str) -> Split:
     """Float pixels 0..255 (ResNet-8)."""
-    images = cifar(shared, split)
+    images = cifar(folder, split)
     return Split(images.x.astype(np.float32), images.y)
 
 
-def signed_pixels(shared: Path, split: str) -> Split:
+def signed_pixels(folder: Path, split: str) -> Split:
     """int8 pixels - 128 (ResNet-8, quantized)."""
-    images = cifar(shared, split)
+    images = cifar(folder, split)
     return Split((images.x.astype(np.int16) - 128).astype(np.int8), images.y)
 
 
-def normalised(shared: Path, split: str) -> Split:
+def normalised(folder: Path, split: str) -> Split:
     """(pixel / 255 - mean) / std, channels first (ResNet-20)."""
-    images = cifar(shared, split)
+    images = cifar(folder, split)
     return Split(normalised_pixels(images.x), images.y)
 
 
@@ -99,26 +99,26 @@ def normalised_pixels(images: Array) -> Array:
     return np.ascontiguousarray(x.transpose(0, 3, 1, 2), np.float32)
 
 
-def _scaled(shared: Path, split: str, size: int) -> Array:
+def _scaled(folder: Path, split: str, size: int) -> Array:
     """CIFAR images scaled up, uint8 [N, size, size, 3]; the first 500 of the test images."""
-    images = cifar(shared, split).x[:500]
+    images = cifar(folder, split).x[:500]
     resized = [Image.fromarray(x).resize((size, size), Image.Resampling.BILINEAR) for x in images]
     return np.stack([np.asarray(image) for image in resized])
 
 
-def wake_words(shared: Path, split: str) -> Split:
+def wake_words(folder: Path, split: str) -> Split:
     """Stand-ins for visual wake words: pixel / 255, 96 x 96."""
-    return Split(_scaled(shared, split, 96).astype(np.float32) / np.float32(255))
+    return Split(_scaled(folder, split, 96).astype(np.float32) / np.float32(255))
 
 
-def signed_wake_words(shared: Path, split: str) -> Split:
+def signed_wake_words(folder: Path, split: str) -> Split:
     """The same as int8 pixels - 128."""
-    return Split((_scaled(shared, split, 96).astype(np.int16) - 128).astype(np.int8))
+    return Split((_scaled(folder, split, 96).astype(np.int16) - 128).astype(np.int8))
 
 
-def mcunet(shared: Path, split: str) -> Split:
+def mcunet(folder: Path, split: str) -> Split:
     """Stand-ins for visual wake words: x / 127.5 - 1, 80 x 80."""
-    x = _scaled(shared, split, 80).astype(np.float32)
+    x = _scaled(folder, split, 80).astype(np.float32)
     return Split(x / np.float32(127.5) - np.float32(1))
 
 
@@ -127,17 +127,17 @@ def _keyword_part(array: Array, split: str) -> Array:
     return array[:100] if split == "calibration" else array[100:]
 
 
-def signed_keywords(shared: Path, split: str) -> Split:
+def signed_keywords(folder: Path, split: str) -> Split:
     """Keyword spotting features, int8 as stored."""
-    file = np.load(shared / "data" / "kws01_eval_500.npz")
+    file = np.load(folder / "data" / "kws01_eval_500.npz")
     labels = _keyword_part(file["y"], split).astype(np.int64)
     return Split(_keyword_part(file["x"], split), labels)
 
 
-def keywords(shared: Path, split: str) -> Split:
+def keywords(folder: Path, split: str) -> Split:
     """Keyword spotting features as float MFCC."""
-    file = np.load(shared / "data" / "kws01_eval_500.npz")
-    codes = signed_keywords(shared, split)
+    file = np.load(folder / "data" / "kws01_eval_500.npz")
+    codes = signed_keywords(folder, split)
     real = (codes.x.astype(np.float32) - float(file["input_zero_point"])) * float(
         file["input_scale"]
     )
@@ -184,9 +184,9 @@ def _log_mels(path: Path) -> Array:
     return np.asarray(rows, np.float32)
 
 
-def log_mels(shared: Path, split: str) -> Split:
+def log_mels(folder: Path, split: str) -> Split:
     """Stand-ins for machine sounds: speech; clips of one split in no other."""
-    rows = _log_mels(shared / "data" / "kws01_audio_240.npz")
+    rows = _log_mels(folder / "data" / "kws01_audio_240.npz")
     part = {"calibration": 0, "validation": 1, "test": 2}[split]
     return Split(rows[part::3].reshape(-1, rows.shape[-1])[:400])
 
