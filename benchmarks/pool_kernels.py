@@ -8,9 +8,10 @@ The layers are 3x3, 64 to 64 channels on 8x8 pixels and 32 to 32 on 16x16 (2.36 
 multiply-accumulates each), random weights from a pool of S vectors of 8.  Table space is what
 `edgec compile --pool-table` limits: all SRAM that the kernel works in, which is the table of
 responses, the list of offsets and the sums; input and output are not in it.  In every space the
-table holds as many groups of channels as fit, and the builder with the fewest cycles is shown.  Firmware is built and run in the emulator with memory that never waits,
-as `edgec profile --memory ideal` does.  Flash is that of the weights: indices and the table of the
-builder, or int8 weights.  SRAM is what the kernel takes of its table space.
+table holds as many groups of channels as fit, and the builder with the fewest cycles is shown.
+SRAM is what it takes of that space.  Firmware is built and run in the emulator with memory that
+never waits, as `edgec profile --memory ideal` does.  Flash is that of the weights: indices and the
+table of the builder, or int8 weights.
 """
 
 from __future__ import annotations
