@@ -16,6 +16,7 @@ from edgec.ir import ops, qops
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
 from edgec.ir.operator import Operator, Shape
+from edgec.ir.real import RealOperator
 from edgec.ir.shapes import (
     Pads2D,
     Pair,
@@ -58,24 +59,22 @@ def macs(graph: Graph, node: Node) -> int:
     Zero for everything but Conv, ConvTranspose, Gemm and their integer forms, MatMul and Attention.
     """
     attrs = node.attrs
-    if isinstance(attrs, ops.MatMul | qt.QMatMul16x15):
+    if isinstance(attrs, RealOperator):
+        return attrs.macs(attrs.Inputs.of(graph.shapes(node)), graph.shape(node.output))
+    if isinstance(attrs, qt.QMatMul16x15):
         inner = graph.shape(node.inputs[0])[-2 if attrs.transpose_a else -1]
         return math.prod(graph.shape(node.output)) * inner
-    if isinstance(attrs, ops.Attention):
-        # Each query meets each key, and each key's weight the value.
-        q, k, v = (graph.shape(name) for name in node.inputs[:3])
-        return math.prod(q[:-1]) * k[-2] * (q[-1] + v[-1])
     if isinstance(attrs, qt.QAttention):
         queries, keys = math.prod(graph.shape(node.inputs[0])[:-1]), graph.shape(node.inputs[1])[-2]
         return queries * keys * attrs.heads * (attrs.width + attrs.value_width)
-    if isinstance(attrs, ops.Conv | qops.QConv | ops.Gemm | qops.QGemm | _NARROW):
+    if isinstance(attrs, qops.QConv | qops.QGemm | _NARROW):
         # Each output element reads one row of weights.
         weights_per_output = math.prod(graph.shape(node.inputs[1])[1:])
         return math.prod(graph.shape(node.output)) * weights_per_output
     if isinstance(attrs, qops.QPooledConv | qops.QPooledGemm):
         taps = math.prod(graph.shape(node.inputs[2])[1:-1])
         return math.prod(graph.shape(node.output)) * taps * graph.shape(node.inputs[0])[-1]
-    if isinstance(attrs, ops.ConvTranspose | qops.QConvTranspose):
+    if isinstance(attrs, qops.QConvTranspose):
         # Each input position meets every weight of its group.
         n, h, w, _ = graph.shape(node.inputs[0])
         return n * h * w * math.prod(graph.shape(node.inputs[1]))
@@ -229,15 +228,6 @@ def _pad(attrs: Any, shapes: Sequence[Shape]) -> Shape:
     )
 
 
-def _resize(attrs: ops.Resize, shapes: Sequence[Shape]) -> Shape:
-    n, h, w, c = shapes[0]
-    rows, cols = attrs.row_low + attrs.row_high, attrs.col_low + attrs.col_high
-    _need(bool(rows) and bool(cols), "the output is empty")
-    _need(min(rows) >= 0 and max(rows) < h, "row out of range")
-    _need(min(cols) >= 0 and max(cols) < w, "column out of range")
-    return (n, len(attrs.row_low), len(attrs.col_low), c)
-
-
 def _q_resize(attrs: Any, shapes: Sequence[Shape]) -> Shape:
     _need(len(shapes[0]) == 4, "x must have four dimensions")
     n, _, _, c = shapes[0]
@@ -259,24 +249,13 @@ def _layer_norm(attrs: Any, shapes: Sequence[Shape]) -> Shape:
     return shapes[0]
 
 
-def _matmul(attrs: ops.MatMul | qt.QMatMul16x15, shapes: Sequence[Shape]) -> Shape:
+def _matmul(attrs: qt.QMatMul16x15, shapes: Sequence[Shape]) -> Shape:
     a, b = shapes[0], shapes[1]
     _need(len(a) >= 2 and len(b) >= 2, "an operand is no matrix")
     rows, inner = (a[-1], a[-2]) if attrs.transpose_a else (a[-2], a[-1])
     other, columns = (b[-1], b[-2]) if attrs.transpose_b else (b[-2], b[-1])
     _need(inner == other, "a and b disagree about K")
     return (*broadcast(a[:-2], b[:-2]), rows, columns)
-
-
-def _attention(attrs: ops.Attention, shapes: Sequence[Shape]) -> Shape:
-    q, k, v = shapes[:3]
-    lead, (n, m) = q[:-2], (q[-2], k[-2])
-    _need(k[:-2] == v[:-2] == lead and m == v[-2], "q, k and v disagree")
-    _need(q[-1] == k[-1], "q and k disagree about their width")
-    _need(attrs.heads >= 1 and q[-1] % attrs.heads == v[-1] % attrs.heads == 0, "heads do not fit")
-    for extra, full in zip(shapes[3:], ((*lead, attrs.heads, n, m), (*lead, m)), strict=False):
-        _need(broadcast(full, extra) == full, "a mask does not fit")
-    return (*q[:-1], v[-1])
 
 
 def _narrow_gemm(attrs: qt.QGemm16x15, shapes: Sequence[Shape]) -> Shape:
@@ -327,15 +306,6 @@ def _embedding(attrs: Any, shapes: Sequence[Shape]) -> Shape:
     return (*shapes[0], shapes[1][1])
 
 
-def _where(attrs: Any, shapes: Sequence[Shape]) -> Shape:
-    return broadcast(shapes[0], broadcast(shapes[1], shapes[2]))
-
-
-def _expand(attrs: ops.Expand, shapes: Sequence[Shape]) -> Shape:
-    _need(broadcast(shapes[0], attrs.shape) == attrs.shape, "x does not broadcast to the shape")
-    return attrs.shape
-
-
 def _expanded(shapes: Sequence[Shape]) -> Shape:
     """Shape of the weights that stand behind x, pool and indices."""
     channels, group = shapes[0][-1], shapes[1][1]
@@ -345,26 +315,21 @@ def _expanded(shapes: Sequence[Shape]) -> Shape:
 
 _RULES: Mapping[type, Rule] = MappingProxyType(
     {
-        **dict.fromkeys((ops.Conv, qops.QConv), _conv),
-        **dict.fromkeys((ops.ConvTranspose, qops.QConvTranspose), _conv_transpose),
-        **dict.fromkeys((ops.Gemm, qops.QGemm), _gemm),
-        **dict.fromkeys((ops.Add, ops.Sub, ops.Mul, qops.QAdd, qops.QMul), _binary),
-        **dict.fromkeys((ops.Clip, ops.Unary, ops.Softmax, qops.QSoftmax, qops.QLut), _same),
-        **dict.fromkeys((ops.QuantizeLinear, ops.DequantizeLinear), _same),
-        **dict.fromkeys((ops.PRelu, ops.BatchNormalization, qops.QPRelu), _per_channel),
-        **dict.fromkeys((ops.MaxPool, ops.AveragePool), _pool),
+        qops.QConv: _conv,
+        qops.QConvTranspose: _conv_transpose,
+        qops.QGemm: _gemm,
+        **dict.fromkeys((qops.QAdd, qops.QMul), _binary),
+        **dict.fromkeys((qops.QSoftmax, qops.QLut), _same),
+        qops.QPRelu: _per_channel,
         **dict.fromkeys((qops.QMaxPool, qops.QAveragePool), _pool),
-        **dict.fromkeys((ops.Reduce, qops.QReduce), _reduce),
-        **dict.fromkeys((ops.Reshape, qops.QReshape), _reshape),
-        **dict.fromkeys((ops.Transpose, qops.QTranspose), _transpose),
-        **dict.fromkeys((ops.Slice, qops.QSlice), _slice),
-        **dict.fromkeys((ops.Concat, qops.QConcat), _concat),
-        **dict.fromkeys((ops.Pad, qops.QPad), _pad),
+        qops.QReduce: _reduce,
+        qops.QReshape: _reshape,
+        qops.QTranspose: _transpose,
+        qops.QSlice: _slice,
+        qops.QConcat: _concat,
+        qops.QPad: _pad,
         **dict.fromkeys((qops.QResizeNearest, qops.QResizeLinear), _q_resize),
-        **dict.fromkeys((ops.ArgMax, qops.QArgMax), _argmax),
-        ops.Resize: _resize,
-        ops.Cast: _same,
-        **dict.fromkeys((ops.LayerNormalization, ops.RMSNormalization), _layer_norm),
+        qops.QArgMax: _argmax,
         qt.QNorm: _q_norm,
         qt.QRescale16x15: _rescale,
         **dict.fromkeys((qt.QIsEqual, qt.QSoftmax16x15), _same),
@@ -373,11 +338,8 @@ _RULES: Mapping[type, Rule] = MappingProxyType(
         qt.QConv16x15: _narrow_conv,
         qt.QAttention: _q_attention,
         **dict.fromkeys((qt.QAdd16, qt.QMul16x15), _binary),
-        **dict.fromkeys((ops.MatMul, qt.QMatMul16x15), _matmul),
-        ops.Attention: _attention,
-        **dict.fromkeys((ops.Embedding, qt.QEmbedding), _embedding),
-        ops.Where: _where,
-        ops.Expand: _expand,
+        qt.QMatMul16x15: _matmul,
+        qt.QEmbedding: _embedding,
         qops.QPooledConv: _pooled_conv,
         qops.QPooledGemm: _pooled_gemm,
     }
