@@ -41,7 +41,7 @@ def infer_shapes(attrs: Any, input_shapes: Sequence[Shape | None]) -> tuple[Shap
     """
     if not isinstance(attrs, Operator):
         raise InternalError(f"{type(attrs).__name__} is no operator")
-    rule = _RULES.get(type(attrs))
+    rule = None if isinstance(attrs, qops.IntegerOperator) else _RULES.get(type(attrs))
     try:
         if rule is None:
             return (attrs.infer_shape(attrs.Inputs.of(input_shapes)),)
@@ -58,6 +58,8 @@ def macs(graph: Graph, node: Node) -> int:
     Zero for everything but Conv, ConvTranspose, Gemm and their integer forms, MatMul and Attention.
     """
     attrs = node.attrs
+    if isinstance(attrs, qops.IntegerOperator):
+        return attrs.macs(attrs.Inputs.of(graph.shapes(node)), graph.shape(node.output))
     if isinstance(attrs, ops.MatMul | qt.QMatMul16x15):
         inner = graph.shape(node.inputs[0])[-2 if attrs.transpose_a else -1]
         return math.prod(graph.shape(node.output)) * inner

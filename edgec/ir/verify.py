@@ -15,13 +15,10 @@ from edgec.ir import ops, qops
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Constant, Graph, Node, Value
 from edgec.ir.infer import infer_shapes
-from edgec.ir.verify_integer import check_integer_node
-from edgec.ir.verify_transformer import check_one_arithmetic, check_transformer_node
+from edgec.ir.qops.base import need_operands
+from edgec.ir.verify_transformer import check_one_arithmetic
 
 _REAL_OPS = tuple(c for c in vars(ops).values() if hasattr(c, "__dataclass_fields__"))
-_INTEGER_OPS = tuple(
-    c for c in vars(qops).values() if hasattr(c, "__dataclass_fields__") and c is not qops.AddParams
-)
 _WEIGHTED = (ops.Conv, ops.ConvTranspose, ops.Gemm)
 _NORMALIZED = (ops.LayerNormalization, ops.RMSNormalization)
 _CONST_FROM_INPUT_1 = (
@@ -94,7 +91,7 @@ def verify(graph: Graph, stage: Stage, step: str = "") -> None:
         Stage.ANNOTATED: _check_annotated_node,
         Stage.INTEGER: _check_integer_node,
     }[stage]
-    known = (*_INTEGER_OPS, *qt.TRANSFORMER) if stage is Stage.INTEGER else _REAL_OPS
+    known = qops.IntegerOperator if stage is Stage.INTEGER else _REAL_OPS
     for node in graph.nodes:
         check.node = node.name
         check(isinstance(node.attrs, known), f"{node.op} is no operator of stage {stage.value}")
@@ -247,10 +244,13 @@ def _check_annotated_value(graph: Graph, value: Value, check: _Checker) -> None:
 
 
 def _check_integer_node(graph: Graph, node: Node, check: _Checker) -> None:
-    if isinstance(node.attrs, qt.TRANSFORMER):
-        check_transformer_node(graph, node, check)
-    else:
-        check_integer_node(graph, node, check)
+    attrs = node.attrs_as(qops.IntegerOperator)
+    try:
+        inputs = attrs.Inputs.of(graph.tensors(node))
+        need_operands(inputs)
+        attrs.verify(inputs, graph.values[node.output])
+    except ValueError as error:
+        check(False, f"{node.op}: {error}")
 
 
 def _check_integer_value(graph: Graph, value: Value, check: _Checker) -> None:

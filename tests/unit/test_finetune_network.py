@@ -15,12 +15,12 @@ from quant_samples import Sketch  # noqa: E402
 from edgec.base.dtypes import Array  # noqa: E402
 from edgec.base.errors import WeightPoolError  # noqa: E402
 from edgec.floatrun.activations import activations  # noqa: E402
-from edgec.interp.kernels_np_pooled import rounded_activations  # noqa: E402
-from edgec.interp.operands import Operand  # noqa: E402
 from edgec.ir import ops  # noqa: E402
 from edgec.ir.graph import Graph  # noqa: E402
 from edgec.ir.ops import PadMode, ReduceKind, UnaryKind  # noqa: E402
 from edgec.ir.pool import PooledWeights, WeightPool  # noqa: E402
+from edgec.ir.qops.operands import Operand  # noqa: E402
+from edgec.ir.qops.pooling import rounded_activations  # noqa: E402
 from edgec.weightpool.finetune.batches import varied  # noqa: E402
 from edgec.weightpool.finetune.export import trained  # noqa: E402
 from edgec.weightpool.finetune.layers import Layer  # noqa: E402
