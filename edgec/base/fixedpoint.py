@@ -99,7 +99,7 @@ class Requant:
                 f"a rescaling factor of {largest:.3g} is too large for 32-bit integers",
                 hint="an output scale is far smaller than its input scale; recalibrate",
             )
-        wanted = max(PREFERRED_SHIFT, math.ceil(math.log2(max(acc_bound, 1))) + 8)
+        wanted = max(PREFERRED_SHIFT, ceil_log2(max(acc_bound, 1)) + 8)
         # frexp: largest = m * 2**e with m in [0.5, 1), so largest * 2**(31-e) < 2**31; the second
         # step back covers a mantissa that rounds up to 2**31 itself.
         limit = 31 - math.frexp(largest)[1] if largest > 0 else SHIFT_MAX
@@ -113,6 +113,17 @@ class Requant:
     def apply(self, acc: npt.ArrayLike) -> Array:
         """`requantize` with this multiplier and shift."""
         return requantize(acc, self.multiplier, self.shift)
+
+
+def ceil_log2(x: float) -> int:
+    """The least n with ``x <= 2**n``, for x > 0."""
+    fraction, exponent = math.frexp(x)
+    return exponent - 1 if fraction == 0.5 else exponent
+
+
+def floor_log2(x: float) -> int:
+    """The largest n with ``2**n <= x``, for x > 0."""
+    return math.frexp(x)[1] - 1
 
 
 def round_half_up(x: npt.ArrayLike) -> Array:
@@ -194,7 +205,7 @@ class Requant16x15:
             raise QuantizationError("a rescaling factor is not finite, or all are 0")
         with np.errstate(divide="ignore"):
             needed = np.minimum(reach / real, np.asarray(acc_bound, np.float64)) / INT16_MAX
-        pre = max(0, math.ceil(math.log2(max(float(needed.max()), 1.0))))
+        pre = max(0, ceil_log2(max(float(needed.max()), 1.0)))
         total = 15 - math.frexp(float(real.max()))[1]
         if round_half_up(real.max() * 2.0**total) > INT16_MAX:
             total -= 1

@@ -14,14 +14,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from edgec.base.errors import CodegenError
 from edgec.base.resources import data_dir
 from edgec.base.version import __version__
-from edgec.codegen.env import environment
+from edgec.codegen.env import render
 from edgec.codegen.files import write_tree
 from edgec.codegen.project_contexts import (
     AppConfigContext,
@@ -249,9 +249,7 @@ def _app_config(models: Sequence[FirmwareModel], board: Board) -> str:
 
 
 def _render(context: Context) -> str:
-    values = {field.name: getattr(context, field.name) for field in fields(context)}
-    # The comment at the top of a template leaves an empty line.
-    return environment().get_template(context.template).render(values).lstrip("\n")
+    return render(context.template, context)
 
 
 def _remove_others(out_dir: Path, files: Mapping[str, str]) -> None:

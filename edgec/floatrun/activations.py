@@ -1,4 +1,4 @@
-"""Float activations of a graph, by running it in onnxruntime on calibration data."""
+"""Float activations of a graph on calibration data, with the same bits on every computer."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import numpy as np
 
 from edgec.base.dtypes import Array, DType
 from edgec.base.errors import ConfigError
-from edgec.exporters.onnx.export import export_real, tensor_names
-from edgec.floatrun.float_model import FloatModel
+from edgec.floatrun.executor import Executor
 from edgec.ir.graph import Graph
 
 BATCH_SAMPLES = 16
@@ -83,22 +82,20 @@ def activations(
         data: checked calibration data.
 
     Yields:
-        The number of samples done and, for each name, float32 [samples, ...value shape...].
+        The number of samples done and, for each name, [samples, ...value shape...]: what float64
+        gives, rounded to float32; whole numbers and codes as int32 and as they are.
     """
-    computed = tuple(dict.fromkeys(name for name in names if name not in graph.inputs))
-    part_graph = graph.replace(outputs=computed, output_layouts={}).pruned()
-    exported = tensor_names(part_graph)
-    model = FloatModel(export_real(part_graph)) if computed else None
+    executor = Executor(graph, names)
     total = len(next(iter(data.values())))
-    # Four bytes an element, of float32 as of int32.
-    sample_bytes = 4 * sum(graph.values[name].elements for name in computed)
-    step = min(max(_BATCH_BYTES // max(sample_bytes, 1), 1), BATCH_SAMPLES)
+    step = min(max(_BATCH_BYTES // executor.sample_bytes, 1), BATCH_SAMPLES)
     for start in range(0, total, step):
-        part = {name: array[start : start + step] for name, array in data.items()}
-        count = len(next(iter(part.values())))
-        batch = {name: part[name] for name in names if name in part}
-        if model is not None:
-            results = model.run({exported[name]: array for name, array in part.items()})
-            for name in computed:
-                batch[name] = results[exported[name]].reshape(count, *graph.shape(name))
-        yield start + count, batch
+        results = executor.run({name: x[start : start + step] for name, x in data.items()})
+        batch = {name: _as_float32(results[name]) for name in names}
+        yield min(start + step, total), batch
+
+
+def _as_float32(values: Array) -> Array:
+    if values.dtype.kind != "f":
+        return values
+    with np.errstate(over="ignore"):  # infinite numbers are found where they matter
+        return values.astype(np.float32)

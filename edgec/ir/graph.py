@@ -9,6 +9,8 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import Any, TypeVar
 
+import numpy as np
+
 from edgec.base.dtypes import Array, DType, frozen
 from edgec.base.errors import InternalError
 from edgec.ir.length import VariableLength
@@ -30,12 +32,15 @@ class Value:
         dtype: FLOAT32 in the real stage; INT8 (or INT32 for ArgMax) in the integer stage.
         quant: in the real stage, parameters pinned by a QDQ model (None: to be calibrated); in the
             integer stage always set, except on ArgMax indices.
+        form_of: in the integer stage, the value of the real graph that this is a further form of;
+            "" where the name is the same, or there is no such value.
     """
 
     name: str
     shape: tuple[int, ...]
     dtype: DType = DType.FLOAT32
     quant: QuantParams | None = None
+    form_of: str = ""
 
     @property
     def elements(self) -> int:
@@ -83,6 +88,12 @@ class Constant:
         if self.quant is None:
             return frozen(self.array, "float32")
         return frozen(self.quant.dequantize(self.array))
+
+    def real64(self) -> Array:
+        """The real values in float64, which holds int32 biases exactly."""
+        if self.quant is None:
+            return self.array.astype(np.float64)
+        return self.quant.dequantize64(self.array)
 
 
 Tensor = Value | Constant
@@ -262,6 +273,7 @@ class GraphBuilder:
         self.output_layouts: dict[str, tuple[int, ...]] = {}
         self.metadata: dict[str, str] = {}
         self.length: VariableLength | None = None
+        self._reserved: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, graph: Graph) -> GraphBuilder:
@@ -277,6 +289,10 @@ class GraphBuilder:
         builder.metadata = dict(graph.metadata)
         builder.length = graph.length
         return builder
+
+    def reserve(self, names: Iterable[str]) -> None:
+        """Keep names for values that are added later: `fresh` gives others."""
+        self._reserved = frozenset(names)
 
     def fresh(self, stem: str) -> str:
         """`stem`, with a number when that is taken (tensors and nodes share names)."""
@@ -357,7 +373,8 @@ class GraphBuilder:
         ).pruned()
 
     def _taken(self, name: str) -> bool:
-        return name in self.values or name in self.constants or name in self.nodes
+        known = (self.values, self.constants, self.nodes, self._reserved)
+        return any(name in names for names in known)
 
     def _sorted_nodes(self) -> tuple[Node, ...]:
         ready = {"", *self.constants, *self.inputs}

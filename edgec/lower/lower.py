@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 from collections.abc import Mapping, Sequence
 
+from edgec.base.canonical import canonical_digest
 from edgec.base.errors import InternalError, LoweringError
 from edgec.base.fixedpoint import INT32_MAX
 from edgec.ir import qops
@@ -69,7 +69,7 @@ def lower(graph: Graph, choices: Sequence[KernelChoice], plan: MemoryPlan) -> Pr
         steps=steps,
         length=_length(graph, choices),
     )
-    return dataclasses.replace(program, digest=_digest(program))
+    return dataclasses.replace(program, digest=canonical_digest(program))
 
 
 def _check_ports(graph: Graph) -> None:
@@ -177,18 +177,3 @@ def _port(
     tensors: Mapping[str, ProgramTensor], name: str, layouts: Mapping[str, tuple[int, ...]]
 ) -> ProgramPort:
     return ProgramPort(tensors[name], layouts.get(name))
-
-
-def _digest(program: Program) -> str:
-    """SHA-256 of everything in the program, in hexadecimal."""
-    hasher = hashlib.sha256()
-    for field in dataclasses.fields(program):
-        fixed = field.name == "length" and program.length is None
-        if field.name != "constants" and not fixed:
-            hasher.update(f"{field.name}={getattr(program, field.name)!r}\n".encode())
-    for constant in program.constants:
-        array = constant.array
-        header = f"{constant.stem} {array.dtype.str} {array.shape}\n"
-        hasher.update(header.encode())
-        hasher.update(array.astype(array.dtype.newbyteorder("<")).tobytes())
-    return hasher.hexdigest()

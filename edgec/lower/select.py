@@ -109,9 +109,11 @@ def _triples(op: type) -> tuple[KernelFamily, KernelFamily]:
 
 FAMILIES: tuple[KernelFamily, ...] = (
     KernelFamily(qops.QConv, build_neon.accepts_dense, build_neon.dense),
+    *_quads(qops.QConv),
     KernelFamily(qops.QConv, build_dense_dsp.accepts, build_dense_dsp.dense_dsp),
     *_triples(qops.QConv),
     KernelFamily(qops.QGemm, build_neon.accepts_dense, build_neon.dense),
+    *_quads(qops.QGemm),
     KernelFamily(qops.QGemm, build_dense_dsp.accepts, build_dense_dsp.dense_dsp),
     *_triples(qops.QGemm),
     KernelFamily(qops.QConv, _on_any_core(build.is_gemm), build.gemm_of_conv),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from edgec.lower.spec_base import describe_image, describe_window
 from edgec.lower.spec_narrow import Narrow
@@ -29,7 +29,7 @@ class Dense:
     shift: int
     residual_shift: int | None = None
     narrow: Narrow | None = None
-    variable: bool = field(default=False, repr=False)
+    variable: bool = False
 
     @property
     def rows(self) -> int:

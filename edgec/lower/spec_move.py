@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from edgec.ir.ops import PadMode
@@ -25,7 +25,7 @@ class StridedCopy(Plain):
     start_bytes: int
     loops: tuple[Loop, ...]
     run_bytes: int
-    variable: bool = field(default=False, repr=False)
+    variable: bool = False
 
     @property
     def out_bytes(self) -> int:
@@ -64,8 +64,8 @@ class Concat(Plain):
     family: ClassVar[str] = "concat"
     outer: int
     run_bytes: tuple[int, ...]
-    variable: bool = field(default=False, repr=False)
-    variable_part: int | None = field(default=None, repr=False)
+    variable: bool = False
+    variable_part: int | None = None
 
     @property
     def repeats_vary(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from edgec.base.dtypes import DType
@@ -257,7 +257,7 @@ class RescaleNeon(Plain):
     count: int
     dtype: DType
     narrow: Narrow
-    variable: bool = field(default=False, repr=False)
+    variable: bool = False
 
     @property
     def x_type(self) -> str:
@@ -302,7 +302,7 @@ class StreamAddNeon(Plain):
 
     family: ClassVar[str] = "stream_add_neon"
     count: int
-    variable: bool = field(default=False, repr=False)
+    variable: bool = False
 
     @property
     def has_rest(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from edgec.base.dtypes import DType
@@ -36,8 +36,8 @@ class Norm(Plain):
     low: int
     high: int
     dtype: DType
-    variable: bool = field(default=False, repr=False)
-    shifted: bool = field(default=False, repr=False)
+    variable: bool = False
+    shifted: bool = False
 
     @property
     def scratch_bytes(self) -> int:
@@ -123,10 +123,10 @@ class Attention:
     v: Columns
     exp_bits: int
     mask_stride: int | None
-    variable: bool = field(default=False, repr=False)
-    bias_steps: int = field(default=0, repr=False)
-    bias_stride: int = field(default=0, repr=False)
-    narrowed: bool = field(default=False, repr=False)
+    variable: bool = False
+    bias_steps: int = 0
+    bias_stride: int = 0
+    narrowed: bool = False
 
     @property
     def k_batch_stride(self) -> int:
@@ -252,8 +252,8 @@ class Embedding(Plain):
     channels: int
     dtype: DType
     multiplier: int
-    variable: bool = field(default=False, repr=False)
-    y_dtype: DType = field(default=DType.INT16, repr=False)
+    variable: bool = False
+    y_dtype: DType = DType.INT16
 
     @property
     def y_type(self) -> str:
@@ -296,7 +296,7 @@ class NarrowSoftmax(Plain):
     distance_multiplier: int
     distance_limit: int
     exp_bits: int
-    variable: bool = field(default=False, repr=False)
+    variable: bool = False
 
     def describe(self) -> str:
         """What the function computes, in words."""
@@ -314,7 +314,7 @@ class IsEqual(Plain):
     family: ClassVar[str] = "is_equal"
     count: int
     value: int
-    variable: bool = field(default=False, repr=False)
+    variable: bool = False
 
     def describe(self) -> str:
         """What the function computes, in words."""

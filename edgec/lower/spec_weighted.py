@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from edgec.lower.spec_base import describe_image, describe_window
@@ -193,7 +193,7 @@ class Gemm:
     shift: int
     residual_shift: int | None = None
     narrow: Narrow | None = None
-    variable: bool = field(default=False, repr=False)
+    variable: bool = False
 
     @property
     def block(self) -> int:

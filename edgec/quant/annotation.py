@@ -18,7 +18,7 @@ from edgec.quant.bias_correct import correct_biases
 from edgec.quant.calibrate import Progress, calibrate
 from edgec.quant.derive import derived_params
 from edgec.quant.equalize import equalize
-from edgec.quant.params import Range, activation_params, range_of, real64
+from edgec.quant.params import Range, activation_params, range_of
 from edgec.quant.refuse import refuse_real_only
 from edgec.quant.report import CalibrationSource, LayerQuality, QuantReport, layer_quality
 from edgec.quant.synthetic import describe, synthetic_inputs, warn_synthetic
@@ -169,7 +169,7 @@ def _with_constants(graph: Graph, group: TieGroup, values: Range) -> Range:
             continue
         if isinstance(node.attrs, ops.Concat):
             for constant in (graph.constants[n] for n in node.inputs if n in graph.constants):
-                values = values.union(range_of(real64(constant)))
+                values = values.union(range_of(constant.real64()))
         if isinstance(node.attrs, ops.Pad) and node.attrs.mode is ops.PadMode.CONSTANT:
             values = _with_padding(values, node.attrs.value, node.name)
     return values

@@ -100,7 +100,10 @@ def _agreed(name: str, declared: Dims | None, given: tuple[int, ...]) -> Dims:
         len(declared) == len(given)
         and all(d is None or d == g for d, g in zip(declared[1:], given[1:], strict=True))
     )
-    if not fits or any(dim < 1 for dim in given):
+    # A model that says 0 itself is refused by `_checked`.
+    if not fits or any(
+        dim < 1 and dim != d for dim, d in zip(given, declared or given, strict=True)
+    ):
         wanted = _sizes(declared)
         raise ConfigError(
             f"shape {'x'.join(map(str, given))} does not fit the input, which is {wanted}",

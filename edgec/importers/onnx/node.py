@@ -12,6 +12,7 @@ from edgec.importers.onnx.tensors import (
     Tensor,
     UnknownTensorError,
     UnsupportedError,
+    require_data,
     require_real,
 )
 from edgec.ir.graph import Constant, Value
@@ -65,6 +66,10 @@ class OnnxNode:
                 "fold constants before the export (e.g. with onnxsim)",
             )
         return found
+
+    def data_value(self, index: int) -> Value:
+        """A run-time input of real numbers or of their codes."""
+        return require_data(self.value(index))
 
     def real_value(self, index: int) -> Value:
         """A run-time input of real numbers."""

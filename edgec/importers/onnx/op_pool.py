@@ -20,7 +20,7 @@ def max_pool(ctx: Context, node: OnnxNode) -> Tensor:
     """1-D and 2-D; dilations, ceil_mode, auto_pad; no Indices output."""
     if node.is_used(1):
         raise UnsupportedError("its Indices output is used", "avoid max-unpooling")
-    x = node.value(0)
+    x = node.data_value(0)
     window = _pool_window(node, x)
     attrs = ops.MaxPool(window.kernel, window.strides, window.pads, window.dilations)
     return from_nhwc(ctx, ctx.emit(attrs, to_nhwc(ctx, x)), len(x.shape))
@@ -52,7 +52,7 @@ def global_average_pool(ctx: Context, node: OnnxNode) -> Tensor:
 
 def global_max_pool(ctx: Context, node: OnnxNode) -> Tensor:
     """Any number of spatial dimensions."""
-    return _global(ctx, node, ReduceKind.MAX, node.value(0))
+    return _global(ctx, node, ReduceKind.MAX, node.data_value(0))
 
 
 def _global(ctx: Context, node: OnnxNode, kind: ReduceKind, x: Tensor) -> Tensor:

@@ -17,7 +17,7 @@ from edgec.ir.ops import ReduceKind
 def reduce(ctx: Context, node: OnnxNode) -> Tensor:
     """Axes as attribute or constant input; keepdims, noop_with_empty_axes."""
     kind = ReduceKind(node.op)
-    x = node.value(0) if kind is ReduceKind.MAX else node.real_value(0)
+    x = node.data_value(0) if kind is ReduceKind.MAX else node.real_value(0)
     rank = len(x.shape)
     given = node.axes_input("axes", 1)
     if not given and node.integer("noop_with_empty_axes", 0):
@@ -30,7 +30,7 @@ def reduce(ctx: Context, node: OnnxNode) -> Tensor:
 
 def arg_max(ctx: Context, node: OnnxNode) -> Tensor:
     """Any axis; indices are int32 on the target."""
-    x = node.value(0)
+    x = node.data_value(0)
     axis = normal_axis(node.integer("axis", 0), len(x.shape))
     keepdims, last = bool(node.integer("keepdims", 1)), bool(node.integer("select_last_index", 0))
     return ctx.emit(ops.ArgMax(axis, keepdims, last), x, dtype=DType.INT32)

@@ -41,7 +41,7 @@ class _Positions:
 
 def resize(ctx: Context, node: OnnxNode) -> Tensor:
     """Height and width only; nearest and linear; all coordinate modes but tf_crop_and_resize."""
-    x = node.value(0)
+    x = node.data_value(0)
     sampling = _sampling(node)
     if sampling.mode is ResizeMode.LINEAR:
         require_real(x)
@@ -132,6 +132,14 @@ def _positions(sampling: _Sampling, size: int, out: int, scale: float) -> _Posit
     """
     if not 1 <= out <= MAX_CELLS:
         raise UnsupportedError(f"the output has {out} rows or columns", "correct the model")
+    if sampling.coordinates == "align_corners" and not math.isclose(
+        size * scale, out, rel_tol=1e-5
+    ):
+        raise UnsupportedError(
+            f"a scale of {scale:g} makes {size * scale:g} of {size} cells, and implementations "
+            "differ in where their corners lie",
+            "give sizes instead of scales",
+        )
     source = _coordinates(sampling.coordinates, size, out, np.float32(scale))
     if sampling.mode is ResizeMode.NEAREST:
         cells = np.clip(_nearest(sampling.nearest, source, scale), 0, size - 1).astype(int)

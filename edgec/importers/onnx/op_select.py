@@ -154,7 +154,7 @@ def concat(ctx: Context, node: OnnxNode) -> Tensor:
 
 def pad(ctx: Context, node: OnnxNode) -> Tensor:
     """Constant pads; modes constant, reflect and edge; negative pads crop."""
-    x = node.value(0)
+    x = node.data_value(0)
     modes = {mode.value: mode for mode in PadMode}
     mode = modes.get(node.text("mode", "constant"))
     if mode is None:

@@ -127,6 +127,8 @@ def cast(ctx: Context, node: OnnxNode) -> Tensor:
         if to not in _FLOATS:
             raise UnsupportedError("its input is a constant", "fold constants before the export")
         return float_constant(x)
+    if to == _BFLOAT16 and x.dtype is DType.FLOAT32:
+        raise UnsupportedError("it rounds to bfloat16", "export the model in float32")
     if to in _FLOATS and x.dtype is DType.FLOAT32:
         return x
     if to == _BOOL and x.dtype in (DType.FLOAT32, DType.INT32):
@@ -142,7 +144,9 @@ def cast(ctx: Context, node: OnnxNode) -> Tensor:
     )
 
 
-_FLOATS = (1, 10, 11, 16)
+_BFLOAT16 = 16
+"""TensorProto.BFLOAT16."""
+_FLOATS = (1, 10, 11, _BFLOAT16)
 """TensorProto.FLOAT, FLOAT16, DOUBLE, BFLOAT16."""
 _INDICES = (6, 7)
 """TensorProto.INT32, INT64."""

@@ -52,17 +52,27 @@ class UnknownTensorError(Exception):
     """A node reads a tensor whose shape is unknown, because an unsupported node computes it."""
 
 
-def require_real(value: Value) -> Value:
-    """`value`, if it holds real numbers.
+def require_data(value: Value) -> Value:
+    """`value`, if it holds real numbers or codes of real numbers.
 
     Raises:
-        UnsupportedError: it holds integers, e.g. codes that nobody dequantized.
+        UnsupportedError: it holds indices, token ids or a mask.
     """
     if value.dtype is DType.INT32:
         raise UnsupportedError(
             "it computes on integers of the run",
             "let token ids choose rows (Gather) and masks hide keys, one number a key",
         )
+    return value
+
+
+def require_real(value: Value) -> Value:
+    """`value`, if it holds real numbers.
+
+    Raises:
+        UnsupportedError: it holds integers, e.g. codes that nobody dequantized.
+    """
+    require_data(value)
     if value.dtype is not DType.FLOAT32:
         raise UnsupportedError(
             f"it computes on {value.dtype.value} numbers",

@@ -13,7 +13,7 @@ from edgec.ir import qops_transformer as qt
 from edgec.ir.fusion import act_bounds
 from edgec.ir.graph import Node
 from edgec.ir.qparams import QuantParams
-from edgec.quant.params import Range, real64
+from edgec.quant.params import Range
 from edgec.quant.tables import unary_function
 from edgec.quant.transformer.emitter import INT8_REACH, Emitter, Form, per_channel
 from edgec.quant.transformer.layers import Layer
@@ -79,11 +79,11 @@ def emit_layer(e: Emitter, layer: Layer) -> None:
 
 def _codes(e: Emitter, layer: Layer, ending: _Ending) -> LayerCodes:
     node = layer.node
-    weight = real64(e.graph.constants[node.inputs[1]])
+    weight = e.graph.constants[node.inputs[1]].real64()
     bias_name = node.inputs[2] if len(node.inputs) > 2 else ""
     bias = np.zeros(len(weight))
     if bias_name:
-        bias = real64(e.graph.constants[bias_name]).reshape(-1)
+        bias = e.graph.constants[bias_name].real64().reshape(-1)
     codes = _coded(e, node, weight, bias, ending)
     if isinstance(node.attrs, ops.Conv) or not e.correct_biases:
         return codes
@@ -116,9 +116,8 @@ def _mean_error(e: Emitter, node: Node, weight: Array, codes: LayerCodes) -> Arr
     scale, zero = per_channel(e.plan.codes[node.inputs[0]], rows.shape[1])
     found = coded(rows, scale, zero)
     centred = (found.codes - zero).mean(axis=0)
-    return np.asarray(
-        weight @ rows.mean(axis=0) - codes.scale * (codes.weight.astype(np.float64) @ centred)
-    )
+    wanted = (weight * rows.mean(axis=0)).sum(axis=1)
+    return np.asarray(wanted - codes.scale * (codes.weight * centred).sum(axis=1))
 
 
 # -- endings -------------------------------------------------------------------------------------

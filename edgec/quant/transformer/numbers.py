@@ -9,7 +9,15 @@ import numpy as np
 
 from edgec.base.dtypes import Array, DType, frozen
 from edgec.base.errors import QuantizationError
-from edgec.base.fixedpoint import INT8_MAX, INT16_MAX, INT16_MIN, INT32_MAX, round_half_up
+from edgec.base.fixedpoint import (
+    INT8_MAX,
+    INT16_MAX,
+    INT16_MIN,
+    INT32_MAX,
+    ceil_log2,
+    floor_log2,
+    round_half_up,
+)
 from edgec.ir import qops_transformer as qt
 
 LOGIT_BITS = 26
@@ -77,7 +85,7 @@ def norm_numbers(norm: RealNorm, where: str) -> NormNumbers:
     epsilon, least = _epsilon(norm, channels, where)
     narrow = norm.dtype is DType.INT8
     low, high = (-INT8_MAX, INT8_MAX) if narrow else (INT16_MIN, INT16_MAX)
-    square = math.ceil(math.log2(channels) / 2)
+    square = (ceil_log2(channels) + 1) // 2
     attrs = qt.QNorm(norm.centred, epsilon, least, square, shift, low, high, norm.dtype)
     gamma = round_half_up(factors * 2.0 ** (shift - 15))
     # The half is that of the output's rounding.
@@ -104,10 +112,12 @@ def _norm_shift(factors: Array, offsets: Array, where: str) -> int:
 def _epsilon(norm: RealNorm, channels: int, where: str) -> tuple[int, int]:
     """Epsilon in units of the sum of squares, and the shift of w at which it is that."""
     # sum w^2 = C^3 * variance / scale^2 for w = C * (x - mean), C * mean(x^2) / scale^2 for RMS.
-    units = norm.epsilon * float(channels) ** (3 if norm.centred else 1) / norm.x_scale**2
+    units = (
+        norm.epsilon * float(channels) ** (3 if norm.centred else 1) / (norm.x_scale * norm.x_scale)
+    )
     least = 0
     if units > 0:
-        least = max(0, math.ceil((math.log2(units) - _EPSILON_BITS) / 2))
+        least = max(0, (ceil_log2(units) - _EPSILON_BITS + 1) // 2)
     if least > 15:
         raise QuantizationError("epsilon is far larger than what the stream holds", where=where)
     return int(round_half_up(units * 4.0**-least)), least
@@ -165,7 +175,7 @@ def head_numbers(
         )
     most = INT32_MAX if biased else 2 * 128 * 128 * width
     multiplier, limit = distance_numbers(kappa, bits, most)
-    shift = 8 - math.floor(math.log2(ratio))
+    shift = 8 - floor_log2(ratio)
     numerator = int(round_half_up(ratio * 2.0 ** (qt.ATTENTION_SHIFT + shift)))
     return multiplier, limit, min(numerator, 2**30 - 1), shift
 
