@@ -16,7 +16,7 @@ NEAREST = ops.Resize(ops.ResizeMode.NEAREST, (0, 1), (0, 1), (0.0, 0.0), (4,), (
 
 GOOD = [
     (ops.Conv(), [IMAGE, (8, 3, 3, 4), (8,)], (1, 4, 3, 8)),
-    (ops.Conv((2, 2), (1, 0, 1, 2), (2, 1), 2), [IMAGE, (8, 3, 3, 2), ()], (1, 2, 3, 8)),
+    (ops.Conv((2, 2), (1, 0, 1, 2), (2, 1), 2), [IMAGE, (8, 3, 3, 2), None], (1, 2, 3, 8)),
     (ops.ConvTranspose((2, 2)), [IMAGE, (8, 3, 3, 4)], (1, 13, 11, 8)),
     (
         ops.ConvTranspose((2, 2), (1, 1, 1, 1), (1, 1), 4, (1, 0)),

@@ -88,7 +88,7 @@ STRUCTURE = [
     (lambda g: with_value(g, "x", shape=(1, 5)), "cannot take inputs"),
     (lambda g: g.replace(input_layouts={"y": (0, 1)}), "no input or output"),
     (lambda g: g.replace(output_layouts={"z": (0, 0)}), "no permutation"),
-    (lambda g: with_node(g, 0, inputs=("x", "w")), "has 2 inputs"),
+    (lambda g: with_node(g, 0, inputs=("x", "w", "w", "w")), "4 operands"),
     (lambda g: with_node(g, 1, inputs=("",)), "has shape|absent"),
 ]
 

@@ -25,6 +25,10 @@ class QArgMax(IntegerOperator):
     keepdims: bool
     select_last_index: bool
 
+    @property
+    def gives_integers(self) -> bool:
+        return True
+
     def infer_shape(self, inputs: Inputs[Shape]) -> Shape:
         return reduced_shape(inputs.x, (self.axis,), self.keepdims)
 

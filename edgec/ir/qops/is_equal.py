@@ -26,6 +26,10 @@ class QIsEqual(IntegerOperator):
 
     value: int = 0
 
+    @property
+    def gives_integers(self) -> bool:
+        return True
+
     def infer_shape(self, inputs: Inputs[Shape]) -> Shape:
         return inputs.x
 

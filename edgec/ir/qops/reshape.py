@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from edgec.base.dtypes import Array
 from edgec.ir.graph import Tensor, Value
@@ -22,6 +23,7 @@ class QReshape(IntegerOperator):
     class Inputs(Operands[T]):
         x: T = field(metadata=value(*MOVABLE))
 
+    KEEPS_INTEGERS: ClassVar[bool] = True
     shape: tuple[int, ...]
 
     def infer_shape(self, inputs: Inputs[Shape]) -> Shape:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from edgec.base.dtypes import Array
 from edgec.ir.graph import Tensor, Value
@@ -20,6 +21,7 @@ class QTranspose(IntegerOperator):
     class Inputs(Operands[T]):
         x: T = field(metadata=value(*MOVABLE))
 
+    KEEPS_INTEGERS: ClassVar[bool] = True
     perm: tuple[int, ...]
 
     def infer_shape(self, inputs: Inputs[Shape]) -> Shape:
