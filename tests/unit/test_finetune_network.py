@@ -13,12 +13,12 @@ from quant_samples import Sketch
 from edgec.base.dtypes import Array
 from edgec.base.errors import WeightPoolError
 from edgec.floatrun.activations import activations
-from edgec.interp.kernels_np_pooled import rounded_activations
-from edgec.interp.operands import Operand
 from edgec.ir import ops
 from edgec.ir.graph import Graph
 from edgec.ir.ops import PadMode, ReduceKind, UnaryKind
 from edgec.ir.pool import PooledWeights, WeightPool
+from edgec.ir.qops.operands import Operand
+from edgec.ir.qops.pooling import rounded_activations
 from edgec.weightpool.finetune.batches import varied
 from edgec.weightpool.finetune.export import trained
 from edgec.weightpool.finetune.layers import Layer
