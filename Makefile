@@ -1,9 +1,12 @@
 # make demo   install what is missing, compile the example network, run its firmware in an emulator
 # make test   install what is missing, check style and types, run the tests
+#             EDGEC_DATA_DIR=FOLDER make test: those of public networks, too (docs/data.md)
 VENV ?= .venv
 BIN := $(VENV)/bin
 BOARD ?= nucleo
 DEMO := build/demo
+# Tests of public networks and data run where their folder is named (docs/data.md).
+NO_DATA = $(if $(EDGEC_DATA_DIR),, and not data)
 # Generated C (tests/golden) keeps the layout of its templates.
 C_FILES = $$(git ls-files "firmware/*.[ch]" "tests/*.[ch]" "benchmarks/*.[ch]" ":!tests/golden")
 
@@ -31,10 +34,10 @@ lint: setup-test
 	$(BIN)/clang-format --dry-run --Werror $(C_FILES)
 
 pytest: setup-test
-	$(BIN)/pytest -m "not slow" -n 2 --dist loadfile
+	$(BIN)/pytest -m "not slow and not torch$(NO_DATA)" -n 2 --dist loadfile
 
 pytest-slow: setup-slow
-	$(BIN)/pytest -m slow -n 2 --dist loadfile
+	$(BIN)/pytest -m "(slow or torch)$(NO_DATA)" -n 2 --dist loadfile
 
 format:
 	$(BIN)/ruff check --fix .

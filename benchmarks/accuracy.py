@@ -1,4 +1,4 @@
-"""How much accuracy quantization costs, for each choice of options, on the networks of ../shared.
+"""How much accuracy quantization costs, for each choice of options, on public networks.
 
     python benchmarks/accuracy.py                      # all options, validation data
     python benchmarks/accuracy.py --defaults --split test --engine host
@@ -19,21 +19,23 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
-from shared_data import QDQ_TASKS, TASKS, Array, Split, Task
+from data_folder import add_data_option, chosen_data_folder
+from public_data import QDQ_TASKS, TASKS, Array, Split, Task
 
-from edgec.board import load_board
+from edgec.base.options import Observer, QuantOptions
 from edgec.codegen.library import emit_library
-from edgec.frontend.float_model import FloatModel
-from edgec.frontend.onnx_export import export_qdq, tensor_names
-from edgec.frontend.onnx_import import import_model
+from edgec.exporters.onnx.export import export_qdq, tensor_names
+from edgec.floatrun.float_model import FloatModel
+from edgec.importers.onnx.importer import import_model
 from edgec.interp import run_graph_batch
 from edgec.ir import Graph
 from edgec.lower import buffers_of, lower, select_kernels
 from edgec.memory import plan_memory
-from edgec.options import Observer, QuantOptions
 from edgec.passes import INTEGER_PASSES, REAL_PASSES, run_passes
 from edgec.quant import annotate, sqnr_db, to_integer
 from edgec.sim.host import HostModel
+from edgec.target.board import load_board
+from edgec.target.target import Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +88,9 @@ def run_host(annotated: Graph, split: Split) -> Array:
     """Outputs of the generated C, compiled for this computer, as real values."""
     graph = run_passes(to_integer(annotated), INTEGER_PASSES).graph
     board = load_board("host")
-    choices = select_kernels(graph, board)
+    choices = select_kernels(graph, Target.of(board))
     buffers, overlaps, _ = buffers_of(graph, choices)
-    program = lower(graph, choices, plan_memory(buffers, overlaps), board)
+    program = lower(graph, choices, plan_memory(buffers, overlaps))
     (x,), (y,) = graph.inputs, graph.outputs
     codes = graph.quant(x).quantize(graph_side(annotated, split.x)[x])
     with tempfile.TemporaryDirectory() as folder:
@@ -114,15 +116,15 @@ def percent(first: Array, second: Array) -> float:
 
 
 def evaluate(
-    task: Task, name: str, shared: Path, options: QuantOptions, split_name: str, engine: str
+    task: Task, name: str, folder: Path, options: QuantOptions, split_name: str, engine: str
 ) -> Row:
     """Quantize one network with some options and measure it."""
     start = time.perf_counter()
-    path = shared / "models" / task.model
+    path = folder / "models" / task.model
     graph = run_passes(import_model(path), REAL_PASSES).graph
-    calibration = graph_side(graph, task.data(shared, "calibration").x)
+    calibration = graph_side(graph, task.data(folder, "calibration").x)
     annotated, _ = annotate(graph, calibration, options)
-    split = task.data(shared, split_name)
+    split = task.data(folder, split_name)
     wanted = float_outputs(path, split)
     found = ENGINES[engine](annotated, split)
     if wanted.dtype == np.int8:
@@ -180,23 +182,20 @@ def show(row: Row) -> None:
 def main() -> None:
     """Parse the command line and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--shared", type=Path, default=Path(__file__).parents[2] / "shared")
+    add_data_option(parser)
     parser.add_argument("--split", choices=("validation", "test"), default="validation")
     parser.add_argument("--engine", choices=tuple(ENGINES), default="onnxruntime")
     parser.add_argument("--defaults", action="store_true", help="the default options alone")
     parser.add_argument("networks", nargs="*", help=f"of {', '.join([*TASKS, *QDQ_TASKS])}")
     arguments = parser.parse_args()
+    folder = chosen_data_folder(arguments)
     logging.basicConfig(level=logging.WARNING)
     tasks = {**TASKS, **QDQ_TASKS}
     print(f"{'network':12} {'options':34}   float    int8   agree  SQNR dB     s")
     for name in arguments.networks or tasks:
         single = arguments.defaults or name in QDQ_TASKS
         for options in [QuantOptions()] if single else all_options():
-            show(
-                evaluate(
-                    tasks[name], name, arguments.shared, options, arguments.split, arguments.engine
-                )
-            )
+            show(evaluate(tasks[name], name, folder, options, arguments.split, arguments.engine))
 
 
 if __name__ == "__main__":

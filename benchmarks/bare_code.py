@@ -21,10 +21,10 @@ import unicorn as _untyped_unicorn
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import SymbolTableSection
 
-from edgec.cores import Core, Fpu
-from edgec.errors import BuildError
-from edgec.resources import data_dir
+from edgec.base.errors import BuildError
+from edgec.base.resources import data_dir
 from edgec.sim.trace_python import quotient_bits
+from edgec.target.cores import Core, Fpu
 from edgec.timing.core import core_model
 from edgec.timing.core_model import CoreModel
 from edgec.timing.decode import Instruction, decode_block

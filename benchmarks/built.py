@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from edgec.board import Board
 from edgec.codegen.cnames import library_names
 from edgec.codegen.library import emit_library
 from edgec.codegen.project import FirmwareModel, emit_project
 from edgec.lower import Program
+from edgec.target.board import Board
 from edgec.toolchain.platformio import build
 
 

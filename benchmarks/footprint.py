@@ -1,4 +1,4 @@
-"""Flash and RAM of the networks of ../shared in built firmware.
+"""Flash and RAM of public networks in built firmware (docs/data.md).
 
     python benchmarks/footprint.py [--board nucleo] [NETWORK ...]
 
@@ -12,30 +12,31 @@ import logging
 import tempfile
 from pathlib import Path
 
-from shared_data import QDQ_TASKS, TASKS
+from data_folder import add_data_option, chosen_data_folder
+from public_data import QDQ_TASKS, TASKS
 
-from edgec.driver import compile_model
-from edgec.errors import EdgecError
-from edgec.frontend.float_model import FloatModel
-from edgec.options import CompileOptions
-from edgec.report import MemoryReport
+from edgec.base.errors import EdgecError
+from edgec.base.options import CompileOptions
+from edgec.commands.compile import compile_model
+from edgec.floatrun.float_model import FloatModel
+from edgec.report.model import MemoryReport
 
 _NETWORKS = {**TASKS, **QDQ_TASKS}
 _COLUMNS = ("arena", "lower bound", "weights", "code", "flash", "RAM")
 
 
-def footprint(name: str, board: str, shared: Path) -> MemoryReport:
+def footprint(name: str, board: str, data: Path) -> MemoryReport:
     """Sizes of one network's firmware.
 
     Raises:
         EdgecError: it does not fit, for example.
     """
     task = _NETWORKS[name]
-    path = shared / "models" / task.model
+    path = data / "models" / task.model
     samples = None
     if name in TASKS:
         (input_name,) = FloatModel(path).input_names
-        samples = {input_name: task.data(shared, "calibration").x[:50]}
+        samples = {input_name: task.data(data, "calibration").x[:50]}
     with tempfile.TemporaryDirectory() as folder:
         options = CompileOptions(verify=False)
         result = compile_model(
@@ -60,16 +61,17 @@ def row(name: str, memory: MemoryReport) -> str:
 def main() -> None:
     """Parse the command line and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--shared", type=Path, default=Path(__file__).parents[2] / "shared")
+    add_data_option(parser)
     parser.add_argument("--board", default="nucleo")
     parser.add_argument("networks", nargs="*", help=f"of {', '.join(_NETWORKS)}")
     arguments = parser.parse_args()
+    data = chosen_data_folder(arguments)
     logging.basicConfig(level=logging.ERROR)
     print(f"| network, bytes on {arguments.board} | " + " | ".join(_COLUMNS) + " |")
     print("|---" + "|---:" * len(_COLUMNS) + "|")
     for name in arguments.networks or _NETWORKS:
         try:
-            line = row(name, footprint(name, arguments.board, arguments.shared))
+            line = row(name, footprint(name, arguments.board, data))
         except EdgecError as error:
             line = f"| {name} | {error.what.splitlines()[0]} " + "|" * len(_COLUMNS)
         print(line, flush=True)

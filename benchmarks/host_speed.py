@@ -18,7 +18,8 @@ import time
 from pathlib import Path
 
 import numpy as np
-from shared_data import TASKS
+from data_folder import add_data_option, chosen_data_folder
+from public_data import TASKS
 
 _TASK = TASKS["resnet8"]
 
@@ -35,16 +36,17 @@ def timed(what: str, *arguments: str | Path) -> str:
 def main() -> None:
     """Parse the command line, measure, print."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--shared", type=Path, default=Path(__file__).parents[2] / "shared")
+    add_data_option(parser)
     parser.add_argument("--images", type=int, default=1000)
     arguments = parser.parse_args()
+    data = chosen_data_folder(arguments)
     print(f"{os.cpu_count()} processors")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        test = _TASK.data(arguments.shared, "test")
+        test = _TASK.data(data, "test")
         np.savez(folder / "test.npz", x=test.x[: arguments.images], y=test.y[: arguments.images])
-        np.savez(folder / "calibration.npz", x=_TASK.data(arguments.shared, "calibration").x)
-        model, out = arguments.shared / "models" / _TASK.model, folder / "out"
+        np.savez(folder / "calibration.npz", x=_TASK.data(data, "calibration").x)
+        model, out = data / "models" / _TASK.model, folder / "out"
         options = ["--board", "host", "--calibration", folder / "calibration.npz", "--out", out]
         timed(
             "compile (200 samples, checked, no firmware)", "compile", model, *options, "--no-build"

@@ -6,7 +6,7 @@
 The programs are those of `edgec compile` for a Raspberry Pi 3 and 2, run in the emulator, which
 counts instructions; what they compute is compared with the oracle.  "C" are the kernels that every
 core has, built by the same compiler with the same options; "DSP" those for cores with the DSP
-extension, which Armv7-A has as well.  vit_tiny_cifar10 takes part where ../shared is.
+extension, which Armv7-A has as well.  A whole network, `networks/cct_cifar10.onnx`, ends the table.
 """
 
 from __future__ import annotations
@@ -21,24 +21,25 @@ import numpy as np
 from built import firmware_of
 from transformer_kernels import block, feed_forward
 
-from edgec.board import Board, load_board
-from edgec.dtypes import Array
-from edgec.integer import integer_model
+from edgec.base.dtypes import Array
+from edgec.base.options import CompileOptions
 from edgec.interp import run_graph
 from edgec.ir import Graph
 from edgec.lower import buffers_of, lower, select_kernels
 from edgec.memory import plan_memory
-from edgec.options import CompileOptions
 from edgec.sim.linux_program import LinuxProgram
 from edgec.sim.trace_linux import trace_program
+from edgec.target.board import Board, load_board
+from edgec.target.target import Target
 from edgec.timing.decode_linux import count_kinds
 from edgec.timing.types import Segment
+from edgec.workflow.integer import integer_model
 
 BOARDS = {"a53": "raspberry_pi_3", "a7": "raspberry_pi_2"}
 KERNELS = {"C": "host", "DSP": "nucleo_l4r5zi", "NEON": ""}
 """The board whose kernels are compared; "": the own ones."""
 KEYS = 196
-SHARED = Path(__file__).resolve().parents[2] / "shared"
+NETWORK = Path(__file__).resolve().parents[1] / "networks" / "cct_cifar10.onnx"
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,9 +80,9 @@ class Step:
 
 def measure(graph: Graph, board: Board, kernels: Board) -> list[Step]:
     """Build for `board` with the kernels for another one, trace, and compare with the oracle."""
-    choices = select_kernels(graph, kernels)
+    choices = select_kernels(graph, Target.of(kernels))
     buffers, overlaps, _ = buffers_of(graph, choices)
-    program = lower(graph, choices, plan_memory(buffers, overlaps), board)
+    program = lower(graph, choices, plan_memory(buffers, overlaps))
     inputs = list(_inputs(graph))
     with tempfile.TemporaryDirectory() as name:
         run = trace_program(firmware_of(program, board, Path(name)), board, inputs)
@@ -147,16 +148,13 @@ def _at_depth_0(first: Step, second: Step) -> float:
     return a - x * (a - b) / (x - y)
 
 
-def vit() -> Graph | None:
-    """The integer ViT of ../shared; calibrated on noise, for instructions do not depend on it."""
-    path = SHARED / "models" / "vit_tiny_cifar10.onnx"
-    if not path.is_file():
-        return None
+def transformer() -> Graph:
+    """The integer CCT; calibrated on noise, for the count of instructions hardly depends on it."""
     noise = np.random.default_rng(0).normal(0, 1, (16, 3, 32, 32)).astype(np.float32)
-    return integer_model(path, {"input": noise}, CompileOptions()).integer
+    return integer_model(NETWORK, {"input": noise}, CompileOptions()).integer
 
 
-def show(core: str, network: Graph | None) -> None:
+def show(core: str, network: Graph) -> None:
     """A Markdown table of one core."""
     board = load_board(BOARDS[core])
     sets = {
@@ -170,10 +168,9 @@ def show(core: str, network: Graph | None) -> None:
     for row in zip(*columns, strict=True):
         cells = ["" if value is None else f"{value:.3g}" for _, value in row]
         print(f"| {row[0][0]} | {' | '.join(cells)} |")
-    if network is not None:
-        totals = [sum(s.instructions for s in measure(network, board, k)) for k in sets.values()]
-        cells = [f"{total / 1e6:.2f} million" for total in totals]
-        print(f"| vit_tiny_cifar10 | {' | '.join(cells)} |")
+    totals = [sum(s.instructions for s in measure(network, board, k)) for k in sets.values()]
+    cells = [f"{total / 1e6:.2f} million" for total in totals]
+    print(f"| {NETWORK.stem} | {' | '.join(cells)} |")
 
 
 def main() -> None:
@@ -181,7 +178,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("cores", nargs="*", default=list(BOARDS), help=f"of {', '.join(BOARDS)}")
     args = parser.parse_args()
-    network = vit()
+    network = transformer()
     for core in args.cores:
         show(core, network)
 

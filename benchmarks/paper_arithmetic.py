@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from edgec.dtypes import Array
+from edgec.base.dtypes import Array
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,7 +1,7 @@
 """What pools cost in accuracy and save in bytes: float, int8, pooled at 8 and 4 bits.
 
-    python benchmarks/pool_accuracy.py ../networks/resnet8_cifar10.onnx            # validation
-    python benchmarks/pool_accuracy.py ../networks/*_cifar10.onnx --split test
+    python benchmarks/pool_accuracy.py networks/resnet8_cifar10.onnx            # validation
+    python benchmarks/pool_accuracy.py networks/*_cifar10.onnx --split test
 
 MODEL.pool.onnx beside a model is measured if it is there (`edgec compress --train` wrote it); else,
 or with --after-training, the model is compressed here, without labels.  Models are classifiers of
@@ -16,14 +16,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from shared_data import Split, cifar_part, normalised_pixels
+from data_folder import add_data_option, chosen_data_folder
+from public_data import Split, cifar_part, normalised_pixels
 
-from edgec.accuracy import Accuracy, LabelledData, measured
-from edgec.compression import SUFFIX
-from edgec.dtypes import Array
-from edgec.integer import RealModel, graph_side, input_specs, real_model
-from edgec.options import CompileOptions, PoolingOptions, no_progress
+from edgec.base.dtypes import Array
+from edgec.base.options import CompileOptions, PoolingOptions, no_progress
+from edgec.commands.compress import SUFFIX
 from edgec.weightpool import StoredSizes, compress_graph, stored_sizes
+from edgec.workflow.accuracy import Accuracy, LabelledData, measured
+from edgec.workflow.integer import RealModel, graph_side, input_specs, real_model
 
 FILES = {"validation": "cifar10_train_1", "test": "cifar10_test_5000"}
 IMAGES = 5000
@@ -67,9 +68,9 @@ def samples(model: RealModel, images: Split) -> dict[str, Array]:
     return graph_side(model.imported, model.graph, {spec.name: x})
 
 
-def row(path: Path, args: argparse.Namespace) -> Row:
+def row(path: Path, folder: Path, args: argparse.Namespace) -> Row:
     """Measure one network."""
-    data = args.shared / "data"
+    data = folder / "data"
     model = real_model(path, None, CompileOptions())
     calibration = samples(model, cifar_part(data, "cifar10_train_0", args.calibration))
     images = cifar_part(data, FILES[args.split], args.limit)
@@ -93,7 +94,6 @@ def row(path: Path, args: argparse.Namespace) -> Row:
 
 def main() -> None:
     """Command line."""
-    root = Path(__file__).resolve().parents[1]
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
@@ -103,12 +103,13 @@ def main() -> None:
     parser.add_argument("--calibration", type=int, default=256, help="images, of training")
     parser.add_argument("--pool-size", type=int, default=PoolingOptions().size)
     parser.add_argument("--after-training", action="store_true")
-    parser.add_argument("--shared", type=Path, default=root.parent / "shared")
+    add_data_option(parser)
     args = parser.parse_args()
+    folder = chosen_data_folder(args)
     print(COLUMNS)
     for path in args.models:
         if not path.name.endswith(SUFFIX):
-            print(row(path, args).text(), flush=True)
+            print(row(path, folder, args).text(), flush=True)
     print(
         "\nAccuracy in percent; 8 and 4 bits: pooled, width of the activations of pooled layers. "
         "Stored: packed\nindices, pool, weights that stay int8, and for each output channel a bias "

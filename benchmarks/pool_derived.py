@@ -11,8 +11,8 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from edgec.board import Board
-from edgec.lower.pool_code import Code
+from edgec.lower.pool_form import KernelForm
+from edgec.target.board import Board
 from edgec.timing.core import core_model
 from edgec.timing.decode import decode_block
 
@@ -50,14 +50,18 @@ def derived(board: Board) -> dict[str, float]:
 
     Of Cortex-A cores, of which instructions are counted, each is 1.
     """
-    code = Code.of(board)
+    form = KernelForm.of(board)
     if board.core.is_cortex_a:
         return {"step": 1.0, "load": 1.0, "product": 1.0, "turn": 1.0}
-    old = code is Code.ARMV6M
+    old = form is KernelForm.ARMV6M
     step = 1.0 if old else _marginal(board, _LANES, 8)
     look_up = _marginal(board, _LOOK_UP_V6M if old else _LOOK_UP, 1)
-    products = {Code.ARMV6M: ("muls r0, r1;", 1), Code.ARMV7M: (_MLA, 2), Code.ARMV7EM: (_SMLAD, 4)}
-    text, count = products[code]
+    products = {
+        KernelForm.ARMV6M: ("muls r0, r1;", 1),
+        KernelForm.ARMV7M: (_MLA, 2),
+        KernelForm.ARMV7EM: (_SMLAD, 4),
+    }
+    text, count = products[form]
     return {
         "step": step,
         "load": look_up / _LOADS - step,

@@ -10,18 +10,18 @@ from pathlib import Path
 import numpy as np
 from pool_layers import Layer, Measured
 
-from edgec.board import Board
-from edgec.lower.pool_code import Code
 from edgec.lower.pool_config import PoolFamily
 from edgec.lower.pool_cost import events_of
+from edgec.lower.pool_form import KernelForm
 from edgec.lower.pool_price_data import prices_of
+from edgec.target.board import Board
 
 _DOCS = Path(__file__).resolve().parents[1] / "docs" / "weight-pools.md"
 
 
 def estimate_ideal(found: Measured, board: Board) -> float:
     """Estimated cycles with memory that never waits."""
-    events = events_of(found.spec, found.layer.bits, Code.of(board))
+    events = events_of(found.spec, found.layer.bits, KernelForm.of(board))
     prices = prices_of(board)
     return sum(number * prices[event] for event, number in events.items())
 

@@ -15,8 +15,7 @@ from pathlib import Path
 import numpy as np
 from built import firmware_of
 
-from edgec.board import Board
-from edgec.dtypes import Array, DType
+from edgec.base.dtypes import Array, DType
 from edgec.ir import Graph, QuantParams, Value, qops
 from edgec.ir.graph import GraphBuilder
 from edgec.ir.pool_graph import with_plain_weights
@@ -30,6 +29,8 @@ from edgec.profile.pricing import Pricer
 from edgec.sim.emulator_image import load_image
 from edgec.sim.trace import trace_inference
 from edgec.sim.trace_linux import trace_program
+from edgec.target.board import Board
+from edgec.target.target import Target
 from edgec.timing.core import core_model
 from edgec.timing.types import MemoryMode
 
@@ -155,9 +156,9 @@ def measure(made: Sequence[Layer], board: Board) -> list[Measured]:
 def _measured(made: Sequence[Layer], board: Board) -> list[Measured]:
     """Build layers into one firmware and trace it."""
     graph, configs = graph_of(made)
-    choices = select_kernels(graph, board, configs)
+    choices = select_kernels(graph, Target.of(board), configs)
     buffers, overlaps, _ = buffers_of(graph, choices)
-    program = lower(graph, choices, plan_memory(buffers, overlaps), board)
+    program = lower(graph, choices, plan_memory(buffers, overlaps))
     rng = np.random.default_rng(1)
     inputs = [rng.integers(-128, 128, graph.shape(x)).astype(np.int8) for x in graph.inputs]
     with tempfile.TemporaryDirectory() as name:

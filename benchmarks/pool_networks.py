@@ -19,13 +19,13 @@ from pathlib import Path
 
 import numpy as np
 
-from edgec.compression import CompressOptions, Job, compress_models
-from edgec.driver import compile_model
-from edgec.dtypes import Array
-from edgec.frontend.float_model import FloatModel
-from edgec.options import CompileOptions, PoolingOptions, PoolKernelOptions, parse_bytes
+from edgec.base.dtypes import Array
+from edgec.base.options import CompileOptions, PoolingOptions, PoolKernelOptions, parse_bytes
+from edgec.commands.compile import compile_model
+from edgec.commands.compress import CompressOptions, Job, compress_models
+from edgec.floatrun.float_model import FloatModel
 from edgec.profile import LayerProfile, Profile, profile
-from edgec.report import Report
+from edgec.report.model import Report
 
 NETWORK = Path(__file__).resolve().parents[1] / "networks" / "resnet10_cifar10.onnx"
 BOARDS = ("mps2_an385", "mps2_an386")
@@ -130,7 +130,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("networks", nargs="*", type=Path, default=[NETWORK], help="of 32x32 images")
     parser.add_argument("--boards", nargs="+", default=BOARDS)
-    parser.add_argument("--tables", nargs="+", default=[], help="limits of table space, like 32K")
+    table_help = "table space: compile --pool-table, like 32K"
+    parser.add_argument("--tables", nargs="+", default=[], help=table_help)
     parser.add_argument("--layers", action="store_true", help="print every layer, too")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:

@@ -24,14 +24,14 @@ from pool_judge import table_of, write_docs
 from pool_layers import BOARDS, Layer, Measured, measure
 from pool_shapes import held_out, spec_of, training
 
-from edgec.board import Board, load_board
-from edgec.cores import Core
-from edgec.dtypes import Array
-from edgec.errors import InternalError
-from edgec.lower.pool_code import Code
+from edgec.base.dtypes import Array
+from edgec.base.errors import InternalError
 from edgec.lower.pool_cost import events_of
+from edgec.lower.pool_form import KernelForm
 from edgec.lower.pool_operations import Operations, operations_of
 from edgec.lower.pool_price_data import PRICES_FILE, FittedPrices, core_prices
+from edgec.target.board import Board, load_board
+from edgec.target.cores import Core
 
 _SWEEPS = 5_000
 _SERVED = {
@@ -69,11 +69,11 @@ def measured(layers: Sequence[Layer], core: str, keep: Path | None) -> list[Meas
 
 def operations(found: Sequence[Measured], board: Board) -> Array:
     """Operations of each layer, float64 [layers, operations]."""
-    code = Code.of(board)
-    taken = {event: dataclasses.astuple(each) for event, each in operations_of(code).items()}
+    form = KernelForm.of(board)
+    taken = {event: dataclasses.astuple(each) for event, each in operations_of(form).items()}
     rows = np.zeros((len(found), len(dataclasses.fields(Operations))))
     for at, layer in enumerate(found):
-        for event, number in events_of(layer.spec, layer.layer.bits, code).items():
+        for event, number in events_of(layer.spec, layer.layer.bits, form).items():
             rows[at] += number * np.array(taken[event], float)
     return rows
 

@@ -13,13 +13,13 @@ from dataclasses import replace
 
 from pool_layers import Layer, graph_of
 
-from edgec.board import Board
-from edgec.cores import Core
-from edgec.errors import LoweringError
+from edgec.base.errors import LoweringError
 from edgec.lower import select_kernels
 from edgec.lower.pool_config import READY_INDEX_BITS, PoolFamily, PoolKernelConfig
 from edgec.lower.pool_tables import ResponseKind
 from edgec.lower.spec import KernelSpec, PooledConv
+from edgec.target.board import Board
+from edgec.target.target import Target
 
 _TABLE_BYTES = 24 << 10
 """Space of a table of responses."""
@@ -73,7 +73,7 @@ def held_out(board: Board) -> list[Layer]:
 
 def _every_kernel(shape: Layer, widths: tuple[int, ...], board: Board) -> Iterator[Layer]:
     for bits in widths:
-        for config in _configs(shape, bits, board.core):
+        for config in _configs(shape, bits, board):
             layer = _with_chunk(replace(shape, bits=bits, config=config), board)
             if layer is not None and _is_legal(layer, board):
                 yield layer
@@ -83,13 +83,13 @@ def _index_bits(shape: Layer) -> int:
     return max(1, (shape.pool_size - 1).bit_length())
 
 
-def _configs(shape: Layer, bits: int, core: Core) -> Iterator[PoolKernelConfig | None]:
+def _configs(shape: Layer, bits: int, board: Board) -> Iterator[PoolKernelConfig | None]:
     index_bits = _index_bits(shape)
     for builder in ResponseKind:
         yield PoolKernelConfig(PoolFamily.RESPONSES, builder=builder, index_bits=index_bits)
     decode = PoolKernelConfig(PoolFamily.DECODE, index_bits=index_bits)
     yield decode
-    if True in core.possible_dsp:
+    if board.dsp:
         yield replace(decode, dsp=True, batch=8)
     if bits <= _DIRECT_BITS:
         for builder in (ResponseKind.BITSERIAL, ResponseKind.NIBBLE):
@@ -116,7 +116,7 @@ def spec_of(layer: Layer, board: Board) -> KernelSpec | None:
     """The kernel's specification; None where it is illegal."""
     try:
         graph, configs = graph_of([layer])
-        return select_kernels(graph, board, configs)[0].spec
+        return select_kernels(graph, Target.of(board), configs)[0].spec
     except LoweringError:
         return None
 
@@ -157,7 +157,7 @@ def _dense_variants(base: Layer, board: Board) -> Iterator[Layer]:
     yield replace(base, config=replace(decode, runtime_bits=True))
     yield replace(base, bits=2, config=replace(direct, index_bits=8))
     yield replace(base, bits=2, config=replace(direct, runtime_bits=True))
-    if True in board.core.possible_dsp:
+    if board.dsp:
         for batch in (2, 32):
             yield replace(base, config=replace(decode, dsp=True, batch=batch))
         yield replace(base, config=replace(decode, dsp=True, batch=8, runtime_bits=True))

@@ -1,8 +1,8 @@
-"""Estimated cycles of the networks of ../shared on every board, as docs/simulator.md shows them.
+"""Estimated cycles of public networks on every board, as docs/simulator.md shows them.
 
     python benchmarks/profile_networks.py
     python benchmarks/profile_networks.py --networks resnet8-qdq dscnn-qdq --boards nucleo_l4r5zi
-    python benchmarks/profile_networks.py --out ../networks      # keep the build folders
+    python benchmarks/profile_networks.py --out build/networks      # keep the build folders
 
 By default the four networks of MLPerf Tiny, quantized ones where there are any.  The input
 is the pseudo-random one of `edgec profile`; the same build gives the same cycles every time.
@@ -17,16 +17,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from shared_data import QDQ_TASKS, TASKS
+from data_folder import add_data_option, chosen_data_folder, needed_data_folder
+from public_data import QDQ_TASKS, TASKS
 
-from edgec.board import list_boards
-from edgec.driver import compile_model
-from edgec.errors import MemoryPlanError
-from edgec.frontend.float_model import FloatModel
-from edgec.options import CompileOptions
+from edgec.base.errors import MemoryPlanError
+from edgec.base.options import CompileOptions
+from edgec.commands.compile import compile_model
+from edgec.floatrun.float_model import FloatModel
 from edgec.profile import Profile, profile
+from edgec.target.board import list_boards
 
-SHARED = Path(__file__).resolve().parents[2] / "shared"
 ALL = {**TASKS, **QDQ_TASKS}
 DEFAULT = ("resnet8-qdq", "dscnn-qdq", "vww-qdq", "autoencoder")
 BOARDS = tuple(b.name for b in list_boards() if b.name.startswith(("nucleo", "rpi")))
@@ -87,11 +87,12 @@ def rows(networks: Sequence[str], boards: Sequence[str], root: Path) -> Iterator
 def compile_for(network: str, board: str, folder: Path) -> None:
     """Firmware of a network for a board."""
     task = ALL[network]
-    path = SHARED / "models" / task.model
+    data = needed_data_folder()
+    path = data / "models" / task.model
     samples = None
     if network not in QDQ_TASKS:
         (name,) = FloatModel(path).input_names
-        samples = {name: task.data(SHARED, "calibration").x}
+        samples = {name: task.data(data, "calibration").x}
     compile_model(path, board, calibration=samples, out=folder, options=OPTIONS)
 
 
@@ -101,7 +102,9 @@ def main() -> None:
     parser.add_argument("--networks", nargs="+", choices=ALL, default=DEFAULT)
     parser.add_argument("--boards", nargs="+", default=BOARDS)
     parser.add_argument("--out", type=Path, help="keep the build folders here")
+    add_data_option(parser)
     arguments = parser.parse_args()
+    chosen_data_folder(arguments)
     with tempfile.TemporaryDirectory() as scratch:
         print("| " + " | ".join(COLUMNS) + " |")
         print("|---|---|" + "---:|" * (len(COLUMNS) - 2))

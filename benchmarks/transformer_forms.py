@@ -31,7 +31,7 @@ from form_data import (
     values_forms,
 )
 
-from edgec.dtypes import Array
+from edgec.base.dtypes import Array
 
 SOURCES = Path(__file__).with_name("reference_forms")
 DEVIATION = 2.0

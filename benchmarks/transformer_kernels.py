@@ -20,8 +20,7 @@ from pathlib import Path
 import numpy as np
 from built import firmware_of
 
-from edgec.board import Board, load_board
-from edgec.dtypes import Array, DType
+from edgec.base.dtypes import Array, DType
 from edgec.interp import run_graph
 from edgec.ir import Graph, QuantParams, Value
 from edgec.ir import qops_transformer as qt
@@ -33,6 +32,8 @@ from edgec.sim.compare import compare_outputs
 from edgec.sim.emulator import EmulatedFirmware
 from edgec.sim.emulator_image import load_image
 from edgec.sim.trace import trace_inference
+from edgec.target.board import Board, load_board
+from edgec.target.target import Target
 from edgec.timing.core import core_model
 from edgec.timing.types import MemoryMode
 
@@ -89,7 +90,7 @@ class Layers:
         attrs = qt.QGemm16x15(qt.Rescale16x15(pre, 22, -127, 127))
         if kind == "table":
             attrs = qt.QGemm16x15(qt.Rescale16x15(pre, 20, -512, 511), table=True)
-            inputs.append(self._constant(self.rng.integers(-127, 128, 1024).astype(np.int8)))
+            inputs += ["", self._constant(self.rng.integers(-127, 128, 1024).astype(np.int8))]
         if kind == "residual":
             wide = qt.Rescale16x15(pre, 15, -32768, 32767, DType.INT16)
             attrs = qt.QGemm16x15(wide, residual=True)
@@ -135,9 +136,9 @@ class Layer:
 
 def measure(graph: Graph, board: Board) -> list[Layer]:
     """Build and trace; the outputs are compared with the oracle's."""
-    choices = select_kernels(graph, board)
+    choices = select_kernels(graph, Target.of(board))
     buffers, overlaps, _ = buffers_of(graph, choices)
-    program = lower(graph, choices, plan_memory(buffers, overlaps), board)
+    program = lower(graph, choices, plan_memory(buffers, overlaps))
     rng = np.random.default_rng(1)
     inputs = [rng.integers(-9000, 9000, graph.shape(x)).astype(np.int16) for x in graph.inputs]
     with tempfile.TemporaryDirectory() as name:

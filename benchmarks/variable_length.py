@@ -14,8 +14,8 @@ from pathlib import Path
 
 from dynamic_onnx import Sizes, ids, write_bert
 
-from edgec.driver import compile_model
-from edgec.options import CompileOptions, MaxLength
+from edgec.base.options import CompileOptions, MaxLength
+from edgec.commands.compile import compile_model
 from edgec.profile import profile
 
 SIZES = Sizes(width=64, heads=4, most=128, words=1000)

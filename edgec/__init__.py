@@ -8,20 +8,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from edgec.board import load_board
-    from edgec.driver import CompileResult, compile_model
-    from edgec.evaluation import evaluate
-    from edgec.inspection import inspect
-    from edgec.options import CompileOptions, MaxLength, QuantOptions
-    from edgec.quantization import quantize_model
+from edgec.base.version import __version__
 
-__version__ = "0.1.0"
+if TYPE_CHECKING:
+    from edgec.base.options import CompileOptions, MaxLength, QuantOptions
+    from edgec.commands.compile import CompileResult, compile_model
+    from edgec.commands.inspect import inspect
+    from edgec.commands.quantize import quantize_model
+    from edgec.target.board import load_board
+    from edgec.workflow.evaluation import evaluate
+
 __all__ = [
     "CompileOptions",
     "CompileResult",
     "MaxLength",
     "QuantOptions",
+    "__version__",
     "compile_model",
     "evaluate",
     "inspect",
@@ -30,15 +32,15 @@ __all__ = [
 ]
 
 _HOMES = {
-    "CompileOptions": "options",
-    "CompileResult": "driver",
-    "MaxLength": "options",
-    "QuantOptions": "options",
-    "compile_model": "driver",
-    "evaluate": "evaluation",
-    "inspect": "inspection",
-    "load_board": "board",
-    "quantize_model": "quantization",
+    "CompileOptions": "base.options",
+    "CompileResult": "commands.compile",
+    "MaxLength": "base.options",
+    "QuantOptions": "base.options",
+    "compile_model": "commands.compile",
+    "evaluate": "workflow.evaluation",
+    "inspect": "commands.inspect",
+    "load_board": "target.board",
+    "quantize_model": "commands.quantize",
 }
 
 

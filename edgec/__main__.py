@@ -1,6 +1,6 @@
 """`python -m edgec`."""
 
-from edgec.cli import main
+from edgec.cli.app import main
 
 if __name__ == "__main__":
     main()

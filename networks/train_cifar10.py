@@ -110,8 +110,8 @@ def without_traces(model: onnx.ModelProto) -> onnx.ModelProto:
 def train(args: argparse.Namespace) -> nn.Module:
     """Trains, or goes on training; returns the averaged network."""
     torch.manual_seed(args.seed)
-    images = cifar10.load(args.data, "train")
-    validation = cifar10.load(args.data, "validation")
+    images = cifar10.load(args.data_dir, "train")
+    validation = cifar10.load(args.data_dir, "validation")
     model = build(args.network).to(args.device, memory_format=torch.channels_last)
     average = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(0.998), use_buffers=True)
     optimizer = make_optimizer(model, args.network, args.rate)
@@ -142,7 +142,7 @@ def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("network", choices=sorted({*resnets.SHAPES, *TRANSFORMERS}))
-    parser.add_argument("--data", type=Path, default=HERE.parents[1] / "shared" / "data")
+    cifar10.add_data_option(parser)
     parser.add_argument("--epochs", type=int, default=40)
     parser.add_argument("--rate", type=float, help="the highest learning rate")
     parser.add_argument("--seed", type=int, default=1)
@@ -150,6 +150,7 @@ def main() -> None:
     parser.add_argument("--restart", action="store_true", help="forget the checkpoint")
     parser.add_argument("--test", action="store_true", help="also score the test images, once")
     args = parser.parse_args()
+    args.data_dir = cifar10.chosen_folder(parser, args)
     if args.rate is None:
         args.rate = PEAK_ADAMW if args.network in TRANSFORMERS else PEAK_SGD
     model = train(args)
@@ -157,7 +158,7 @@ def main() -> None:
     export(model, path)
     print(f"wrote {path}")
     if args.test:
-        print(f"test accuracy {accuracy(model, cifar10.load(args.data, 'test'), 'cpu'):.2%}")
+        print(f"test accuracy {accuracy(model, cifar10.load(args.data_dir, 'test'), 'cpu'):.2%}")
 
 
 if __name__ == "__main__":

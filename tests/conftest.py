@@ -1,9 +1,24 @@
-"""Fixtures that all tests share."""
+"""Options, markers and fixtures that all tests share."""
 
+import importlib.util
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from data_folder import DATA_VARIABLE, data_folder
+
+HAS_TORCH = importlib.util.find_spec("torch") is not None
+NEEDS_TORCH = (
+    "e2e/test_lengths_pytorch.py",
+    "e2e/test_pytorch_models.py",
+    "unit/test_finetune.py",
+    "unit/test_finetune_network.py",
+    "unit/test_finetune_transformer.py",
+    "unit/test_network_training.py",
+)
+"""Modules with the marker `torch` that cannot even be read without PyTorch."""
+collect_ignore = [] if HAS_TORCH else list(NEEDS_TORCH)
 
 GOLDEN = Path(__file__).resolve().parent / "golden"
 
@@ -14,6 +29,41 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="write the expected outputs in tests/golden anew",
     )
+    parser.addoption(
+        "--data-dir",
+        help=f"folder of public networks and data (docs/data.md); default: ${DATA_VARIABLE}",
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the folder of --data-dir the one that tests and what they start read."""
+    chosen = config.getoption("--data-dir")
+    if chosen:
+        os.environ[DATA_VARIABLE] = str(Path(chosen).resolve())
+    folder = data_folder()
+    if folder is not None and not folder.is_dir():
+        raise pytest.UsageError(f"no such data folder: {folder} (see docs/data.md)")
+
+
+def pytest_report_header() -> list[str]:
+    """Say what is left out."""
+    folder = data_folder()
+    return [
+        f"public networks and data: {folder or 'none (docs/data.md)'}",
+        *([] if HAS_TORCH else ["PyTorch: not installed; left out: " + " ".join(NEEDS_TORCH)]),
+    ]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what needs files or packages that are not here."""
+    no_data = pytest.mark.skip(reason="no data folder: --data-dir (docs/data.md)")
+    no_torch = pytest.mark.skip(reason="PyTorch is not installed (pip install '.[train]')")
+    has_data = data_folder() is not None
+    for item in items:
+        if item.get_closest_marker("data") and not has_data:
+            item.add_marker(no_data)
+        if item.get_closest_marker("torch") and not HAS_TORCH:
+            item.add_marker(no_torch)
 
 
 @pytest.fixture

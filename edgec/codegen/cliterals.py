@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import string
 
-from edgec.dtypes import Array
-from edgec.errors import InternalError
-from edgec.fixedpoint import INT32_MAX, INT32_MIN
+from edgec.base.dtypes import Array
+from edgec.base.errors import InternalError
+from edgec.base.fixedpoint import INT32_MAX, INT32_MIN
 
 _COLUMNS = 96
 _PLAIN = frozenset(string.ascii_letters + string.digits + " !#$%&'()+,-./:;<=>@[]^_`{|}~")
@@ -24,11 +24,11 @@ def c_int(value: int) -> str:
     return str(int(value))
 
 
-def c_uint(value: int) -> str:
-    """An unsigned 32-bit integer with its U suffix."""
+def c_hex(value: int) -> str:
+    """An unsigned 32-bit integer in hexadecimal digits, with its U suffix."""
     if not 0 <= value < 2**32:
         raise InternalError(f"{value} does not fit 32 bits")
-    return f"{int(value)}U"
+    return f"0x{int(value):X}U"
 
 
 def c_float(value: float) -> str:
@@ -54,17 +54,6 @@ def c_array(array: Array, indent: int = 4) -> str:
         else:
             line = f"{line}, {word}" if line else word
     return "\n".join([*lines, f"{margin}{line},"])
-
-
-def c_string(text: str) -> str:
-    """A string literal; anything but plain ASCII becomes a three-digit octal escape."""
-    escaped = "".join(
-        char
-        if char in _PLAIN
-        else "".join(f"\\{byte:03o}" for byte in char.encode("utf-8", "replace"))
-        for char in text
-    )
-    return f'"{escaped}"'
 
 
 def comment_text(text: str, limit: int = 80) -> str:

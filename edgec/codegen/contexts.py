@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from edgec.base.dtypes import Array
 from edgec.codegen.cnames import LibraryNames
-from edgec.dtypes import Array
 from edgec.lower.spec import KernelSpec
 
 

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import dataclasses
 from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import jinja2
+from jinja2.filters import do_indent
 
-from edgec.codegen.cliterals import c_array, c_int
+from edgec.codegen.cliterals import c_array, c_hex, c_int
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 TEMPLATES = Path(__file__).resolve().parent.parent / "templates"
 
@@ -27,13 +33,33 @@ def environment() -> jinja2.Environment:
     )
     env.filters["c_array"] = c_array
     env.filters["c_int"] = c_int
+    env.filters["c_hex"] = c_hex
+    env.filters["nested"] = nested
     return env
+
+
+def render(template: str, context: DataclassInstance) -> str:
+    """A text from one of the C templates.
+
+    The comments and imports at the top of a template leave empty lines, which go.
+    """
+    return environment().get_template(template).render(values(context)).lstrip("\n")
+
+
+def values(context: DataclassInstance) -> dict[str, Any]:
+    """What a template gets of its context: every field, by its name."""
+    return {field.name: getattr(context, field.name) for field in dataclasses.fields(context)}
+
+
+def nested(text: str, depth: int) -> str:
+    """`text` inside `depth` blocks of C, four spaces each, its first line included."""
+    return do_indent(text, 4 * depth, first=True)
 
 
 @cache
 def html_environment() -> jinja2.Environment:
     """Strict, every value escaped: for pages that show names from models."""
-    return jinja2.Environment(
+    env = jinja2.Environment(
         loader=jinja2.FileSystemLoader(TEMPLATES),
         undefined=jinja2.StrictUndefined,
         autoescape=True,
@@ -41,3 +67,28 @@ def html_environment() -> jinja2.Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
+    env.filters["fixed"] = _fixed
+    env.filters["general"] = _general
+    env.filters["percent"] = _percent
+    env.filters["thousands"] = _thousands
+    return env
+
+
+def _fixed(number: float, digits: int) -> str:
+    """With this many digits after the point."""
+    return f"{number:.{digits}f}"
+
+
+def _general(number: float) -> str:
+    """With no more digits than it needs."""
+    return f"{number:g}"
+
+
+def _percent(share: float, digits: int) -> str:
+    """A share of 1 in percent."""
+    return f"{100 * share:.{digits}f} %"
+
+
+def _thousands(number: int) -> str:
+    """With commas between the thousands."""
+    return f"{number:,}"

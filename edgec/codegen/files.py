@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
-from edgec.errors import CodegenError, InternalError
+from edgec.base.errors import CodegenError, InternalError
 
 
 def write_tree(folder: Path, files: Mapping[str, str]) -> None:

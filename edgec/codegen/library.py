@@ -15,7 +15,9 @@ from pathlib import Path
 
 import numpy as np
 
-import edgec
+from edgec.base.dtypes import DType
+from edgec.base.resources import data_dir
+from edgec.base.version import __version__
 from edgec.codegen.cliterals import c_float, c_int, comment_text
 from edgec.codegen.cnames import LibraryNames, library_names
 from edgec.codegen.contexts import (
@@ -29,9 +31,8 @@ from edgec.codegen.contexts import (
     StepContext,
     WeightsContext,
 )
-from edgec.codegen.env import environment
+from edgec.codegen.env import render
 from edgec.codegen.files import write_tree
-from edgec.dtypes import DType
 from edgec.lower.extent import Extent
 from edgec.lower.params import ConstantRef, Params
 from edgec.lower.program import (
@@ -42,7 +43,7 @@ from edgec.lower.program import (
     Step,
     TensorArg,
 )
-from edgec.resources import data_dir
+from edgec.lower.spec import KernelSpec
 
 _DIGEST_DIGITS = 16
 _NAME_LIMIT = 60
@@ -69,15 +70,15 @@ def emit_library(program: Program, out_dir: Path, names: LibraryNames | None = N
 def library_files(program: Program, names: LibraryNames) -> dict[str, str]:
     """The text of every file, by path inside the library's folder."""
     files = {
-        f"include/{names.header}": _render(HeaderContext.template, header_context(program, names)),
-        f"src/{names.prefix}.c": _render(SourceContext.template, source_context(program, names)),
+        f"include/{names.header}": render(HeaderContext.template, header_context(program, names)),
+        f"src/{names.prefix}.c": render(SourceContext.template, source_context(program, names)),
     }
     if program.constants:
         weights = weights_context(program, names)
-        files[f"src/{names.prefix}_weights.h"] = _render(weights.header_template, weights)
-        files[f"src/{names.prefix}_weights.c"] = _render(weights.template, weights)
+        files[f"src/{names.prefix}_weights.h"] = render(weights.header_template, weights)
+        files[f"src/{names.prefix}_weights.c"] = render(weights.template, weights)
     sources = tuple(sorted(path for path in files if path.endswith(".c")))
-    files["CMakeLists.txt"] = _render(CMakeContext.template, CMakeContext(names.prefix, sources))
+    files["CMakeLists.txt"] = render(CMakeContext.template, CMakeContext(names.prefix, sources))
     files["library.json"] = _library_json(names)
     runtime = data_dir("firmware") / "runtime" / "include" / "edgec"
     for header in sorted(runtime.glob("*.h")):
@@ -87,7 +88,12 @@ def library_files(program: Program, names: LibraryNames) -> dict[str, str]:
 
 def render_kernel(context: KernelContext) -> str:
     """The C function of a kernel."""
-    return _render(f"kernels/{context.k.family}.c.j2", context)
+    return render(kernel_template(context.k), context)
+
+
+def kernel_template(spec: KernelSpec | type[KernelSpec]) -> str:
+    """The template of a kernel family."""
+    return f"kernels/{spec.family}.c.j2"
 
 
 def header_context(program: Program, names: LibraryNames) -> HeaderContext:
@@ -95,7 +101,7 @@ def header_context(program: Program, names: LibraryNames) -> HeaderContext:
     return HeaderContext(
         names=names,
         title=comment_text(program.name, _NAME_LIMIT),
-        version=edgec.__version__,
+        version=__version__,
         digest=program.digest[:_DIGEST_DIGITS],
         arena_bytes=program.arena_bytes,
         weight_bytes=program.constant_bytes,
@@ -120,7 +126,7 @@ def source_context(program: Program, names: LibraryNames) -> SourceContext:
     return SourceContext(
         names=names,
         title=comment_text(program.name, _NAME_LIMIT),
-        version=edgec.__version__,
+        version=__version__,
         digest=program.digest[:_DIGEST_DIGITS],
         uses_weights=bool(program.constants),
         kernels=kernels,
@@ -152,7 +158,7 @@ def weights_context(program: Program, names: LibraryNames) -> WeightsContext:
     return WeightsContext(
         names=names,
         title=comment_text(program.name, _NAME_LIMIT),
-        version=edgec.__version__,
+        version=__version__,
         digest=program.digest[:_DIGEST_DIGITS],
         constants=constants,
     )
@@ -171,13 +177,6 @@ def shared_name(constant: ProgramConstant) -> str:
     content = hashlib.sha256(f"{constant.dtype.c_name} {constant.array.shape}".encode())
     content.update(constant.array.tobytes())
     return f"edgec_{constant.stem}_{content.hexdigest()[:_DIGEST_DIGITS]}"
-
-
-def _render(template: str, context: object) -> str:
-    fields = dataclasses.fields(context)  # type: ignore[arg-type]
-    values = {field.name: getattr(context, field.name) for field in fields}
-    # Comments and imports at the top of a template leave empty lines.
-    return environment().get_template(template).render(values).lstrip("\n")
 
 
 def _ports(program: Program, ports: tuple[ProgramPort, ...]) -> tuple[PortContext, ...]:
@@ -242,7 +241,7 @@ def _step_context(
         arguments.append(_argument(step.scratch, constants, program))
     arguments += [f"&{params[table]}" for table in step.params]
     if step.runtime_bits is not None:
-        arguments.append(f"width_of({step.runtime_bits})")
+        arguments.append(f"width_of(context, {step.runtime_bits})")
     arguments += [size.text(_TOKENS) for size in program.sizes_of_run(number)]
     return StepContext(
         number=number,
@@ -271,7 +270,7 @@ def _argument(argument: Argument, constants: tuple[str, ...], program: Program) 
 def _library_json(names: LibraryNames) -> str:
     manifest = {
         "name": names.prefix,
-        "version": edgec.__version__,
+        "version": __version__,
         "description": "A neural network, generated by edgec",
         "headers": names.header,
         "build": {"includeDir": "include", "srcDir": "src"},

@@ -14,14 +14,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import edgec
-from edgec.board import Board
-from edgec.board_memory import MemoryMap
-from edgec.codegen.env import environment
+from edgec.base.errors import CodegenError
+from edgec.base.resources import data_dir
+from edgec.base.version import __version__
+from edgec.codegen.env import render
 from edgec.codegen.files import write_tree
 from edgec.codegen.project_contexts import (
     AppConfigContext,
@@ -31,9 +31,8 @@ from edgec.codegen.project_contexts import (
     ProjectContext,
     RegionContext,
 )
-from edgec.cores import Core
-from edgec.errors import CodegenError
-from edgec.resources import data_dir
+from edgec.target.board import Board
+from edgec.target.memory_map import MemoryMap
 
 Context = ProjectContext | LinkerContext | BoardConfigContext | AppConfigContext
 
@@ -230,7 +229,7 @@ def _board_config(board: Board, baud: int) -> str:
         "PORT_BAUD": baud,
         "PORT_CYCLES_DWT": int(board.cycle_counter == "dwt"),
         "PORT_CYCLES_SYSTICK": int(board.cycle_counter == "systick"),
-        "PORT_HAS_VTOR": int(board.core is not Core.CORTEX_M0),
+        "PORT_HAS_VTOR": int(board.core.facts.has_vector_table_offset),
         **board.defines,
     }
     defines = tuple(DefineContext(name, f"{numbers[name]}U") for name in sorted(numbers))
@@ -242,7 +241,7 @@ def _app_config(models: Sequence[FirmwareModel], board: Board) -> str:
         AppConfigContext(
             headers=tuple(dict.fromkeys(model.header for model in models)),
             symbols=tuple(model.symbol for model in models),
-            version=edgec.__version__,
+            version=__version__,
             board=board.name,
             arena_bytes=max(model.arena_bytes for model in models),
         )
@@ -250,9 +249,7 @@ def _app_config(models: Sequence[FirmwareModel], board: Board) -> str:
 
 
 def _render(context: Context) -> str:
-    values = {field.name: getattr(context, field.name) for field in fields(context)}
-    # The comment at the top of a template leaves an empty line.
-    return environment().get_template(context.template).render(values).lstrip("\n")
+    return render(context.template, context)
 
 
 def _remove_others(out_dir: Path, files: Mapping[str, str]) -> None:

@@ -7,13 +7,18 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
-from edgec.dtypes import Array, DType, frozen
-from edgec.errors import InternalError
+import numpy as np
+
+from edgec.base.dtypes import Array, DType, frozen
+from edgec.base.errors import InternalError
 from edgec.ir.length import VariableLength
+from edgec.ir.operator import Operands, Operator, Shape
 from edgec.ir.pool import PooledWeights
 from edgec.ir.qparams import QuantParams
+
+_Op = TypeVar("_Op", bound=Operator)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +32,15 @@ class Value:
         dtype: FLOAT32 in the real stage; INT8 (or INT32 for ArgMax) in the integer stage.
         quant: in the real stage, parameters pinned by a QDQ model (None: to be calibrated); in the
             integer stage always set, except on ArgMax indices.
+        form_of: in the integer stage, the value of the real graph that this is a further form of;
+            "" where the name is the same, or there is no such value.
     """
 
     name: str
     shape: tuple[int, ...]
     dtype: DType = DType.FLOAT32
     quant: QuantParams | None = None
+    form_of: str = ""
 
     @property
     def elements(self) -> int:
@@ -81,6 +89,16 @@ class Constant:
             return frozen(self.array, "float32")
         return frozen(self.quant.dequantize(self.array))
 
+    def real64(self) -> Array:
+        """The real values in float64, which holds int32 biases exactly."""
+        if self.quant is None:
+            return self.array.astype(np.float64)
+        return self.quant.dequantize64(self.array)
+
+
+Tensor = Value | Constant
+"""What an operator reads."""
+
 
 @dataclass(frozen=True, slots=True)
 class Node:
@@ -88,9 +106,10 @@ class Node:
 
     Attributes:
         name: unique in the graph; untrusted, like value names.
-        attrs: a dataclass of `ir.ops` (real stage) or `ir.qops` (integer stage); its class is the
-            operator.
-        inputs: names of values and constants; "" for an optional input that is absent.
+        attrs: of `ir.ops` (real stage) or `ir.qops` (integer stage); its class is the operator.
+        inputs: names of values and constants in the order of the operator's record `Inputs`; ""
+            for an optional operand that is absent.  Walks over all operands read it; whoever wants
+            a certain operand takes it from the record: ``Conv.Inputs.of(node.inputs).w``.
         outputs: names of values.
         sources: names of the ONNX nodes it stands for, in graph order, for reports.
     """
@@ -105,6 +124,23 @@ class Node:
     def op(self) -> str:
         """Operator name, e.g. `Conv`."""
         return type(self.attrs).__name__
+
+    def attrs_as(self, operator: type[_Op]) -> _Op:
+        """The attributes of a node that is known to be of one operator, or of one base of some.
+
+        Raises:
+            InternalError: it is of another one.
+        """
+        if not isinstance(self.attrs, operator):
+            raise InternalError(f"{self.op} where {operator.__name__} belongs", where=self.name)
+        return self.attrs
+
+    @property
+    def input(self) -> str:
+        """The operand of an operator that has one; InternalError when it has several."""
+        if len(self.inputs) != 1:
+            raise InternalError("node has several operands", where=self.name)
+        return self.inputs[0]
 
     @property
     def output(self) -> str:
@@ -169,6 +205,18 @@ class Graph:
         """Shape of a value or constant."""
         return self.constants[name].shape if name in self.constants else self.values[name].shape
 
+    def tensor(self, name: str) -> Tensor:
+        """The value or constant of that name."""
+        return self.constants[name] if name in self.constants else self.values[name]
+
+    def shapes(self, node: Node) -> tuple[Shape | None, ...]:
+        """Shapes of the operands of a node, None where one is absent; for `Operands.of`."""
+        return tuple(self.shape(name) if name else None for name in node.inputs)
+
+    def tensors(self, node: Node) -> tuple[Tensor | None, ...]:
+        """The operands of a node, None where one is absent; for `Operands.of`."""
+        return tuple(self.tensor(name) if name else None for name in node.inputs)
+
     def dtype(self, name: str) -> DType:
         """Element type of a value or constant."""
         return self.constants[name].dtype if name in self.constants else self.values[name].dtype
@@ -225,6 +273,7 @@ class GraphBuilder:
         self.output_layouts: dict[str, tuple[int, ...]] = {}
         self.metadata: dict[str, str] = {}
         self.length: VariableLength | None = None
+        self._reserved: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, graph: Graph) -> GraphBuilder:
@@ -240,6 +289,10 @@ class GraphBuilder:
         builder.metadata = dict(graph.metadata)
         builder.length = graph.length
         return builder
+
+    def reserve(self, names: Iterable[str]) -> None:
+        """Keep names for values that are added later: `fresh` gives others."""
+        self._reserved = frozenset(names)
 
     def fresh(self, stem: str) -> str:
         """`stem`, with a number when that is taken (tensors and nodes share names)."""
@@ -273,13 +326,14 @@ class GraphBuilder:
         self,
         stem: str,
         attrs: Any,
-        inputs: Iterable[str],
+        inputs: Iterable[str] | Operands[str],
         outputs: Iterable[str],
         sources: Iterable[str] = (),
     ) -> Node:
-        """Add a node under a fresh name."""
+        """Add a node under a fresh name; `inputs`: the operator's record, or its flat names."""
         name = stem if stem not in self.nodes else self.fresh(stem)
-        node = Node(name, attrs, tuple(inputs), tuple(outputs), tuple(sources))
+        names = inputs.names() if isinstance(inputs, Operands) else tuple(inputs)
+        node = Node(name, attrs, names, tuple(outputs), tuple(sources))
         self.nodes[name] = node
         return node
 
@@ -319,7 +373,8 @@ class GraphBuilder:
         ).pruned()
 
     def _taken(self, name: str) -> bool:
-        return name in self.values or name in self.constants or name in self.nodes
+        known = (self.values, self.constants, self.nodes, self._reserved)
+        return any(name in names for names in known)
 
     def _sorted_nodes(self) -> tuple[Node, ...]:
         ready = {"", *self.constants, *self.inputs}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import MutableMapping
 
-from edgec.dtypes import DType
+from edgec.base.dtypes import DType
 from edgec.ir.graph import Graph
 
 _PREFIX = "edgec.integer_io."

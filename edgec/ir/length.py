@@ -8,11 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
-
-from edgec.ir import ops, qops
 
 MIN_LENGTH = 1
 
@@ -53,37 +50,21 @@ def layout_problem(shape: tuple[int, ...], axis: int, maximum: int) -> str:
     return ""
 
 
-def slice_problem(attrs: ops.Slice | qops.QSlice, axis: int, size: int, maximum: int) -> str:
+def slice_problem(start: int, step: int, count: int, size: int, maximum: int) -> str:
     """Why a slice of fixed positions of the variable axis is none of every run; "" if it is.
 
     Args:
-        attrs: of a slice whose output has no variable axis.
-        axis: the variable axis of its input.
-        size: of that axis in the longest run.
+        start: first position that the slice takes.
+        step: distance of two positions.
+        count: number of positions.
+        size: of the variable axis in the longest run.
         maximum: the longest run.
     """
-    first = attrs.starts[axis]
-    last = first + (attrs.sizes[axis] - 1) * attrs.steps[axis]
-    exists = max(first, last) < size - maximum + MIN_LENGTH
+    last = start + (count - 1) * step
+    exists = max(start, last) < size - maximum + MIN_LENGTH
     return "" if exists else "it takes a position that shorter runs do not have"
 
 
 def shortened(shape: tuple[int, ...], axis: int, less: int) -> tuple[int, ...]:
     """A shape with one axis shorter by `less`."""
     return (*shape[:axis], shape[axis] - less, *shape[axis + 1 :])
-
-
-def attrs_of_shorter(attrs: Any, axis: int | None, less: int) -> Any:
-    """An operator's attributes when axis `axis` of its output is shorter by `less`.
-
-    Only those that repeat the output's shape differ, in both sets of operators.
-    """
-    match attrs:
-        case _ if axis is None:
-            return attrs
-        case ops.Reshape() | qops.QReshape() | ops.Expand():
-            return replace(attrs, shape=shortened(attrs.shape, axis, less))
-        case ops.Slice() | qops.QSlice():
-            return replace(attrs, sizes=shortened(attrs.sizes, axis, less))
-        case _:
-            return attrs

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from edgec.dtypes import Array, frozen
-from edgec.errors import WeightPoolError
-from edgec.fixedpoint import INT8_MAX, INT8_MIN
+from edgec.base.dtypes import Array, frozen
+from edgec.base.errors import WeightPoolError
+from edgec.base.fixedpoint import INT8_MAX, INT8_MIN
 
 GROUPS = (4, 8, 16)
 """Legal lengths of a pool vector."""

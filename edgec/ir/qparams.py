@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from edgec.dtypes import Array, DType
-from edgec.errors import QuantizationError
-from edgec.fixedpoint import round_half_up
+from edgec.base.dtypes import Array, DType
+from edgec.base.errors import QuantizationError
+from edgec.base.fixedpoint import round_half_up
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +67,12 @@ class QuantParams:
 
     def dequantize(self, codes: Array) -> Array:
         """Real values of codes; float32, same shape."""
+        return np.asarray(self.dequantize64(codes), np.float32)
+
+    def dequantize64(self, codes: Array) -> Array:
+        """Real values of codes; float64, which holds int32 codes exactly; same shape."""
         scale, zero_point = self._broadcast(codes.ndim)
-        return np.asarray((codes.astype(np.float64) - zero_point) * scale, np.float32)
+        return np.asarray((codes.astype(np.float64) - zero_point) * scale)
 
     def _broadcast(self, rank: int) -> tuple[Array, Array]:
         scale = np.asarray(self.scale, np.float64)

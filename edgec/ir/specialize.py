@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from edgec.errors import ConfigError, InternalError
+from edgec.base.errors import ConfigError, InternalError
 from edgec.ir.graph import Constant, Graph, Node
-from edgec.ir.length import MIN_LENGTH, VariableLength, attrs_of_shorter
+from edgec.ir.length import MIN_LENGTH, VariableLength
 
 
 def check_length(length: int, maximum: int) -> None:
@@ -65,4 +65,6 @@ def _front(constant: Constant, variable: VariableLength, length: int) -> Constan
 
 def _node(node: Node, variable: VariableLength, length: int) -> Node:
     axis = variable.axes.get(node.outputs[0])
-    return replace(node, attrs=attrs_of_shorter(node.attrs, axis, variable.maximum - length))
+    if axis is None:
+        return node
+    return replace(node, attrs=node.attrs.shortened(axis, variable.maximum - length))

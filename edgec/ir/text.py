@@ -7,7 +7,7 @@ import enum
 import zlib
 from typing import Any
 
-from edgec.dtypes import Array
+from edgec.base.dtypes import Array
 from edgec.ir.graph import Constant, Graph, Node
 from edgec.ir.pool import PooledWeights
 from edgec.ir.qparams import QuantParams

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from edgec.dtypes import Array
-from edgec.errors import InternalError
+from edgec.base.dtypes import Array
+from edgec.base.errors import InternalError
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.pool import expand

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 
-from edgec.errors import LoweringError
+from edgec.base.errors import LoweringError
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
-from edgec.ir.ops import Pads2D, Pair, ReduceKind
+from edgec.ir.ops import ReduceKind
+from edgec.ir.shapes import Pads2D, Pair
 from edgec.lower.loops import broadcast_strides, merge_loops, strides_of
 from edgec.lower.spec import (
     Add,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from edgec.dtypes import DType
+from edgec.base.dtypes import DType
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
 from edgec.lower.build import broadcast_loops, conv_window

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from edgec.cores import Core
 from edgec.ir import qops
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
@@ -12,20 +11,19 @@ from edgec.lower.build import conv_window, residual_shift
 from edgec.lower.build_16x15 import narrow_of
 from edgec.lower.spec_dense_dsp import DenseDsp
 from edgec.lower.window import Window
-
-_SCRATCH_LIMIT_BYTES = 16 << 10
-"""Windows that take more when widened are left to the plain kernel, which gathers bytes."""
+from edgec.target.target import Target
 
 
-def accepts(graph: Graph, node: Node, core: Core) -> bool:
+def accepts(graph: Graph, node: Node, target: Target) -> bool:
     """A convolution of one group, or a product of several rows, on a core with the DSP extension.
 
     A single row would leave two pixels of three idle, and gain nothing from widening in advance.
+    Windows that are too large when widened are left to the plain kernel, which gathers bytes.
     """
-    if True not in core.possible_dsp or getattr(node.attrs, "group", 1) != 1:
+    if not target.has_dsp or getattr(node.attrs, "group", 1) != 1:
         return False
     spec = dense_dsp(graph, node)
-    return spec.window.out_pixels > 1 and spec.scratch_bytes <= _SCRATCH_LIMIT_BYTES
+    return spec.window.out_pixels > 1 and spec.scratch_bytes <= target.scratch_limit_bytes
 
 
 def dense_dsp(graph: Graph, node: Node) -> DenseDsp:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgec.cores import Core
-from edgec.dtypes import Array
+from edgec.base.dtypes import Array
 from edgec.ir import qops
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
@@ -13,31 +12,36 @@ from edgec.lower.build import residual_shift
 from edgec.lower.build_16x15 import narrow_of
 from edgec.lower.build_dense_dsp import dense_window
 from edgec.lower.spec_dense_triples import STEPS, DenseTriples
+from edgec.target.target import Target
 
-_SCRATCH_LIMIT_BYTES = 16 << 10
 _LARGEST_SUM = 8191
 """Of |w| in a segment: with activations of up to 128 the sums stay below 2^20."""
 _FEW = 4
 """Filters for which it does not pay to pack activations."""
 
 
-def accepts_two(graph: Graph, node: Node, core: Core) -> bool:
+def accepts_two(graph: Graph, node: Node, target: Target) -> bool:
     """A convolution of one group, or a product of several rows, on Armv6-M."""
-    return core.is_armv6m and _accepts(graph, node, 2)
+    return _serves(target) and not target.has_wide_thumb and _accepts(graph, node, target, 2)
 
 
-def accepts_four(graph: Graph, node: Node, core: Core) -> bool:
-    """The same on Cortex-M3."""
-    return core is Core.CORTEX_M3 and _accepts(graph, node, 4)
+def accepts_four(graph: Graph, node: Node, target: Target) -> bool:
+    """The same where instructions reach enough registers for four sums: Armv7-M, Armv8-M."""
+    return _serves(target) and target.has_wide_thumb and _accepts(graph, node, target, 4)
 
 
-def _accepts(graph: Graph, node: Node, filters: int) -> bool:
+def _serves(target: Target) -> bool:
+    """A microcontroller whose products are of one pair of numbers."""
+    return target.is_cortex_m and not target.has_dsp and not target.has_mve
+
+
+def _accepts(graph: Graph, node: Node, target: Target, filters: int) -> bool:
     """A single pixel would waste the room of two more."""
     if getattr(node.attrs, "group", 1) != 1:
         return False
     spec = _build(graph, node, filters)
     enough = spec.window.out_pixels > 1 and spec.out_channels >= _FEW
-    return enough and spec.scratch_bytes <= _SCRATCH_LIMIT_BYTES
+    return enough and spec.scratch_bytes <= target.scratch_limit_bytes
 
 
 def dense_triples_two(graph: Graph, node: Node) -> DenseTriples:

@@ -6,8 +6,7 @@ import dataclasses
 import math
 from typing import Any, TypeVar
 
-from edgec.cores import Core
-from edgec.fixedpoint import INT8_MIN, INT32_MAX, INT32_MIN
+from edgec.base.fixedpoint import INT8_MIN, INT32_MAX, INT32_MIN
 from edgec.ir import qops
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
@@ -22,13 +21,14 @@ from edgec.lower.spec_neon import (
     RescaleNeon,
     StreamAddNeon,
 )
+from edgec.target.target import Target
 
 _Spec = TypeVar("_Spec")
 
 
-def accepts_dense(graph: Graph, node: Node, core: Core) -> bool:
+def accepts_dense(graph: Graph, node: Node, target: Target) -> bool:
     """A convolution of one group or a matrix product, no weight being -128."""
-    if not core.has_neon or getattr(node.attrs, "group", 1) != 1:
+    if not target.has_neon or getattr(node.attrs, "group", 1) != 1:
         return False
     return int(graph.constants[node.inputs[1]].array.min(initial=0)) > INT8_MIN
 
@@ -44,12 +44,12 @@ def dense(graph: Graph, node: Node) -> DenseNeon:
     return DenseNeon(window, filters, attrs.shift, added)
 
 
-def accepts_attention(graph: Graph, node: Node, core: Core) -> bool:
+def accepts_attention(graph: Graph, node: Node, target: Target) -> bool:
     """What `AttentionNeon` asks for; and 32 bits hold distances when they are doubled, and the
     logit from which on exponentials are 0.
     """
     attrs: qt.QAttention = node.attrs
-    if not core.has_neon:
+    if not target.has_neon:
         return False
     multiplier, limit = graph.constants[node.inputs[3]].array[:, :2].T.astype("int64")
     farthest = multiplier * limit + (1 << 14) + ((15 - attrs.exp_bits) << 26)
@@ -64,9 +64,9 @@ def attention_neon(graph: Graph, node: Node) -> AttentionNeon:
     return _derived(AttentionNeon, build_transformer.attention(graph, node))
 
 
-def on_any(graph: Graph, node: Node, core: Core) -> bool:
+def on_any(graph: Graph, node: Node, target: Target) -> bool:
     """Whether the core has NEON."""
-    return core.has_neon
+    return target.has_neon
 
 
 def norm(graph: Graph, node: Node) -> NormNeon:
@@ -80,9 +80,9 @@ def rescale(graph: Graph, node: Node) -> RescaleNeon:
     return RescaleNeon(plain.count, plain.dtype, plain.narrow)
 
 
-def accepts_lut(graph: Graph, node: Node, core: Core) -> bool:
+def accepts_lut(graph: Graph, node: Node, target: Target) -> bool:
     """On A64 only: the table takes 16 registers, as many as Armv7-A has."""
-    return core.has_neon and core.is_aarch64
+    return target.has_neon and target.is_aarch64
 
 
 def lut(graph: Graph, node: Node) -> LutNeon:
@@ -90,10 +90,10 @@ def lut(graph: Graph, node: Node) -> LutNeon:
     return _derived(LutNeon, build.lut(graph, node))
 
 
-def accepts_add(graph: Graph, node: Node, core: Core) -> bool:
+def accepts_add(graph: Graph, node: Node, target: Target) -> bool:
     """A sum without broadcasting."""
     shapes = {graph.shape(name) for name in (*node.inputs, node.output)}
-    return core.has_neon and len(shapes) == 1
+    return target.has_neon and len(shapes) == 1
 
 
 def stream_add(graph: Graph, node: Node) -> StreamAddNeon:

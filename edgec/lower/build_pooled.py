@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from edgec.dtypes import Array
-from edgec.errors import LoweringError
-from edgec.fixedpoint import INT8_MAX, INT8_MIN
+from edgec.base.dtypes import Array
+from edgec.base.errors import LoweringError
+from edgec.base.fixedpoint import INT8_MAX, INT8_MIN
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.pool import WeightPool

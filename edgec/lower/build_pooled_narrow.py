@@ -10,9 +10,8 @@ from typing import TypeVar
 
 import numpy as np
 
-from edgec.cores import Core
-from edgec.dtypes import Array
-from edgec.errors import InternalError
+from edgec.base.dtypes import Array
+from edgec.base.errors import InternalError
 from edgec.ir.graph import Graph, Node
 from edgec.ir.pool import PooledWeights
 from edgec.lower.build_16x15 import narrow_of
@@ -21,18 +20,19 @@ from edgec.lower.build_pooled_dense import DECODED_BYTES
 from edgec.lower.dense_weights import FILTERS, QUAD
 from edgec.lower.pool_indices import packed
 from edgec.lower.spec_pooled_dense import BLOCK, PooledDecode, PooledDecodeDsp
+from edgec.target.target import Target
 
 _Kind = TypeVar("_Kind", PooledDecode, PooledDecodeDsp)
 
 
-def accepts(graph: Graph, node: Node, core: Core) -> bool:
+def accepts(graph: Graph, node: Node, target: Target) -> bool:
     """A layer whose weights come from a pool."""
     return graph.constants[node.inputs[1]].pooled is not None
 
 
-def accepts_dsp(graph: Graph, node: Node, core: Core) -> bool:
+def accepts_dsp(graph: Graph, node: Node, target: Target) -> bool:
     """Such a layer on a core with the DSP extension, where vectors fall on whole quads."""
-    if True not in core.possible_dsp or not accepts(graph, node, core):
+    if not target.has_dsp or not accepts(graph, node, target):
         return False
     window = dense_window(graph, node)
     return window.channels % QUAD == 0 and window.out_pixels > 1

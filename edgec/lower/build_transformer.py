@@ -5,14 +5,14 @@ from __future__ import annotations
 import dataclasses
 import math
 
-from edgec.cores import Core
-from edgec.errors import LoweringError
+from edgec.base.errors import LoweringError
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
 from edgec.lower.code_range import is_symmetric
 from edgec.lower.dense_weights import QUAD
 from edgec.lower.spec import Attention, AttentionDsp, Embedding, IsEqual, NarrowSoftmax, Norm
 from edgec.lower.spec_transformer import Columns
+from edgec.target.target import Target
 
 _FARTHEST_BYTES = 4095
 """Largest offset in the address of a load."""
@@ -56,11 +56,11 @@ def attention(graph: Graph, node: Node) -> Attention:
     )
 
 
-def accepts_dsp(graph: Graph, node: Node, core: Core) -> bool:
+def accepts_dsp(graph: Graph, node: Node, target: Target) -> bool:
     """What `AttentionDsp` asks for, and strides that fit its addresses."""
     plain = attention(graph, node)
     return (
-        True in core.possible_dsp
+        target.has_dsp
         and plain.mask_stride is None
         and plain.keys > 1
         and plain.q.width % QUAD == 0
@@ -78,9 +78,9 @@ def attention_dsp(graph: Graph, node: Node) -> AttentionDsp:
     return AttentionDsp(**fields)
 
 
-def accepts_dual(graph: Graph, node: Node, core: Core) -> bool:
+def accepts_dual(graph: Graph, node: Node, target: Target) -> bool:
     """As `accepts_dsp`, on a core that issues two instructions."""
-    return core.issues_two and accepts_dsp(graph, node, core)
+    return target.dual_issue and accepts_dsp(graph, node, target)
 
 
 def attention_dual(graph: Graph, node: Node) -> AttentionDsp:

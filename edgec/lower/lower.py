@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-import hashlib
 from collections.abc import Mapping, Sequence
 
-from edgec.board import Board
-from edgec.errors import InternalError, LoweringError
-from edgec.fixedpoint import INT32_MAX
+from edgec.base.canonical import canonical_digest
+from edgec.base.errors import InternalError, LoweringError
+from edgec.base.fixedpoint import INT32_MAX
 from edgec.ir import qops
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
@@ -35,16 +34,13 @@ from edgec.memory import MemoryPlan
 _POOLED = (PooledConv, PooledDecode, PooledDecodeDsp, PooledDirect)
 
 
-def lower(
-    graph: Graph, choices: Sequence[KernelChoice], plan: MemoryPlan, board: Board | None = None
-) -> Program:
+def lower(graph: Graph, choices: Sequence[KernelChoice], plan: MemoryPlan) -> Program:
     """The program of a graph.
 
     Args:
         graph: INTEGER stage.
         choices: of `select_kernels` for this graph.
         plan: places of the buffers of `buffers_of`, checked.
-        board: the `Board` it was planned for; nothing of it is in the program today.
 
     Raises:
         LoweringError: the graph has no input, or an output that depends on none; or the arena is
@@ -73,7 +69,7 @@ def lower(
         steps=steps,
         length=_length(graph, choices),
     )
-    return dataclasses.replace(program, digest=_digest(program))
+    return dataclasses.replace(program, digest=canonical_digest(program))
 
 
 def _check_ports(graph: Graph) -> None:
@@ -181,18 +177,3 @@ def _port(
     tensors: Mapping[str, ProgramTensor], name: str, layouts: Mapping[str, tuple[int, ...]]
 ) -> ProgramPort:
     return ProgramPort(tensors[name], layouts.get(name))
-
-
-def _digest(program: Program) -> str:
-    """SHA-256 of everything in the program, in hexadecimal."""
-    hasher = hashlib.sha256()
-    for field in dataclasses.fields(program):
-        fixed = field.name == "length" and program.length is None
-        if field.name != "constants" and not fixed:
-            hasher.update(f"{field.name}={getattr(program, field.name)!r}\n".encode())
-    for constant in program.constants:
-        array = constant.array
-        header = f"{constant.stem} {array.dtype.str} {array.shape}\n"
-        hasher.update(header.encode())
-        hasher.update(array.astype(array.dtype.newbyteorder("<")).tobytes())
-    return hasher.hexdigest()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgec.dtypes import Array
+from edgec.base.dtypes import Array
 
 ROWS = 4
 """Filters, or tokens, whose sums are computed together."""

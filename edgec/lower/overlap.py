@@ -25,7 +25,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from edgec.dtypes import Array
+from edgec.base.dtypes import Array
 from edgec.lower.loops import strides_of
 from edgec.lower.neon_weights import ROWS
 from edgec.lower.spec import (

@@ -14,15 +14,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from edgec.board import Board
-from edgec.dtypes import Array
+from edgec.base.dtypes import Array
+from edgec.base.options import MAX_ACTIVATION_BITS, PoolKernel, PoolKernelOptions, Progress
 from edgec.interp import run_graph, run_graph_batch, run_node
 from edgec.ir.graph import Graph, Node
 from edgec.ir.pool_graph import limited_bits, pooled_nodes, with_pooling
 from edgec.lower.pool_candidates import Setting, candidates
 from edgec.lower.pool_cost import estimate
 from edgec.lower.pool_plan import PoolPlan, kernel_rules, plan_pools
-from edgec.options import MAX_ACTIVATION_BITS, PoolKernel, PoolKernelOptions, Progress
+from edgec.target.board import Board
 
 _NOISE_SAMPLES = 8
 _DROP_SAMPLES = 256

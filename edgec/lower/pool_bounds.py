@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from edgec.dtypes import Array
-from edgec.errors import LoweringError
-from edgec.fixedpoint import rshr
-from edgec.interp.kernels_np_pooled import round_codes
+from edgec.base.dtypes import Array
+from edgec.base.errors import LoweringError
+from edgec.base.fixedpoint import rshr
+from edgec.ir.qops.pooling import round_codes
 
 _SHIFT_MAX = 15
 """Largest legal `qops.Pooling.response_shift`."""

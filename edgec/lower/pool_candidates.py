@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from edgec.board import Board
-from edgec.errors import LoweringError
+from edgec.base.errors import LoweringError
+from edgec.base.options import PoolKernel, PoolKernelOptions
 from edgec.ir.graph import Graph, Node
 from edgec.ir.pool_graph import with_plain_weights
 from edgec.lower.build_pooled import pooled_conv
@@ -23,7 +23,8 @@ from edgec.lower.select import FAMILIES
 from edgec.lower.spec import KernelSpec
 from edgec.lower.spec_pooled import PooledConv
 from edgec.lower.spec_pooled_dense import BLOCK
-from edgec.options import PoolKernel, PoolKernelOptions
+from edgec.target.board import Board
+from edgec.target.target import Target
 
 _BATCHES = (1, 2, 3, 4, 6, 8, 12, 16)
 """Numbers of batches of filters to decode a layer in; more are for little memory."""
@@ -216,7 +217,7 @@ def _decodes(graph: Graph, node: Node, setting: Setting) -> Iterator[Candidate]:
         runtime_bits=setting.runtime_bits,
     )
     size = _packed_bytes(graph, node)
-    has_dsp = True in setting.board.core.possible_dsp and serves_dsp(graph, node)
+    has_dsp = setting.board.dsp and serves_dsp(graph, node)
     known: set[KernelSpec] = set()
     for dsp in (False, True) if has_dsp else (False,):
         for batch in (None, *_batches(graph.shape(node.inputs[2])[0], FILTERS if dsp else BLOCK)):
@@ -261,8 +262,9 @@ def _expanded(graph: Graph, node: Node, setting: Setting) -> Iterator[Candidate]
 
 
 def _plain_kernel(graph: Graph, node: Node, board: Board) -> KernelSpec:
+    target = Target.of(board)
     return next(
         family.build(graph, node)
         for family in FAMILIES
-        if isinstance(node.attrs, family.op) and family.accepts(graph, node, board.core)
+        if isinstance(node.attrs, family.op) and family.accepts(graph, node, target)
     )

@@ -29,6 +29,25 @@ class ColumnRun:
     end: int
 
 
+@dataclass(frozen=True, slots=True)
+class ColumnLoop:
+    """A loop over the columns of a run that are inside the image, some at a time.
+
+    Attributes:
+        run: the columns.
+        step: columns of a turn.
+    """
+
+    run: ColumnRun
+    step: int
+
+    @property
+    def last(self) -> int | None:
+        """First column of the last turn, which does some columns twice; None if no turn does."""
+        partial = (self.run.end - self.run.first) % self.step > 0
+        return self.run.end - self.step if partial else None
+
+
 def column_runs(window: Window) -> tuple[ColumnRun, ...]:
     """The columns of a row, one run per remainder; remainders that no tap has are left out."""
     stride = window.stride_w

@@ -8,8 +8,7 @@ for code and constants that never make the core wait; waiting for tables in flas
 
 from __future__ import annotations
 
-from edgec.board import Board
-from edgec.lower.pool_code import Code
+from edgec.base.errors import InternalError
 from edgec.lower.pool_events import (
     Event,
     Events,
@@ -18,18 +17,22 @@ from edgec.lower.pool_events import (
     direct_events,
     neon_events,
     plain_events,
+    quad_events,
     tile_events,
 )
 from edgec.lower.pool_events_responses import responses_events
+from edgec.lower.pool_form import KernelForm
 from edgec.lower.pool_price_data import Prices
 from edgec.lower.pool_waiting import waiting
 from edgec.lower.spec import KernelSpec
 from edgec.lower.spec_dense_dsp import DenseDsp
+from edgec.lower.spec_dense_quads import DenseQuads
 from edgec.lower.spec_dense_triples import DenseTriples
 from edgec.lower.spec_neon import DenseNeon
 from edgec.lower.spec_pooled import PooledConv
 from edgec.lower.spec_pooled_dense import PooledDecode, PooledDecodeDsp, PooledDirect
 from edgec.lower.spec_weighted import Conv2D, Gemm
+from edgec.target.board import Board
 
 
 def estimate(spec: KernelSpec, bits: int, prices: Prices, board: Board) -> float:
@@ -41,16 +44,20 @@ def estimate(spec: KernelSpec, bits: int, prices: Prices, board: Board) -> float
         prices: of `pool_price_data.prices_of`.
         board: whose code runs, and whose flash the constants are in.
     """
-    code = Code.of(board)
-    ideal = sum(n * prices[event] for event, n in events_of(spec, bits, code).items())
+    form = KernelForm.of(board)
+    ideal = sum(n * prices[event] for event, n in events_of(spec, bits, form).items())
     return ideal + waiting(spec, bits, board)
 
 
-def events_of(spec: KernelSpec, bits: int, code: Code) -> Events:
-    """Events of one call of a kernel; none of kernels without weights."""
+def events_of(spec: KernelSpec, bits: int, form: KernelForm) -> Events:
+    """Events of one call of a kernel with weights.
+
+    Raises:
+        InternalError: it is another kernel, which must not look as if it took no time.
+    """
     match spec:
         case PooledConv():
-            found = responses_events(spec, bits, code)
+            found = responses_events(spec, bits, form)
         case PooledDecode():
             found = decode_events(spec)
         case PooledDecodeDsp():
@@ -59,12 +66,14 @@ def events_of(spec: KernelSpec, bits: int, code: Code) -> Events:
             found = direct_events(spec, bits)
         case DenseDsp() | DenseTriples():
             found = tile_events(spec)
+        case DenseQuads():
+            found = quad_events(spec)
         case DenseNeon():
             found = neon_events(spec)
         case Conv2D() | Gemm():
             found = plain_events(spec)
         case _:
-            return {}
+            raise InternalError(f"nothing counts what a kernel {spec.family!r} does")
     if spec.residual_shift is not None:
         found[Event.RESIDUAL] = spec.out_elements
     return found

@@ -12,12 +12,14 @@ from collections.abc import Mapping
 from edgec.lower.dense_weights import FILTERS
 from edgec.lower.neon_weights import LANES, ROWS
 from edgec.lower.spec_dense_dsp import PIXELS, DenseDsp
+from edgec.lower.spec_dense_quads import TOKENS, DenseQuads
 from edgec.lower.spec_dense_triples import DenseTriples
 from edgec.lower.spec_neon import DenseNeon
 from edgec.lower.spec_pooled_dense import PooledDecode, PooledDecodeDsp, PooledDirect
 from edgec.lower.spec_weighted import Conv2D, Gemm
 
 
+@enum.unique
 class Event(enum.Enum):
     """A turn of an inner loop, or what is done once for several of them; the value says which."""
 
@@ -77,6 +79,12 @@ class Event(enum.Enum):
     TILE = "such a loop"
     WIDEN = "four activations widened for it"
     WIDEN_ROUND = "four activations rounded and widened for it"
+    QUAD_MAC = "a product of a loop for four pixels and two filters"
+    QUAD_MAC_DUAL = "the same, on a core that loads while it multiplies"
+    QUAD_TURN = "a turn of this loop"
+    QUAD_TILE = "a loop for four pixels and two filters"
+    QUAD_OUTPUTS = "eight outputs of such a loop, stored from registers"
+    QUAD_WIDEN = "four activations widened for such loops"
     NEON_MAC = "a product of a loop for several pixels and filters with NEON"
     NEON_TILE = "such a loop with NEON"
     NEON_PACK = "four activations packed for it"
@@ -149,6 +157,24 @@ def tile_events(spec: DenseDsp | DenseTriples) -> dict[Event, float]:
         Event.COPY: triples * PIXELS * spec.window.kernel_h,
         Event.OUTPUT: spec.out_elements,
     }
+
+
+def quad_events(spec: DenseQuads) -> dict[Event, float]:
+    """Four pixels at a time; pixels and filters behind the last ones are computed, too."""
+    rows = -(-spec.rows // TOKENS) * TOKENS
+    tiles = rows // TOKENS * spec.pairs
+    turns = spec.quads // spec.unrolled
+    product = Event.QUAD_MAC_DUAL if spec.dual_issue else Event.QUAD_MAC
+    found: dict[Event, float] = {
+        product: 2 * rows * spec.pairs * spec.depth,
+        Event.QUAD_TURN: tiles * turns if turns > 1 else 0,
+        Event.QUAD_TILE: tiles,
+        Event.QUAD_WIDEN: rows * spec.quads,
+        Event.COPY: rows * (1 if spec.window is None else spec.window.kernel_h),
+    }
+    return found | (
+        {Event.QUAD_OUTPUTS: tiles} if spec.fuses else {Event.OUTPUT: spec.out_elements}
+    )
 
 
 def neon_events(spec: DenseNeon) -> dict[Event, float]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from edgec.lower.pool_code import Code
 from edgec.lower.pool_events import Event, spilled_rows
+from edgec.lower.pool_form import KernelForm
 from edgec.lower.pool_tables import ResponseBuilder, ResponseKind
 from edgec.lower.spec_pooled import PooledConv
 
@@ -18,24 +18,24 @@ _ADD_BYTES = 4096
 """An addition to an address takes a number below this."""
 
 
-def responses_events(spec: PooledConv, bits: int, code: Code) -> dict[Event, float]:
+def responses_events(spec: PooledConv, bits: int, form: KernelForm) -> dict[Event, float]:
     """Events of one call.
 
     Args:
         spec: of the kernel.
         bits: activation width.
-        code: the form of the kernel.
+        form: of the kernel.
     """
-    pixels = BuiltPixels.of(spec, code)
-    found = _of_sums(spec) | _of_calls(spec, pixels, code)
+    pixels = BuiltPixels.of(spec, form)
+    found = _of_sums(spec) | _of_calls(spec, pixels, form)
     if spec.decodes:
         entries = spec.out_channels * spec.window.taps * spec.groups
         # Places are added to two entries at a time if a filter has an even number of them.
         is_even = spec.window.taps * spec.chunk_groups % 2 == 0
         found |= {Event.ENTRY: entries, Event.PLACE: entries / (2 if is_even else 1)}
     if spec.builder is ResponseKind.MULTIPLY:
-        return found | _of_products(spec, pixels, code)
-    return found | _of_planes(spec, pixels, bits, code)
+        return found | _of_products(spec, pixels, form)
+    return found | _of_planes(spec, pixels, bits, form)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class BuiltPixels:
     lone: int
 
     @classmethod
-    def of(cls, spec: PooledConv, code: Code) -> BuiltPixels:
+    def of(cls, spec: PooledConv, form: KernelForm) -> BuiltPixels:
         """Of a kernel."""
         window, builder = spec.window, spec.responses
         tops = [pair * window.stride_h - window.pad_top for pair in range(spec.out_pairs)]
@@ -61,7 +61,7 @@ class BuiltPixels:
         counts = [max(run.end - run.first, 0) for run in spec.column_runs]
         pairs = (len(rows) - short) * _in_steps(counts, builder.columns) * spec.groups
         lone = short * _in_steps(counts, builder.lone_columns or 1) * spec.groups
-        return cls(pairs, lone) if _lone_columns(builder, code) else cls(pairs + lone, 0)
+        return cls(pairs, lone) if _lone_columns(builder, form) else cls(pairs + lone, 0)
 
     @property
     def every(self) -> int:
@@ -78,26 +78,26 @@ def _in_steps(counts: Sequence[int], step: int) -> int:
     return sum(-(-count // step) * step for count in counts)
 
 
-def _columns(builder: ResponseBuilder, code: Code) -> int:
+def _columns(builder: ResponseBuilder, form: KernelForm) -> int:
     """Columns that one call of a builder's function really builds together."""
-    return builder.columns if code.has_dsp else 1
+    return builder.columns if form.has_dsp else 1
 
 
-def _lone_columns(builder: ResponseBuilder, code: Code) -> int:
+def _lone_columns(builder: ResponseBuilder, form: KernelForm) -> int:
     """The same of the function for rows of which one lane is padding; 0: it is no shorter."""
-    is_short = builder.kind is not ResponseKind.MULTIPLY or _has_product_loop(builder, code)
+    is_short = builder.kind is not ResponseKind.MULTIPLY or _has_product_loop(builder, form)
     return builder.lone_columns if is_short else 0
 
 
-def _has_product_loop(builder: ResponseBuilder, code: Code) -> bool:
+def _has_product_loop(builder: ResponseBuilder, form: KernelForm) -> bool:
     """Products are computed by assembly."""
-    return builder.has_product_loop if code.has_dsp else builder.has_pair_loop and code.is_thumb2
+    return builder.has_product_loop if form.has_dsp else builder.has_pair_loop and form.is_thumb2
 
 
-def _of_calls(spec: PooledConv, pixels: BuiltPixels, code: Code) -> dict[Event, float]:
+def _of_calls(spec: PooledConv, pixels: BuiltPixels, form: KernelForm) -> dict[Event, float]:
     builder = spec.responses
-    calls = pixels.pairs / _columns(builder, code)
-    calls += pixels.lone / (_lone_columns(builder, code) or 1)
+    calls = pixels.pairs / _columns(builder, form)
+    calls += pixels.lone / (_lone_columns(builder, form) or 1)
     return {
         Event.BUILD: calls,
         Event.PIXEL: calls / spec.groups * spec.chunks,
@@ -108,20 +108,20 @@ def _of_calls(spec: PooledConv, pixels: BuiltPixels, code: Code) -> dict[Event, 
 # ---- Products ----
 
 
-def _of_products(spec: PooledConv, pixels: BuiltPixels, code: Code) -> dict[Event, float]:
+def _of_products(spec: PooledConv, pixels: BuiltPixels, form: KernelForm) -> dict[Event, float]:
     builder = spec.responses
     size = spec.pool_size
-    if not _has_product_loop(builder, code):
+    if not _has_product_loop(builder, form):
         vectors = pixels.pairs * size
         return {
             Event.PLAIN_VECTOR: vectors,
             Event.PLAIN_WEIGHT: vectors * spec.group,
             Event.PLAIN_SHIFT: vectors * (spec.lanes - 1),
         }
-    packs = builder.packs and code.has_dsp
-    pairs = pixels.pairs * size / _columns(builder, code)
+    packs = builder.packs and form.has_dsp
+    pairs = pixels.pairs * size / _columns(builder, form)
     lone = pixels.lone * size / 2
-    shifts = _product_shifts(builder, packs, code) * pairs + 2 * (builder.shift > 0) * lone
+    shifts = _product_shifts(builder, packs, form) * pairs + 2 * (builder.shift > 0) * lone
     return {
         Event.PACKED_VECTOR if packs else Event.PAIR_VECTOR: pairs,
         Event.LONE_VECTOR: lone,
@@ -132,11 +132,11 @@ def _of_products(spec: PooledConv, pixels: BuiltPixels, code: Code) -> dict[Even
     }
 
 
-def _product_shifts(builder: ResponseBuilder, packs: bool, code: Code) -> int:
+def _product_shifts(builder: ResponseBuilder, packs: bool, form: KernelForm) -> int:
     """Instructions that shift the sums of a vector's products."""
     if packs:
         return 2 * (builder.right > 4) + 2 * (builder.left > 0)
-    return (1 if code.has_dsp else 3) * (builder.shift > 0)
+    return (1 if form.has_dsp else 3) * (builder.shift > 0)
 
 
 def _moves(builder: ResponseBuilder, near: int) -> int:
@@ -148,7 +148,9 @@ def _moves(builder: ResponseBuilder, near: int) -> int:
 # ---- Bit planes ----
 
 
-def _of_planes(spec: PooledConv, pixels: BuiltPixels, bits: int, code: Code) -> dict[Event, float]:
+def _of_planes(
+    spec: PooledConv, pixels: BuiltPixels, bits: int, form: KernelForm
+) -> dict[Event, float]:
     builder = spec.responses
     singles = pixels.singles(spec.lanes)
     found: dict[Event, float] = {
@@ -157,7 +159,7 @@ def _of_planes(spec: PooledConv, pixels: BuiltPixels, bits: int, code: Code) -> 
         Event.FREE_WORD: singles * builder.words if spec.bits is None else 0,
         Event.ZERO_WORD: 0 if spec.zero_is_code_min else singles * builder.words,
     }
-    if code.is_thumb2 and builder.has_blocks:
+    if form.is_thumb2 and builder.has_blocks:
         found[Event.BLOCK] = singles * bits * builder.words / 4
         if builder.has_writer:
             return found | _of_writer(builder, pixels)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgec.dtypes import Array
+from edgec.base.dtypes import Array
 from edgec.lower.pool_config import READY_INDEX_BITS
 from edgec.lower.spec_pooled import (
     BYTE_BITS,

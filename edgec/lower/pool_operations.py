@@ -1,6 +1,6 @@
 """What an event of a kernel with a weight pool takes: how many of the operations that have a price.
 
-Assembly (`edgec/pool_gather.h`, `pool_products.h`, `pool_rows.h`, `dsp.h`) is counted instruction
+Assembly (`edgec/pool_gather.h`, `pool_products.h`, `pool_rows.h`, `quads.h`) is counted instruction
 by instruction.  Of C, the instructions are counted that GCC makes of it, rounded: those of Armv7-M
 where nothing else is said.  An instruction that loads counts for about two there, so that the
 price of a compiled instruction is near one cycle on a core that does one thing at a time.
@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from edgec.lower.pool_code import Code
 from edgec.lower.pool_events import Event
+from edgec.lower.pool_form import KernelForm
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +102,12 @@ _THUMB2: Mapping[Event, Operations] = MappingProxyType(
         Event.SUM_BLOCK: _O(load=14, step=3, turn=1),
         Event.SHIFT: _O(step=1),
         Event.FAR_STORE: _O(step=1),
+        Event.QUAD_MAC: _O(load=10 / 32, step=2 / 32, product=16 / 32),
+        Event.QUAD_MAC_DUAL: _O(load=4 / 32, step=2 / 32, product=16 / 32),
+        Event.QUAD_TURN: _O(load=1, step=1, turn=1),
+        Event.QUAD_TILE: _O(load=18, step=18, turn=1),
+        Event.QUAD_OUTPUTS: _O(load=11, step=34),
+        Event.QUAD_WIDEN: _O(compiled=11),
     }
 )
 _GATHER: Mapping[Event, Operations] = MappingProxyType(
@@ -233,20 +239,20 @@ _A64: Mapping[Event, Operations] = MappingProxyType(
         Event.DIRECT_LOOP: _O(compiled=1),
     }
 )
-_TABLES: Mapping[Code, tuple[Mapping[Event, Operations], ...]] = MappingProxyType(
+_TABLES: Mapping[KernelForm, tuple[Mapping[Event, Operations], ...]] = MappingProxyType(
     {
-        Code.ARMV6M: (_COMPILED, _ARMV6M),
-        Code.ARMV7M: (_COMPILED, _THUMB2, _GATHER, _ARMV7M),
-        Code.ARMV7EM: (_COMPILED, _THUMB2, _GATHER, _DSP),
-        Code.ARMV7A: (_COMPILED, _THUMB2, _ARMV7A),
-        Code.A64: (_COMPILED, _A64),
+        KernelForm.ARMV6M: (_COMPILED, _ARMV6M),
+        KernelForm.ARMV7M: (_COMPILED, _THUMB2, _GATHER, _ARMV7M),
+        KernelForm.ARMV7EM: (_COMPILED, _THUMB2, _GATHER, _DSP),
+        KernelForm.ARMV7A: (_COMPILED, _THUMB2, _ARMV7A),
+        KernelForm.A64: (_COMPILED, _A64),
     }
 )
 
 
-def operations_of(code: Code) -> dict[Event, Operations]:
+def operations_of(form: KernelForm) -> dict[Event, Operations]:
     """What each event takes in a form of the kernels; events that it does not have are missing."""
     found: dict[Event, Operations] = {}
-    for table in _TABLES[code]:
+    for table in _TABLES[form]:
         found.update(table)
     return found

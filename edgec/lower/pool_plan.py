@@ -16,8 +16,8 @@ import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from edgec.board import Board
-from edgec.errors import ConfigError, WeightPoolError
+from edgec.base.errors import ConfigError, WeightPoolError
+from edgec.base.options import MAX_ACTIVATION_BITS, PoolKernel, PoolKernelOptions, PoolKernelRule
 from edgec.ir.graph import Graph, Node
 from edgec.ir.pool_graph import pooled_nodes, with_plain_weights
 from edgec.lower.buffers import buffers_of, scratch_name
@@ -34,7 +34,8 @@ from edgec.lower.pool_tables import ResponseKind, table_words
 from edgec.lower.select import select_kernels
 from edgec.lower.spec_pooled import WORD_BYTES
 from edgec.memory import MemoryPlan, plan_memory
-from edgec.options import MAX_ACTIVATION_BITS, PoolKernel, PoolKernelOptions, PoolKernelRule
+from edgec.target.board import Board
+from edgec.target.target import Target
 
 _FLASH_PRICE = 0.05
 _TABLE_PRICE = 0.01
@@ -259,7 +260,7 @@ def _excess(
     if limit is None:
         return {}
     planned, configs = _applied(graph, nodes, chosen)
-    choices = select_kernels(planned, board, configs)
+    choices = select_kernels(planned, Target.of(board), configs)
     buffers, overlaps, _ = buffers_of(planned, choices)
     plan = plan_memory(buffers, overlaps)
     if plan.arena_bytes <= limit:

@@ -15,12 +15,12 @@ from typing import Annotated
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
-from edgec.board import Board
-from edgec.cores import Core
-from edgec.errors import ConfigError
-from edgec.lower.pool_code import Code
+from edgec.base.errors import ConfigError
 from edgec.lower.pool_events import Event
+from edgec.lower.pool_form import KernelForm
 from edgec.lower.pool_operations import Operations, operations_of
+from edgec.target.board import Board
+from edgec.target.cores import Core
 
 PRICES_FILE = Path(__file__).with_name("pool_prices.toml")
 _STRICT = ConfigDict(extra="forbid")
@@ -96,13 +96,13 @@ def prices_of(board: Board) -> Prices:
         ConfigError: the file of prices is damaged.
     """
     core = Core.CORTEX_M4 if board.core is Core.HOST else board.core
-    return _prices_of(Code.of(board), core)
+    return _prices_of(KernelForm.of(board), core)
 
 
 @functools.cache
-def _prices_of(code: Code, core: Core) -> Prices:
+def _prices_of(form: KernelForm, core: Core) -> Prices:
     prices = core_prices()[core].operations
-    found = {event: taken.priced(prices) for event, taken in operations_of(code).items()}
+    found = {event: taken.priced(prices) for event, taken in operations_of(form).items()}
     return MappingProxyType(found)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from edgec.board import Board
+from edgec.base.options import MAX_ACTIVATION_BITS, PoolKernel
 from edgec.ir.graph import Graph, Node
 from edgec.lower.pool_candidates import Candidate, two_lane_shift
 from edgec.lower.pool_config import PoolFamily
@@ -13,7 +13,7 @@ from edgec.lower.pool_cost import estimate
 from edgec.lower.pool_price_data import prices_of
 from edgec.lower.pool_rounding import rounding_steps, rounds_too_much
 from edgec.lower.spec_pooled import PooledConv
-from edgec.options import MAX_ACTIVATION_BITS, PoolKernel
+from edgec.target.board import Board
 
 _KB = 1024
 _WORTH_TELLING = 0.05

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from edgec.dtypes import Array, frozen
+from edgec.base.dtypes import Array, frozen
 from edgec.ir.graph import Graph, GraphBuilder, Node
 from edgec.ir.pool_graph import pooled_nodes
 from edgec.ir.weighted import unpooled

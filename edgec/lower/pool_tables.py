@@ -12,19 +12,32 @@ A response is the dot product of a group of activations with a vector of the poo
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
 
-from edgec.dtypes import Array
+from edgec.base.dtypes import Array
 from edgec.ir.pool import WeightPool
+from edgec.lower.pool_unrolled import (
+    Code,
+    CodePair,
+    PlaneRow,
+    TableVector,
+    code_pairs,
+    codes_by_word,
+    numbers_by_plane,
+    plane_rows,
+    table_vectors,
+    weight_pairs,
+)
 
 _WORD = 4
 """Bytes of a word: entries of a look-up table that are added together."""
 _BIAS = 128
 """Added to the partial sums of a pattern, so that they are unsigned bytes."""
 _WORD_MASK = 0xFFFFFFFF
+_CODE_BITS = 8
 _UNROLLED = 8
 """Vectors that a loop of products does in one pass, at most."""
 _HALF_SHIFT = 7
@@ -50,7 +63,6 @@ class ResponseBuilder:
     """Context of the macro `builder` of kernels/_pool_responses.c.j2.
 
     Attributes:
-        name: C name of the function.
         kind: how responses are built.
         size: vectors of the pool, S.
         group: channels of a vector, G.
@@ -63,7 +75,6 @@ class ResponseBuilder:
         has_lone_rows: there are rows of which one lane is padding.
     """
 
-    name: str
     kind: ResponseKind
     size: int
     group: int
@@ -74,10 +85,6 @@ class ResponseBuilder:
     zero_is_min: bool
     row_columns: int = 1
     has_lone_rows: bool = False
-
-    def named(self, name: str) -> ResponseBuilder:
-        """The same with another name."""
-        return replace(self, name=name)
 
     @property
     def words(self) -> int:
@@ -180,7 +187,69 @@ class ResponseBuilder:
     @property
     def planes(self) -> int:
         """Most planes of bits that the function looks up."""
-        return 8 if self.bits is None else self.bits
+        return _CODE_BITS if self.bits is None else self.bits
+
+    # ---- What the template writes out ----
+
+    @property
+    def runtime_bits(self) -> bool:
+        """The width of activations is an argument of the function."""
+        return self.bits is None
+
+    @property
+    def drop(self) -> int:
+        """Low bits of a code that are rounded away; with a width chosen at run time, none here."""
+        return _CODE_BITS - self.planes
+
+    @property
+    def multiplies(self) -> bool:
+        """Responses are products with the pool."""
+        return self.kind is ResponseKind.MULTIPLY
+
+    @property
+    def pixels(self) -> tuple[str, ...]:
+        """Names of the pixels of a table word."""
+        return ("a", "b")[: self.lanes]
+
+    @property
+    def codes(self) -> tuple[tuple[Code, ...], ...]:
+        """The codes of a group, word by word, in the order of the pool's weights."""
+        return codes_by_word(self.group)
+
+    @property
+    def weight_pairs(self) -> tuple[tuple[int, int], ...]:
+        """The codes that meet the two weights of each word of a vector."""
+        return weight_pairs(self.group)
+
+    @property
+    def code_pairs(self) -> tuple[CodePair, ...]:
+        """The words of codes that make up plane words."""
+        return code_pairs(self.group)
+
+    @property
+    def plane_words(self) -> int:
+        """Words that hold the bit planes of a group."""
+        return 2 * len(self.code_pairs)
+
+    @property
+    def rows(self) -> tuple[PlaneRow, ...]:
+        """The rows of the look-up table of a pixel, the lowest plane first."""
+        return plane_rows(range(self.drop, _CODE_BITS), self.part, self.parts)
+
+    @property
+    def rows_downwards(self) -> tuple[tuple[int, ...], ...]:
+        """The numbers of the rows of each plane, the highest plane first."""
+        return numbers_by_plane(self.planes, self.parts)[::-1]
+
+    @property
+    def part_mask(self) -> int:
+        """The bits of an index of the look-up table."""
+        return (1 << self.part) - 1
+
+    @property
+    def vectors(self) -> tuple[TableVector, ...]:
+        """The vectors of a word of sums."""
+        return table_vectors(self.tail)
 
 
 def part_channels(kind: ResponseKind, group: int) -> int:

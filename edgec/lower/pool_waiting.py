@@ -6,17 +6,18 @@ nothing foretells costs a read of a line of flash.
 
 from __future__ import annotations
 
-from edgec.board import Board
-from edgec.board_memory import Flash
-from edgec.lower.pool_code import Code
 from edgec.lower.pool_events_responses import BuiltPixels
+from edgec.lower.pool_form import KernelForm
 from edgec.lower.pool_tables import ResponseKind, part_channels
 from edgec.lower.spec import KernelSpec
-from edgec.lower.spec_dense_dsp import DenseDsp
+from edgec.lower.spec_dense_dsp import PIXELS, DenseDsp
+from edgec.lower.spec_dense_quads import TOKENS, DenseQuads
 from edgec.lower.spec_dense_triples import DenseTriples
 from edgec.lower.spec_pooled import PooledConv
 from edgec.lower.spec_pooled_dense import PooledDecode, PooledDecodeDsp, PooledDirect
 from edgec.lower.spec_weighted import Conv2D, Gemm
+from edgec.target.board import Board
+from edgec.target.memory_map import Flash
 
 _WORD_BYTES = 4
 _COPY_CYCLES = 4
@@ -37,17 +38,22 @@ def waiting(spec: KernelSpec, bits: int, board: Board) -> float:
             return vectors * spec.out_channels * bits * _per_row(flash, 1, table)
         case PooledDecode() | PooledDecodeDsp():
             return spec.out_channels * spec.window.taps * spec.vectors * _per_row(flash, 1, 1 << 30)
+        case DenseQuads():
+            return _of_weights(spec.macs / TOKENS, flash)
         case DenseDsp() | DenseTriples() | Conv2D() | Gemm():
-            # Weights are read again for every few pixels.
-            weights = spec.macs / spec.out_elements * (spec.out_elements / 3)
-            return weights * _per_word(flash, 1 << 30) / _WORD_BYTES
+            return _of_weights(spec.macs / PIXELS, flash)
         case _:
             return 0.0
 
 
+def _of_weights(weights: float, flash: Flash) -> float:
+    """Of weights, which are read again for every few pixels."""
+    return weights * _per_word(flash, 1 << 30) / _WORD_BYTES
+
+
 def _of_responses(spec: PooledConv, bits: int, board: Board, flash: Flash) -> float:
     size = _WORD_BYTES * spec.builder_words
-    pixels = BuiltPixels.of(spec, Code.of(board))
+    pixels = BuiltPixels.of(spec, KernelForm.of(board))
     if spec.tables_in_ram or spec.responses.packs:
         words = size / _WORD_BYTES
         return words * (_COPY_CYCLES + _per_word(flash, 1 << 30))

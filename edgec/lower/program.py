@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from edgec.dtypes import Array, DType, frozen
+from edgec.base.dtypes import Array, DType, frozen
 from edgec.ir.length import shortened
 from edgec.lower.extent import Extent
 from edgec.lower.params import ConstantRef, Params
@@ -146,7 +146,8 @@ class Program:
 
     Attributes:
         name: of the model, untrusted.
-        digest: 64 hexadecimal digits, SHA-256 over everything else here.
+        digest: 64 hexadecimal digits, SHA-256 over the canonical form (`base.canonical`) of
+            everything else here.
         arena_bytes: size of the arena.
         inputs, outputs: in the model's order.
         tensors: every tensor in the arena, reshaped views included, in graph order.

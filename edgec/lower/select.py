@@ -10,14 +10,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from edgec.board import Board
-from edgec.cores import Core
-from edgec.errors import InternalError, LoweringError
-from edgec.fixedpoint import INT32_MAX
+from edgec.base.errors import InternalError, LoweringError
+from edgec.base.fixedpoint import INT32_MAX
 from edgec.ir import qops
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
-from edgec.ir.weighted import POOLED, residual_of
+from edgec.ir.weighted import POOLED
 from edgec.lower import (
     build,
     build_16x15,
@@ -34,8 +32,9 @@ from edgec.lower.select_pooled import pooled_kernel
 from edgec.lower.spec import KernelSpec
 from edgec.lower.variable import is_variable, variable_spec
 from edgec.memory import Overlap
+from edgec.target.target import Target
 
-Predicate = Callable[[Graph, Node, Core], bool]
+Predicate = Callable[[Graph, Node, Target], bool]
 Builder = Callable[[Graph, Node], KernelSpec]
 
 
@@ -45,7 +44,7 @@ class KernelFamily:
 
     Attributes:
         op: class in `ir.qops` or `ir.qops_transformer`.
-        accepts: whether the family serves this node on this core (`Board.core`).
+        accepts: whether the family serves this node on this target.
         build: its specification for a node.
     """
 
@@ -72,12 +71,14 @@ class KernelChoice:
     overlaps: tuple[Overlap, ...]
 
 
-def _always(graph: Graph, node: Node, core: Core) -> bool:
+def _always(graph: Graph, node: Node, target: Target) -> bool:
     return True
 
 
 def _wide_stream(test: Predicate) -> Predicate:
-    return lambda graph, node, core: build_16x15.has_wide_stream(node) and test(graph, node, core)
+    return lambda graph, node, target: (
+        build_16x15.has_wide_stream(node) and test(graph, node, target)
+    )
 
 
 def _pooled_narrow(op: type) -> tuple[KernelFamily, KernelFamily]:
@@ -88,7 +89,7 @@ def _pooled_narrow(op: type) -> tuple[KernelFamily, KernelFamily]:
 
 
 def _on_any_core(test: Callable[[Graph, Node], bool]) -> Predicate:
-    return lambda graph, node, core: test(graph, node)
+    return lambda graph, node, target: test(graph, node)
 
 
 def _quads(op: type) -> tuple[KernelFamily, ...]:
@@ -108,9 +109,11 @@ def _triples(op: type) -> tuple[KernelFamily, KernelFamily]:
 
 FAMILIES: tuple[KernelFamily, ...] = (
     KernelFamily(qops.QConv, build_neon.accepts_dense, build_neon.dense),
+    *_quads(qops.QConv),
     KernelFamily(qops.QConv, build_dense_dsp.accepts, build_dense_dsp.dense_dsp),
     *_triples(qops.QConv),
     KernelFamily(qops.QGemm, build_neon.accepts_dense, build_neon.dense),
+    *_quads(qops.QGemm),
     KernelFamily(qops.QGemm, build_dense_dsp.accepts, build_dense_dsp.dense_dsp),
     *_triples(qops.QGemm),
     KernelFamily(qops.QConv, _on_any_core(build.is_gemm), build.gemm_of_conv),
@@ -168,13 +171,15 @@ FAMILIES: tuple[KernelFamily, ...] = (
 
 
 def select_kernels(
-    graph: Graph, board: Board, pool_configs: Mapping[str, PoolKernelConfig] = MappingProxyType({})
+    graph: Graph,
+    target: Target,
+    pool_configs: Mapping[str, PoolKernelConfig] = MappingProxyType({}),
 ) -> tuple[KernelChoice, ...]:
     """The kernel of every node that computes something, in the graph's order.
 
     Args:
         graph: INTEGER stage.
-        board: the target; only its `core` matters here.
+        target: the processor that runs them.
         pool_configs: the planner's decisions by names of nodes with pooled weights; one without
             gets `select_pooled.default_config`.
 
@@ -189,7 +194,7 @@ def select_kernels(
                 f"a tensor of {size_bytes} bytes is too large for 32-bit indices", where=name
             )
     return tuple(
-        _choose(graph, node, board.core, pool_configs.get(node.name))
+        _choose(graph, node, target, pool_configs.get(node.name))
         for node in graph.nodes
         if not isinstance(node.attrs, qops.QReshape)
     )
@@ -197,32 +202,16 @@ def select_kernels(
 
 def operands(node: Node) -> tuple[str, ...]:
     """The inputs of a node that its kernel reads as tensors, in the kernel's order."""
-    match node.attrs:
-        case qops.QConv() | qops.QPooledConv() if residual_of(node.attrs) is not None:
-            return (node.inputs[0], node.inputs[-1])
-        case qops.QAdd() | qops.QMul():
-            return node.inputs[:2]
-        case qt.QGemm16x15() | qt.QConv16x15():
-            return (node.inputs[0], *node.inputs[4:])
-        case qt.QMatMul16x15() | qt.QMul16x15() | qt.QAdd16() | qt.QEmbedding():
-            return node.inputs
-        case qt.QAttention():
-            return (*node.inputs[:3], *node.inputs[4:])
-        case qt.QNorm():
-            return (node.inputs[0], *node.inputs[3:])
-        case qops.QConcat() | qt.QRescale16x15():
-            return node.inputs
-        case qops.QLut():
-            return node.inputs[:2]
-        case _:
-            return node.inputs[:1]
+    return qops.tensors_of(node.attrs.Inputs.of(node.inputs))
 
 
-def _choose(graph: Graph, node: Node, core: Core, config: PoolKernelConfig | None) -> KernelChoice:
+def _choose(
+    graph: Graph, node: Node, target: Target, config: PoolKernelConfig | None
+) -> KernelChoice:
     if isinstance(node.attrs, POOLED):
         return _choice(graph, node, pooled_kernel(graph, node, config))
     for family in FAMILIES:
-        if isinstance(node.attrs, family.op) and family.accepts(graph, node, core):
+        if isinstance(node.attrs, family.op) and family.accepts(graph, node, target):
             spec = _of_all_lengths(graph, node, family.build(graph, node))
             if spec is not None:
                 return _choice(graph, node, spec)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
-from edgec.dtypes import DType
+from edgec.base.dtypes import DType
 from edgec.lower.spec_base import Loop, Plain
 from edgec.lower.spec_narrow import Narrow, stored_type
 
@@ -28,9 +28,9 @@ class Rescale(Plain):
     count: int
     dtype: DType
     narrow: Narrow
-    variable: bool = field(default=False, repr=False)
-    channels: int = field(default=0, repr=False)
-    before: bool = field(default=False, repr=False)
+    variable: bool = False
+    channels: int = 0
+    before: bool = False
 
     @property
     def x_type(self) -> str:
@@ -55,7 +55,7 @@ class NarrowMul(Plain):
     family: ClassVar[str] = "narrow_mul"
     loops: tuple[Loop, ...]
     narrow: Narrow
-    variable: bool = field(default=False, repr=False)
+    variable: bool = False
 
     def describe(self) -> str:
         """What the function computes, in words."""
@@ -79,7 +79,7 @@ class NarrowReduce(Plain):
     kept: tuple[Loop, ...]
     reduced: tuple[Loop, ...]
     narrow: Narrow
-    variable: bool = field(default=False, repr=False)
+    variable: bool = False
 
     @property
     def x_type(self) -> str:
@@ -143,8 +143,8 @@ class StreamAdd(Plain):
 
     family: ClassVar[str] = "stream_add"
     loops: tuple[Loop, ...]
-    variable: bool = field(default=False, repr=False)
-    dtype: DType = field(default=DType.INT16, repr=False)
+    variable: bool = False
+    dtype: DType = DType.INT16
 
     @property
     def c_type(self) -> str:

@@ -23,8 +23,7 @@ class Loop:
 
 VARIABLE = "variable"
 """Name of the field of a specification that serves shorter runs, too (`lower.variable`): the sizes
-of the longest are compiled in, those of a run are the function's last arguments.  It is not in
-`repr`, so that the digest of a program without a variable length does not know of it."""
+of the longest are compiled in, those of a run are the function's last arguments."""
 
 
 @dataclass(frozen=True, slots=True)

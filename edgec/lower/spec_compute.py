@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from edgec.ir.ops import ReduceKind
@@ -38,7 +38,7 @@ class Add(_Elementwise):
     """
 
     family: ClassVar[str] = "add"
-    variable: bool = field(default=False, repr=False)
+    variable: bool = False
 
     def describe(self) -> str:
         """What the function computes, in words."""
@@ -66,7 +66,7 @@ class Lut(Plain):
 
     family: ClassVar[str] = "lut"
     count: int
-    variable: bool = field(default=False, repr=False)
+    variable: bool = False
 
     def describe(self) -> str:
         """What the function computes, in words."""
@@ -187,7 +187,7 @@ class ArgMax(Plain):
     depth: int
     inner: int
     last: bool
-    variable: bool = field(default=False, repr=False)
+    variable: bool = False
 
     def describe(self) -> str:
         """What the function computes, in words."""

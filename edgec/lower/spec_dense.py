@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from edgec.lower.spec_base import describe_image, describe_window
 from edgec.lower.spec_narrow import Narrow
@@ -29,7 +29,7 @@ class Dense:
     shift: int
     residual_shift: int | None = None
     narrow: Narrow | None = None
-    variable: bool = field(default=False, repr=False)
+    variable: bool = False
 
     @property
     def rows(self) -> int:
@@ -40,6 +40,16 @@ class Dense:
     def depth(self) -> int:
         """Weights of one filter."""
         return self.window.taps * self.window.channels
+
+    @property
+    def adds(self) -> bool:
+        """There is a residual."""
+        return self.residual_shift is not None or (self.narrow is not None and self.narrow.residual)
+
+    @property
+    def y_type(self) -> str:
+        """C type of an element of y."""
+        return "int8_t" if self.narrow is None else self.narrow.c_type
 
     @property
     def out_elements(self) -> int:

@@ -11,8 +11,26 @@ PIXELS = 3
 """Pixels whose sums are computed together (`edgec/triples.h`)."""
 WORDS_BYTES = 8
 """Of the words of three activations, or of the three sums with one filter."""
+_PAIR = 2
+"""Words that three activations take, or three sums."""
 STEPS = {2: 4, 4: 8}
 """Weights of a filter in one turn of the loop, by filters that are computed together."""
+
+
+@dataclass(frozen=True, slots=True)
+class SumPart:
+    """A part of a sum: weights of a filter after which sums are taken out of their words.
+
+    Attributes:
+        words_at: its words of sums, in words from the first part's.
+        weights_at: its weights of all filters of a block, in bytes from the first part's.
+        packed_at, packed_end: its words of activations, in words from the first part's.
+    """
+
+    words_at: int
+    weights_at: int
+    packed_at: int
+    packed_end: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +59,24 @@ class DenseTriples(Dense):
     def segments(self) -> int:
         """Parts of a sum."""
         return -(-self.padded_depth // self.segment)
+
+    @property
+    def parts(self) -> tuple[SumPart, ...]:
+        """Where each part of a sum lies."""
+        return tuple(
+            SumPart(
+                words_at=_PAIR * number * self.filters,
+                weights_at=first * self.filters,
+                packed_at=_PAIR * first,
+                packed_end=_PAIR * min(self.padded_depth, first + self.segment),
+            )
+            for number, first in enumerate(range(0, self.padded_depth, self.segment))
+        )
+
+    @property
+    def padding_bytes(self) -> int:
+        """Bytes of the words of activations that meet the zeros behind a filter's weights."""
+        return WORDS_BYTES * (self.padded_depth - self.depth)
 
     @property
     def is_product(self) -> bool:

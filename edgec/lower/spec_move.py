@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
 from edgec.ir.ops import PadMode
@@ -25,7 +25,7 @@ class StridedCopy(Plain):
     start_bytes: int
     loops: tuple[Loop, ...]
     run_bytes: int
-    variable: bool = field(default=False, repr=False)
+    variable: bool = False
 
     @property
     def out_bytes(self) -> int:
@@ -35,6 +35,19 @@ class StridedCopy(Plain):
     def describe(self) -> str:
         """What the function computes, in words."""
         return f"Strided copy of {self.out_bytes} bytes in runs of {self.run_bytes}"
+
+
+@dataclass(frozen=True, slots=True)
+class ConcatPart:
+    """One input of a concatenation.
+
+    Attributes:
+        run_bytes: bytes of a run; those of the longest run of the model where it varies.
+        varies: the bytes of a run are an argument.
+    """
+
+    run_bytes: int
+    varies: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,20 +64,19 @@ class Concat(Plain):
     family: ClassVar[str] = "concat"
     outer: int
     run_bytes: tuple[int, ...]
-    variable: bool = field(default=False, repr=False)
-    variable_part: int | None = field(default=None, repr=False)
+    variable: bool = False
+    variable_part: int | None = None
 
     @property
-    def times(self) -> int | str:
-        """Turns of the loop, in C."""
-        return "rows" if self.variable and self.variable_part is None else self.outer
+    def repeats_vary(self) -> bool:
+        """`outer` of a run of the model is an argument."""
+        return self.variable and self.variable_part is None
 
     @property
-    def parts(self) -> tuple[tuple[int, int | str], ...]:
-        """(number, run_bytes) of each part, in C."""
+    def parts(self) -> tuple[ConcatPart, ...]:
+        """The inputs, in order."""
         return tuple(
-            (part, "rows" if part == self.variable_part else run)
-            for part, run in enumerate(self.run_bytes)
+            ConcatPart(run, part == self.variable_part) for part, run in enumerate(self.run_bytes)
         )
 
     def describe(self) -> str:
@@ -79,6 +91,13 @@ class PadAxis:
     size: int
     before: int
     out_size: int
+
+
+@dataclass(frozen=True, slots=True)
+class NumberedAxis(PadAxis):
+    """A `PadAxis` and its number among all axes."""
+
+    number: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +133,12 @@ class Pad(Plain):
         return len(self.axes) - 1
 
     @property
-    def numbered_axes(self) -> tuple[tuple[int, PadAxis], ...]:
-        """(number, axis) of each axis."""
-        return tuple(enumerate(self.axes))
+    def numbered_axes(self) -> tuple[NumberedAxis, ...]:
+        """The axes with their numbers, in order."""
+        return tuple(
+            NumberedAxis(axis.size, axis.before, axis.out_size, number)
+            for number, axis in enumerate(self.axes)
+        )
 
     def describe(self) -> str:
         """What the function computes, in words."""

@@ -6,13 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from edgec.dtypes import DType
+from edgec.base.dtypes import DType
 from edgec.ir.qops_transformer import Rescale16x15
 
 _BITS: Mapping[tuple[int, int], int] = MappingProxyType(
     {(-128, 127): 8, (-127, 127): 8, (-512, 511): 10, (-32768, 32767): 16}
 )
 """Bits by bounds: those of one instruction, and -127, which a second one makes of -128."""
+
+_MOST_NARROWING_SHIFT = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,29 @@ class Narrow:
         """`saturated_bits` are all of the bounds."""
         bits = self.saturated_bits
         return bits > 0 and self.output.low == -(1 << (bits - 1))
+
+    @property
+    def narrows_by_shift(self) -> bool:
+        """One NEON instruction does the last shift and the narrowing to int16.
+
+        Source: Arm A64 ISA, SQRSHRN: shifts of 1 to 16 for 32-bit elements.
+        """
+        return self.output.shift <= _MOST_NARROWING_SHIFT
+
+    @property
+    def _limit(self) -> int:
+        """2^(bits - 1) of the elements that results become: bytes, or int16 (an index is one)."""
+        return 1 << (8 if self.out_bytes == 1 and not self.table else 16) - 1
+
+    @property
+    def has_own_low(self) -> bool:
+        """The lower bound is above the least of the elements that results become."""
+        return self.output.low > -self._limit
+
+    @property
+    def has_own_high(self) -> bool:
+        """The upper bound is below the largest of the elements that results become."""
+        return self.output.high < self._limit - 1
 
     @property
     def c_type(self) -> str:

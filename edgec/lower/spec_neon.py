@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
-from edgec.dtypes import DType
+from edgec.base.dtypes import DType
 from edgec.lower.neon_weights import BLOCK_BYTES, LANES, ROWS, blocks_of, padded_rows
 from edgec.lower.spec_base import Plain
 from edgec.lower.spec_compute import Lut
@@ -15,9 +15,75 @@ from edgec.lower.spec_transformer import Attention, Norm
 
 COLUMNS = 8
 """Columns of values, and logits, that are worked on together."""
+_NEAR_SHIFT = 32
+"""Largest shift of one instruction that narrows 64 bits to 32 (Arm A64 ISA, SQRSHRN)."""
+_TABLE_COLUMNS = 16
+"""Elements that are looked up together."""
 _WORD_BYTES = 4
 _SPARE_BYTES = 8
 """Four elements that may be loaded behind the last residual."""
+
+
+@dataclass(frozen=True, slots=True)
+class TilePixel:
+    """A pixel whose codes are in one half of a vector of eight.
+
+    Attributes:
+        number: of the pixel in its tile.
+        half: 0 for the low half, 1 for the high one.
+    """
+
+    number: int
+    half: int
+
+    @property
+    def lane(self) -> int:
+        """The first lane of its codes."""
+        return self.half * ROWS
+
+
+@dataclass(frozen=True, slots=True)
+class TilePair:
+    """Pixels whose codes are stored from one vector: two, or one twice."""
+
+    pixels: tuple[TilePixel, ...]
+
+    @property
+    def first(self) -> TilePixel:
+        """The pixel in the low half."""
+        return self.pixels[0]
+
+    @property
+    def last(self) -> TilePixel:
+        """The pixel in the high half."""
+        return self.pixels[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """Pixels whose sums with four filters one function computes: four, or one."""
+
+    pixels: int
+
+    @property
+    def is_single(self) -> bool:
+        """It is one pixel."""
+        return self.pixels == 1
+
+    @property
+    def others(self) -> range:
+        """The pixels after the first one."""
+        return range(1, self.pixels)
+
+    @property
+    def pairs(self) -> tuple[TilePair, ...]:
+        """The pixels, two by two."""
+        numbers = range(self.pixels)
+        halves = (numbers[first : first + 2] for first in numbers[::2])
+        return tuple(
+            TilePair(tuple(TilePixel(number, half) for half, number in enumerate(pair)))
+            for pair in halves
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +122,29 @@ class DenseNeon(Dense):
         return self.out_channels % ROWS
 
     @property
-    def tiles(self) -> tuple[int, ...]:
-        """Pixels of the functions that are needed: a pixel that stands alone has its own."""
-        alone = (1,) if self.variable or self.rows % ROWS == 1 else ()
-        return ((ROWS,) if self.rows > 1 else ()) + alone
+    def last_block(self) -> int:
+        """Number of the last block of weights of a filter."""
+        return self.blocks - 1
 
     @property
-    def adds(self) -> bool:
-        """There is a residual."""
-        return self.residual_shift is not None or (self.narrow is not None and self.narrow.residual)
+    def shifts_far(self) -> bool:
+        """The requantization shifts by more than one narrowing instruction can."""
+        return self.shift > _NEAR_SHIFT
+
+    @property
+    def tile(self) -> Tile | None:
+        """What the function for four pixels works on; None: it is not needed."""
+        return Tile(ROWS) if self.rows > 1 else None
+
+    @property
+    def single(self) -> Tile | None:
+        """What the function for a pixel that stands alone works on; None: it is not needed."""
+        return Tile(1) if self.variable or self.rows % ROWS == 1 else None
+
+    @property
+    def tiles(self) -> tuple[Tile, ...]:
+        """Those of the functions that are needed."""
+        return tuple(tile for tile in (self.tile, self.single) if tile is not None)
 
     @property
     def patch_at(self) -> int:
@@ -156,6 +236,11 @@ class NormNeon(Norm):
         """Bytes of an output."""
         return self.dtype.size_bytes
 
+    @property
+    def has_rest(self) -> bool:
+        """Elements of a row are left after the last full vector."""
+        return self.channels % COLUMNS > 0
+
 
 @dataclass(frozen=True, slots=True)
 class RescaleNeon(Plain):
@@ -172,7 +257,7 @@ class RescaleNeon(Plain):
     count: int
     dtype: DType
     narrow: Narrow
-    variable: bool = field(default=False, repr=False)
+    variable: bool = False
 
     @property
     def x_type(self) -> str:
@@ -184,6 +269,11 @@ class RescaleNeon(Plain):
         """Bytes of an element of x."""
         return self.dtype.size_bytes
 
+    @property
+    def has_rest(self) -> bool:
+        """Elements are left after the last full vector, or may be."""
+        return self.variable or self.count % COLUMNS > 0
+
     def describe(self) -> str:
         """What the function computes, in words."""
         return f"Rescaling of {self.count} elements from {self.dtype.value}, eight at a time"
@@ -194,6 +284,11 @@ class LutNeon(Lut):
     """`Lut` for A64, sixteen elements at a time: `edgec/neon_table.h`."""
 
     family: ClassVar[str] = "lut_neon"
+
+    @property
+    def has_rest(self) -> bool:
+        """Elements are left after the last full vector, or may be."""
+        return self.variable or self.count % _TABLE_COLUMNS > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +302,12 @@ class StreamAddNeon(Plain):
 
     family: ClassVar[str] = "stream_add_neon"
     count: int
-    variable: bool = field(default=False, repr=False)
+    variable: bool = False
+
+    @property
+    def has_rest(self) -> bool:
+        """Elements are left after the last full vector, or may be."""
+        return self.variable or self.count % COLUMNS > 0
 
     def describe(self) -> str:
         """What the function computes, in words."""

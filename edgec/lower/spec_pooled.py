@@ -16,9 +16,10 @@ import math
 from dataclasses import dataclass
 from typing import ClassVar
 
-from edgec.lower.pool_columns import ColumnRun, column_runs, tap_columns
+from edgec.lower.pool_columns import ColumnLoop, ColumnRun, column_runs, tap_columns
 from edgec.lower.pool_config import READY_INDEX_BITS
 from edgec.lower.pool_tables import ResponseBuilder, ResponseKind, table_words
+from edgec.lower.pool_unrolled import PackedIndex, unpacked
 from edgec.lower.spec_base import describe_image, describe_window
 from edgec.lower.window import Window
 
@@ -36,6 +37,19 @@ _ENTRY_LIMIT = 2**16
 _STORED = 4
 _UNROLLED = 6
 """Look-ups written out in the loop of the gathering, at most, unless one row of taps is longer."""
+
+
+@dataclass(frozen=True, slots=True)
+class TapRow:
+    """A row of taps.
+
+    Attributes:
+        row_bytes: bytes from its base to its pair row.
+        ends_base: the next row of taps has another base, or there is none.
+    """
+
+    row_bytes: int
+    ends_base: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +95,11 @@ class PooledConv:
     keep_rows: bool = False
     tables_in_ram: bool = False
     residual_shift: int | None = None
+
+    @property
+    def runtime_bits(self) -> bool:
+        """The width of activations is an argument of the kernel."""
+        return self.bits is None
 
     # ---- Rows ----
 
@@ -139,6 +158,19 @@ class PooledConv:
         row = self.pitch * WORD_BYTES * self.window.dilation_h
         return tuple(ky * row if self.is_flat else 0 for ky in range(self.window.kernel_h))
 
+    @property
+    def tap_rows(self) -> tuple[TapRow, ...]:
+        """Each row of taps."""
+        return tuple(
+            TapRow(row_bytes, (ky + 1) % self.rows_per_base == 0)
+            for ky, row_bytes in enumerate(self.tap_row_bytes)
+        )
+
+    @property
+    def has_full_pairs(self) -> bool:
+        """No output pair row stands for a single output row."""
+        return self.window.out_height % 2 == 0
+
     # ---- Columns ----
 
     @property
@@ -150,6 +182,22 @@ class PooledConv:
     def tap_columns(self) -> tuple[int, ...]:
         """For each kx, the column of a row that output column 0 reads."""
         return tap_columns(self.window)
+
+    @property
+    def tap_column_bytes(self) -> tuple[int, ...]:
+        """`tap_columns` in bytes."""
+        return tuple(WORD_BYTES * column for column in self.tap_columns)
+
+    @property
+    def column_loops(self) -> tuple[ColumnLoop, ...]:
+        """The loops of the builder over the columns of a row."""
+        return tuple(ColumnLoop(run, self.responses.columns) for run in self.column_runs)
+
+    @property
+    def lone_column_loops(self) -> tuple[ColumnLoop, ...]:
+        """Those of the builder of rows with one lane, if there is one."""
+        step = self.responses.lone_columns
+        return tuple(ColumnLoop(run, step) for run in self.column_runs) if step else ()
 
     @property
     def shared_columns(self) -> int:
@@ -188,6 +236,21 @@ class PooledConv:
         return (BLOCKS[0],) * wide + tail
 
     @property
+    def block_widths(self) -> tuple[int, ...]:
+        """The different widths of blocks, the larger first."""
+        return tuple(dict.fromkeys(self.blocks))
+
+    @property
+    def wide_columns(self) -> int:
+        """Output columns that are gathered in the wider blocks."""
+        return sum(width for width in self.blocks if width == BLOCKS[0])
+
+    @property
+    def has_narrow_block(self) -> bool:
+        """A row ends with the narrower block."""
+        return BLOCKS[1] in self.blocks
+
+    @property
     def padded_width(self) -> int:
         """Output columns that are gathered; those behind the last are garbage."""
         return sum(self.blocks)
@@ -208,6 +271,21 @@ class PooledConv:
     def chunks(self) -> int:
         """Passes over the image."""
         return -(-self.groups // self.chunk_groups)
+
+    @property
+    def is_chunked(self) -> bool:
+        """There are several passes over the image."""
+        return self.chunks > 1
+
+    @property
+    def chunk_channels(self) -> int:
+        """Channels of a full chunk."""
+        return self.chunk_groups * self.group
+
+    @property
+    def group_padding(self) -> int:
+        """What is added to channels before a division by `group` that must round up."""
+        return self.group - 1
 
     @property
     def last_groups(self) -> int:
@@ -256,6 +334,21 @@ class PooledConv:
         return self.index_bits != READY_INDEX_BITS
 
     @property
+    def chunk_places(self) -> int:
+        """Taps of all groups of a full chunk."""
+        return self.window.taps * self.chunk_groups
+
+    @property
+    def packed_indices(self) -> tuple[PackedIndex, ...]:
+        """A block of indices that are unpacked together; none if each is a byte."""
+        return () if self.index_bits == BYTE_BITS else unpacked(self.index_bits)
+
+    @property
+    def index_mask(self) -> int:
+        """The bits of an index."""
+        return (1 << self.index_bits) - 1
+
+    @property
     def list_bytes(self) -> int:
         """The list in scratch memory, and the entry that is read behind its last one.
 
@@ -270,7 +363,7 @@ class PooledConv:
         return self.index_bytes(self.chunk_groups)
 
     def index_bytes(self, groups: int) -> int:
-        """Bytes of the stored indices of a chunk of so many groups."""
+        """Bytes of the stored indices of a chunk of this many groups."""
         count = self.out_channels * self.window.taps * groups
         if self.index_bits in (BYTE_BITS, READY_INDEX_BITS):
             return count * self.index_bits // BYTE_BITS
@@ -287,6 +380,11 @@ class PooledConv:
         return self.sum_rows * self.out_channels * self.padded_width * WORD_BYTES
 
     @property
+    def sum_words(self) -> int:
+        """Words of the sums."""
+        return self.sums_bytes // WORD_BYTES
+
+    @property
     def list_start(self) -> int:
         """Place of the list in scratch memory, in bytes; the table comes first."""
         return self.table_bytes
@@ -298,7 +396,7 @@ class PooledConv:
 
     @property
     def responses(self) -> ResponseBuilder:
-        """The function that builds the responses of a pair of pixels; the template names it."""
+        """The function that builds the responses of a pair of pixels."""
         return ResponseBuilder(
             kind=self.builder,
             size=self.pool_size,
@@ -306,7 +404,6 @@ class PooledConv:
             shift=self.response_shift,
             bits=self.bits,
             lanes=self.lanes,
-            name="",
             row_words=self.vector_bytes // WORD_BYTES,
             zero_is_min=self.zero_is_code_min,
             row_columns=min(run.end - run.first for run in self.column_runs),

@@ -15,11 +15,19 @@ from typing import ClassVar
 
 from edgec.lower.dense_weights import FILTERS, QUAD
 from edgec.lower.pool_tables import ResponseKind, part_channels
+from edgec.lower.pool_unrolled import (
+    CodePair,
+    PlaneRow,
+    code_pairs,
+    numbers_by_plane,
+    plane_rows,
+)
 from edgec.lower.spec_base import describe_image, describe_window
 from edgec.lower.spec_dense_dsp import DenseDsp
 from edgec.lower.spec_narrow import Narrow
 from edgec.lower.window import Window
 
+_CODE_BITS = 8
 _WORD_BYTES = 4
 BLOCK = 4
 """Output channels computed together, so that a loaded activation is used several times."""
@@ -94,6 +102,11 @@ class _Decoded(_PooledDense):
     def rounds(self) -> bool:
         """Activations may have to be rounded."""
         return self.bits != 8
+
+    @property
+    def drop(self) -> int:
+        """Low bits of a code that are rounded away; with a width chosen at run time, none here."""
+        return 0 if self.bits is None else _CODE_BITS - self.bits
 
     @property
     def full(self) -> int:
@@ -175,6 +188,27 @@ class PooledDecode(_Decoded):
 
 
 @dataclass(frozen=True, slots=True)
+class VectorPart:
+    """The first `weights` weights of a vector, put among those of two filters: `interleaved`.
+
+    Attributes:
+        weights: a multiple of 4.
+    """
+
+    weights: int
+
+    @property
+    def quads(self) -> tuple[tuple[int, int], ...]:
+        """(bytes from the first weight of the filter, bytes from the first one of the vector)."""
+        return tuple((FILTERS * first, first) for first in range(0, self.weights, QUAD))
+
+    @property
+    def step(self) -> int:
+        """Bytes that the weights of both filters take."""
+        return FILTERS * self.weights
+
+
+@dataclass(frozen=True, slots=True)
 class PooledDecodeDsp(_Decoded):
     """`PooledDecode` into the order of weights of `DenseDsp`, and from there on like that one.
 
@@ -190,6 +224,16 @@ class PooledDecodeDsp(_Decoded):
     def dense(self) -> DenseDsp:
         """The loops; the scratch memory begins with theirs."""
         return DenseDsp(self.window, self.out_channels, self.shift)
+
+    @property
+    def whole_vector(self) -> VectorPart:
+        """What is copied of a vector that is used in whole."""
+        return VectorPart(self.group)
+
+    @property
+    def last_vector(self) -> VectorPart:
+        """What is copied of the last vector of a tap, if it is used in part."""
+        return VectorPart(self.last)
 
     @property
     def has_gaps(self) -> bool:
@@ -255,7 +299,28 @@ class PooledDirect(_PooledDense):
     @property
     def planes(self) -> int:
         """Most bit planes that are looked up."""
-        return 8 if self.bits is None else self.bits
+        return _CODE_BITS if self.bits is None else self.bits
+
+    @property
+    def code_words(self) -> tuple[CodePair, ...]:
+        """The words of codes whose bit planes are found together."""
+        return code_pairs(self.group)
+
+    @property
+    def rows(self) -> tuple[PlaneRow, ...]:
+        """The rows of the look-up table of a vector, the highest plane first."""
+        last = _CODE_BITS - 1
+        return plane_rows(range(last, last - self.planes, -1), self.part, self.parts)
+
+    @property
+    def rows_by_plane(self) -> tuple[tuple[int, ...], ...]:
+        """The numbers of the rows of each plane."""
+        return numbers_by_plane(self.planes, self.parts)
+
+    @property
+    def part_mask(self) -> int:
+        """The bits of the number of a row."""
+        return (1 << self.part) - 1
 
     @property
     def look_ups(self) -> int:

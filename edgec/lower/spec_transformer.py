@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import ClassVar
 
-from edgec.dtypes import DType
+from edgec.base.dtypes import DType
 from edgec.lower.dense_weights import QUAD
 from edgec.lower.spec_base import Plain
 from edgec.lower.spec_dense_quads import BLOCK_BYTES, unrolled
@@ -36,8 +36,8 @@ class Norm(Plain):
     low: int
     high: int
     dtype: DType
-    variable: bool = field(default=False, repr=False)
-    shifted: bool = field(default=False, repr=False)
+    variable: bool = False
+    shifted: bool = False
 
     @property
     def scratch_bytes(self) -> int:
@@ -53,6 +53,26 @@ class Norm(Plain):
     def has_pair_loop(self) -> bool:
         """Two elements at a time are stored by a loop that has these bounds."""
         return (self.low, self.high) in ((-127, 127), (-128, 127))
+
+    @property
+    def pairs(self) -> int:
+        """Pairs of elements of a row."""
+        return self.channels // 2
+
+    @property
+    def has_rest(self) -> bool:
+        """The last element of a row has no partner."""
+        return self.channels % 2 > 0
+
+    @property
+    def stores_singly(self) -> bool:
+        """Some elements are stored one by one, outside the loop of pairs."""
+        return self.has_rest or not self.has_pair_loop
+
+    @property
+    def raised(self) -> bool:
+        """The lower bound of the loop of pairs is -127, not -128."""
+        return self.low == -127
 
     def describe(self) -> str:
         """What the function computes, in words."""
@@ -103,10 +123,20 @@ class Attention:
     v: Columns
     exp_bits: int
     mask_stride: int | None
-    variable: bool = field(default=False, repr=False)
-    bias_steps: int = field(default=0, repr=False)
-    bias_stride: int = field(default=0, repr=False)
-    narrowed: bool = field(default=False, repr=False)
+    variable: bool = False
+    bias_steps: int = 0
+    bias_stride: int = 0
+    narrowed: bool = False
+
+    @property
+    def k_batch_stride(self) -> int:
+        """Elements of k between two batches."""
+        return self.keys * self.k.stride
+
+    @property
+    def v_batch_stride(self) -> int:
+        """Elements of v between two batches."""
+        return self.keys * self.v.stride
 
     @property
     def scratch_bytes(self) -> int:
@@ -159,6 +189,26 @@ class AttentionDsp(Attention):
         return self.keys % 2
 
     @property
+    def q_batch_stride(self) -> int:
+        """Elements of q between two batches."""
+        return self.queries * self.q.stride
+
+    @property
+    def key_pair_stride(self) -> int:
+        """Elements of k between two pairs of keys."""
+        return 2 * self.k.stride
+
+    @property
+    def last_keys_at(self) -> int:
+        """Place of the last two keys in k, in elements."""
+        return (self.keys - 2) * self.k.stride
+
+    @property
+    def last_logits_at(self) -> int:
+        """Place of the logits of the last two keys, in logits: four queries by two keys a pair."""
+        return 8 * (self.pairs - 1)
+
+    @property
     def value_loops(self) -> int:
         """Turns of the loop of values, which takes four pairs."""
         return (self.pairs - self.odd) // 4
@@ -202,13 +252,18 @@ class Embedding(Plain):
     channels: int
     dtype: DType
     multiplier: int
-    variable: bool = field(default=False, repr=False)
-    y_dtype: DType = field(default=DType.INT16, repr=False)
+    variable: bool = False
+    y_dtype: DType = DType.INT16
 
     @property
     def y_type(self) -> str:
         """C type of an element of y."""
         return stored_type(self.y_dtype)
+
+    @property
+    def last_id(self) -> int:
+        """The last row of the table."""
+        return self.vocabulary - 1
 
     @property
     def is_copied(self) -> bool:
@@ -241,7 +296,7 @@ class NarrowSoftmax(Plain):
     distance_multiplier: int
     distance_limit: int
     exp_bits: int
-    variable: bool = field(default=False, repr=False)
+    variable: bool = False
 
     def describe(self) -> str:
         """What the function computes, in words."""
@@ -259,7 +314,7 @@ class IsEqual(Plain):
     family: ClassVar[str] = "is_equal"
     count: int
     value: int
-    variable: bool = field(default=False, repr=False)
+    variable: bool = False
 
     def describe(self) -> str:
         """What the function computes, in words."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import itertools
+from dataclasses import dataclass
 from typing import ClassVar
 
 from edgec.lower.spec_base import describe_image, describe_window
@@ -50,6 +51,11 @@ class Conv2D:
     def depth(self) -> int:
         """Weights of one filter."""
         return self.window.taps * self.window.channels // self.group
+
+    @property
+    def is_grouped(self) -> bool:
+        """There are several groups."""
+        return self.group > 1
 
     @property
     def group_channels(self) -> int:
@@ -126,6 +132,17 @@ class Depthwise:
         return self.out_channels % self.block
 
     @property
+    def has_multiplier(self) -> bool:
+        """An input channel has more than one filter."""
+        return self.multiplier > 1
+
+    @property
+    def taps(self) -> tuple[tuple[int, int], ...]:
+        """(row, column) of each tap, in the order of the weights."""
+        rows, columns = range(self.window.kernel_h), range(self.window.kernel_w)
+        return tuple(itertools.product(rows, columns))
+
+    @property
     def unrolled(self) -> bool:
         """Pixels whose window lies inside the image have code without loops over the taps."""
         few = self.window.taps <= _UNROLLED_TAPS
@@ -176,7 +193,7 @@ class Gemm:
     shift: int
     residual_shift: int | None = None
     narrow: Narrow | None = None
-    variable: bool = field(default=False, repr=False)
+    variable: bool = False
 
     @property
     def block(self) -> int:

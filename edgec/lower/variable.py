@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from edgec.errors import InternalError
+from edgec.base.errors import InternalError
 from edgec.ir.graph import Graph, Node
 from edgec.ir.length import VariableLength
 from edgec.lower.extent import Extent, extent_of

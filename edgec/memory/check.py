@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from edgec.errors import MemoryPlanError
+from edgec.base.errors import MemoryPlanError
 from edgec.memory.plan import ALIGNMENT_BYTES, Buffer, MemoryPlan, Overlap, Slot
 
 _HINT = "this is a bug of edgec's planner; please report it with the model"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from edgec.errors import InternalError
+from edgec.base.errors import InternalError
 
 # Offsets are multiples of this: enough for any C type and for Armv7-M's doubleword loads.
 ALIGNMENT_BYTES = 8
@@ -40,7 +40,7 @@ class Buffer:
 
 @dataclass(frozen=True, slots=True)
 class Overlap:
-    """A step's output may lie over one of its inputs, because it is written behind the reading.
+    """A step's output may lie over one of its inputs: each byte is read before it is written.
 
     Allowed if ``offset(output) + distance_bytes <= offset(input)``, and only if the step that makes
     the output is the last to read the input: ``input.end_step == output.first_step + 1``.  Where
@@ -75,7 +75,7 @@ class Slot:
 
     @property
     def end(self) -> int:
-        """First byte behind the slot."""
+        """Offset of the first byte after the slot."""
         return self.offset + self.size_bytes
 
     def live_at(self, step: int) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from edgec.errors import InternalError
+from edgec.base.errors import InternalError
 from edgec.memory.plan import Buffer, Overlap
 
 

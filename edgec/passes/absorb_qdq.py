@@ -22,8 +22,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from edgec.dtypes import DType
-from edgec.errors import ImportModelError
+from edgec.base.dtypes import DType
+from edgec.base.errors import ImportModelError
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Graph, GraphBuilder, Node, Value
 from edgec.ir.integer_io import record_integer_io

@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from edgec.dtypes import Array
+from edgec.base.dtypes import Array
 from edgec.ir import ops
 from edgec.ir.graph import Graph, GraphBuilder, Node
 from edgec.passes.edit import sweep

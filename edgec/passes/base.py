@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from edgec.errors import InternalError
+from edgec.base.errors import InternalError
 from edgec.ir.graph import Graph
 from edgec.ir.text import graph_text
 from edgec.ir.verify import Stage, verify

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from edgec.dtypes import Array, DType
-from edgec.fixedpoint import INT8_MAX, INT8_MIN, requantize, rshr, saturate
+from edgec.base.dtypes import Array, DType
+from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, requantize, rshr, saturate
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.ops import PadMode, ReduceKind

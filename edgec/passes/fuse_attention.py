@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from edgec.dtypes import Array
+from edgec.base.dtypes import Array
 from edgec.ir import ops
 from edgec.ir.graph import Graph, GraphBuilder, Node, Value
 from edgec.passes.attention_masks import HIDDEN, LOWEST, KeyMask, added_mask, chosen_mask

@@ -16,7 +16,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from edgec.dtypes import DType
+from edgec.base.dtypes import DType
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Graph, Node
 from edgec.passes.edit import sweep

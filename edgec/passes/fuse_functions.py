@@ -16,7 +16,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from edgec.dtypes import Array
+from edgec.base.dtypes import Array
+from edgec.base.exact_functions import log
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.ops import UnaryKind
@@ -128,7 +129,7 @@ def _recognised(values: Array) -> ops.Unary | None:
     candidates = [ops.Unary(UnaryKind.GELU), ops.Unary(UnaryKind.GELU_TANH)]
     at_one = float(values[np.searchsorted(_POINTS, 1.0)]) if values.size == _POINTS.size else 0.0
     if 0.5 + _TOLERANCE < at_one < 1.0:  # 0.5: the slope is 0, and the function x / 2
-        slope = round(float(np.log(at_one / (1.0 - at_one))), 6)
+        slope = round(float(log(np.asarray(at_one / (1.0 - at_one)))), 6)
         candidates.append(ops.Unary(UnaryKind.SWISH, alpha=slope))
     for attrs in candidates:
         if values.size == _POINTS.size and np.allclose(

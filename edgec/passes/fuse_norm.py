@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from edgec.dtypes import Array
+from edgec.base.dtypes import Array
 from edgec.ir import ops
 from edgec.ir.graph import Graph, GraphBuilder, Node
 from edgec.ir.ops import UnaryKind

@@ -17,7 +17,7 @@ from typing import Any
 
 from edgec.ir import ops
 from edgec.ir.graph import Graph, GraphBuilder, Node
-from edgec.ir.ops import Pads2D
+from edgec.ir.shapes import Pads2D
 from edgec.passes.edit import sweep
 
 _NON_NEGATIVE = (ops.UnaryKind.SIGMOID, ops.UnaryKind.HARD_SIGMOID, ops.UnaryKind.ABS)

@@ -22,9 +22,9 @@ from typing import Any
 
 import numpy as np
 
-from edgec.dtypes import Array
-from edgec.errors import InternalError
-from edgec.fixedpoint import INT32_MAX
+from edgec.base.dtypes import Array
+from edgec.base.errors import InternalError
+from edgec.base.fixedpoint import INT32_MAX
 from edgec.ir import qops
 from edgec.ir.graph import Constant, Graph, GraphBuilder, Node
 from edgec.ir.infer import total_macs

@@ -10,17 +10,14 @@ import math
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
-from edgec.errors import InternalError, UnsupportedModelError, UnsupportedNode
-from edgec.frontend.names import shown
+from edgec.base.errors import InternalError, UnsupportedModelError, UnsupportedNode
+from edgec.base.names import shown
 from edgec.ir import qops
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
 from edgec.ir.length import MIN_LENGTH, VariableLength, layout_problem, slice_problem
 from edgec.ir.specialize import specialized
 from edgec.ir.verify import Stage, verify
-
-_FORMS = ("/int8", "/int16", "/stream")
-"""What quantization appends to the name of a tensor that exists twice."""
 
 
 def with_variable_length(graph: Graph, real: Graph) -> Graph:
@@ -80,8 +77,8 @@ class _Scan:
         Raises:
             _RefusedError: it cannot serve shorter runs.
         """
-        stem = self.stem(node.output)
-        wanted = self.wanted.get(stem)
+        origin = self.origin(node.output)
+        wanted = self.wanted.get(origin)
         if wanted is not None:  # before a refusal, so that the nodes behind are looked at, too
             self._note(node.output, wanted)
         axis = None
@@ -90,15 +87,14 @@ class _Scan:
             if rule is None:
                 raise _RefusedError("it mixes positions along the variable axis")
             axis = rule(self, node)
-        if stem in self.real.values and axis != wanted:
+        if origin in self.real.values and axis != wanted:
             raise _RefusedError("shorter runs of the float network do something else here")
         if axis is not None:
             self._note(node.output, axis)
 
-    def stem(self, name: str) -> str:
-        """The name that a tensor has in the float network, if it is one of its tensors."""
-        stems = (name.removesuffix(form) for form in ("", *_FORMS))
-        return next((stem for stem in stems if stem in self.real.values), name)
+    def origin(self, name: str) -> str:
+        """The name that a value has in the float network, if it is one of its tensors."""
+        return self.graph.values[name].form_of or name
 
     def axis(self, name: str) -> int | None:
         """The variable axis of a tensor, if it has one."""
@@ -193,11 +189,12 @@ def _slice(scan: _Scan, node: Node) -> int | None:
     attrs: qops.QSlice = node.attrs
     axis = scan.axes[node.inputs[0]]
     size = scan.graph.shape(node.inputs[0])[axis]
-    if scan.stem(node.output) in scan.wanted:
+    if scan.origin(node.output) in scan.wanted:
         if attrs.steps[axis] != 1 or attrs.starts[axis] + attrs.sizes[axis] != size:
             raise _RefusedError("it takes positions that depend on the length in an unusual way")
         return axis
-    problem = slice_problem(attrs, axis, size, scan.maximum)
+    taken = (attrs.starts[axis], attrs.steps[axis], attrs.sizes[axis])
+    problem = slice_problem(*taken, size, scan.maximum)
     if problem:
         raise _RefusedError(problem)
     return None

@@ -10,10 +10,10 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from edgec.console import shortened
 from edgec.profile.plot import BOTTOM, LEFT, RIGHT, TOP, WIDTH, Linear, Log, Plot, Tick, framed
 from edgec.profile.types import Floor, LayerProfile, Profile
-from edgec.report import BufferReport
+from edgec.report.console import shortened
+from edgec.report.model import BufferReport
 
 _BAR_LEFT, _BAR_RIGHT, _BAR_PITCH = 300, 210, 24
 _ARENA_HEIGHT, _ROOF_HEIGHT = 420, 420
@@ -29,15 +29,17 @@ class Bar:
     """A layer's bar: cycles without waiting, then the wait for flash.
 
     Attributes:
-        y: top.
+        y: top of its row.
+        stalls_x: where the second part begins.
         label: number and name of the layer.
         title: what a pointer shows.
         ideal, stalls: widths.
-        value, value_x: words behind the bar and the mark of the measured cycles.
+        value, value_x: words after the bar and the mark of the measured cycles.
         measured: x of the measured cycles; None without.
     """
 
     y: float
+    stalls_x: float
     label: str
     title: str
     ideal: float
@@ -45,6 +47,26 @@ class Bar:
     value: str
     value_x: float
     measured: float | None
+
+    @property
+    def top(self) -> float:
+        """Of the bar itself."""
+        return self.y + 4
+
+    @property
+    def base_line(self) -> float:
+        """Of its texts."""
+        return self.y + 16
+
+    @property
+    def mark_top(self) -> float:
+        """Upper end of the mark of the measured cycles."""
+        return self.y + 1
+
+    @property
+    def mark_bottom(self) -> float:
+        """Lower end of this mark."""
+        return self.y + 23
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +76,11 @@ class BarChart:
     height: float
     left: float
     bars: tuple[Bar, ...]
+
+    @property
+    def label_x(self) -> float:
+        """Right end of the labels."""
+        return self.left - 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +102,11 @@ class Box:
     label_y: float
     title: str
     hue: int
+
+    @property
+    def label_x(self) -> float:
+        """Left end of the label."""
+        return self.x + 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,12 +153,14 @@ def _bar(index: int, layer: LayerProfile, found: Profile, scale: float) -> Bar:
     per_mac = "" if layer.cycles_per_mac is None else f" · {layer.cycles_per_mac:.2f}/MAC"
     share = counts.cycles / found.total_cycles
     measured = layer.measured_cycles
+    ideal = (counts.cycles - counts.flash_stalls) * scale
     return Bar(
         y=index * _BAR_PITCH,
+        stalls_x=_BAR_LEFT + ideal,
         label=f"{shortened(layer.title, 24)} · {layer.kernel} · {index}",
         title=f"{layer.title}: {counts.cycles:,} cycles, of which {counts.flash_stalls:,} wait for "
         f"flash; {layer.macs:,} MACs; {counts.instructions:,} instructions",
-        ideal=(counts.cycles - counts.flash_stalls) * scale,
+        ideal=ideal,
         stalls=counts.flash_stalls * scale,
         value=f"{_short(counts.cycles)} · {share:.1%}{per_mac}",
         value_x=_BAR_LEFT + max(counts.cycles, measured or 0) * scale + 8,

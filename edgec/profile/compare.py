@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from edgec.errors import ConfigError
-from edgec.evaluation import last_evaluation
+from edgec.base.errors import ConfigError
 from edgec.profile.instructions import count_instructions
 from edgec.profile.run import profile
-from edgec.report import Report
-from edgec.session import firmware_program
+from edgec.report.model import Report
 from edgec.timing.types import MemoryMode
+from edgec.workflow.evaluation import last_evaluation
+from edgec.workflow.session import firmware_program
 
 
 @dataclass(frozen=True, slots=True)

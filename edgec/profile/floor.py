@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from edgec.board import Board
-from edgec.cores import Core
 from edgec.profile.types import Floor
+from edgec.target.board import Board
 
 _TWO_A_CYCLE = "one SMLAD a cycle does two multiply-accumulates"
 _MUL_AND_ADD = "MULS and ADDS, one cycle each (single-cycle multiplier)"
@@ -16,17 +15,14 @@ def floor_of(board: Board) -> Floor:
     A layer cannot be faster than either; widening bytes, addresses and loops come on top.  Kernels
     that replace multiplications (weight pools) can be faster than the arithmetic floor.
 
-    Source: instruction timing tables of the cores' Technical Reference Manuals: Cortex-M0+ (Arm
-    DDI 0484) table 3-1, M3 (DDI 0337) table 3-1, M4 (DDI 0439) table 3-1; the M7 (DDI 0489) has one
-    multiplier and a 64-bit data path, the M33 (100230) one multiplier.
+    Source: `edgec.target.cores`, which names the Technical Reference Manual of each core.
     """
-    wide = 8 if board.core is Core.CORTEX_M7 else 4
+    core = board.core.facts
+    wide, cycles = core.bus_bytes, float(core.multiply_add_cycles)
     if board.dsp:
         cycles, reason = 0.5, _TWO_A_CYCLE
-    elif board.core is Core.CORTEX_M3:
-        cycles, reason = 2.0, "MLA takes two cycles"
-    elif board.core.is_armv6m:
-        cycles, reason = 2.0, _MUL_AND_ADD
+    elif not core.instruction_set.has_wide_thumb:
+        reason = _MUL_AND_ADD
     else:
-        cycles, reason = 1.0, "one MLA a cycle"
+        reason = "one MLA a cycle" if cycles == 1 else f"MLA takes {cycles:g} cycles"
     return Floor(cycles, wide, f"{reason}; loads bring at most {wide} bytes a cycle")

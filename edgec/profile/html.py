@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
-from edgec.codegen.env import html_environment
-from edgec.output_dir import write_whole
+from edgec.base.output_dir import write_whole
+from edgec.codegen.env import html_environment, values
 from edgec.profile.charts import ArenaChart, BarChart, Roofline, arena_chart, bar_chart, roofline
-from edgec.profile.types import Profile
-from edgec.report import Report
+from edgec.profile.types import FunctionProfile, LayerProfile, Profile
+from edgec.report.console import shortened
+from edgec.report.model import Report
 
-_TEMPLATE = "profile/page.html.j2"
+_FUNCTIONS = 20
+"""Rows of the table of functions."""
+_TITLE_CHARACTERS = 26
 _MEMORY_WORDS = {
     "flash": "code and weights in flash, as the board runs it",
     "sram": "code and weights supposed in SRAM",
@@ -29,10 +33,31 @@ class Tile:
 
 
 @dataclass(frozen=True, slots=True)
+class LayerRow:
+    """A layer in the table: its title in one line, and its share of the cycles."""
+
+    layer: LayerProfile
+    title: str
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionRow:
+    """A function in the table, and its share of the cycles."""
+
+    function: FunctionProfile
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
 class Page:
     """Everything that the template shows."""
 
+    template: ClassVar[str] = "profile/page.html.j2"
+
     found: Profile
+    layers: tuple[LayerRow, ...]
+    functions: tuple[FunctionRow, ...]
     memory: str
     tiles: tuple[Tile, ...]
     bars: BarChart
@@ -58,22 +83,33 @@ def render_html(found: Profile, report: Report) -> str:
     """
     page = Page(
         found=found,
+        layers=tuple(_layer_row(layer, found) for layer in found.layers),
+        functions=tuple(_function_row(each, found) for each in found.functions[:_FUNCTIONS]),
         memory=_MEMORY_WORDS[found.memory],
         tiles=_tiles(found),
         bars=bar_chart(found),
         arena=arena_chart(report.buffers, report.memory.arena_bytes, len(report.layers)),
         roof=roofline(found),
     )
-    return html_environment().get_template(_TEMPLATE).render(page=page)
+    return html_environment().get_template(Page.template).render(values(page))
+
+
+def _layer_row(layer: LayerProfile, found: Profile) -> LayerRow:
+    share = layer.counts.cycles / found.total_cycles
+    return LayerRow(layer, shortened(layer.title, _TITLE_CHARACTERS), share)
+
+
+def _function_row(function: FunctionProfile, found: Profile) -> FunctionRow:
+    return FunctionRow(function, function.counts.cycles / found.total_cycles)
 
 
 def _tiles(found: Profile) -> tuple[Tile, ...]:
     total = found.total
-    per_mac = f"{found.total_cycles / found.macs:.2f} per MAC" if found.macs else ""
+    per_mac = "" if found.cycles_per_mac is None else f"{found.cycles_per_mac:.2f} per MAC"
     stalls = total.flash_stalls / total.cycles
     stack = "not measured" if found.stack_bytes is None else f"{found.stack_bytes:,} B"
     tiles = [
-        Tile("time", f"{found.time_ms:.2f} ms", f"at {found.clock_hz / 1e6:g} MHz"),
+        Tile("time", f"{found.time_ms:.2f} ms", f"at {found.clock_mhz:g} MHz"),
         Tile("cycles", f"{found.total_cycles:,}", per_mac),
         Tile("waiting for flash", f"{stalls:.1%}", f"{found.ideal_cycles:,} without"),
         Tile(

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from edgec.dtypes import Array
-from edgec.errors import ConfigError
-from edgec.report import TensorReport
-from edgec.samples import load_samples
-from edgec.session import encode, input_specs, length_of
+from edgec.base.dtypes import Array
+from edgec.base.errors import ConfigError
+from edgec.base.samples import load_samples
+from edgec.report.model import TensorReport
+from edgec.workflow.session import encode, input_specs, length_of
 
 _SEED = 20240522
 

@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from edgec.dtypes import Array
-from edgec.errors import ConfigError, InternalError
+from edgec.base.dtypes import Array
+from edgec.base.errors import ConfigError, InternalError
 from edgec.profile.inputs import profile_input
-from edgec.report import LayerReport, Report
-from edgec.session import check_width, firmware_program
+from edgec.report.model import LayerReport, Report
 from edgec.sim.linux_program import LinuxProgram
 from edgec.sim.trace_linux import TracedProgram, trace_program
 from edgec.timing.types import Segment
+from edgec.workflow.session import check_width, firmware_program
 
 SCHEMA = 1
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rich.console import Console
 
-from edgec.console import count, safe, shortened, table
 from edgec.profile.instructions import InstructionCounts, InstructionProfile, LayerInstructions
+from edgec.report.console import count, safe, shortened, table
 
 _NAME_LENGTH = 40
 _COLUMNS = (

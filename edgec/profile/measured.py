@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from edgec.dtypes import Array
-from edgec.errors import ConfigError
+from edgec.base.dtypes import Array
+from edgec.base.errors import ConfigError
 from edgec.profile.inputs import profile_input
 from edgec.profile.types import Profile
-from edgec.report import LayerReport, Report
+from edgec.report.model import LayerReport, Report
 from edgec.sim.protocol import FirmwareClient
 from edgec.sim.serial_port import open_serial
 

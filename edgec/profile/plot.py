@@ -17,6 +17,11 @@ class Tick:
     at: float
     text: str
 
+    @property
+    def base_line(self) -> float:
+        """Of the text beside a mark on a vertical axis."""
+        return self.at + 4
+
 
 @dataclass(frozen=True, slots=True)
 class Plot:
@@ -29,6 +34,46 @@ class Plot:
     height: float
     x_ticks: tuple[Tick, ...]
     y_ticks: tuple[Tick, ...]
+
+    @property
+    def frame_width(self) -> float:
+        """Width of the frame."""
+        return self.right - self.left
+
+    @property
+    def frame_height(self) -> float:
+        """Height of the frame."""
+        return self.bottom - self.top
+
+    @property
+    def middle_x(self) -> float:
+        """Middle of the frame."""
+        return (self.left + self.right) / 2
+
+    @property
+    def middle_y(self) -> float:
+        """Middle of the frame."""
+        return (self.top + self.bottom) / 2
+
+    @property
+    def x_tick_end(self) -> float:
+        """Lower end of the marks on the horizontal axis."""
+        return self.bottom + 5
+
+    @property
+    def x_text_y(self) -> float:
+        """Base line of the texts below the horizontal axis."""
+        return self.bottom + 18
+
+    @property
+    def x_name_y(self) -> float:
+        """Base line of the name of the horizontal axis."""
+        return self.height - 6
+
+    @property
+    def y_text_x(self) -> float:
+        """Right end of the texts beside the vertical axis."""
+        return self.left - 8
 
 
 @dataclass(frozen=True, slots=True)

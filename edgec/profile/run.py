@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from edgec.board import Board
-from edgec.dtypes import Array
-from edgec.errors import ConfigError, InternalError
+from edgec.base.dtypes import Array
+from edgec.base.errors import ConfigError, InternalError
 from edgec.profile.floor import floor_of
 from edgec.profile.inputs import profile_input
 from edgec.profile.pricing import PricedSegment, Pricer
@@ -20,13 +19,14 @@ from edgec.profile.types import (
     LayerProfile,
     Profile,
 )
-from edgec.report import LayerReport, Report
-from edgec.session import check_width, firmware_program
+from edgec.report.model import LayerReport, Report
 from edgec.sim.emulator_image import load_image
 from edgec.sim.trace import trace_inference
+from edgec.target.board import Board
 from edgec.timing.core import core_model
 from edgec.timing.core_model import CoreModel
 from edgec.timing.types import MemoryMode, Trace
+from edgec.workflow.session import check_width, firmware_program
 
 
 def profile(

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from edgec.console import count, safe, shortened, table
 from edgec.profile.compare import BuildFigures
 from edgec.profile.types import LayerProfile, Profile
 from edgec.profile.widths import TradeOff
+from edgec.report.console import count, safe, shortened, table
 
 _NAME_LENGTH = 40
 _MEMORY_WORDS = {

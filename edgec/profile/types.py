@@ -203,6 +203,16 @@ class Profile:
         return 1e3 * self.total_cycles / self.clock_hz
 
     @property
+    def clock_mhz(self) -> float:
+        """Core clock in megahertz."""
+        return self.clock_hz / 1e6
+
+    @property
+    def cycles_per_mac(self) -> float | None:
+        """Cycles per multiply-accumulate; None for a model without any."""
+        return self.total_cycles / self.macs if self.macs else None
+
+    @property
     def cycles_per_instruction(self) -> float:
         """Cycles per executed instruction."""
         return self.total.cycles / self.total.instructions
@@ -221,7 +231,7 @@ class Profile:
             "total_cycles": self.total_cycles,
             "time_ms": self.time_ms,
             "cycles_per_instruction": self.cycles_per_instruction,
-            "cycles_per_mac": self.total_cycles / self.macs if self.macs else None,
+            "cycles_per_mac": self.cycles_per_mac,
         }
 
 

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from edgec.errors import ConfigError
-from edgec.evaluation import evaluate_widths
+from edgec.base.errors import ConfigError
 from edgec.profile.run import profile
-from edgec.report import Report
-from edgec.session import Progress, firmware_program
+from edgec.report.model import Report
+from edgec.workflow.evaluation import evaluate_widths
+from edgec.workflow.session import Progress, firmware_program
 
 _FLAT = 0.02
 """Cycles that differ by less are alike."""
@@ -93,7 +93,7 @@ def trade_off(
         data: .npz with inputs and integer labels "y"; its first sample is the one profiled.
         widths: 1 to 8 each.
         on: "host" or "emulator": what runs the samples.
-        limit: use only the first so many samples.
+        limit: use only this many samples, from the start.
         progress: told (samples done, samples), all widths taken together.
 
     Raises:

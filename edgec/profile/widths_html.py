@@ -6,13 +6,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
-from edgec.codegen.env import html_environment
-from edgec.output_dir import write_whole
+from edgec.base.output_dir import write_whole
+from edgec.codegen.env import html_environment, values
 from edgec.profile.plot import BOTTOM, LEFT, RIGHT, TOP, WIDTH, Linear, Plot, Tick, framed
 from edgec.profile.widths import TradeOff, WidthPoint
 
-_TEMPLATE = "profile/widths.html.j2"
 _HEIGHT = 420
 _STEPS = 5
 _LEAST_SPAN = 0.02
@@ -27,6 +27,11 @@ class WidthMark:
     y: float
     label: str
     title: str
+
+    @property
+    def label_y(self) -> float:
+        """Base line of the label."""
+        return self.y + 22
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +52,16 @@ class WidthChart:
     x_name: str
 
 
+@dataclass(frozen=True, slots=True)
+class WidthsPage:
+    """Everything that the template shows."""
+
+    template: ClassVar[str] = "profile/widths.html.j2"
+
+    found: TradeOff
+    chart: WidthChart
+
+
 def write_widths_html(found: TradeOff, path: Path) -> None:
     """Write the page; an earlier file is replaced as a whole or not at all.
 
@@ -58,8 +73,8 @@ def write_widths_html(found: TradeOff, path: Path) -> None:
 
 def render_widths_html(found: TradeOff) -> str:
     """The page of a trade-off."""
-    template = html_environment().get_template(_TEMPLATE)
-    return template.render(found=found, chart=width_chart(found))
+    page = WidthsPage(found, width_chart(found))
+    return html_environment().get_template(page.template).render(values(page))
 
 
 def width_chart(found: TradeOff) -> WidthChart:

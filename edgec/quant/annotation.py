@@ -7,18 +7,18 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from edgec.dtypes import Array
-from edgec.errors import QuantizationError
-from edgec.frontend.activations import checked_calibration
+from edgec.base.dtypes import Array
+from edgec.base.errors import QuantizationError
+from edgec.base.options import Observer, QuantOptions
+from edgec.floatrun.activations import checked_calibration
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Value
 from edgec.ir.qparams import QuantParams
-from edgec.options import Observer, QuantOptions
 from edgec.quant.bias_correct import correct_biases
 from edgec.quant.calibrate import Progress, calibrate
 from edgec.quant.derive import derived_params
 from edgec.quant.equalize import equalize
-from edgec.quant.params import Range, activation_params, range_of, real64
+from edgec.quant.params import Range, activation_params, range_of
 from edgec.quant.refuse import refuse_real_only
 from edgec.quant.report import CalibrationSource, LayerQuality, QuantReport, layer_quality
 from edgec.quant.synthetic import describe, synthetic_inputs, warn_synthetic
@@ -169,7 +169,7 @@ def _with_constants(graph: Graph, group: TieGroup, values: Range) -> Range:
             continue
         if isinstance(node.attrs, ops.Concat):
             for constant in (graph.constants[n] for n in node.inputs if n in graph.constants):
-                values = values.union(range_of(real64(constant)))
+                values = values.union(range_of(constant.real64()))
         if isinstance(node.attrs, ops.Pad) and node.attrs.mode is ops.PadMode.CONSTANT:
             values = _with_padding(values, node.attrs.value, node.name)
     return values

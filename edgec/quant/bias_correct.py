@@ -13,9 +13,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from edgec.dtypes import Array, DType
-from edgec.fixedpoint import INT32_MAX, round_half_up
-from edgec.frontend.activations import activations
+from edgec.base.dtypes import Array, DType
+from edgec.base.fixedpoint import INT32_MAX, round_half_up
+from edgec.floatrun.activations import activations
+from edgec.floatrun.executor import Executor
 from edgec.ir.graph import Graph, GraphBuilder, Node
 from edgec.quant.calibrate import Progress
 from edgec.quant.weights import WEIGHTED, accumulator_bound, bias_params
@@ -42,14 +43,34 @@ def correct_biases(
     data = {name: array[:SAMPLES] for name, array in data.items()}
     layers = [node for node in real.nodes if isinstance(node.attrs, WEIGHTED)]
     layers = [node for node in layers if real.constants[node.inputs[1]].quant is None]
-    outputs = [node.output for node in layers]
-    wanted = channel_means(real, outputs, data)
-    for done, node in enumerate(layers, 1):
-        found = channel_means(annotated, [node.output], data)[node.output]
-        annotated = _corrected(annotated, node.name, wanted[node.output] - found)
-        if progress is not None:
-            progress(done, len(layers))
-    return annotated
+    wanted = channel_means(real, [node.output for node in layers], data)
+    corrections = _Corrections(annotated, wanted, progress)
+    # All samples at once: a layer is corrected before the next one runs.
+    Executor(annotated, annotated.outputs).run(data, corrections.change)
+    return corrections.graph
+
+
+class _Corrections:
+    """Corrects one layer after the other while the network runs."""
+
+    def __init__(
+        self, graph: Graph, wanted: Mapping[str, Array], progress: Progress | None
+    ) -> None:
+        self.graph = graph
+        self._wanted = wanted
+        self._progress = progress
+        self._done = 0
+
+    def change(self, node: Node, output: Array) -> Array:
+        """The output of a layer, float64 [S, ..., C], with the layer's bias corrected."""
+        if node.output not in self._wanted:
+            return output
+        found = _mean(output)
+        self.graph, step = _corrected(self.graph, node.name, self._wanted[node.output] - found)
+        self._done += 1
+        if self._progress is not None:
+            self._progress(self._done, len(self._wanted))
+        return np.asarray(output + step)
 
 
 def channel_means(graph: Graph, names: list[str], data: Mapping[str, Array]) -> dict[str, Array]:
@@ -58,13 +79,20 @@ def channel_means(graph: Graph, names: list[str], data: Mapping[str, Array]) -> 
     counts = dict.fromkeys(names, 0)
     for _, batch in activations(graph, names, data):
         for name, values in batch.items():
-            rows = values.reshape(-1, values.shape[-1])
-            sums[name] += rows.sum(axis=0, dtype=np.float64)
-            counts[name] += len(rows)
+            for sample in values.astype(np.float64):
+                sums[name] += _mean(sample)
+                counts[name] += 1
     return {name: sums[name] / counts[name] for name in names}
 
 
-def _corrected(graph: Graph, node_name: str, correction: Array) -> Graph:
+def _mean(values: Array) -> Array:
+    """Mean of each channel of [..., C]; float64 [C]."""
+    rows = values.reshape(-1, values.shape[-1])
+    return np.asarray(rows.sum(axis=0) / len(rows))
+
+
+def _corrected(graph: Graph, node_name: str, correction: Array) -> tuple[Graph, Array]:
+    """The graph with another bias in one layer, and what that adds to the output; float64 [C]."""
     node: Node = next(node for node in graph.nodes if node.name == node_name)
     x, weight = graph.quant(node.inputs[0]), graph.constants[node.inputs[1]]
     params = bias_params(x.tensor_scale, np.asarray(graph.quant(weight.name).scale))
@@ -73,10 +101,11 @@ def _corrected(graph: Graph, node_name: str, correction: Array) -> Graph:
     steps = np.clip(correction / np.asarray(params.scale), -(2.0**40), 2.0**40)
     corrected = bias.astype(np.int64) + round_half_up(steps)
     if np.any(accumulator_bound(weight.array, corrected) > INT32_MAX):
-        return graph
+        return graph, np.zeros_like(correction)
     builder = GraphBuilder.of(graph)
     stored = corrected.astype(DType.INT32.numpy)
     stem = name or f"{node.name}_bias"
     put = builder.constant(stem, stored, params, keep_name=bool(name))
     builder.put(replace(node, inputs=(*node.inputs[:2], put)))
-    return builder.build()
+    step = (corrected - bias) * np.asarray(params.scale)
+    return builder.build(), step

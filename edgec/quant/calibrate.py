@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from edgec.dtypes import Array
-from edgec.errors import QuantizationError
-from edgec.frontend.activations import activations
+from edgec.base.dtypes import Array
+from edgec.base.errors import QuantizationError
+from edgec.base.options import Observer, QuantOptions
+from edgec.floatrun.activations import activations
 from edgec.ir.graph import Graph
-from edgec.options import Observer, QuantOptions
 from edgec.quant.observers import Histogram, MinMax, choose_range
 from edgec.quant.params import Range
 

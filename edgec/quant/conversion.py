@@ -8,8 +8,8 @@ from types import MappingProxyType
 
 import numpy as np
 
-from edgec.dtypes import DType
-from edgec.errors import InternalError
+from edgec.base.dtypes import DType
+from edgec.base.errors import InternalError
 from edgec.ir import ops, qops
 from edgec.ir.fusion import fused_clip, is_fused_clip
 from edgec.ir.graph import Graph, GraphBuilder

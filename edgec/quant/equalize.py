@@ -14,7 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from edgec.dtypes import Array
+from edgec.base.dtypes import Array
+from edgec.base.exact_functions import log
 from edgec.ir import ops
 from edgec.ir.graph import Graph, GraphBuilder, Node
 from edgec.ir.ops import UnaryKind
@@ -102,7 +103,7 @@ def _equalize_pair(builder: GraphBuilder, pair: _Pair) -> float:
     _scale_outputs(builder, pair.first, 1.0 / factor)
     spread = factor[channels].reshape(second.shape[0], *[1] * (second.ndim - 2), second.shape[-1])
     _store(builder, pair.second.inputs[1], second * spread)
-    return float(np.max(np.abs(np.log(factor))))
+    return float(np.max(np.abs(log(factor))))
 
 
 def input_channels(node: Node, shape: tuple[int, ...]) -> Array:

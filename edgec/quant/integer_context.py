@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from edgec.dtypes import Array, DType
-from edgec.errors import QuantizationError
-from edgec.fixedpoint import INT8_MAX, INT8_MIN, INT32_MAX, Requant
+from edgec.base.dtypes import Array, DType
+from edgec.base.errors import QuantizationError
+from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, INT32_MAX, Requant
 from edgec.ir.fusion import act_bounds
 from edgec.ir.graph import Graph, GraphBuilder, Node
 from edgec.ir.qparams import QuantParams

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgec.dtypes import Array
-from edgec.errors import QuantizationError
-from edgec.fixedpoint import INT32_MAX, round_half_up
+from edgec.base.dtypes import Array
+from edgec.base.errors import QuantizationError
+from edgec.base.fixedpoint import INT32_MAX, round_half_up
 from edgec.ir import ops, qops
 from edgec.quant.integer_context import SPAN, Conversion
 from edgec.quant.weights import accumulator_bound

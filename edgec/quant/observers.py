@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from edgec.dtypes import Array
-from edgec.fixedpoint import INT8_MIN
-from edgec.options import Observer, QuantOptions
+from edgec.base.dtypes import Array
+from edgec.base.exact_functions import log
+from edgec.base.fixedpoint import INT8_MIN
+from edgec.base.options import Observer, QuantOptions
 from edgec.quant.params import Range, activation_params
 
 BINS = 2048
@@ -168,4 +169,4 @@ def _kl(reference: Array, model: Array) -> float:
     # A bin that only saturation fills has no model: smooth it, as TensorRT does.
     q = np.where(q > 0, q, 1e-9)
     where = p > 0
-    return float(np.sum(p[where] * np.log(p[where] / q[where])))
+    return float(np.sum(p[where] * log(p[where] / q[where])))

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from edgec.dtypes import Array, DType
-from edgec.errors import QuantizationError
-from edgec.fixedpoint import INT8_MAX, INT8_MIN, round_half_up
-from edgec.ir.graph import Constant
+from edgec.base.dtypes import Array, DType
+from edgec.base.errors import QuantizationError
+from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, round_half_up
 from edgec.ir.qparams import QuantParams
 
 SCALE_FLOOR = 2.0**-26
@@ -78,17 +77,3 @@ def as_int8(quant: QuantParams, where: str) -> QuantParams:
         )
     offset = _INT8_ALIKE[quant.dtype]
     return QuantParams.per_tensor(quant.tensor_scale, quant.tensor_zero_point - offset)
-
-
-def real64(constant: Constant) -> Array:
-    """Real values of a constant in float64, which holds int32 biases exactly."""
-    if constant.quant is None:
-        return constant.array.astype(np.float64)
-    quant = constant.quant
-    shape = [1] * constant.array.ndim
-    if quant.axis is not None:
-        shape[quant.axis] = len(quant.scale)
-    scale = np.asarray(quant.scale, np.float64).reshape(shape)
-    zero_point = np.asarray(quant.zero_point, np.float64).reshape(shape)
-    result: Array = (constant.array.astype(np.float64) - zero_point) * scale
-    return result.reshape(constant.array.shape)

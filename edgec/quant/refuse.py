@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from edgec.dtypes import DType
-from edgec.errors import UnsupportedModelError, UnsupportedNode
-from edgec.frontend.names import shown
+from edgec.base.dtypes import DType
+from edgec.base.errors import UnsupportedModelError, UnsupportedNode
+from edgec.base.names import shown
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
 

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from edgec.dtypes import Array
-from edgec.frontend.activations import activations
+from edgec.base.dtypes import Array
+from edgec.base.options import QuantOptions
+from edgec.floatrun.activations import activations
 from edgec.interp.int_interp import run_graph
 from edgec.ir.graph import Graph
 from edgec.ir.qparams import QuantParams
-from edgec.options import QuantOptions
 from edgec.quant.calibrate import Progress
 from edgec.quant.conversion import to_integer
 

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from edgec.dtypes import Array, DType
+from edgec.base.dtypes import Array, DType
 from edgec.ir.graph import Graph
 
 _LOG = logging.getLogger(__name__)

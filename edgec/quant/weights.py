@@ -13,13 +13,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from edgec.dtypes import Array, DType
-from edgec.errors import QuantizationError
-from edgec.fixedpoint import INT8_MAX, INT8_MIN, INT32_MAX, round_half_up
+from edgec.base.dtypes import Array, DType
+from edgec.base.errors import QuantizationError
+from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, INT32_MAX, round_half_up
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Graph, GraphBuilder, Node
 from edgec.ir.qparams import QuantParams
-from edgec.quant.params import activation_params, as_int8, range_of, real64
+from edgec.quant.params import activation_params, as_int8, range_of
 
 _LOG = logging.getLogger(__name__)
 
@@ -102,7 +102,7 @@ def _quantize_layer(graph: Graph, builder: GraphBuilder, node: Node) -> list[str
     bias = graph.constants[bias_name] if bias_name else None
     input_scale = graph.quant(node.inputs[0]).tensor_scale
     for constant in (weight, bias):
-        if constant is not None and not np.isfinite(real64(constant)).all():
+        if constant is not None and not np.isfinite(constant.real64()).all():
             raise QuantizationError("the weights hold NaN or infinite numbers", where=constant.name)
     layer = layer_weights(weight, bias, input_scale, node.name)
     inputs = [node.inputs[0]]
@@ -141,11 +141,11 @@ def layer_weights(
     Raises:
         QuantizationError: the accumulator bound cannot be met.
     """
-    bias_real = None if bias is None else real64(bias).reshape(-1)
+    bias_real = None if bias is None else bias.real64().reshape(-1)
     pinned = _pinned_codes(weight)
     notes: tuple[str, ...] = ()
     if pinned is None:
-        real = real64(weight)
+        real = weight.real64()
         scale = _symmetric_scale(real, bias_real, input_scale)
         if weight.quant is not None:
             notes = ("the model's weights are not symmetric int8 per channel; requantized",)
@@ -160,7 +160,7 @@ def layer_weights(
         for note in notes:
             _LOG.warning("%s: %s", where, note)
         return LayerWeights(codes, scale, _int32(integer_bias), notes)
-    layer = _repaired(real64(weight), bias_real, scale, input_scale, where)
+    layer = _repaired(weight.real64(), bias_real, scale, input_scale, where)
     _LOG.warning("%s: %s", where, layer.notes[0])
     return replace(layer, notes=(*notes, *layer.notes))
 
@@ -254,7 +254,7 @@ def _quantize_operands(graph: Graph, builder: GraphBuilder, node: Node) -> None:
         if name not in graph.constants:
             continue
         constant = graph.constants[name]
-        if not np.isfinite(real64(constant)).all():
+        if not np.isfinite(constant.real64()).all():
             raise QuantizationError("a constant holds NaN or infinite numbers", where=name)
         fixed = graph.quant(node.output) if isinstance(node.attrs, ops.Concat) else None
         codes, quant = operand_codes(constant, fixed)
@@ -275,6 +275,6 @@ def operand_codes(constant: Constant, fixed: QuantParams | None) -> tuple[Array,
         if fixed is None or fixed == quant:
             offset = own.tensor_zero_point - quant.tensor_zero_point
             return (constant.array.astype(np.int64) - offset).astype(np.int8), quant
-    real = real64(constant)
+    real = constant.real64()
     params = fixed or activation_params(range_of(real))
     return params.quantize(real), params

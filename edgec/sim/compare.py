@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from edgec.dtypes import Array
-from edgec.errors import SimulationError
+from edgec.base.dtypes import Array
+from edgec.base.errors import SimulationError
 from edgec.lower.program import Program, ProgramTensor, Step
 from edgec.sim.protocol import FirmwareStep
 

@@ -9,7 +9,7 @@ from typing import TypeVar
 from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 
-from edgec.errors import SimulationError
+from edgec.base.errors import SimulationError
 
 _MAX_FILE_BYTES = 1 << 30
 

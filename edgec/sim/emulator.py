@@ -8,14 +8,14 @@ from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 
-from edgec.board import Board
-from edgec.dtypes import Array
-from edgec.errors import ConfigError, InternalError, SimulationError
+from edgec.base.dtypes import Array
+from edgec.base.errors import ConfigError, InternalError, SimulationError
 from edgec.sim.emulator_image import FirmwareImage, load_image
 from edgec.sim.link import ByteStream
 from edgec.sim.linux_program import load_program
 from edgec.sim.protocol import FirmwareClient, FirmwareInfo, FirmwareRun
 from edgec.sim.qemu import open_qemu, open_qemu_user
+from edgec.target.board import Board
 from edgec.toolchain.stream import open_stream
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import ARMAttributesSection, SymbolTableSection
 
-from edgec.board import Board
-from edgec.cores import Core
-from edgec.errors import SimulationError
+from edgec.base.errors import SimulationError
 from edgec.sim.elf import read_elf
+from edgec.target.board import Board
+from edgec.target.cores import Core
 
 # Tag_CPU_arch values.  Source: Arm IHI 0045 (ABI addenda), "The target-related attributes".
 _V6_M, _V6S_M, _V7, _V7E_M, _V8_M_BASE, _V8_M_MAIN = 11, 12, 10, 13, 16, 17

@@ -13,12 +13,20 @@ from pathlib import Path
 
 import numpy as np
 
-from edgec.board import Board
-from edgec.dtypes import Array, DType
-from edgec.errors import SimulationError
-from edgec.resources import data_dir
-from edgec.sim.native import BATCH_RUN_ARGUMENTS, STATUS_NAMES, NativeModel, NativeTensor, StepHook
+from edgec.base.dtypes import Array, DType
+from edgec.base.errors import SimulationError
+from edgec.base.resources import data_dir
+from edgec.sim.native import (
+    BATCH_RUN_ARGUMENTS,
+    STATUS_NAMES,
+    BatchForm,
+    NativeContext,
+    NativeModel,
+    NativeTensor,
+    StepHook,
+)
 from edgec.sim.ports import PortTensor
+from edgec.target.board import Board
 from edgec.toolchain.cc import HostCompiler, compile_shared, host_compiler
 
 Progress = Callable[[int, int], None]
@@ -82,7 +90,7 @@ class HostModel:
         self.digest: str = self._model.digest.decode("ascii")
         self.arena_bytes: int = self._model.arena_bytes
         self.num_steps: int = self._model.num_steps
-        self._length = 0
+        self._form = BatchForm()
         self.max_length: int = self._model.max_length
         self.inputs = self._tensors(self._model.inputs, self._model.num_inputs)
         self.outputs = self._tensors(self._model.outputs, self._model.num_outputs)
@@ -91,7 +99,7 @@ class HostModel:
         """Run a batch, on all processors.
 
         Args:
-            inputs: int8 [N, ...] per model input, in the model's order; any shape behind the first
+            inputs: int8 [N, ...] per model input, in the model's order; any shape after the first
                 axis that has the right size.
             progress: called with (samples done, N), from this thread.
 
@@ -131,7 +139,9 @@ class HostModel:
         """
         if not self._model.set_activation_bits:
             raise SimulationError("the widths of this model are fixed", where=self.name)
-        return int(self._model.set_activation_bits(bits))
+        # The model says which width that is; each run sets it in its own context.
+        self._form.bits = int(self._model.set_activation_bits(NativeContext(), bits))
+        return self._form.bits
 
     def set_length(self, length: int) -> None:
         """Let the next runs have `length` tokens; `inputs` and `outputs` then are as long.
@@ -143,7 +153,7 @@ class HostModel:
             most = self.max_length
             known = f"1 to {most}" if most else "fixed"
             raise SimulationError(f"the length {length} is none; it is {known}", where=self.name)
-        self._length = length
+        self._form.length = length
         self.inputs = self._tensors(self._model.inputs, self._model.num_inputs)
         self.outputs = self._tensors(self._model.outputs, self._model.num_outputs)
 
@@ -176,7 +186,7 @@ class HostModel:
 
     def _tensors(self, array: ctypes.Array[NativeTensor], count: int) -> tuple[PortTensor, ...]:
         """What C says about inputs or outputs, for a run of the length in force."""
-        less = self.max_length - self._length if self._length else 0
+        less = self.max_length - self._form.length if self._form.length else 0
         return tuple(
             PortTensor(t.bytes - less * t.row_bytes, _DTYPES[t.dtype], t.zero_point)
             for t in array[:count]
@@ -225,7 +235,7 @@ class HostModel:
             _pointers(outputs),
             first,
             count,
-            self._length,
+            ctypes.byref(self._form),
             hook or StepHook(),
         )
         if status != 0:
@@ -252,9 +262,9 @@ class _Arena:
         self._end = self._offset + size_bytes
 
     def is_intact(self) -> bool:
-        """Nothing was written before or behind the arena."""
-        before, behind = self._memory[: self._offset], self._memory[self._end :]
-        return bool(np.all(before == _CANARY) and np.all(behind == _CANARY))
+        """Whether nothing was written before or after the arena."""
+        before, after = self._memory[: self._offset], self._memory[self._end :]
+        return bool(np.all(before == _CANARY) and np.all(after == _CANARY))
 
 
 def model_symbol(library_dir: Path) -> str:

@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Protocol
 
-from edgec.errors import SimulationError
+from edgec.base.errors import SimulationError
 
 _ATTEMPTS = 4
 _CONSOLE_LINES = 30

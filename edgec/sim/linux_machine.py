@@ -12,12 +12,12 @@ from typing import Any
 
 import unicorn as _untyped_unicorn
 
-from edgec.board import Board
-from edgec.cores import Core
-from edgec.errors import SimulationError
-from edgec.interrupts import interrupts_deferred
+from edgec.base.errors import SimulationError
+from edgec.base.interrupts import interrupts_deferred
 from edgec.sim.linux_program import LinuxProgram
 from edgec.sim.trace_records import Tracer
+from edgec.target.board import Board
+from edgec.target.cores import Core
 
 _unicorn: Any = _untyped_unicorn
 _arm: Any = _untyped_unicorn.arm_const

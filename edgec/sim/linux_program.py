@@ -10,9 +10,9 @@ from elftools.elf.elffile import ELFFile
 from elftools.elf.relocation import RelocationSection
 from elftools.elf.sections import SymbolTableSection
 
-from edgec.board import Board
-from edgec.errors import SimulationError
+from edgec.base.errors import SimulationError
 from edgec.sim.elf import read_elf
+from edgec.target.board import Board
 from edgec.timing.types import CodeKind
 
 _MAX_MEMORY_BYTES = 1 << 31

@@ -34,6 +34,25 @@ class NativeTensor(ctypes.Structure):
     ]
 
 
+class NativeContext(ctypes.Structure):
+    """`edgec_context_t`."""
+
+    _fields_: ClassVar = [
+        ("arena", ctypes.c_void_p),
+        ("hook", ctypes.c_void_p),
+        ("hook_user", ctypes.c_void_p),
+        ("activation_bits", ctypes.c_int32),
+    ]
+
+
+class BatchForm(ctypes.Structure):
+    """`edgec_batch_form_t`."""
+
+    length: int
+    bits: int
+    _fields_: ClassVar = [("length", ctypes.c_uint32), ("bits", ctypes.c_int32)]
+
+
 class NativeModel(ctypes.Structure):
     """`edgec_model_t`."""
 
@@ -58,7 +77,10 @@ class NativeModel(ctypes.Structure):
         ("outputs", ctypes.POINTER(NativeTensor)),
         ("init", ctypes.c_void_p),
         ("run", ctypes.c_void_p),
-        ("set_activation_bits", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_int32)),
+        (
+            "set_activation_bits",
+            ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.POINTER(NativeContext), ctypes.c_int32),
+        ),
         ("run_length", ctypes.c_void_p),
         ("max_length", ctypes.c_uint32),
     ]
@@ -71,7 +93,7 @@ BATCH_RUN_ARGUMENTS = (
     ctypes.POINTER(ctypes.c_void_p),
     ctypes.c_uint32,
     ctypes.c_uint32,
-    ctypes.c_uint32,
+    ctypes.POINTER(BatchForm),
     StepHook,
 )
 """Argument types of `edgec_batch_run`."""

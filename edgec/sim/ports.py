@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from edgec.dtypes import DType
+from edgec.base.dtypes import DType
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from edgec.dtypes import Array, DType, frozen
-from edgec.errors import SimulationError
+from edgec.base.dtypes import Array, DType, frozen
+from edgec.base.errors import SimulationError
 from edgec.sim.link import ByteStream, Link
 from edgec.sim.ports import PortTensor
 

@@ -6,8 +6,8 @@ import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from edgec.board import Board
-from edgec.errors import ConfigError
+from edgec.base.errors import ConfigError
+from edgec.target.board import Board
 from edgec.toolchain import process
 from edgec.toolchain.stream import StreamingProcess, open_stream
 

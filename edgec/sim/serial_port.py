@@ -8,7 +8,7 @@ from typing import Any
 
 import serial as _untyped_serial
 
-from edgec.errors import SimulationError
+from edgec.base.errors import SimulationError
 
 _serial: Any = _untyped_serial
 

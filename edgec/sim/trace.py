@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from edgec.board import Board
-from edgec.dtypes import Array
-from edgec.errors import ConfigError, SimulationError
+from edgec.base.dtypes import Array
+from edgec.base.errors import ConfigError, SimulationError
 from edgec.sim.emulator_image import load_image
 from edgec.sim.protocol import FirmwareClient, FirmwareInfo
 from edgec.sim.trace_plan import TracePlan, make_plan
 from edgec.sim.trace_records import Tracer, TraceRecords
+from edgec.target.board import Board
 from edgec.timing.memory import BlockPace, count_instructions, flash_timing
 from edgec.timing.types import ArenaUse, MemoryMode, Trace
 

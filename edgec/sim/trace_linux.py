@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from edgec.board import Board
-from edgec.dtypes import Array
-from edgec.errors import ConfigError, SimulationError
+from edgec.base.dtypes import Array
+from edgec.base.errors import ConfigError, SimulationError
 from edgec.sim.linux_program import LinuxProgram, load_program
 from edgec.sim.native import NativeModel, NativeTensor, layout
 from edgec.sim.trace_plan import TracePlan
 from edgec.sim.trace_records import TraceRecords
+from edgec.target.board import Board
 from edgec.timing.memory import count_instructions
 from edgec.timing.types import FlashTiming, Segment
 
@@ -63,7 +63,7 @@ class _Model:
     """`edgec_model_t` for runs of one length; functions with their Thumb bit, 0: none.
 
     Attributes:
-        run: the function, and what it takes behind the context.
+        run: the function, and what it takes after the context.
     """
 
     digest: str
@@ -155,7 +155,7 @@ def _prepare(
     _check(machine.call(model.init, machine.scratch, arena, arena_bytes), "init")
     machine.write_pointers(machine.scratch, arena, machine.hook, 0)
     if bits is not None and model.set_activation_bits:
-        machine.call(model.set_activation_bits, bits)
+        machine.call(model.set_activation_bits, machine.scratch, bits)
     if [array.nbytes for array in inputs] != [tensor.size_bytes for tensor in model.inputs]:
         raise SimulationError("the inputs are not the model's")
     for array, tensor in zip(inputs, model.inputs, strict=True):
@@ -204,7 +204,7 @@ def _read_model(machine: LinuxMachine, address: int, length: int | None) -> _Mod
 
 
 def _tensors(machine: LinuxMachine, address: int, count: int, less: int) -> tuple[_Tensor, ...]:
-    """Tensors of a run with so many tokens less than the longest."""
+    """Tensors of a run that has `less` tokens fewer than the longest."""
     size = ctypes.sizeof(NativeTensor)  # words alone, so equal on every core
     data = machine.read(address, count * size)
     tensors = (NativeTensor.from_buffer_copy(data, index * size) for index in range(count))

@@ -13,8 +13,8 @@ from typing import Any, ClassVar
 import numpy as np
 import unicorn as _untyped_unicorn
 
-from edgec.errors import BuildError, SimulationError
-from edgec.resources import data_dir
+from edgec.base.errors import BuildError, SimulationError
+from edgec.base.resources import data_dir
 from edgec.sim.trace_plan import TracePlan
 from edgec.sim.trace_python import PythonTracer, registers_of
 from edgec.sim.trace_records import Tracer, TraceRecords, Watchdog
@@ -299,7 +299,7 @@ def _load() -> Any:
 
 
 def _library_path() -> Path:
-    """In the user's cache folder, named by a digest of all that went into it."""
+    """The library's path in the user's cache folder, named by a digest of its sources and flags."""
     folder = data_dir("firmware") / "host"
     digest = hashlib.sha256()
     for name in (*_SOURCES, *_HEADERS):

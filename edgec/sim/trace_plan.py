@@ -11,7 +11,7 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.elffile import ELFFile
 from elftools.elf.sections import Symbol, SymbolTableSection
 
-from edgec.errors import SimulationError
+from edgec.base.errors import SimulationError
 from edgec.sim.emulator_image import FirmwareImage
 from edgec.timing.memory import BlockPace, LineShares, line_shares
 from edgec.timing.types import FlashTiming
@@ -19,7 +19,7 @@ from edgec.timing.types import FlashTiming
 _RUN_POINTER_OFFSET = 36
 """Of `edgec_model_t.run`: name, digest, arena_bytes, three counts, inputs, outputs, init before."""
 _RUN_LENGTH_POINTER_OFFSET = 44
-"""Of `edgec_model_t.run_length`, behind `run` and `set_activation_bits`."""
+"""Index of the member `run_length` of `edgec_model_t`, after `run` and `set_activation_bits`."""
 
 _HOOK = "bench_step"
 """The step hook that the protocol's `bench` sets; see firmware/app/protocol.c."""

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from edgec.errors import SimulationError
+from edgec.base.errors import SimulationError
 from edgec.timing.types import Edge, Segment
 
 CHECK_BLOCKS = 1 << 20

@@ -16,16 +16,16 @@ from typing import Any
 
 import unicorn as _untyped_unicorn
 
-from edgec.board import Board
-from edgec.cores import Core
-from edgec.errors import InternalError, SimulationError
-from edgec.interrupts import interrupts_deferred
+from edgec.base.errors import InternalError, SimulationError
+from edgec.base.interrupts import interrupts_deferred
 from edgec.sim.emulator_image import FirmwareImage
 from edgec.sim.peripherals import CORE_WINDOW, Console, Family, PeripheralBus, Window
 from edgec.sim.peripherals_emulated import MPS2, NRF51
 from edgec.sim.peripherals_rp2040 import RP2040
 from edgec.sim.peripherals_stm32 import STM32F1, STM32F4, STM32G0, STM32H7, STM32L4, STM32U5
 from edgec.sim.trace_records import Tracer
+from edgec.target.board import Board
+from edgec.target.cores import Core
 
 _unicorn: Any = _untyped_unicorn
 _arm: Any = _untyped_unicorn.arm_const

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from edgec.cores import Core, Fpu
-from edgec.errors import ConfigError
+from edgec.base.errors import ConfigError
+from edgec.target.cores import Core, Fpu
 from edgec.timing.core_m0 import cortex_m0, cortex_m0plus
 from edgec.timing.core_m3 import cortex_m3, cortex_m4
 from edgec.timing.core_m7 import cortex_m7

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from edgec.cores import Fpu
+from edgec.target.cores import Fpu
 from edgec.timing.core_model import CoreModel, is_taken, refusal
 from edgec.timing.decode import Branch, Instruction
 from edgec.timing.decode_kinds import Kind

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from edgec.cores import Fpu
+from edgec.target.cores import Fpu
 from edgec.timing.core_model import CoreModel, divide_between, is_taken
 from edgec.timing.core_vfp import fp_cycles
 from edgec.timing.decode import Branch, Instruction
@@ -102,8 +102,8 @@ class ArmV7MModel(CoreModel):
     def _transfer(self, instruction: Instruction, before: Instruction | None) -> int:
         """Integer loads and stores, without stalls.
 
-        One load or store: 2, or 1 behind a load whose result it does not need for its address.
-        A store with an immediate offset: 1 anywhere.  Nothing pipelines behind a store, and
+        One load or store: 2, or 1 after a load whose result it does not need for its address.
+        A store with an immediate offset: 1 anywhere.  Nothing pipelines after a store, and
         pairs and lists (1 + N) pipeline with nothing.
         """
         if instruction.kind not in _SINGLE:
@@ -114,10 +114,10 @@ class ArmV7MModel(CoreModel):
         return 1 if self._pipelines(instruction, before) else 2
 
     def _pipelines(self, instruction: Instruction, before: Instruction | None) -> bool:
-        """Whether its first cycle is hidden behind the load before it.
+        """Whether its first cycle is hidden by the load before it.
 
         On Cortex-M3 a load that updates its base is never hidden; on both cores an updated base
-        is not ready for the next address.  A store that updates its base takes 2 behind a load
+        is not ready for the next address.  A store that updates its base takes 2 after a load
         on Cortex-M3.
         Source: DDI 0337I and 0439B, 3.3.2; on base updates measurements on STM32F103 and
         STM32F407, github.com/jnk0le/random, "pipeline cycle test/doc/cortex_m3m4.md".

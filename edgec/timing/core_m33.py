@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from edgec.cores import Fpu
+from edgec.target.cores import Fpu
 from edgec.timing.core_issue import InOrderModel, Result
 from edgec.timing.core_model import divide_between, is_taken
 from edgec.timing.core_vfp import fp_cycles

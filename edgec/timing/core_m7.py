@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from edgec.cores import Fpu
+from edgec.target.cores import Fpu
 from edgec.timing.core_issue import InOrderModel, Result
 from edgec.timing.core_m7_units import is_alone, is_first_only, occupied, units
 from edgec.timing.core_model import divide_between

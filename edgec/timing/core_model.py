@@ -12,8 +12,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from edgec.cores import Fpu
-from edgec.errors import SimulationError
+from edgec.base.errors import SimulationError
+from edgec.target.cores import Fpu
 from edgec.timing.decode import Instruction
 from edgec.timing.decode_kinds import FP_KINDS, Kind
 

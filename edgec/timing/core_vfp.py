@@ -28,7 +28,7 @@ def fp_cycles(instruction: Instruction, after: Instruction | None) -> int:
     """Cycles of a floating-point instruction, one more if the next one needs an arithmetic result.
 
     Loads and stores take 1 + one a word.  VDIV and VSQRT are priced at 14 although integer
-    instructions behind them may overlap.
+    instructions after them may overlap.
 
     Source: Arm DDI 0439B, table 7-1 and section 7.2.3.
     """

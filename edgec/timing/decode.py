@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum, auto
 
-from edgec.errors import ConfigError
+from edgec.base.errors import ConfigError
 from edgec.timing.decode_kinds import Kind
 
 PC = 15

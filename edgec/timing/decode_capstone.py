@@ -12,7 +12,7 @@ from typing import Any
 
 import capstone as _untyped_capstone
 
-from edgec.errors import ConfigError, SimulationError
+from edgec.base.errors import ConfigError, SimulationError
 from edgec.timing.decode import FLAGS, FP_BASE, FP_FLAGS, PC, Address, Branch, Instruction
 from edgec.timing.decode_kinds import LOADS, OPERATIONS, STORES, Form, Kind
 

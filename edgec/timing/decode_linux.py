@@ -11,7 +11,7 @@ from typing import Any
 
 import capstone as _untyped_capstone
 
-from edgec.errors import ConfigError, SimulationError
+from edgec.base.errors import ConfigError, SimulationError
 from edgec.timing.types import CodeKind
 
 _capstone: Any = _untyped_capstone

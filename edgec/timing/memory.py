@@ -1,4 +1,4 @@
-"""Flash behind wait states, prefetch buffer and caches: what fetches and data reads wait for.
+"""Flash with wait states, prefetch buffer and caches: what fetches and data reads wait for.
 
 The model, in core clock cycles.  The flash reads one aligned *line* (`line_bytes`) in
 `wait_states + 1` cycles, of which the last is the cycle that a read without wait states takes too.
@@ -44,9 +44,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from edgec.board import Board
-from edgec.cores import Core
-from edgec.errors import InternalError
+from edgec.base.errors import InternalError
+from edgec.target.board import Board
 from edgec.timing.types import CacheShape, FlashTiming, MemoryMode
 
 BlockPace = Callable[[int, bytes], int]
@@ -94,9 +93,13 @@ def flash_timing(board: Board, mode: MemoryMode = MemoryMode.FLASH) -> FlashTimi
 
 
 def _cached_ram(board: Board) -> tuple[int, int] | None:
-    """The arena's RAM if it is behind the core's own data cache."""
+    """The arena's RAM if the core's own data cache serves it."""
     memory = board.memory
-    if memory is None or board.core is not Core.CORTEX_M7 or not memory.flash.data_cache_bytes:
+    if (
+        memory is None
+        or not board.core.facts.has_level1_caches
+        or not memory.flash.data_cache_bytes
+    ):
         return None
     region = memory.region(memory.arena_in)
     return None if "tcm" in region.name else (region.origin, region.size_bytes)

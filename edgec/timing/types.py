@@ -135,7 +135,7 @@ class ArenaUse:
         origin: address of the arena.
         size_bytes: its size as the firmware states it.
         low: offset of the first byte that was written.
-        high: offset behind the last byte that was written; `low == high == 0`: none.
+        high: offset after the last byte that was written; `low == high == 0`: none.
     """
 
     origin: int

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from edgec.errors import BuildError
+from edgec.base.errors import BuildError
 from edgec.toolchain import process
 
 INSTALL_HINT = "install one: apt-get install gcc"

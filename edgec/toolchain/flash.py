@@ -6,8 +6,8 @@ import re
 import shutil
 from pathlib import Path
 
-from edgec.board import Board
-from edgec.errors import BuildError, ConfigError, InternalError
+from edgec.base.errors import BuildError, ConfigError, InternalError
+from edgec.target.board import Board
 from edgec.toolchain import process
 from edgec.toolchain.platformio import Mode, build, run_platformio
 

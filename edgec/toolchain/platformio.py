@@ -13,6 +13,7 @@ import importlib.metadata
 import importlib.util
 import json
 import os
+import shutil
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,8 +21,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import ClassVar
 
-from edgec.board import Board
-from edgec.errors import BuildError
+from edgec.base.errors import BuildError
+from edgec.target.board import Board
 from edgec.toolchain import process
 from edgec.toolchain.cc import compiler_errors
 from edgec.toolchain.uf2 import uf2_image
@@ -41,6 +42,20 @@ COMPILER_INSTALL: Mapping[str, str] = MappingProxyType(
     {ARM_COMPILER: ARM_INSTALL, **_LINUX_INSTALL, "gcc": "apt-get install gcc"}
 )
 """Compiler to the command that installs it and its C library."""
+_SCONS_SCRIPT = f'''"""Runs the SCons of the Python that runs PlatformIO."""
+
+import sys
+
+try:
+    import SCons.Script
+except ImportError:
+    sys.exit(
+        "SCons is missing beside PlatformIO: pip install scons=={SCONS_VERSION}, or delete "
+        "the folder .pio, and PlatformIO fetches its own"
+    )
+SCons.Script.main()
+'''
+"""No path is in it: a build folder goes to other computers."""
 PLATFORMIO_INSTALL = f"pip install platformio=={PLATFORMIO_VERSION} scons=={SCONS_VERSION}"
 
 
@@ -144,22 +159,14 @@ def provide_scons(core_dir: Path) -> None:
     Raises:
         BuildError: SCons is not installed.
     """
-    spec = importlib.util.find_spec("SCons")
-    if spec is None or spec.origin is None:
+    if importlib.util.find_spec("SCons") is None:
         raise BuildError("SCons is not installed", hint=PLATFORMIO_INSTALL)
-    site_dir = str(Path(spec.origin).parent.parent)
     name = {"name": "tool-scons", "version": _TOOL_SCONS_VERSION}
     origin = {"owner": "platformio", "name": "tool-scons"}
-    # The path serves a PlatformIO that runs in another Python than edgec does.
-    script = (
-        '"""Runs the SCons that edgec found."""\n\n'
-        f"import sys\n\nsys.path.append({site_dir!r})\n\n"
-        "import SCons.Script\n\nSCons.Script.main()\n"
-    )
     files = {
         "package.json": json.dumps({**name, "description": "SCons of PyPI", "keywords": ["scons"]}),
         ".piopm": json.dumps({"type": "tool", **name, "spec": {**origin, "requirements": None}}),
-        "scons.py": script,
+        "scons.py": _SCONS_SCRIPT,
     }
     folder = core_dir / "packages" / "tool-scons"
     folder.mkdir(parents=True, exist_ok=True)
@@ -167,6 +174,16 @@ def provide_scons(core_dir: Path) -> None:
         path = folder / file
         if not path.is_file() or path.read_text("utf-8") != text:
             path.write_text(text, "utf-8")
+
+
+def keep_scons_only(project_dir: Path) -> None:
+    """Remove what a build left in .pio, except SCons, which `pio run` needs without a network.
+
+    PlatformIO makes the rest again; its files hold the paths of the build.
+    """
+    folder = project_dir / ".pio"
+    shutil.rmtree(folder)
+    provide_scons(folder / "core")
 
 
 def package_version(name: str) -> str | None:

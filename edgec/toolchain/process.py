@@ -1,4 +1,4 @@
-"""Child processes: no shell, a clean environment, time limits, nothing left running behind.
+"""Child processes: no shell, a clean environment, time limits, nothing left running.
 
 Every child gets its own process group, so that a time-out or Ctrl-C ends its children too.
 """
@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from edgec.errors import BuildError
+from edgec.base.errors import BuildError
 
 _KEPT_VARIABLES = ("PATH", "HOME", "USER", "TMPDIR", "SYSTEMROOT", "XDG_RUNTIME_DIR")
 

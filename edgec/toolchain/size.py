@@ -9,7 +9,7 @@ from elftools.common.exceptions import ELFError
 from elftools.elf.constants import SH_FLAGS
 from elftools.elf.elffile import ELFFile
 
-from edgec.errors import BuildError
+from edgec.base.errors import BuildError
 
 
 @dataclass(frozen=True, slots=True)

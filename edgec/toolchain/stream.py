@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from edgec.errors import SimulationError
+from edgec.base.errors import SimulationError
 from edgec.toolchain import process
 
 _READ_BYTES = 65536

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from edgec.dtypes import Array
+from edgec.base.dtypes import Array
 from edgec.weightpool.codebook import mirrored
 from edgec.weightpool.moments import Objective
 from edgec.weightpool.vectors import PoolLayer

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgec.dtypes import Array
-from edgec.fixedpoint import INT8_MAX, INT8_MIN, round_half_up
+from edgec.base.dtypes import Array
+from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, round_half_up
 
 
 def integer_pool(vectors: Array) -> tuple[Array, float]:

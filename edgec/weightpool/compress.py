@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from edgec.dtypes import Array
-from edgec.errors import WeightPoolError
-from edgec.frontend.activations import checked_calibration
+from edgec.base.dtypes import Array
+from edgec.base.errors import WeightPoolError
+from edgec.base.options import PoolingOptions, Progress, no_progress
+from edgec.floatrun.activations import checked_calibration
 from edgec.ir.graph import Graph
 from edgec.ir.pool import WeightPool
-from edgec.options import PoolingOptions, Progress, no_progress
 from edgec.weightpool.assign import assign
 from edgec.weightpool.cluster import cluster, joined, normalised
 from edgec.weightpool.codebook import integer_pool

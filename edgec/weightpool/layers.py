@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from edgec.errors import WeightPoolError
+from edgec.base.errors import WeightPoolError
+from edgec.base.options import PoolingOptions
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
-from edgec.options import PoolingOptions
 from edgec.weightpool.vectors import PoolLayer, pool_layer
 
 LEAST_VECTORS = 64

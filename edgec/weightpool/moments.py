@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from edgec.dtypes import Array
+from edgec.base.dtypes import Array
 from edgec.weightpool.vectors import PoolLayer, input_rows
 
 DAMPING = 0.05

@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from edgec.dtypes import Array, DType
-from edgec.frontend.activations import activations
+from edgec.base.dtypes import Array, DType
+from edgec.floatrun.activations import activations
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Graph, GraphBuilder
 from edgec.ir.pool import PooledWeights, WeightPool

@@ -11,8 +11,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from edgec.dtypes import Array
-from edgec.frontend.activations import activations
+from edgec.base.dtypes import Array
+from edgec.floatrun.activations import activations
 from edgec.ir import ops
 from edgec.ir.graph import Graph, GraphBuilder, Node
 from edgec.weightpool.network import Network

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from edgec.dtypes import Array
+from edgec.base.dtypes import Array
 from edgec.weightpool.assign import Assignment
 from edgec.weightpool.codebook import mirrored
 from edgec.weightpool.moments import Objective

@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from edgec.dtypes import Array
-from edgec.frontend.activations import activations
+from edgec.base.dtypes import Array
+from edgec.base.options import PoolingOptions
+from edgec.floatrun.activations import activations
 from edgec.ir.graph import Graph
-from edgec.options import PoolingOptions
 from edgec.weightpool.network import Network
 from edgec.weightpool.report import (
     CompressionReport,

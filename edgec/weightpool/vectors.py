@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from edgec.dtypes import Array, frozen
-from edgec.errors import WeightPoolError
+from edgec.base.dtypes import Array, frozen
+from edgec.base.errors import WeightPoolError
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
 

@@ -136,7 +136,8 @@ static const char *serve_bits(protocol_t *protocol, char *rest) {
         return "model has fixed widths";
     }
     const int32_t wanted = bits < 8U ? (int32_t)bits : 8;
-    put_field("bits=", (uint32_t)protocol->model->set_activation_bits(wanted));
+    const int32_t bits_set = protocol->model->set_activation_bits(&protocol->context, wanted);
+    put_field("bits=", (uint32_t)bits_set);
     return NULL;
 }
 

@@ -12,7 +12,8 @@ static size_t bytes_of_run(const edgec_model_t *model, const edgec_tensor_t *ten
 
 static edgec_status_t run_sample(const edgec_model_t *model, uint8_t *arena,
                                  const uint8_t *const *inputs, uint8_t *const *outputs,
-                                 size_t sample, uint32_t length, edgec_step_hook_t hook) {
+                                 size_t sample, const edgec_batch_form_t *form,
+                                 edgec_step_hook_t hook) {
     edgec_context_t context;
     (void)memset(arena, EDGEC_BATCH_POISON, model->arena_bytes);
     edgec_status_t status = model->init(&context, arena, model->arena_bytes);
@@ -21,17 +22,20 @@ static edgec_status_t run_sample(const edgec_model_t *model, uint8_t *arena,
     }
     for (uint32_t i = 0; i < model->num_inputs; ++i) {
         const edgec_tensor_t *tensor = &model->inputs[i];
-        const size_t bytes = bytes_of_run(model, tensor, length);
+        const size_t bytes = bytes_of_run(model, tensor, form->length);
         (void)memcpy(arena + tensor->offset, inputs[i] + sample * bytes, bytes);
     }
     context.hook = hook;
-    status = length == 0U ? model->run(&context) : model->run_length(&context, length);
+    if (form->bits != 0) {
+        (void)model->set_activation_bits(&context, form->bits);
+    }
+    status = form->length == 0U ? model->run(&context) : model->run_length(&context, form->length);
     if (status != EDGEC_OK) {
         return status;
     }
     for (uint32_t i = 0; i < model->num_outputs; ++i) {
         const edgec_tensor_t *tensor = &model->outputs[i];
-        const size_t bytes = bytes_of_run(model, tensor, length);
+        const size_t bytes = bytes_of_run(model, tensor, form->length);
         (void)memcpy(outputs[i] + sample * bytes, arena + tensor->offset, bytes);
     }
     return EDGEC_OK;
@@ -39,15 +43,14 @@ static edgec_status_t run_sample(const edgec_model_t *model, uint8_t *arena,
 
 edgec_status_t edgec_batch_run(const edgec_model_t *model, uint8_t *arena,
                                const uint8_t *const *inputs, uint8_t *const *outputs,
-                               uint32_t first, uint32_t count, uint32_t length,
+                               uint32_t first, uint32_t count, const edgec_batch_form_t *form,
                                edgec_step_hook_t hook) {
-    if (length != 0U && (model->run_length == NULL || length > model->max_length)) {
+    if (form->length != 0U && (model->run_length == NULL || form->length > model->max_length)) {
         return EDGEC_ERROR_LENGTH;
     }
     for (uint32_t i = 0; i < count; ++i) {
         const size_t sample = (size_t)first + i;
-        const edgec_status_t status =
-            run_sample(model, arena, inputs, outputs, sample, length, hook);
+        const edgec_status_t status = run_sample(model, arena, inputs, outputs, sample, form, hook);
         if (status != EDGEC_OK) {
             return status;
         }

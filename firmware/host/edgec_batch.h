@@ -10,18 +10,24 @@
  * anything wrote it gives visibly wrong results. */
 #define EDGEC_BATCH_POISON 0xA5
 
+/* What holds for all samples of a call. */
+typedef struct edgec_batch_form {
+    uint32_t length; /* tokens of each sample; 0: the longest run */
+    int32_t bits;    /* width of activations; 0: as compiled */
+} edgec_batch_form_t;
+
 /* Run samples [first, first + count).
  *
  * arena: model->arena_bytes bytes, aligned to EDGEC_ARENA_ALIGNMENT; poisoned before each sample.
  * inputs, outputs: one array per input and output of the model, all samples one after the other.
- * length: tokens of each sample; 0: the longest run.  Inputs and outputs are as long as it says.
+ * form: length and width; inputs and outputs are as long as it says.
  * hook: called after each step of each sample; NULL: none.
  *
  * Returns the first status that is not EDGEC_OK; the outputs of that sample and of those behind it
  * are not written.  Threads may share everything but the arena. */
 edgec_status_t edgec_batch_run(const edgec_model_t *model, uint8_t *arena,
                                const uint8_t *const *inputs, uint8_t *const *outputs,
-                               uint32_t first, uint32_t count, uint32_t length,
+                               uint32_t first, uint32_t count, const edgec_batch_form_t *form,
                                edgec_step_hook_t hook);
 
 #endif

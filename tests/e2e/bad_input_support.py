@@ -13,8 +13,8 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from edgec.cli import run_app
-from edgec.resources import data_dir
+from edgec.base.resources import data_dir
+from edgec.cli.app import run_app
 
 EXAMPLES = data_dir("examples")
 MLP = EXAMPLES / "digits_mlp.onnx"
@@ -22,7 +22,7 @@ RESNET = EXAMPLES / "digits_resnet.onnx"
 CALIBRATION = EXAMPLES / "digits_calibration.npz"
 TEST_DATA = EXAMPLES / "digits_test.npz"
 
-# Exit codes that mean "your input", as edgec.errors has them; 70 (a bug) is never right.
+# Exit codes that mean "your input", as edgec.base.errors has them; 70 (a bug) is never right.
 INPUT_ERRORS = range(2, 11)
 
 
@@ -47,7 +47,7 @@ def edgec_process(*arguments: object, before: str = "") -> subprocess.Popen[str]
     """Start the command line as a process of its own; `before` is Python run first in it."""
     # A shell's background job, such as a test runner may be, ignores Ctrl-C unless told otherwise.
     listen = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
-    script = f"{listen}\n{textwrap.dedent(before)}\nfrom edgec.cli import main\nmain()"
+    script = f"{listen}\n{textwrap.dedent(before)}\nfrom edgec.cli.app import main\nmain()"
     return subprocess.Popen(
         [sys.executable, "-c", script, *(str(argument) for argument in arguments)],
         stdout=subprocess.PIPE,

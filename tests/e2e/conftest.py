@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from bad_input_support import CALIBRATION, MLP
 
-from edgec.cli import run_app
+from edgec.cli.app import run_app
 
 
 @pytest.fixture(scope="session")

@@ -1,25 +1,25 @@
-"""Every board: an example network the whole way, and the largest shared network that it holds."""
+"""Every board: an example network the whole way, and the largest public network that it holds."""
 
 import re
 import shutil
 from pathlib import Path
 
 import pytest
-from shared_data import TASKS
+from data_folder import needed_data_folder
+from public_data import TASKS
 
-from edgec.board import Board, list_boards
-from edgec.driver import CompileResult, compile_model
-from edgec.errors import MemoryPlanError
-from edgec.frontend.float_model import FloatModel
+from edgec.base.errors import MemoryPlanError
+from edgec.commands.compile import CompileResult, compile_model
+from edgec.floatrun.float_model import FloatModel
 from edgec.sim.host import runs_natively
+from edgec.target.board import Board, list_boards
 
 ROOT = Path(__file__).resolve().parents[2]
-SHARED = ROOT.parent / "shared"
 EXAMPLES = ROOT / "examples"
 CALIBRATION = str(EXAMPLES / "digits_calibration.npz")
 BOARDS = list_boards()
 LADDER = ("resnet8", "dscnn", "autoencoder")
-"""Shared networks, the one that is asked for first."""
+"""Public networks, the largest first."""
 TOO_SMALL = {"nucleo_f103rb": ("resnet8",), "microbit": ("resnet8",)}
 """What a board cannot hold; all others hold ResNet-8."""
 
@@ -68,9 +68,8 @@ def test_example_network(board: Board, tmp_path: Path):
 
 
 @pytest.mark.slow
-@pytest.mark.shared
-@pytest.mark.skipif(not SHARED.is_dir(), reason="needs the networks of ../shared")
-def test_largest_shared_network(board: Board, tmp_path: Path):
+@pytest.mark.data
+def test_largest_public_network(board: Board, tmp_path: Path):
     """ResNet-8, or the first smaller network that fits; what does not fit is explained."""
     refused = []
     for name in LADDER:
@@ -87,10 +86,11 @@ def test_largest_shared_network(board: Board, tmp_path: Path):
 
 
 def compiled(name: str, board: Board, out: Path) -> CompileResult:
-    """A shared network, calibrated with its data."""
-    path = SHARED / "models" / TASKS[name].model
+    """A public network, calibrated with its data."""
+    data = needed_data_folder()
+    path = data / "models" / TASKS[name].model
     (input_name,) = FloatModel(path).input_names
-    samples = {input_name: TASKS[name].data(SHARED, "calibration").x[:50]}
+    samples = {input_name: TASKS[name].data(data, "calibration").x[:50]}
     return compile_model(path, board, calibration=samples, out=out)
 
 

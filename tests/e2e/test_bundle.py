@@ -9,9 +9,9 @@ from bad_input_support import CALIBRATION, MLP
 from elftools.elf.elffile import ELFFile
 from pooled_models import GROUP, pool_of, small_network, write_pooled
 
-from edgec.board import load_board
-from edgec.cli import run_app
+from edgec.cli.app import run_app
 from edgec.sim.emulator import EmulatedFirmware
+from edgec.target.board import load_board
 
 RESNET = MLP.with_name("digits_resnet.onnx")
 

@@ -7,13 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from edgec.compression import CompressOptions, Job, Training, compress_models
-from edgec.driver import compile_model
-from edgec.errors import ConfigError
-from edgec.integer import real_model
+from edgec.base.errors import ConfigError
+from edgec.base.options import CompileOptions, PoolingOptions, PoolKernelOptions
+from edgec.commands.compile import compile_model
+from edgec.commands.compress import CompressOptions, Job, Training, compress_models
 from edgec.ir import ops
 from edgec.lower.spec import PooledDecodeDsp
-from edgec.options import CompileOptions, PoolingOptions, PoolKernelOptions
+from edgec.workflow.integer import real_model
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 MODEL = EXAMPLES / "digits_vit.onnx"
@@ -67,8 +67,8 @@ def test_firmware_stores_indices_instead_of_weights(pooled, data, tmp_path):
     assert abs(saved - (16384 - 1536 - 512)) < 256
 
 
+@pytest.mark.torch
 def test_fine_tuning(data, tmp_path):
-    pytest.importorskip("torch", reason="PyTorch is not installed (pip install '.[train]')")
     job = Job(MODEL, tmp_path / "tuned.onnx", None, data / "test.npz")
     options = CompressOptions(PoolingOptions(rounds=1), Training(epochs=1, device="cpu"))
     (tuned,) = compress_models([job], options)

@@ -8,23 +8,25 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from edgec.board import Board, list_boards, load_board
+from edgec.base.dtypes import Array
+from edgec.base.errors import MemoryPlanError
+from edgec.base.options import CompileOptions
 from edgec.codegen.library import emit_library
-from edgec.dtypes import Array
-from edgec.errors import MemoryPlanError
-from edgec.fits import Demand, check_fits
-from edgec.frontend.float_model import FloatModel
-from edgec.integer import integer_model
+from edgec.floatrun.float_model import FloatModel
 from edgec.interp import run_graph
 from edgec.ir import Graph
 from edgec.lower import Program, buffers_of, lower, select_kernels
 from edgec.memory import plan_memory
-from edgec.options import CompileOptions
 from edgec.quant import sqnr_db
 from edgec.sim.compare import compare_trace
 from edgec.sim.host import HostModel
+from edgec.target.board import Board, list_boards, load_board
+from edgec.target.target import Target
+from edgec.workflow.fits import Demand, check_fits
+from edgec.workflow.integer import integer_model
 
 NETWORKS = Path(__file__).parents[2] / "networks"
+pytestmark = pytest.mark.torch
 TINY_WEIGHTS = 5_717_416
 """Parameters of the published network (5.7 million)."""
 
@@ -32,7 +34,6 @@ TINY_WEIGHTS = 5_717_416
 @pytest.fixture
 def export(monkeypatch, tmp_path):
     """Writes the network with so many blocks; gives the file."""
-    pytest.importorskip("torch", reason="PyTorch is not installed (pip install '.[train]')")
     monkeypatch.syspath_prepend(str(NETWORKS))
     import deit
 
@@ -50,9 +51,9 @@ def images(count: int) -> Array:
 
 
 def lowered(graph: Graph, target: Board) -> Program:
-    choices = select_kernels(graph, target)
+    choices = select_kernels(graph, Target.of(target))
     buffers, overlaps, _ = buffers_of(graph, choices)
-    return lower(graph, choices, plan_memory(buffers, overlaps), target)
+    return lower(graph, choices, plan_memory(buffers, overlaps))
 
 
 def check_all_tensors(graph: Graph, x: Array, folder: Path) -> None:

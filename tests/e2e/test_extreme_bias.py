@@ -7,8 +7,8 @@ import onnx
 import pytest
 from onnx import TensorProto, helper, numpy_helper
 
-from edgec.driver import compile_model
-from edgec.options import CompileOptions
+from edgec.base.options import CompileOptions
+from edgec.commands.compile import compile_model
 
 UNITS, DEPTH = 2, 8
 REACH = 255 * 127 * DEPTH

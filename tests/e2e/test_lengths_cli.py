@@ -11,15 +11,15 @@ import onnx
 import pytest
 from dynamic_onnx import ids, write_bert
 
-from edgec.checks import shorter_run
-from edgec.cli import run_app
-from edgec.driver import CompileResult, compile_model
-from edgec.errors import ConfigError
-from edgec.frontend.float_model import FloatModel
+from edgec.base.errors import ConfigError
+from edgec.base.options import CompileOptions, MaxLength
+from edgec.cli.app import run_app
+from edgec.commands.compile import CompileResult, compile_model
+from edgec.floatrun.float_model import FloatModel
 from edgec.interp import run_graph
 from edgec.ir.infer import macs
 from edgec.ir.specialize import specialized
-from edgec.options import CompileOptions, MaxLength
+from edgec.workflow.checks import shorter_run
 
 MAXIMUM = 12
 

@@ -6,16 +6,15 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
-from edgec.driver import compile_model
-from edgec.dtypes import Array
-from edgec.errors import ImportModelError
-from edgec.frontend.float_model import FloatModel
-from edgec.options import CompileOptions, MaxLength
+from edgec.base.dtypes import Array
+from edgec.base.errors import ImportModelError
+from edgec.base.options import CompileOptions, MaxLength
+from edgec.commands.compile import compile_model
+from edgec.floatrun.float_model import FloatModel
 
-torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
-
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+pytestmark = [pytest.mark.slow, pytest.mark.torch, pytest.mark.filterwarnings("ignore")]
 
 MAXIMUM = 12
 

@@ -9,30 +9,30 @@ from pathlib import Path
 import numpy as np
 import pytest
 from c_programs import SANITIZE, Build
+from data_folder import needed_data_folder
 from disassembly import reachable, symbols
 from library_use import Library, compiled_example, example_libraries, expected_text, program_text
+from own_networks import OWN_NETWORKS, digit_images
 from parity import Sample, check_build
+from public_data import QDQ_TASKS, TASKS
 from random_graphs import adversarial_inputs
-from shared_data import QDQ_TASKS, TASKS
 
-from edgec.board import load_board
+from edgec.base.options import CompileOptions
+from edgec.base.resources import data_dir
 from edgec.codegen.cnames import library_names
 from edgec.codegen.library import emit_library
 from edgec.codegen.project import emit_project
-from edgec.driver import CompileResult, compile_model
-from edgec.frontend.float_model import FloatModel
+from edgec.commands.compile import CompileResult, compile_model
+from edgec.floatrun.float_model import FloatModel
 from edgec.interp import run_graph
-from edgec.options import CompileOptions
-from edgec.resources import data_dir
 from edgec.sim.emulator import EmulatedFirmware
+from edgec.target.board import load_board
 from edgec.toolchain.cc import WARNING_FLAGS
 from edgec.toolchain.platformio import Mode, build, run_platformio
 
-SHARED = Path(__file__).resolve().parents[3] / "shared"
 NETWORKS = {**TASKS, **QDQ_TASKS}
+OWN = ("resnet8", "cct")
 Libraries = tuple[Library, Library, Library]
-
-needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="needs the networks of ../shared")
 
 
 @pytest.fixture(scope="module")
@@ -199,20 +199,23 @@ def test_the_search_finds_what_it_looks_for(suspect: str, cpu: str, tmp_path: Pa
 
 
 def compiled_network(name: str, folder: Path, board: str, *, built: bool) -> CompileResult:
-    path = SHARED / "models" / NETWORKS[name].model
-    samples = None
-    if name in TASKS:
-        (input_name,) = FloatModel(path).input_names
-        samples = {input_name: TASKS[name].data(SHARED, "calibration").x[:20]}
+    if name in OWN:
+        path, samples = OWN_NETWORKS[name], {"input": digit_images("calibration", 20)}
+    else:
+        data = needed_data_folder()
+        path, samples = data / "models" / NETWORKS[name].model, None
+        if name in TASKS:
+            (input_name,) = FloatModel(path).input_names
+            samples = {input_name: TASKS[name].data(data, "calibration").x[:20]}
     options = CompileOptions(build=built, verify=False)
     return compile_model(path, board, calibration=samples, out=folder, options=options)
 
 
 @pytest.mark.slow
-@pytest.mark.shared
-@needs_shared
-@pytest.mark.parametrize("name", NETWORKS)
-def test_shared_network_under_every_compiler(name: str, tmp_path: Path):
+@pytest.mark.parametrize(
+    "name", [*OWN, *(pytest.param(name, marks=pytest.mark.data) for name in NETWORKS)]
+)
+def test_network_under_every_compiler(name: str, tmp_path: Path):
     """All warnings are errors; sanitizers see extreme and random inputs and stay silent."""
     result = compiled_network(
         name, tmp_path / "compiled", "nucleo", built=shutil.which("arm-none-eabi-gcc") is not None

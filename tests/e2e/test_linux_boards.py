@@ -10,22 +10,22 @@ import pytest
 from dynamic_onnx import ids, write_bert
 from pooled_models import small_network, write_pooled
 
-from edgec.board import load_board
-from edgec.bundle import bundle_models
-from edgec.checks import shorter_run
-from edgec.cli import run_app
-from edgec.driver import CompileResult, compile_model
-from edgec.errors import BuildError, ConfigError
+from edgec.base.errors import BuildError, ConfigError
+from edgec.base.options import CompileOptions, MaxLength, PoolKernelOptions
+from edgec.cli.app import run_app
+from edgec.commands.bundle import bundle_models
+from edgec.commands.compile import CompileResult, compile_model
 from edgec.interp import run_graph, run_graph_batch
 from edgec.ir.pool_graph import limited_bits
-from edgec.options import CompileOptions, MaxLength, PoolKernelOptions
 from edgec.profile import count_instructions, profile
 from edgec.profile.compare import compare
 from edgec.profile.inputs import profile_input
-from edgec.session import open_session
 from edgec.sim.host import runs_natively
 from edgec.sim.trace_linux import trace_program
+from edgec.target.board import load_board
 from edgec.toolchain.cc import WARNING_FLAGS
+from edgec.workflow.checks import shorter_run
+from edgec.workflow.session import open_session
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 CALIBRATION = EXAMPLES / "digits_calibration.npz"

@@ -1,30 +1,26 @@
-"""The networks of ../shared, the whole way: exact on host and emulated firmware, good enough."""
+"""Whole networks, the whole way: exact on host and emulated firmware, good enough."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
-from shared_data import QDQ_TASKS, TASKS, Task
+from data_folder import needed_data_folder
+from own_networks import OWN_NETWORKS, digit_images
+from public_data import QDQ_TASKS, TASKS, Task
 
 import edgec
-from edgec.driver import CompileResult, compile_model
-from edgec.frontend.float_model import FloatModel
-from edgec.options import CompileOptions
+from edgec.base.options import CompileOptions
+from edgec.commands.compile import CompileResult, compile_model
+from edgec.floatrun.float_model import FloatModel
 from edgec.quant import sqnr_db
 
-SHARED = Path(__file__).resolve().parents[3] / "shared"
 ALL = {**TASKS, **QDQ_TASKS}
-
-pytestmark = [
-    pytest.mark.shared,
-    pytest.mark.skipif(not SHARED.is_dir(), reason="needs the networks of ../shared"),
-]
 
 
 @dataclass(frozen=True)
 class Expected:
-    """What a network must reach (issue 2) on `samples` of its test data.
+    """What a network must reach on `samples` of its test data.
 
     arena: bytes, at most; the bound is the largest sum of tensors alive at one step.
     loss: points of top-1 accuracy that it may lose against the float model, at most.
@@ -55,29 +51,46 @@ EXPECTED = {
 
 def compiled(name: str, folder: Path, board: str = "nucleo") -> CompileResult:
     task = ALL[name]
-    path = SHARED / "models" / task.model
+    data = needed_data_folder()
+    path = data / "models" / task.model
     if name in QDQ_TASKS:
         return compile_model(path, board, out=folder)
     (input_name,) = FloatModel(path).input_names
-    samples = {input_name: task.data(SHARED, "calibration").x}
+    samples = {input_name: task.data(data, "calibration").x}
     return compile_model(path, board, calibration=samples, out=folder)
 
 
+def check_equal(result: CompileResult, arena: int) -> None:
+    """The checks compared every intermediate tensor; they raise on a difference."""
+    assert [check.skipped for check in result.report.checks] == ["", ""]
+    assert all(check.steps == len(result.program.steps) for check in result.report.checks)
+    assert result.report.memory.arena_bytes <= arena
+
+
+def test_own_network_is_equal_and_says_what_float_says(tmp_path: Path):
+    path = OWN_NETWORKS["resnet8"]
+    samples = {"input": digit_images("calibration", 200)}
+    result = compile_model(path, "nucleo", calibration=samples, out=tmp_path / "out")
+    check_equal(result, 49_152)
+    x = digit_images("test", 500)
+    (wanted,) = FloatModel(path).run({"input": x}).values()
+    check_quality(Expected(arena=0, samples=0, agreement=95, sqnr=25), result.run(x), wanted, None)
+
+
+@pytest.mark.data
 @pytest.mark.parametrize("name", ALL)
 def test_every_tensor_is_equal_and_quality_is_kept(name: str, tmp_path: Path):
     expected = EXPECTED[name]
     result = compiled(name, tmp_path / "out")
-    # The checks compare every intermediate tensor and raise on a difference.
-    assert [check.skipped for check in result.report.checks] == ["", ""]
-    assert all(check.steps == len(result.program.steps) for check in result.report.checks)
-    assert result.report.memory.arena_bytes <= expected.arena
+    check_equal(result, expected.arena)
 
     task: Task = ALL[name]
-    data = task.data(SHARED, "test")
+    folder = needed_data_folder()
+    data = task.data(folder, "test")
     x = data.x[: expected.samples]
     found = np.asarray(result.run(x))
     (wanted,) = (
-        FloatModel(SHARED / "models" / task.model).run({result.report.inputs[0].name: x}).values()
+        FloatModel(folder / "models" / task.model).run({result.report.inputs[0].name: x}).values()
     )
     check_quality(expected, found, wanted, data.y)
 
@@ -93,26 +106,30 @@ def check_quality(expected: Expected, found, wanted, labels) -> None:
         assert sqnr_db(wanted, found) >= expected.sqnr
 
 
+@pytest.mark.data
 def test_half_of_the_wake_word_network_is_dead():
-    summary = edgec.inspect(SHARED / "models" / TASKS["vww"].model)
+    summary = edgec.inspect(needed_data_folder() / "models" / TASKS["vww"].model)
     assert summary.summary.macs == 7_489_664
     assert summary.live_macs == pytest.approx(3_742_091, rel=0.01)
 
 
+@pytest.mark.data
 def test_dscnn_code_is_small(tmp_path: Path):
     memory = compiled("dscnn", tmp_path / "out").report.memory
     assert memory.code_bytes is not None
     assert memory.code_bytes < 12 * 1024
 
 
+@pytest.mark.data
 @pytest.mark.parametrize("name", ["resnet20"])
 def test_the_exporters_raw_output_is_the_same_network(name: str, tmp_path: Path):
     """PyTorch's shape arithmetic folds away: the same integers as from the tidy file."""
     options = CompileOptions(build=False, verify=False)
-    samples = {"input": TASKS[name].data(SHARED, "calibration").x[:8]}
+    data = needed_data_folder()
+    samples = {"input": TASKS[name].data(data, "calibration").x[:8]}
     digests = {
         compile_model(
-            SHARED / "models" / file,
+            data / "models" / file,
             "host",
             calibration=samples,
             out=tmp_path / file,

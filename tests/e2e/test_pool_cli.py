@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 from pooled_models import small_network, write_pooled
 
-from edgec.cli import run_app
-from edgec.driver import CompileResult, compile_model
-from edgec.dtypes import Array
-from edgec.errors import ConfigError
-from edgec.frontend.onnx_export import export_real
+from edgec.base.dtypes import Array
+from edgec.base.errors import ConfigError
+from edgec.base.options import CompileOptions, PoolKernelOptions
+from edgec.cli.app import run_app
+from edgec.commands.compile import CompileResult, compile_model
+from edgec.exporters.onnx.export import export_real
 from edgec.interp import run_graph_batch
 from edgec.ir.pool_graph import limited_bits
-from edgec.options import CompileOptions, PoolKernelOptions
-from edgec.report import Report
-from edgec.session import open_session
+from edgec.report.model import Report
 from edgec.sim.emulator import EmulatedFirmware
+from edgec.workflow.session import open_session
 
 WIDTHS = "8,4,1"
 
@@ -61,7 +61,7 @@ def test_every_width_is_checked(build: CompileResult) -> None:
     assert {layer.activation_bits for layer in build.report.pooled} == {6}
     assert build.program.max_activation_bits == 6
     header = (build.folder / "library/include/edgec_small.h").read_text()
-    assert "int32_t edgec_small_set_activation_bits(int32_t bits);" in header
+    assert "int32_t edgec_small_set_activation_bits(edgec_context_t *" in header
     assert "EDGEC_SMALL_MAX_ACTIVATION_BITS 6" in header
 
 

@@ -13,14 +13,14 @@ from pathlib import Path
 import pytest
 from bad_input_support import CALIBRATION, MLP
 
-from edgec.board import load_board
-from edgec.cli import run_app
-from edgec.errors import ConfigError, SimulationError
+from edgec.base.errors import ConfigError, SimulationError
+from edgec.cli.app import run_app
 from edgec.profile.inputs import profile_input
 from edgec.profile.measured import is_port, measure_on_board
-from edgec.report import Report
+from edgec.report.model import Report
 from edgec.sim.emulator_image import load_image
 from edgec.sim.unicorn_machine import UnicornMachine
+from edgec.target.board import load_board
 
 
 @pytest.fixture(scope="module")

@@ -16,12 +16,12 @@ import pytest
 from bad_input_support import CALIBRATION, MLP
 
 import edgec
-from edgec.board import load_board
-from edgec.cli import run_app
+from edgec.cli.app import run_app
 from edgec.profile import profile
-from edgec.report import Report
+from edgec.report.model import Report
 from edgec.sim.emulator_image import load_image
 from edgec.sim.unicorn_machine import UnicornMachine
+from edgec.target.board import load_board
 
 TEST_DATA = MLP.with_name("digits_test.npz")
 
@@ -219,7 +219,7 @@ def test_compare_puts_builds_side_by_side(
 
 
 def test_accuracy_of_an_earlier_build_is_forgotten(firmware_mlp: Path, tmp_path: Path) -> None:
-    from edgec.evaluation import last_evaluation
+    from edgec.workflow.evaluation import last_evaluation
 
     folder = Path(shutil.copytree(firmware_mlp, tmp_path / "copy"))
     edgec.evaluate(folder, TEST_DATA, limit=20)
@@ -263,7 +263,7 @@ def test_budget_without_firmware_is_refused_at_once(tmp_path: Path, capsys, more
 
 @pytest.mark.parametrize("library", ["unicorn", "capstone"])
 def test_a_missing_library_is_named(firmware_mlp: Path, library: str) -> None:
-    code = f"import sys; sys.modules[{library!r}] = None; from edgec.cli import main; main()"
+    code = f"import sys; sys.modules[{library!r}] = None; from edgec.cli.app import main; main()"
     command = [sys.executable, "-c", code, "profile", str(firmware_mlp)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 2

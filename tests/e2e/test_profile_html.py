@@ -15,9 +15,9 @@ from bad_input_support import CALIBRATION, RESNET
 from PIL import Image
 from profile_samples import layer_profile, sample_profile, sample_report
 
-from edgec.cli import run_app
+from edgec.cli.app import run_app
 from edgec.profile.html import render_html
-from edgec.report import Report
+from edgec.report.model import Report
 
 CHROMIUM = shutil.which("chromium")
 OPTIONS = (

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from edgec.board import list_boards
-from edgec.cli import app, run_app
-from edgec.frontend.registry import supported_operators
-from edgec.report_text import memory_size
+from edgec.cli.app import app, run_app
+from edgec.cli.boards import memory_size
+from edgec.importers.onnx.registry import supported_operators
+from edgec.target.board import list_boards
 
 ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "README.md"

@@ -10,14 +10,14 @@ import onnx
 import pytest
 from small_transformers import NETS, inputs_of
 
-from edgec.cli import run_app
-from edgec.errors import QuantizationError
-from edgec.frontend.onnx_export import export_real
-from edgec.inspection import inspect
-from edgec.integer import integer_model
+from edgec.base.errors import QuantizationError
+from edgec.base.options import CompileOptions
+from edgec.cli.app import run_app
+from edgec.commands.inspect import inspect
+from edgec.commands.quantize import quantize_model
+from edgec.exporters.onnx.export import export_real
 from edgec.ir import qops_transformer as qt
-from edgec.options import CompileOptions
-from edgec.quantization import quantize_model
+from edgec.workflow.integer import integer_model
 
 
 def saved(name: str, folder: Path) -> Path:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from edgec.board import list_boards
+from edgec.target.board import list_boards
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 from toy_firmware import compile_project
 
-from edgec.board import Board, load_board
 from edgec.codegen.project import FirmwareModel, emit_project
+from edgec.target.board import Board, load_board
 from edgec.toolchain import process
 
 _PROBE = Path(__file__).parent / "fixtures" / "port_probe.c"

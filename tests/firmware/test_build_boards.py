@@ -11,9 +11,9 @@ import pytest
 from port_probe import emit_probe
 from toy_firmware import build_toy_firmware, toy_library
 
-from edgec.board import Board, list_boards, load_board
+from edgec.base.resources import data_dir
 from edgec.codegen.project import FirmwareModel, emit_project
-from edgec.resources import data_dir
+from edgec.target.board import Board, list_boards, load_board
 from edgec.toolchain.cc import WARNING_FLAGS
 from edgec.toolchain.platformio import build
 from edgec.toolchain.size import firmware_size

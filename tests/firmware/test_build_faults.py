@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from port_probe import build_probe, run_probe
 
-from edgec.board import load_board
+from edgec.target.board import load_board
 
 QEMU_BOARDS = ("mps2_an385", "mps2_an386", "mps2_an500", "mps2_an505", "microbit")
 

@@ -11,9 +11,9 @@ import pytest
 from port_probe import dummy_library, emit_probe
 from toy_firmware import toy_library
 
-from edgec.board import Board, load_board
+from edgec.base.errors import BuildError, CodegenError
 from edgec.codegen.project import FirmwareModel, emit_project
-from edgec.errors import BuildError, CodegenError
+from edgec.target.board import Board, load_board
 from edgec.toolchain.platformio import FirmwareFiles, Mode, build, run_platformio
 from edgec.toolchain.size import firmware_size
 from edgec.toolchain.uf2 import uf2_image

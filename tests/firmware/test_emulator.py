@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 from toy_firmware import TOYS, build_toy_firmware, toy_board, toy_input, toy_steps
 
-from edgec.board import load_board
-from edgec.errors import ConfigError, InternalError, SimulationError
+from edgec.base.errors import ConfigError, InternalError, SimulationError
 from edgec.sim.emulator import EmulatedFirmware
+from edgec.target.board import load_board
 
 QEMU_BOARDS = ("mps2_an385", "mps2_an386", "mps2_an500", "mps2_an505", "microbit")
 UNICORN_BOARDS = (

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from edgec.errors import BuildError, SimulationError
+from edgec.base.errors import BuildError, SimulationError
 from edgec.toolchain.stream import open_stream
 
 _ECHO = "import sys\nfor line in sys.stdin: print(line.upper(), end='', flush=True)"

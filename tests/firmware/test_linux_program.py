@@ -13,12 +13,12 @@ import numpy as np
 import pytest
 from toy_firmware import build_toy_firmware, toy_board, toy_input, toy_steps
 
-from edgec.board import load_board
-from edgec.errors import ConfigError, SimulationError
+from edgec.base.errors import ConfigError, SimulationError
 from edgec.sim.emulator import EmulatedFirmware
 from edgec.sim.linux_program import load_program
 from edgec.sim.protocol import FirmwareClient
 from edgec.sim.trace_linux import TracedProgram, trace_program
+from edgec.target.board import load_board
 from edgec.timing.types import CodeKind
 from edgec.toolchain.stream import open_stream
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import pytest
 from microbench_harness import Program, assemble, price, run
 
-from edgec.cores import Core, Fpu
+from edgec.target.cores import Core, Fpu
 from edgec.timing.core import core_model
 from edgec.timing.core_model import CoreModel
 

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from toy_firmware import build_toy_firmware, toy_input, toy_steps
 
-from edgec.board import load_board
-from edgec.dtypes import DType
-from edgec.errors import SimulationError
+from edgec.base.dtypes import DType
+from edgec.base.errors import SimulationError
 from edgec.sim.link import ByteStream, RequestError
 from edgec.sim.ports import PortTensor
 from edgec.sim.protocol import FirmwareClient
+from edgec.target.board import load_board
 from edgec.toolchain.stream import StreamingProcess, open_stream
 
 

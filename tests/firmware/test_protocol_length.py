@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from toy_firmware import build_toy_firmware
 
-from edgec.board import load_board
-from edgec.errors import SimulationError
+from edgec.base.errors import SimulationError
 from edgec.sim.link import RequestError
 from edgec.sim.protocol import FirmwareClient
+from edgec.target.board import load_board
 from edgec.toolchain.stream import open_stream
 
 _SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from elftools.elf.elffile import ELFFile
 
-from edgec.board import load_board
-from edgec.cli import run_app
+from edgec.cli.app import run_app
+from edgec.target.board import load_board
 from edgec.timing.core import core_model
 from edgec.timing.core_model import CoreModel
 from edgec.timing.decode import Branch, Instruction, decode_block

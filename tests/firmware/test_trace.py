@@ -22,15 +22,15 @@ from toy_firmware import (
     toy_steps,
 )
 
-from edgec.board import load_board
+from edgec.base.errors import BuildError, SimulationError
 from edgec.codegen.project import FirmwareModel, emit_project
-from edgec.errors import BuildError, SimulationError
 from edgec.sim.emulator_image import load_image
 from edgec.sim.protocol import FirmwareClient
 from edgec.sim.trace import TracedRun, trace_inference
 from edgec.sim.trace_plan import make_plan
 from edgec.sim.trace_records import TraceRecords
 from edgec.sim.unicorn_machine import UnicornMachine
+from edgec.target.board import load_board
 from edgec.timing.memory import count_instructions, flash_timing, instruction_offsets
 from edgec.timing.types import MemoryMode, Segment, Trace
 
@@ -332,8 +332,8 @@ def test_without_a_compiler_python_counts(
 
 @pytest.mark.parametrize("model", ("digits_mlp", "digits_resnet"))
 def test_examples_trace_alike(tmp_path: Path, model: str) -> None:
-    from edgec.driver import compile_model
-    from edgec.options import CompileOptions
+    from edgec.base.options import CompileOptions
+    from edgec.commands.compile import compile_model
 
     compile_model(
         EXAMPLES / f"{model}.onnx",

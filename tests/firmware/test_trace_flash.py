@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from edgec.resources import data_dir
+from edgec.base.resources import data_dir
 from edgec.timing.memory import NO_LINE, MemorySimulator
 from edgec.timing.types import CacheShape, FlashTiming
 from edgec.toolchain.cc import WARNING_FLAGS, compile_shared, find_host_compilers

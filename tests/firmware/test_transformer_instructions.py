@@ -9,10 +9,10 @@ from parity import compiled
 from random_transformer import OPERATORS, operators
 from variable_nets import NETS, integer_graph
 
-from edgec.board import load_board
 from edgec.codegen.cnames import library_names
 from edgec.codegen.project import FirmwareModel, emit_project
 from edgec.ir import Graph
+from edgec.target.board import load_board
 from edgec.toolchain import process
 from edgec.toolchain.platformio import build
 

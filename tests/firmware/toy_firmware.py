@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from edgec.board import Board, load_board
 from edgec.codegen.project import FirmwareModel, emit_project
+from edgec.target.board import Board, load_board
 from edgec.toolchain.cc import WARNING_FLAGS
 
 FIXTURES = Path(__file__).parent / "fixtures"

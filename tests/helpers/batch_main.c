@@ -54,6 +54,7 @@ int main(int argc, char **argv) {
     }
     const uint32_t count = (uint32_t)strtoul(argv[1], NULL, 10);
     const uint32_t length = argc == 6 ? (uint32_t)strtoul(argv[5], NULL, 10) : 0U;
+    const edgec_batch_form_t form = {.length = length, .bits = 0};
     uint8_t *inputs[MOST_TENSORS];
     uint8_t *outputs[MOST_TENSORS];
     FILE *in = open_file(argv[2], "rb");
@@ -70,7 +71,7 @@ int main(int argc, char **argv) {
     steps = open_file(argv[3], "wb");
     uint8_t *arena = allocate(model->arena_bytes);
     const edgec_status_t status = edgec_batch_run(model, arena, (const uint8_t *const *)inputs,
-                                                  outputs, 0, count, length, write_step);
+                                                  outputs, 0, count, &form, write_step);
     free(arena);
     FILE *out = open_file(argv[4], "wb");
     for (uint32_t i = 0; i < model->num_outputs; ++i) {

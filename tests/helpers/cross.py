@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType, SimpleNamespace
+from types import MappingProxyType
 
 import numpy as np
 import pytest
 from parity import BATCH_MAIN, HOST_DIR, Sample
+from targets import bare_target
 
 from edgec.codegen.library import emit_library
-from edgec.cores import Core, Fpu
 from edgec.ir import Graph
 from edgec.ir.verify import Stage, verify
 from edgec.lower import Program, buffers_of, lower, select_kernels
@@ -23,6 +23,7 @@ from edgec.lower.select import KernelChoice
 from edgec.memory import MemoryPlan, check_plan, plan_memory
 from edgec.sim.compare import compare_trace
 from edgec.sim.host import model_symbol
+from edgec.target.cores import Core, Fpu
 from edgec.toolchain import process
 from edgec.toolchain.cc import WARNING_FLAGS
 
@@ -70,8 +71,7 @@ def library_for(
     `make_plan`: places buffers; default: the planner, and its check.
     """
     verify(graph, Stage.INTEGER, "the tests")
-    board = SimpleNamespace(core=core)
-    choices = select_kernels(graph, board)
+    choices = select_kernels(graph, bare_target(core))
     if make_plan is None:
         buffers, overlaps, _ = buffers_of(graph, choices)
         plan = plan_memory(buffers, overlaps)

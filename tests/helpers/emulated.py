@@ -6,13 +6,13 @@ from pathlib import Path
 import pytest
 from parity import Sample
 
-from edgec.board import load_board
+from edgec.base.dtypes import Array
 from edgec.codegen.cnames import library_names
 from edgec.codegen.project import FirmwareModel, emit_project
-from edgec.dtypes import Array
 from edgec.lower import Program
 from edgec.sim.compare import compare_crcs, compare_outputs
 from edgec.sim.emulator import EmulatedFirmware
+from edgec.target.board import load_board
 from edgec.toolchain import process
 from edgec.toolchain.platformio import build
 

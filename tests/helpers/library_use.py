@@ -5,13 +5,13 @@ from pathlib import Path
 
 import numpy as np
 
+from edgec.base.dtypes import Array
+from edgec.base.options import CompileOptions
 from edgec.codegen.cnames import LibraryNames, library_names
 from edgec.codegen.library import emit_library
 from edgec.codegen.project import FirmwareModel
-from edgec.driver import CompileResult, compile_model
-from edgec.dtypes import Array
+from edgec.commands.compile import CompileResult, compile_model
 from edgec.interp import run_graph
-from edgec.options import CompileOptions
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 USER_PROGRAM = Path(__file__).with_name("library_user.c")

@@ -10,18 +10,19 @@ import numpy as np
 from c_programs import Build, run_program
 from random_graphs import adversarial_inputs
 
-from edgec.board import load_board
+from edgec.base.dtypes import Array
+from edgec.base.resources import data_dir
 from edgec.codegen.library import emit_library
-from edgec.dtypes import Array
 from edgec.interp import run_graph
 from edgec.ir import Graph
 from edgec.ir.verify import Stage, verify
 from edgec.lower import Program, buffers_of, lower, select_kernels
 from edgec.lower.pool_config import PoolKernelConfig
 from edgec.memory import check_plan, plan_memory
-from edgec.resources import data_dir
 from edgec.sim.compare import compare_outputs, compare_trace
 from edgec.sim.host import HostModel, model_symbol
+from edgec.target.board import load_board
+from edgec.target.target import Target
 from edgec.toolchain.cc import WARNING_FLAGS
 
 HOST_DIR = data_dir("firmware") / "host"
@@ -60,7 +61,7 @@ def compiled(
     weights, by node.
     """
     verify(graph, Stage.INTEGER, "the random generator")
-    target = load_board(board)
+    target = Target.of(load_board(board))
     choices = select_kernels(graph, target, pool_configs)
     buffers, overlaps, _ = buffers_of(graph, choices)
     if one_buffer_per_tensor:
@@ -69,7 +70,7 @@ def compiled(
         buffers = tuple(replace(b, first_step=0, end_step=end) for b in buffers)
     plan = plan_memory(buffers, overlaps)
     check_plan(plan, buffers, overlaps)
-    program = lower(graph, choices, plan, target)
+    program = lower(graph, choices, plan)
     emit_library(program, folder)
     return program
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from edgec.base.dtypes import Array
 from edgec.codegen.env import environment
-from edgec.dtypes import Array
-from edgec.interp.kernels_np_pooled import responses_of, round_codes
 from edgec.ir.pool import WeightPool
+from edgec.ir.qops.pooling import responses_of, round_codes
 from edgec.lower.pool_tables import ResponseBuilder, response_sums, response_table
 
 _CALL = np.dtype("<i4")
@@ -21,32 +21,33 @@ _TEMPLATE = """
 #include "edgec/pool_responses.h"
 
 %% for case in cases
-static const uint32_t table_{{ case.builder.name }}[] = { {{ case.table | c_array }} };
+static const uint32_t table_{{ case.name }}[] = { {{ case.table | c_array }} };
 %% if not case.builder.zero_is_min
-static const uint32_t sums_{{ case.builder.name }}[] = { {{ case.sums | c_array }} };
+static const uint32_t sums_{{ case.name }}[] = { {{ case.sums | c_array }} };
 %% endif
-{{ builder(case.builder) }}
-void probe_{{ case.builder.name }}(int32_t zero_point, const int8_t *a, const int8_t *b,
+{{ builder(case.builder, case.name) }}
+void probe_{{ case.name }}(int32_t zero_point, const int8_t *a, const int8_t *b,
                                    int32_t channels, int32_t bits, uint32_t *out);
-void probe_{{ case.builder.name }}(int32_t zero_point, const int8_t *a, const int8_t *b,
+void probe_{{ case.name }}(int32_t zero_point, const int8_t *a, const int8_t *b,
                                    int32_t channels, int32_t bits, uint32_t *out) {
 %% set r = case.builder
 %% if r.packs
     static uint32_t packed[{{ r.packed_words }}];
     const uint32_t *const pool =
-        edgec_pool_packed(table_{{ r.name }}, {{ r.size }}, {{ r.packed_start }}U, packed);
+        edgec_pool_packed(table_{{ case.name }}, {{ r.size }}, {{ r.packed_start }}U, packed);
 %% else
-    const uint32_t *const pool = table_{{ r.name }};
+    const uint32_t *const pool = table_{{ case.name }};
 %% endif
-    const uint32_t *const sums = {{ "NULL" if r.zero_is_min else "sums_" ~ r.name }};
+    const uint32_t *const sums =
+        {% if r.zero_is_min %}NULL{% else %}sums_{{ case.name }}{% endif %};
 %% if r.lone_columns
     if (a == NULL || b == NULL) {
-        {{ r.name }}_lone(pool, sums, zero_point, (a != NULL) ? a : b, (a != NULL) ? 0 : 16,
+        {{ case.name }}_lone(pool, sums, zero_point, (a != NULL) ? a : b, (a != NULL) ? 0 : 16,
             channels, channels, bits, out);
         return;
     }
 %% endif
-    {{ r.name }}(pool, sums, zero_point, a, b, channels, channels, bits, out);
+    {{ case.name }}(pool, sums, zero_point, a, b, channels, channels, bits, out);
 }
 %% endfor
 """
@@ -93,8 +94,9 @@ int main(int argc, char **argv) {
 
 @dataclass(frozen=True)
 class Case:
-    """A builder and its pool."""
+    """A builder, the C name of its function, and its pool."""
 
+    name: str
     builder: ResponseBuilder
     pool: WeightPool
 
@@ -161,7 +163,7 @@ class Call:
 def source(cases: Sequence[Case], with_main: bool) -> str:
     """C of the builders of `cases`, each as `probe_NAME`, with or without a main function."""
     text = environment().from_string(_TEMPLATE).render(cases=cases)
-    names = ", ".join(f"probe_{case.builder.name}" for case in cases)
+    names = ", ".join(f"probe_{case.name}" for case in cases)
     return text + (_MAIN.replace("{{ names }}", names) if with_main else "")
 
 

@@ -9,10 +9,10 @@ import numpy as np
 from pooled_responses import Pooled, least_shift
 from random_pools import random_indices, random_vectors
 
-from edgec.dtypes import DType
+from edgec.base.dtypes import DType
 from edgec.ir import QuantParams, Value, qops
 from edgec.ir.graph import GraphBuilder
-from edgec.ir.infer import window_out
+from edgec.ir.shapes import window_out
 from edgec.lower.pool_config import READY_INDEX_BITS, PoolFamily, PoolKernelConfig
 from edgec.lower.pool_tables import ResponseKind
 

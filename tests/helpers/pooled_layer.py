@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgec.dtypes import Array, DType
+from edgec.base.dtypes import Array, DType
 from edgec.ir import Graph, QuantParams, Value, qops
 from edgec.ir.graph import GraphBuilder
-from edgec.ir.infer import window_out
+from edgec.ir.shapes import window_out
 
 EXACT = qops.Pooling()
 

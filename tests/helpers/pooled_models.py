@@ -5,15 +5,15 @@ from pathlib import Path
 
 import numpy as np
 
-from edgec.dtypes import Array
-from edgec.frontend.onnx_export import export_real
-from edgec.frontend.onnx_import import import_model
+from edgec.base.dtypes import Array
+from edgec.base.options import QuantOptions
+from edgec.exporters.onnx.export import export_real
+from edgec.importers.onnx.importer import import_model
 from edgec.ir import Graph, Value, ops
 from edgec.ir.graph import Constant, GraphBuilder
 from edgec.ir.infer import infer_shapes
 from edgec.ir.pool import PooledWeights, WeightPool
 from edgec.ir.qparams import QuantParams
-from edgec.options import QuantOptions
 from edgec.passes.base import run_passes
 from edgec.passes.pipeline import INTEGER_PASSES, REAL_PASSES
 from edgec.quant import annotate, to_integer
@@ -29,7 +29,7 @@ def small_network(seed: int = 3, channels: int = 16) -> Graph:
 
     def add(attrs: object, *inputs: str, name: str) -> str:
         known = [builder.values.get(n) or builder.constants.get(n) for n in inputs]
-        (shape,) = infer_shapes(attrs, [found.shape if found else () for found in known])
+        (shape,) = infer_shapes(attrs, [found.shape if found else None for found in known])
         builder.value(Value(name, shape))
         builder.node(f"{name}_node", attrs, inputs, [name], [name])
         return name

@@ -7,7 +7,7 @@ from pooled_graphs import pooled_nodes
 from random_net import Net
 from random_ops import OPS
 
-from edgec.errors import LoweringError
+from edgec.base.errors import LoweringError
 from edgec.ir import Graph, qops
 from edgec.ir.graph import GraphBuilder, Node
 from edgec.ir.pool import WeightPool

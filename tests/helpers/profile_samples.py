@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from edgec.board import load_board
 from edgec.profile.types import (
     SCHEMA,
     CoreModelFacts,
@@ -13,13 +12,14 @@ from edgec.profile.types import (
     LayerProfile,
     Profile,
 )
-from edgec.report import (
+from edgec.report.model import (
     BufferReport,
     CalibrationReport,
     LayerReport,
     MemoryReport,
     Report,
 )
+from edgec.target.board import load_board
 
 DIGEST = "0123456789abcdef" * 4
 
@@ -99,7 +99,7 @@ def sample_report(*names: str) -> Report:
         memory=MemoryReport(arena_bytes=1024, arena_lower_bound_bytes=512, weight_bytes=72),
         calibration=CalibrationReport("data", 1, "mse", False, True),
         checks=(),
-        onnxruntime=None,
+        qdq_export=None,
         notes=(),
         warnings=(),
         buffers=tuple(

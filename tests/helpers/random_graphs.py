@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from random_net import Net
 from random_ops import OPS
 
-from edgec.dtypes import Array, DType
+from edgec.base.dtypes import Array, DType
 from edgec.interp import run_graph
 from edgec.ir import Graph, QuantParams, Value, qops
 from edgec.ir.graph import GraphBuilder

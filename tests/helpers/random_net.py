@@ -13,8 +13,8 @@ import numpy as np
 from hypothesis import strategies as st
 from random_pools import KINDS, random_indices, random_vectors
 
-from edgec.dtypes import Array, DType
-from edgec.fixedpoint import INT32_MAX
+from edgec.base.dtypes import Array, DType
+from edgec.base.fixedpoint import INT32_MAX
 from edgec.ir import Graph, QuantParams, Value
 from edgec.ir.graph import GraphBuilder
 from edgec.ir.pool import GROUPS

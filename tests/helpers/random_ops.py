@@ -11,10 +11,11 @@ from types import MappingProxyType
 import numpy as np
 from random_net import CHANNELS, Net
 
-from edgec.fixedpoint import Requant
+from edgec.base.fixedpoint import Requant
 from edgec.ir import qops
-from edgec.ir.infer import infer_shapes, window_out
-from edgec.ir.ops import PadMode, Pads2D, Pair, ReduceKind
+from edgec.ir.infer import infer_shapes
+from edgec.ir.ops import PadMode, ReduceKind
+from edgec.ir.shapes import Pads2D, Pair, window_out
 
 
 def conv(net: Net, x: str) -> str:

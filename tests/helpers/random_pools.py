@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from edgec.dtypes import Array
+from edgec.base.dtypes import Array
 from edgec.ir.graph import Constant
 from edgec.ir.pool import PooledWeights, WeightPool
 from edgec.ir.qparams import QuantParams

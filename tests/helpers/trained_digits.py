@@ -7,7 +7,7 @@ from functools import cache
 
 import numpy as np
 
-from edgec.dtypes import Array
+from edgec.base.dtypes import Array
 from edgec.ir import ops
 from edgec.ir.graph import Graph, GraphBuilder, Value
 
@@ -76,8 +76,8 @@ def trained_digits() -> Graph:
     """The network, trained to about 90 % on the test images."""
     import torch
 
-    from edgec.finetune.export import trained
-    from edgec.finetune.network import Network
+    from edgec.weightpool.finetune.export import trained
+    from edgec.weightpool.finetune.network import Network
 
     graph, data = digits_graph(), digits()
     network = Network(graph)
@@ -95,7 +95,7 @@ def trained_digits() -> Graph:
 
 def accuracy(graph: Graph, x: Array, y: Array) -> float:
     """Share of images that a REAL graph tells right, by onnxruntime."""
-    from edgec.frontend.activations import activations
+    from edgec.floatrun.activations import activations
 
     right = 0
     done = 0

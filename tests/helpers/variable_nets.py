@@ -8,12 +8,12 @@ from collections.abc import Callable
 import numpy as np
 from small_transformers import Net, inputs_of
 
-from edgec.dtypes import Array, DType
+from edgec.base.dtypes import Array, DType
+from edgec.base.options import QuantOptions
 from edgec.interp import run_graph
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Value
 from edgec.ir.specialize import specialized
-from edgec.options import QuantOptions
 from edgec.passes.base import run_passes
 from edgec.passes.compare_lengths import with_real_length
 from edgec.passes.mean_by_attention import mean_by_attention

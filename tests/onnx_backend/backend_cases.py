@@ -13,11 +13,12 @@ import onnxruntime
 from onnx import numpy_helper
 from onnx.backend.test.case.node import collect_testcases
 
-from edgec.dtypes import Array
-from edgec.frontend.onnx_export import export_real
-from edgec.frontend.onnx_import import import_model
-from edgec.frontend.registry import HANDLERS
-from edgec.frontend.screen import MAX_OPSET, MIN_OPSET
+from edgec.base.dtypes import Array
+from edgec.exporters.onnx.export import export_real
+from edgec.floatrun.executor import Executor
+from edgec.importers.onnx.importer import import_model
+from edgec.importers.onnx.registry import HANDLERS
+from edgec.importers.onnx.screen import MAX_OPSET, MIN_OPSET
 from edgec.ir.verify import Stage, verify
 
 ALL_RUN_TIME = ("Add", "Sub", "Mul", "Sum", "Concat")
@@ -82,7 +83,11 @@ def _array(data: object) -> Array:
 
 
 def run_case(case: BackendCase, folder: Path) -> None:
-    """Import the model, run the graph by onnxruntime, compare; AssertionError on a difference."""
+    """Import the model, run the graph by onnxruntime and by the float64 executor, and compare.
+
+    Raises:
+        AssertionError: a result differs.
+    """
     path = folder / "model.onnx"
     path.write_bytes(case.model.SerializeToString())
     graph = import_model(path, {name: array.shape for name, array in case.inputs.items()})
@@ -93,7 +98,9 @@ def run_case(case: BackendCase, folder: Path) -> None:
     feeds = {
         name: array.astype(graph.values[name].dtype.numpy) for name, array in case.inputs.items()
     }
-    for found, wanted in zip(session.run(None, feeds), case.outputs, strict=True):
+    executed = Executor(graph, graph.outputs).run({n: array[None] for n, array in feeds.items()})
+    results = [*session.run(None, feeds), *(executed[name][0] for name in graph.outputs)]
+    for found, wanted in zip(results, [*case.outputs, *case.outputs], strict=True):
         assert found.shape == wanted.shape
         np.testing.assert_allclose(
             found.astype(np.float64),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from backend_cases import backend_cases, run_case
 
-from edgec.errors import EdgecError
+from edgec.base.errors import ImportModelError
 
 CASES = backend_cases()
 _FILE = Path(__file__).with_name("expected.toml")
@@ -25,9 +25,9 @@ def test_node(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", sorted(CASES.keys() & EXCLUDED.keys()))
-def test_excluded_node_does_not_pass(name, tmp_path):
-    """An exclusion that passes is out of date; one that fails does so with a clear message."""
-    with pytest.raises((EdgecError, AssertionError)):
+def test_excluded_node_is_refused(name, tmp_path):
+    """Only a refusal by the importer excuses an exclusion: never wrong numbers, never a pass."""
+    with pytest.raises(ImportModelError):
         run_case(CASES[name], tmp_path)
 
 

@@ -7,8 +7,8 @@ import pytest
 from random_graphs import adversarial_inputs, grow_network
 from random_net import Net
 
-from edgec.dtypes import DType
-from edgec.errors import InternalError
+from edgec.base.dtypes import DType
+from edgec.base.errors import InternalError
 from edgec.interp import run_graph, run_graph_batch
 from edgec.ir import Graph, QuantParams, Value, ops, qops
 from edgec.ir.graph import GraphBuilder

@@ -15,16 +15,16 @@ from parity import Sample, samples_of
 from random_transformer import OPERATORS, Layer, operators
 from small_transformers import NETS, inputs_of
 
-from edgec.cores import Core
-from edgec.dtypes import DType
+from edgec.base.dtypes import DType
+from edgec.base.options import QuantOptions
 from edgec.interp import run_graph
 from edgec.ir import Graph, qops
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import GraphBuilder
-from edgec.options import QuantOptions
 from edgec.passes.base import run_passes
 from edgec.passes.pipeline import TRANSFORMER_PASSES
 from edgec.quant.transformer import quantize_transformer
+from edgec.target.cores import Core
 
 GRAPHS: dict[str, tuple[Callable[[], Graph], set[str]]] = {
     "products": (lambda: products(1, 16), {"dense_neon"}),

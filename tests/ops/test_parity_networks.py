@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from parity import check_host
 from random_graphs import networks
 
-from edgec.dtypes import DType
+from edgec.base.dtypes import DType
 from edgec.ir import Graph, QuantParams, Value, qops
 from edgec.ir.graph import GraphBuilder
 

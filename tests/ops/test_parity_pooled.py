@@ -13,10 +13,10 @@ from pooled_responses import response_operators
 from random_graphs import with_one_input
 from random_pools import random_indices, random_vectors
 
-from edgec.dtypes import Array
+from edgec.base.dtypes import Array
 from edgec.interp import run_graph
-from edgec.interp.kernels_np_pooled import responses_of
 from edgec.ir import qops
+from edgec.ir.qops.pooling import responses_of
 from edgec.lower.pool_bounds import least_response_shift
 from edgec.lower.pool_config import PoolFamily, PoolKernelConfig
 from edgec.lower.pool_tables import ResponseKind
@@ -55,6 +55,19 @@ def test_width_at_run_time_equals_the_oracle_of_that_width(tmp_path: Path):
     for bits in range(1, 9):
         assert model.set_activation_bits(bits) == bits
         for sample in samples_of(at_width(pooled.graph, bits))[2:5]:
+            compare_trace(program, sample.oracle, model.trace(sample.inputs))
+
+
+def test_contexts_of_one_library_have_their_own_widths(tmp_path: Path):
+    """Both models load the same compiled library; a run is a context of its own."""
+    pooled = response_operators(seed=3, each=2, runtime_bits=True)
+    program = compiled(pooled.graph, tmp_path / "library", pool_configs=pooled.configs)
+    widths = (2, 7)
+    models = [HostModel(tmp_path / "library", tmp_path / "build") for _ in widths]
+    for model, bits in zip(models, widths, strict=True):
+        model.set_activation_bits(bits)
+    for model, bits in 2 * list(zip(models, widths, strict=True)):
+        for sample in samples_of(at_width(pooled.graph, bits))[2:4]:
             compare_trace(program, sample.oracle, model.trace(sample.inputs))
 
 

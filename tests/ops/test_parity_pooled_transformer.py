@@ -12,12 +12,12 @@ from parity import check_host, compiled, samples_of
 from random_pools import pooled_constant, random_pool
 from small_transformers import NETS, Net, inputs_of
 
-from edgec.errors import QuantizationError
+from edgec.base.errors import QuantizationError
+from edgec.base.options import QuantOptions, Residual
 from edgec.ir import ops
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Constant, Graph, GraphBuilder, Node
 from edgec.lower.spec import PooledDecode, PooledDecodeDsp
-from edgec.options import QuantOptions, Residual
 from edgec.passes.base import run_passes
 from edgec.passes.pipeline import TRANSFORMER_INTEGER_PASSES, TRANSFORMER_PASSES
 from edgec.quant.transformer import quantize_transformer

@@ -9,12 +9,13 @@ from emulated import check_emulated, need_emulator
 from parity import check_host, compiled, samples_of
 from random_transformer import Layer
 
-from edgec.board import load_board
-from edgec.dtypes import DType
+from edgec.base.dtypes import DType
 from edgec.ir import Graph
 from edgec.ir import qops_transformer as qt
 from edgec.lower import select_kernels
 from edgec.lower.spec import DenseQuads
+from edgec.target.board import load_board
+from edgec.target.target import Target
 
 BOARDS = {"m4": "nucleo_l4r5zi", "m7": "nucleo_h7a3zi_q", "m33": "nucleo_u575zi_q"}
 BYTE = (DType.INT8, -128, 127)
@@ -103,7 +104,7 @@ def _add(layer: Layer, case: Case) -> None:
         y_shape = (1, *sides, case.units)
         attrs = qt.QConv16x15((case.stride,) * 2, (case.pad,) * 4, (1, 1), 1, **ends)
     if case.end == "table":
-        inputs.append(layer.constant(-128, 127, qt.TABLE_SIZE))
+        inputs += ["", layer.constant(-128, 127, qt.TABLE_SIZE)]
     if case.end == "residual":
         inputs.append(layer.input(*y_shape, dtype=DType.INT16))
     layer.node(attrs, inputs, dtype)
@@ -111,7 +112,7 @@ def _add(layer: Layer, case: Case) -> None:
 
 def test_the_cases_get_this_kernel():
     for core, board in BOARDS.items():
-        chosen = [c.spec for c in select_kernels(graph_of(1), load_board(board))]
+        chosen = [c.spec for c in select_kernels(graph_of(1), Target.of(load_board(board)))]
         specs = [spec for spec in chosen if spec.family != "lut"]
         assert all(isinstance(spec, DenseQuads) for spec in specs)
         assert [spec.fuses for spec in specs] == [case.fuses for case in CASES]
@@ -121,7 +122,7 @@ def test_the_cases_get_this_kernel():
     assert pointwise.window is None
 
 
-def test_padding_of_the_code_that_x_never_has_is_refused():
+def test_padding_of_the_code_that_x_never_has_makes_it_a_kernel_for_any_codes():
     layer = Layer(1)
     while True:
         x = layer.symmetric(layer.input(1, 4, 4, 8))
@@ -136,7 +137,8 @@ def test_padding_of_the_code_that_x_never_has_is_refused():
     attrs = qt.QConv16x15((1, 1), (1,) * 4, (1, 1), 1, output=output)
     layer.node(attrs, [x, *numbers], DType.INT8)
     graph = layer.builder.build()
-    assert select_kernels(graph, load_board(BOARDS["m4"]))[-1].spec.family == "dense_dsp"
+    spec = select_kernels(graph, Target.of(load_board(BOARDS["m4"])))[-1].spec
+    assert isinstance(spec, DenseQuads) and spec.any_code
 
 
 @pytest.mark.parametrize("core", ["m4", pytest.param("m7", marks=pytest.mark.slow)])

@@ -9,12 +9,13 @@ from emulated import check_emulated, need_emulator
 from parity import check_host, compiled, samples_of
 from random_transformer import operators
 
-from edgec.board import load_board
-from edgec.dtypes import Array, DType
+from edgec.base.dtypes import Array, DType
 from edgec.ir import Graph, QuantParams, Value, qops
 from edgec.ir.graph import GraphBuilder
 from edgec.lower import select_kernels
 from edgec.lower.spec import DenseTriples
+from edgec.target.board import load_board
+from edgec.target.target import Target
 
 BOARDS = {2: "nucleo_g0b1re", 4: "nucleo_f207zg"}
 """By filters that the kernel takes together."""
@@ -105,7 +106,9 @@ def _add(builder: GraphBuilder, case: Conv, number: int, rng: np.random.Generato
 
 def test_the_cases_get_this_kernel_and_cut_long_sums():
     for filters, board in BOARDS.items():
-        specs = [choice.spec for choice in select_kernels(graph_of(CASES), load_board(board))]
+        specs = [
+            choice.spec for choice in select_kernels(graph_of(CASES), Target.of(load_board(board)))
+        ]
         assert all(isinstance(spec, DenseTriples) for spec in specs)
         assert {spec.filters for spec in specs} == {filters}
         # 63 weights of -128 have room, 64 do not.

@@ -48,17 +48,17 @@ def _cases() -> tuple[Case, ...]:
         step = int(rng.choice([1, 30, 100, 500]))
         columns = 1 if step == 1 else 2
         builder = ResponseBuilder(
-            f"r{number}", kind, size, group, shift, bits, lanes, step, number % 3 != 0, columns
+            kind, size, group, shift, bits, lanes, step, number % 3 != 0, columns
         )
         pool = random_pool(rng, size, group, ("any", "extremes")[number % 2])
-        cases.append(Case(replace(builder, has_lone_rows=number % 2 == 0), pool))
+        cases.append(Case(f"r{number}", replace(builder, has_lone_rows=number % 2 == 0), pool))
     return (*cases, *_with_loops(rng, len(cases)))
 
 
 def _with_loops(rng: np.random.Generator, first: int) -> list[Case]:
     """Builders with an assembly loop on cores that have the instructions."""
     pool = random_pool(rng, 64, 8, "extremes")
-    base = ResponseBuilder("", ResponseKind.BITSERIAL, 64, 8, 7, 8, 2, 30, True, 2, True)
+    base = ResponseBuilder(ResponseKind.BITSERIAL, 64, 8, 7, 8, 2, 30, True, 2, True)
     builders = [replace(base, bits=bits, shift=shift) for bits, shift in ((8, 0), (5, 3), (3, 9))]
     builders += [replace(builder, kind=ResponseKind.MULTIPLY) for builder in builders]
     builders += [replace(builder, row_words=1100, size=16) for builder in builders]
@@ -66,7 +66,7 @@ def _with_loops(rng: np.random.Generator, first: int) -> list[Case]:
     builders.append(replace(base, kind=ResponseKind.MULTIPLY, has_lone_rows=False))
     small = random_pool(rng, 16, 8)
     return [
-        Case(replace(builder, name=f"r{first + i}"), pool if builder.size == 64 else small)
+        Case(f"r{first + i}", builder, pool if builder.size == 64 else small)
         for i, builder in enumerate(builders)
     ]
 
@@ -118,8 +118,8 @@ CYCLES = {
 def test_cycles(key: tuple[str, ResponseKind, int], tmp_path: Path) -> None:
     core, kind, bits = key
     rng = np.random.default_rng(7)
-    builder = ResponseBuilder("r0", kind, 64, 8, 6, bits, 2, 30, True, 2)
-    case = Case(builder, random_pool(rng, 64, 8))
+    builder = ResponseBuilder(kind, 64, 8, 6, bits, 2, 30, True, 2)
+    case = Case("r0", builder, random_pool(rng, 64, 8))
     file = tmp_path / "responses.c"
     file.write_text(source([case], with_main=False))
     pixels = rng.integers(-128, 128, (2, 2, 64)).astype(np.int8)
@@ -143,7 +143,7 @@ def _run(program: ArmProgram, call: Call) -> np.ndarray:
     program.write(out, bytes(4 * call.words))
     addresses = [0 if codes is None else address for codes, address in pixels]
     program.call(
-        f"probe_{call.case.builder.name}",
+        f"probe_{call.case.name}",
         *(call.zero_point, *addresses, call.channels, call.bits, out),
     )
     return np.frombuffer(program.read(out, 4 * call.words), "<u4")

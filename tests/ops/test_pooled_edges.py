@@ -9,14 +9,15 @@ from parity import check_host
 from pooled_graphs import DENSE_FAMILIES, dense_configs, pooled_nodes, pooled_operators
 from test_interp_definition import check_node
 
-from edgec.board import load_board
-from edgec.dtypes import DType
-from edgec.errors import LoweringError
+from edgec.base.dtypes import DType
+from edgec.base.errors import LoweringError
 from edgec.interp import run_graph
 from edgec.ir import Graph, QuantParams, Value, qops
 from edgec.ir.graph import GraphBuilder
 from edgec.lower import select_kernels
 from edgec.lower.pool_config import PoolFamily, PoolKernelConfig
+from edgec.target.board import load_board
+from edgec.target.target import Target
 
 TWO = np.array([[1, -2, 3, -4], [5, 0, -7, 8]], np.int8)
 ZEROS = np.zeros((2, 8), np.int8)
@@ -92,14 +93,16 @@ def test_scaled_responses_need_the_table(family: PoolFamily):
     attrs = replace(graph.nodes[0].attrs, pooling=qops.Pooling(8, 2))
     builder.put(replace(graph.nodes[0], attrs=attrs))
     with pytest.raises(LoweringError, match="responses are scaled"):
-        select_kernels(builder.build(), load_board("host"), {"layer": PoolKernelConfig(family)})
+        select_kernels(
+            builder.build(), Target.of(load_board("host")), {"layer": PoolKernelConfig(family)}
+        )
 
 
 def test_the_direct_kernel_refuses_a_pool_that_its_offsets_cannot_reach():
     graph = one_layer(np.tile(TWO, (129, 1)))
     config = PoolKernelConfig(PoolFamily.DIRECT, index_bits=9)
     with pytest.raises(LoweringError, match="258 vectors"):
-        select_kernels(graph, load_board("host"), {"layer": config})
+        select_kernels(graph, Target.of(load_board("host")), {"layer": config})
 
 
 def test_a_pool_beyond_byte_indices_is_decoded(tmp_path: Path):

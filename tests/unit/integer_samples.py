@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from edgec.dtypes import DType
+from edgec.base.dtypes import DType
 from edgec.interp import run_graph
 from edgec.ir import qops
 from edgec.ir.graph import Graph, GraphBuilder, Value

@@ -2,22 +2,22 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
+from targets import bare_target
 
+from edgec.base.dtypes import Array, DType
 from edgec.codegen import emit_library
-from edgec.cores import Core
-from edgec.dtypes import Array, DType
 from edgec.ir import Graph, QuantParams, Value, qops
 from edgec.ir.graph import GraphBuilder
 from edgec.ir.ops import ReduceKind
 from edgec.lower import KernelChoice, Program, buffers_of, lower, select_kernels
 from edgec.memory import MemoryPlan, check_plan, plan_memory
+from edgec.target.cores import Core
 
-BOARD = SimpleNamespace(core=Core.HOST)
+BOARD = bare_target(Core.HOST)
 """A core that gets the plain C families."""
-DSP_BOARD = SimpleNamespace(core=Core.CORTEX_M4)
+DSP_BOARD = bare_target(Core.CORTEX_M4)
 """A core with the DSP extension."""
 
 
@@ -141,7 +141,7 @@ def lowered(graph: Graph) -> Lowered:
     buffers, overlaps, _ = buffers_of(graph, choices)
     plan = plan_memory(buffers, overlaps)
     check_plan(plan, buffers, overlaps)
-    return Lowered(graph, choices, plan, lower(graph, choices, plan, BOARD))
+    return Lowered(graph, choices, plan, lower(graph, choices, plan))
 
 
 def emitted(graph: Graph, folder: Path) -> Lowered:

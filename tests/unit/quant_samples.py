@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sketch import Sketch
 
-from edgec.dtypes import Array
+from edgec.base.dtypes import Array
 from edgec.ir import ops
 from edgec.ir.graph import Graph
 from edgec.ir.ops import UnaryKind

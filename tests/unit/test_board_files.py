@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from edgec.board import Board, list_boards, load_board
-from edgec.cores import Core, Fpu
-from edgec.resources import data_dir
+from edgec.base.resources import data_dir
+from edgec.target.board import Board, list_boards, load_board
+from edgec.target.cores import Core, Fpu
 
 BOARDS = list_boards()
 REQUIRED = {

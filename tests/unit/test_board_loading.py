@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from edgec.board import list_boards, load_board
-from edgec.errors import ConfigError
+from edgec.base.errors import ConfigError
+from edgec.target.board import list_boards, load_board
 
 GOOD = """
 name = "my_board"
@@ -78,7 +78,7 @@ BAD = [
     ("clock_hz = 100_000_000", "clock_hz = 0", "clock_hz must be positive"),
     ('arena_in = "sram"', 'arena_in = "axi"', "'axi' is none of the RAM regions"),
     ("origin = 0x2000_0000", "origin = 0x0803_0000", "'flash' and 'sram' overlap"),
-    ("origin = 0x2000_0000", "origin = 0xFFFF_F000", "ends behind the 32-bit address space"),
+    ("origin = 0x2000_0000", "origin = 0xFFFF_F000", "ends after the 32-bit address space"),
     ("size_bytes = 65_536", "size_bytes = 4096", "stack_bytes does not fit"),
     ('port = "stm32f4"', 'port = "../../etc"', "port: "),
     ('name = "my_board"', 'name = "my board\\n#include"', "name: "),

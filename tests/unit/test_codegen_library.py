@@ -9,9 +9,9 @@ import pytest
 from c_programs import Build, run_program
 from lower_samples import NetBuilder, emitted, lowered, small_net
 
+from edgec.base.errors import CodegenError, InternalError
 from edgec.codegen import emit_library, library_names
 from edgec.codegen.files import write_tree
-from edgec.errors import CodegenError, InternalError
 from edgec.ir import Graph
 from edgec.lower.params import Params
 from edgec.toolchain import process
@@ -199,7 +199,7 @@ def test_given_names_replace_the_models_name(tmp_path: Path) -> None:
 
 
 def test_parameter_structs_have_the_fields_of_the_c_header() -> None:
-    from edgec.resources import data_dir
+    from edgec.base.resources import data_dir
 
     folder = data_dir("firmware") / "runtime" / "include" / "edgec"
     text = "".join((folder / name).read_text("utf-8") for name in ("params.h", "math.h"))

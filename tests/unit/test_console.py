@@ -4,8 +4,8 @@ import logging
 import pytest
 from rich.console import Console
 
-from edgec import console
-from edgec.errors import ConfigError
+from edgec.base.errors import ConfigError
+from edgec.report import console
 
 
 @pytest.fixture

@@ -11,12 +11,12 @@ import onnx
 import onnxruntime
 import pytest
 
-from edgec.integer import graph_side, integer_model, real_model
+from edgec.base.options import CompileOptions
+from edgec.base.resources import data_dir
 from edgec.interp import run_graph
 from edgec.ir import ops
 from edgec.ir.ops import UnaryKind
-from edgec.options import CompileOptions
-from edgec.resources import data_dir
+from edgec.workflow.integer import graph_side, integer_model, real_model
 
 EXAMPLES = data_dir("examples")
 
@@ -112,9 +112,8 @@ def test_calibration_and_held_out_samples_are_disjoint() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.torch
 def test_training_script_runs(tmp_path: Path) -> None:
-    pytest.importorskip("torch", reason="PyTorch is not installed (pip install '.[train]')")
-    pytest.importorskip("sklearn", reason="scikit-learn is not installed")
     command = [sys.executable, EXAMPLES / "train_digits.py", "--out", tmp_path, "--epochs", "3"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr

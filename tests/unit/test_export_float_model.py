@@ -8,9 +8,9 @@ import pytest
 from onnx import TensorProto, helper
 from quant_samples import residual_network, samples
 
-from edgec.errors import ConfigError, ImportModelError, InternalError
-from edgec.frontend.float_model import BATCH_SAMPLES, FloatModel, TensorInfo
-from edgec.frontend.onnx_export import export_real
+from edgec.base.errors import ConfigError, ImportModelError, InternalError
+from edgec.exporters.onnx.export import export_real
+from edgec.floatrun.float_model import BATCH_SAMPLES, FloatModel, TensorInfo
 
 
 def adder(batch: int | str | None, kind: int = TensorProto.FLOAT, width: int = 3):

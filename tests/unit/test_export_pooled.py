@@ -8,30 +8,30 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
+from data_folder import needed_data_folder
 from quant_samples import Sketch, samples
 from random_pools import pooled_constant, random_pool
 from rich.console import Console
 
-from edgec.errors import InternalError
-from edgec.frontend.float_model import FloatModel
-from edgec.frontend.onnx_export import export_qdq, export_real, tensor_names
-from edgec.frontend.onnx_import import import_model
-from edgec.inspection import inspect
-from edgec.integer import integer_model
+from edgec.base.errors import InternalError
+from edgec.base.options import CompileOptions, QuantOptions
+from edgec.cli.inspect import print_inspection
+from edgec.commands.inspect import inspect
+from edgec.commands.quantize import quantize_model
+from edgec.exporters.onnx.export import export_qdq, export_real, tensor_names
+from edgec.floatrun.float_model import FloatModel
+from edgec.importers.onnx.importer import import_model
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Graph, GraphBuilder
 from edgec.ir.pool import WeightPool
 from edgec.ir.qparams import QuantParams
 from edgec.ir.verify import Stage, verify
-from edgec.options import CompileOptions, QuantOptions
 from edgec.passes.base import run_passes
 from edgec.passes.pipeline import REAL_PASSES
 from edgec.quant import annotate
-from edgec.quantization import quantize_model
-from edgec.report_text import print_inspection
+from edgec.workflow.integer import integer_model
 
 NETWORKS = Path(__file__).parents[2] / "networks"
-MODELS = Path(__file__).parents[3] / "shared" / "models"
 LEAST_CHANNELS = 4
 
 
@@ -265,8 +265,7 @@ def test_resnet8(tmp_path):
     check_network(NETWORKS / "resnet8_cifar10.onnx", tmp_path, 9, 9_500)
 
 
-@pytest.mark.shared
-@pytest.mark.skipif(not MODELS.is_dir(), reason="../shared/models is not there")
+@pytest.mark.data
 @pytest.mark.parametrize("name", ["resnet20_cifar10", "resnet20_cifar10_torch_raw"])
 def test_resnet20(name, tmp_path):
-    check_network(MODELS / f"{name}.onnx", tmp_path, 19, 23_000)
+    check_network(needed_data_folder() / "models" / f"{name}.onnx", tmp_path, 19, 23_000)

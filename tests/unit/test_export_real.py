@@ -1,4 +1,4 @@
-"""`export_real`: every operator, against numpy; names, layouts, determinism."""
+"""`export_real`, and the float64 executor: every operator, against numpy; names, layouts."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ import onnx
 import pytest
 from quant_samples import Sketch, conv, gemm, relu, residual_network, samples
 
-from edgec.dtypes import DType
-from edgec.frontend.float_model import FloatModel
-from edgec.frontend.onnx_export import export_real, tensor_names
-from edgec.frontend.onnx_resize_match import match_resize
+from edgec.base.dtypes import DType
+from edgec.exporters.onnx.export import export_real, tensor_names
+from edgec.exporters.onnx.resize_match import match_resize
+from edgec.floatrun.executor import Executor
+from edgec.floatrun.float_model import FloatModel
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Value
 from edgec.ir.ops import UnaryKind
@@ -20,12 +21,18 @@ from edgec.ir.qparams import QuantParams
 
 
 def run(graph: Graph, **inputs):
-    """All outputs for one sample."""
+    """All outputs for one sample by onnxruntime; the float64 executor must say the same."""
     model = FloatModel(export_real(graph))
     names = tensor_names(graph)
     feeds = {names[n]: np.asarray(a, np.float32) for n, a in inputs.items()}
     results = model.run(feeds)
-    return [results[names[name]].reshape(graph.shape(name)) for name in graph.outputs]
+    found = [results[names[name]].reshape(graph.shape(name)) for name in graph.outputs]
+    executed = Executor(graph, graph.outputs).run(
+        {n: np.asarray(a, np.float32)[None] for n, a in inputs.items()}
+    )
+    for name, array in zip(graph.outputs, found, strict=True):
+        np.testing.assert_allclose(executed[name][0], array, rtol=1e-5, atol=1e-5)
+    return found
 
 
 def one(attrs, *shape, consts=(), seed=0):

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edgec.errors import QuantizationError
-from edgec.fixedpoint import (
+from edgec.base.errors import QuantizationError
+from edgec.base.fixedpoint import (
     INT32_MAX,
     INT32_MIN,
     SHIFT_MAX,

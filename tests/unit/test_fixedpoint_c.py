@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from c_programs import BUILDS, RUNTIME_INCLUDE, Build, run_program
 
-from edgec.dtypes import Array
-from edgec.fixedpoint import (
+from edgec.base.dtypes import Array
+from edgec.base.fixedpoint import (
     INT8_MAX,
     INT8_MIN,
     INT32_MAX,

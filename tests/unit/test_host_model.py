@@ -9,8 +9,8 @@ from parity import compiled, samples_of
 from random_graphs import grow_network
 from random_net import Net
 
-from edgec.dtypes import DType
-from edgec.errors import BuildError, SimulationError
+from edgec.base.dtypes import DType
+from edgec.base.errors import BuildError, SimulationError
 from edgec.interp import run_graph
 from edgec.lower import Program
 from edgec.sim import host

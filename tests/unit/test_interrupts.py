@@ -3,7 +3,7 @@ import signal
 
 import pytest
 
-from edgec.interrupts import interrupts_deferred
+from edgec.base.interrupts import interrupts_deferred
 
 
 def test_ctrl_c_waits_for_the_end_of_the_block():

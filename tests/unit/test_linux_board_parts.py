@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from edgec.board import Board, load_board
-from edgec.cores import Core, Fpu
-from edgec.errors import ConfigError, MemoryPlanError, SimulationError
-from edgec.fits import Demand, check_fits
+from edgec.base.errors import ConfigError, MemoryPlanError, SimulationError
 from edgec.sim.native import NativeModel, NativeTensor, layout
+from edgec.target.board import Board, load_board
+from edgec.target.cores import Core, Fpu
 from edgec.timing.types import CodeKind
+from edgec.workflow.fits import Demand, check_fits
 
 GOOD = """
 name = "my_board"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -14,10 +13,10 @@ from lower_samples import BOARD, small_net
 from neon_layers import KINDS, product
 from parity import samples_of
 from random_transformer import Layer, conv, norm, operators, rescale
+from targets import bare_target
 from test_lower_overlap import _tight_plan
 
-from edgec.cores import Core
-from edgec.dtypes import DType
+from edgec.base.dtypes import DType
 from edgec.ir import Graph
 from edgec.ir import qops_transformer as qt
 from edgec.lower import select_kernels
@@ -26,9 +25,11 @@ from edgec.lower.overlap import distances
 from edgec.lower.spec import AttentionNeon, DenseNeon, Gemm, LutNeon, RescaleNeon, StreamAddNeon
 from edgec.lower.spec_narrow import Narrow
 from edgec.lower.window import Window
+from edgec.target.cores import Core
+from edgec.target.target import Target
 
-A53 = SimpleNamespace(core=Core.CORTEX_A53)
-A7 = SimpleNamespace(core=Core.CORTEX_A7)
+A53 = bare_target(Core.CORTEX_A53)
+A7 = bare_target(Core.CORTEX_A7)
 _WINDOWS = (
     Window(5, 6, 4, 5, 6, 3, 3, 1, 1, 1, 1, 1, 1),
     Window(5, 5, 3, 3, 3, 2, 2, 2, 2, 1, 1, 1, 1),
@@ -37,7 +38,7 @@ _WINDOWS = (
 )
 
 
-def families(graph: Graph, board: SimpleNamespace) -> list[str]:
+def families(graph: Graph, board: Target) -> list[str]:
     return [choice.spec.family for choice in select_kernels(graph, board)]
 
 
@@ -59,7 +60,7 @@ def test_numbers_of_missing_filters_are_zero() -> None:
 @pytest.mark.parametrize(("pixels", "tiles"), [(1, (1,)), (2, (4,)), (4, (4,)), (5, (4, 1))])
 def test_a_pixel_that_stands_alone_has_a_function_of_its_own(pixels: int, tiles: tuple) -> None:
     window = Window(1, pixels, 8, 1, pixels, 1, 1, 1, 1, 0, 0, 1, 1)
-    assert DenseNeon(window, 4, 32).tiles == tiles
+    assert tuple(tile.pixels for tile in DenseNeon(window, 4, 32).tiles) == tiles
 
 
 def test_other_networks_get_these_kernels_too() -> None:

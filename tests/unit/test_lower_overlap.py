@@ -99,7 +99,7 @@ def test_running_at_the_least_distance_changes_nothing(op: str, tmp_path: Path) 
 
 
 def _run_tight(graph: Graph, choices: tuple[KernelChoice, ...], folder: Path) -> None:
-    program = lower(graph, choices, _tight_plan(graph, choices), BOARD)
+    program = lower(graph, choices, _tight_plan(graph, choices))
     emit_library(program, folder / program.digest)
     model = HostModel(folder / program.digest, folder / "build", flags=("-O1",))
     for inputs in adversarial_inputs(graph, np.random.default_rng(0))[2:5]:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from lower_samples import BOARD, NetBuilder, lowered, small_net
 
-from edgec.errors import InternalError, LoweringError
+from edgec.base.errors import InternalError, LoweringError
 from edgec.ir.graph import Graph
 from edgec.lower import lower, select_kernels
 from edgec.lower.params import ConvParams, SumParams
@@ -141,7 +141,7 @@ def test_layouts_reach_the_ports() -> None:
 def test_plan_without_a_tensor_is_a_broken_invariant() -> None:
     graph: Graph = small_net()
     with pytest.raises(InternalError, match="no place for a tensor"):
-        lower(graph, select_kernels(graph, BOARD), MemoryPlan({}, 0, 0), BOARD)
+        lower(graph, select_kernels(graph, BOARD), MemoryPlan({}, 0, 0))
 
 
 def test_constant_output_is_refused() -> None:
@@ -150,10 +150,10 @@ def test_constant_output_is_refused() -> None:
     graph = graph.replace(outputs=("s", constant.name))
     choices = select_kernels(small_net(), BOARD)
     with pytest.raises(LoweringError, match="depends on no input"):
-        lower(graph, choices, lowered(small_net()).plan, BOARD)
+        lower(graph, choices, lowered(small_net()).plan)
 
 
 def test_graph_without_inputs_is_refused() -> None:
     graph = small_net().replace(inputs=())
     with pytest.raises(LoweringError, match="no inputs"):
-        lower(graph, (), MemoryPlan({}, 0, 0), BOARD)
+        lower(graph, (), MemoryPlan({}, 0, 0))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from lower_samples import BOARD, NetBuilder, small_net
 
-from edgec.errors import LoweringError
+from edgec.base.errors import LoweringError
 from edgec.ir import ops, qops
 from edgec.ir.graph import Graph
 from edgec.lower import select_kernels

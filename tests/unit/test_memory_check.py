@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from edgec.errors import MemoryPlanError
+from edgec.base.errors import MemoryPlanError
 from edgec.memory import Buffer, MemoryPlan, Overlap, Slot, check_plan, plan_memory, render_plan
 
 BUFFERS = [

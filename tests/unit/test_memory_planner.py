@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from edgec.errors import InternalError
+from edgec.base.errors import InternalError
 from edgec.memory import (
     Buffer,
     MemoryPlan,

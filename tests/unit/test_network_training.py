@@ -1,4 +1,4 @@
-"""The training script of networks/ with the transformer; synthetic images, no ../shared."""
+"""The training script of networks/ with the transformer; synthetic images."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+import torch
 
-from edgec.integer import real_model
+from edgec.base.options import CompileOptions
 from edgec.ir import ops
-from edgec.options import CompileOptions
+from edgec.workflow.integer import real_model
 
-torch = pytest.importorskip("torch", reason="PyTorch is not installed (pip install '.[train]')")
+pytestmark = pytest.mark.torch
 NETWORKS = Path(__file__).parents[2] / "networks"
 
 
@@ -37,7 +38,7 @@ def script(monkeypatch, tmp_path):
 
 
 def options(**changes):
-    values = {"network": "cct", "data": None, "epochs": 2, "rate": 1e-3, "seed": 1}
+    values = {"network": "cct", "data_dir": None, "epochs": 2, "rate": 1e-3, "seed": 1}
     return argparse.Namespace(**{**values, "device": "cpu", "restart": False, **changes})
 
 
@@ -67,7 +68,6 @@ def test_optimizers(script):
 
 @pytest.mark.slow
 def test_exported_transformer_is_read_as_one(tmp_path):
-    pytest.importorskip("onnxscript", reason="onnxscript is not installed")
     path = tmp_path / "cct.onnx"
     # A process of its own: PyTorch's exporter warns.
     code = "import sys, cct, train_cifar10 as t; t.export(cct.CCT(), t.Path(sys.argv[1]))"

@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from edgec.errors import ConfigError
-from edgec.output_dir import MANIFEST, staged_output, write_whole
+from edgec.base.errors import ConfigError
+from edgec.base.output_dir import MANIFEST, staged_output, write_whole
 
 
 def write(target, files, **options):
@@ -143,7 +143,7 @@ def test_a_file_of_the_user_where_a_new_part_goes_is_not_overwritten(tmp_path):
 WRITE_OFTEN = """
 import sys
 from pathlib import Path
-from edgec.output_dir import staged_output
+from edgec.base.output_dir import staged_output
 
 for _ in range(20):
     with staged_output(Path(sys.argv[1])) as folder:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from pass_samples import Maker, ops_of
 
-from edgec.dtypes import DType
-from edgec.errors import ImportModelError
+from edgec.base.dtypes import DType
+from edgec.base.errors import ImportModelError
 from edgec.ir import ops
 from edgec.ir.graph import Graph
 from edgec.ir.integer_io import integer_io_dtype

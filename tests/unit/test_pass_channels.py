@@ -1,9 +1,8 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
+from data_folder import needed_data_folder
 from integer_samples import IntegerMaker, assert_same_codes, random_integer_graph
 
 from edgec.interp import run_graph
@@ -13,8 +12,6 @@ from edgec.ir.infer import macs, total_macs
 from edgec.passes.channel_plan import plan_removal
 from edgec.passes.channel_ranges import channel_ranges, taps_outside
 from edgec.passes.remove_constant_channels import removal_notes, remove_constant_channels
-
-MODELS = Path(__file__).resolve().parents[3] / "shared" / "models"
 
 
 def explicit_conv(m: IntegerMaker, x: str, weight, bias, *, zero=-128, group=1, pad=0) -> str:
@@ -160,15 +157,16 @@ def test_random_graphs_do_lose_channels():
     assert sum(smaller) > 20
 
 
-@pytest.mark.shared
-@pytest.mark.skipif(not MODELS.is_dir(), reason="../shared/models is absent")
+@pytest.mark.data
 def test_visual_wake_words_loses_half_its_macs():
-    from edgec.frontend.onnx_import import import_model
-    from edgec.options import QuantOptions
+    from edgec.base.options import QuantOptions
+    from edgec.importers.onnx.importer import import_model
     from edgec.passes import REAL_PASSES, run_passes
     from edgec.quant import annotate, to_integer
 
-    imported = import_model(MODELS / "mlperf_mobilenetv1_025_vww96_int8_qdq.onnx")
+    imported = import_model(
+        needed_data_folder() / "models" / "mlperf_mobilenetv1_025_vww96_int8_qdq.onnx"
+    )
     real = run_passes(imported, REAL_PASSES).graph
     graph = to_integer(annotate(real, None, QuantOptions())[0])
     after = remove_constant_channels(graph)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from pass_samples import Maker, assert_same_function, ops_of
 
-from edgec.dtypes import DType
+from edgec.base.dtypes import DType
 from edgec.ir import ops
 from edgec.ir.qparams import QuantParams
 from edgec.passes.fold_batch_norm import fold_batch_norm

@@ -127,7 +127,7 @@ def test_argmax_and_prelu_and_softmax():
     last = m.op(TO_LAST, x)
     y = m.op(TO_FIRST, m.op(ops.PRelu(), last, m.const(6)))
     y = conv(m, y, 5)
-    from edgec.dtypes import DType
+    from edgec.base.dtypes import DType
 
     check(m.graph(m.op(ops.ArgMax(1, keepdims=False), y, dtype=DType.INT32)))
 

@@ -9,13 +9,13 @@ from pass_samples import Maker, assert_same_function, ops_of
 from quant_samples import samples
 from random_pools import pooled_constant, random_pool
 
+from edgec.base.options import QuantOptions
 from edgec.ir import ops, qops
 from edgec.ir.graph import Graph, GraphBuilder
 from edgec.ir.infer import total_macs
 from edgec.ir.pool import PooledWeights, WeightPool
 from edgec.ir.text import graph_text
 from edgec.ir.verify import Stage, verify
-from edgec.options import QuantOptions
 from edgec.passes.base import run_passes
 from edgec.passes.channel_ranges import channel_ranges
 from edgec.passes.fold_batch_norm import fold_batch_norm

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from pass_samples import Maker, assert_same_function, run_float
 
-from edgec.errors import ImportModelError
+from edgec.base.errors import ImportModelError
 from edgec.ir import ops
 from edgec.ir.graph import Graph, GraphBuilder, Value
 from edgec.ir.qparams import QuantParams

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 from pooled_models import pooled_network, small_network
 
-from edgec.board import load_board
-from edgec.dtypes import Array
+from edgec.base.dtypes import Array
+from edgec.base.options import PoolKernelOptions, PoolKernelRule, QuantOptions, no_progress
 from edgec.interp import run_graph_batch
 from edgec.ir import Graph
 from edgec.lower.pool_bits import drop_of, plan_with_widths
-from edgec.options import PoolKernelOptions, PoolKernelRule, QuantOptions, no_progress
 from edgec.passes.base import run_passes
 from edgec.passes.pipeline import INTEGER_PASSES, REAL_PASSES
 from edgec.quant import annotate, to_integer
+from edgec.target.board import load_board
 
 BOARD = load_board("nucleo_f207zg")
 DIRECT = PoolKernelOptions("auto", rules=(PoolKernelRule.parse("direct"),))

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from pooled_models import integer_stage, pooled_network, small_network
 
-from edgec.board import Board, load_board
-from edgec.errors import ConfigError, WeightPoolError
+from edgec.base.errors import ConfigError, WeightPoolError
+from edgec.base.options import PoolKernel, PoolKernelOptions, PoolKernelRule
 from edgec.interp import run_graph
 from edgec.ir import Graph, qops
 from edgec.ir.graph import GraphBuilder
@@ -18,7 +18,8 @@ from edgec.lower.pool_config import READY_INDEX_BITS, PoolFamily
 from edgec.lower.spec_pooled import PooledConv
 from edgec.lower.spec_pooled_dense import PooledDecodeDsp
 from edgec.memory import plan_memory
-from edgec.options import PoolKernel, PoolKernelOptions, PoolKernelRule
+from edgec.target.board import Board, load_board
+from edgec.target.target import Target
 
 BOARD = load_board("nucleo_f446re")
 
@@ -35,7 +36,7 @@ def _options(*rules: str, **fields: object) -> PoolKernelOptions:
 
 
 def _arena(plan: PoolPlan, board: Board) -> int:
-    choices = select_kernels(plan.graph, board, plan.configs)
+    choices = select_kernels(plan.graph, Target.of(board), plan.configs)
     buffers, overlaps, _ = buffers_of(plan.graph, choices)
     return plan_memory(buffers, overlaps).arena_bytes
 
@@ -114,7 +115,7 @@ def test_little_table_space_leaves_weights_pooled(graph: Graph) -> None:
         plan = plan_pools(graph, BOARD, _options("decode", table_bytes=limit))
         assert all(config.dsp for config in plan.configs.values())
         assert all(layer.scratch_bytes <= limit for layer in plan.layers)
-        choices = select_kernels(plan.graph, BOARD, plan.configs)
+        choices = select_kernels(plan.graph, Target.of(BOARD), plan.configs)
         specs = [c.spec for c in choices if isinstance(c.spec, PooledDecodeDsp)]
         assert len(specs) == len(plan.layers)
         batches.append(sum(spec.batch for spec in specs))
@@ -199,7 +200,7 @@ def test_the_host_has_kernels_but_no_cycles(graph: Graph) -> None:
 
 def test_records_tell_what_is_lowered(graph: Graph) -> None:
     plan = plan_pools(graph, BOARD, _options("responses"))
-    choices = {c.node.output: c for c in select_kernels(plan.graph, BOARD, plan.configs)}
+    choices = {c.node.output: c for c in select_kernels(plan.graph, Target.of(BOARD), plan.configs)}
     for layer in plan.layers:
         spec = choices[layer.output].spec
         assert isinstance(spec, PooledConv)

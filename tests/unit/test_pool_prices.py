@@ -10,19 +10,27 @@ from pool_judge import estimate_ideal
 from pool_layers import Layer, measure
 from pool_shapes import held_out, spec_of, training
 
-from edgec.board import list_boards, load_board
-from edgec.cores import Core
-from edgec.errors import ConfigError
-from edgec.lower.pool_code import Code
+from edgec.base.errors import ConfigError, InternalError
 from edgec.lower.pool_config import PoolFamily, PoolKernelConfig
 from edgec.lower.pool_cost import estimate, events_of
 from edgec.lower.pool_events import Event
+from edgec.lower.pool_form import KernelForm
 from edgec.lower.pool_operations import Operations
 from edgec.lower.pool_price_data import PRICES_FILE, core_prices, prices_of
 from edgec.lower.pool_tables import ResponseKind
+from edgec.lower.spec_compute import Lut
 from edgec.lower.spec_pooled import PooledConv
+from edgec.target.board import list_boards, load_board
+from edgec.target.cores import Core
 
-BOARDS = ("nucleo_g0b1re", "nucleo_f207zg", "nucleo_l4r5zi", "raspberry_pi_2", "raspberry_pi_3")
+BOARDS = (
+    "nucleo_g0b1re",
+    "nucleo_f207zg",
+    "nucleo_l4r5zi",
+    "nucleo_h7a3zi_q",
+    "raspberry_pi_2",
+    "raspberry_pi_3",
+)
 RESPONSES = PoolKernelConfig(PoolFamily.RESPONSES, index_bits=5, chunk_groups=2)
 DECODE = PoolKernelConfig(PoolFamily.DECODE, index_bits=5)
 LAYER = Layer(9, 24, 20, 3, 1, 32, 8, RESPONSES)
@@ -33,11 +41,11 @@ LAYER = Layer(9, 24, 20, 3, 1, 32, 8, RESPONSES)
 def test_all_that_a_kernel_does_has_a_price(board: str) -> None:
     """On every form of the kernels, for all layers that prices are made from and judged on."""
     loaded = load_board(board)
-    code, prices = Code.of(loaded), prices_of(loaded)
+    form, prices = KernelForm.of(loaded), prices_of(loaded)
     for layer in (*training(loaded), *held_out(loaded)):
         spec = spec_of(layer, loaded)
         assert spec is not None
-        done = {event for event, number in events_of(spec, layer.bits, code).items() if number}
+        done = {event for event, number in events_of(spec, layer.bits, form).items() if number}
         assert done
         assert done <= set(prices), layer
 
@@ -49,7 +57,7 @@ def test_every_event_is_counted_somewhere() -> None:
         for layer in training(board):
             spec = spec_of(layer, board)
             if spec is not None:
-                done |= set(events_of(spec, layer.bits, Code.of(board)))
+                done |= set(events_of(spec, layer.bits, KernelForm.of(board)))
     assert done == set(Event)
 
 
@@ -85,7 +93,7 @@ def test_look_ups_are_counted_as_the_specification_says() -> None:
     board = load_board("nucleo_l4r5zi")
     spec = spec_of(LAYER, board)
     assert isinstance(spec, PooledConv)
-    events = events_of(spec, 8, Code.ARMV7EM)
+    events = events_of(spec, 8, KernelForm.ARMV7EM)
     assert events[Event.LOOK_UP_8] + events[Event.LOOK_UP_4] == spec.look_ups
     assert events[Event.OUTPUT] == 9 * 9 * 20
     assert events[Event.ENTRY] == 20 * 9 * 3
@@ -116,6 +124,11 @@ def test_estimates_are_near_what_the_emulator_counts(
     board = load_board("nucleo_l4r5zi")
     (found,) = measure([dataclasses.replace(LAYER, config=config, bits=bits)], board)
     assert estimate_ideal(found, board) == pytest.approx(found.cycles, rel=0.12)
+
+
+def test_a_kernel_that_nobody_counts_is_not_free() -> None:
+    with pytest.raises(InternalError, match="nothing counts what a kernel 'lut' does"):
+        events_of(Lut(64), 8, KernelForm.ARMV7M)
 
 
 def test_waiting_for_flash_comes_on_top() -> None:

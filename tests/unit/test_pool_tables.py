@@ -45,7 +45,7 @@ def test_rows_are_dot_products(look_up: ResponseKind, group: int, size: int, kin
 
 @pytest.mark.parametrize(("group", "parts"), [(4, 1), (8, 1), (16, 2)])
 def test_parts(group: int, parts: int) -> None:
-    builder = ResponseBuilder("r", ResponseKind.BITSERIAL, 64, group, 0, 8, 2, 64, zero_is_min=True)
+    builder = ResponseBuilder(ResponseKind.BITSERIAL, 64, group, 0, 8, 2, 64, zero_is_min=True)
     assert builder.parts == parts
     assert builder.part * parts == group
 
@@ -87,7 +87,7 @@ def test_sums(size: int) -> None:
     ],
 )
 def test_builders_that_pack(changes: dict[str, Any], expected: bool) -> None:
-    base = ResponseBuilder("r", ResponseKind.MULTIPLY, 64, 8, 6, 4, 2, 64, True, 2)
+    base = ResponseBuilder(ResponseKind.MULTIPLY, 64, 8, 6, 4, 2, 64, True, 2)
     builder = replace(base, **changes)
     assert builder.packs == expected
     assert builder.columns == 1 + expected
@@ -96,7 +96,7 @@ def test_builders_that_pack(changes: dict[str, Any], expected: bool) -> None:
 @pytest.mark.parametrize("bits", [1, 2, 3, 4])
 def test_packed_sums_fit_lanes_of_12_bits(bits: int) -> None:
     for shift in range(16):
-        builder = ResponseBuilder("r", ResponseKind.MULTIPLY, 64, 8, shift, bits, 2, 64, True, 2)
+        builder = ResponseBuilder(ResponseKind.MULTIPLY, 64, 8, shift, bits, 2, 64, True, 2)
         if builder.packs:
             high, low = divmod(builder.packed_start, 1 << 12)
             assert high == low
@@ -107,7 +107,7 @@ def test_packed_sums_fit_lanes_of_12_bits(bits: int) -> None:
 
 
 def test_functions_for_rows_with_one_lane() -> None:
-    base = ResponseBuilder("r", ResponseKind.MULTIPLY, 64, 8, 6, 8, 2, 64, True, 2, True)
+    base = ResponseBuilder(ResponseKind.MULTIPLY, 64, 8, 6, 8, 2, 64, True, 2, True)
     assert base.lone_columns == 2
     assert replace(base, row_columns=1).lone_columns == 0
     assert replace(base, kind=ResponseKind.NIBBLE, row_columns=1).lone_columns == 1

@@ -2,11 +2,11 @@
 
 import pytest
 
-from edgec.board import load_board
-from edgec.errors import BudgetError, ConfigError, MemoryPlanError
-from edgec.options import Budget
-from edgec.report import CheckReport
-from edgec.stack import stack_warnings
+from edgec.base.errors import BudgetError, ConfigError, MemoryPlanError
+from edgec.base.options import Budget
+from edgec.report.model import CheckReport
+from edgec.target.board import load_board
+from edgec.workflow.stack import stack_warnings
 
 NUCLEO = load_board("nucleo")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from profile_samples import DIGEST, layer_profile, sample_profile, sample_report
 
-from edgec.errors import ConfigError
+from edgec.base.errors import ConfigError
 from edgec.profile.measured import Measurement, read_measurement, with_measurement
 
 REPORT = sample_report("a", "b")

@@ -6,13 +6,13 @@ import struct
 
 import pytest
 
-from edgec.board import list_boards
-from edgec.errors import EdgecError
+from edgec.base.errors import EdgecError
 from edgec.profile.floor import floor_of
 from edgec.profile.pricing import Pricer
 from edgec.profile.types import Counts
 from edgec.sim.emulator_image import FirmwareImage
 from edgec.sim.emulator_image import Segment as ImageSegment
+from edgec.target.board import list_boards
 from edgec.timing.core_m3 import cortex_m3
 from edgec.timing.types import NO_BLOCK, Edge, Segment
 

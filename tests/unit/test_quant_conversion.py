@@ -8,15 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from quant_samples import Sketch, conv, gemm, relu, samples
 
-from edgec.dtypes import DType
-from edgec.errors import QuantizationError
+from edgec.base.dtypes import DType
+from edgec.base.errors import QuantizationError
+from edgec.base.options import QuantOptions
 from edgec.interp import run_graph
 from edgec.ir import ops, qops
 from edgec.ir.graph import Graph
 from edgec.ir.ops import UnaryKind
 from edgec.ir.qparams import QuantParams
 from edgec.ir.verify import Stage, verify
-from edgec.options import QuantOptions
 from edgec.quant import annotate, to_integer
 from edgec.quant.integer_linear import add_multipliers
 

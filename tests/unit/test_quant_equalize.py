@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from quant_samples import Sketch, conv, gemm, relu, samples
 
-from edgec.frontend.float_model import FloatModel
-from edgec.frontend.onnx_export import export_real, tensor_names
+from edgec.base.options import QuantOptions
+from edgec.exporters.onnx.export import export_real, tensor_names
+from edgec.floatrun.float_model import FloatModel
 from edgec.ir import ops
 from edgec.ir.graph import Graph, GraphBuilder
 from edgec.ir.qparams import QuantParams
 from edgec.ir.verify import Stage, verify
-from edgec.options import QuantOptions
 from edgec.quant import annotate
 from edgec.quant.bias_correct import channel_means, correct_biases
 from edgec.quant.equalize import equalize, input_channels

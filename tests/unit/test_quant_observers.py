@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from edgec.options import Observer, QuantOptions
+from edgec.base.options import Observer, QuantOptions
 from edgec.quant.observers import (
     BINS,
     Histogram,

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edgec.dtypes import DType
-from edgec.errors import QuantizationError
+from edgec.base.dtypes import DType
+from edgec.base.errors import QuantizationError
 from edgec.ir import ops
 from edgec.ir.graph import Constant
 from edgec.ir.ops import UnaryKind
@@ -21,7 +21,6 @@ from edgec.quant.params import (
     Range,
     activation_params,
     as_int8,
-    real64,
 )
 from edgec.quant.tables import codes_real, lut, softmax_bits, softmax_table
 
@@ -75,7 +74,7 @@ def test_pinned_parameters_become_int8():
 def test_real64_holds_int32_exactly():
     codes = np.array([2**31 - 1, -(2**31), 12345678], np.int32)
     quant = QuantParams((0.5, 0.25, 2.0), (0, 0, 0), DType.INT32, axis=0)
-    assert real64(Constant("b", codes, quant)).tolist() == [
+    assert Constant("b", codes, quant).real64().tolist() == [
         (2**31 - 1) / 2,
         -(2**31) / 4,
         12345678 * 2.0,
@@ -83,8 +82,8 @@ def test_real64_holds_int32_exactly():
     per_tensor = Constant(
         "w", np.array([[255, 0]], np.uint8), QuantParams.per_tensor(0.5, 128, DType.UINT8)
     )
-    assert real64(per_tensor).tolist() == [[63.5, -64.0]]
-    assert real64(Constant("f", np.array([1.5], np.float32))).tolist() == [1.5]
+    assert per_tensor.real64().tolist() == [[63.5, -64.0]]
+    assert Constant("f", np.array([1.5], np.float32)).real64().tolist() == [1.5]
 
 
 MATH = {

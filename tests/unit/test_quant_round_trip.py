@@ -7,17 +7,18 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
+import tf_networks
+from data_folder import needed_data_folder
+from own_networks import CONVOLUTIONAL, OWN_NETWORKS
 from quant_samples import branches, perceptron, residual_network, samples, upsampler
 
-from edgec.frontend.onnx_export import export_qdq
-from edgec.frontend.onnx_import import import_model
+from edgec.base.options import QuantOptions
+from edgec.exporters.onnx.export import export_qdq
+from edgec.importers.onnx.importer import import_model
 from edgec.interp import run_graph
 from edgec.ir.graph import Graph
-from edgec.options import QuantOptions
 from edgec.passes import REAL_PASSES, run_passes
 from edgec.quant import CalibrationSource, annotate, to_integer
-
-SHARED = Path(__file__).parents[3] / "shared"
 
 
 def reimported(annotated: Graph, folder: Path) -> Graph:
@@ -75,7 +76,24 @@ def test_the_same_graph_up_to_names(tmp_path):
     assert_same(to_integer(annotated), reimported(annotated, tmp_path))
 
 
-@pytest.mark.shared
+def check_round_trip(path: Path, folder: Path) -> None:
+    real = run_passes(import_model(path), REAL_PASSES).graph
+    annotated, _ = annotate(real, samples(real, 2), QuantOptions())
+    assert_same(to_integer(annotated), reimported(annotated, folder))
+
+
+@pytest.mark.parametrize("name", CONVOLUTIONAL)
+def test_own_networks(name, tmp_path):
+    check_round_trip(OWN_NETWORKS[name], tmp_path)
+
+
+@pytest.mark.parametrize("quantized", [False, True], ids=["real", "quantized"])
+@pytest.mark.parametrize("name", tf_networks.NETWORKS)
+def test_tensorflow_networks(name, quantized, tmp_path):
+    check_round_trip(tf_networks.save_written(name, tmp_path, quantized=quantized), tmp_path)
+
+
+@pytest.mark.data
 @pytest.mark.parametrize(
     "model",
     [
@@ -91,10 +109,5 @@ def test_the_same_graph_up_to_names(tmp_path):
         "mlperf_autoencoder_toycar_int8_qdq",
     ],
 )
-def test_shared_networks(model, tmp_path):
-    path = SHARED / "models" / f"{model}.onnx"
-    if not path.exists():
-        pytest.skip("the networks of ../shared are not there")
-    real = run_passes(import_model(path), REAL_PASSES).graph
-    annotated, _ = annotate(real, samples(real, 2), QuantOptions())
-    assert_same(to_integer(annotated), reimported(annotated, tmp_path))
+def test_public_networks(model, tmp_path):
+    check_round_trip(needed_data_folder() / "models" / f"{model}.onnx", tmp_path)

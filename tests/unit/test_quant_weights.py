@@ -10,13 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from quant_samples import Sketch, samples
 
-from edgec.dtypes import DType
-from edgec.errors import QuantizationError
+from edgec.base.dtypes import DType
+from edgec.base.errors import QuantizationError
+from edgec.base.options import QuantOptions
 from edgec.ir import ops
 from edgec.ir.graph import Constant
 from edgec.ir.qparams import QuantParams
 from edgec.ir.verify import Stage, verify
-from edgec.options import QuantOptions
 from edgec.quant import annotate
 from edgec.quant.weights import accumulator_bound, layer_weights, operand_codes
 

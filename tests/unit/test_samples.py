@@ -4,8 +4,8 @@ import zipfile
 import numpy as np
 import pytest
 
-from edgec.errors import ConfigError
-from edgec.samples import InputSpec, check_samples, load_labels, load_samples
+from edgec.base.errors import ConfigError
+from edgec.base.samples import InputSpec, check_samples, load_labels, load_samples
 
 IMAGE = (InputSpec("image", (1, 3, 4, 4)),)
 

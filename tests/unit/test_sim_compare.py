@@ -8,7 +8,7 @@ from parity import compiled, samples_of
 from random_graphs import grow_network
 from random_net import Net
 
-from edgec.errors import SimulationError
+from edgec.base.errors import SimulationError
 from edgec.lower import Program
 from edgec.sim.compare import compare_crcs, compare_outputs, compare_trace
 from edgec.sim.protocol import FirmwareStep

@@ -1,128 +1,188 @@
-"""Templates and their contexts agree: no name that is unknown, no field that is unused."""
+"""Templates hold no arithmetic and read exactly what their contexts hold."""
 
+from __future__ import annotations
+
+import ast
 import dataclasses
 import inspect
+import textwrap
+import typing
+from functools import cache
 from pathlib import Path
+from typing import Any
 
+import jinja2
 import pytest
-from jinja2 import meta, nodes
+from template_rules import MOST_LINES, branch_axes, violations
+from template_types import Checker
 
-from edgec.codegen import contexts
-from edgec.codegen.env import TEMPLATES, environment
+import edgec
+from edgec.codegen import contexts, project_contexts
+from edgec.codegen.env import environment, html_environment
+from edgec.codegen.library import kernel_template
 from edgec.lower import spec as specs
-from edgec.lower.spec_base import Plain
+from edgec.profile.html import Page
+from edgec.profile.widths_html import WidthsPage
 
-KERNELS = TEMPLATES / "kernels"
+PACKAGE = Path(edgec.__file__).parent
+FILES = sorted(PACKAGE.rglob("*.j2"))
 SPECS = {spec.family: spec for spec in specs.KernelSpec.__args__}
-_NOT_FOR_TEMPLATES = {
-    *("scratch_bytes", "macs", "out_elements", "out_bytes", "out_pixels"),
-    "vectors",
-    *("fits_entries", "list_entries", "look_ups", "writes_at_end"),
-    "has_pair_loop",  # of the base of a kernel for another core
-}
-"""Properties that reports and the planner use."""
-_WORDS_ONLY = {"mode", "kind", "mask_stride", "bias_steps", "bias_stride", "shifted", "narrowed"}
-"""Fields that templates see as decided bools."""
+MOST_AXES = 14
+"""Values that one template chooses by: those of the largest, which must not grow."""
+_ROOTS = {"template", "header_template"}
+"""Names of the class variables of contexts that name templates."""
 
 
-def _tree(path: Path) -> nodes.Template:
-    return environment().parse(path.read_text("utf-8"))
+def _environment(path: Path) -> jinja2.Environment:
+    return html_environment() if ".html" in path.name else environment()
 
 
-def _attributes(path: Path, name: str) -> set[str]:
-    """Attributes that a template (with what it imports) reads from the variable `name`."""
+def _contexts() -> dict[str, Any]:
+    """The context of each template that is rendered, but of kernels."""
+    found = [Page, WidthsPage]
+    for module in (contexts, project_contexts):
+        found += [each for each in vars(module).values() if dataclasses.is_dataclass(each)]
     return {
-        node.attr
-        for part in (path, *_imported(path))
-        for node in _tree(part).find_all(nodes.Getattr)
-        if isinstance(node.node, nodes.Name) and node.node.name == name
+        getattr(context, name): context
+        for context in found
+        for name in _ROOTS
+        if hasattr(context, name)
     }
 
 
-def _imported(path: Path) -> list[Path]:
-    names = meta.find_referenced_templates(_tree(path))
-    return [TEMPLATES / name for name in names if name is not None]
+@cache
+def _checked() -> tuple[dict[bool, Checker], dict[str, set[str]]]:
+    """All templates walked: by HTML or C; and the variables that each reads."""
+    checkers = {False: Checker(environment()), True: Checker(html_environment())}
+    read = {}
+    for template, context in _contexts().items():
+        variables = {f.name: _hints(context)[f.name] for f in dataclasses.fields(context)}
+        read[template] = checkers[".html" in template].check(template, variables)
+    for spec in SPECS.values():
+        variables = {**_hints(contexts.KernelContext), "k": spec}
+        read[kernel_template(spec)] = checkers[False].check(kernel_template(spec), variables)
+    return checkers, read
 
 
-def _public(cls: type) -> set[str]:
-    fields = {field.name for field in dataclasses.fields(cls)}
-    properties = {n for n, v in inspect.getmembers(cls) if isinstance(v, property)}
-    return fields | properties
+def _hints(cls: type) -> dict[str, Any]:
+    return typing.get_type_hints(cls)
 
 
-def test_every_family_has_a_template_and_back() -> None:
-    files = {path.name.removesuffix(".c.j2") for path in KERNELS.glob("[!_]*.c.j2")}
-    assert files == set(SPECS)
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+def test_template_prints_chooses_and_repeats_and_nothing_else(path: Path) -> None:
+    tree = _environment(path).parse(path.read_text("utf-8"))
+    assert violations(tree) == []
+    axes = {axis for axis in branch_axes(tree) if not axis.startswith("loop.")}
+    assert len(axes) <= MOST_AXES, axes
 
 
-@pytest.mark.parametrize("family", sorted(SPECS))
-def test_kernel_template_knows_its_context(family: str) -> None:
-    path = KERNELS / f"{family}.c.j2"
-    expected = {field.name for field in dataclasses.fields(contexts.KernelContext)}
-    assert meta.find_undeclared_variables(_tree(path)) == expected
-    used = _attributes(path, "k")
-    shared = {"residual_shift", "narrow", "shift"}
-    assert used - shared - _of_parts(SPECS[family]) <= _public(SPECS[family])
-    unused = _public(SPECS[family]) - used - _NOT_FOR_TEMPLATES - _WORDS_ONLY
-    if unused:
-        # A field that a property stands for: the property must be used.
-        assert unused <= _behind_properties(SPECS[family], used), unused
+@pytest.mark.parametrize("path", sorted(PACKAGE.rglob("*.[ch].j2")), ids=lambda path: path.name)
+def test_templates_of_c_are_short(path: Path) -> None:
+    assert len(path.read_text("utf-8").splitlines()) <= MOST_LINES
 
 
-def _of_parts(cls: type) -> set[str]:
-    """What macros read from a part that is a kernel of its own."""
-    found: set[str] = set()
-    for value in vars(cls).values():
-        part = value.fget.__annotations__.get("return") if isinstance(value, property) else None
-        found |= next((_public(each) for each in SPECS.values() if each.__name__ == part), set())
+def test_every_file_serves_a_context() -> None:
+    checkers, _ = _checked()
+    assert checkers[False].files | checkers[True].files == set(FILES)
+
+
+def test_every_name_is_known() -> None:
+    checkers, _ = _checked()
+    assert checkers[False].problems | checkers[True].problems == set()
+
+
+def test_every_macro_is_called() -> None:
+    for checker in _checked()[0].values():
+        assert checker.defined - checker.called == set()
+
+
+def test_every_variable_is_read() -> None:
+    _, read = _checked()
+    for template, names in read.items():
+        context = _contexts().get(template, contexts.KernelContext)
+        assert names == {field.name for field in dataclasses.fields(context)}, template
+
+
+def _context_classes() -> set[type]:
+    """Classes that exist for templates: contexts, specifications and the records that they hold."""
+    return {
+        cls
+        for cls in _credited()
+        if dataclasses.is_dataclass(cls)
+        and not cls.__module__.startswith(("edgec.profile", "edgec.ir", "edgec.codegen.cnames"))
+    }
+
+
+@cache
+def _credited() -> dict[type, set[str]]:
+    """What templates read, by the class that defines it."""
+    found: dict[type, set[str]] = {cls: set() for spec in SPECS.values() for cls in _bases(spec)}
+    for checker in _checked()[0].values():
+        for cls, names in checker.used.items():
+            for base in _bases(cls):
+                found.setdefault(base, set())
+            for name in names:
+                owner = next((base for base in _bases(cls) if name in vars(base)), cls)
+                found.setdefault(owner, set()).add(name)
     return found
 
 
-def _behind_properties(cls: type, used: set[str]) -> set[str]:
-    """Fields that only the used properties read."""
-    sources = "".join(
-        inspect.getsource(value.fget)
-        for name, value in inspect.getmembers(cls)
-        if isinstance(value, property) and name in used
-    )
-    return {name for name in _public(cls) if f"self.{name}" in sources}
+def _bases(cls: type) -> list[type]:
+    return [base for base in cls.__mro__ if base is not object]
 
 
-@pytest.mark.parametrize(
-    ("template", "context"),
-    [
-        ("model.h.j2", contexts.HeaderContext),
-        ("model.c.j2", contexts.SourceContext),
-        ("weights.h.j2", contexts.WeightsContext),
-        ("weights.c.j2", contexts.WeightsContext),
-        ("CMakeLists.txt.j2", contexts.CMakeContext),
-    ],
-)
-def test_file_template_uses_all_of_its_context(template: str, context: type) -> None:
-    used = meta.find_undeclared_variables(_tree(TEMPLATES / template))
-    assert used == {field.name for field in dataclasses.fields(context)}
+def _properties(cls: type) -> dict[str, property]:
+    return {name: value for name, value in vars(cls).items() if isinstance(value, property)}
 
 
-@pytest.mark.parametrize(
-    ("templates", "variable", "context"),
-    [
-        (["model.h.j2", "model.c.j2"], "port", contexts.PortContext),
-        (["model.c.j2"], "step", contexts.StepContext),
-        (["model.c.j2"], "table", contexts.ParamsContext),
-        (["weights.h.j2", "weights.c.j2"], "constant", contexts.ConstantContext),
-    ],
-)
-def test_parts_of_contexts_are_used(templates: list[str], variable: str, context: type) -> None:
-    used = set().union(*(_attributes(TEMPLATES / name, variable) for name in templates))
-    assert used == {field.name for field in dataclasses.fields(context)}
+def _reads(value: property) -> set[str]:
+    """What a property reads of its own object."""
+    tree = ast.parse(textwrap.dedent(inspect.getsource(value.fget)))  # type: ignore[arg-type]
+    return {
+        node.attr
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "self"
+    }
 
 
-def test_templates_are_short() -> None:
-    """Those of C: what a reader has to hold in mind at once."""
-    for path in TEMPLATES.rglob("*.[ch].j2"):
-        assert len(path.read_text("utf-8").splitlines()) <= 160, path
+def _reached(cls: type) -> set[str]:
+    """What templates read of a class, themselves or through its properties."""
+    related = [each for each in _credited() if issubclass(each, cls) or issubclass(cls, each)]
+    reached = set().union(*(_credited()[each] for each in related))
+    properties = {n: v for each in reversed(related) for n, v in _properties(each).items()}
+    waiting = list(reached)
+    while waiting:
+        value = properties.get(waiting.pop())
+        new = (set() if value is None else _reads(value)) - reached
+        reached |= new
+        waiting += new
+    return reached
 
 
-def test_plain_kernels_have_no_scratch() -> None:
-    assert Plain().scratch_bytes == 0
-    assert Plain().macs == 0
+@pytest.mark.parametrize("cls", sorted(_context_classes(), key=str), ids=lambda cls: cls.__name__)
+def test_every_field_is_used(cls: type) -> None:
+    own = {f.name for f in dataclasses.fields(cls) if f.name in cls.__annotations__}
+    unused = own - _reached(cls)
+    assert unused <= (_read_in_python() if cls in _records() else set())
+
+
+def _records() -> set[type]:
+    """Classes that are part of a context: what templates do not read, Python may."""
+    whole = {base for spec in SPECS.values() for base in _bases(spec)} | set(_contexts().values())
+    return _context_classes() - whole
+
+
+@cache
+def _read_in_python() -> set[str]:
+    trees = [ast.parse(path.read_text("utf-8")) for path in PACKAGE.rglob("*.py")]
+    return {
+        node.attr for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Attribute)
+    }
+
+
+@pytest.mark.parametrize("cls", sorted(_context_classes(), key=str), ids=lambda cls: cls.__name__)
+def test_every_property_is_used(cls: type) -> None:
+    public = {name for name in _properties(cls) if not name.startswith("_")}
+    assert public <= _reached(cls) | _read_in_python(), public

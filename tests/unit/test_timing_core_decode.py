@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edgec.errors import ConfigError, SimulationError
+from edgec.base.errors import ConfigError, SimulationError
 from edgec.timing.decode import FLAGS, FP_FLAGS, PC, Address, Branch, Instruction, decode_block
 from edgec.timing.decode_kinds import FP_KINDS, LOADS, MULTIPLIES, OPERATIONS, STORES, Kind
 

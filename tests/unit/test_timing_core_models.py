@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from edgec.cores import Core
-from edgec.errors import ConfigError, SimulationError
+from edgec.base.errors import ConfigError, SimulationError
+from edgec.target.cores import Core
 from edgec.timing.core import core_model
 from edgec.timing.core_model import CoreModel
 from edgec.timing.decode import decode_block

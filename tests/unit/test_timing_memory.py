@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from edgec.board import list_boards, load_board
-from edgec.errors import InternalError
+from edgec.base.errors import InternalError
+from edgec.target.board import list_boards, load_board
 from edgec.timing.memory import (
     NO_LINE,
     Cache,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from edgec.errors import BuildError
+from edgec.base.errors import BuildError
 from edgec.toolchain import cc
 from edgec.toolchain.cc import compile_shared, compiler_errors, find_host_compilers
 

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from edgec.board import load_board
+from edgec.base.errors import BuildError, ConfigError
 from edgec.codegen.project import FirmwareModel, emit_project
-from edgec.errors import BuildError, ConfigError
+from edgec.target.board import load_board
 from edgec.toolchain.flash import UPLOAD_INSTALL, upload, upload_tool
 
 MAIN = '#include "port.h"\nint main(void);\nint main(void) { port_init(); return 0; }\n'

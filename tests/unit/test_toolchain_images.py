@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from edgec.errors import BuildError
+from edgec.base.errors import BuildError
 from edgec.toolchain.size import FirmwareSize, firmware_size
 from edgec.toolchain.uf2 import RP2040_FAMILY, uf2_image
 

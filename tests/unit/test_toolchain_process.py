@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from edgec.errors import BuildError
+from edgec.base.errors import BuildError
 from edgec.toolchain import process
 
 # Starts a child of its own that would live on, tells its number, then waits.

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from small_transformers import inputs_of, vit
 
-from edgec.dtypes import DType
-from edgec.errors import QuantizationError
+from edgec.base.dtypes import DType
+from edgec.base.errors import QuantizationError
+from edgec.base.options import QuantOptions
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Constant, Graph, GraphBuilder, Node, Value
 from edgec.ir.qparams import QuantParams
-from edgec.options import QuantOptions
 from edgec.passes.base import run_passes
 from edgec.passes.pipeline import TRANSFORMER_PASSES
 from edgec.quant.transformer import quantize_transformer

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from small_transformers import GELU, SILU, Net, inputs_of
 
-from edgec.dtypes import DType
+from edgec.base.dtypes import DType
+from edgec.base.options import QuantOptions
 from edgec.interp import run_graph
 from edgec.ir import ops
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
 from edgec.ir.ops import UnaryKind
 from edgec.ir.qparams import QuantParams
-from edgec.options import QuantOptions
 from edgec.quant.params import Range
 from edgec.quant.tables import unary_function
 from edgec.quant.transformer import quantize_transformer

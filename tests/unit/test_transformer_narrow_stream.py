@@ -14,15 +14,14 @@ from parity import check_host, compiled, samples_of
 from sketch import Sketch
 from small_transformers import NETS, inputs_of
 
-from edgec.dtypes import DType
-from edgec.errors import ConfigError, InternalError, QuantizationError
-from edgec.frontend.onnx_export import export_real
-from edgec.integer import integer_model
+from edgec.base.dtypes import DType
+from edgec.base.errors import ConfigError, InternalError, QuantizationError
+from edgec.base.options import CompileOptions, QuantOptions, Residual
+from edgec.exporters.onnx.export import export_real
 from edgec.ir import ops
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Constant, Graph
 from edgec.ir.verify import Stage, verify
-from edgec.options import CompileOptions, QuantOptions, Residual
 from edgec.passes.base import run_passes
 from edgec.passes.pipeline import TRANSFORMER_PASSES
 from edgec.quant.transformer import quantize_transformer
@@ -30,6 +29,7 @@ from edgec.quant.transformer.intervals import check_intervals
 from edgec.quant.transformer.narrow_stream import narrow_stream
 from edgec.quant.transformer.samples import Seen
 from edgec.toolchain import process
+from edgec.workflow.integer import integer_model
 
 NARROW = QuantOptions(residual=Residual.INT8)
 

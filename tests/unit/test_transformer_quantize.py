@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 from small_transformers import NETS, inputs_of, vit
 
-from edgec.dtypes import DType
-from edgec.errors import QuantizationError, UnsupportedModelError
-from edgec.frontend.activations import activations
+from edgec.base.dtypes import DType
+from edgec.base.errors import QuantizationError, UnsupportedModelError
+from edgec.base.options import QuantOptions
+from edgec.floatrun.activations import activations
 from edgec.interp import run_graph
 from edgec.ir import ops, qops
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph
 from edgec.ir.qparams import QuantParams
 from edgec.ir.verify import Stage, verify
-from edgec.options import QuantOptions
 from edgec.passes.base import run_passes
 from edgec.passes.pipeline import TRANSFORMER_PASSES
 from edgec.quant import CalibrationSource, sqnr_db

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from small_transformers import Net, inputs_of
-from variable_nets import MAXIMUM, NETS, SequenceNet, integer_graph
+from variable_nets import MAXIMUM, NETS, SequenceNet, integer_graph, samples
 
-from edgec.errors import ConfigError, ImportModelError, InternalError, UnsupportedModelError
-from edgec.frontend.activations import activations
+from edgec.base.errors import ConfigError, ImportModelError, InternalError, UnsupportedModelError
+from edgec.base.options import MaxLength
+from edgec.floatrun.activations import activations
 from edgec.interp import run_graph
 from edgec.ir import ops, qops
 from edgec.ir import qops_transformer as qt
@@ -19,7 +21,6 @@ from edgec.ir.length import VariableLength
 from edgec.ir.specialize import specialized
 from edgec.ir.verify import Stage, verify
 from edgec.lower.extent import Extent
-from edgec.options import MaxLength
 from edgec.passes.compare_lengths import with_real_length
 from edgec.passes.mean_by_attention import mean_by_attention
 
@@ -284,3 +285,41 @@ def test_movers_follow_the_length(graphs) -> None:
             assert node.attrs.shape == one.shape(node.output)
         if isinstance(node.attrs, qops.QSlice):
             assert node.attrs.sizes == one.shape(node.output)
+
+
+def renamed(graph: Graph, names: dict[str, str]) -> Graph:
+    """The graph with other names of some values that nodes compute."""
+
+    def new(known: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(names.get(name, name) for name in known)
+
+    values = [replace(v, name=names.get(v.name, v.name)) for v in graph.values.values()]
+    nodes = [replace(n, inputs=new(n.inputs), outputs=new(n.outputs)) for n in graph.nodes]
+    return graph.replace(
+        values={value.name: value for value in values},
+        nodes=tuple(nodes),
+        outputs=new(graph.outputs),
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "names"),
+    [("pooled", {"mean": "x/int16"}), ("bert", {"sum": "first/int8", "n2": "n1/int8"})],
+)
+def test_a_tensor_may_have_the_name_of_another_ones_form(graphs, name, names) -> None:
+    """Quantization adds forms of values; their usual names are those of other tensors here."""
+    plain = graphs[name]
+    assert {plain.values[form].form_of for form in names.values()} == {
+        form.partition("/")[0] for form in names.values()
+    }
+    found = integer_graph(lambda n: renamed(NETS[name](n), names))
+    assert len(found.nodes) == len(plain.nodes)
+    for tensor, form in names.items():
+        assert (form in found.length.axes) == (tensor in plain.length.axes)
+    assert sorted(found.length.axes.values()) == sorted(plain.length.axes.values())
+    for length in (1, MAXIMUM):
+        for inputs, wanted in samples(plain, length):
+            codes = dict(zip(found.inputs, inputs, strict=True))
+            outputs = run_graph(specialized(found, length), codes)
+            for old, new in zip(plain.outputs, found.outputs, strict=True):
+                assert np.array_equal(outputs[new], wanted[old])

@@ -6,13 +6,12 @@ lies further below the largest of its row than any logit could make up for stays
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
-from edgec.dtypes import Array, frozen
-from edgec.errors import QuantizationError
-from edgec.fixedpoint import INT16_MAX, round_half_up
+from edgec.base.dtypes import Array, frozen
+from edgec.base.errors import QuantizationError
+from edgec.base.exact_functions import LOG2_E
+from edgec.base.fixedpoint import INT16_MAX, round_half_up
 from edgec.quant.transformer.numbers import LOGIT_BITS
 
 
@@ -34,7 +33,7 @@ def bias_steps(bias: Array, numbers: Array, width: int, where: str) -> tuple[Arr
     logit = 128 * 128 * width
     columns = []
     for head, (multiplier, limit, *_) in enumerate(numbers.astype(np.int64)):
-        units = bias[:, head] * (math.log2(math.e) * 2.0**LOGIT_BITS / multiplier)
+        units = bias[:, head] * (LOG2_E * 2.0**LOGIT_BITS / multiplier)
         own, top = units.max(axis=-1, keepdims=True), units.max()
         # A row far below the others is measured from its own top: all numbers stay within 2^31.
         origin = np.where(own - top < -limit / 2, own, top)

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import numpy as np
 
-from edgec.dtypes import DType
-from edgec.fixedpoint import INT8_MAX, INT8_MIN
+from edgec.base.dtypes import DType
+from edgec.base.exact_functions import LOG2_E
+from edgec.base.fixedpoint import INT8_MAX, INT8_MIN
 from edgec.ir import ops
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Node
 from edgec.ir.qparams import QuantParams
-from edgec.quant.params import EMPTY_SCALE, real64
+from edgec.quant.params import EMPTY_SCALE
 from edgec.quant.transformer.bias import bias_steps
 from edgec.quant.transformer.emitter import Emitter, Form, per_channel, stream_unit
 from edgec.quant.transformer.layers import columns_of
@@ -41,7 +41,7 @@ def emit_attention(e: Emitter, node: Node) -> None:
     for head in range(attrs.heads):
         # The scales of q and k multiply out: every channel of a head has the same product.
         step = _scale(q, starts[0] + head * width) * _scale(k, starts[1] + head * width)
-        kappa = attrs.scale * step * math.log2(math.e)
+        kappa = attrs.scale * step * LOG2_E
         ratio = _scale(v, starts[2] + head * value_width) / _scale(y, head * value_width)
         table.append(head_numbers(kappa, ratio, width, bits, node.name, bool(bias)))
     integer = qt.QAttention(
@@ -58,10 +58,9 @@ def emit_attention(e: Emitter, node: Node) -> None:
     )
     numbers = np.array(table, np.int32)
     inputs = [name for name, _, _ in operands]
-    inputs.append(e.array(f"{node.name}_heads", numbers))
-    inputs += [mask] if mask else []
+    inputs += [e.array(f"{node.name}_heads", numbers), mask]
     if bias:
-        real = real64(e.graph.constants[bias])
+        real = e.graph.constants[bias].real64()
         full = np.broadcast_to(real, (len(real), attrs.heads, *real.shape[2:]))
         steps, places = bias_steps(full, numbers, width, node.name)
         inputs += [e.array(f"{node.name}_steps", steps), e.array(f"{node.name}_places", places)]
@@ -72,7 +71,7 @@ def _operand(e: Emitter, name: str) -> tuple[str, int, QuantParams]:
     """The tensor of an operand, its first column there, and its parameters."""
     columns = columns_of(e.graph, name)
     if columns.root in e.graph.constants:
-        most = float(np.abs(real64(e.graph.constants[columns.root])).max())
+        most = float(np.abs(e.graph.constants[columns.root].real64()).max())
         quant = QuantParams.per_tensor(most / INT8_MAX if most > 0 else EMPTY_SCALE, 0)
         return e.narrow_constant(columns.root, quant), columns.start, quant
     return e.narrow(columns.root), columns.start, e.plan.codes[columns.root]
@@ -85,7 +84,7 @@ def _scale(quant: QuantParams, channel: int) -> float:
 def emit_softmax(e: Emitter, node: Node) -> None:
     """Softmax over the last axis to `QSoftmax16x15`."""
     bits = exponential_bits(e.graph.shape(node.inputs[0])[-1], node.name)
-    kappa = e.plan.codes[node.inputs[0]].tensor_scale * math.log2(math.e)
+    kappa = e.plan.codes[node.inputs[0]].tensor_scale * LOG2_E
     multiplier, limit = distance_numbers(kappa, bits, INT8_MAX - INT8_MIN)
     attrs = qt.QSoftmax16x15(multiplier, limit, bits)
     e.put(node.name, attrs, (e.narrow(node.inputs[0]),), node.output, Form.CODES, (node,))
@@ -100,8 +99,8 @@ def emit_norm(e: Emitter, node: Node) -> None:
     scale, zero = per_channel(quant, channels)
     norm = RealNorm(
         centred=isinstance(node.attrs, ops.LayerNormalization),
-        gamma=real64(e.graph.constants[node.inputs[1]]),
-        beta=real64(e.graph.constants[beta]) if beta else np.zeros(channels),
+        gamma=e.graph.constants[node.inputs[1]].real64(),
+        beta=e.graph.constants[beta].real64() if beta else np.zeros(channels),
         epsilon=node.attrs.epsilon,
         x_scale=stream_unit(stream),
         y_scale=scale,

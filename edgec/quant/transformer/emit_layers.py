@@ -6,14 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from edgec.dtypes import Array, DType
-from edgec.fixedpoint import INT8_MAX, INT8_MIN, quantize_array
+from edgec.base.dtypes import Array, DType
+from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, quantize_array
 from edgec.ir import ops
 from edgec.ir import qops_transformer as qt
 from edgec.ir.fusion import act_bounds
 from edgec.ir.graph import Node
 from edgec.ir.qparams import QuantParams
-from edgec.quant.params import Range, real64
+from edgec.quant.params import Range
 from edgec.quant.tables import unary_function
 from edgec.quant.transformer.emitter import INT8_REACH, Emitter, Form, per_channel
 from edgec.quant.transformer.layers import Layer
@@ -58,13 +58,6 @@ def emit_layer(e: Emitter, layer: Layer) -> None:
     name, node = layer.node.name, layer.node
     shared = pooled_weight(e.graph, node)
     pooled = None if shared is None else shared.pooled
-    inputs = [
-        e.narrow(node.inputs[0]),
-        e.builder.constant(f"{name}_weight", codes.weight, pooled=pooled),
-        e.array(f"{name}_bias", codes.bias),
-        e.array(f"{name}_multiplier", codes.requant.multiplier),
-    ]
-    inputs += [ending.extra] if ending.extra else []
     table = bool(ending.extra) and layer.add is None
     attrs: qt.QConv16x15 | qt.QGemm16x15
     if isinstance(node.attrs, ops.Conv):
@@ -73,16 +66,24 @@ def emit_layer(e: Emitter, layer: Layer) -> None:
         attrs = qt.QConv16x15(*shape, output, table, layer.add is not None)
     else:
         attrs = qt.QGemm16x15(output, table, layer.add is not None)
+    inputs = attrs.Inputs(
+        x=e.narrow(node.inputs[0]),
+        weight=e.builder.constant(f"{name}_weight", codes.weight, pooled=pooled),
+        bias=e.array(f"{name}_bias", codes.bias),
+        multiplier=e.array(f"{name}_multiplier", codes.requant.multiplier),
+        residual=ending.extra if layer.add is not None else None,
+        table=ending.extra if table else None,
+    )
     e.put(name, attrs, inputs, layer.output, ending.form, layer.nodes)
 
 
 def _codes(e: Emitter, layer: Layer, ending: _Ending) -> LayerCodes:
     node = layer.node
-    weight = real64(e.graph.constants[node.inputs[1]])
+    weight = e.graph.constants[node.inputs[1]].real64()
     bias_name = node.inputs[2] if len(node.inputs) > 2 else ""
     bias = np.zeros(len(weight))
     if bias_name:
-        bias = real64(e.graph.constants[bias_name]).reshape(-1)
+        bias = e.graph.constants[bias_name].real64().reshape(-1)
     codes = _coded(e, node, weight, bias, ending)
     if isinstance(node.attrs, ops.Conv) or not e.correct_biases:
         return codes
@@ -115,9 +116,8 @@ def _mean_error(e: Emitter, node: Node, weight: Array, codes: LayerCodes) -> Arr
     scale, zero = per_channel(e.plan.codes[node.inputs[0]], rows.shape[1])
     found = coded(rows, scale, zero)
     centred = (found.codes - zero).mean(axis=0)
-    return np.asarray(
-        weight @ rows.mean(axis=0) - codes.scale * (codes.weight.astype(np.float64) @ centred)
-    )
+    wanted = (weight * rows.mean(axis=0)).sum(axis=1)
+    return np.asarray(wanted - codes.scale * (codes.weight * centred).sum(axis=1))
 
 
 # -- endings -------------------------------------------------------------------------------------

@@ -9,9 +9,9 @@ from types import MappingProxyType
 
 import numpy as np
 
-from edgec.dtypes import DType
-from edgec.errors import QuantizationError
-from edgec.fixedpoint import INT8_MAX, INT16_MAX, round_half_up
+from edgec.base.dtypes import DType
+from edgec.base.errors import QuantizationError
+from edgec.base.fixedpoint import INT8_MAX, INT16_MAX, round_half_up
 from edgec.ir import ops
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Node, Value
@@ -20,7 +20,6 @@ from edgec.quant import integer_elementwise as elementwise
 from edgec.quant import integer_linear as linear
 from edgec.quant import integer_move as move
 from edgec.quant.integer_context import SPAN, Conversion
-from edgec.quant.params import real64
 from edgec.quant.transformer.emitter import INT8_REACH, Emitter, Form
 
 _CONVERTERS: Mapping[type, Callable[[Conversion], None]] = MappingProxyType(
@@ -97,14 +96,15 @@ def _convert(e: Emitter, node: Node, form: Form) -> None:
             found = e.narrow(name) if form is Form.CODES else e.wide(name)
             values[found] = e.builder.values[found]
         inputs.append(found)
-    name = e.name_of(node.output, form)
     y = e.graph.values[node.output]
-    quant = e.quant_of(node.output, form) if y.dtype is DType.FLOAT32 else None
-    values[name] = Value(name, y.shape, y.dtype, quant)
+    if y.dtype is DType.FLOAT32:
+        # The converter chooses the element type.
+        y = replace(e.value_of(node.output, form), dtype=y.dtype)
+    values[y.name] = y
     view = e.graph.replace(values=values, constants=constants)
-    moved = replace(node, inputs=tuple(inputs), outputs=(name,))
+    moved = replace(node, inputs=tuple(inputs), outputs=(y.name,))
     _CONVERTERS[type(node.attrs)](Conversion(view, e.builder, moved, None))
-    if quant is not None:
+    if y.quant is not None:
         e.made(node.output, form)
 
 
@@ -180,7 +180,7 @@ def _scaled(
 def _embedding(e: Emitter, node: Node) -> None:
     """Embedding to rows of int8 whose scale is a multiple of the stream's."""
     ids, table = node.inputs
-    real = real64(e.graph.constants[table])
+    real = e.graph.constants[table].real64()
     stream = e.plan.stream[node.output]
     scale, multiplier = np.asarray(stream.scale), 1
     if stream.dtype is DType.INT16:

@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from edgec.dtypes import Array, DType
-from edgec.errors import QuantizationError
-from edgec.fixedpoint import INT8_MAX, INT16_MAX, INT16_MIN, Requant16x15, round_half_up
+from edgec.base.dtypes import Array, DType
+from edgec.base.errors import QuantizationError
+from edgec.base.fixedpoint import INT8_MAX, INT16_MAX, INT16_MIN, Requant16x15, round_half_up
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, GraphBuilder, Node, Value
+from edgec.ir.operator import Operands
 from edgec.ir.qparams import QuantParams
-from edgec.quant.params import real64
 from edgec.quant.transformer.plan import Plan
 from edgec.quant.transformer.samples import Seen
 from edgec.quant.transformer.search import LEAST_CODE
@@ -58,7 +58,9 @@ class Emitter:
         self.builder.input_layouts = dict(graph.input_layouts)
         self.builder.output_layouts = dict(graph.output_layouts)
         self.builder.metadata = dict(graph.metadata)
+        self.builder.reserve(graph.values)
         self._made: dict[tuple[str, Form], str] = {}
+        self._names: dict[tuple[str, Form], str] = {}
         self._constants: dict[tuple[str, QuantParams | None], str] = {}
         for name in graph.inputs:
             self._start(name)
@@ -78,7 +80,17 @@ class Emitter:
         if value not in self.plan.stream:
             return value
         outside = value in (*self.graph.inputs, *self.graph.outputs)
-        return value if (form is Form.CODES) == outside else f"{value}/{self._ending(value, form)}"
+        if (form is Form.CODES) == outside:
+            return value
+        if (value, form) not in self._names:
+            self._names[value, form] = self.builder.fresh(f"{value}/{self._ending(value, form)}")
+        return self._names[value, form]
+
+    def value_of(self, value: str, form: Form) -> Value:
+        """A form of a value of real numbers, as it is in the integer graph."""
+        name, quant = self.name_of(value, form), self.quant_of(value, form)
+        origin = "" if name == value else value
+        return Value(name, self.graph.shape(value), quant.dtype, quant, origin)
 
     def _ending(self, value: str, form: Form) -> str:
         dtype = self.quant_of(value, form).dtype
@@ -136,7 +148,7 @@ class Emitter:
         """The constant k of a value of a stream of int8."""
         quant = self.plan.stream[value]
         scale, _ = per_channel(quant, self.graph.shape(value)[-1])
-        k = np.round(np.log2(scale / stream_unit(quant))).astype(np.int8)
+        k = (np.frexp(scale / stream_unit(quant))[1] - 1).astype(np.int8)
         return self.array(f"{value}/shifts", k)
 
     @staticmethod
@@ -152,7 +164,7 @@ class Emitter:
 
     def wide_constant(self, name: str, quant: QuantParams, shape: tuple[int, ...]) -> str:
         """A constant of the stream, in the shape wanted (a scale a channel: of all channels)."""
-        real = real64(self.graph.constants[name]).reshape(shape)
+        real = self.graph.constants[name].real64().reshape(shape)
         if quant.axis is not None:
             real = np.broadcast_to(real, (*shape[:-1], len(quant.scale)))
             quant = replace(quant, axis=real.ndim - 1)
@@ -194,14 +206,13 @@ class Emitter:
         self,
         stem: str,
         attrs: Any,
-        inputs: Iterable[str],
+        inputs: Iterable[str] | Operands[str],
         value: str,
         form: Form,
         nodes: Iterable[Node] = (),
     ) -> None:
         """Add the node that computes a form of a value of the real graph."""
-        name, quant = self.name_of(value, form), self.quant_of(value, form)
-        self.builder.value(Value(name, self.graph.shape(value), quant.dtype, quant))
+        name = self.builder.value(self.value_of(value, form))
         sources = tuple(source for node in nodes for source in node.sources)
         self.builder.node(stem, attrs, inputs, (name,), sources)
         self.made(value, form)

@@ -8,14 +8,14 @@ see: each channel of k may have its own, too.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from edgec.dtypes import Array, DType
-from edgec.fixedpoint import INT8_MAX, round_half_up
+from edgec.base.dtypes import Array, DType
+from edgec.base.exact_functions import LOG2_E
+from edgec.base.fixedpoint import INT8_MAX, round_half_up
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.qparams import QuantParams
@@ -152,7 +152,7 @@ def _set_logits(node: Node, q: _Operand, k: _Operand, scales: Mapping[str, _Chan
     # Never clipped: the largest logits are those that count.
     even_q = _largest(most_q / balance, heads) / INT8_MAX
     even_k = _largest(most_k * balance, heads) / INT8_MAX
-    octaves = np.abs(node.attrs.scale) * even_q * even_k * math.log2(math.e)
+    octaves = np.abs(node.attrs.scale) * even_q * even_k * LOG2_E
     # Rounded up to what the integer operator can say: its factor then is exact.
     exact = np.ceil(octaves * 2.0**LOGIT_BITS) / 2.0**LOGIT_BITS
     scale_q = (even_q * exact / octaves).repeat(width) * balance

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from edgec.dtypes import Array
+from edgec.base.dtypes import Array
 from edgec.ir.graph import Graph
 from edgec.ir.specialize import specialized
 from edgec.quant.calibrate import Progress

@@ -7,22 +7,26 @@ Quantized Vision Transformer", IJCAI 2022, section 3.2 (power-of-two factors bef
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
+from itertools import accumulate, repeat
+from operator import mul
 
 import numpy as np
 
-from edgec.dtypes import Array, DType
-from edgec.fixedpoint import INT8_MAX, round_half_up
+from edgec.base.dtypes import Array, DType
+from edgec.base.fixedpoint import INT8_MAX, round_half_up
 from edgec.ir import ops
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
 from edgec.ir.qparams import QuantParams
-from edgec.quant.params import SCALE_FLOOR, real64
+from edgec.quant.params import SCALE_FLOOR
 from edgec.quant.transformer.layers import WEIGHTED, keeps_channels
 from edgec.quant.transformer.samples import Seen
 from edgec.quant.transformer.stream import NORMS
 
-_CLIPS = tuple(2.0 ** (-step / 8) for step in range(17))
+_EIGHTH = math.sqrt(math.sqrt(math.sqrt(0.5)))
+_CLIPS = tuple(accumulate(repeat(_EIGHTH, 16), mul, initial=1.0))
 """Shares of the largest magnitude that are tried as the largest code of the coarsest channel."""
 _FACTORS = tuple(range(qt.MOST_CHANNEL_SHIFT + 1))
 _ROWS = 512
@@ -54,10 +58,10 @@ def narrow_stream(graph: Graph, names: Sequence[str], seen: Mapping[str, Seen]) 
     least = np.inf
     for clip in _CLIPS:
         unit = largest * clip / (INT8_MAX << _FACTORS[-1])
-        errors = np.stack([_errors(rows, weights, unit * 2.0**k) for k in _FACTORS])
+        errors = np.stack([_errors(rows, weights, np.ldexp(unit, k)) for k in _FACTORS])
         if errors.min(axis=0).sum() < least:
             least = errors.min(axis=0).sum()
-            scale = unit * 2.0 ** errors.argmin(axis=0)
+            scale = np.ldexp(unit, errors.argmin(axis=0))
             best = QuantParams(tuple(map(float, scale)), (0,) * len(scale), DType.INT8, axis=0)
     return best
 
@@ -72,7 +76,7 @@ def _weighted(graph: Graph, name: str, seen: Seen) -> tuple[Array, Array]:
     """Rows of a value, and how much the norms that read it make of their errors; [R, C] each."""
     rows = seen.rows[:: max(1, len(seen.rows) // _ROWS)].astype(np.float64)
     readers = [node for node in graph.consumers[name] if isinstance(node.attrs, NORMS)]
-    gammas = [real64(graph.constants[node.inputs[1]]) ** 2 for node in readers]
+    gammas = [graph.constants[node.inputs[1]].real64() ** 2 for node in readers]
     # What no norm reads still passes its errors on to the next value.
     gamma = np.sum(gammas, axis=0) if gammas else np.ones(rows.shape[1])
     variance = rows.var(axis=1, keepdims=True)

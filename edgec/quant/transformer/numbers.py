@@ -7,9 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from edgec.dtypes import Array, DType, frozen
-from edgec.errors import QuantizationError
-from edgec.fixedpoint import INT8_MAX, INT16_MAX, INT16_MIN, INT32_MAX, round_half_up
+from edgec.base.dtypes import Array, DType, frozen
+from edgec.base.errors import QuantizationError
+from edgec.base.fixedpoint import (
+    INT8_MAX,
+    INT16_MAX,
+    INT16_MIN,
+    INT32_MAX,
+    ceil_log2,
+    floor_log2,
+    round_half_up,
+)
 from edgec.ir import qops_transformer as qt
 
 LOGIT_BITS = 26
@@ -22,10 +30,8 @@ EXPONENTIAL_BITS = 15
 """The most that int16 holds."""
 MOST_WHOLE_KEYS = 511
 """Most keys whose exponentials of 15 bits fit whatever they are."""
-UNIT_BOUND = 33280
-"""Bound of |u| of `QNorm`."""
 _CLAMP_OCTAVES = 1.6
-"""Distance beyond the bits of an exponential at which it is 0.  Source: kernels.md, section 4."""
+"""Octaves beyond the bits of an exponential at which it is 0 (docs/transformers.md, Attention)."""
 _MOST_GAMMA_SHIFT = 21
 _EPSILON_BITS = 29
 
@@ -79,7 +85,7 @@ def norm_numbers(norm: RealNorm, where: str) -> NormNumbers:
     epsilon, least = _epsilon(norm, channels, where)
     narrow = norm.dtype is DType.INT8
     low, high = (-INT8_MAX, INT8_MAX) if narrow else (INT16_MIN, INT16_MAX)
-    square = math.ceil(math.log2(channels) / 2)
+    square = (ceil_log2(channels) + 1) // 2
     attrs = qt.QNorm(norm.centred, epsilon, least, square, shift, low, high, norm.dtype)
     gamma = round_half_up(factors * 2.0 ** (shift - 15))
     # The half is that of the output's rounding.
@@ -93,7 +99,7 @@ def _norm_shift(factors: Array, offsets: Array, where: str) -> int:
     """The largest shift for which gamma has 15 bits and its sum with beta fits 32."""
     largest = max(float(np.abs(factors).max()), 2.0**-20)
     for shift in range(min(30 - math.frexp(largest)[1], _MOST_GAMMA_SHIFT), 0, -1):
-        products = UNIT_BOUND * np.abs(factors) * 2.0 ** (shift - 15)
+        products = qt.UNIT_BOUND * np.abs(factors) * 2.0 ** (shift - 15)
         if (products + (np.abs(offsets) + 1) * 2.0**shift).max() < 2.0**31 - 2.0**17:
             return shift
     raise QuantizationError(
@@ -106,10 +112,12 @@ def _norm_shift(factors: Array, offsets: Array, where: str) -> int:
 def _epsilon(norm: RealNorm, channels: int, where: str) -> tuple[int, int]:
     """Epsilon in units of the sum of squares, and the shift of w at which it is that."""
     # sum w^2 = C^3 * variance / scale^2 for w = C * (x - mean), C * mean(x^2) / scale^2 for RMS.
-    units = norm.epsilon * float(channels) ** (3 if norm.centred else 1) / norm.x_scale**2
+    units = (
+        norm.epsilon * float(channels) ** (3 if norm.centred else 1) / (norm.x_scale * norm.x_scale)
+    )
     least = 0
     if units > 0:
-        least = max(0, math.ceil((math.log2(units) - _EPSILON_BITS) / 2))
+        least = max(0, (ceil_log2(units) - _EPSILON_BITS + 1) // 2)
     if least > 15:
         raise QuantizationError("epsilon is far larger than what the stream holds", where=where)
     return int(round_half_up(units * 4.0**-least)), least
@@ -167,7 +175,7 @@ def head_numbers(
         )
     most = INT32_MAX if biased else 2 * 128 * 128 * width
     multiplier, limit = distance_numbers(kappa, bits, most)
-    shift = 8 - math.floor(math.log2(ratio))
+    shift = 8 - floor_log2(ratio)
     numerator = int(round_half_up(ratio * 2.0 ** (qt.ATTENTION_SHIFT + shift)))
     return multiplier, limit, min(numerator, 2**30 - 1), shift
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from edgec.dtypes import Array, DType
-from edgec.errors import QuantizationError
-from edgec.fixedpoint import INT8_MIN, INT16_MAX
+from edgec.base.dtypes import Array, DType
+from edgec.base.errors import QuantizationError
+from edgec.base.fixedpoint import INT8_MIN, INT16_MAX
+from edgec.base.options import Residual
 from edgec.ir import ops
 from edgec.ir.graph import Graph
 from edgec.ir.qparams import QuantParams
-from edgec.options import Residual
-from edgec.quant.params import SCALE_FLOOR, Range, activation_params, real64
+from edgec.quant.params import SCALE_FLOOR, Range, activation_params
 from edgec.quant.transformer.groups import Group, code_groups, only_read_by
 from edgec.quant.transformer.heads import attention_scales
 from edgec.quant.transformer.layers import Layer
@@ -175,4 +175,4 @@ def _reader_weights(graph: Graph, group: Group) -> list[Array]:
     """Weights [N, C] of the matrix products that read a group, if nothing else does."""
     if not only_read_by(group, ops.Gemm):
         return []
-    return [real64(graph.constants[node.inputs[1]]) for node, _ in group.readers]
+    return [graph.constants[node.inputs[1]].real64() for node, _ in group.readers]

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from edgec.dtypes import Array
-from edgec.errors import QuantizationError
-from edgec.fixedpoint import INT32_MAX, PRE_SHIFT_MAX, Requant16x15
+from edgec.base.dtypes import Array
+from edgec.base.errors import QuantizationError
+from edgec.base.fixedpoint import INT32_MAX, PRE_SHIFT_MAX, Requant16x15
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Graph, Node
 from edgec.quant.transformer.weights import (

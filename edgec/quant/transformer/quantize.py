@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from edgec.dtypes import Array
-from edgec.frontend.activations import checked_calibration
+from edgec.base.dtypes import Array
+from edgec.base.options import QuantOptions
+from edgec.floatrun.activations import checked_calibration
 from edgec.ir import ops
 from edgec.ir.graph import Graph
-from edgec.options import QuantOptions
 from edgec.quant.calibrate import Progress
 from edgec.quant.refuse import refuse_in_transformer
 from edgec.quant.report import CalibrationSource, QuantReport, quality_of

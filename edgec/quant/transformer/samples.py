@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from edgec.dtypes import Array
-from edgec.frontend.activations import activations
+from edgec.base.dtypes import Array
+from edgec.floatrun.activations import activations
 from edgec.ir.graph import Graph
 from edgec.quant.calibrate import Progress, check_finite
 from edgec.quant.params import Range

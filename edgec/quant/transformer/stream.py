@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from edgec.dtypes import DType
+from edgec.base.dtypes import DType
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
 

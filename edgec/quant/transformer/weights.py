@@ -12,14 +12,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from edgec.dtypes import Array
-from edgec.errors import QuantizationError
-from edgec.fixedpoint import (
+from edgec.base.dtypes import Array
+from edgec.base.errors import QuantizationError
+from edgec.base.fixedpoint import (
     INT8_MAX,
     INT16_MAX,
     INT32_MAX,
     PRE_SHIFT_MAX,
     Requant16x15,
+    floor_log2,
     round_half_up,
 )
 
@@ -114,7 +115,7 @@ def _natural_scale(rows: Array, bias: Array, target: Target) -> Array:
     factors = np.maximum(factors, factors.max() / _SPREAD)
     if target.slack < math.inf:
         # The smallest factor decides about the pre-shift, the largest about its rounding error.
-        pre = max(math.floor(math.log2(2 * target.slack / factors.max())), 0)
+        pre = max(floor_log2(2 * target.slack / float(factors.max())), 0)
         factors = np.maximum(factors, target.reach / (INT16_MAX * 2.0**pre))
     least = (np.abs(bias) + np.abs(target.zero) * target.scale) / 2.0**_BIAS_BITS
     return np.asarray(np.maximum(factors * target.scale, least))
@@ -145,7 +146,9 @@ def bias_codes(
     """Whole numbers float64 [O]: the bias in steps of `scale`, with the zero points taken in."""
     real = (bias + target.zero * target.scale) / scale
     integer = round_half_up(np.clip(real, -(2.0**40), 2.0**40))
-    return integer if folded_zero is None else np.asarray(integer - codes @ folded_zero)
+    return (
+        integer if folded_zero is None else np.asarray(integer - (codes * folded_zero).sum(axis=1))
+    )
 
 
 def accumulator_bound(codes: Array, bias: Array, span: int) -> Array:

@@ -9,10 +9,13 @@ import numpy as np
 import onnx
 import onnxruntime
 from onnx import TensorProto, helper, numpy_helper
+from rounding_ties import assert_same_codes
 
-from edgec.dtypes import Array
-from edgec.frontend.onnx_export import export_real
-from edgec.frontend.onnx_import import import_model
+from edgec.base.dtypes import Array
+from edgec.exporters.onnx.export import export_real
+from edgec.floatrun.executor import Executor
+from edgec.importers.onnx.importer import import_model
+from edgec.ir import ops
 from edgec.ir.graph import Graph
 from edgec.ir.verify import Stage, verify
 
@@ -90,11 +93,26 @@ def assert_same(
     folder: Path,
     shapes: Mapping[str, tuple[int, ...]] | None = None,
 ) -> Graph:
-    """Import the model, export the graph, and compare both in onnxruntime."""
+    """Import the model and compare: the graph exported and run by onnxruntime, and executed."""
     graph = imported(model, folder, shapes)
     feeds = random_feeds(graph)
     expected = run(model, feeds)
     for found, wanted in zip(run(export_real(graph), feeds), expected, strict=True):
         assert found.shape == wanted.shape
         np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+    assert_executed(graph, feeds, expected)
     return graph
+
+
+def assert_executed(graph: Graph, feeds: Mapping[str, Array], expected: Sequence[Array]) -> None:
+    """Check the outputs that the float64 executor computes for one sample."""
+    executor = Executor(graph, list(graph.values))
+    results = executor.run({name: array[None] for name, array in feeds.items()})
+    for name, wanted in zip(graph.outputs, expected, strict=True):
+        found, node = results[name][0], graph.producers[name]
+        assert found.shape == wanted.shape
+        if isinstance(node.attrs, ops.QuantizeLinear):
+            steps = results[node.inputs[0]][0] / graph.quant(name).tensor_scale
+            assert_same_codes(found, wanted, steps)
+        else:
+            np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from import_models import N, imported, model_of, save
 from onnx import TensorProto, helper
 
-from edgec.errors import EdgecError, ImportModelError, UnsupportedModelError
-from edgec.frontend import external, load
-from edgec.frontend.onnx_import import import_model
-from edgec.frontend.summary import inspect_model
+from edgec.base.errors import EdgecError, ImportModelError, UnsupportedModelError
+from edgec.importers.onnx import external, load
+from edgec.importers.onnx.importer import import_model
+from edgec.importers.onnx.summary import inspect_model
 
 RELU = [N("Relu", ["x"], ["y"])]
 W = np.ones((4, 3), np.float32)

@@ -7,7 +7,7 @@ import pytest
 from import_models import N, assert_same, imported, model_of
 from onnx import TensorProto, helper
 
-from edgec.errors import ImportModelError
+from edgec.base.errors import ImportModelError
 from edgec.ir import ops
 
 RNG = np.random.default_rng(2)

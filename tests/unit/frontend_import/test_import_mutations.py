@@ -12,9 +12,9 @@ from import_models import N, model_of
 from onnx import numpy_helper
 from test_import_ops import CASES
 
-from edgec.errors import EdgecError
-from edgec.frontend.onnx_import import import_model
-from edgec.frontend.summary import inspect_model
+from edgec.base.errors import EdgecError
+from edgec.importers.onnx.importer import import_model
+from edgec.importers.onnx.summary import inspect_model
 
 NUMBERS = (-3, -2, -1, 0, 1, 2, 3, 5, 7, 100, 2**31, 2**40, -(2**31), 2**63 - 1, -(2**63))
 TYPES = (np.float32, np.int64, np.int8, np.uint8, np.float64, np.bool_, np.float16, np.int32)

@@ -9,7 +9,7 @@ import pytest
 from import_models import N, assert_same, model_of
 from onnx import TensorProto
 
-from edgec.frontend.registry import HANDLERS, supported_operators
+from edgec.importers.onnx.registry import HANDLERS, supported_operators
 
 RNG = np.random.default_rng(1)
 

@@ -12,9 +12,9 @@ from import_models import N, assert_same, imported, model_of, save
 from onnx import TensorProto, numpy_helper
 from random_pools import random_pool
 
-from edgec.errors import EdgecError, ImportModelError
-from edgec.frontend.onnx_import import import_model
-from edgec.frontend.summary import inspect_model
+from edgec.base.errors import EdgecError, ImportModelError
+from edgec.importers.onnx.importer import import_model
+from edgec.importers.onnx.summary import inspect_model
 from edgec.ir.pool import WeightPool
 
 POOL = random_pool(np.random.default_rng(1), 32, 8).vectors

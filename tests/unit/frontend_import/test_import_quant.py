@@ -7,8 +7,8 @@ import pytest
 from import_models import N, assert_same, imported, model_of
 from onnx import TensorProto, helper
 
-from edgec.dtypes import DType
-from edgec.errors import ImportModelError, UnsupportedModelError
+from edgec.base.dtypes import DType
+from edgec.base.errors import ImportModelError, UnsupportedModelError
 from edgec.ir.qparams import QuantParams
 
 RNG = np.random.default_rng(2)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from import_models import N, imported, model_of, run
 
-from edgec.errors import ConfigError, ImportModelError
-from edgec.frontend.onnx_export import export_real
+from edgec.base.errors import ConfigError, ImportModelError
+from edgec.exporters.onnx.export import export_real
 
 RELU = [N("Relu", ["x"], ["y"])]
 

@@ -11,9 +11,9 @@ import pytest
 from import_models import N, assert_same, imported, model_of, run
 from onnx import TensorProto, helper
 
-from edgec.dtypes import Array
-from edgec.errors import UnsupportedModelError
-from edgec.frontend.onnx_export import export_real
+from edgec.base.dtypes import Array
+from edgec.base.errors import UnsupportedModelError
+from edgec.exporters.onnx.export import export_real
 from edgec.ir import ops
 from edgec.ir.graph import Graph
 from edgec.ir.infer import total_macs

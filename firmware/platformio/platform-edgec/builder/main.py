@@ -5,6 +5,7 @@ other option of the compiler comes from platformio.ini.
 """
 
 import sys
+from pathlib import Path
 from typing import Any
 
 from SCons.Script import AlwaysBuild, Builder, Default, DefaultEnvironment
@@ -33,8 +34,6 @@ env.Replace(
     PROGSUFFIX=".elf",
 )
 
-# The firmware shall not depend on where the project lies.
-env.Append(CCFLAGS=["-ffile-prefix-map=" + env.subst("$PROJECT_DIR") + "=."])
 core_flags = board.get("build.core_flags")
 env.Append(ASFLAGS=core_flags, CCFLAGS=core_flags, LINKFLAGS=core_flags)
 env.Append(LINKFLAGS=board.get("build.link_flags"))
@@ -45,6 +44,12 @@ if not env.WhereIs(env["CC"]):
     install = f"apt-get install {PACKAGES[prefix]}"
     sys.stderr.write(f"Error: {env['CC']} is not on PATH. Install it: {install}\n")
     env.Exit(1)
+
+# The firmware shall not depend on where the project and the compiler lie.  Of two entries that
+# match, gcc takes the last.
+compiler_dir = Path(env.WhereIs(env["CC"])).resolve().parent.parent
+for place, name in ((compiler_dir, "/compiler"), (env.subst("$PROJECT_DIR"), ".")):
+    env.Append(CCFLAGS=[f"-ffile-prefix-map={place}={name}"])
 
 
 def objcopy(form: str) -> Any:

@@ -46,11 +46,12 @@ typedef enum edgec_dtype {
  * until the hook returns. */
 typedef void (*edgec_step_hook_t)(void *user, uint32_t step, const void *output, uint32_t bytes);
 
-/* One use of a model: the arena it works in. */
+/* One use of a model: the arena it works in, and what is set for its runs. */
 typedef struct edgec_context {
     uint8_t *arena;
     edgec_step_hook_t hook; /* NULL: none; set after init */
     void *hook_user;
+    int32_t activation_bits; /* in force; used only by models with set_activation_bits */
 } edgec_context_t;
 
 /* An input or output: where it lies in the arena, and how to read it. */
@@ -75,7 +76,7 @@ typedef struct edgec_model {
     edgec_status_t (*init)(edgec_context_t *context, void *arena, uint32_t arena_bytes);
     edgec_status_t (*run)(edgec_context_t *context);
     /* See edgec_<name>_set_activation_bits in the model's header; NULL: its widths are fixed. */
-    int32_t (*set_activation_bits)(int32_t bits);
+    int32_t (*set_activation_bits)(edgec_context_t *context, int32_t bits);
     /* See edgec_<name>_run_length in the model's header; NULL: all runs have one length. */
     edgec_status_t (*run_length)(edgec_context_t *context, uint32_t length);
     uint32_t max_length; /* 0 where run_length is NULL */

@@ -1,4 +1,4 @@
-/* The rounding, scaling and saturation of every kernel: edgec/fixedpoint.py in C.
+/* The rounding, scaling and saturation of every kernel: edgec/base/fixedpoint.py in C.
  *
  * tests/unit/test_fixedpoint_c.py compares the two on all edges and a large random set.  Nothing
  * else rounds.  All rounding is half up, once: rshr(x, n) = floor((x + 2^(n-1)) / 2^n).

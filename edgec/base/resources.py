@@ -1,0 +1,19 @@
+"""Where the data folders (boards, firmware, examples) are: in the wheel, or in a checkout."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parent.parent
+
+
+def data_dir(name: str) -> Path:
+    """Folder `name` ("boards", "firmware" or "examples") of the installed package or the checkout.
+
+    Raises:
+        FileNotFoundError: the installation is incomplete.
+    """
+    for candidate in (_PACKAGE / "_data" / name, _PACKAGE.parent / name):
+        if candidate.is_dir():
+            return candidate
+    raise FileNotFoundError(f"edgec's data folder {name!r} is missing; reinstall edgec")

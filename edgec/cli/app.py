@@ -1,0 +1,78 @@
+"""The command line: thin commands over `driver` and `session`; the only place that exits.
+
+Every `EdgecError` ends in one message on stderr and its exit code; so do full disks, missing
+permissions and Ctrl-C.  Heavy packages are imported inside the commands, so that `--help` is quick.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from edgec.base.version import __version__
+from edgec.cli.boards import boards
+from edgec.cli.bundle import bundle
+from edgec.cli.compare import compare
+from edgec.cli.compile import compile_command
+from edgec.cli.compress import compress
+from edgec.cli.doctor import doctor
+from edgec.cli.errors import guarded
+from edgec.cli.evaluate import evaluate
+from edgec.cli.flash import flash
+from edgec.cli.inspect import inspect
+from edgec.cli.profile import profile
+from edgec.cli.quantize import quantize
+from edgec.cli.run import run
+from edgec.report import console
+
+app = typer.Typer(
+    name="edgec",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Compile trained ONNX networks into tested firmware for Arm microcontrollers.\n\n"
+    "Start with: edgec inspect MODEL.onnx, then edgec compile MODEL.onnx --board nucleo",
+)
+
+
+def _version(value: bool) -> None:
+    if value:
+        console.out.print(f"edgec {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _common(
+    verbose: Annotated[bool, typer.Option("--verbose", help="Log what is done.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
+    ] = False,
+) -> None:
+    console.set_up_logging(verbose)
+
+
+app.command("compile")(compile_command)
+app.command()(run)
+app.command()(evaluate)
+app.command()(profile)
+app.command()(compare)
+app.command()(quantize)
+app.command()(compress)
+app.command()(bundle)
+app.command()(inspect)
+app.command()(boards)
+app.command()(doctor)
+app.command()(flash)
+
+
+def run_app(arguments: list[str] | None = None) -> int:
+    """Run the command line; the exit code.  Never raises, whatever the input."""
+    return guarded(lambda: app(args=arguments))
+
+
+def main() -> None:
+    """Entry point of the `edgec` command."""
+    sys.exit(run_app())

@@ -1,0 +1,34 @@
+"""The command `edgec compare`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from edgec.cli.options import (
+    Json,
+    MemoryOption,
+)
+from edgec.report import console
+
+
+def compare(
+    folders: Annotated[
+        list[Path], typer.Argument(metavar="DIR...", help="Folders written by edgec compile.")
+    ],
+    memory: MemoryOption = "flash",
+    json: Json = False,
+) -> None:
+    """Flash, RAM, cycles and, where evaluated, accuracy of builds side by side."""
+    from edgec.profile.compare import compare as compare_folders
+    from edgec.profile.text import print_comparison
+
+    with console.status("profiling"):
+        figures = compare_folders(folders, memory)
+    if json:
+        console.print_json([each.to_json() for each in figures])
+        return
+    print_comparison(figures, console.out)
+    console.print_next(f"edgec profile {folders[0]}")

@@ -1,0 +1,110 @@
+"""The command `edgec compile`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from edgec.base.options import Budget, CompileOptions, PoolKernelOptions, QuantOptions
+from edgec.cli.options import (
+    DEFAULTS,
+    POOL_DEFAULTS,
+    ActivationBits,
+    BiasCorrection,
+    Equalize,
+    Json,
+    MaxDrop,
+    MaxLengthOption,
+    Model,
+    ObserverOption,
+    Percentile,
+    PoolKernels,
+    PoolTable,
+    ResidualOption,
+    RuntimeBits,
+    Shapes,
+    max_length_of,
+    shapes_of,
+)
+from edgec.report import console
+
+
+def compile_command(
+    model: Model,
+    board: Annotated[str, typer.Option(help="Board name (edgec boards) or a board's .toml file.")],
+    calibration: Annotated[
+        Path | None,
+        typer.Option(help=".npz with typical inputs: 'x' [N, ...] as the model takes them."),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Output folder [default: build/<model>-<board>].")
+    ] = None,
+    shape: Shapes = None,
+    max_length: MaxLengthOption = None,
+    observer: ObserverOption = DEFAULTS.observer,
+    percentile: Percentile = DEFAULTS.percentile,
+    equalize: Equalize = DEFAULTS.equalize,
+    bias_correction: BiasCorrection = DEFAULTS.bias_correction,
+    residual: ResidualOption = DEFAULTS.residual,
+    build: Annotated[bool, typer.Option("--build/--no-build", help="Build firmware too.")] = True,
+    verify: Annotated[
+        bool,
+        typer.Option(
+            "--verify/--no-verify",
+            help="Run the generated code and compare every tensor with the reference.",
+        ),
+    ] = True,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace generated files that were edited by hand.")
+    ] = False,
+    dump_ir: Annotated[
+        Path | None, typer.Option(help="Write the graph after each pass into this folder.")
+    ] = None,
+    budget: Annotated[
+        str | None,
+        typer.Option(
+            metavar="flash=256K,ram=64K,ms=50",
+            help="Fail when the firmware is larger, or its estimated inference slower.",
+        ),
+    ] = None,
+    activation_bits: ActivationBits = str(POOL_DEFAULTS.activation_bits),
+    max_drop: MaxDrop = None,
+    runtime_bits: RuntimeBits = False,
+    pool_kernel: PoolKernels = None,
+    pool_table: PoolTable = None,
+    json: Json = False,
+) -> None:
+    """Quantize MODEL, generate C, build firmware for BOARD and check it against the reference.
+
+    The output folder holds report.json and report.txt, library/ (the C library, usable alone),
+    project/ (PlatformIO) and firmware.elf, .bin and .hex.
+    """
+    from edgec.commands import compile as driver
+    from edgec.report.text import print_report
+
+    options = CompileOptions(
+        shapes=shapes_of(shape),
+        max_length=max_length_of(max_length),
+        quant=QuantOptions(observer, percentile, equalize, bias_correction, residual=residual),
+        build=build,
+        verify=verify,
+        force=force,
+        dump_ir=dump_ir,
+        budget=Budget.parse(budget) if budget is not None else None,
+        pool=PoolKernelOptions.parse(
+            activation_bits, max_drop, runtime_bits, pool_kernel or (), pool_table
+        ),
+    )
+    with console.status("compiling") as say:
+        result = driver.compile_model(
+            model, board, calibration=calibration, out=out, options=options, progress=say
+        )
+    if json:
+        console.print_json(result.report.to_json())
+        return
+    print_report(result.report, console.out)
+    console.print_next(
+        f"edgec evaluate {result.folder} --data LABELLED.npz --on {'emulator' if build else 'host'}"
+    )

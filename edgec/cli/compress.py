@@ -1,0 +1,103 @@
+"""The command `edgec compress`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from edgec.base.errors import ConfigError
+from edgec.base.options import CompileOptions, PoolingOptions
+from edgec.cli.options import Json, Shapes, shapes_of
+from edgec.report import console
+
+DEFAULTS = PoolingOptions()
+
+
+def compress(
+    models: Annotated[list[Path], typer.Argument(metavar="MODEL.onnx...", help="Float models.")],
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="MODEL.pool.onnx",
+            help="File to write; of several models the folder [default: beside the model].",
+        ),
+    ] = None,
+    pool_size: Annotated[int, typer.Option(help="Vectors of the pool.")] = DEFAULTS.size,
+    group: Annotated[int, typer.Option(help="Weights of a vector: 4, 8 or 16.")] = DEFAULTS.group,
+    signed: Annotated[
+        bool,
+        typer.Option("--signed", help="Half of the pool's vectors are the others' negatives."),
+    ] = False,
+    calibration: Annotated[
+        list[Path] | None,
+        typer.Option(help=".npz with typical inputs: 'x' [N, ...]; a few hundred pay."),
+    ] = None,
+    train: Annotated[
+        list[Path] | None,
+        typer.Option(help="Fine-tune on this .npz: 'x' [N, ...] and labels 'y' [N]."),
+    ] = None,
+    epochs: Annotated[
+        int | None, typer.Option(min=1, help="Passes over the training data [default: 40].")
+    ] = None,
+    augment: Annotated[
+        bool, typer.Option("--augment", help="Mirror and shift training images at random.")
+    ] = False,
+    device: Annotated[str, typer.Option(help="Where to train: auto, cpu or cuda.")] = "auto",
+    evaluation: Annotated[
+        list[Path] | None,
+        typer.Option("--eval", help="Measure accuracy on this .npz: 'x' [N, ...], labels 'y' [N]."),
+    ] = None,
+    layers: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PATTERN",
+            help="Pool these layers (with * and ?) and no others. Repeatable. "
+            "Default: those for which it pays.",
+        ),
+    ] = None,
+    shared_pool: Annotated[
+        bool, typer.Option("--shared-pool", help="One pool for all of several models.")
+    ] = False,
+    seed: Annotated[int, typer.Option(help="Seed of the random numbers.")] = DEFAULTS.seed,
+    shape: Shapes = None,
+    json: Json = False,
+) -> None:
+    """Replace a model's weights by indices into a small pool of vectors, 7 to 10 times smaller.
+
+    The result is standard ONNX.  Calibration data make it fit what the network computes; with
+    training data it is fine-tuned as well (PyTorch; an interrupted run goes on where it was).
+    """
+    from edgec.cli.compress_text import print_compression
+    from edgec.commands.compress import CompressOptions, Training, compress_models, jobs_of
+
+    if len(models) > 1 and not shared_pool:
+        raise ConfigError(
+            f"{len(models)} models are given",
+            where="compress",
+            hint="add --shared-pool for one pool, or compress one after the other",
+        )
+    for option, given in (("epochs", epochs), ("augment", augment), ("device", device != "auto")):
+        if given and not train:
+            raise ConfigError(
+                "there is nothing to train on", where=f"--{option}", hint="add --train"
+            )
+    options = CompressOptions(
+        pooling=PoolingOptions(
+            size=pool_size, group=group, layers=tuple(layers or ()), signed=signed, seed=seed
+        ),
+        training=Training(epochs or 0, augment, device, seed),
+        compilation=CompileOptions(shapes=shapes_of(shape)),
+    )
+    jobs = jobs_of(models, output, calibration or (), train or (), evaluation or ())
+    with console.status("compressing") as say:
+        results = compress_models(jobs, options, say)
+    if json:
+        console.print_json([result.to_json() for result in results])
+        return
+    for result in results:
+        print_compression(result, console.out)
+    console.print_next(f"edgec compile {results[0].output} --board nucleo")

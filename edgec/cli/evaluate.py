@@ -1,0 +1,82 @@
+"""The command `edgec evaluate`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from edgec.base.errors import ConfigError
+from edgec.cli.options import (
+    Folder,
+    Json,
+    On,
+)
+from edgec.report import console
+
+
+def evaluate(
+    folder: Folder,
+    data: Annotated[Path, typer.Option(help=".npz with x float32 [N, ...] and y int labels [N].")],
+    on: On = "host",
+    limit: Annotated[
+        int | None, typer.Option(min=1, help="Use only the first LIMIT samples.")
+    ] = None,
+    bits: Annotated[
+        str | None,
+        typer.Option(
+            metavar="8,6,4,3,2",
+            help="Accuracy and cycles at these widths of activations (compile --runtime-bits).",
+        ),
+    ] = None,
+    html: Annotated[
+        Path | None, typer.Option(help="With --bits: draw the curve into this .html file.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Accuracy of a compiled model, beside its float original, on labelled data."""
+    from edgec.workflow import evaluation
+
+    if bits is not None:
+        _evaluate_widths(folder, data, bits, on, limit, html, json)
+        return
+    if html is not None:
+        raise ConfigError("there is no curve without widths", hint="add --bits 8,6,4,3,2")
+    with console.progress("evaluating") as progress:
+        result = evaluation.evaluate(folder, data, on, limit, progress)
+    if json:
+        console.print_json(result.to_json())
+        return
+    rows = [
+        (f"integer, on {on}", f"{result.accuracy:.2%}"),
+        ("float model", f"{result.float_accuracy:.2%}"),
+        ("equal decisions", f"{result.agreement:.2%}"),
+        ("samples", result.n),
+    ]
+    console.out.print(console.table("Accuracy", ("", ">"), rows))
+    other = "emulator" if on == "host" else "host"
+    console.print_next(f"edgec evaluate {folder} --data {data} --on {other}")
+
+
+def _evaluate_widths(
+    folder: Path, data: Path, bits: str, on: str, limit: int | None, html: Path | None, json: bool
+) -> None:
+    """The part of `evaluate` that looks at several widths of activations."""
+    from edgec.profile.text import print_trade_off
+    from edgec.profile.widths import parse_widths, trade_off
+    from edgec.profile.widths_html import write_widths_html
+
+    widths = parse_widths(bits)
+    with console.progress("evaluating") as progress:
+        found = trade_off(folder, data, widths, on, limit, progress)
+    if html is not None:
+        write_widths_html(found, html)
+    if json:
+        console.print_json(found.to_json())
+        return
+    print_trade_off(found, console.out)
+    if html is None:
+        console.print_next(f"edgec evaluate {folder} --data {data} --bits {bits} --html bits.html")
+    else:
+        console.out.print(f"written to {html}", markup=False)

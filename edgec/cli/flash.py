@@ -1,0 +1,31 @@
+"""The command `edgec flash`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from edgec.cli.options import (
+    Folder,
+)
+from edgec.report import console
+
+
+def flash(
+    folder: Folder,
+    port: Annotated[
+        str | None, typer.Option(help="Upload port or mount point, when there are several boards.")
+    ] = None,
+) -> None:
+    """Write the firmware of a build folder to the board that is plugged in."""
+    from edgec.report.bundle import board_of
+    from edgec.toolchain.flash import upload
+    from edgec.workflow.firmware import PROJECT_DIR
+
+    board = board_of(folder)
+    with console.status("uploading"):
+        done = upload(folder / PROJECT_DIR, board, port=port)
+    console.out.print(done, markup=False)
+    baud = board.console.baud if board.console else 115200
+    console.print_next(f"python -m serial.tools.miniterm - {baud}    (then type: help)")

@@ -1,0 +1,87 @@
+"""The command `edgec inspect`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+
+from edgec.cli.options import (
+    Json,
+    MaxLengthOption,
+    Model,
+    Shapes,
+    max_length_of,
+    shapes_of,
+)
+from edgec.report import console
+from edgec.report.console import count, safe, shortened, table
+
+if TYPE_CHECKING:
+    from edgec.commands.inspect import Inspection
+    from edgec.importers.onnx.summary import PoolSummary
+
+
+def inspect(
+    model: Model, shape: Shapes = None, max_length: MaxLengthOption = None, json: Json = False
+) -> None:
+    """Show a model's operators, shapes, MACs and parameters, and what is not supported and why."""
+    from edgec.commands import inspect as inspection
+
+    result = inspection.inspect(model, shapes_of(shape), max_length_of(max_length))
+    if json:
+        console.print_json(result.to_json())
+        return
+    print_inspection(result, console.out)
+    if result.summary.supported:
+        console.print_next(f"edgec compile {model} --board nucleo")
+
+
+def print_inspection(inspection: Inspection, out: Console) -> None:
+    """Nodes, totals, and what is not supported."""
+    summary = inspection.summary
+    pooled = any(node.pool is not None for node in summary.nodes)
+    rows = [
+        (
+            shortened(node.name, 44),
+            node.op,
+            ", ".join(_maybe_shape(shape) for shape in node.output_shapes),
+            count(node.macs) if node.macs else "",
+            count(node.parameters) if node.parameters else "",
+            *([_pool_text(node.pool)] if pooled else []),
+            "" if node.supported else "no",
+        )
+        for node in summary.nodes
+    ]
+    pool = ("weight pool",) if pooled else ()
+    columns = ("node", "operator", "output", ">MACs", ">parameters", *pool, "supported")
+    out.print(table(f"{summary.name} (opset {summary.opset})", columns, rows))
+    for title, tensors in (("inputs", summary.inputs), ("outputs", summary.outputs)):
+        for tensor in tensors:
+            text = f"{shortened(tensor.name)}: {tensor.dtype} {_maybe_shape(tensor.shape)}"
+            out.print(f"{title[:-1]} {safe(text)}")
+    if inspection.max_length:
+        out.print(f"tokens of a run: 1 to {inspection.max_length}; shapes are the longest one's")
+    out.print(f"{count(summary.macs)} MACs, {count(summary.parameters)} parameters")
+    live = inspection.live_macs
+    if live is not None and live < summary.macs:
+        out.print(
+            f"{count(live)} MACs are live ({live / summary.macs:.0%}); edgec removes the others, "
+            "whose channels are constant or never used"
+        )
+    for node in summary.nodes:
+        if not node.supported:
+            text = f"{shortened(node.name)} ({node.op}): {node.reason}"
+            out.print(f"[red]not supported:[/] {safe(text)}")
+            out.print(f"  remedy: {safe(node.remedy)}")
+
+
+def _pool_text(pool: PoolSummary | None) -> str:
+    if pool is None:
+        return ""
+    return f"{pool.vectors} vectors of {pool.group}, {pool.index_bits}-bit indices"
+
+
+def _maybe_shape(shape: Sequence[int] | None) -> str:
+    return "?" if shape is None else "x".join(map(str, shape)) or "scalar"

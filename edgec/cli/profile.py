@@ -1,0 +1,93 @@
+"""The command `edgec profile`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from edgec.base.errors import ConfigError
+from edgec.cli.options import (
+    Folder,
+    Json,
+    MemoryOption,
+)
+from edgec.report import console
+
+
+def profile(
+    folder: Folder,
+    input: Annotated[
+        Path | None,
+        typer.Option("--input", help=".npz with inputs; the first sample is run [default: noise]."),
+    ] = None,
+    json: Json = False,
+    html: Annotated[
+        Path | None, typer.Option(help="Write the profile with charts to this .html file.")
+    ] = None,
+    memory: MemoryOption = "flash",
+    length: Annotated[
+        int | None,
+        typer.Option(min=1, help="Tokens of the run (compile --max-length) [default: the most]."),
+    ] = None,
+    measured: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PORT|LOG",
+            help="Compare with a board: its serial port, or a log of its bench command.",
+        ),
+    ] = None,
+) -> None:
+    """Estimate cycles, time and energy of every layer, from the firmware alone.
+
+    Runs firmware.elf in an emulator and prices what it executes by a model of the core and of its
+    flash; docs/simulator.md says what is modelled and how far to trust it.  For boards with Linux
+    it counts executed instructions.
+    """
+    from edgec.profile import profile as profile_folder
+    from edgec.profile.html import write_html
+    from edgec.profile.measured import measurement_of, with_measurement
+    from edgec.profile.text import print_profile
+    from edgec.report.model import Report
+
+    report = Report.read(folder)
+    if report.board.linux is not None:
+        if html is not None or measured is not None or memory != "flash":
+            raise ConfigError(
+                "--html, --measured and --memory show cycles, of which there is no model here",
+                where=report.board.name,
+                hint=f"edgec profile {folder} counts instructions; --json has them all",
+            )
+        _count_instructions(folder, input, length, json)
+        return
+    measurement = None
+    if measured is not None:  # first: a bad log is known before the work is done
+        measurement = measurement_of(measured, report, input, length)
+    with console.status("profiling"):
+        found = profile_folder(folder, input, memory, length=length)
+    if measurement is not None:
+        found = with_measurement(found, measurement)
+    if html is not None:
+        write_html(found, report, html)
+    if json:
+        console.print_json(found.to_json())
+        return
+    print_profile(found, console.out)
+    if html is None:
+        console.print_next(f"edgec profile {folder} --html profile.html")
+    else:
+        console.out.print(f"written to {html}", markup=False)
+
+
+def _count_instructions(folder: Path, input: Path | None, length: int | None, json: bool) -> None:
+    """The part of `profile` for boards with Linux."""
+    from edgec.profile.instructions import count_instructions
+    from edgec.profile.instructions_text import print_instructions
+
+    with console.status("counting"):
+        found = count_instructions(folder, input, length=length)
+    if json:
+        console.print_json(found.to_json())
+        return
+    print_instructions(found, console.out)

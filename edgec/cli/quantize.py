@@ -1,0 +1,78 @@
+"""The command `edgec quantize`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.console import Console
+
+from edgec.base.options import CompileOptions, QuantOptions
+from edgec.cli.options import (
+    DEFAULTS,
+    BiasCorrection,
+    Equalize,
+    Json,
+    Model,
+    ObserverOption,
+    Percentile,
+    Shapes,
+    shapes_of,
+)
+from edgec.report import console
+from edgec.report.console import safe, shortened, table
+
+if TYPE_CHECKING:
+    from edgec.commands.quantize import Quantization
+
+
+def quantize(
+    model: Model,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="MODEL.int8.onnx", help="QDQ ONNX to write.")
+    ],
+    calibration: Annotated[
+        Path | None, typer.Option(help=".npz with typical inputs: 'x' [N, ...].")
+    ] = None,
+    shape: Shapes = None,
+    observer: ObserverOption = DEFAULTS.observer,
+    percentile: Percentile = DEFAULTS.percentile,
+    equalize: Equalize = DEFAULTS.equalize,
+    bias_correction: BiasCorrection = DEFAULTS.bias_correction,
+    json: Json = False,
+) -> None:
+    """Quantize a float model to a standard QDQ int8 ONNX file that onnxruntime runs."""
+    from edgec.commands.quantize import quantize_model
+
+    options = CompileOptions(
+        shapes=shapes_of(shape), quant=QuantOptions(observer, percentile, equalize, bias_correction)
+    )
+    with console.status("quantizing") as say:
+        result = quantize_model(
+            model, output, calibration=calibration, options=options, progress=say
+        )
+    if json:
+        console.print_json(result.to_json())
+        return
+    print_quantization(result, console.out)
+    console.print_next(f"edgec compile {output} --board nucleo")
+
+
+def print_quantization(result: Quantization, out: Console) -> None:
+    """Quality of a quantized model, layer by layer."""
+    rows = [
+        (
+            shortened(layer.value),
+            layer.op.removeprefix("Q"),
+            f"{layer.sqnr_db:.1f}",
+            f"{layer.saturated:.2%}",
+        )
+        for layer in result.report.layers
+    ]
+    if rows:
+        columns = ("layer output", "operator", ">SQNR dB", ">saturated")
+        out.print(table("Quantization", columns, rows))
+    for warning in result.report.warnings:
+        out.print(f"[bold yellow]warning:[/] {safe(warning)}")
+    out.print(f"written to {safe(str(result.output))}")

@@ -1,0 +1,67 @@
+"""`edgec compile --budget`: refuse firmware that is larger or slower than the user allows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from edgec.base.errors import BudgetError, ConfigError
+from edgec.base.options import CompileOptions
+from edgec.profile import profile
+from edgec.report.model import Report
+from edgec.target.board import Board
+
+
+def check_measurable(options: CompileOptions, board: Board) -> None:
+    """Refuse a budget for what will not be built, before any work is done.
+
+    Raises:
+        ConfigError: there is a budget, and no firmware to hold against it.
+    """
+    if options.budget is None:
+        return
+    if board.is_hosted:
+        what = "the host" if board.is_host else "a board with Linux"
+        raise ConfigError(f"{what} has no sizes or cycles to hold against a budget")
+    if not options.build:
+        raise ConfigError("a budget needs built firmware", hint="leave --no-build away")
+
+
+def check_budget(folder: Path, options: CompileOptions) -> None:
+    """Hold a finished build against the budget.
+
+    Args:
+        folder: with `report.json` and the firmware.
+        options: of the compilation.
+
+    Raises:
+        BudgetError: a figure is exceeded; names every one that is.
+    """
+    budget = options.budget
+    if budget is None:
+        return
+    report = Report.read(folder)
+    memory = report.memory
+    excess = [
+        *_excess("flash", memory.flash_bytes, budget.flash_bytes),
+        *_excess("RAM", memory.ram_bytes, budget.ram_bytes),
+    ]
+    if budget.time_ms is not None:
+        found = profile(folder)
+        if found.time_ms > budget.time_ms:
+            excess.append(
+                f"time {found.time_ms:,.3f} ms exceeds {budget.time_ms:,g} ms by "
+                f"{found.time_ms / budget.time_ms - 1:.1%} "
+                f"(estimate: {found.total_cycles:,} cycles at {found.clock_hz / 1e6:g} MHz)"
+            )
+    if excess:
+        raise BudgetError(
+            "over budget: " + "; ".join(excess),
+            where=report.board.name,
+            hint="earlier results are as they were; compile without --budget to look at this one",
+        )
+
+
+def _excess(name: str, used: int | None, limit: int | None) -> list[str]:
+    if used is None or limit is None or used <= limit:
+        return []
+    return [f"{name} {used:,} bytes exceeds {limit:,} by {used - limit:,} ({used / limit - 1:.1%})"]

@@ -1,0 +1,167 @@
+"""`edgec bundle`: one firmware that serves several compiled models.
+
+The models share the arena, and what their pools of weights have in common is linked once.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from edgec.base.dtypes import Array
+from edgec.base.errors import ConfigError, SimulationError
+from edgec.base.options import Progress, no_progress
+from edgec.base.output_dir import staged_output
+from edgec.codegen.cnames import library_names
+from edgec.codegen.project import FirmwareModel, emit_project
+from edgec.report.bundle import Bundle, BundledModel
+from edgec.report.model import Report
+from edgec.sim.emulator import EmulatedFirmware
+from edgec.sim.host import HostModel, runs_natively
+from edgec.target.board import Board
+from edgec.toolchain.size import FirmwareSize
+from edgec.workflow.firmware import PROJECT_DIR, build_firmware
+from edgec.workflow.fits import Demand, Tensor
+from edgec.workflow.session import LIBRARY_DIR, firmware_program
+
+_SEED = 20240521
+
+
+def bundle_models(
+    folders: Sequence[Path], out: Path, *, force: bool = False, progress: Progress = no_progress
+) -> Bundle:
+    """Build one firmware from several build folders.
+
+    Args:
+        folders: of `edgec compile`, all for one board, of different models.
+        out: output folder.
+        force: replace generated files that were edited by hand.
+        progress: told what is being done.
+
+    Raises:
+        ConfigError: the folders do not go together.
+        MemoryPlanError: the firmware does not fit the board.
+        SimulationError: a model computes something else than it did alone.
+    """
+    reports = [Report.read(folder) for folder in folders]
+    board = _common_board(folders, reports)
+    _check_different(folders, reports)
+    with staged_output(out, force=force) as staging:
+        models = [_taken(*pair, staging) for pair in zip(folders, reports, strict=True)]
+        emit_project(models, board, staging / PROJECT_DIR)
+        progress("building firmware")
+        size = build_firmware(staging, board, _demand(reports))
+        progress("comparing with the single models")
+        checked = _compare(staging, board, models, folders)
+        found = Bundle(
+            board=board,
+            models=tuple(
+                _bundled(*pair, checked=checked) for pair in zip(folders, reports, strict=True)
+            ),
+            arena_bytes=max(report.memory.arena_bytes for report in reports),
+            flash_bytes=None if size is None else size.flash_bytes,
+            ram_bytes=None if size is None else size.ram_bytes,
+            shared_bytes=None if size is None else _shared_bytes(reports, size),
+        )
+        found.write(staging)
+    return found
+
+
+def _common_board(folders: Sequence[Path], reports: Sequence[Report]) -> Board:
+    if len(folders) < 2:
+        raise ConfigError("a bundle needs two build folders or more")
+    board = reports[0].board
+    for folder, report in zip(folders, reports, strict=True):
+        if report.board.name != board.name:
+            raise ConfigError(
+                f"was compiled for {report.board.name}, the first one for {board.name}",
+                where=str(folder),
+                hint="compile all models of a bundle for one board",
+            )
+        if not (folder / LIBRARY_DIR / "library.json").is_file():
+            raise ConfigError("holds no library", where=str(folder), hint="compile it again")
+    return board
+
+
+def _check_different(folders: Sequence[Path], reports: Sequence[Report]) -> None:
+    seen: dict[str, Path] = {}
+    for folder, report in zip(folders, reports, strict=True):
+        if report.c_name in seen:
+            raise ConfigError(
+                f"holds a model of the same name as {seen[report.c_name]}",
+                where=str(folder),
+                hint="rename one model file and compile it again",
+            )
+        seen[report.c_name] = folder
+
+
+def _taken(folder: Path, report: Report, staging: Path) -> FirmwareModel:
+    """A model whose library is copied into the bundle."""
+    names = library_names(report.model)
+    library = staging / LIBRARY_DIR / names.name
+    shutil.copytree(folder / LIBRARY_DIR, library)
+    return FirmwareModel(library, names.name, names.header, names.symbol, report.memory.arena_bytes)
+
+
+def _demand(reports: Sequence[Report]) -> Demand:
+    arenas = [Tensor(r.model, (r.memory.arena_bytes,), r.memory.arena_bytes) for r in reports]
+    weights = [Tensor(r.model, (r.memory.weight_bytes,), r.memory.weight_bytes) for r in reports]
+    return Demand(
+        arena_bytes=max(tensor.size_bytes for tensor in arenas),
+        weight_bytes=sum(tensor.size_bytes for tensor in weights),
+        activations=arenas,
+        weights=weights,
+    )
+
+
+def _bundled(folder: Path, report: Report, *, checked: bool) -> BundledModel:
+    memory = report.memory
+    return BundledModel(report.model, str(folder), memory.weight_bytes, memory.arena_bytes, checked)
+
+
+def _shared_bytes(reports: Sequence[Report], size: FirmwareSize) -> int:
+    return max(0, sum(report.memory.weight_bytes for report in reports) - size.weights_bytes)
+
+
+def _compare(
+    staging: Path, board: Board, models: Sequence[FirmwareModel], folders: Sequence[Path]
+) -> bool:
+    """Run each model of the firmware on noise and compare it with what it computes alone."""
+    program = staging / ("firmware" if board.is_host else "firmware.elf")
+    if board.emulator.kind == "none":
+        return False
+    try:
+        with EmulatedFirmware(program, board) as firmware:
+            for index, (model, folder) in enumerate(zip(models, folders, strict=True)):
+                firmware.client.select(index)
+                inputs = [_noise(tensor.size_bytes) for tensor in firmware.info().inputs]
+                found = firmware.run(inputs).outputs
+                for ours, alone in zip(found, _alone(model, folder, board, inputs), strict=True):
+                    if not np.array_equal(ours, alone.reshape(-1)):
+                        raise SimulationError(
+                            "computes something else in the bundle than alone", where=model.name
+                        )
+    except ConfigError:  # the emulator is not installed
+        return False
+    return True
+
+
+def _noise(size_bytes: int) -> Array:
+    generator = np.random.default_rng(_SEED)
+    return generator.integers(-128, 128, size_bytes).astype(np.int8)
+
+
+def _alone(
+    model: FirmwareModel, folder: Path, board: Board, inputs: Sequence[Array]
+) -> list[Array]:
+    """Outputs of the library on this computer, or of the firmware that `folder` holds."""
+    if not runs_natively(board):
+        with EmulatedFirmware(firmware_program(folder, board), board) as firmware:
+            return list(firmware.run(inputs).outputs)
+    with tempfile.TemporaryDirectory(prefix="edgec-bundle-") as build_dir:
+        host = HostModel(model.library_dir, Path(build_dir), flags=("-O1",))
+        return host.run([array[None] for array in inputs])

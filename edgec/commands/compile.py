@@ -1,0 +1,173 @@
+"""`compile_model`: from a model file to checked firmware, top to bottom, one named step a line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from numpy.typing import ArrayLike
+
+from edgec.base.dtypes import Array
+from edgec.base.errors import ConfigError
+from edgec.base.options import CompileOptions, Progress, no_progress
+from edgec.base.output_dir import staged_output
+from edgec.codegen.cnames import library_names
+from edgec.codegen.library import emit_library
+from edgec.codegen.project import FirmwareModel, emit_project
+from edgec.commands.budget import check_budget, check_measurable
+from edgec.commands.compile_report import build_report
+from edgec.importers.onnx.load import load_model
+from edgec.lower import PoolPlan, Program, buffers_of, lower, select_kernels
+from edgec.memory import MemoryPlan, check_plan, plan_memory
+from edgec.report.model import CheckReport, Report
+from edgec.report.text import write_text
+from edgec.target.board import Board, load_board
+from edgec.target.target import Target
+from edgec.workflow.checks import check_emulator, check_host
+from edgec.workflow.export_check import compare_export
+from edgec.workflow.firmware import PROJECT_DIR, build_firmware
+from edgec.workflow.fits import Demand, Tensor, check_fits
+from edgec.workflow.integer import Calibration, IntegerModel, integer_model
+from edgec.workflow.session import LIBRARY_DIR, MODEL_COPY, open_session
+from edgec.workflow.weight_pool_kernels import plan_pooled_layers
+
+BUILD_ROOT = Path("build")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CompileResult:
+    """A finished compilation.
+
+    Attributes:
+        folder: the output folder.
+        report: what `report.json` says.
+        model: the integer graph and what led to it.
+        program: what the C code was written from.
+        plan: where each tensor lies.
+    """
+
+    folder: Path
+    report: Report
+    model: IntegerModel
+    program: Program
+    plan: MemoryPlan
+
+    def run(
+        self,
+        x: ArrayLike | Mapping[str, ArrayLike],
+        on: str = "host",
+        bits: int | None = None,
+    ) -> Array | dict[str, Array]:
+        """Run the compiled model on samples.
+
+        Args:
+            x: samples [N, ...] as the ONNX model takes them; by name if it has several inputs.
+            on: "host" or "emulator".
+            bits: most bits that layers with pooled weights see of an activation, of a model
+                compiled with `runtime_bits`; None: as compiled.
+
+        Returns:
+            What the ONNX model would give, [N, ...]; by name when `x` is given by name.
+
+        Raises:
+            ConfigError: the samples do not fit the model, or its widths are fixed.
+            SimulationError: the run failed.
+        """
+        session = open_session(self.folder, on, bits)
+        if isinstance(x, Mapping):
+            return session.run(x)
+        if len(self.report.inputs) != 1 or len(self.report.outputs) != 1:
+            raise ConfigError("the model has several inputs or outputs; give samples by name")
+        return session.run({self.report.inputs[0].name: x})[self.report.outputs[0].name]
+
+
+def compile_model(
+    model: Path | str,
+    board: Board | str,
+    *,
+    calibration: Calibration = None,
+    out: Path | str | None = None,
+    options: CompileOptions | None = None,
+    progress: Progress | None = None,
+) -> CompileResult:
+    """Compile a model for a board and check what came out.
+
+    Args:
+        model: ONNX file.
+        board: a board, its name or alias, or its TOML file.
+        calibration: .npz file, or samples [N, ...] by input name; None: synthetic, with a warning.
+        out: output folder; default build/<model>-<board>.
+        options: see `CompileOptions`.
+        progress: told what is being done.
+
+    Raises:
+        EdgecError: any of its kinds; the output folder is then as it was.
+    """
+    options = options or CompileOptions()
+    say = progress or no_progress
+    target = board if isinstance(board, Board) else load_board(board)
+    check_measurable(options, target)
+    source = Path(model)
+    folder = Path(out) if out is not None else BUILD_ROOT / f"{source.stem}-{target.name}"
+    with staged_output(folder, force=options.force) as staging:
+        exact = integer_model(source, calibration, options, say)
+        ready, pools = plan_pooled_layers(exact, target, options.pool, say)
+        say("planning memory")
+        program, plan = _lowered(pools, target)
+        demand = _demand(program)
+        check_fits(demand, target)
+        say("writing C")
+        # With external data inside, so that the folder stands alone.
+        (staging / MODEL_COPY).write_bytes(load_model(source).SerializeToString())
+        emit_library(program, staging / LIBRARY_DIR)
+        emit_project([_firmware_model(program, staging)], target, staging / PROJECT_DIR)
+        size = None
+        if options.build:
+            say("building firmware")
+            size = build_firmware(staging, target, demand)
+        checks: tuple[CheckReport, ...] = ()
+        qdq_export = None
+        if options.verify:
+            say("comparing with the reference")
+            checks = _checked(staging, ready, program, target, built=options.build)
+            qdq_export = compare_export(exact)
+        report = build_report(ready, pools, program, plan, target, size, checks, qdq_export)
+        report.write(staging)
+        write_text(report, staging)
+        say("holding against the budget")
+        check_budget(staging, options)
+    return CompileResult(folder, report, ready, program, plan)
+
+
+def _lowered(pools: PoolPlan, board: Board) -> tuple[Program, MemoryPlan]:
+    choices = select_kernels(pools.graph, Target.of(board), pools.configs)
+    buffers, overlaps, _ = buffers_of(pools.graph, choices)
+    plan = plan_memory(buffers, overlaps)
+    check_plan(plan, buffers, overlaps)
+    return lower(pools.graph, choices, plan), plan
+
+
+def _firmware_model(program: Program, staging: Path) -> FirmwareModel:
+    names = library_names(program.name)
+    return FirmwareModel(
+        staging / LIBRARY_DIR, names.name, names.header, names.symbol, program.arena_bytes
+    )
+
+
+def _demand(program: Program) -> Demand:
+    return Demand(
+        arena_bytes=program.arena_bytes,
+        weight_bytes=program.constant_bytes,
+        activations=[Tensor(t.name, t.shape, t.size_bytes) for t in program.tensors],
+        weights=[Tensor(c.stem, c.array.shape, c.array.nbytes) for c in program.constants],
+    )
+
+
+def _checked(
+    staging: Path, ready: IntegerModel, program: Program, board: Board, *, built: bool
+) -> tuple[CheckReport, ...]:
+    host = check_host(staging / LIBRARY_DIR, ready, program, board)
+    if not built or board.is_host:
+        return (host,)
+    return (host, check_emulator(staging / "firmware.elf", ready, program, board))

@@ -1,0 +1,227 @@
+"""Gathers what the parts of a compilation found out into one `Report`."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+
+from edgec.base.dtypes import DType
+from edgec.base.version import __version__
+from edgec.codegen.cnames import library_names
+from edgec.ir import Graph, Node
+from edgec.ir.infer import macs
+from edgec.ir.specialize import specialized
+from edgec.lower import PoolPlan, Program
+from edgec.lower.params import ConstantRef
+from edgec.lower.pool_reasons import PooledLayer
+from edgec.lower.program import ProgramPort, Step
+from edgec.lower.select import operands
+from edgec.memory import MemoryPlan
+from edgec.quant import QuantReport
+from edgec.report.model import (
+    SCHEMA,
+    BufferReport,
+    CalibrationReport,
+    CheckReport,
+    GrowthReport,
+    LayerReport,
+    MemoryReport,
+    PooledLayerReport,
+    QdqReport,
+    Report,
+    TensorReport,
+)
+from edgec.target.board import Board
+from edgec.toolchain.size import FirmwareSize
+from edgec.workflow.integer import IntegerModel
+from edgec.workflow.stack import stack_warnings
+
+
+def build_report(
+    ready: IntegerModel,
+    pools: PoolPlan,
+    program: Program,
+    plan: MemoryPlan,
+    board: Board,
+    size: FirmwareSize | None,
+    checks: Sequence[CheckReport],
+    qdq_export: QdqReport | None,
+) -> Report:
+    """The report of a compilation.
+
+    Args:
+        ready: the integer graph and what led to it.
+        pools: how layers with pooled weights are computed.
+        program: what the C code was written from.
+        plan: where each tensor lies.
+        board: the target.
+        size: of the firmware; None when none was built, or under an operating system.
+        checks: what was compared with the reference.
+        qdq_export: the comparison with the exported QDQ model; None when nothing was compared.
+    """
+    quantization = ready.quantization
+    return Report(
+        schema=SCHEMA,
+        edgec=__version__,
+        model=ready.imported.name,
+        c_name=library_names(ready.imported.name).name,
+        digest=program.digest,
+        board=board,
+        inputs=_ports(ready.imported, ready.imported.inputs, program, program.inputs),
+        outputs=_ports(ready.imported, ready.imported.outputs, program, program.outputs),
+        layers=_layers(ready.integer, program, quantization),
+        macs=program.macs,
+        macs_in_file=ready.macs_in_file,
+        parameters=sum(
+            c.array.size for c in (ready.annotated or ready.imported).constants.values()
+        ),
+        memory=_memory(program, plan, board, size),
+        calibration=_calibration(quantization),
+        checks=tuple(checks),
+        qdq_export=qdq_export,
+        notes=ready.notes,
+        warnings=(*quantization.warnings, *stack_warnings(checks, board)),
+        buffers=_buffers(plan),
+        pooled=tuple(_pooled(layer) for layer in pools.layers),
+        runtime_bits=program.runtime_bits,
+        max_length=program.max_length,
+    )
+
+
+def _pooled(layer: PooledLayer) -> PooledLayerReport:
+    return PooledLayerReport(
+        layer=layer.output,
+        kernel=layer.kernel.value,
+        builder=layer.builder,
+        lanes=layer.lanes,
+        chunk_groups=layer.chunk_groups,
+        scratch_bytes=layer.scratch_bytes,
+        table_bytes=layer.table_bytes,
+        table_place=layer.table_place,
+        activation_bits=layer.activation_bits,
+        response_shift=layer.response_shift,
+        cycles=layer.cycles,
+        reason=layer.reason,
+    )
+
+
+def _ports(
+    imported: Graph, names: Sequence[str], program: Program, ports: Sequence[ProgramPort]
+) -> tuple[TensorReport, ...]:
+    """The model's inputs or outputs beside the library's, which are in the same order."""
+    return tuple(
+        TensorReport(
+            name=name,
+            dtype=_model_dtype(imported.values[name].dtype),
+            shape=imported.shape(name),
+            library_shape=port.tensor.shape,
+            layout=port.model_perm or (),
+            library_dtype=port.tensor.dtype.value,
+            scale=port.tensor.scale,
+            zero_point=port.tensor.zero_point,
+            size_bytes=port.tensor.size_bytes,
+            length_axis=_length_axis(program, port),
+        )
+        for name, port in zip(names, ports, strict=True)
+    )
+
+
+def _length_axis(program: Program, port: ProgramPort) -> int | None:
+    """The variable axis of an input or output in the model's order of axes."""
+    axis = program.axis(port.tensor)
+    return axis if axis is None or port.model_perm is None else port.model_perm[axis]
+
+
+def _model_dtype(dtype: DType) -> str:
+    """Name of an element type in the model: ArgMax, int32 on the target, gives int64 in ONNX."""
+    return DType.INT64.value if dtype is DType.INT32 else dtype.value
+
+
+def _layers(graph: Graph, program: Program, quantization: QuantReport) -> tuple[LayerReport, ...]:
+    nodes = {node.name: node for node in graph.nodes}
+    quality = {layer.value: layer.sqnr_db for layer in quantization.layers}
+    return tuple(
+        LayerReport(
+            name=step.output.name,
+            op=nodes[step.node].op.removeprefix("Q"),
+            sources=step.sources,
+            output_shape=step.output.shape,
+            macs=step.macs,
+            weight_bytes=_constant_bytes(program, step),
+            kernel=program.kernels[step.kernel].spec.family,
+            sqnr_db=_finite(quality.get(step.output.name)),
+            input_bytes=_activation_bytes(graph, nodes[step.node]),
+            output_bytes=step.output.size_bytes,
+            growth=_growth(graph, program, nodes[step.node], step),
+        )
+        for step in program.steps
+    )
+
+
+def _growth(graph: Graph, program: Program, node: Node, step: Step) -> GrowthReport | None:
+    """What the step has less in a shorter run: from runs that are shorter by 1 and by 2."""
+    if not program.sizes_of_run(program.steps.index(step)):
+        return None
+    one, two = (specialized(graph, program.max_length - less) for less in (1, 2))
+    missing_1, missing_2 = (step.macs - macs(other, node) for other in (one, two))
+    # a - b and 2a - 4b.
+    square = (2 * missing_1 - missing_2) // 2
+    return GrowthReport(
+        output_axis=program.axis(step.output),
+        input_row_bytes=_activation_bytes(graph, node) - _activation_bytes(one, node),
+        output_row_bytes=program.extent(step.output).each,
+        macs=(missing_1 + square, square),
+    )
+
+
+def _activation_bytes(graph: Graph, node: Node) -> int:
+    """Bytes of the distinct activations that a node reads."""
+    names = {name for name in operands(node) if name in graph.values}
+    return sum(graph.values[name].size_bytes for name in names)
+
+
+def _buffers(plan: MemoryPlan) -> tuple[BufferReport, ...]:
+    return tuple(
+        BufferReport(name, slot.offset, slot.size_bytes, slot.first_step, slot.end_step)
+        for name, slot in plan.slots.items()
+    )
+
+
+def _finite(value: float | None) -> float | None:
+    """JSON has no infinity: an exact layer has no noise to report."""
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _constant_bytes(program: Program, step: Step) -> int:
+    """Bytes of the constants that a step reads, as operands or through its parameters."""
+    fields = (getattr(p, f.name) for p in step.params for f in dataclasses.fields(p))
+    used = {ref.index for ref in (*step.inputs, *fields) if isinstance(ref, ConstantRef)}
+    return sum(program.constants[index].array.nbytes for index in used)
+
+
+def _memory(
+    program: Program, plan: MemoryPlan, board: Board, size: FirmwareSize | None
+) -> MemoryReport:
+    return MemoryReport(
+        arena_bytes=program.arena_bytes,
+        arena_lower_bound_bytes=plan.lower_bound_bytes,
+        weight_bytes=program.constant_bytes,
+        flash_limit_bytes=board.flash_bytes,
+        ram_limit_bytes=board.ram_bytes,
+        flash_bytes=size.flash_bytes if size else None,
+        code_bytes=size.code_bytes if size else None,
+        ram_bytes=size.ram_bytes if size else None,
+        stack_bytes=size.stack_bytes if size else None,
+    )
+
+
+def _calibration(quantization: QuantReport) -> CalibrationReport:
+    options = quantization.options
+    return CalibrationReport(
+        source=quantization.source.value,
+        samples=quantization.samples,
+        observer=options.observer.value,
+        equalize=options.equalize,
+        bias_correction=options.bias_correction,
+    )

@@ -1,0 +1,107 @@
+"""`edgec inspect`: what a model consists of, what of it is alive, and what cannot be compiled."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from edgec.base.errors import EdgecError, UnsupportedModelError, UnsupportedNode
+from edgec.base.names import shown
+from edgec.base.options import CompileOptions, MaxLength
+from edgec.importers.onnx.summary import ModelSummary, inspect_model
+from edgec.ir.infer import total_macs
+from edgec.workflow.integer import input_shapes, integer_model
+
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """A model's summary.
+
+    Attributes:
+        summary: nodes and totals.
+        live_macs: multiply-accumulates left after dead and constant channels are removed; None
+            when the model cannot be quantized.
+        max_length: longest run of a model of variable length, whose shapes these are; 0: there is
+            one length.
+    """
+
+    summary: ModelSummary
+    live_macs: int | None
+    max_length: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON data."""
+        summary = self.summary
+        data: dict[str, Any] = json.loads(json.dumps(dataclasses.asdict(summary)))
+        return {
+            **data,
+            "macs": summary.macs,
+            "live_macs": self.live_macs,
+            "parameters": summary.parameters,
+            "supported": summary.supported,
+            "max_length": self.max_length,
+        }
+
+
+def inspect(
+    path: Path | str,
+    shapes: Mapping[str, tuple[int, ...]] | None = None,
+    max_length: MaxLength | None = None,
+) -> Inspection:
+    """Describe a model; works for models that cannot be compiled, too.
+
+    Args:
+        path: ONNX file.
+        shapes: input name to shape, for models with dynamic dimensions.
+        max_length: the dimension whose length each run chooses.
+
+    Raises:
+        ImportModelError: the file is no sound model.
+        ConfigError: `shapes` does not fit the model.
+    """
+    path = Path(path)
+    options = CompileOptions(shapes=shapes or {}, max_length=max_length)
+    longest = 0 if max_length is None else max_length.maximum
+    summary = inspect_model(path, input_shapes(path, options))
+    if not summary.supported:
+        return Inspection(summary, None, longest)
+    try:
+        return Inspection(summary, _live_macs(path, options), longest)
+    except UnsupportedModelError as error:
+        return Inspection(_with_problems(summary, error.nodes), None, longest)
+
+
+def _with_problems(summary: ModelSummary, problems: Sequence[UnsupportedNode]) -> ModelSummary:
+    """The summary, with what only the quantizer refuses."""
+    refused = {problem.name: problem for problem in problems}
+    nodes = tuple(
+        dataclasses.replace(node, supported=False, reason=found.reason, remedy=found.remedy)
+        if (found := refused.get(shown(node.name))) is not None
+        else node
+        for node in summary.nodes
+    )
+    return dataclasses.replace(summary, nodes=nodes)
+
+
+def _live_macs(path: Path, options: CompileOptions) -> int | None:
+    # Which channels are dead hangs on the weights; that the activation ranges are made up here does
+    # not matter, so the warning about it would only mislead.
+    logger = logging.getLogger("edgec.quant")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        return total_macs(integer_model(path, None, options).integer)
+    except UnsupportedModelError:
+        raise
+    except EdgecError as error:
+        _LOG.info("live MACs are unknown: %s", error)
+        return None
+    finally:
+        logger.setLevel(level)

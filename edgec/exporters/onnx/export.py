@@ -1,0 +1,69 @@
+"""Graphs as standard ONNX: the real stage as a float model, the annotated stage as a QDQ model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import onnx
+
+from edgec.exporters.onnx.operators import emit_node
+from edgec.exporters.onnx.qdq import QdqEmitter
+from edgec.exporters.onnx.state import Emitter, tensor_names
+from edgec.ir.graph import Graph
+
+__all__ = ["export_qdq", "export_real", "tensor_names"]
+
+
+def export_real(
+    graph: Graph, extra_outputs: Sequence[str] = (), *, model_layout: bool = False
+) -> onnx.ModelProto:
+    """A graph of the real stage as a float ONNX model (opset 20, fixed batch 1).
+
+    Quantization pinned on values is ignored; weights that are integers stay so, followed by a
+    DequantizeLinear.  The same graph gives the same bytes.
+
+    Args:
+        graph: REAL (or ANNOTATED) stage.
+        extra_outputs: values that become model outputs after the graph's own, in this order;
+            those that are outputs already are not repeated.  Always in the graph's layout.
+        model_layout: True gives inputs and outputs the axes of the original model, undoing
+            `graph.input_layouts` and `graph.output_layouts`; False those of the graph.
+
+    Returns:
+        A checked model.  Its tensors are called `tensor_names(graph)[name]`.
+
+    Raises:
+        InternalError: the graph is not of the real stage.
+    """
+    return _export(Emitter(graph), graph, extra_outputs, model_layout)
+
+
+def export_qdq(graph: Graph) -> onnx.ModelProto:
+    """A graph of the annotated stage as QDQ ONNX (opset 20, fixed batch 1) for any ONNX runtime.
+
+    Weights are int8 with per-channel DequantizeLinear, biases int32; each activation passes through
+    QuantizeLinear and DequantizeLinear except between an operator and the Clip fused onto it.
+    Inputs and outputs have the original model's axes; they are float unless the original's were
+    integers (`ir.integer_io`).
+
+    Raises:
+        InternalError: a value or a weight has no quantization.
+    """
+    return _export(QdqEmitter(graph), graph, (), True)
+
+
+def _export(
+    emitter: Emitter, graph: Graph, extra_outputs: Sequence[str], model_layout: bool
+) -> onnx.ModelProto:
+    input_layouts = graph.input_layouts if model_layout else {}
+    output_layouts = graph.output_layouts if model_layout else {}
+    for name in graph.inputs:
+        emitter.add_input(name, input_layouts.get(name))
+    for node in graph.nodes:
+        emit_node(emitter, node)
+    for name in graph.outputs:
+        emitter.add_output(name, output_layouts.get(name))
+    for name in dict.fromkeys(extra_outputs):
+        if name not in graph.outputs:
+            emitter.add_output(name, None)
+    return emitter.model()

@@ -1,0 +1,162 @@
+"""Convolutions and matrix products."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+
+import numpy as np
+
+from edgec.base.dtypes import Array
+from edgec.base.exact_functions import exp
+from edgec.base.exact_product import quick_product, scaled, whole_product
+from edgec.floatrun.operands import Operands, Rules
+from edgec.floatrun.windows import gathered, padded, taps
+from edgec.ir import ops
+from edgec.ir.shapes import Pads2D, Pair
+
+_GATHERED_ELEMENTS = 1 << 21
+"""Elements of gathered windows that are in memory at a time, unless one sample has more."""
+
+
+def _conv(attrs: ops.Conv, x: Operands) -> Array:
+    y = _convolved(x[0], x[1][0], attrs.strides, attrs.pads, attrs.dilations, attrs.group)
+    return _with_bias(y, x.optional(2))
+
+
+def _conv_transpose(attrs: ops.ConvTranspose, x: Operands) -> Array:
+    """A convolution of the input with zeros between its pixels, the weights turned around."""
+    weight = x[1][0]
+    reach = [(size - 1) * d for size, d in zip(weight.shape[1:3], attrs.dilations, strict=True)]
+    top, left, bottom, right = attrs.pads
+    extra = attrs.output_padding
+    edges = (
+        *(reach[0] - top, reach[1] - left),
+        *(reach[0] - bottom + extra[0], reach[1] - right + extra[1]),
+    )
+    spread = _cropped(_spread(x[0], attrs.strides), edges)
+    pads = tuple(max(edge, 0) for edge in edges)
+    turned = weight[:, ::-1, ::-1]
+    y = _convolved(spread, turned, (1, 1), pads, attrs.dilations, attrs.group)
+    return _with_bias(y, x.optional(2))
+
+
+def _spread(x: Array, strides: Pair) -> Array:
+    """Pixels `strides` apart, zeros between them."""
+    if strides == (1, 1):
+        return x
+    samples, batch, height, width, channels = x.shape
+    size = ((height - 1) * strides[0] + 1, (width - 1) * strides[1] + 1)
+    result = np.zeros((samples, batch, *size, channels))
+    result[:, :, :: strides[0], :: strides[1]] = x
+    return result
+
+
+def _cropped(x: Array, edges: Pads2D) -> Array:
+    """Without what negative pads take away."""
+    top, left, bottom, right = (max(-edge, 0) for edge in edges)
+    return x[:, :, top : x.shape[2] - bottom, left : x.shape[3] - right]
+
+
+def _convolved(
+    x: Array, weight: Array, strides: Pair, pads: Pads2D, dilations: Pair, group: int
+) -> Array:
+    """Images [S, N, H, W, I] by weight [O, KH, KW, I/group]; [S, N, OH, OW, O]."""
+    flat = x.reshape(-1, *x.shape[2:])
+    if group > 1 and weight.shape[-1] == 1 and len(weight) == group:
+        y = _depthwise(padded(flat, pads), weight, strides, dilations)
+    else:
+        inputs, outputs = weight.shape[-1], len(weight) // group
+        parts = [
+            _dense(
+                padded(flat[..., g * inputs : (g + 1) * inputs], pads),
+                weight[g * outputs : (g + 1) * outputs],
+                strides,
+                dilations,
+            )
+            for g in range(group)
+        ]
+        y = parts[0] if group == 1 else np.concatenate(parts, axis=-1)
+    return y.reshape(*x.shape[:2], *y.shape[1:])
+
+
+def _depthwise(x: Array, weight: Array, strides: Pair, dilations: Pair) -> Array:
+    """Each channel by its own filter, a tap at a time."""
+    total: Array | None = None
+    for part, (row, col) in taps(x, weight.shape[1:3], strides, dilations):
+        product = part * weight[:, row, col, 0]
+        total = product if total is None else np.add(total, product, out=total)
+    return np.asarray(total)
+
+
+def _dense(x: Array, weight: Array, strides: Pair, dilations: Pair) -> Array:
+    """Padded images [N, H, W, I] by weight [O, KH, KW, I]."""
+    terms = weight[0].size
+    right = scaled(weight.reshape(len(weight), terms).T, -2, terms)
+    left = scaled(x, (1, 2, 3), terms)
+    kernel = weight.shape[1:3]
+    each = left.whole[0].size * kernel[0] * kernel[1] // (strides[0] * strides[1])
+    step = max(_GATHERED_ELEMENTS // max(each, 1), 1)
+    parts = [
+        whole_product(gathered(left.whole[i : i + step], kernel, strides, dilations), right.whole)
+        for i in range(0, len(x), step)
+    ]
+    return np.asarray(np.concatenate(parts) * left.step * right.step)
+
+
+def _with_bias(y: Array, bias: Array | None) -> Array:
+    return y if bias is None else y + bias[0].reshape(-1)
+
+
+def _gemm(attrs: ops.Gemm, x: Operands) -> Array:
+    samples = x[0]
+    flat = samples.reshape(-1, samples.shape[-1])
+    y = quick_product(flat, x[1][0].T)
+    return _with_bias(y.reshape(*samples.shape[:-1], -1), x.optional(2))
+
+
+def _matmul(attrs: ops.MatMul, x: Operands) -> Array:
+    a, b = x.aligned()
+    a = np.swapaxes(a, -1, -2) if attrs.transpose_a else a
+    b = np.swapaxes(b, -1, -2) if attrs.transpose_b else b
+    return np.asarray(quick_product(a, b) * attrs.scale)
+
+
+def _attention(attrs: ops.Attention, x: Operands) -> Array:
+    q, k, v = (_heads(x[index], attrs.heads) for index in range(3))
+    logits = quick_product(q, np.swapaxes(k, -1, -2)) * attrs.scale
+    bias, keys = x.optional(3), x.optional(4)
+    if bias is not None:
+        logits = logits + _after_samples(bias, logits.ndim)
+    if keys is not None:
+        seen = _after_samples(keys, logits.ndim - 2)[..., None, None, :]
+        logits = np.where(seen != 0, logits, -np.inf)
+    y = np.swapaxes(quick_product(softmax(logits), v), -2, -3)
+    return y.reshape(*y.shape[:-2], -1)
+
+
+def _heads(x: Array, heads: int) -> Array:
+    """[..., N, heads * D] as [..., heads, N, D]."""
+    return np.swapaxes(x.reshape(*x.shape[:-1], heads, -1), -2, -3)
+
+
+def _after_samples(array: Array, rank: int) -> Array:
+    missing = (1,) * (rank - array.ndim)
+    return array.reshape(array.shape[:1] + missing + array.shape[1:])
+
+
+def softmax(x: Array) -> Array:
+    """Over the last axis."""
+    grown = exp(np.ascontiguousarray(x - x.max(axis=-1, keepdims=True)))
+    return np.asarray(grown / grown.sum(axis=-1, keepdims=True))
+
+
+RULES: Rules = MappingProxyType(
+    {
+        ops.Conv: _conv,
+        ops.ConvTranspose: _conv_transpose,
+        ops.Gemm: _gemm,
+        ops.MatMul: _matmul,
+        ops.Attention: _attention,
+        ops.Softmax: lambda attrs, x: softmax(x[0]),
+    }
+)

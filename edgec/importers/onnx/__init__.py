@@ -1,0 +1,1 @@
+"""ONNX files in.  With `exporters` and `floatrun` the only place that imports packages of ONNX."""

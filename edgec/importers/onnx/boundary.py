@@ -1,0 +1,41 @@
+"""Where exceptions of the ONNX libraries become errors of edgec."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from edgec.base.errors import EdgecError, ImportModelError
+from edgec.base.names import shown
+
+
+@contextmanager
+def library_call(what: str) -> Iterator[None]:
+    """Turn whatever onnx, onnx-ir or onnxscript raises into an `ImportModelError`.
+
+    Only calls of these libraries go inside.  They raise many types, documented nowhere (protobuf's,
+    C++'s, their own, and plain Python errors from evaluating a malformed node), so this one place
+    catches them all; the cause stays attached.
+
+    Args:
+        what: what it means for the model, one sentence.
+    """
+    try:
+        yield
+    except EdgecError:
+        raise
+    except Exception as error:
+        raise ImportModelError(f"{what}: {_first_line(error)}") from error
+
+
+def _first_line(error: BaseException) -> str:
+    """The innermost cause in words, one line."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return shown_sentence(lines[0]) if lines else type(error).__name__
+
+
+def shown_sentence(text: str) -> str:
+    """A sentence of a library, on one line and not endless."""
+    return text if len(text) <= 300 and text.isprintable() else shown(text)

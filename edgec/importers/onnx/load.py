@@ -1,0 +1,58 @@
+"""Reads an ONNX file that nobody vouches for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import onnx
+
+from edgec.base.errors import ImportModelError
+from edgec.base.names import shown
+from edgec.importers.onnx.boundary import library_call
+from edgec.importers.onnx.external import load_external_data
+from edgec.importers.onnx.screen import check_text, screen
+
+MAX_MODEL_BYTES = 512 * 1024 * 1024
+"""A model of a microcontroller is far smaller; protobuf itself stops at 2 GiB."""
+
+
+def load_model(path: Path) -> onnx.ModelProto:
+    """The model of a file: parsed, external data read in, structure screened.
+
+    Raises:
+        ImportModelError: the file is missing, too large, not ONNX, or breaks a rule of ONNX.
+    """
+    model = _parse(_read(path), path)
+    check_text(model)
+    load_external_data(model, path.parent)
+    screen(model)
+    return model
+
+
+def _read(path: Path) -> bytes:
+    where = shown(str(path))
+    try:
+        if not path.is_file():
+            raise ImportModelError(
+                "no such model file", where=where, hint="give the path of an ONNX file"
+            )
+        if path.stat().st_size > MAX_MODEL_BYTES:
+            raise ImportModelError(
+                f"the file is larger than {MAX_MODEL_BYTES >> 20} MiB", where=where
+            )
+        return path.read_bytes()
+    except (OSError, ValueError) as error:
+        raise ImportModelError(f"the model cannot be read: {error}", where=where) from error
+
+
+def _parse(data: bytes, path: Path) -> onnx.ModelProto:
+    model = onnx.ModelProto()
+    with library_call(f"{shown(str(path))} is not an ONNX model, or it was cut short"):
+        model.ParseFromString(data)
+    if not model.HasField("graph") or not model.graph.output:
+        raise ImportModelError(
+            "the file holds no network",
+            where=shown(str(path)),
+            hint="it may be cut short, or be no ONNX model at all",
+        )
+    return model

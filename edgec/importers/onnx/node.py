@@ -1,0 +1,143 @@
+"""One ONNX node as the operator handlers read it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import onnx_ir as ir
+
+from edgec.base.dtypes import Array
+from edgec.base.names import node_label
+from edgec.importers.onnx.tensors import (
+    Tensor,
+    UnknownTensorError,
+    UnsupportedError,
+    require_data,
+    require_real,
+)
+from edgec.ir.graph import Constant, Value
+
+
+class OnnxNode:
+    """One node as the handlers read it: inputs as tensors, attributes with their defaults."""
+
+    def __init__(self, node: ir.Node, opset: int, tensors: Mapping[str, Tensor]) -> None:
+        self._node = node
+        self._tensors = tensors
+        self.opset = opset
+        self.op = node.op_type
+        self.outputs = tuple(value.name or "" for value in node.outputs)
+        self.name = node_label(node.name or "", node.op_type, self.outputs[0])
+
+    @property
+    def input_count(self) -> int:
+        """Number of inputs, absent ones in the middle included."""
+        return len(self._node.inputs)
+
+    def has(self, index: int) -> bool:
+        """True when an input is present."""
+        return index < len(self._node.inputs) and bool(self.input_name(index))
+
+    def input_name(self, index: int) -> str:
+        """ONNX name of an input, "" if absent."""
+        value = self._node.inputs[index]
+        return (value.name or "") if value is not None else ""
+
+    def tensor(self, index: int) -> Tensor:
+        """An input, run-time value or constant.
+
+        Raises:
+            UnsupportedError: the input is absent.
+            UnknownTensorError: an unsupported node computes it.
+        """
+        if not self.has(index):
+            raise UnsupportedError(f"input {index} is absent", "export the model again")
+        found = self._tensors.get(self.input_name(index))
+        if found is None:
+            raise UnknownTensorError(self.input_name(index))
+        return found
+
+    def value(self, index: int) -> Value:
+        """A run-time input of any element type."""
+        found = self.tensor(index)
+        if isinstance(found, Constant):
+            raise UnsupportedError(
+                f"input {index} is a constant, which only weights and operands may be",
+                "fold constants before the export (e.g. with onnxsim)",
+            )
+        return found
+
+    def data_value(self, index: int) -> Value:
+        """A run-time input of real numbers or of their codes."""
+        return require_data(self.value(index))
+
+    def real_value(self, index: int) -> Value:
+        """A run-time input of real numbers."""
+        return require_real(self.value(index))
+
+    def constant(self, index: int, what: str) -> Constant:
+        """An input that must be known at compile time."""
+        found = self.tensor(index)
+        if isinstance(found, Value):
+            raise UnsupportedError(
+                f"{what} is computed at run time", f"export the model with a constant {what}"
+            )
+        return found
+
+    def real_array(self, index: int, what: str) -> Array:
+        """A constant input as float32 numbers."""
+        return self.constant(index, what).real()
+
+    def ints_input(self, index: int, what: str) -> tuple[int, ...]:
+        """A constant input as a flat list of integers."""
+        return tuple(int(i) for i in self.constant(index, what).array.reshape(-1))
+
+    def float_input(self, index: int, what: str) -> float:
+        """A constant input of one element."""
+        array = self.real_array(index, what)
+        if array.size != 1:
+            raise UnsupportedError(f"{what} has {array.size} elements", f"use one {what} value")
+        return float(array.reshape(-1)[0])
+
+    def axes_input(self, attribute: str, index: int) -> tuple[int, ...] | None:
+        """Integers that older opsets give as an attribute and newer ones as an input."""
+        if self.has(index):
+            return self.ints_input(index, attribute)
+        return self.integers(attribute)
+
+    def integer(self, name: str, default: int) -> int:
+        """An integer attribute."""
+        return int(self._node.attributes.get_int(name, default))
+
+    def integers(self, name: str) -> tuple[int, ...] | None:
+        """An attribute of integers; None when absent."""
+        found = self._node.attributes.get_ints(name)
+        return None if found is None else tuple(int(i) for i in found)
+
+    def number(self, name: str, default: float) -> float:
+        """A float attribute."""
+        return float(self._node.attributes.get_float(name, default))
+
+    def numbers(self, name: str) -> tuple[float, ...] | None:
+        """An attribute of floats; None when absent."""
+        found = self._node.attributes.get_floats(name)
+        return None if found is None else tuple(float(f) for f in found)
+
+    def text(self, name: str, default: str) -> str:
+        """A string attribute."""
+        try:
+            return str(self._node.attributes.get_string(name, default))
+        except TypeError as error:  # its bytes are no UTF-8
+            raise UnsupportedError(f"{name} is not text", "correct the model") from error
+
+    def is_used(self, index: int) -> bool:
+        """True when somebody reads output `index`."""
+        if index >= len(self._node.outputs):
+            return False
+        value = self._node.outputs[index]
+        return bool(value.uses()) or value.is_graph_output()
+
+    def onnx_dtype(self, index: int) -> ir.DataType | None:
+        """Element type of an input as the model has it."""
+        value = self._node.inputs[index]
+        return value.dtype if value is not None else None

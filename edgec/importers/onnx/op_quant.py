@@ -1,0 +1,129 @@
+"""QuantizeLinear and DequantizeLinear.
+
+Integer weights stay integer: dequantizing a constant gives a `Constant` with `quant`.  At run time
+the codes are a `Value` of integer dtype; a DequantizeLinear pins the quantization of its input, and
+`pins` carries it back over data movement to where the codes come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+import numpy as np
+import onnx_ir as ir
+
+from edgec.base.dtypes import Array, DType
+from edgec.base.errors import ImportModelError
+from edgec.base.names import shown
+from edgec.importers.onnx.context import Context, Pin
+from edgec.importers.onnx.node import OnnxNode
+from edgec.importers.onnx.tensors import Tensor, UnsupportedError
+from edgec.ir import ops
+from edgec.ir.graph import Constant
+from edgec.ir.qparams import QuantParams
+
+_CODE_TYPES: Mapping[ir.DataType, DType] = MappingProxyType(
+    {
+        ir.DataType.INT8: DType.INT8,
+        ir.DataType.UINT8: DType.UINT8,
+        ir.DataType.INT32: DType.INT32,
+        # Four bits fit in eight; the codes and zero points are the same numbers.
+        ir.DataType.INT4: DType.INT8,
+        ir.DataType.UINT4: DType.UINT8,
+    }
+)
+
+
+def quantize_linear(ctx: Context, node: OnnxNode) -> Tensor:
+    """Of activations to int8 or uint8 per tensor; of constants (computed at import) any form."""
+    x = node.real_value(0)
+    if _code_type(node, _output_type(node)) in (ir.DataType.INT4, ir.DataType.UINT4):
+        raise UnsupportedError("activations are quantized to 4 bits", "quantize them to int8")
+    quant = _parameters(node, x.shape, _output_type(node))
+    _check_activation(quant)
+    return ctx.emit(ops.QuantizeLinear(), x, dtype=quant.dtype, quant=quant)
+
+
+def dequantize_linear(ctx: Context, node: OnnxNode) -> Tensor:
+    """Of int8, uint8 (activations per tensor, weights also per channel) and int32 (biases)."""
+    x = node.tensor(0)
+    quant = _parameters(node, x.shape, node.onnx_dtype(0))
+    if isinstance(x, Constant):
+        if x.quant is not None or x.dtype is not quant.dtype:
+            raise UnsupportedError("its input are no codes of its type", "correct the model")
+        return replace(x, quant=quant)
+    _check_activation(quant)
+    if x.dtype is not quant.dtype:
+        raise UnsupportedError(
+            f"its input is {x.dtype.value}, its zero point {quant.dtype.value}", "correct the model"
+        )
+    ctx.pins.append(Pin(x.name, quant, node.name))
+    return ctx.emit(ops.DequantizeLinear(), x, dtype=DType.FLOAT32)
+
+
+def _check_activation(quant: QuantParams) -> None:
+    if quant.dtype not in (DType.INT8, DType.UINT8) or quant.axis is not None:
+        how = "tensor" if quant.axis is None else "channel"
+        raise UnsupportedError(
+            f"activations are quantized to {quant.dtype.value} per {how}",
+            "quantize activations to int8 or uint8 per tensor",
+        )
+
+
+def _output_type(node: OnnxNode) -> ir.DataType:
+    """Type of the codes of QuantizeLinear when no zero point says it: output_dtype, else uint8."""
+    return ir.DataType(node.integer("output_dtype", 0) or ir.DataType.UINT8)
+
+
+def _parameters(node: OnnxNode, shape: tuple[int, ...], default: ir.DataType | None) -> QuantParams:
+    """Scale, zero point and axis of a (de)quantization node.
+
+    Args:
+        node: the node.
+        shape: shape of its first input.
+        default: type of the codes when there is no zero point.
+    """
+    if node.integer("block_size", 0):
+        raise UnsupportedError("it quantizes in blocks", "quantize per tensor or per channel")
+    scale = _scales(node)
+    found = _code_type(node, default)
+    dtype = _CODE_TYPES.get(found) if found is not None else None
+    if dtype is None:
+        raise UnsupportedError(
+            f"codes of type {found.name if found else 'unknown'}", "quantize to int8 or uint8"
+        )
+    zero_point = np.zeros(scale.size, int)
+    if node.has(2):
+        zero_point = node.constant(2, "zero point").array.reshape(-1).astype(int)
+    zeros = tuple(int(z) for z in zero_point)
+    if len(zeros) != scale.size:
+        raise UnsupportedError("scale and zero point differ in length", "correct the model")
+    scales = tuple(float(s) for s in scale.reshape(-1))
+    if scale.size == 1:
+        return QuantParams(scales, zeros, dtype)
+    axis = node.integer("axis", 1)
+    axis = axis + len(shape) if axis < 0 else axis
+    if scale.ndim != 1 or not 0 <= axis < len(shape) or shape[axis] != scale.size:
+        raise UnsupportedError(
+            f"{scale.size} scales do not fit axis {axis} of {list(shape)}", "correct the model"
+        )
+    return QuantParams(scales, zeros, dtype, axis)
+
+
+def _code_type(node: OnnxNode, default: ir.DataType | None) -> ir.DataType | None:
+    """ONNX type of the codes: that of the zero point if there is one."""
+    return node.onnx_dtype(2) if node.has(2) else default
+
+
+def _scales(node: OnnxNode) -> Array:
+    """The scales, positive and finite."""
+    scale = node.real_array(1, "scale")
+    if not scale.size or not np.all(np.isfinite(scale)) or not np.all(scale > 0.0):
+        raise ImportModelError(
+            f"the scale {shown(node.input_name(1))!r} is not a positive, finite number",
+            where=shown(node.name),
+            hint="quantize the model again with calibration data that vary",
+        )
+    return scale

@@ -1,0 +1,198 @@
+"""Checks of a parsed model that come before any library may work on it.
+
+They protect what follows: claimed sizes are compared with the data that is there before anything
+is allocated, and the nodes are known to form a graph.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from graphlib import CycleError, TopologicalSorter
+from types import MappingProxyType
+
+import onnx
+from onnx import TensorProto
+
+from edgec.base.errors import ImportModelError
+from edgec.base.names import node_label, shown
+from edgec.importers.onnx.walk import all_nodes, all_tensors
+
+MIN_OPSET, MAX_OPSET = 7, 23
+MAX_ELEMENTS = 2**31 - 1
+"""Most elements of one tensor; indices are 32-bit on the target."""
+
+_BITS: Mapping[int, int] = MappingProxyType(
+    {
+        TensorProto.FLOAT: 32,
+        TensorProto.DOUBLE: 64,
+        TensorProto.FLOAT16: 16,
+        TensorProto.BFLOAT16: 16,
+        TensorProto.INT8: 8,
+        TensorProto.UINT8: 8,
+        TensorProto.INT16: 16,
+        TensorProto.UINT16: 16,
+        TensorProto.INT32: 32,
+        TensorProto.UINT32: 32,
+        TensorProto.INT64: 64,
+        TensorProto.UINT64: 64,
+        TensorProto.BOOL: 8,
+        TensorProto.INT4: 4,
+        TensorProto.UINT4: 4,
+    }
+)
+_STORAGE: Mapping[int, str] = MappingProxyType(
+    {
+        TensorProto.FLOAT: "float_data",
+        TensorProto.DOUBLE: "double_data",
+        TensorProto.INT64: "int64_data",
+        TensorProto.UINT32: "uint64_data",
+        TensorProto.UINT64: "uint64_data",
+    }
+)
+"""Typed field of each element type; all others are in int32_data."""
+_MAY_BE_INFINITE = ("min", "max", "value", "value_float", "value_floats")
+"""Bounds of Clip, padding before a maximum, constants."""
+
+
+def screen(model: onnx.ModelProto) -> None:
+    """Check versions, names, order and tensor sizes; puts the nodes into topological order.
+
+    Raises:
+        ImportModelError: the first rule that the model breaks.
+    """
+    _check_opset(model)
+    if not model.graph.node:
+        raise ImportModelError("the model has no nodes", hint="export the network itself")
+    if model.graph.sparse_initializer:
+        raise ImportModelError(
+            "the model has sparse initializers", hint="export the weights as dense tensors"
+        )
+    for tensor, owner in all_tensors(model):
+        _check_tensor(tensor, shown(owner))
+    for node in all_nodes(model):
+        _check_numbers(node)
+    _check_names(model.graph)
+    _sort_nodes(model.graph)
+
+
+def check_text(model: onnx.ModelProto) -> None:
+    """Refuse names that are not UTF-8; protobuf hands these out as bytes."""
+    texts: list[object] = [o.domain for o in model.opset_import]
+    texts += [info.name for infos in (model.graph.input, model.graph.output) for info in infos]
+    texts += [function.name for function in model.functions]
+    for node in all_nodes(model):
+        texts += [node.name, node.op_type, node.domain, *node.input, *node.output]
+        texts += [attribute.name for attribute in node.attribute]
+    for tensor, _ in all_tensors(model):
+        texts.append(tensor.name)
+        texts += [text for entry in tensor.external_data for text in (entry.key, entry.value)]
+    if not all(isinstance(text, str) for text in texts):
+        raise ImportModelError("a name in the model is not text", hint="the file is damaged")
+
+
+def _check_opset(model: onnx.ModelProto) -> None:
+    versions = {o.version for o in model.opset_import if o.domain in ("", "ai.onnx")}
+    if len(versions) != 1:
+        raise ImportModelError(
+            "the model does not say which version of the ONNX operators it uses",
+            hint="export it again with an opset from 13 to 23",
+        )
+    (version,) = versions
+    if not MIN_OPSET <= version <= MAX_OPSET:
+        raise ImportModelError(
+            f"opset {version} is not supported, only {MIN_OPSET} to {MAX_OPSET}",
+            hint="export it again with opset 17, or use onnx.version_converter",
+        )
+
+
+def _check_numbers(node: onnx.NodeProto) -> None:
+    """Refuse attributes that are no finite number, where only a finite one has a meaning."""
+    first = node.output[0] if node.output else ""
+    for attribute in node.attribute:
+        finite = all(math.isfinite(f) for f in (attribute.f, *attribute.floats))
+        if not finite and attribute.name not in _MAY_BE_INFINITE:
+            raise ImportModelError(
+                f"attribute {shown(attribute.name)} is not a finite number",
+                where=shown(node_label(node.name, node.op_type, first)),
+            )
+
+
+def _check_tensor(tensor: onnx.TensorProto, where: str) -> None:
+    """Compare the claimed shape of a tensor with the data that it holds."""
+    if any(dim < 0 for dim in tensor.dims):
+        raise ImportModelError("the tensor has a negative dimension", where=where)
+    elements = math.prod(tensor.dims)
+    if elements > MAX_ELEMENTS:
+        raise ImportModelError(
+            f"the tensor has {elements} elements, the limit is 2^31 - 1", where=where
+        )
+    bits = _BITS.get(tensor.data_type)
+    if bits is None:
+        if tensor.data_type in TensorProto.DataType.values() and tensor.data_type:
+            return  # e.g. strings: legal in ONNX, refused where a node uses them
+        raise ImportModelError(f"unknown element type {tensor.data_type}", where=where)
+    if tensor.HasField("raw_data"):
+        found, needed = len(tensor.raw_data), (elements * bits + 7) // 8
+    else:
+        found = len(getattr(tensor, _STORAGE.get(tensor.data_type, "int32_data")))
+        # The 4-bit types are packed two to an entry.
+        needed = (elements + 1) // 2 if bits == 4 else elements
+    if found != needed:
+        unit = "bytes" if tensor.HasField("raw_data") else "entries"
+        raise ImportModelError(
+            f"the tensor of shape {list(tensor.dims)} needs {needed} {unit} of data, has {found}",
+            where=where,
+            hint="the file is damaged or was cut short",
+        )
+
+
+def _check_names(graph: onnx.GraphProto) -> None:
+    _check_unique((n.name for n in graph.node if n.name), "two nodes are named")
+    _check_unique((o for n in graph.node for o in n.output if o), "two nodes compute")
+    _check_unique((i.name for i in graph.input), "two inputs are named")
+    _check_unique((i.name for i in graph.initializer), "two initializers are named")
+    _check_unique((o.name for o in graph.output), "listed twice as an output:")
+    given = {i.name for i in graph.input} | {i.name for i in graph.initializer}
+    for node in graph.node:
+        for output in node.output:
+            if output in given:
+                raise ImportModelError(
+                    f"{shown(output)!r} is given and computed by a node at the same time"
+                )
+
+
+def _check_unique(names: Iterable[str], what: str) -> None:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise ImportModelError(
+                f"{what} {shown(name)!r}", hint="names must be unique; export the model again"
+            )
+        seen.add(name)
+
+
+def _sort_nodes(graph: onnx.GraphProto) -> None:
+    """Put the nodes into topological order, if they are not; ImportModelError on a cycle."""
+    given = {"", *(i.name for i in graph.input), *(i.name for i in graph.initializer)}
+    producer = {out: i for i, node in enumerate(graph.node) for out in node.output if out}
+    for name in [i for node in graph.node for i in node.input] + [o.name for o in graph.output]:
+        if name not in given and name not in producer:
+            raise ImportModelError(f"nothing computes the tensor {shown(name)!r}")
+    needs = {
+        i: sorted({producer[name] for name in node.input if name in producer})
+        for i, node in enumerate(graph.node)
+    }
+    if all(before < i for i, befores in needs.items() for before in befores):
+        return
+    try:
+        order = list(TopologicalSorter(needs).static_order())
+    except CycleError as error:
+        names = [graph.node[i].name or graph.node[i].op_type for i in error.args[1][:4]]
+        raise ImportModelError(
+            f"the nodes form a cycle: {' <- '.join(shown(n) for n in names)}"
+        ) from error
+    nodes = [graph.node[i] for i in order]
+    copies = [onnx.NodeProto.FromString(node.SerializeToString()) for node in nodes]
+    del graph.node[:]
+    graph.node.extend(copies)

@@ -1,0 +1,206 @@
+"""Walks a cleaned-up ONNX graph and translates node by node, noting what cannot be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+import onnx_ir as ir
+
+from edgec.base.dtypes import Array, DType
+from edgec.base.errors import ImportModelError, QuantizationError, UnsupportedNode
+from edgec.base.names import shown
+from edgec.importers.onnx.boundary import library_call
+from edgec.importers.onnx.cleanup import static_shape
+from edgec.importers.onnx.context import Context
+from edgec.importers.onnx.node import OnnxNode
+from edgec.importers.onnx.op_select import KEEP_SCORES
+from edgec.importers.onnx.pool_lookup import ON_THE_WAY
+from edgec.importers.onnx.registry import find_handler, obstacle
+from edgec.importers.onnx.schema import SchemaChecker
+from edgec.importers.onnx.tensors import Gathered, Tensor, UnknownTensorError, UnsupportedError
+from edgec.ir.graph import Constant, Value
+
+_FLOATS = (ir.DataType.FLOAT, ir.DataType.FLOAT16, ir.DataType.BFLOAT16, ir.DataType.DOUBLE)
+_DTYPES: Mapping[ir.DataType, DType] = MappingProxyType(
+    {
+        **dict.fromkeys(_FLOATS, DType.FLOAT32),
+        # Four bits fit in eight; only constants may have them.
+        **dict.fromkeys((ir.DataType.INT8, ir.DataType.INT4), DType.INT8),
+        **dict.fromkeys((ir.DataType.UINT8, ir.DataType.UINT4), DType.UINT8),
+        ir.DataType.INT16: DType.INT16,
+        ir.DataType.UINT16: DType.UINT16,
+        ir.DataType.INT32: DType.INT32,
+        ir.DataType.UINT32: DType.UINT32,
+        ir.DataType.INT64: DType.INT64,
+        ir.DataType.BOOL: DType.BOOL,
+    }
+)
+_FOUR_BITS = (ir.DataType.INT4, ir.DataType.UINT4)
+_INPUT_DTYPES = (DType.FLOAT32, DType.INT8, DType.UINT8, DType.INT32, DType.INT64, DType.BOOL)
+_AS_INT32 = (DType.INT64, DType.BOOL)
+"""Token ids and masks; they are int32 on the target."""
+
+
+@dataclass(frozen=True, slots=True)
+class TranslatedNode:
+    """What became of one ONNX node.
+
+    Attributes:
+        problem: set when the node cannot be compiled.
+        examined: False when an unsupported node before it left its input shapes unknown.
+    """
+
+    name: str
+    op: str
+    node: ir.Node
+    problem: UnsupportedNode | None
+    examined: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """A walked model: the graph as far as it could be built, and the verdict of every node."""
+
+    context: Context
+    nodes: tuple[TranslatedNode, ...]
+
+    @property
+    def problems(self) -> tuple[UnsupportedNode, ...]:
+        """The nodes that cannot be compiled."""
+        return tuple(node.problem for node in self.nodes if node.problem is not None)
+
+
+def translate(model: ir.Model, name: str) -> Translation:
+    """Translate every node of a cleaned-up model.
+
+    Args:
+        model: from `cleanup.clean`.
+        name: of the new graph.
+
+    Raises:
+        ImportModelError: an input, a weight or the shapes of a node are impossible.
+    """
+    graph = model.graph
+    with library_call("the model cannot be read"):
+        names = {
+            value.name or "" for node in graph for value in (*node.outputs, *node.inputs) if value
+        }
+        names |= {value.name or "" for value in (*graph.inputs, *graph.initializers.values())}
+    context = Context(name, frozenset(names - {""}))
+    _add_inputs(context, graph)
+    _add_constants(context, graph)
+    opset = model.opset_imports.get("", model.opset_imports.get("ai.onnx", 0))
+    check = SchemaChecker(opset, model.ir_version)
+    nodes = tuple(_translate(context, OnnxNode(n, opset, context.tensors), n, check) for n in graph)
+    return Translation(context, nodes)
+
+
+def _add_inputs(context: Context, graph: ir.Graph) -> None:
+    for value in graph.inputs:
+        dtype = _DTYPES.get(value.dtype) if value.dtype is not None else None
+        if dtype not in _INPUT_DTYPES or value.dtype in _FOUR_BITS:
+            raise ImportModelError(
+                f"the input has elements of type {_type_name(value.dtype)}",
+                where=shown(value.name or ""),
+                hint="inputs must be float32, int8 or uint8 with their quantization known, or "
+                "integers or booleans that choose rows or keys",
+            )
+        dtype = DType.INT32 if dtype in _AS_INT32 else dtype
+        name = value.name or ""
+        context.tensors[name] = Value(name, static_shape(value) or (), dtype)
+        context.builder.value(Value(name, static_shape(value) or (), dtype))
+        context.builder.inputs.append(name)
+
+
+def _add_constants(context: Context, graph: ir.Graph) -> None:
+    for value in graph.initializers.values():
+        name = value.name or ""
+        if value.const_value is None or not (value.uses() or value.is_graph_output()):
+            continue
+        dtype = _DTYPES.get(value.const_value.dtype)
+        if dtype is None:
+            raise ImportModelError(
+                f"the tensor has elements of type {_type_name(value.const_value.dtype)}",
+                where=shown(name),
+                hint=f"if these are labels of a classifier, {KEEP_SCORES}",
+            )
+        with library_call("a tensor cannot be read"):
+            array = value.const_value.numpy()
+        context.tensors[name] = Constant(name, _converted(array, dtype))
+
+
+def _type_name(dtype: ir.DataType | None) -> str:
+    return dtype.name.lower() if dtype is not None else "unknown"
+
+
+def _converted(array: Array, dtype: DType) -> Array:
+    # float64 may overflow; the finite check at the end of the import names the tensor.
+    with np.errstate(over="ignore", invalid="ignore"):
+        return np.asarray(array).astype(dtype.numpy)
+
+
+def _translate(
+    context: Context, view: OnnxNode, node: ir.Node, check: SchemaChecker
+) -> TranslatedNode:
+    context.begin(view)
+    try:
+        with np.errstate(all="ignore"):
+            result = _handle(context, view, node, check)
+    except UnsupportedError as error:
+        if _moves_pooled_weights(context, node):
+            # One error, not one for each node that the weights pass on their way.
+            where = f"{shown(view.name)} ({view.op})"
+            raise ImportModelError(error.reason, where=where, hint=error.remedy) from error
+        problem = UnsupportedNode(
+            shown(view.name), node.op_type, _shape_text(node), error.reason, error.remedy
+        )
+        _add_placeholders(context, node)
+        return TranslatedNode(view.name, view.op, node, problem, examined=True)
+    except UnknownTensorError:
+        _add_placeholders(context, node)
+        return TranslatedNode(view.name, view.op, node, None, examined=False)
+    except (ImportModelError, QuantizationError) as error:
+        where = error.where or f"{shown(view.name)} ({view.op})"
+        raise ImportModelError(error.what, where=where, hint=error.hint) from error
+    for onnx_name, tensor in zip(view.outputs, result, strict=False):
+        if onnx_name:
+            context.bind(onnx_name, tensor)
+    return TranslatedNode(view.name, view.op, node, None, examined=True)
+
+
+def _moves_pooled_weights(context: Context, node: ir.Node) -> bool:
+    names = [value.name or "" for value in node.inputs if value is not None]
+    looked_up = any(isinstance(context.tensors.get(name), Gathered) for name in names)
+    return looked_up and node.op_type in ON_THE_WAY
+
+
+def _handle(
+    context: Context, view: OnnxNode, node: ir.Node, check: SchemaChecker
+) -> tuple[Tensor, ...]:
+    handler = find_handler(view.op, node.domain)
+    if handler is None:
+        found = obstacle(view.op, node.domain)
+        raise UnsupportedError(found.reason, found.remedy)
+    if node.domain in ("", "ai.onnx"):
+        check(node)
+    result = handler(context, view)
+    return result if isinstance(result, tuple) else (result,)
+
+
+def _add_placeholders(context: Context, node: ir.Node) -> None:
+    """Let the outputs of an unsupported node stand with the shapes that ONNX infers, if any."""
+    for value in node.outputs:
+        shape = static_shape(value)
+        dtype = _DTYPES.get(value.dtype) if value.dtype is not None else None
+        dtype = DType.INT32 if dtype in _AS_INT32 else dtype
+        if value.name and shape is not None and dtype is not None:
+            context.tensors[value.name] = Value(value.name, shape, dtype)
+
+
+def _shape_text(node: ir.Node) -> str:
+    value = node.outputs[0] if node.outputs else None
+    shape = static_shape(value) if value is not None else None
+    return "shape unknown" if shape is None else "x".join(map(str, shape)) or "scalar"

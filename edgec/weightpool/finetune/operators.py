@@ -1,0 +1,260 @@
+"""REAL operators without trained weights, in PyTorch.
+
+Tensors have the graph's shapes with samples on the first axis, where the graph has 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NoReturn, TypeAlias
+
+import torch
+from torch.nn import functional
+
+from edgec.base.errors import WeightPoolError
+from edgec.ir import ops
+from edgec.ir.graph import Node
+from edgec.ir.shapes import Pads2D
+
+Tensor: TypeAlias = torch.Tensor
+Operator: TypeAlias = Callable[[Any, Sequence[Tensor]], Tensor]
+
+
+def unsupported(node: Node, reason: str) -> NoReturn:
+    """Say that a node cannot be trained.
+
+    Raises:
+        WeightPoolError: always.
+    """
+    raise WeightPoolError(
+        f"{node.op} cannot be fine-tuned: {reason}",
+        where=node.name,
+        hint="compress without training data, on calibration data only",
+    )
+
+
+def operator(node: Node) -> Operator:
+    """What computes a node out of its inputs.
+
+    Raises:
+        WeightPoolError: nothing does.
+    """
+    found = OPERATORS.get(type(node.attrs))
+    known = not isinstance(node.attrs, ops.Unary) or node.attrs.kind in _UNARY
+    if found is None or not known:
+        unsupported(node, "the operator is not supported in training")
+    if _mixes_samples(node.attrs):
+        unsupported(node, "it works along the first axis, which holds the samples")
+    if isinstance(node.attrs, ops.Attention) and any(node.inputs[3:]):
+        unsupported(node, "attention with a mask or a bias is not supported in training")
+    return found
+
+
+def nchw(x: Tensor) -> Tensor:
+    """A view of [N, H, W, C] as [N, C, H, W]."""
+    return x.permute(0, 3, 1, 2)
+
+
+def nhwc(x: Tensor) -> Tensor:
+    """A view of [N, C, H, W] as [N, H, W, C]."""
+    return x.permute(0, 2, 3, 1)
+
+
+def padded(x: Tensor, pads: Pads2D, value: float) -> Tensor:
+    """[N, H, W, C] with rows and columns added."""
+    if not any(pads):
+        return x
+    top, left, bottom, right = pads
+    return functional.pad(x, (0, 0, left, right, top, bottom), value=value)
+
+
+def _mixes_samples(attrs: Any) -> bool:
+    match attrs:
+        case ops.Reshape():
+            return attrs.shape[0] != 1
+        case ops.Transpose():
+            return attrs.perm[0] != 0
+        case ops.Reduce():
+            return 0 in attrs.axes
+        case ops.Concat():
+            return attrs.axis == 0
+        case ops.Slice():
+            return (attrs.starts[0], attrs.sizes[0]) != (0, 1)
+        case ops.Pad():
+            return attrs.pads[0] != (0, 0)
+        case _:
+            return False
+
+
+def _add(attrs: ops.Add, inputs: Sequence[Tensor]) -> Tensor:
+    return inputs[0] + inputs[1]
+
+
+def _sub(attrs: ops.Sub, inputs: Sequence[Tensor]) -> Tensor:
+    return inputs[0] - inputs[1]
+
+
+def _mul(attrs: ops.Mul, inputs: Sequence[Tensor]) -> Tensor:
+    return inputs[0] * inputs[1]
+
+
+def _clip(attrs: ops.Clip, inputs: Sequence[Tensor]) -> Tensor:
+    return inputs[0].clamp(attrs.low, attrs.high)
+
+
+def _prelu(attrs: ops.PRelu, inputs: Sequence[Tensor]) -> Tensor:
+    x, slope = inputs
+    return torch.where(x >= 0, x, x * slope)
+
+
+def _softmax(attrs: ops.Softmax, inputs: Sequence[Tensor]) -> Tensor:
+    return functional.softmax(inputs[0], -1)
+
+
+def _max_pool(attrs: ops.MaxPool, inputs: Sequence[Tensor]) -> Tensor:
+    x = nchw(padded(inputs[0], attrs.pads, float("-inf")))
+    return nhwc(functional.max_pool2d(x, attrs.kernel, attrs.strides, 0, attrs.dilations))
+
+
+def _average_pool(attrs: ops.AveragePool, inputs: Sequence[Tensor]) -> Tensor:
+    x = nchw(padded(inputs[0], attrs.pads, 0.0))
+    mean = functional.avg_pool2d(x, attrs.kernel, attrs.strides)
+    if attrs.count_include_pad or not any(attrs.pads):
+        return nhwc(mean)
+    inside = nchw(padded(torch.ones_like(inputs[0][:1, ..., :1]), attrs.pads, 0.0))
+    share = functional.avg_pool2d(inside, attrs.kernel, attrs.strides)
+    return nhwc(mean / share.clamp(min=1e-9))
+
+
+def _reduce(attrs: ops.Reduce, inputs: Sequence[Tensor]) -> Tensor:
+    match attrs.kind:
+        case ops.ReduceKind.MEAN:
+            return inputs[0].mean(attrs.axes, keepdim=attrs.keepdims)
+        case ops.ReduceKind.SUM:
+            return inputs[0].sum(attrs.axes, keepdim=attrs.keepdims)
+        case ops.ReduceKind.MAX:
+            return inputs[0].amax(attrs.axes, keepdim=attrs.keepdims)
+
+
+def _reshape(attrs: ops.Reshape, inputs: Sequence[Tensor]) -> Tensor:
+    return inputs[0].reshape(len(inputs[0]), *attrs.shape[1:])
+
+
+def _transpose(attrs: ops.Transpose, inputs: Sequence[Tensor]) -> Tensor:
+    return inputs[0].permute(attrs.perm)
+
+
+def _slice(attrs: ops.Slice, inputs: Sequence[Tensor]) -> Tensor:
+    x = inputs[0]
+    for axis in range(1, x.ndim):
+        start, step, size = attrs.starts[axis], attrs.steps[axis], attrs.sizes[axis]
+        index = torch.arange(size, device=x.device) * step + start
+        x = x.index_select(axis, index)
+    return x
+
+
+def _concat(attrs: ops.Concat, inputs: Sequence[Tensor]) -> Tensor:
+    count = max(len(x) for x in inputs)
+    return torch.cat([x.expand(count, *x.shape[1:]) for x in inputs], attrs.axis)
+
+
+_PAD_MODES = {
+    ops.PadMode.CONSTANT: "constant",
+    ops.PadMode.REFLECT: "reflect",
+    ops.PadMode.EDGE: "replicate",
+}
+
+
+def _pad(attrs: ops.Pad, inputs: Sequence[Tensor]) -> Tensor:
+    x = inputs[0]
+    if attrs.mode is ops.PadMode.CONSTANT:
+        flat = [size for pair in reversed(attrs.pads) for size in pair]
+        return functional.pad(x, flat, value=attrs.value)
+    for axis, (before, after) in enumerate(attrs.pads):
+        if (before, after) != (0, 0):
+            # PyTorch repeats and reflects along last axes only.
+            last = x.movedim(axis, -1)
+            rows = last.reshape(1, -1, last.shape[-1])
+            rows = functional.pad(rows, (before, after), mode=_PAD_MODES[attrs.mode])
+            x = rows.reshape(*last.shape[:-1], rows.shape[-1]).movedim(-1, axis)
+    return x
+
+
+def _matmul(attrs: ops.MatMul, inputs: Sequence[Tensor]) -> Tensor:
+    a, b = inputs
+    a = a.transpose(-1, -2) if attrs.transpose_a else a
+    b = b.transpose(-1, -2) if attrs.transpose_b else b
+    return attrs.scale * (a @ b)
+
+
+def _layer_norm(attrs: ops.LayerNormalization, inputs: Sequence[Tensor]) -> Tensor:
+    x, gamma = inputs[:2]
+    beta = inputs[2] if len(inputs) > 2 else None
+    return functional.layer_norm(x, gamma.shape, gamma, beta, attrs.epsilon)
+
+
+def _rms_norm(attrs: ops.RMSNormalization, inputs: Sequence[Tensor]) -> Tensor:
+    x, gamma = inputs
+    return functional.rms_norm(x, gamma.shape, gamma, attrs.epsilon)
+
+
+def _attention(attrs: ops.Attention, inputs: Sequence[Tensor]) -> Tensor:
+    # Constant queries have one sample.
+    count = max(len(x) for x in inputs)
+    q, k, v = (
+        x.expand(count, *x.shape[1:]).unflatten(-1, (attrs.heads, -1)).transpose(-3, -2)
+        for x in inputs
+    )
+    # Not scaled_dot_product_attention: its bfloat16 backward pass is slow on processors.
+    weights = functional.softmax(attrs.scale * q @ k.transpose(-1, -2), -1)
+    return (weights.to(v.dtype) @ v).transpose(-3, -2).flatten(-2)
+
+
+def _unary(attrs: ops.Unary, inputs: Sequence[Tensor]) -> Tensor:
+    return _UNARY[attrs.kind](inputs[0], attrs)
+
+
+_UNARY: Mapping[ops.UnaryKind, Callable[[Tensor, ops.Unary], Tensor]] = {
+    ops.UnaryKind.SIGMOID: lambda x, _: torch.sigmoid(x),
+    ops.UnaryKind.TANH: lambda x, _: torch.tanh(x),
+    ops.UnaryKind.HARD_SIGMOID: lambda x, f: (f.alpha * x + f.beta).clamp(0, 1),
+    ops.UnaryKind.HARD_SWISH: lambda x, _: functional.hardswish(x),
+    ops.UnaryKind.LEAKY_RELU: lambda x, f: functional.leaky_relu(x, f.alpha),
+    ops.UnaryKind.ELU: lambda x, f: functional.elu(x, f.alpha),
+    ops.UnaryKind.SOFTPLUS: lambda x, _: functional.softplus(x),
+    ops.UnaryKind.EXP: lambda x, _: torch.exp(x),
+    ops.UnaryKind.ABS: lambda x, _: torch.abs(x),
+    ops.UnaryKind.NEG: lambda x, _: -x,
+    ops.UnaryKind.SQRT: lambda x, _: torch.sqrt(x),
+    ops.UnaryKind.RECIPROCAL: lambda x, _: 1 / x,
+    ops.UnaryKind.POW: lambda x, f: x**f.alpha,
+    ops.UnaryKind.ERF: lambda x, _: torch.erf(x),
+    ops.UnaryKind.GELU: lambda x, _: functional.gelu(x),
+    ops.UnaryKind.GELU_TANH: lambda x, _: functional.gelu(x, approximate="tanh"),
+    ops.UnaryKind.SWISH: lambda x, f: x * torch.sigmoid(f.alpha * x),
+    ops.UnaryKind.IDENTITY: lambda x, _: x,
+}
+
+
+OPERATORS: Mapping[type, Operator] = {
+    ops.Add: _add,
+    ops.Sub: _sub,
+    ops.Mul: _mul,
+    ops.Clip: _clip,
+    ops.PRelu: _prelu,
+    ops.Softmax: _softmax,
+    ops.MaxPool: _max_pool,
+    ops.AveragePool: _average_pool,
+    ops.Reduce: _reduce,
+    ops.Reshape: _reshape,
+    ops.Transpose: _transpose,
+    ops.Slice: _slice,
+    ops.Concat: _concat,
+    ops.Pad: _pad,
+    ops.Unary: _unary,
+    ops.LayerNormalization: _layer_norm,
+    ops.RMSNormalization: _rms_norm,
+    ops.Attention: _attention,
+    ops.MatMul: _matmul,
+}
+"""Every operator that has no weights of its own and can be trained through."""

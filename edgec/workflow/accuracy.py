@@ -1,0 +1,145 @@
+"""Accuracy of graphs on labelled data: float in onnxruntime, integers in the numpy oracle.
+
+`evaluation` measures what was compiled; this measures models that have not been.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from edgec.base.dtypes import Array
+from edgec.base.errors import ConfigError
+from edgec.base.options import CompileOptions, Progress
+from edgec.base.samples import load_labels, load_samples
+from edgec.floatrun.activations import activations
+from edgec.interp import run_graph_batch
+from edgec.ir.graph import Graph
+from edgec.ir.pool_graph import limited_bits, pooled_nodes
+from edgec.workflow.integer import IntegerModel, RealModel, graph_side, input_specs, quantized_model
+
+WIDTHS = (8, 4)
+"""Widths of activations that pooled networks are measured at."""
+_CHUNK = 50
+"""Samples between two reports of progress."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LabelledData:
+    """Samples and the number of the class of each.
+
+    Attributes:
+        inputs: float32 [N, ...] by graph input, in the graph's axes.
+        labels: int64 [N].
+    """
+
+    inputs: Mapping[str, Array]
+    labels: Array
+
+
+@dataclass(frozen=True, slots=True)
+class Accuracy:
+    """Shares of samples whose largest output is the label.
+
+    Attributes:
+        real: of the model as it came, in float.
+        int8: of the same, quantized.
+        pooled: of the pooled model, quantized, by `WIDTHS` of the activations of pooled layers; of
+            a transformer, whose activations have 8 bits, the first alone.
+        n: number of samples.
+    """
+
+    real: float
+    int8: float
+    pooled: tuple[float, ...]
+    n: int
+
+
+def labelled_data(path: Path, model: RealModel) -> LabelledData:
+    """Samples and labels "y" of a file for a classifier.
+
+    Raises:
+        ConfigError: data that do not fit, labels beyond the classes, a model without classes.
+    """
+    samples = load_samples(path, input_specs(model.imported))
+    labels = load_labels(path, len(next(iter(samples.values()))))
+    classes = math.prod(model.graph.shape(_scores(model.graph)))
+    if labels.min() < 0 or labels.max() >= classes:
+        raise ConfigError(
+            f"labels run from {labels.min()} to {labels.max()}; the model has {classes} classes",
+            where=f"{path}: y",
+            hint=f"number the classes from 0 to {classes - 1}",
+        )
+    return LabelledData(graph_side(model.imported, model.graph, samples), labels)
+
+
+def measured(
+    model: RealModel,
+    pooled: RealModel,
+    data: LabelledData,
+    options: CompileOptions,
+    progress: Progress,
+) -> Accuracy:
+    """Accuracy of a model as it came, as int8, and pooled.
+
+    Args:
+        model: the model, with calibration data.
+        pooled: its pooled form, with calibration data.
+        data: to measure on.
+        options: quantization.
+        progress: told what is being done.
+    """
+    progress("measuring float accuracy")
+    real = _share(_real_classes(model.graph, data), data)
+    int8 = quantized_model(model, options, progress)
+    integer = quantized_model(pooled, options, progress)
+    shares = [_share(_classes(int8, int8.integer, data, "int8", progress), data)]
+    for bits in WIDTHS if pooled_nodes(integer.integer) else WIDTHS[:1]:
+        text = f"pooled, {bits}-bit"
+        found = _classes(integer, limited_bits(integer.integer, bits), data, text, progress)
+        shares.append(_share(found, data))
+    return Accuracy(real, shares[0], tuple(shares[1:]), len(data.labels))
+
+
+def _share(classes: Array, data: LabelledData) -> float:
+    return float(np.mean(classes == data.labels))
+
+
+def _real_classes(graph: Graph, data: LabelledData) -> Array:
+    output = _scores(graph)
+    found = [batch[output] for _, batch in activations(graph, [output], data.inputs)]
+    return _largest(np.concatenate(found))
+
+
+def _classes(
+    model: IntegerModel, graph: Graph, data: LabelledData, what: str, progress: Progress
+) -> Array:
+    """Classes [N] that an integer graph decides for; `graph` is a variant of the model's."""
+    codes = {name: graph.quant(name).quantize(x) for name, x in data.inputs.items()}
+    output = _scores(model.integer)
+    found, count = [], len(data.labels)
+    for start in range(0, count, _CHUNK):
+        progress(f"measuring {what} accuracy", start, count)
+        part = {name: array[start : start + _CHUNK] for name, array in codes.items()}
+        found.append(run_graph_batch(graph, part)[output])
+    return _largest(np.concatenate(found))
+
+
+def _largest(scores: Array) -> Array:
+    return np.asarray(np.argmax(scores.reshape(len(scores), -1), axis=1))
+
+
+def _scores(graph: Graph) -> str:
+    """The output that holds scores for classes."""
+    scores = [name for name in graph.outputs if math.prod(graph.shape(name)) > 1]
+    if len(scores) != 1:
+        raise ConfigError(
+            "the model has no single output with scores for classes",
+            where=graph.name,
+            hint="labelled data need a classifier; leave --train and --eval out",
+        )
+    return scores[0]

@@ -1,0 +1,159 @@
+"""Does the generated code compute what the numpy reference computes?  Every tensor, bit for bit."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from edgec.base.dtypes import Array, DType
+from edgec.base.errors import BuildError, ConfigError
+from edgec.interp import run_graph
+from edgec.ir import Graph
+from edgec.ir.pool_graph import limited_bits
+from edgec.ir.specialize import specialized
+from edgec.lower import Program
+from edgec.report.model import CheckReport
+from edgec.sim.compare import compare_crcs, compare_outputs, compare_trace
+from edgec.sim.emulator import EmulatedFirmware
+from edgec.sim.host import HostModel, runs_natively
+from edgec.target.board import Board
+from edgec.workflow.integer import IntegerModel
+
+_HOST_SAMPLES = 3
+_EMULATOR_SAMPLES = 1
+_EMULATOR_BITS = 3
+"""A width that is run on the emulator too; all are on the host."""
+_SEED = 20240521
+
+
+def check_host(
+    library_dir: Path, model: IntegerModel, program: Program, board: Board
+) -> CheckReport:
+    """Run the library natively on a few inputs and compare every step's output.
+
+    Where the width of activations can be set, one input is run at every width; in a model of
+    variable length, the front of one also at shorter lengths.
+
+    Raises:
+        SimulationError: a tensor differs.
+    """
+    if not runs_natively(board):
+        return CheckReport("host", 0, 0, skipped="its kernels need a processor with NEON")
+    samples = check_inputs(model, _HOST_SAMPLES)
+    with tempfile.TemporaryDirectory(prefix="edgec-check-") as build_dir:
+        try:
+            host = HostModel(library_dir, Path(build_dir), flags=("-O1",))
+        except BuildError as error:
+            return CheckReport("host", 0, 0, skipped=error.what)
+        for sample in samples:
+            oracle = run_graph(model.integer, sample)
+            compare_trace(program, oracle, host.trace(list(sample.values())))
+        for bits in _widths(program):
+            host.set_activation_bits(bits)
+            oracle = run_graph(limited_bits(model.integer, bits), samples[0])
+            compare_trace(program, oracle, host.trace(list(samples[0].values())), f"{bits} bits")
+        for length in _lengths(program)[:-1]:
+            host.set_length(length)
+            graph, sample = shorter_run(model.integer, samples[0], length)
+            found = host.trace(list(sample.values()))
+            where = f"host, length {length}"
+            compare_trace(program.at(length), run_graph(graph, sample), found, where)
+    return CheckReport("host", len(samples), len(program.steps), lengths=_lengths(program))
+
+
+def _lengths(program: Program) -> tuple[int, ...]:
+    """Lengths to run: the shortest, one in the middle, the longest; none where there is one."""
+    longest = program.max_length
+    return tuple(sorted({1, (longest + 1) // 2, longest})) if longest else ()
+
+
+def shorter_run(
+    graph: Graph, sample: Mapping[str, Array], length: int
+) -> tuple[Graph, dict[str, Array]]:
+    """The graph of a run of `length`, and as many tokens of its inputs, from the start."""
+    shorter = specialized(graph, length)
+    fronts = {name: tuple(map(slice, shorter.shape(name))) for name in sample}
+    return shorter, {name: array[fronts[name]] for name, array in sample.items()}
+
+
+def _widths(program: Program) -> range:
+    """Widths of activations that the program can be set to."""
+    return range(program.max_activation_bits, 0, -1) if program.runtime_bits else range(0)
+
+
+def check_emulator(elf: Path, model: IntegerModel, program: Program, board: Board) -> CheckReport:
+    """Run the firmware in the board's emulator and compare outputs and the CRC of every step.
+
+    It takes the place of `check_host`, with as many inputs and widths, where that cannot be.
+
+    Raises:
+        SimulationError: a tensor differs, or the firmware crashed.
+    """
+    if board.emulator.kind == "none":
+        return CheckReport("emulator", 0, 0, skipped="no emulator for this board")
+    widths: Sequence[int] = (_EMULATOR_BITS,) if program.runtime_bits else ()
+    samples = check_inputs(model, _EMULATOR_SAMPLES)
+    if not runs_natively(board):
+        widths, samples = _widths(program), check_inputs(model, _HOST_SAMPLES)
+    stack = 0
+    try:
+        with EmulatedFirmware(elf, board) as firmware:
+            for sample in samples:
+                oracle = run_graph(model.integer, sample)
+                found = firmware.run(list(sample.values()), trace=True)
+                compare_crcs(program, oracle, found.steps)
+                compare_outputs(program, oracle, found.outputs, "emulator")
+                stack = max(stack, found.stack_bytes)
+            for wanted in widths:
+                bits = firmware.client.set_activation_bits(wanted)
+                oracle = run_graph(limited_bits(model.integer, bits), samples[0])
+                found = firmware.run(list(samples[0].values()), trace=True)
+                compare_crcs(program, oracle, found.steps, f"emulator at {bits} bits")
+            for length in _lengths(program)[:-1]:
+                firmware.client.set_length(length)
+                graph, sample = shorter_run(model.integer, samples[0], length)
+                found = firmware.run(list(sample.values()), trace=True)
+                oracle, where = run_graph(graph, sample), f"emulator, length {length}"
+                compare_crcs(program.at(length), oracle, found.steps, where)
+                compare_outputs(program.at(length), oracle, found.outputs, where)
+    except ConfigError as error:  # the emulator is not installed
+        return CheckReport("emulator", 0, 0, skipped=f"{error.what}; {error.hint}")
+    return CheckReport(
+        what="emulator",
+        samples=len(samples),
+        steps=len(program.steps),
+        stack_bytes=stack or None,
+        lengths=_lengths(program),
+    )
+
+
+def check_inputs(model: IntegerModel, count: int) -> list[dict[str, Array]]:
+    """Integer inputs to compare on: calibration samples, then noise that reaches all codes."""
+    graph = model.integer
+    available = min((len(array) for array in model.calibration.values()), default=0)
+    # At least one of several inputs is noise: it saturates where real samples do not.
+    taken = min(available, max(count - 1, 1))
+    samples = [_encoded(graph, model.calibration, index) for index in range(taken)]
+    generator = np.random.default_rng(_SEED)
+    while len(samples) < count:
+        samples.append({name: _noise(graph, name, generator) for name in graph.inputs})
+    return samples
+
+
+def _noise(graph: Graph, name: str, generator: np.random.Generator) -> Array:
+    """Codes of one input; of token ids and masks small numbers."""
+    if graph.values[name].dtype is DType.INT32:
+        return generator.integers(0, 128, graph.shape(name)).astype(np.int32)
+    return generator.integers(-128, 128, graph.shape(name)).astype(np.int8)
+
+
+def _encoded(graph: Graph, calibration: Mapping[str, Array], index: int) -> dict[str, Array]:
+    return {
+        name: graph.quant(name).quantize(calibration[name][index : index + 1])
+        if graph.values[name].quant is not None
+        else calibration[name][index : index + 1].astype(np.int32)
+        for name in graph.inputs
+    }

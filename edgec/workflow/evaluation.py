@@ -1,0 +1,239 @@
+"""Accuracy of a compiled model beside its float original, on labelled data."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import logging
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import TypeAdapter
+
+from edgec.base.dtypes import Array
+from edgec.base.errors import ConfigError
+from edgec.base.output_dir import write_whole
+from edgec.base.samples import load_labels, load_samples
+from edgec.floatrun.activations import activations
+from edgec.floatrun.executor import is_quantized
+from edgec.floatrun.float_model import FloatModel
+from edgec.importers.onnx.importer import import_model
+from edgec.report.model import Report, TensorReport
+from edgec.workflow.session import (
+    MODEL_COPY,
+    Progress,
+    check_width,
+    input_specs,
+    open_session,
+    to_model,
+)
+
+_LAST = "evaluation.json"
+_MAX_LAST_BYTES = 64 * 1024
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """Result of `evaluate`.
+
+    Attributes:
+        accuracy: share of samples whose argmax is the label.
+        float_accuracy: the same of the model that was compiled: in onnxruntime, or in float64 if
+            it holds integers.
+        agreement: share of samples whose argmax equals the float model's.
+        n: number of samples.
+        on: what ran it: "host" or "emulator".
+        bits: most bits of an activation that layers with pooled weights saw; None: as compiled.
+    """
+
+    accuracy: float
+    float_accuracy: float
+    agreement: float
+    n: int
+    on: str
+    bits: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON data."""
+        return dataclasses.asdict(self)
+
+
+def evaluate(
+    folder: Path | str,
+    data: Path | str,
+    on: str = "host",
+    limit: int | None = None,
+    progress: Progress | None = None,
+) -> Evaluation:
+    """Evaluate a compiled classifier.
+
+    Args:
+        folder: build folder.
+        data: .npz with inputs (see `samples`) and integer labels "y".
+        on: "host" or "emulator".
+        limit: use only this many samples, from the start.
+        progress: told (samples done, samples).
+
+    Raises:
+        ConfigError: data that do not fit, or a model that gives no scores for classes.
+    """
+    folder = Path(folder)
+    report = Report.read(folder)
+    (result,) = _evaluated(folder, report, Path(data), (None,), on, limit, progress)
+    _remember(folder, report, result)
+    return result
+
+
+def evaluate_widths(
+    folder: Path | str,
+    data: Path | str,
+    widths: Sequence[int],
+    on: str = "host",
+    limit: int | None = None,
+    progress: Progress | None = None,
+) -> tuple[Evaluation, ...]:
+    """Evaluate a classifier with pooled weights at several widths of activations.
+
+    Args:
+        folder: build folder, compiled with run-time widths.
+        data: as in `evaluate`.
+        widths: most bits that a layer with pooled weights sees of an activation, 1 to 8 each.
+        on: "host" or "emulator".
+        limit: use only this many samples, from the start.
+        progress: told (samples done, samples), all widths taken together.
+
+    Returns:
+        One result per width, in order.
+
+    Raises:
+        ConfigError: as `evaluate`, or the build's widths are fixed.
+    """
+    folder = Path(folder)
+    report = Report.read(folder)
+    for bits in widths:
+        check_width(report, bits, folder)
+    return _evaluated(folder, report, Path(data), widths, on, limit, progress)
+
+
+def _evaluated(
+    folder: Path,
+    report: Report,
+    data: Path,
+    widths: Sequence[int | None],
+    on: str,
+    limit: int | None,
+    progress: Progress | None,
+) -> tuple[Evaluation, ...]:
+    samples = load_samples(data, input_specs(report.inputs))
+    count = len(next(iter(samples.values())))
+    labels = load_labels(data, count)[:limit]
+    samples = {name: array[:limit] for name, array in samples.items()}
+    output = _decision(report)
+    _check_labels(labels, output, data)
+    sessions = [open_session(folder, on, bits) for bits in widths]
+    runs = len(widths) + 1
+    inputs = _float_inputs(report, samples)
+    wanted = _classes(_original_output(folder, inputs, output.name, _part(progress, 0, runs)))
+    results = []
+    for number, (bits, session) in enumerate(zip(widths, sessions, strict=True), start=1):
+        found = _classes(session.run(samples, _part(progress, number, runs))[output.name])
+        result = Evaluation(
+            accuracy=float(np.mean(found == labels)),
+            float_accuracy=float(np.mean(wanted == labels)),
+            agreement=float(np.mean(found == wanted)),
+            n=len(labels),
+            on=on,
+            bits=bits,
+        )
+        results.append(result)
+    return tuple(results)
+
+
+def last_evaluation(folder: Path, report: Report) -> Evaluation | None:
+    """What the last `evaluate` of this very build found; None when there was none."""
+    path = folder / _LAST
+    try:
+        if path.stat().st_size > _MAX_LAST_BYTES:
+            return None
+        data = json.loads(path.read_text("utf-8"))
+        known = data.pop("digest") == report.digest
+        return TypeAdapter(Evaluation).validate_python(data) if known else None
+    except (OSError, ValueError, TypeError, AttributeError, KeyError):  # none, or not written by us
+        return None
+
+
+def _remember(folder: Path, report: Report, result: Evaluation) -> None:
+    """Leave the result for `edgec compare`, beside the files that the compilation owns."""
+    text = json.dumps({"digest": report.digest, **result.to_json()}, indent=1)
+    try:
+        write_whole(folder / _LAST, f"{text}\n".encode())
+    except ConfigError as error:  # a folder that cannot be written to can still be evaluated
+        _log.warning("the result is not kept for edgec compare: %s", error.what)
+
+
+def _part(progress: Progress | None, number: int, parts: int) -> Progress | None:
+    """The progress of one of several equal parts of the work."""
+    if progress is None:
+        return None
+    return lambda done, total: progress(number * total + done, parts * total)
+
+
+def _decision(report: Report) -> TensorReport:
+    """The output that decides: scores for classes, else a class number (a final ArgMax)."""
+    scores = [t for t in report.outputs if t.dtype != "int64" and math.prod(t.shape) > 1]
+    numbers = [t for t in report.outputs if t.dtype == "int64" and math.prod(t.shape) == 1]
+    for found in (scores, numbers):
+        if len(found) == 1:
+            return found[0]
+    raise ConfigError(
+        "the model has no single output with scores for classes",
+        where=report.model,
+        hint="use edgec run and judge its outputs yourself",
+    )
+
+
+def _original_output(
+    folder: Path, inputs: Mapping[str, Array], output: str, progress: Progress | None
+) -> Array:
+    """An output [N, ...] of the model that was compiled, or its elements [N, C].
+
+    onnxruntime runs float models.  Models with integers inside are executed in float64, as ONNX
+    defines them: onnxruntime's integer sums differ between processors.
+    """
+    path = folder / MODEL_COPY
+    graph = import_model(path, {name: (1, *array.shape[1:]) for name, array in inputs.items()})
+    if not is_quantized(graph):
+        return FloatModel(path).run(inputs, [output], progress)[output]
+    found = []
+    samples = len(next(iter(inputs.values())))
+    for done, batch in activations(graph, [output], inputs):
+        found.append(batch[output].reshape(len(batch[output]), -1))
+        if progress is not None:
+            progress(done, samples)
+    return np.concatenate(found)
+
+
+def _check_labels(labels: Array, output: TensorReport, data: Path) -> None:
+    classes = math.prod(output.shape)
+    if classes > 1 and (labels.min() < 0 or labels.max() >= classes):
+        raise ConfigError(
+            f"labels run from {labels.min()} to {labels.max()}; the model has {classes} classes",
+            where=f"{data}: y",
+            hint=f"number the classes from 0 to {classes - 1}",
+        )
+
+
+def _float_inputs(report: Report, samples: Mapping[str, Array]) -> dict[str, Array]:
+    """Samples in the dtype of the model's own inputs: real numbers, or its integers."""
+    return {tensor.name: to_model(samples[tensor.name], tensor) for tensor in report.inputs}
+
+
+def _classes(scores: Array) -> Array:
+    """Class numbers [N] from scores [N, ...], or from a model that ends in ArgMax."""
+    flat = scores.reshape(len(scores), -1)
+    return np.asarray(flat[:, 0] if flat.shape[1] == 1 else np.argmax(flat, axis=1))

@@ -1,0 +1,96 @@
+"""Does the model fit the board, and if not: by how much, because of what, and what would help."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from edgec.base.errors import MemoryPlanError
+from edgec.target.board import Board, list_boards
+
+_LARGEST = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Tensor:
+    """A tensor that takes memory: an activation (RAM) or a constant (flash)."""
+
+    name: str
+    shape: tuple[int, ...]
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Demand:
+    """What a model asks of a board.
+
+    Attributes:
+        arena_bytes: RAM of activations and scratch; the rest of the firmware comes on top.
+        weight_bytes: flash of constants; the rest of the firmware comes on top.
+        activations, weights: the tensors that the two numbers count.
+    """
+
+    arena_bytes: int
+    weight_bytes: int
+    activations: Sequence[Tensor]
+    weights: Sequence[Tensor]
+
+
+def check_fits(demand: Demand, board: Board) -> None:
+    """Refuse what cannot fit, before any code is built.
+
+    Raises:
+        MemoryPlanError: arena or weights alone exceed the board's RAM or flash.
+    """
+    ram, flash = board.arena_limit_bytes, board.flash_bytes
+    if ram is not None and demand.arena_bytes > ram:
+        raise _too_large("RAM", demand.arena_bytes - ram, ram, demand, board)
+    if flash is not None and demand.weight_bytes > flash:
+        raise _too_large("flash", demand.weight_bytes - flash, flash, demand, board)
+
+
+def overflow_error(memory: str, excess_bytes: int, demand: Demand, board: Board) -> MemoryPlanError:
+    """The error for firmware that the linker found too large.
+
+    Args:
+        memory: "RAM" or "flash".
+        excess_bytes: by how much.
+        demand: what the model asks for.
+        board: whose memory is too small.
+    """
+    limit = (board.ram_bytes if memory == "RAM" else board.flash_bytes) or 0
+    return _too_large(memory, excess_bytes, limit, demand, board)
+
+
+def _too_large(
+    memory: str, excess: int, limit: int, demand: Demand, board: Board
+) -> MemoryPlanError:
+    tensors = demand.activations if memory == "RAM" else demand.weights
+    largest = sorted(tensors, key=lambda tensor: (-tensor.size_bytes, tensor.name))[:_LARGEST]
+    lines = [
+        f"does not fit: {memory} is short of {excess:,} bytes (the board has {limit:,} for it)",
+        "largest tensors:",
+        *(f"  {t.size_bytes:>10,} B  {'x'.join(map(str, t.shape))}  {t.name}" for t in largest),
+    ]
+    return MemoryPlanError("\n".join(lines), where=board.name, hint=_advice(memory, demand))
+
+
+def _advice(memory: str, demand: Demand) -> str:
+    roomy = [
+        board.name for board in list_boards() if not board.is_host and _could_hold(board, demand)
+    ]
+    remedy = (
+        "a smaller input, fewer channels or an earlier stride"
+        if memory == "RAM"
+        else "fewer or narrower layers"
+    )
+    if not roomy:
+        return f"no board here can hold it; {remedy} would help"
+    return f"boards that can hold it: {', '.join(roomy)}; else {remedy} would help"
+
+
+def _could_hold(board: Board, demand: Demand) -> bool:
+    ram, flash = board.arena_limit_bytes, board.flash_bytes
+    return (ram is None or demand.arena_bytes <= ram) and (
+        flash is None or demand.weight_bytes <= flash
+    )

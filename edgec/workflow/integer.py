@@ -1,0 +1,293 @@
+"""From a model file to an integer graph: import, clean, calibrate, quantize, optimise.
+
+Layer 6, the first half of the driver; `compile_model` and `quantize_model` share it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from edgec.base.dtypes import Array, DType
+from edgec.base.errors import ConfigError, ImportModelError
+from edgec.base.names import shown
+from edgec.base.options import CompileOptions, Progress, Residual, no_progress
+from edgec.base.samples import InputSpec, check_samples, load_samples
+from edgec.importers.onnx.importer import import_model
+from edgec.importers.onnx.variable_axis import shapes_at
+from edgec.ir import Graph
+from edgec.ir.infer import total_macs
+from edgec.passes.base import run_passes
+from edgec.passes.compare_lengths import with_real_length
+from edgec.passes.mean_by_attention import mean_by_attention
+from edgec.passes.pipeline import (
+    INTEGER_PASSES,
+    REAL_PASSES,
+    TRANSFORMER_INTEGER_PASSES,
+    TRANSFORMER_PASSES,
+)
+from edgec.passes.variable_length import with_variable_length
+from edgec.quant import QuantReport, annotate, to_integer
+from edgec.quant.transformer import is_transformer, quantize_transformer
+
+Calibration = Path | str | Mapping[str, ArrayLike] | None
+
+
+@dataclass(frozen=True, slots=True)
+class IntegerModel:
+    """A model on its way through the compiler, at three points.
+
+    Attributes:
+        imported: REAL stage as imported: the model's own inputs and outputs.
+        annotated: ANNOTATED stage: what `edgec quantize` exports; None of a transformer.
+        integer: INTEGER stage, optimised: what is lowered.
+        quantization: how ranges were found, SQNR per layer.
+        calibration: real graph-side samples that were used, by input; empty without data.
+        macs_in_file: multiply-accumulates before channels were removed.
+        notes: what passes want the user to know.
+    """
+
+    imported: Graph
+    annotated: Graph | None
+    integer: Graph
+    quantization: QuantReport
+    calibration: Mapping[str, Array]
+    macs_in_file: int
+    notes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RealModel:
+    """A model before it is quantized.
+
+    Attributes:
+        imported: REAL stage as imported: the model's own inputs and outputs.
+        graph: REAL stage, cleaned: what is calibrated.
+        calibration: real graph-side samples by input, or None without data.
+        notes: what passes want the user to know.
+        shorter: of a model of variable length, `graph` for the maximum length less 1.
+    """
+
+    imported: Graph
+    graph: Graph
+    calibration: Mapping[str, Array] | None
+    notes: tuple[str, ...]
+    shorter: Graph | None = None
+
+
+def real_model(
+    path: Path,
+    calibration: Calibration,
+    options: CompileOptions,
+    progress: Progress = no_progress,
+) -> RealModel:
+    """The model in `path`, cleaned, with its calibration data.
+
+    Args:
+        path: ONNX file.
+        calibration: .npz file, or model-side samples [N, ...] by input name, or None.
+        options: shapes, and the variable length.
+        progress: told what is being done.
+
+    Raises:
+        ImportModelError, ConfigError: see `frontend`, `samples`.
+    """
+    progress("importing")
+    imported = import_model(path, input_shapes(path, options)).replace(name=path.stem)
+    _check_batch(imported)
+    samples = _samples(calibration, input_specs(imported))
+    real = run_passes(imported, REAL_PASSES, options.dump_ir)
+    moved = graph_side(imported, real.graph, samples) if samples is not None else None
+    notes = tuple(note.text for note in real.notes)
+    return RealModel(imported, real.graph, moved, notes, _shorter(path, options))
+
+
+def input_shapes(
+    path: Path, options: CompileOptions, less: int = 0
+) -> Mapping[str, tuple[int, ...]]:
+    """Shapes of the inputs, as far as the options say them.
+
+    Args:
+        path: ONNX file.
+        options: shapes and the variable length.
+        less: by which the inputs are shorter than in the longest run.
+
+    Raises:
+        ConfigError, ImportModelError: see `importers.onnx.variable_axis`.
+    """
+    length = options.max_length
+    if length is None:
+        return options.shapes
+    return shapes_at(path, length, options.shapes, length.maximum - less)
+
+
+def _shorter(path: Path, options: CompileOptions) -> Graph | None:
+    """The cleaned graph of a model of variable length, one shorter than the longest."""
+    if options.max_length is None:
+        return None
+    try:
+        imported = import_model(path, input_shapes(path, options, 1))
+    except ImportModelError as error:
+        raise ImportModelError(
+            f"the model does not work for an input that is shorter by 1: {error.what}",
+            where=path.stem,
+            hint="export it with a dynamic axis that reaches all of its operators "
+            "(torch.onnx.export with dynamo=True), or compile it without --max-length",
+        ) from error
+    return run_passes(imported, REAL_PASSES).graph
+
+
+def integer_model(
+    path: Path,
+    calibration: Calibration,
+    options: CompileOptions,
+    progress: Progress = no_progress,
+) -> IntegerModel:
+    """The integer form of the model in `path`.
+
+    Args:
+        path: ONNX file.
+        calibration: .npz file, or model-side samples [N, ...] by input name, or None.
+        options: shapes and quantization options.
+        progress: told what is being done.
+
+    Raises:
+        ImportModelError, QuantizationError, ConfigError: see `frontend`, `quant`, `samples`.
+    """
+    return quantized_model(real_model(path, calibration, options, progress), options, progress)
+
+
+def quantized_model(
+    model: RealModel, options: CompileOptions, progress: Progress = no_progress
+) -> IntegerModel:
+    """The integer form of a model; the second half of `integer_model`.
+
+    Raises:
+        QuantizationError: see `quant`.
+    """
+    if is_transformer(model.graph):
+        return _transformer_model(model, options, progress)
+    if model.shorter is not None:
+        raise ConfigError(
+            "only transformers can have a variable length",
+            where="--max-length",
+            hint="fix the shapes with --shape",
+        )
+    if options.quant.residual is not Residual.INT16:
+        raise ConfigError(
+            "only transformers have a residual stream of their own",
+            where="--residual",
+            hint="leave it out; the tensors of this network are int8 anyway",
+        )
+    annotated, report = annotate(
+        model.graph,
+        model.calibration,
+        options.quant,
+        progress=lambda done, total: progress("quantizing", done, total),
+    )
+    integer = run_passes(
+        to_integer(annotated), INTEGER_PASSES, options.dump_ir, first_number=len(REAL_PASSES)
+    )
+    return IntegerModel(
+        imported=model.imported,
+        annotated=annotated,
+        integer=integer.graph,
+        quantization=report,
+        calibration=model.calibration or {},
+        macs_in_file=total_macs(model.graph),
+        notes=(*model.notes, *(note.text for note in integer.notes)),
+    )
+
+
+def _transformer_model(
+    model: RealModel, options: CompileOptions, progress: Progress
+) -> IntegerModel:
+    number = len(REAL_PASSES)
+    real = run_passes(model.graph, TRANSFORMER_PASSES, options.dump_ir, first_number=number)
+    graph = real.graph
+    if model.shorter is not None:
+        shorter = run_passes(model.shorter, TRANSFORMER_PASSES).graph
+        graph = mean_by_attention(with_real_length(graph, shorter))
+    quantized, report = quantize_transformer(
+        graph,
+        model.calibration,
+        options.quant,
+        progress=lambda done, total: progress("quantizing", done, total),
+    )
+    number += len(TRANSFORMER_PASSES)
+    integer = run_passes(
+        quantized, TRANSFORMER_INTEGER_PASSES, options.dump_ir, first_number=number
+    )
+    ready = integer.graph
+    if graph.length is not None:
+        ready = with_variable_length(ready, graph)
+    return IntegerModel(
+        imported=model.imported,
+        annotated=None,
+        integer=ready,
+        quantization=report,
+        calibration=model.calibration or {},
+        macs_in_file=total_macs(model.graph),
+        notes=(*model.notes, *(note.text for note in (*real.notes, *integer.notes))),
+    )
+
+
+def input_specs(imported: Graph) -> tuple[InputSpec, ...]:
+    """What a model takes, by its graph as imported."""
+    return tuple(InputSpec(name, imported.shape(name)) for name in imported.inputs)
+
+
+def _samples(calibration: Calibration, specs: tuple[InputSpec, ...]) -> dict[str, Array] | None:
+    if calibration is None:
+        return None
+    if isinstance(calibration, Mapping):
+        return check_samples(calibration, specs, "calibration")
+    if isinstance(calibration, Path | str):
+        return load_samples(Path(calibration), specs)
+    raise ConfigError(
+        f"is a {type(calibration).__name__}",
+        where="calibration",
+        hint="give the path of a .npz file, or arrays by input name: {'x': array}",
+    )
+
+
+def _check_batch(graph: Graph) -> None:
+    for name in graph.inputs:
+        shape = graph.shape(name)
+        if not shape or shape[0] != 1:
+            raise ImportModelError(
+                f"input {shown(name)} has the shape {list(shape)}; edgec compiles for a batch of 1",
+                where=graph.name,
+                hint="export the model with a first axis of length 1 for the batch",
+            )
+
+
+def graph_side(imported: Graph, graph: Graph, samples: Mapping[str, Array]) -> dict[str, Array]:
+    """Model-side samples as the graph takes them: axes moved, integer codes made real.
+
+    Args:
+        imported: REAL stage as imported: says which inputs take integer codes.
+        graph: REAL stage, after the layout pass.
+        samples: checked samples [N, ...] by input name.
+
+    Returns:
+        float32 [N, ...] by input name.
+    """
+    result: dict[str, Array] = {}
+    for name in graph.inputs:
+        array = samples[name]
+        axes = graph.input_layouts.get(name, tuple(range(array.ndim)))
+        quant = graph.values[name].quant
+        moved = np.ascontiguousarray(array.transpose(axes))
+        dtype = imported.values[name].dtype
+        if quant is not None and dtype is not DType.FLOAT32 and array.dtype.kind in "iu":
+            shift = 128 if dtype is DType.UINT8 else 0
+            moved = quant.dequantize(moved.astype(np.int32) - shift)
+        # Token ids and masks stay whole numbers.
+        real = np.int32 if dtype is DType.INT32 else np.float32
+        result[name] = moved.astype(real)
+    return result

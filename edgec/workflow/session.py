@@ -1,0 +1,282 @@
+"""Running a compiled model on real inputs: conversion to and from the library's integers.
+
+Layer 6.  The same code serves `edgec run`, `edgec evaluate` and the Python API, on the host's
+native build and on emulated firmware.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from edgec.base.dtypes import Array
+from edgec.base.errors import ConfigError
+from edgec.base.options import MAX_ACTIVATION_BITS
+from edgec.base.samples import InputSpec, check_samples, load_samples
+from edgec.ir import QuantParams
+from edgec.report.model import Report, TensorReport
+from edgec.sim.emulator import EmulatedFirmware
+from edgec.sim.host import HostModel, runs_natively
+from edgec.target.board import Board
+
+Progress = Callable[[int, int], None]
+TARGETS = ("host", "emulator")
+LIBRARY_DIR = "library"
+MODEL_COPY = "model.onnx"
+
+
+class IntegerModel(Protocol):
+    """Something that maps library inputs to library outputs, a batch at a time."""
+
+    def __call__(
+        self, inputs: list[Array], progress: Progress | None = None, length: int | None = None
+    ) -> list[Array]:
+        """One int8 array [N, ...] per input; one array [N, ...] per output.
+
+        `length`: of a run, in a model of variable length; None: the longest.
+        """
+
+
+def encode(samples: Array, tensor: TensorReport) -> Array:
+    """Model-side samples [N, ...] to library codes int8 [N, ...library shape without batch].
+
+    Floats are quantized; integers are taken as codes when the model itself takes integers.
+
+    Raises:
+        ConfigError: integer samples beyond the model's integer type.
+    """
+    axes = tensor.layout or tuple(range(len(tensor.shape)))
+    # The batch axis stays first (the layout pass never moves it).
+    moved = samples.transpose(axes)
+    if tensor.library_dtype == "int32":
+        return _whole(moved, tensor)
+    if tensor.dtype != "float32" and samples.dtype.kind in "iu":
+        return _recode(moved, tensor)
+    codes = _params(tensor).quantize(moved.astype(np.float32))
+    return np.ascontiguousarray(codes)
+
+
+def to_model(samples: Array, tensor: TensorReport) -> Array:
+    """Samples as the model's own input takes them: floats are quantized if it takes integers."""
+    if tensor.dtype == "float32" or samples.dtype.kind in "iu":
+        return samples.astype(tensor.dtype)
+    return _own_integers(_params(tensor).quantize(samples), tensor)
+
+
+def _own_integers(codes: Array, tensor: TensorReport) -> Array:
+    """int8 codes of the library in the model's integer type."""
+    if tensor.dtype == "uint8":
+        return (codes.astype(np.int16) + 128).astype(np.uint8)
+    return codes.astype(tensor.dtype)
+
+
+def decode(codes: Array, tensor: TensorReport) -> Array:
+    """Library outputs [N, ...] to what the model gives: float32, or its own integers."""
+    if tensor.layout:
+        codes = codes.transpose(tuple(int(axis) for axis in np.argsort(tensor.layout)))
+    if tensor.dtype == "float32":
+        return _params(tensor).dequantize(codes)
+    return _own_integers(codes, tensor)
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A build folder's model, ready to run on samples.
+
+    Attributes:
+        report: the compilation's report.
+        model: executes the library's integers.
+    """
+
+    report: Report
+    model: IntegerModel
+
+    def run(
+        self, samples: Mapping[str, ArrayLike], progress: Progress | None = None
+    ) -> dict[str, Array]:
+        """Outputs by name for samples by input name; first axis counts samples on both sides.
+
+        Raises:
+            ConfigError: the samples do not fit the model.
+            SimulationError: the run failed.
+        """
+        checked = check_samples(samples, input_specs(self.report.inputs), "samples")
+        length = length_of(self.report.inputs, checked)
+        inputs = [encode(checked[tensor.name], tensor) for tensor in self.report.inputs]
+        outputs = self.model(inputs, progress, length)
+        less = self.report.max_length - length if length is not None else 0
+        return {
+            tensor.name: decode(
+                codes.reshape(len(codes), *tensor.library_shape_less(less)[1:]), tensor
+            )
+            for tensor, codes in zip(self.report.outputs, outputs, strict=True)
+        }
+
+
+def length_of(tensors: Sequence[TensorReport], samples: Mapping[str, Array]) -> int | None:
+    """The length of samples [N, ...] by input name; None where every run has the same.
+
+    Raises:
+        ConfigError: the inputs differ in it.
+    """
+    found = {
+        tensor.name: samples[tensor.name].shape[tensor.length_axis]
+        for tensor in tensors
+        if tensor.length_axis is not None
+    }
+    if len(set(found.values())) > 1:
+        raise ConfigError(
+            f"the inputs differ in length: {found}", hint="give all inputs the same tokens"
+        )
+    return next(iter(found.values()), None)
+
+
+def open_session(folder: Path, on: str, bits: int | None = None) -> Session:
+    """The model of a build folder, on "host" or "emulator".
+
+    Args:
+        folder: build folder.
+        on: what runs it.
+        bits: let layers with pooled weights see at most this many bits of each activation, 1 to 8;
+            None: the widths that they were compiled with.
+
+    Raises:
+        ConfigError: unknown target, the folder holds no build for it or none that this computer can
+            run, or its widths are fixed.
+    """
+    report = Report.read(folder)
+    check_width(report, bits, folder)
+    if on == "host":
+        if not runs_natively(report.board):
+            raise ConfigError(
+                "was compiled for NEON, which this computer does not have",
+                where=str(folder),
+                hint="run it with --on emulator",
+            )
+        return Session(report, host_runner(folder / LIBRARY_DIR, bits))
+    if on == "emulator":
+        return Session(report, emulator_runner(folder, report.board, bits))
+    raise ConfigError(f"cannot run on {on!r}", hint=f"--on takes {' or '.join(TARGETS)}")
+
+
+def check_width(report: Report, bits: int | None, folder: Path) -> None:
+    """Refuse a width of activations that a build cannot be set to.
+
+    Raises:
+        ConfigError: its widths are fixed, or `bits` is no width.
+    """
+    if bits is None:
+        return
+    if not 1 <= bits <= MAX_ACTIVATION_BITS:
+        raise ConfigError(
+            f"{bits} is no width of activations", hint=f"widths are 1 to {MAX_ACTIVATION_BITS}"
+        )
+    if not report.runtime_bits:
+        raise ConfigError(
+            "was compiled with fixed widths of activations",
+            where=str(folder),
+            hint="compile a model with pooled weights (edgec compress) with --runtime-bits",
+        )
+
+
+def run_file(
+    folder: Path, samples: Path, on: str, progress: Progress | None = None
+) -> dict[str, Array]:
+    """Run a build folder's model on the samples in a .npz file; outputs by name."""
+    session = open_session(folder, on)
+    return session.run(load_samples(samples, input_specs(session.report.inputs)), progress)
+
+
+def input_specs(inputs: Sequence[TensorReport]) -> list[InputSpec]:
+    """What the compiled model takes."""
+    return [InputSpec(tensor.name, tensor.shape, tensor.length_axis) for tensor in inputs]
+
+
+def host_runner(library_dir: Path, bits: int | None = None) -> IntegerModel:
+    """Runs the generated library natively, over all processors."""
+
+    def run(
+        inputs: list[Array], progress: Progress | None = None, length: int | None = None
+    ) -> list[Array]:
+        with tempfile.TemporaryDirectory(prefix="edgec-host-") as build_dir:
+            model = HostModel(library_dir, Path(build_dir))
+            if bits is not None:
+                model.set_activation_bits(bits)
+            if length is not None:
+                model.set_length(length)
+            return model.run(inputs, progress)
+
+    return run
+
+
+def emulator_runner(folder: Path, board: Board, bits: int | None = None) -> IntegerModel:
+    """Runs the firmware of a build folder in the board's emulator, one sample after the other."""
+    elf = firmware_program(folder, board)
+
+    def run(
+        inputs: list[Array], progress: Progress | None = None, length: int | None = None
+    ) -> list[Array]:
+        count = len(inputs[0])
+        runs: list[tuple[Array, ...]] = []
+        with EmulatedFirmware(elf, board) as firmware:
+            if bits is not None:
+                firmware.client.set_activation_bits(bits)
+            if length is not None:
+                firmware.client.set_length(length)
+            for index in range(count):
+                runs.append(firmware.run([array[index] for array in inputs]).outputs)
+                if progress is not None:
+                    progress(index + 1, count)
+        return [np.stack(arrays) for arrays in zip(*runs, strict=True)]
+
+    return run
+
+
+def firmware_program(folder: Path, board: Board) -> Path:
+    """The firmware in a build folder.
+
+    Raises:
+        ConfigError: it was compiled with --no-build.
+    """
+    path = folder / ("firmware" if board.is_host else "firmware.elf")
+    if not path.is_file():
+        raise ConfigError(
+            "holds no firmware", where=str(folder), hint="compile it again without --no-build"
+        )
+    return path
+
+
+def _params(tensor: TensorReport) -> QuantParams:
+    return QuantParams.per_tensor(tensor.scale, tensor.zero_point)
+
+
+def _whole(numbers: Array, tensor: TensorReport) -> Array:
+    """Token ids and masks as int32.
+
+    Raises:
+        ConfigError: no whole numbers of 32 bits.
+    """
+    whole = numbers.astype(np.int32)
+    if not np.array_equal(whole, numbers):
+        raise ConfigError(
+            "holds other than whole numbers of 32 bits", where=tensor.name, hint="give int32"
+        )
+    return np.ascontiguousarray(whole)
+
+
+def _recode(codes: Array, tensor: TensorReport) -> Array:
+    """Integers of the model's own type as int8 (uint8 moves down by 128)."""
+    info = np.iinfo(tensor.dtype)
+    if codes.min() < info.min or codes.max() > info.max:
+        raise ConfigError(
+            f"values {codes.min()}..{codes.max()} are outside the model's {tensor.dtype} input",
+            where=tensor.name,
+        )
+    shift = 128 if tensor.dtype == "uint8" else 0
+    return np.ascontiguousarray(codes.astype(np.int16) - shift).astype(np.int8)

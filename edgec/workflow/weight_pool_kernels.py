@@ -1,0 +1,61 @@
+"""Layers with pooled weights on their way to a board: widths of activations, then kernels.
+
+Layer 6, between `integer` and lowering: what the driver does for `PoolKernelOptions`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from edgec.base.dtypes import Array
+from edgec.base.errors import ConfigError
+from edgec.base.options import PoolKernelOptions, Progress
+from edgec.ir.pool_graph import limited_bits, pooled_nodes
+from edgec.lower import PoolPlan, plan_pools
+from edgec.lower.pool_bits import plan_with_widths
+from edgec.target.board import Board
+from edgec.workflow.integer import IntegerModel
+
+
+def plan_pooled_layers(
+    ready: IntegerModel, board: Board, options: PoolKernelOptions, progress: Progress
+) -> tuple[IntegerModel, PoolPlan]:
+    """Choose widths and kernels.
+
+    Args:
+        ready: its integer graph is exact: full widths, unscaled responses.
+        board: the target.
+        options: what the user asked for.
+        progress: told what is being done.
+
+    Returns:
+        The model with the graph that the board will compute, and the plan.
+
+    Raises:
+        ConfigError: options that the model or its calibration cannot meet.
+        WeightPoolError: the kernel that the user asked for cannot compute a layer.
+    """
+    graph = ready.integer
+    if pooled_nodes(graph):
+        progress("planning pooled layers")
+    notes: tuple[str, ...] = ()
+    if options.activation_bits != "auto":
+        pools = plan_pools(limited_bits(graph, options.activation_bits), board, options)
+    elif not pooled_nodes(graph):
+        pools = plan_pools(graph, board, options)
+    else:
+        pools, note = plan_with_widths(graph, _calibration(ready), board, options, progress)
+        notes = (note,)
+    return replace(ready, integer=pools.graph, notes=(*ready.notes, *notes)), pools
+
+
+def _calibration(ready: IntegerModel) -> dict[str, Array]:
+    """Calibration samples as int8 codes [N, ...] by graph input."""
+    if not ready.calibration:
+        raise ConfigError(
+            "widths of activations are chosen on calibration data, and there are none",
+            where="--activation-bits auto",
+            hint="give typical inputs with --calibration, or a fixed width",
+        )
+    quants = {name: ready.integer.quant(name) for name in ready.calibration}
+    return {name: quants[name].quantize(array) for name, array in ready.calibration.items()}

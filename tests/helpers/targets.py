@@ -1,0 +1,30 @@
+"""Targets for tests: a processor alone."""
+
+from edgec.target.cores import Core
+from edgec.target.target import Target
+
+
+def bare_target(core: Core, *, dsp: bool | None = None) -> Target:
+    """A processor alone, with memories that never wait and have no limit.
+
+    Args:
+        core: the processor core.
+        dsp: whether it has the DSP extension; None: it has it if the core can have it.
+    """
+    facts = core.facts
+    return Target(
+        instruction_set=facts.instruction_set,
+        has_dsp=True in core.possible_dsp if dsp is None else dsp,
+        has_mve=facts.has_mve,
+        has_neon=facts.has_neon,
+        has_dot_product=facts.has_dot_product,
+        has_long_multiply=facts.has_long_multiply,
+        dual_issue=facts.dual_issue,
+        fpu=core.possible_fpus[-1],
+        instruction_cache_bytes=0,
+        data_cache_bytes=0,
+        flash_wait_states=0,
+        flash_bytes=None,
+        ram_bytes=None,
+        arena_limit_bytes=None,
+    )
