@@ -33,7 +33,7 @@ BOARDS = (
 )
 RESPONSES = PoolKernelConfig(PoolFamily.RESPONSES, index_bits=5, chunk_groups=2)
 DECODE = PoolKernelConfig(PoolFamily.DECODE, index_bits=5)
-LAYER = Layer(9, 24, 20, 3, 1, 32, 8, RESPONSES)
+LAYER = Layer(10, 24, 20, 3, 1, 32, 8, RESPONSES)
 """Of neither set."""
 
 
@@ -95,7 +95,7 @@ def test_look_ups_are_counted_as_the_specification_says() -> None:
     assert isinstance(spec, PooledConv)
     events = events_of(spec, 8, KernelForm.ARMV7EM)
     assert events[Event.LOOK_UP_8] + events[Event.LOOK_UP_4] == spec.look_ups
-    assert events[Event.OUTPUT] == 9 * 9 * 20
+    assert events[Event.OUTPUT] == 10 * 10 * 20
     assert events[Event.ENTRY] == 20 * 9 * 3
     assert events[Event.GATHER] == spec.out_pairs * 2 * 2
 
