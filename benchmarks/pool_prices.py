@@ -179,7 +179,7 @@ def _add(
         builder.constant(f"multiplier_{number}", np.full(layer.filters, 1 << 20, np.int32)),
     ]
     pad = layer.kernel // 2
-    conv = qops.QConv((layer.stride,) * 2, (pad,) * 4, (1, 1), 1, 32, _ZERO_POINT)
+    conv = qops.QConv((layer.stride,) * 2, (pad,) * 4, (1, 1), 1, qops.Requant31(32, _ZERO_POINT))
     side = -(-layer.size // layer.stride)
     y = builder.value(Value(f"y_{number}", (1, side, side, layer.filters), DType.INT8, quant))
     if layer.residual:

@@ -9,6 +9,7 @@ from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.ops import ReduceKind
 from edgec.ir.shapes import Pads2D, Pair
+from edgec.lower.layer_end import end_of, requant31_of
 from edgec.lower.loops import broadcast_strides, merge_loops, strides_of
 from edgec.lower.spec import (
     Add,
@@ -49,31 +50,30 @@ def is_gemm(graph: Graph, node: Node) -> bool:
 
 def gemm_of_conv(graph: Graph, node: Node) -> Gemm:
     """`Gemm` of a pointwise or whole-image convolution."""
-    attrs: qops.QConv = node.attrs
-    window = conv_window(graph, node)
+    window, end = conv_window(graph, node), end_of(node)
     return Gemm(
         rows=window.out_pixels,
         depth=window.taps * window.channels,
         units=graph.shape(node.inputs[1])[0],
-        shift=attrs.shift,
-        residual_shift=residual_shift(attrs),
+        shift=end.shift,
+        residual_shift=end.residual_shift,
+        narrow=end.narrow,
     )
 
 
 def depthwise(graph: Graph, node: Node) -> Depthwise:
     """`Depthwise` of a QConv."""
-    attrs: qops.QConv = node.attrs
-    window = conv_window(graph, node)
-    filters = graph.shape(node.inputs[1])[0]
-    return Depthwise(window, filters // window.channels, attrs.shift, residual_shift(attrs))
+    window, end = conv_window(graph, node), end_of(node)
+    each = graph.shape(node.inputs[1])[0] // window.channels
+    return Depthwise(window, each, end.shift, end.residual_shift, narrow=end.narrow)
 
 
 def conv2d(graph: Graph, node: Node) -> Conv2D:
     """`Conv2D` of a QConv."""
-    attrs: qops.QConv = node.attrs
+    group, end = node.attrs_as(qops.QConv).group, end_of(node)
     filters = graph.shape(node.inputs[1])[0]
     window = conv_window(graph, node)
-    return Conv2D(window, filters, attrs.group, attrs.shift, residual_shift(attrs))
+    return Conv2D(window, filters, group, end.shift, end.residual_shift, narrow=end.narrow)
 
 
 def conv_transpose(graph: Graph, node: Node) -> ConvTranspose:
@@ -82,14 +82,15 @@ def conv_transpose(graph: Graph, node: Node) -> ConvTranspose:
     x, y = _image(graph, node, node.inputs[0]), _image(graph, node, node.output)
     kernel = graph.shape(node.inputs[1])[1:3]
     window = _make_window(y, x, (kernel[0], kernel[1]), attrs.strides, attrs.pads, attrs.dilations)
-    return ConvTranspose(window, x[2], attrs.group, attrs.shift)
+    return ConvTranspose(window, x[2], attrs.group, requant31_of(node).shift)
 
 
 def gemm(graph: Graph, node: Node) -> Gemm:
     """`Gemm` of a QGemm."""
     shape = graph.shape(node.inputs[0])
     units, depth = graph.shape(node.inputs[1])
-    return Gemm(math.prod(shape[:-1]), depth, units, node.attrs.shift)
+    rows, end = math.prod(shape[:-1]), end_of(node)
+    return Gemm(rows, depth, units, end.shift, end.residual_shift, narrow=end.narrow)
 
 
 def add(graph: Graph, node: Node) -> Add:
@@ -99,7 +100,7 @@ def add(graph: Graph, node: Node) -> Add:
 
 def mul(graph: Graph, node: Node) -> Mul:
     """`Mul` of a QMul."""
-    return Mul(broadcast_loops(graph, node), node.attrs.shift)
+    return Mul(broadcast_loops(graph, node), requant31_of(node).shift)
 
 
 def lut(graph: Graph, node: Node) -> Lut:
@@ -110,7 +111,7 @@ def lut(graph: Graph, node: Node) -> Lut:
 def prelu(graph: Graph, node: Node) -> PRelu:
     """`PRelu` of a QPRelu."""
     shape = graph.shape(node.output)
-    return PRelu(math.prod(shape[:-1]), shape[-1], node.attrs.shift)
+    return PRelu(math.prod(shape[:-1]), shape[-1], requant31_of(node).shift)
 
 
 def softmax(graph: Graph, node: Node) -> Softmax:
@@ -127,7 +128,7 @@ def max_pool(graph: Graph, node: Node) -> MaxPool:
 def average_pool(graph: Graph, node: Node) -> AveragePool:
     """`AveragePool` of a QAveragePool."""
     attrs: qops.QAveragePool = node.attrs
-    return AveragePool(_pool_window(graph, node), attrs.count_include_pad, attrs.shift)
+    return AveragePool(_pool_window(graph, node), attrs.count_include_pad, requant31_of(node).shift)
 
 
 def reduce(graph: Graph, node: Node) -> Reduce:
@@ -137,7 +138,7 @@ def reduce(graph: Graph, node: Node) -> Reduce:
     loops = [Loop(n, (s,)) for n, s in zip(shape, strides_of(shape), strict=True)]
     kept = [loop for axis, loop in enumerate(loops) if axis not in attrs.axes]
     reduced = [loop for axis, loop in enumerate(loops) if axis in attrs.axes]
-    shift = 1 if attrs.kind is ReduceKind.MAX else attrs.shift
+    shift = 1 if attrs.kind is ReduceKind.MAX else requant31_of(node).shift
     return Reduce(attrs.kind, merge_loops(kept), merge_loops(reduced), shift)
 
 
@@ -248,11 +249,6 @@ def _pool_window(graph: Graph, node: Node) -> Window:
     attrs: qops.QMaxPool | qops.QAveragePool = node.attrs
     image, out = _image(graph, node, node.inputs[0]), _image(graph, node, node.output)
     return _make_window(image, out, attrs.kernel, attrs.strides, attrs.pads, attrs.dilations)
-
-
-def residual_shift(attrs: qops.QConv) -> int | None:
-    """Shift of the addition at the end of a convolution; None when there is none."""
-    return None if attrs.residual is None else attrs.residual.shift
 
 
 def broadcast_loops(graph: Graph, node: Node) -> tuple[Loop, ...]:

@@ -6,7 +6,7 @@ import dataclasses
 import math
 
 from edgec.base.errors import LoweringError
-from edgec.ir import qops_transformer as qt
+from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.lower.code_range import is_symmetric
 from edgec.lower.dense_weights import QUAD
@@ -20,7 +20,7 @@ _FARTHEST_BYTES = 4095
 
 def norm(graph: Graph, node: Node) -> Norm:
     """`Norm` of a QNorm."""
-    attrs: qt.QNorm = node.attrs
+    attrs: qops.QNorm = node.attrs
     *rows, channels = graph.shape(node.inputs[0])
     return Norm(
         rows=math.prod(rows),
@@ -37,7 +37,7 @@ def norm(graph: Graph, node: Node) -> Norm:
 
 def attention(graph: Graph, node: Node) -> Attention:
     """`Attention` of a QAttention."""
-    attrs: qt.QAttention = node.attrs
+    attrs: qops.QAttention = node.attrs
     q, k, v = (graph.shape(name) for name in node.inputs[:3])
     batch = math.prod(q[:-2])
     return Attention(
@@ -115,8 +115,8 @@ def embedding(graph: Graph, node: Node) -> Embedding:
 
 
 def softmax(graph: Graph, node: Node) -> NarrowSoftmax:
-    """`NarrowSoftmax` of a QSoftmax16x15."""
-    attrs: qt.QSoftmax16x15 = node.attrs
+    """`NarrowSoftmax` of a QSoftmaxOctaves."""
+    attrs: qops.QSoftmaxOctaves = node.attrs
     *rows, depth = graph.shape(node.output)
     numbers = attrs.distance_multiplier, attrs.distance_limit, attrs.exp_bits
     return NarrowSoftmax(math.prod(rows), depth, *numbers)

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from edgec.base.dtypes import Array, DType
 from edgec.base.errors import QuantizationError
 from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, INT32_MAX, Requant
+from edgec.ir import qops
 from edgec.ir.fusion import act_bounds
 from edgec.ir.graph import Graph, GraphBuilder, Node
 from edgec.ir.qparams import QuantParams
@@ -52,6 +53,10 @@ class Conversion:
     def shape(self, index: int) -> tuple[int, ...]:
         """Shape of an input."""
         return self.graph.shape(self.node.inputs[index])
+
+    def form(self, shift: int) -> qops.Requant31:
+        """The requantization to the output, with the bounds of the fused Clip."""
+        return qops.Requant31(shift, self.y.tensor_zero_point, *self.act_bounds)
 
     @property
     def act_bounds(self) -> tuple[int, int]:
