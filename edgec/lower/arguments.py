@@ -17,7 +17,7 @@ from edgec.ir.pool import WeightPool
 from edgec.ir.weighted import residual_of, unpooled
 from edgec.lower.build_pooled import builder_table, window_indices
 from edgec.lower.build_pooled_dense import dense_constants
-from edgec.lower.dense_weights import by_column, interleaved
+from edgec.lower.dense_weights import by_column, flipped_quads, interleaved, odd_sums
 from edgec.lower.neon_weights import packed, padded
 from edgec.lower.params import (
     AveragePoolParams,
@@ -38,6 +38,7 @@ from edgec.lower.spec import (
     Conv2D,
     DenseDsp,
     DenseNeon,
+    DenseQuads,
     DenseTriples,
     Gemm,
     KernelSpec,
@@ -124,8 +125,11 @@ def _convolution(
     attrs: qops.QConv | qops.QConvTranspose | qops.QGemm = node.attrs
     weights, bias, multiplier = (graph.constants[name].array for name in node.inputs[1:4])
     x_zero_point = _zero_point(graph, node.inputs[0])
-    if isinstance(spec, Conv2D | Gemm | DenseDsp | DenseNeon | DenseTriples):
+    if isinstance(spec, Conv2D | Gemm | DenseDsp | DenseNeon | DenseQuads | DenseTriples):
         bias = _fold_zero_point(bias, weights, x_zero_point, node)
+    if isinstance(spec, DenseQuads):
+        bias = frozen(bias + odd_sums(weights), np.int32) if spec.any_code else bias
+        weights = flipped_quads(weights)
     if isinstance(spec, DenseDsp):
         weights = interleaved(weights)
     if isinstance(spec, DenseTriples):

@@ -11,7 +11,7 @@ from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
 from edgec.lower.arguments import ConstantPool
 from edgec.lower.build_pooled_narrow import stored_pool
-from edgec.lower.dense_weights import by_column, flipped_quads, interleaved
+from edgec.lower.dense_weights import by_column, flipped_quads, interleaved, odd_sums
 from edgec.lower.neon_weights import packed, padded
 from edgec.lower.params import (
     AttentionParams,
@@ -92,6 +92,7 @@ def _weighted(
     if isinstance(spec, DenseDsp):
         weights = interleaved(weights)
     if isinstance(spec, DenseQuads):
+        folded += odd_sums(weights) if spec.any_code else 0
         weights = flipped_quads(weights)
     if isinstance(spec, DenseTriples):
         weights = by_column(weights, spec.filters, spec.padded_depth)

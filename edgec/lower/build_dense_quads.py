@@ -4,47 +4,97 @@ from __future__ import annotations
 
 import dataclasses
 
-from edgec.base.fixedpoint import INT8_MIN
+import numpy as np
+
+from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, INT32_MAX
+from edgec.ir import qops
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
+from edgec.lower.build import residual_shift
 from edgec.lower.build_16x15 import narrow_of
 from edgec.lower.build_dense_dsp import dense_window
 from edgec.lower.code_range import is_symmetric
 from edgec.lower.dense_weights import QUAD
 from edgec.lower.spec import DenseQuads
+from edgec.lower.spec_dense_quads import TOKENS
 from edgec.target.target import Target
 
 _ROOMY_BYTES = 2048
 """The code of a loop of sixteen quads, 104 bytes each, and what is around it (`edgec/quads.h`)."""
+_MOST_PRE_SHIFT = 15
+"""Bits of the half step that 16x15 requantization adds to a bias."""
+_LEAST_UNITS = 16
+"""Filters from which on two more pixels a block pay for windows that are gathered byte by byte."""
 
 
 def accepts(graph: Graph, node: Node, target: Target) -> bool:
-    """Whether the core has the DSP extension, and x what `DenseQuads` asks for."""
+    """Whether the core has the DSP extension, and the node what `DenseQuads` asks for."""
     if not target.has_dsp or getattr(node.attrs, "group", 1) != 1:
         return False
     spec = dense_quads(graph, node)
     if spec.rows == 1 or spec.depth % QUAD or spec.scratch_bytes > target.scratch_limit_bytes:
         return False
+    return _pays(spec) and (not spec.any_code or _has_room(graph, node))
+
+
+def _pays(spec: DenseQuads) -> bool:
+    """Whether this is the faster one of the products for cores with DSP (the other takes 3 rows).
+
+    After 16x15 bits it always is.  Else, measured with the cycle model on the layers of MLPerf
+    Tiny: rows of a last block that is not full are computed for nothing, and gathering costs more
+    the fewer filters share it.
+    """
+    if spec.narrow is not None:
+        return True
+    idle = -spec.rows % TOKENS
+    gathers = spec.window is not None and not spec.widens_runs
+    return idle < max(spec.rows // TOKENS, 2) and (not gathers or spec.units >= _LEAST_UNITS)
+
+
+def _has_room(graph: Graph, node: Node) -> bool:
+    """Whether sums of any codes fit int32 with what the biases hold more."""
+    weights, bias = (graph.constants[name].array.astype(np.int64) for name in node.inputs[1:3])
+    rows = np.abs(weights.reshape(len(weights), -1)).sum(axis=1)
+    # |x|, |zx| <= 128, and 128 times the odd weights.
+    most = np.abs(bias) + 3 * 128 * rows + (1 << _MOST_PRE_SHIFT)
+    return bool(np.all(most <= INT32_MAX))
+
+
+def _is_symmetric(graph: Graph, node: Node) -> bool:
+    """Whether a kernel meets no code -128, in x or outside the image."""
     return is_symmetric(graph, node.inputs[0]) and _padding(graph, node) != INT8_MIN
 
 
 def _padding(graph: Graph, node: Node) -> int:
     """What convolutions meet outside the image."""
     quant = graph.quant(node.inputs[0])
-    is_conv = isinstance(node.attrs, qt.QConv16x15)
+    is_conv = isinstance(node.attrs, qops.QConv | qt.QConv16x15)
     return quant.tensor_zero_point if is_conv and quant.axis is None else 0
 
 
 def dense_quads(graph: Graph, node: Node) -> DenseQuads:
-    """`DenseQuads` of a QGemm16x15, or of a QConv16x15 of one group."""
+    """`DenseQuads` of a matrix product, or of a convolution of one group, in either arithmetic."""
     units = graph.shape(node.inputs[1])[0]
     window = dense_window(graph, node)
     depth = window.taps * window.channels
-    narrow = narrow_of(node.attrs)
-    if window.is_pointwise:
-        return DenseQuads(window.out_pixels, depth, units, narrow)
-    padded = -(-depth // QUAD) * QUAD
-    return DenseQuads(window.out_pixels, padded, units, narrow, window=window)
+    gathers = not window.is_pointwise or depth % QUAD > 0
+    spec = DenseQuads(
+        rows=window.out_pixels,
+        depth=-(-depth // QUAD) * QUAD,
+        units=units,
+        narrow=None,
+        window=window if gathers else None,
+        any_code=not _is_symmetric(graph, node),
+    )
+    attrs: qops.QConv | qops.QGemm | qt.QConv16x15 | qt.QGemm16x15 = node.attrs
+    if isinstance(attrs, qt.QConv16x15 | qt.QGemm16x15):
+        return dataclasses.replace(spec, narrow=narrow_of(attrs))
+    return dataclasses.replace(
+        spec,
+        shift=attrs.shift,
+        residual_shift=residual_shift(attrs) if isinstance(attrs, qops.QConv) else None,
+        saturates=(attrs.act_min, attrs.act_max) == (INT8_MIN, INT8_MAX),
+    )
 
 
 def accepts_dual(graph: Graph, node: Node, target: Target) -> bool:

@@ -50,6 +50,19 @@ def flipped_quads(weights: Array) -> Array:
     return np.ascontiguousarray(quads ^ np.array([-128, 0, -128, 0], np.int8))
 
 
+def odd_sums(weights: Array) -> Array:
+    """What the biases of products with any codes hold more (`edgec/quads.h`).
+
+    Args:
+        weights: int8 [O, ...].
+
+    Returns:
+        int64 [O]: 128 times the sum of each filter's weights 1, 3, 5, ...
+    """
+    rows = weights.reshape(weights.shape[0], -1).astype(np.int64)
+    return np.asarray(128 * rows[:, 1::2].sum(axis=1))
+
+
 def by_column(weights: Array, filters: int, padded_depth: int) -> Array:
     """A few filters at a time, one weight of each in turn: `edgec/triples.h`.
 

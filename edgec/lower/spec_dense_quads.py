@@ -21,6 +21,8 @@ _MOST_IN_SMALL_CACHES = 4
 around it; larger ones wait for flash all the time."""
 _BATCH = 8
 _LEAST_SHIFT = 15
+_HIGH_SHIFT = 32
+"""With this shift a product's high word is the result: `edgec/quads_high.h`."""
 _READ_AHEAD = 8
 """Bytes behind the widened rows that may be read."""
 
@@ -40,16 +42,20 @@ def unrolled(quads: int, *, roomy: bool) -> int:
 class DenseQuads:
     """Matrix product with constant weights, four rows by two filters at a time: `edgec/quads.h`.
 
-    x int8 [rows, depth] without the code -128, depth a multiple of 4; weights as
-    `dense_weights.flipped_quads` gives them; y [rows, units].  A row may be the window of an output
-    pixel, gathered first; then x is an image, and zeros may follow to make up a multiple of 4.
+    x int8 [rows, depth], depth a multiple of 4; weights as `dense_weights.flipped_quads` gives
+    them; y [rows, units].  A row may be the window of an output pixel, gathered first; then x is an
+    image, and zeros may follow to make up a multiple of 4.
 
     Attributes:
         rows, depth, units: shapes.
-        narrow: how a sum is stored.
+        narrow: how a sum is stored with 16x15 bits; None: with a multiplier of 31 bits.
         dual_issue: the core issues a load together with a product.
         roomy: see `unrolled`.
         window: of a convolution that is not pointwise.
+        any_code: x may hold the code -128; then the biases hold `dense_weights.odd_sums`.
+        shift: of a multiplier of 31 bits.
+        residual_shift: shift of the addition that follows it; None: there is none.
+        saturates: the bounds after a multiplier of 31 bits are those of int8.
         variable: the rows of a run are an argument.
     """
 
@@ -57,10 +63,14 @@ class DenseQuads:
     rows: int
     depth: int
     units: int
-    narrow: Narrow
+    narrow: Narrow | None
     dual_issue: bool = False
     roomy: bool = False
     window: Window | None = None
+    any_code: bool = False
+    shift: int = 0
+    residual_shift: int | None = None
+    saturates: bool = False
     variable: bool = False
 
     @property
@@ -89,6 +99,12 @@ class DenseQuads:
         return self.units % 2 > 0
 
     @property
+    def widens_runs(self) -> bool:
+        """Rows of a window are widened where they lie; else they are gathered first."""
+        w = self.window
+        return w is not None and w.channels % QUAD == 0 and w.columns_are_runs
+
+    @property
     def padding(self) -> int:
         """Zeros behind the weights of a filter."""
         return self.depth - self.used_depth
@@ -99,20 +115,30 @@ class DenseQuads:
         return 2 * self.depth
 
     @property
+    def out_bytes(self) -> int:
+        """Bytes of an output."""
+        return 1 if self.narrow is None else self.narrow.out_bytes
+
+    @property
+    def c_type(self) -> str:
+        """C type of an output."""
+        return "int8_t" if self.narrow is None else self.narrow.c_type
+
+    @property
     def row_bytes(self) -> int:
         """Bytes of a row of y."""
-        return self.units * self.narrow.out_bytes
+        return self.units * self.out_bytes
 
     @property
     def lifts(self) -> bool:
         """-127 takes the place of an output of -128."""
-        is_byte = self.narrow.out_bytes == 1 and not self.narrow.table
-        return is_byte and not self.narrow.is_saturated
+        n = self.narrow
+        return n is not None and n.out_bytes == 1 and not n.table and not n.is_saturated
 
     @property
     def table_origin(self) -> int:
         """Place of the output for a result of 0 in the table."""
-        return -self.narrow.output.low
+        return 0 if self.narrow is None else -self.narrow.output.low
 
     @property
     def batch(self) -> int:
@@ -130,6 +156,8 @@ class DenseQuads:
         n = self.narrow
         if self.units % 2:
             return False
+        if n is None:
+            return self.saturates and self.shift == _HIGH_SHIFT
         if n.residual:
             # What is added to fits int16 for such shifts, and saturation is all that comes after.
             wide = (n.output.low, n.output.high) == (INT16_MIN, INT16_MAX)
@@ -139,11 +167,11 @@ class DenseQuads:
     @property
     def out_kind(self) -> str:
         """What becomes of a scaled sum: the end of a name in `edgec/quads_out.h`."""
-        if self.narrow.table:
+        if self.narrow is not None and self.narrow.table:
             return "TABLE"
-        if self.narrow.residual:
+        if self.narrow is not None and self.narrow.residual:
             return "ADDED"
-        return "BYTE" if self.narrow.out_bytes == 1 else "WIDE"
+        return "BYTE" if self.out_bytes == 1 else "WIDE"
 
     @property
     def sums_at(self) -> int:
@@ -152,24 +180,26 @@ class DenseQuads:
 
     @property
     def added_at(self) -> int:
-        """Place of a block of the residual."""
+        """Place of a block of the residual, or of the results that a residual is added to."""
         return self.sums_at + (_READ_AHEAD if self.fuses else self.batch * BLOCK_BYTES)
 
     @property
     def patch_at(self) -> int:
         """Place of a gathered window."""
-        added = TOKENS * self.units * self.narrow.out_bytes if self.narrow.residual else 0
+        added = TOKENS * self.row_bytes if self.adds else 0
         return self.added_at + added
 
     @property
     def scratch_bytes(self) -> int:
         """Four widened rows, sums, the residual of four rows, and a window."""
-        return self.patch_at + (0 if self.window is None else self.depth)
+        gathers = self.window is not None and not self.widens_runs
+        return self.patch_at + (self.depth if gathers else 0)
 
     @property
-    def residual_shift(self) -> None:
-        """None: a residual is in `narrow`."""
-        return None
+    def adds(self) -> bool:
+        """There is a residual."""
+        in_stream = self.narrow is not None and self.narrow.residual
+        return in_stream or self.residual_shift is not None
 
     @property
     def out_elements(self) -> int:

@@ -117,6 +117,10 @@ KERNELS: dict[str, s.KernelSpec] = {
     "dense_triples_rows": s.DenseTriples(
         _POINTWISE, 7, 9, narrow=Narrow(_WIDE, residual=True), variable=True, filters=2, segment=8
     ),
+    "dense_quads_31": s.DenseQuads(
+        30, 36, 6, None, window=_WINDOW, any_code=True, shift=32, residual_shift=9, saturates=True
+    ),
+    "dense_quads_31_odd": s.DenseQuads(9, 32, 5, None, any_code=True, shift=33),
     "dense_quads_table": s.DenseQuads(8, 32, 10, Narrow(_INDEX, table=True)),
     "dense_quads_residual": s.DenseQuads(7, 32, 9, Narrow(_WIDE, residual=True), dual_issue=True),
     "rescale": s.Rescale(100, DType.INT16, Narrow(_BYTE)),

@@ -21,34 +21,39 @@ static void dense_quads_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const 
         DEPTH = 36,
         UNITS = 6,
         QUADS = 9,
+        RUN_QUADS = KERNEL_W * CHANNELS / 4,
+        PIXEL_QUADS = CHANNELS / 4,
         ROW_BYTES = 6,
     };
     const edgec_narrow_params_t p = *params;
     edgec_pair_t *const tokens = (edgec_pair_t *)(void *)scratch;
-    int8_t *const patch = scratch + 328;
+    const uint32_t padding = (uint8_t)p.x_zero_point * 0x01010101U;
     int32_t oy = 0;
     int32_t ox = 0;
     for (int32_t first = 0; first < ROWS; first += EDGEC_TOKENS) {
         const int32_t count = edgec_min_s32(ROWS - first, EDGEC_TOKENS);
         /* Rows behind the last one repeat it. */
         for (int32_t t = 0; t < EDGEC_TOKENS; t++) {
+            edgec_pair_t *to = tokens + 2 * EDGEC_TOKENS + t;
+            int32_t sum = 0;
             const int32_t ix = ox * STRIDE_W - PAD_LEFT;
-            const int32_t left = (ix < 0) ? -ix : 0;
-            const int32_t right = (WIDTH - ix < KERNEL_W) ? WIDTH - ix : KERNEL_W;
+            const int32_t left = edgec_max_s32(-ix, 0);
+            const int32_t right = edgec_min_s32(WIDTH - ix, KERNEL_W);
             for (int32_t ky = 0; ky < KERNEL_H; ky++) {
                 const int32_t iy = oy * STRIDE_H - PAD_TOP + ky * DILATION_H;
-                int8_t *const to = patch + ky * (KERNEL_W * CHANNELS);
                 if (iy < 0 || iy >= HEIGHT) {
-                    memset(to, p.x_zero_point, (size_t)(KERNEL_W * CHANNELS));
+                    sum = edgec_fill4_run(padding, to, RUN_QUADS, 0, sum);
+                    to += RUN_QUADS * 2 * EDGEC_TOKENS;
                     continue;
                 }
-                memset(to, p.x_zero_point, (size_t)(left * CHANNELS));
-                memcpy(to + left * CHANNELS, x + (iy * WIDTH + ix + left) * CHANNELS,
-                       (size_t)((right - left) * CHANNELS));
-                memset(to + right * CHANNELS, p.x_zero_point,
-                       (size_t)((KERNEL_W - right) * CHANNELS));
+                sum = edgec_fill4_run(padding, to, left * PIXEL_QUADS, 0, sum);
+                sum = edgec_widen4_run(x + (iy * WIDTH + ix + left) * CHANNELS, to + left * PIXEL_QUADS * 2 * EDGEC_TOKENS,
+                                       (right - left) * PIXEL_QUADS, 0, sum);
+                sum = edgec_fill4_run(padding, to + right * PIXEL_QUADS * 2 * EDGEC_TOKENS, (KERNEL_W - right) * PIXEL_QUADS,
+                                      0, sum);
+                to += RUN_QUADS * 2 * EDGEC_TOKENS;
             }
-            edgec_widen4(patch, tokens, t, QUADS);
+            edgec_start4(tokens, t, sum);
             if (first + t < ROWS - 1) {
                 ox++;
                 oy += (ox == OUT_WIDTH) ? 1 : 0;

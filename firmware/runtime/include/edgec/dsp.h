@@ -57,6 +57,18 @@ EDGEC_INLINE uint32_t edgec_sxtb16_high(uint32_t word) {
 #endif
 }
 
+/* The halves of `to` plus the bytes 1 and 3 of a word. */
+EDGEC_INLINE uint32_t edgec_sxtab16_high(uint32_t to, uint32_t word) {
+#if defined(__GNUC__) && defined(__ARM_FEATURE_DSP)
+    uint32_t result;
+    __asm__("sxtab16 %0, %1, %2, ror #8" : "=r"(result) : "r"(to), "r"(word));
+    return result;
+#else
+    const uint32_t bytes = edgec_sxtb16_high(word);
+    return ((to + bytes) & 0xFFFFU) | ((to & 0xFFFF0000U) + (bytes & 0xFFFF0000U));
+#endif
+}
+
 /* Widens one quad. */
 EDGEC_INLINE void edgec_widen(uint32_t word, edgec_pair_t *to) {
     to[0] = edgec_sxtb16(word);

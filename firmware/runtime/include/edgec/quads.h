@@ -10,6 +10,10 @@
  * 128 * (x0 + x2 + ...), is one number for all rows.  x1 - 256 * x0 must fit int16: the codes of
  * tokens are in [-127, 127].
  *
+ * For any codes there is a second form of the tokens, x1 - 256 * x0 - 128, which fits int16 for
+ * every pair.  Then the sums lack 128 * (w1 + w3 + ...), one number for all tokens, which the
+ * biases hold.
+ *
  *     tokens  [8 words]               where the sums start, twice for each of four tokens
  *             [quads][8 words]        words (x0, x2) of four tokens, then their (x1 - 256 x0, ...)
  *     sums    [pairs of rows][4 tokens][2 rows]
@@ -44,20 +48,66 @@ EDGEC_INLINE uint32_t edgec_pair_minus(uint32_t a, uint32_t b) {
 }
 #endif
 
-/* Widens `quads` * 4 values of token number `token`; its sums start at what makes them exact. */
-EDGEC_INLINE void edgec_widen4(const int8_t *from, edgec_pair_t *tokens, int32_t token,
-                               int32_t quads) {
-    edgec_pair_t *to = tokens + 2 * EDGEC_TOKENS + token;
-    int32_t sum = 0;
-    for (int32_t quad = 0; quad < quads; quad++, to += 2 * EDGEC_TOKENS) {
-        const uint32_t word = edgec_word_at(from + quad * 4);
-        const uint32_t even = edgec_sxtb16(word);
-        to[0] = even;
-        to[EDGEC_TOKENS] = edgec_pair_minus(edgec_sxtb16_high(word), (word & 0x00FF00FFU) << 8);
-        sum = edgec_pair_dot(even, 0x00010001U, sum);
+/* Four values: x0 and x2 to `to`, the odd ones after those of all tokens; `sum` plus x0 + x2. */
+EDGEC_INLINE int32_t edgec_widen_quad(uint32_t word, edgec_pair_t *to, uint32_t minus_128,
+                                      int32_t any, int32_t sum) {
+    const uint32_t even = edgec_sxtb16(word);
+    const uint32_t odd = any ? edgec_sxtab16_high(minus_128, word) : edgec_sxtb16_high(word);
+    to[0] = even;
+    to[EDGEC_TOKENS] = edgec_pair_minus(odd, (word & 0x00FF00FFU) << 8);
+    return edgec_pair_dot(even, 0x00010001U, sum);
+}
+
+/* Widens `quads` * 4 values of one token to `to` and on; `sum` plus all x0 + x2.
+ * `any`, a constant: the second form of the tokens. */
+EDGEC_INLINE int32_t edgec_widen4_run(const int8_t *from, edgec_pair_t *to, int32_t quads,
+                                      int32_t any, int32_t sum) {
+    const uint32_t minus_128 = edgec_kept(0xFF80FF80U);
+    for (; quads >= 2; quads -= 2, from += 8, to += 4 * EDGEC_TOKENS) {
+        const uint32_t first = edgec_word_at(from);
+        const uint32_t second = edgec_word_at(from + 4);
+        sum = edgec_widen_quad(first, to, minus_128, any, sum);
+        sum = edgec_widen_quad(second, to + 2 * EDGEC_TOKENS, minus_128, any, sum);
     }
+    if (quads > 0) {
+        sum = edgec_widen_quad(edgec_word_at(from), to, minus_128, any, sum);
+    }
+    return sum;
+}
+
+/* The same for values that are all the same: `word` holds four of them. */
+EDGEC_INLINE int32_t edgec_fill4_run(uint32_t word, edgec_pair_t *to, int32_t quads, int32_t any,
+                                     int32_t sum) {
+    const uint32_t minus_128 = edgec_kept(0xFF80FF80U);
+    for (; quads > 0; quads--, to += 2 * EDGEC_TOKENS) {
+        sum = edgec_widen_quad(word, to, minus_128, any, sum);
+    }
+    return sum;
+}
+
+/* Makes the sums of token number `token` start at what makes them exact; `sum`: all x0 + x2. */
+EDGEC_INLINE void edgec_start4(edgec_pair_t *tokens, int32_t token, int32_t sum) {
     tokens[2 * token] = (uint32_t)(-128 * sum);
     tokens[2 * token + 1] = (uint32_t)(-128 * sum);
+}
+
+/* Widens `quads` * 4 values of token number `token`, which are all that it has. */
+EDGEC_INLINE void edgec_widen4_as(const int8_t *from, edgec_pair_t *tokens, int32_t token,
+                                  int32_t quads, int32_t any) {
+    edgec_pair_t *const to = tokens + 2 * EDGEC_TOKENS + token;
+    edgec_start4(tokens, token, edgec_widen4_run(from, to, quads, any, 0));
+}
+
+/* The first form of the tokens: codes from -127 on. */
+EDGEC_INLINE void edgec_widen4(const int8_t *from, edgec_pair_t *tokens, int32_t token,
+                               int32_t quads) {
+    edgec_widen4_as(from, tokens, token, quads, 0);
+}
+
+/* The second form: any codes; the biases hold 128 times the sum of the weights 1, 3, 5, ... */
+EDGEC_INLINE void edgec_widen4_any(const int8_t *from, edgec_pair_t *tokens, int32_t token,
+                                   int32_t quads) {
+    edgec_widen4_as(from, tokens, token, quads, 1);
 }
 
 /* Defines NAME(rows, tokens, sums, pairs): the sums of `pairs` pairs of rows with four tokens.

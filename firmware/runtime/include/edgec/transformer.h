@@ -11,6 +11,7 @@
 #include "edgec/neon_table.h"
 #include "edgec/norm.h"
 #include "edgec/quads.h"
+#include "edgec/quads_high.h"
 #include "edgec/quads_out.h"
 #include "edgec/requant16.h"
 #include "edgec/values.h"
