@@ -144,7 +144,7 @@ INTEGER = [
     (lambda g: with_value(g, "qconv", quant=R), "zero point"),
     (lambda g: with_value(g, "qadd", quant=replace(P, zero_point=(-128,))), "differ"),
     (lambda g: with_constant(g, "c", np.ones((4, 3, 3, 3), np.int32)), "not int8"),
-    (lambda g: with_constant(g, "c#2", np.ones(4, np.int8)), "not int32"),
+    (lambda g: with_constant(g, "c#2", np.ones(4, np.int8)), "not int16 or int32"),
     (lambda g: with_constant(g, "c#3", np.ones(255, np.int8)), "256"),
     (lambda g: with_node(g, 0, inputs=g.nodes[0].inputs[:3]), "multiplier.* is absent"),
     (lambda g: with_node(g, 0, inputs=(*g.nodes[0].inputs, "qlut")), "not defined|number"),

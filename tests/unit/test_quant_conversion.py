@@ -48,11 +48,11 @@ def test_conv_numbers():
     (node,) = graph.nodes
     q = node.attrs
     assert (q.strides, q.pads, q.dilations, q.group) == ((2, 1), (1, 0, 0, 1), (1, 1), 1)
-    assert (q.y_zero_point, q.act_min, q.act_max) == (-20, -30, 20)
+    assert (q.output.zero_point, q.output.low, q.output.high) == (-20, -30, 20)
     assert graph.constants[node.inputs[2]].array.tolist() == [100, -200, 0]
     multiplier = graph.constants[node.inputs[3]].array
     assert multiplier.dtype == np.int32
-    np.testing.assert_allclose(multiplier * 2.0**-q.shift, [0.2] * 3, rtol=1e-8)
+    np.testing.assert_allclose(multiplier * 2.0**-q.output.shift, [0.2] * 3, rtol=1e-8)
     assert node.outputs == (y,)
     assert set(node.sources) == set()
     assert graph.values[y].dtype is DType.INT8
