@@ -88,8 +88,11 @@ def test_a_block_is_ten_operators():
         "QConv": 1, "QReshape": 2, "QConcat": 1, "QNorm": 3, "QGemm": 5,
         "QAttention": 1, "QSlice": 1,
     }  # fmt: skip
-    layers = [n.attrs for n in integer.nodes if isinstance(n.attrs, qops.QGemm)]
-    assert [(a.table, a.residual, a.output.dtype) for a in layers] == [
+    layers = [n for n in integer.nodes if isinstance(n.attrs, qops.QGemm)]
+    operands = [n.attrs.Inputs.of(n.inputs) for n in layers]
+    ends = zip(layers, operands, strict=True)
+    found = [(bool(o.table), bool(o.residual), n.attrs.output.dtype) for n, o in ends]
+    assert found == [
         (False, False, DType.INT8), (False, True, DType.INT16), (True, False, DType.INT8),
         (False, True, DType.INT16), (False, False, DType.INT8),
     ]  # fmt: skip
