@@ -97,7 +97,7 @@ def _check_operands(graph: Graph, node: Node, check: Check) -> None:
     wanted = _OPERANDS[type(attrs)]
     if getattr(attrs, "table", False):
         wanted += (_BYTE,)
-    if getattr(attrs, "residual", False):
+    if isinstance(attrs, qt.QGemm16x15 | qt.QConv16x15) and attrs.residual:
         wanted += ((attrs.output.dtype,),)
     if _shifts(attrs):
         wanted += (_BYTE,)
@@ -177,7 +177,7 @@ def _check_output(graph: Graph, node: Node, check: Check) -> None:
         dtype = DType.INT32
     check(value.dtype is dtype, f"the output is {value.dtype.value}")
     added = node.inputs if isinstance(attrs, qt.QAdd16) else ()
-    if getattr(attrs, "residual", False):
+    if isinstance(attrs, qt.QGemm16x15 | qt.QConv16x15) and attrs.residual:
         added = node.inputs[4:]
     for name in added:
         # A constant may have fewer axes.

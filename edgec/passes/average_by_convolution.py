@@ -47,7 +47,7 @@ def _rewrite(graph: Graph, node: Node) -> Graph | None:
 
 def _counted(graph: Graph, node: Node) -> Array:
     """Taps inside the image of each output pixel; int64 [1, H, W, 1]."""
-    attrs: ops.AveragePool = node.attrs
+    attrs = node.attrs_as(ops.AveragePool)
     image, out = graph.shape(node.inputs[0])[1:3], graph.shape(node.output)[1:3]
     rows, columns = (_inside(attrs, axis, image[axis], out[axis]) for axis in (0, 1))
     return np.asarray(rows[:, None] * columns[None, :])[None, :, :, None]

@@ -104,7 +104,7 @@ def _batch_norm_affine(graph: Graph, node: Node) -> Affine:
     scale, bias, mean, variance = (
         per_channel(graph.constants[name], channels) for name in node.inputs[1:]
     )
-    factor = scale / np.sqrt(variance + node.attrs.epsilon)
+    factor = scale / np.sqrt(variance + node.attrs_as(ops.BatchNormalization).epsilon)
     return Affine(factor, bias - mean * factor)
 
 

@@ -81,7 +81,7 @@ def _rewrite(graph: Graph, node: Node) -> Graph | None:
     logits = _logits(graph, softmax.inputs[0], _Logits(node))
     if logits is None or (logits.bias and logits.constants):
         return None
-    first: ops.MatMul = logits.product.attrs
+    first = logits.product.attrs_as(ops.MatMul)
     operands = (
         _operand(graph, logits.product.inputs[0], first.transpose_a, True),
         _operand(graph, logits.product.inputs[1], not first.transpose_b, True),
@@ -209,7 +209,7 @@ class _Fusion:
     def write(self) -> Graph:
         batch, columns = self._heads()
         heads = self._count // batch
-        scale, inputs = self._logits.product.attrs.scale, []
+        scale, inputs = self._logits.product.attrs_as(ops.MatMul).scale, []
         for operand, found in zip(self._operands, columns, strict=True):
             if found is None:
                 inputs.append(self._side_by_side(operand, batch, heads))

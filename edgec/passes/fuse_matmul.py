@@ -27,7 +27,7 @@ def _rewrite(graph: Graph, node: Node) -> Graph | None:
 
 def _operand(graph: Graph, node: Node, index: int) -> Graph | None:
     """Rules 1 and 2 for one operand."""
-    attrs: ops.MatMul = node.attrs
+    attrs = node.attrs_as(ops.MatMul)
     producer = graph.producers.get(node.inputs[index])
     if producer is None or graph.values[producer.output].quant is not None:
         return None

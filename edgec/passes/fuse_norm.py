@@ -100,7 +100,9 @@ def _inverse_deviation(graph: Graph, name: str, centred: str) -> _Chain | None:
             continue
         square, epsilon = _maker(graph, mean.inputs[0]), float(constant.real().reshape(-1)[0])
         if square is not None and _is_square(square, centred) and epsilon >= 0.0:
-            return _Chain(mean.attrs.axes[0], epsilon, (square, mean, shifted, root, inverse))
+            return _Chain(
+                mean.attrs_as(ops.Reduce).axes[0], epsilon, (square, mean, shifted, root, inverse)
+            )
     return None
 
 
@@ -124,7 +126,7 @@ def _minus_mean(graph: Graph, name: str, axis: int) -> tuple[Node, Node] | None:
     if sub is None or not isinstance(sub.attrs, ops.Sub):
         return None
     mean = _maker(graph, sub.inputs[1])
-    if mean is None or not _is_mean(mean) or mean.attrs.axes != (axis,):
+    if mean is None or not _is_mean(mean) or mean.attrs_as(ops.Reduce).axes != (axis,):
         return None
     return (sub, mean) if mean.inputs[0] == sub.inputs[0] else None
 

@@ -86,7 +86,7 @@ def _positions(graph: Graph, chain: tuple[Node, ...]) -> Array:
         if isinstance(node.attrs, ops.Reshape):
             positions = positions.reshape(node.attrs.shape)
         else:
-            positions = positions.transpose(node.attrs.perm)
+            positions = positions.transpose(node.attrs_as(ops.Transpose).perm)
     return positions.reshape(-1)
 
 

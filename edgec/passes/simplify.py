@@ -77,9 +77,9 @@ def _merge_clips(graph: Graph, node: Node) -> Graph | None:
     between, after = graph.values[inner.output], graph.values[node.output]
     if graph.sole_consumer(between.name) is not node or between.quant not in (None, after.quant):
         return None
+    outer = node.attrs_as(ops.Clip)
     low, high = (
-        min(max(bound, node.attrs.low), node.attrs.high)
-        for bound in (inner.attrs.low, inner.attrs.high)
+        min(max(bound, outer.low), outer.high) for bound in (inner.attrs.low, inner.attrs.high)
     )
     sources = (*inner.sources, *node.sources)
     merged = replace(node, attrs=ops.Clip(low, high), inputs=inner.inputs, sources=sources)

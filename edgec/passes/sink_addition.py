@@ -60,7 +60,7 @@ def _reshape(graph: Graph, node: Node, mover: Node, constant: Array) -> Graph:
 
 def _concat(graph: Graph, node: Node, mover: Node, constant: Array) -> Graph:
     builder = GraphBuilder.of(graph)
-    axis = mover.attrs.axis
+    axis = mover.attrs_as(ops.Concat).axis
     ends = np.cumsum([graph.shape(name)[axis] for name in mover.inputs])
     parts = np.split(constant, ends[:-1], axis=axis)
     totals = []

@@ -13,7 +13,7 @@ from edgec.quant.tables import lut, softmax_bits, softmax_table
 
 def table(c: Conversion) -> None:
     """Unary, and Clip where no operator absorbs it, to QLut."""
-    entries = c.constant("table", lut(c.node.attrs, c.quant(0), c.y))
+    entries = c.constant("table", lut(c.node.attrs_as(ops.Unary, ops.Clip), c.quant(0), c.y))
     c.emit(qops.QLut(), (c.node.inputs[0], entries))
 
 
@@ -42,14 +42,14 @@ def softmax(c: Conversion) -> None:
 
 def max_pool(c: Conversion) -> None:
     """MaxPool to QMaxPool."""
-    attrs: ops.MaxPool = c.node.attrs
+    attrs = c.node.attrs_as(ops.MaxPool)
     integer = qops.QMaxPool(attrs.kernel, attrs.strides, attrs.pads, attrs.dilations)
     c.emit(integer, c.node.inputs)
 
 
 def average_pool(c: Conversion) -> None:
     """AveragePool to QAveragePool."""
-    attrs: ops.AveragePool = c.node.attrs
+    attrs = c.node.attrs_as(ops.AveragePool)
     taps = math.prod(attrs.kernel)
     factor = c.quant(0).tensor_scale / c.y.tensor_scale
     counts = np.arange(1, taps + 1)
@@ -71,7 +71,7 @@ def average_pool(c: Conversion) -> None:
 
 def reduce(c: Conversion) -> None:
     """Reduce to QReduce."""
-    attrs: ops.Reduce = c.node.attrs
+    attrs = c.node.attrs_as(ops.Reduce)
     if attrs.kind is ops.ReduceKind.MAX:
         c.emit(qops.QReduce(attrs.kind, attrs.axes, attrs.keepdims), c.node.inputs)
         return
@@ -95,6 +95,6 @@ def reduce(c: Conversion) -> None:
 
 def argmax(c: Conversion) -> None:
     """ArgMax to QArgMax."""
-    attrs: ops.ArgMax = c.node.attrs
+    attrs = c.node.attrs_as(ops.ArgMax)
     integer = qops.QArgMax(attrs.axis, attrs.keepdims, attrs.select_last_index)
     c.emit(integer, c.node.inputs)

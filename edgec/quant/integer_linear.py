@@ -16,7 +16,7 @@ _MAX_ADD_SHIFT = 30
 
 def conv(c: Conversion) -> None:
     """Conv to QConv."""
-    attrs: ops.Conv = c.node.attrs
+    attrs = c.node.attrs_as(ops.Conv)
     inputs, shift = _weighted(c)
     low, high = c.act_bounds
     c.emit(
@@ -36,7 +36,7 @@ def conv(c: Conversion) -> None:
 
 def conv_transpose(c: Conversion) -> None:
     """ConvTranspose to QConvTranspose."""
-    attrs: ops.ConvTranspose = c.node.attrs
+    attrs = c.node.attrs_as(ops.ConvTranspose)
     inputs, shift = _weighted(c)
     low, high = c.act_bounds
     c.emit(

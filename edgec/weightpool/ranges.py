@@ -46,7 +46,7 @@ def narrowed(network: Network, pooled: Graph, bits: int, rng: np.random.Generato
     builder = GraphBuilder.of(pooled)
     for node in clips:
         high = least_error(np.concatenate(seen[node.output]), bits)
-        if 0 < high < node.attrs.high:
+        if 0 < high < node.attrs_as(ops.Clip).high:
             builder.put(replace(node, attrs=ops.Clip(0.0, high)))
     return builder.build()
 

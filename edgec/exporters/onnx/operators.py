@@ -73,7 +73,7 @@ def _per_axis(values: tuple[Any, ...], layout: Layout) -> tuple[Any, ...]:
 
 
 def _conv(e: Emitter, node: Node) -> None:
-    attrs: ops.Conv = node.attrs
+    attrs = node.attrs_as(ops.Conv)
     weight = node.inputs[1]
     inputs = [e.fetch(node.inputs[0], Layout.NCHW), weight_tensor(e, weight, NHWC_TO_NCHW)]
     if bias := _optional(node, 2):
@@ -92,7 +92,7 @@ def _conv(e: Emitter, node: Node) -> None:
 
 
 def _conv_transpose(e: Emitter, node: Node) -> None:
-    attrs: ops.ConvTranspose = node.attrs
+    attrs = node.attrs_as(ops.ConvTranspose)
     weight = node.inputs[1]
     inputs = [
         e.fetch(node.inputs[0], Layout.NCHW),
@@ -145,7 +145,7 @@ def _gemm(e: Emitter, node: Node) -> None:
 
 
 def _clip(e: Emitter, node: Node) -> None:
-    attrs: ops.Clip = node.attrs
+    attrs = node.attrs_as(ops.Clip)
     if attrs.low == 0.0 and math.isinf(attrs.high):
         _elementwise(e, node, "Relu")
         return
@@ -166,7 +166,7 @@ _UNARY_ATTRS: Mapping[ops.UnaryKind, tuple[str, ...]] = MappingProxyType(
 
 
 def _unary(e: Emitter, node: Node) -> None:
-    attrs: ops.Unary = node.attrs
+    attrs = node.attrs_as(ops.Unary)
     layout = _common_layout(e, node)
     y = composed_unary(e, node.name, attrs, e.fetch(node.inputs[0], layout))
     if y is not None:
@@ -184,7 +184,7 @@ def _prelu(e: Emitter, node: Node) -> None:
 
 
 def _batch_normalization(e: Emitter, node: Node) -> None:
-    attrs: ops.BatchNormalization = node.attrs
+    attrs = node.attrs_as(ops.BatchNormalization)
     x, parameters = node.inputs[0], [e.parameter(name) for name in node.inputs[1:]]
     shape = e.graph.shape(x)
     if len(shape) == 4:
@@ -208,7 +208,7 @@ def _softmax(e: Emitter, node: Node) -> None:
 
 
 def _pool(e: Emitter, node: Node) -> None:
-    attrs: ops.MaxPool | ops.AveragePool = node.attrs
+    attrs = node.attrs_as(ops.MaxPool, ops.AveragePool)
     optional: dict[str, Any] = {} if attrs.dilations == (1, 1) else {"dilations": attrs.dilations}
     if isinstance(attrs, ops.AveragePool):
         optional["count_include_pad"] = int(attrs.count_include_pad)
@@ -225,7 +225,7 @@ def _pool(e: Emitter, node: Node) -> None:
 
 
 def _reduce(e: Emitter, node: Node) -> None:
-    attrs: ops.Reduce = node.attrs
+    attrs = node.attrs_as(ops.Reduce)
     (x,) = node.inputs
     layout = Layout.GRAPH
     # Without the reduced axes the other axes keep their order only if those are the image's.
@@ -238,7 +238,7 @@ def _reduce(e: Emitter, node: Node) -> None:
 
 
 def _argmax(e: Emitter, node: Node) -> None:
-    attrs: ops.ArgMax = node.attrs
+    attrs = node.attrs_as(ops.ArgMax)
     y = e.emit(
         node.name,
         "ArgMax",
@@ -254,12 +254,12 @@ def _argmax(e: Emitter, node: Node) -> None:
 
 
 def _reshape(e: Emitter, node: Node) -> None:
-    shape = e.ints(f"{node.name}_shape", node.attrs.shape)
+    shape = e.ints(f"{node.name}_shape", node.attrs_as(ops.Reshape).shape)
     e.store(node.output, e.emit(node.name, "Reshape", [e.fetch(node.inputs[0]), shape]))
 
 
 def _transpose(e: Emitter, node: Node) -> None:
-    perm: tuple[int, ...] = node.attrs.perm
+    perm: tuple[int, ...] = node.attrs_as(ops.Transpose).perm
     (x,) = node.inputs
     if perm == NCHW_TO_NHWC and x in e.graph.values and e.same_quant(x, node.output):
         e.alias(node.output, e.fetch(x), Layout.NCHW)
@@ -270,7 +270,7 @@ def _transpose(e: Emitter, node: Node) -> None:
 
 
 def _slice(e: Emitter, node: Node) -> None:
-    attrs: ops.Slice = node.attrs
+    attrs = node.attrs_as(ops.Slice)
     (x,) = node.inputs
     layout = _common_layout(e, node)
     ends = []
@@ -289,12 +289,12 @@ def _slice(e: Emitter, node: Node) -> None:
 def _concat(e: Emitter, node: Node) -> None:
     layout = _common_layout(e, node)
     inputs = [e.fetch(name, layout) for name in node.inputs]
-    y = e.emit(node.name, "Concat", inputs, axis=_axis(node.attrs.axis, layout))
+    y = e.emit(node.name, "Concat", inputs, axis=_axis(node.attrs_as(ops.Concat).axis, layout))
     e.store(node.output, y, layout)
 
 
 def _pad(e: Emitter, node: Node) -> None:
-    attrs: ops.Pad = node.attrs
+    attrs = node.attrs_as(ops.Pad)
     layout = _common_layout(e, node)
     pads = _per_axis(attrs.pads, layout)
     flat = [before for before, _ in pads] + [after for _, after in pads]
@@ -305,7 +305,7 @@ def _pad(e: Emitter, node: Node) -> None:
 
 
 def _resize(e: Emitter, node: Node) -> None:
-    attrs: ops.Resize = node.attrs
+    attrs = node.attrs_as(ops.Resize)
     (x,) = node.inputs
     _, height, width, channels = e.graph.shape(x)
     matched = match_resize(attrs, height, width)

@@ -29,7 +29,7 @@ from edgec.quant.transformer.numbers import (
 
 def emit_attention(e: Emitter, node: Node) -> None:
     """Attention to `QAttention`."""
-    attrs: ops.Attention = node.attrs
+    attrs = node.attrs_as(ops.Attention)
     width, _, value_width = (e.graph.shape(n)[-1] // attrs.heads for n in node.inputs[:3])
     operands = [_operand(e, name) for name in node.inputs[:3]]
     q, k, v = (quant for _, _, quant in operands)
@@ -102,7 +102,7 @@ def emit_norm(e: Emitter, node: Node) -> None:
         centred=isinstance(node.attrs, ops.LayerNormalization),
         gamma=e.graph.constants[node.inputs[1]].real64(),
         beta=e.graph.constants[beta].real64() if beta else np.zeros(channels),
-        epsilon=node.attrs.epsilon,
+        epsilon=node.attrs_as(ops.Norm).epsilon,
         x_scale=stream_unit(stream),
         y_scale=scale,
         y_zero=zero,

@@ -133,7 +133,7 @@ def _ending(e: Emitter, layer: Layer) -> _Ending:
     target = Target(np.asarray(quant.scale), zero, INT8_REACH, _PRE_SHIFT_ERROR)
     bounds = None
     if activation is not None:
-        clip = activation.attrs
+        clip = activation.attrs_as(ops.Clip)
         low, high = act_bounds(clip.low, clip.high, quant.tensor_scale, quant.tensor_zero_point)
         bounds = max(low, LEAST_CODE), max(high, LEAST_CODE)
     return _Ending(target, Form.CODES, bounds)
@@ -156,7 +156,7 @@ def _stream_ending(e: Emitter, layer: Layer) -> _Ending:
         extra = e.wide(layer.residual)
     bounds = None
     if layer.activation is not None:
-        clip = layer.activation.attrs
+        clip = layer.activation.attrs_as(ops.Clip)
         # Channels have scales of their own only where their bounds are 0 or none.
         one = QuantParams.per_tensor(quant.scale[0], 0, quant.dtype)
         codes = one.quantize(np.clip([clip.low, clip.high], -_HUGE, _HUGE))
@@ -168,11 +168,11 @@ def _stream_ending(e: Emitter, layer: Layer) -> _Ending:
 def _table_ending(e: Emitter, layer: Layer, unary: Node) -> _Ending:
     """The 10-bit table of a function, over the part of its calibrated domain where it moves."""
     quant = e.plan.codes[layer.output]
-    domain = table_domain(unary.attrs, e.seen[layer.node.output].range, quant)
+    domain = table_domain(unary.attrs_as(ops.Unary), e.seen[layer.node.output].range, quant)
     step = (domain.high - domain.low) / (qt.TABLE_SIZE - 1)
     inputs = domain.low + step * np.arange(qt.TABLE_SIZE)
     with np.errstate(over="ignore"):  # saturates
-        values = unary_function(unary.attrs)(inputs)
+        values = unary_function(unary.attrs_as(ops.Unary))(inputs)
     entries = quantize_array(values, quant.tensor_scale, quant.tensor_zero_point, LEAST_CODE)
     target = Target(
         np.array([step]), np.array([-_TABLE_MIDDLE - domain.low / step]), _TABLE_MIDDLE + 1.0

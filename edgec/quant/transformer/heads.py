@@ -131,7 +131,7 @@ def _set_operands(
     node: Node, operands: list[_Operand | None], scales: Mapping[str, _Channels]
 ) -> None:
     q, k, v = operands
-    heads = node.attrs.heads
+    heads = node.attrs_as(ops.Attention).heads
     if v is not None and v.group in scales:
         per_head = head_scales(v.rows, np.maximum(np.abs(v.low), np.abs(v.high)), heads)
         width = len(v.low) // heads
@@ -145,14 +145,15 @@ def _set_operands(
 
 
 def _set_logits(node: Node, q: _Operand, k: _Operand, scales: Mapping[str, _Channels]) -> None:
-    heads, width = node.attrs.heads, len(q.low) // node.attrs.heads
+    attrs = node.attrs_as(ops.Attention)
+    heads, width = attrs.heads, len(q.low) // attrs.heads
     most_q = np.maximum(np.maximum(np.abs(q.low), np.abs(q.high)), SCALE_FLOOR)
     middle, most_k = (k.low + k.high) / 2, np.maximum((k.high - k.low) / 2, SCALE_FLOOR)
     balance = np.sqrt(most_q / most_k)
     # Never clipped: the largest logits are those that count.
     even_q = _largest(most_q / balance, heads) / INT8_MAX
     even_k = _largest(most_k * balance, heads) / INT8_MAX
-    octaves = np.abs(node.attrs.scale) * even_q * even_k * LOG2_E
+    octaves = np.abs(attrs.scale) * even_q * even_k * LOG2_E
     # Rounded up to what the integer operator can say: its factor then is exact.
     exact = np.ceil(octaves * 2.0**LOGIT_BITS) / 2.0**LOGIT_BITS
     scale_q = (even_q * exact / octaves).repeat(width) * balance
@@ -185,7 +186,7 @@ def _output_params(
 ) -> QuantParams | None:
     if v is None or v.group not in found:
         return None
-    heads = node.attrs.heads
+    heads = node.attrs_as(ops.Attention).heads
     own = head_scales(seen.rows, seen.magnitude, heads)
     width = len(seen.low) // heads
     value = np.asarray(found[v.group].scale)[v.start : v.start + len(v.low)][::width]

@@ -77,11 +77,14 @@ def _weighted(graph: Graph, node: Node) -> dict[str, float]:
     # Kernels of a convolution may take the zero point out of each input or out of the bias.
     span = _BYTE if isinstance(node.attrs, qt.QGemm16x15) else _DIFFERENCE
     acc = float((rows * span + np.abs(bias)).max())
-    return _rescale(node.attrs.output, acc, float(np.abs(multiplier).max()))
+    return _rescale(
+        node.attrs_as(qt.QGemm16x15, qt.QConv16x15).output, acc, float(np.abs(multiplier).max())
+    )
 
 
 def _one_multiplier(graph: Graph, node: Node) -> dict[str, float]:
-    attrs = node.attrs
+    kinds = (qt.QMatMul16x15, qt.QMul16x15, qt.QReduce16x15, qt.QRescale16x15)
+    attrs = node.attrs_as(*kinds)
     x = graph.shape(node.inputs[0])
     wide = graph.dtype(node.inputs[0]) is DType.INT16
     match attrs:
@@ -107,7 +110,7 @@ def _most_shift(graph: Graph, node: Node, shifted: bool) -> int:
 
 
 def _norm(graph: Graph, node: Node) -> dict[str, float]:
-    attrs: qt.QNorm = node.attrs
+    attrs = node.attrs_as(qt.QNorm)
     channels = graph.shape(node.inputs[0])[-1]
     gamma, beta = (graph.constants[name].array.astype(np.float64) for name in node.inputs[1:3])
     x = (_BYTE << _most_shift(graph, node, True)) if attrs.shifted else _WORD
@@ -125,7 +128,7 @@ def _norm(graph: Graph, node: Node) -> dict[str, float]:
 
 
 def _attention(graph: Graph, node: Node) -> dict[str, float]:
-    attrs: qt.QAttention = node.attrs
+    attrs = node.attrs_as(qt.QAttention)
     keys = graph.shape(node.inputs[1])[-2]
     heads = graph.constants[node.inputs[3]].array.astype(np.float64)
     steps = graph.constants[node.inputs[-2]].array.astype(np.float64) if attrs.bias else np.zeros(1)
@@ -153,7 +156,7 @@ def _attention(graph: Graph, node: Node) -> dict[str, float]:
 
 
 def _softmax(graph: Graph, node: Node) -> dict[str, float]:
-    attrs: qt.QSoftmax16x15 = node.attrs
+    attrs = node.attrs_as(qt.QSoftmax16x15)
     distance = float(attrs.distance_multiplier * attrs.distance_limit)
     octaves = int(distance / 2.0 ** (qt.DISTANCE_SHIFT + qt.DISTANCE_BITS)) + 16 - attrs.exp_bits
     total = graph.shape(node.inputs[0])[-1] * 2.0**attrs.exp_bits
@@ -166,7 +169,7 @@ def _softmax(graph: Graph, node: Node) -> dict[str, float]:
 
 
 def _add(graph: Graph, node: Node) -> dict[str, float]:
-    params = node.attrs.params
+    params = node.attrs_as(qops.QAdd).params
     factors = abs(params.a_multiplier) + abs(params.b_multiplier)
     return {"the sum": 255.0 * factors + _half(params.shift)}
 

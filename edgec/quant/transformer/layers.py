@@ -88,7 +88,7 @@ def columns_of(graph: Graph, name: str) -> Columns:
     start = 0
     while is_column_slice(graph, graph.producers.get(name)):
         node = graph.producers[name]
-        start += node.attrs.starts[-1]
+        start += node.attrs_as(ops.Slice).starts[-1]
         name = node.inputs[0]
     return Columns(name, start)
 

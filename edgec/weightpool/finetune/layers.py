@@ -99,7 +99,7 @@ class Layer(nn.Module):
         return scale, bias
 
     def _convolved(self, x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-        attrs = self.node.attrs
+        attrs = self.node.attrs_as(ops.Conv)
         top, left, bottom, right = attrs.pads
         even = (top, left) == (bottom, right)
         x = x if even else padded(x, attrs.pads, 0.0)
