@@ -157,6 +157,11 @@ class Node:
         return self.inputs[0]
 
     @property
+    def first(self) -> str:
+        """The first operand: what an operator works on, by the parameters that may follow."""
+        return self.inputs[0]
+
+    @property
     def output(self) -> str:
         """The single output; InternalError when there are several."""
         if len(self.outputs) != 1:

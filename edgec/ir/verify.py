@@ -170,7 +170,7 @@ def _is_index(graph: Graph, value: Value) -> bool:
         return False
     node = graph.producers.get(value.name)
     while node is not None and (node.attrs.KEEPS_INTEGERS or isinstance(node.attrs, _MOVERS)):
-        node = graph.producers.get(node.inputs[0])
+        node = graph.producers.get(node.first)
     if node is None or node.attrs.gives_integers:
         return True
     return isinstance(node.attrs, qt.QIsEqual | qops.QArgMax)

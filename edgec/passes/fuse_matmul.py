@@ -12,6 +12,7 @@ from dataclasses import replace
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
 from edgec.passes.edit import replace_node, sweep
+from edgec.passes.linear import either_way
 
 
 def fuse_matmul(graph: Graph) -> Graph:
@@ -31,7 +32,7 @@ def _operand(graph: Graph, node: Node, index: int) -> Graph | None:
     producer = graph.producers.get(node.inputs[index])
     if producer is None or graph.values[producer.output].quant is not None:
         return None
-    source, factor = producer.inputs[0], number_factor(graph, producer)
+    source, factor = producer.first, number_factor(graph, producer)
     if factor is not None:
         source, attrs = factor[0], replace(attrs, scale=attrs.scale * factor[1])
     elif _swaps_matrix(producer):
@@ -63,8 +64,8 @@ def number_factor(graph: Graph, node: Node) -> tuple[str, float] | None:
     """The value that a `Mul` multiplies by one number, and the number; else None."""
     if not isinstance(node.attrs, ops.Mul):
         return None
-    for index in (0, 1):
-        constant, other = graph.constants.get(node.inputs[index]), node.inputs[1 - index]
+    for name, other in either_way(node):
+        constant = graph.constants.get(name)
         if constant is None or constant.array.size != 1 or other not in graph.values:
             continue
         if graph.shape(other) == graph.shape(node.output):

@@ -14,20 +14,22 @@ from edgec.quant.tables import lut, softmax_bits, softmax_table
 def table(c: Conversion) -> None:
     """Unary, and Clip where no operator absorbs it, to QLut."""
     entries = c.constant("table", lut(c.node.attrs_as(ops.Unary, ops.Clip), c.quant(0), c.y))
-    c.emit(qops.QLut(), (c.node.inputs[0], entries))
+    c.emit(qops.QLut(), (c.node.first, entries))
 
 
 def prelu(c: Conversion) -> None:
     """PRelu to QPRelu."""
     channels = c.shape(0)[-1]
-    slope = np.asarray(c.graph.constants[c.node.inputs[1]].real(), np.float64).reshape(-1)
+    slope = np.asarray(
+        c.graph.constants[ops.PRelu.Inputs.of(c.node.inputs).slope].real(), np.float64
+    ).reshape(-1)
     factor = c.quant(0).tensor_scale / c.y.tensor_scale
     factors = np.concatenate([[1.0], np.broadcast_to(slope, (channels,))]) * factor
     requant = c.requant(factors, SPAN)
     slopes = c.constant("slope_multiplier", requant.multiplier[1:])
     low, high = c.act_bounds
     attrs = qops.QPRelu(int(requant.multiplier[0]), requant.shift, low, high)
-    c.emit(attrs, (c.node.inputs[0], slopes))
+    c.emit(attrs, (c.node.first, slopes))
 
 
 def softmax(c: Conversion) -> None:
@@ -37,7 +39,7 @@ def softmax(c: Conversion) -> None:
     requant = c.requant(c.y.tensor_scale, float(row) * 2.0 ** softmax_bits(row))
     low, high = c.act_bounds
     attrs = qops.QSoftmax(int(requant.multiplier[0]), requant.shift, low, high)
-    c.emit(attrs, (c.node.inputs[0], entries))
+    c.emit(attrs, (c.node.first, entries))
 
 
 def max_pool(c: Conversion) -> None:
@@ -66,7 +68,7 @@ def average_pool(c: Conversion) -> None:
         act_min=low,
         act_max=high,
     )
-    c.emit(integer, (c.node.inputs[0], multiplier))
+    c.emit(integer, (c.node.first, multiplier))
 
 
 def reduce(c: Conversion) -> None:

@@ -69,8 +69,8 @@ def _weighted(c: Conversion) -> tuple[tuple[str, ...], int]:
         QuantizationError: the accumulators are not bounded by int32.
     """
     node, graph = c.node, c.graph
-    weight = graph.constants[node.inputs[1]]
-    bias_name = node.inputs[2] if len(node.inputs) > 2 else ""
+    inputs = ops.layer_inputs(node)
+    weight, bias_name = graph.constants[inputs.w], inputs.b or ""
     if not bias_name:
         bias_name = c.int32("bias", np.zeros(weight.shape[0]))
     bias: Array = c.builder.constants[bias_name].array
@@ -78,7 +78,7 @@ def _weighted(c: Conversion) -> tuple[tuple[str, ...], int]:
     scale = np.asarray(graph.quant(weight.name).scale)
     requant = c.requant(scale * c.quant(0).tensor_scale / c.y.tensor_scale, bound)
     multiplier = c.constant("multiplier", requant.multiplier)
-    return (node.inputs[0], weight.name, bias_name, multiplier), requant.shift
+    return (node.first, weight.name, bias_name, multiplier), requant.shift
 
 
 def add(c: Conversion) -> None:

@@ -79,9 +79,9 @@ def _clips(network: Network) -> list[Node]:
     producers = network.graph.producers
     found: dict[str, Node] = {}
     for layer in network.choice.pooled:
-        node = producers.get(layer.node.inputs[0])
+        node = producers.get(layer.node.first)
         while node is not None and isinstance(node.attrs, _MOVERS):
-            node = producers.get(node.inputs[0])
+            node = producers.get(node.first)
         if node is not None and isinstance(node.attrs, ops.Clip) and node.attrs.low == 0:
             found[node.name] = node
     return list(found.values())

@@ -192,7 +192,7 @@ def take(ctx: Context, x: Tensor, ranges: dict[int, Range]) -> Tensor:
         pairs = zip(inner.starts, inner.steps, starts, steps, strict=True)
         outer = [(start0 + step0 * start, step0 * step) for start0, step0, start, step in pairs]
         starts, steps = tuple(o[0] for o in outer), tuple(o[1] for o in outer)
-        x = ctx.builder.values[source.inputs[0]]
+        x = ctx.builder.values[source.first]
     return ctx.emit(ops.Slice(starts, steps, sizes), x)
 
 

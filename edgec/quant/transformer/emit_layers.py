@@ -59,7 +59,7 @@ def emit_layer(e: Emitter, layer: Layer) -> None:
     shared = pooled_weight(e.graph, node)
     pooled = None if shared is None else shared.pooled
     inputs = [
-        e.narrow(node.inputs[0]),
+        e.narrow(node.first),
         e.builder.constant(f"{name}_weight", codes.weight, pooled=pooled),
         e.array(f"{name}_bias", codes.bias),
         e.array(f"{name}_multiplier", codes.requant.multiplier),
@@ -78,8 +78,8 @@ def emit_layer(e: Emitter, layer: Layer) -> None:
 
 def _codes(e: Emitter, layer: Layer, ending: _Ending) -> LayerCodes:
     node = layer.node
-    weight = e.graph.constants[node.inputs[1]].real64()
-    bias_name = node.inputs[2] if len(node.inputs) > 2 else ""
+    inputs = ops.layer_inputs(node)
+    weight, bias_name = e.graph.constants[inputs.w].real64(), inputs.b
     bias = np.zeros(len(weight))
     if bias_name:
         bias = e.graph.constants[bias_name].real64().reshape(-1)
@@ -92,7 +92,7 @@ def _codes(e: Emitter, layer: Layer, ending: _Ending) -> LayerCodes:
 
 def _coded(e: Emitter, node: Node, weight: Array, bias: Array, ending: _Ending) -> LayerCodes:
     """Integer weights float64 [O, ...] of a layer, biases [O], and multipliers."""
-    quant = e.plan.codes[node.inputs[0]]
+    quant = e.plan.codes[node.first]
     scale: Array | float = 0.0
     if isinstance(node.attrs, ops.Conv):
         scale, zero, span = quant.tensor_scale, None, _CENTRED_SPAN
@@ -111,8 +111,8 @@ def _mean_error(e: Emitter, node: Node, weight: Array, codes: LayerCodes) -> Arr
 
     Source: Nagel et al., ICCV 2019, section 4.2, with the float input of the layer.
     """
-    rows = e.seen[node.inputs[0]].rows.astype(np.float64)
-    scale, zero = per_channel(e.plan.codes[node.inputs[0]], rows.shape[1])
+    rows = e.seen[node.first].rows.astype(np.float64)
+    scale, zero = per_channel(e.plan.codes[node.first], rows.shape[1])
     found = coded(rows, scale, zero)
     centred = (found.codes - zero).mean(axis=0)
     wanted = (weight * rows.mean(axis=0)).sum(axis=1)

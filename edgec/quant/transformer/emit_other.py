@@ -142,7 +142,7 @@ def _product(e: Emitter, node: Node) -> None:
     terms = 1
     if isinstance(node.attrs, ops.MatMul):
         factor *= node.attrs.scale
-        terms = e.graph.shape(node.inputs[0])[-2 if node.attrs.transpose_a else -1]
+        terms = node.attrs.terms(node.attrs.Inputs.of(e.graph.shapes(node)))
     output, multiplier, bias = _scaled(e, node, factor, float(SPAN * SPAN * terms), y)
     attrs: qt.QMul16x15 | qt.QMatMul16x15 = qt.QMul16x15(output, multiplier, bias)
     if isinstance(node.attrs, ops.MatMul):

@@ -52,14 +52,15 @@ def attention_scales(
     }
     nodes = [node for node in graph.nodes if isinstance(node.attrs, ops.Attention)]
     for node in nodes:
-        operands = [_operand(graph, name, of, seen) for name in node.inputs[:3]]
+        inputs = ops.Attention.Inputs.of(node.inputs)
+        operands = [_operand(graph, n, of, seen) for n in (inputs.q, inputs.k, inputs.v)]
         _set_operands(node, operands, scales)
     found = {first: c.params for first, c in scales.items() if not c.clash}
     for node in nodes:
         group = of.get(node.output)
         if group is None or not _has_channels(graph, group, node.output):
             continue
-        value = _operand(graph, node.inputs[2], of, seen)
+        value = _operand(graph, ops.Attention.Inputs.of(node.inputs).v, of, seen)
         params = _output_params(node, value, found, seen[node.output])
         if params is not None:
             found[group.members[0]] = params

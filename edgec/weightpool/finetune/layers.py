@@ -32,8 +32,8 @@ class Layer(nn.Module):
     def __init__(self, graph: Graph, node: Node) -> None:
         super().__init__()
         self.node = node
-        weight = torch.tensor(graph.constants[node.inputs[1]].real())
-        bias_name = node.inputs[2] if len(node.inputs) > 2 else ""
+        inputs = ops.layer_inputs(node)
+        weight, bias_name = torch.tensor(graph.constants[inputs.w].real()), inputs.b
         bias = graph.constants[bias_name].real() if bias_name else None
         self.weight = nn.Parameter(weight)
         self.bias = nn.Parameter(
