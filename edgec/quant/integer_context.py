@@ -46,13 +46,15 @@ class Conversion:
         """Parameters of the output."""
         return self.graph.quant(self.output)
 
-    def quant(self, index: int) -> QuantParams:
-        """Parameters of an input."""
-        return self.graph.quant(self.node.inputs[index])
+    @property
+    def x(self) -> QuantParams:
+        """Parameters of the first operand."""
+        return self.graph.quant(self.node.first)
 
-    def shape(self, index: int) -> tuple[int, ...]:
-        """Shape of an input."""
-        return self.graph.shape(self.node.inputs[index])
+    @property
+    def x_shape(self) -> tuple[int, ...]:
+        """Shape of the first operand."""
+        return self.graph.shape(self.node.first)
 
     @property
     def act_bounds(self) -> tuple[int, int]:

@@ -77,7 +77,8 @@ class Network(nn.Module):
             elif node.name in self.ranges:
                 values[node.output] = self.ranges[node.name].clipped(values[source])
             else:
-                operands = [self._operand(name, values) for name in node.inputs if name]
+                found = [self._operand(name, values) if name else None for name in node.inputs]
+                operands = node.attrs.Inputs.of(found)
                 values[node.output] = step.compute(node.attrs, operands)
         return values[self.output].flatten(1)
 
