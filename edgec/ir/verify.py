@@ -10,18 +10,11 @@ from collections.abc import Callable
 
 from edgec.base.dtypes import DType
 from edgec.base.errors import EdgecError, InternalError
-from edgec.ir import qops
-from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Constant, Graph, Node, Value
 from edgec.ir.infer import infer_shapes
+from edgec.ir.qops.base import IntegerOperator, need_operands
 from edgec.ir.real import RealOperator
-from edgec.ir.verify_integer import check_integer_node
-from edgec.ir.verify_transformer import check_one_arithmetic, check_transformer_node
-
-_INTEGER_OPS = tuple(
-    c for c in vars(qops).values() if hasattr(c, "__dataclass_fields__") and c is not qops.AddParams
-)
-_MOVERS = (qops.QReshape, qops.QTranspose)
+from edgec.ir.verify_transformer import check_one_arithmetic
 
 
 class Stage(enum.Enum):
@@ -69,7 +62,7 @@ def verify(graph: Graph, stage: Stage, step: str = "") -> None:
         Stage.ANNOTATED: _check_annotated_node,
         Stage.INTEGER: _check_integer_node,
     }[stage]
-    known = (*_INTEGER_OPS, *qt.TRANSFORMER) if stage is Stage.INTEGER else RealOperator
+    known = IntegerOperator if stage is Stage.INTEGER else RealOperator
     for node in graph.nodes:
         check.node = node.name
         check(isinstance(node.attrs, known), f"{node.op} is no operator of stage {stage.value}")
@@ -169,11 +162,9 @@ def _is_index(graph: Graph, value: Value) -> bool:
     if value.dtype is not DType.INT32:
         return False
     node = graph.producers.get(value.name)
-    while node is not None and (node.attrs.KEEPS_INTEGERS or isinstance(node.attrs, _MOVERS)):
+    while node is not None and node.attrs.KEEPS_INTEGERS:
         node = graph.producers.get(node.first)
-    if node is None or node.attrs.gives_integers:
-        return True
-    return isinstance(node.attrs, qt.QIsEqual | qops.QArgMax)
+    return node is None or node.attrs.gives_integers
 
 
 def _check_annotated_node(graph: Graph, node: Node, check: _Checker) -> None:
@@ -194,10 +185,13 @@ def _check_annotated_value(graph: Graph, value: Value, check: _Checker) -> None:
 
 
 def _check_integer_node(graph: Graph, node: Node, check: _Checker) -> None:
-    if isinstance(node.attrs, qt.TRANSFORMER):
-        check_transformer_node(graph, node, check)
-    else:
-        check_integer_node(graph, node, check)
+    attrs = node.attrs_as(IntegerOperator)
+    try:
+        inputs = attrs.Inputs.of(graph.tensors(node))
+        need_operands(inputs)
+        attrs.verify(inputs, graph.values[node.output])
+    except ValueError as error:
+        check(False, f"{node.op}: {error}")
 
 
 def _check_integer_value(graph: Graph, value: Value, check: _Checker) -> None:

@@ -12,9 +12,9 @@ from edgec.base.errors import InternalError
 from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, INT32_MAX, INT32_MIN
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
-from edgec.ir.integer import clamp_of
 from edgec.ir.ops import ReduceKind
 from edgec.ir.pool import WeightPool
+from edgec.ir.qops.base import clamp_of
 from edgec.ir.weighted import residual_of, unpooled
 from edgec.lower.build_pooled import builder_table, window_indices
 from edgec.lower.build_pooled_dense import dense_constants

@@ -7,9 +7,9 @@ import numpy as np
 from edgec.base.dtypes import Array, frozen
 from edgec.base.errors import InternalError, LoweringError
 from edgec.base.fixedpoint import INT32_MAX, INT32_MIN
-from edgec.interp.kernels_np_pooled import round_codes
 from edgec.ir.graph import Graph, Node
 from edgec.ir.pool import WeightPool
+from edgec.ir.qops.pooling import round_codes
 from edgec.ir.weighted import pooled_attrs, residual_of, unpooled, weights_of
 from edgec.lower.build_pooled import pooled_window
 from edgec.lower.dense_weights import FILTERS, QUAD

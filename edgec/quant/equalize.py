@@ -53,6 +53,11 @@ def equalize(graph: Graph) -> Graph:
     return builder.build()
 
 
+def can_equalize(graph: Graph) -> bool:
+    """Whether `equalize` finds a pair of layers in a graph of the REAL stage."""
+    return any(True for _ in _pairs(graph))
+
+
 def _pairs(graph: Graph) -> Iterator[_Pair]:
     for node in graph.nodes:
         if not _may_scale(graph, node):

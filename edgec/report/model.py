@@ -15,7 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 from edgec.base.errors import ConfigError
 from edgec.target.board import Board
 
-SCHEMA = 1
+SCHEMA = 2
 REPORT_JSON = "report.json"
 _MAX_BYTES = 64 << 20
 
@@ -163,14 +163,20 @@ class CalibrationReport:
     Attributes:
         source: "data", "model" (all in the QDQ file) or "synthetic" (no data was given).
         samples: number of calibration samples.
-        observer, equalize, bias_correction: the options in force.
+        observer: what chose the ranges; None where no observer did: of a transformer, or of a model
+            that brings all its ranges.
+        equalize, bias_correction: they were done.
+        percentile: kept share of the values in percent; None for observers that keep all.
+        residual: element type of a transformer's residual stream; None for other networks.
     """
 
     source: str
     samples: int
-    observer: str
+    observer: str | None
     equalize: bool
     bias_correction: bool
+    percentile: float | None = None
+    residual: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,10 +234,10 @@ class PooledLayerReport:
 
 
 @dataclass(frozen=True, slots=True)
-class OnnxruntimeReport:
-    """Outputs beside those of onnxruntime on the exported QDQ model.
+class QdqReport:
+    """Outputs beside those of the QDQ model in real arithmetic (float64), as ONNX defines it.
 
-    They differ where onnxruntime rounds in float, with ties to even, and edgec in integers.
+    They differ where ONNX rounds real numbers, with ties to even, and edgec rescaled integers.
 
     Attributes:
         samples: inputs that were run.
@@ -269,7 +275,7 @@ class Report:
     memory: MemoryReport
     calibration: CalibrationReport
     checks: tuple[CheckReport, ...]
-    onnxruntime: OnnxruntimeReport | None
+    qdq_export: QdqReport | None
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
     buffers: tuple[BufferReport, ...] = ()

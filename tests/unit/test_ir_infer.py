@@ -6,6 +6,7 @@ from pass_samples import Maker
 from edgec.base.errors import ImportModelError, InternalError
 from edgec.ir import ops, qops
 from edgec.ir.infer import infer_shapes, macs
+from edgec.ir.operator import Operator
 
 IMAGE = (1, 6, 5, 4)
 ONES = (1, 1)
@@ -97,14 +98,10 @@ def test_impossible_shapes(attrs, shapes):
         infer_shapes(attrs, shapes)
 
 
-PARTS = (qops.AddParams, qops.Pooling)
-"""Parts of operators, which are no operators themselves."""
-
-
 def test_every_operator_has_a_rule():
     for module in (ops, qops):
         for cls in vars(module).values():
-            if hasattr(cls, "__dataclass_fields__") and cls not in PARTS:
+            if hasattr(cls, "__dataclass_fields__") and issubclass(cls, Operator):
                 with pytest.raises((ImportModelError, AttributeError, TypeError)) as caught:
                     infer_shapes(object.__new__(cls), [])
                 assert "no shape rule" not in str(caught.value)

@@ -30,14 +30,15 @@ from edgec.quant.transformer.numbers import (
 def emit_attention(e: Emitter, node: Node) -> None:
     """Attention to `QAttention`."""
     attrs = node.attrs_as(ops.Attention)
-    inputs = attrs.Inputs.of(node.inputs)
-    width, value_width = (e.graph.shape(n)[-1] // attrs.heads for n in (inputs.q, inputs.v))
-    operands = [_operand(e, name) for name in (inputs.q, inputs.k, inputs.v)]
+    real_inputs = attrs.Inputs.of(node.inputs)
+    columns = (e.graph.shape(name)[-1] for name in (real_inputs.q, real_inputs.v))
+    width, value_width = (count // attrs.heads for count in columns)
+    operands = [_operand(e, n) for n in (real_inputs.q, real_inputs.k, real_inputs.v)]
     q, k, v = (quant for _, _, quant in operands)
     starts = [start for _, start, _ in operands]
-    bits, narrowed = attention_bits(e.graph.shape(inputs.k)[-2], node.name)
+    bits, narrowed = attention_bits(e.graph.shape(real_inputs.k)[-2], node.name)
     y = e.plan.codes[node.output]
-    bias, mask = inputs.bias, inputs.keys
+    bias, mask = real_inputs.bias, real_inputs.keys
     table = []
     for head in range(attrs.heads):
         # The scales of q and k multiply out: every channel of a head has the same product.
@@ -58,15 +59,14 @@ def emit_attention(e: Emitter, node: Node) -> None:
         narrowed=narrowed,
     )
     numbers = np.array(table, np.int32)
-    names = [name for name, _, _ in operands]
-    names.append(e.array(f"{node.name}_heads", numbers))
-    names += [mask] if mask else []
+    inputs = [name for name, _, _ in operands]
+    inputs += [e.array(f"{node.name}_heads", numbers), mask or ""]
     if bias:
         real = e.graph.constants[bias].real64()
         full = np.broadcast_to(real, (len(real), attrs.heads, *real.shape[2:]))
         steps, places = bias_steps(full, numbers, width, node.name)
-        names += [e.array(f"{node.name}_steps", steps), e.array(f"{node.name}_places", places)]
-    e.put(node.name, integer, names, node.output, Form.CODES, (node,))
+        inputs += [e.array(f"{node.name}_steps", steps), e.array(f"{node.name}_places", places)]
+    e.put(node.name, integer, inputs, node.output, Form.CODES, (node,))
 
 
 def _operand(e: Emitter, name: str) -> tuple[str, int, QuantParams]:

@@ -1,38 +1,12 @@
-"""What an oracle kernel takes and gives: codes with their zero point, and checked accumulators."""
+"""Numpy arithmetic that the oracles of integer operators share, with checks of every width."""
 
 from __future__ import annotations
-
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import InternalError
 from edgec.base.fixedpoint import INT32_MAX, INT32_MIN, saturate
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Operand:
-    """An input of an operator.
-
-    Attributes:
-        array: int8 codes, or int32 parameters.
-        zero_point: of the codes; 0 for parameters.
-    """
-
-    array: Array
-    zero_point: int = 0
-
-    @property
-    def centred(self) -> Array:
-        """``array - zero_point``, int64."""
-        return np.asarray(self.array.astype(np.int64) - self.zero_point)
-
-
-Kernel = Callable[[Any, Sequence[Operand], int], Array]
-"""(attrs, inputs, zero point of the output) -> the output's codes."""
 
 
 def accumulators(values: Array) -> Array:
@@ -81,3 +55,13 @@ def rshr32(values: Array, shift: Array | int) -> Array:
 def int8_clamped(values: Array, low: int, high: int) -> Array:
     """Clamped to [low, high], a part of int8; int8."""
     return saturate(values, low, high).astype(np.int8)
+
+
+def bit_length(values: Array) -> Array:
+    """Number of bits of int64 values in [0, 2^53); 0 for 0."""
+    return np.asarray(np.frexp(values.astype(np.float64))[1].astype(np.int64))
+
+
+def half_step(shift: int) -> int:
+    """The addend that makes a right shift by `shift` bits round half up."""
+    return 1 << (shift - 1) if shift > 0 else 0
