@@ -66,7 +66,9 @@ def pooled_window(graph: Graph, node: Node, lanes: int) -> Window:
     if isinstance(node.attrs, qops.QPooledGemm):
         shape = graph.shape(node.inputs[0])
         return _matrix_window(math.prod(shape[:-1]), shape[-1], lanes)
-    window = image_window(graph, node, node.attrs.conv, (indices[1], indices[2]))
+    window = image_window(
+        graph, node, node.attrs_as(qops.QPooledConv).conv, (indices[1], indices[2])
+    )
     if window.is_pointwise:
         return _matrix_window(window.out_pixels, window.channels, lanes)
     return window
@@ -120,7 +122,7 @@ def _check(graph: Graph, node: Node, spec: PooledConv) -> None:
 def fits_lanes(graph: Graph, node: Node) -> bool:
     """Two lanes hold the sums of responses of a pooled operator, whatever the input."""
     pool, indices = (graph.constants[name].array for name in node.inputs[1:3])
-    pooling: qops.Pooling = node.attrs.pooling
+    pooling = pooled_attrs(node).pooling
     return sums_fit_lanes(
         pool,
         indices,

@@ -153,7 +153,7 @@ def _stacked(bias: Array, sums: Array) -> Array:
 
 
 def _check_exact(node: Node) -> None:
-    if node.attrs.pooling.response_shift:
+    if pooled_attrs(node).pooling.response_shift:
         raise LoweringError(
             "responses are scaled, which only the kernel with a table of responses does",
             where=node.name,

@@ -89,7 +89,7 @@ def attention_dual(graph: Graph, node: Node) -> AttentionDsp:
 
 
 def _mask_stride(graph: Graph, node: Node, batch: int, keys: int) -> int | None:
-    if not node.attrs.keys:
+    if not node.attrs_as(qt.QAttention).keys:
         return None
     entries = math.prod(graph.shape(node.inputs[4]))
     if entries not in (keys, batch * keys):
@@ -109,8 +109,8 @@ def embedding(graph: Graph, node: Node) -> Embedding:
         vocabulary=vocabulary,
         channels=channels,
         dtype=graph.constants[table].dtype,
-        multiplier=node.attrs.multiplier,
-        y_dtype=node.attrs.dtype,
+        multiplier=node.attrs_as(qt.QEmbedding).multiplier,
+        y_dtype=node.attrs_as(qt.QEmbedding).dtype,
     )
 
 
@@ -124,4 +124,4 @@ def softmax(graph: Graph, node: Node) -> NarrowSoftmax:
 
 def is_equal(graph: Graph, node: Node) -> IsEqual:
     """`IsEqual` of a QIsEqual."""
-    return IsEqual(math.prod(graph.shape(node.output)), node.attrs.value)
+    return IsEqual(math.prod(graph.shape(node.output)), node.attrs_as(qt.QIsEqual).value)

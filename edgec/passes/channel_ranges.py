@@ -187,7 +187,7 @@ def _gemm(graph: Graph, node: Node, ranges: Ranges) -> Range:
 
 
 def _pooled(graph: Graph, node: Node, ranges: Ranges) -> Range:
-    attrs = node.attrs
+    attrs = pooled_attrs(node)
     if attrs.pooling != qops.Pooling():
         return _any_code(graph, node, ranges)
     # Then it computes what the plain operator does on the expanded weights.
@@ -213,7 +213,7 @@ def _sum(params: qops.AddParams, a: Range, b: Range) -> Range:
 def _add(graph: Graph, node: Node, ranges: Ranges) -> Range:
     channels = _channels(graph, node.output)
     a, b = (_operand(graph, name, ranges, channels) for name in node.inputs)
-    return _sum(node.attrs.params, a, b)
+    return _sum(node.attrs_as(qops.QAdd).params, a, b)
 
 
 def _mul(graph: Graph, node: Node, ranges: Ranges) -> Range:

@@ -141,7 +141,7 @@ def _product(e: Emitter, node: Node) -> None:
     terms = 1
     if isinstance(node.attrs, ops.MatMul):
         factor *= node.attrs.scale
-        terms = e.graph.shape(node.inputs[0])[-2 if node.attrs.transpose_a else -1]
+        terms = node.attrs.terms(node.attrs.Inputs.of(e.graph.shapes(node)))
     output, multiplier, bias = _scaled(e, node, factor, float(SPAN * SPAN * terms), y)
     attrs: qops.QMul | qops.QMatMul = qops.QMul(output, multiplier, bias)
     if isinstance(node.attrs, ops.MatMul):
@@ -152,7 +152,7 @@ def _product(e: Emitter, node: Node) -> None:
 
 def _reduce(e: Emitter, node: Node) -> None:
     """Means and sums; of the stream as it is."""
-    attrs: ops.Reduce = node.attrs
+    attrs = node.attrs_as(ops.Reduce)
     (x,) = node.inputs
     wide = e.is_made(x, Form.STREAM) and e.plan.stream[x].axis is None
     quant, span = (e.plan.stream[x], INT16_MAX + 1) if wide else (e.plan.codes[x], SPAN)
