@@ -30,6 +30,11 @@ def unpooled(attrs: Any) -> Any:
             return attrs
 
 
+def pooled_attrs(node: Node) -> qops.QPooledConv | qops.QPooledGemm:
+    """The attributes of a node with pooled weights; InternalError for any other."""
+    return node.attrs_as(qops.QPooledConv, qops.QPooledGemm)
+
+
 def with_plain(attrs: Any, plain: Any) -> Any:
     """The operator with another plain one inside, or that one itself when nothing is pooled."""
     match attrs:

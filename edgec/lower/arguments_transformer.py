@@ -74,7 +74,7 @@ def transformer_params(
 def _weighted(
     graph: Graph, node: Node, spec: KernelSpec, pool: ConstantPool
 ) -> NarrowParams | PoolNarrowParams:
-    attrs: qops.QGemm | qops.QConv = node.attrs
+    attrs = node.attrs_as(qops.QGemm, qops.QConv)
     weights, bias, multiplier = (graph.constants[name].array for name in node.inputs[1:4])
     raw = isinstance(attrs, qops.QGemm) and attrs.raw
     x_zero_point = 0 if raw else _zero_point(graph, node.inputs[0])

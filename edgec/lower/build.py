@@ -6,10 +6,10 @@ import math
 
 from edgec.base.errors import LoweringError
 from edgec.ir import qops
-from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
 from edgec.ir.ops import ReduceKind
 from edgec.ir.shapes import Pads2D, Pair
+from edgec.ir.shapes import Window as WindowAttrs
 from edgec.lower.layer_end import end_of, requant31_of
 from edgec.lower.loops import broadcast_strides, merge_loops, strides_of
 from edgec.lower.spec import (
@@ -40,14 +40,14 @@ from edgec.lower.window import Window
 def is_depthwise(graph: Graph, node: Node) -> bool:
     """A convolution of several groups with one input channel each."""
     channels = graph.shape(node.inputs[0])[3]
-    group = node.attrs_as(qops.QConv, qops.QConvTranspose, qt.QConv16x15).group
+    group = node.attrs_as(qops.QConv, qops.QConvTranspose, qops.QConv).group
     return group == channels > 1
 
 
 def is_gemm(graph: Graph, node: Node) -> bool:
     """A convolution that is a matrix product of the input as it lies in memory."""
     window = conv_window(graph, node)
-    group = node.attrs_as(qops.QConv, qt.QConv16x15).group
+    group = node.attrs_as(qops.QConv, qops.QConv).group
     return group == 1 and (window.is_pointwise or window.is_whole_image)
 
 
@@ -130,7 +130,7 @@ def max_pool(graph: Graph, node: Node) -> MaxPool:
 
 def average_pool(graph: Graph, node: Node) -> AveragePool:
     """`AveragePool` of a QAveragePool."""
-    attrs: qops.QAveragePool = node.attrs
+    attrs = node.attrs_as(qops.QAveragePool)
     return AveragePool(_pool_window(graph, node), attrs.count_include_pad, requant31_of(node).shift)
 
 
@@ -239,7 +239,7 @@ def _make_window(
 def conv_window(graph: Graph, node: Node) -> Window:
     """Geometry of a QConv."""
     kernel = graph.shape(node.inputs[1])[1:3]
-    attrs = node.attrs_as(qops.QConv, qt.QConv16x15)
+    attrs = node.attrs_as(qops.QConv, qops.QConv)
     return image_window(graph, node, attrs, (kernel[0], kernel[1]))
 
 

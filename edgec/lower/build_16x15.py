@@ -23,7 +23,7 @@ from edgec.lower.spec_narrow import Narrow
 
 def rescale(graph: Graph, node: Node) -> Rescale:
     """`Rescale` of a QRescale."""
-    attrs: qops.QRescale = node.attrs
+    attrs = node.attrs_as(qops.QRescale)
     x = node.inputs[0]
     return Rescale(
         count=math.prod(graph.shape(x)),
@@ -41,7 +41,7 @@ def mul(graph: Graph, node: Node) -> NarrowMul:
 
 def reduce(graph: Graph, node: Node) -> NarrowReduce:
     """`NarrowReduce` of a QReduce."""
-    attrs: qops.QReduce = node.attrs
+    attrs = node.attrs_as(qops.QReduce)
     x = node.inputs[0]
     shape = graph.shape(x)
     loops = [Loop(n, (s,)) for n, s in zip(shape, strides_of(shape), strict=True)]
@@ -53,7 +53,7 @@ def reduce(graph: Graph, node: Node) -> NarrowReduce:
 
 def matmul(graph: Graph, node: Node) -> MatMul:
     """`MatMul` of a QMatMul."""
-    attrs: qops.QMatMul = node.attrs
+    attrs = node.attrs_as(qops.QMatMul)
     a, b = (graph.shape(name) for name in node.inputs)
     *lead, rows, columns = graph.shape(node.output)
     depth = a[-2] if attrs.transpose_a else a[-1]
@@ -78,7 +78,7 @@ def _pairs(shape: tuple[int, ...], lead: list[int]) -> tuple[int, ...]:
 
 def stream_add(graph: Graph, node: Node) -> StreamAdd:
     """`StreamAdd` of a QStreamAdd."""
-    return StreamAdd(broadcast_loops(graph, node), dtype=node.attrs.dtype)
+    return StreamAdd(broadcast_loops(graph, node), dtype=node.attrs_as(qops.QStreamAdd).dtype)
 
 
 def has_wide_stream(node: Node) -> bool:

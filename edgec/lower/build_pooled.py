@@ -12,6 +12,7 @@ from edgec.base.fixedpoint import INT8_MAX, INT8_MIN
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.pool import WeightPool
+from edgec.ir.weighted import pooled_attrs
 from edgec.lower.build import image_window
 from edgec.lower.layer_end import end_of, requant31_of
 from edgec.lower.pool_bounds import sums_fit_lanes
@@ -30,7 +31,7 @@ def pooled_conv(graph: Graph, node: Node, config: PoolKernelConfig) -> PooledCon
     Raises:
         LoweringError: the table is too large for 16-bit offsets, or two lanes cannot hold the sums.
     """
-    attrs: qops.QPooledConv | qops.QPooledGemm = node.attrs
+    attrs = node.attrs_as(qops.QPooledConv, qops.QPooledGemm)
     form, end, pooling = requant31_of(node), end_of(node), attrs.pooling
     pool, indices = (graph.constants[name].array for name in node.inputs[1:3])
     x_zero_point = graph.quant(node.inputs[0]).tensor_zero_point

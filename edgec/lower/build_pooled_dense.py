@@ -10,7 +10,7 @@ from edgec.base.fixedpoint import INT32_MAX, INT32_MIN
 from edgec.ir.graph import Graph, Node
 from edgec.ir.pool import WeightPool
 from edgec.ir.qops.pooling import round_codes
-from edgec.ir.weighted import weights_of
+from edgec.ir.weighted import pooled_attrs, weights_of
 from edgec.lower.build_pooled import pooled_window
 from edgec.lower.dense_weights import FILTERS, QUAD
 from edgec.lower.layer_end import end_of
@@ -49,7 +49,7 @@ def pooled_decode(
         out_channels=filters,
         group=graph.shape(node.inputs[1])[1],
         index_bits=config.index_bits,
-        bits=None if config.runtime_bits else node.attrs.pooling.activation_bits,
+        bits=None if config.runtime_bits else pooled_attrs(node).pooling.activation_bits,
         shift=end.shift,
         residual_shift=end.residual_shift,
         batch=min(filters, batch),
@@ -83,7 +83,7 @@ def pooled_direct(graph: Graph, node: Node, config: PoolKernelConfig) -> PooledD
         out_channels=graph.shape(node.inputs[2])[0],
         group=group,
         index_bits=config.index_bits,
-        bits=None if config.runtime_bits else node.attrs.pooling.activation_bits,
+        bits=None if config.runtime_bits else pooled_attrs(node).pooling.activation_bits,
         shift=end.shift,
         residual_shift=end.residual_shift,
         pool_size=size,

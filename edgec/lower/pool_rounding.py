@@ -17,6 +17,7 @@ import numpy as np
 from edgec.base.dtypes import Array, frozen
 from edgec.ir.graph import Graph, GraphBuilder, Node
 from edgec.ir.pool_graph import pooled_nodes
+from edgec.ir.weighted import pooled_attrs
 from edgec.lower.layer_end import requant31_of
 
 _STEPS_LIMIT = 2.0

@@ -286,7 +286,7 @@ class NarrowSoftmax(Plain):
 
     Attributes:
         rows, depth: shape.
-        distance_multiplier, distance_limit, exp_bits: of `ir.qops.QSoftmax16x15`.
+        distance_multiplier, distance_limit, exp_bits: of `ir.qops.QSoftmaxOctaves`.
         variable: the rows of a run are an argument.
     """
 

@@ -19,7 +19,15 @@ from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, rshr, saturate
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.ops import PadMode
-from edgec.ir.weighted import POOLED, form_of, residual_of, rows_at, unpooled, weights_of
+from edgec.ir.weighted import (
+    POOLED,
+    form_of,
+    pooled_attrs,
+    residual_of,
+    rows_at,
+    unpooled,
+    weights_of,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,10 +102,10 @@ def _any_code(graph: Graph, node: Node, ranges: Ranges) -> Range:
 
 def _bounds(node: Node) -> tuple[int, int]:
     """Least and greatest code that the end of an operator lets through."""
-    match residual_of(node.attrs) or form_of(node.attrs):
+    match residual_of(node.attrs) or form_of(node.attrs) or node.attrs:
         case qops.AddParams() as addition:
             return addition.act_min, addition.act_max
-        case qops.Requant31() as form:
+        case qops.Requant31() | qops.QSoftmax() as form:
             return form.low, form.high
         case _:
             return INT8_MIN, INT8_MAX

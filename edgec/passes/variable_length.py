@@ -146,7 +146,7 @@ def _elementwise(scan: _Scan, node: Node) -> int | None:
 
 
 def _reduce(scan: _Scan, node: Node) -> int | None:
-    attrs: qops.QReduce = node.attrs
+    attrs = node.attrs_as(qops.QReduce)
     axis = scan.axes[node.inputs[0]]
     if axis in attrs.axes:
         kind = attrs.kind.value
@@ -162,7 +162,7 @@ def _arg_max(scan: _Scan, node: Node) -> int | None:
 
 
 def _pointwise(scan: _Scan, node: Node) -> int | None:
-    attrs: qops.QConv = node.attrs
+    attrs = node.attrs_as(qops.QConv)
     kernel = scan.graph.shape(node.inputs[1])[1:3]
     if (*kernel, *attrs.strides, attrs.group) != (1,) * 5 or any(attrs.pads):
         raise _RefusedError("its window reaches over the variable axis")
@@ -214,7 +214,7 @@ def _concat(scan: _Scan, node: Node) -> int | None:
 
 def _attention(scan: _Scan, node: Node) -> int | None:
     """Queries, keys or both vary; values and a mask go with the keys, a bias with both."""
-    graph, attrs = scan.graph, node.attrs_as(qt.QAttention)
+    graph, attrs = scan.graph, node.attrs_as(qops.QAttention)
     q, k, v, _, *others = node.inputs
     masks = others[: int(attrs.keys)]
     rank = len(graph.shape(k))

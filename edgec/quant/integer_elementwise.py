@@ -28,7 +28,7 @@ def prelu(c: Conversion) -> None:
     requant = c.requant(factors, SPAN)
     slopes = c.constant("slope_multiplier", requant.multiplier[1:])
     attrs = qops.QPRelu(c.form(requant.shift), int(requant.multiplier[0]))
-    c.emit(attrs, (c.node.inputs[0], slopes))
+    c.emit(attrs, (c.node.first, slopes))
 
 
 def softmax(c: Conversion) -> None:
@@ -38,7 +38,7 @@ def softmax(c: Conversion) -> None:
     requant = c.requant(c.y.tensor_scale, float(row) * 2.0 ** softmax_bits(row))
     multiplier = int(requant.multiplier[0])
     attrs = qops.QSoftmax(multiplier, requant.shift, c.y.tensor_zero_point, *c.act_bounds)
-    c.emit(attrs, (c.node.inputs[0], entries))
+    c.emit(attrs, (c.node.first, entries))
 
 
 def max_pool(c: Conversion) -> None:

@@ -16,7 +16,7 @@ _MAX_ADD_SHIFT = 30
 
 def conv(c: Conversion) -> None:
     """Conv to QConv."""
-    attrs: ops.Conv = c.node.attrs
+    attrs = c.node.attrs_as(ops.Conv)
     inputs, output = _weighted(c)
     c.emit(
         qops.QConv(
@@ -32,7 +32,7 @@ def conv(c: Conversion) -> None:
 
 def conv_transpose(c: Conversion) -> None:
     """ConvTranspose to QConvTranspose."""
-    attrs: ops.ConvTranspose = c.node.attrs
+    attrs = c.node.attrs_as(ops.ConvTranspose)
     inputs, output = _weighted(c)
     c.emit(
         qops.QConvTranspose(
@@ -69,7 +69,7 @@ def _weighted(c: Conversion) -> tuple[tuple[str, ...], qops.Requant31]:
     scale = np.asarray(graph.quant(weight.name).scale)
     requant = c.requant(scale * c.x.tensor_scale / c.y.tensor_scale, bound)
     multiplier = c.constant("multiplier", requant.multiplier)
-    return (node.inputs[0], weight.name, bias_name, multiplier), c.form(requant.shift)
+    return (node.first, weight.name, bias_name, multiplier), c.form(requant.shift)
 
 
 def add(c: Conversion) -> None:

@@ -12,12 +12,12 @@ zero, that is nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from edgec.base.dtypes import Array, DType
 from edgec.base.errors import InternalError
 from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, SHIFT_MAX, SHIFT_MIN
-from edgec.ir.graph import Constant, Node, Tensor, Value
+from edgec.ir.graph import Constant, Tensor, Value
 from edgec.ir.operator import Operands, Operator
 from edgec.ir.qops.operands import Operand, marks_of, quant_of
 from edgec.ir.qparams import QuantParams

@@ -84,11 +84,11 @@ def _scale(quant: QuantParams, channel: int) -> float:
 
 def emit_softmax(e: Emitter, node: Node) -> None:
     """Softmax over the last axis to `QSoftmaxOctaves`."""
-    bits = exponential_bits(e.graph.shape(node.inputs[0])[-1], node.name)
-    kappa = e.plan.codes[node.inputs[0]].tensor_scale * LOG2_E
+    bits = exponential_bits(e.graph.shape(node.first)[-1], node.name)
+    kappa = e.plan.codes[node.first].tensor_scale * LOG2_E
     multiplier, limit = distance_numbers(kappa, bits, INT8_MAX - INT8_MIN)
     attrs = qops.QSoftmaxOctaves(multiplier, limit, bits)
-    e.put(node.name, attrs, (e.narrow(node.inputs[0]),), node.output, Form.CODES, (node,))
+    e.put(node.name, attrs, (e.narrow(node.first),), node.output, Form.CODES, (node,))
 
 
 def emit_norm(e: Emitter, node: Node) -> None:

@@ -168,7 +168,7 @@ def _stream_ending(e: Emitter, layer: Layer) -> _Ending:
 def _table_ending(e: Emitter, layer: Layer, unary: Node) -> _Ending:
     """The 10-bit table of a function, over the part of its calibrated domain where it moves."""
     quant = e.plan.codes[layer.output]
-    domain = table_domain(unary.attrs, e.seen[layer.node.output].range, quant)
+    domain = table_domain(unary.attrs_as(ops.Unary), e.seen[layer.node.output].range, quant)
     step = (domain.high - domain.low) / (qops.TABLE_SIZE - 1)
     inputs = domain.low + step * np.arange(qops.TABLE_SIZE)
     with np.errstate(over="ignore"):  # saturates

@@ -129,7 +129,7 @@ def _mask(e: Emitter, node: Node) -> None:
     """Integers compared with a number."""
     shape = e.graph.shape(node.output)
     e.builder.value(Value(node.output, shape, DType.INT32))
-    attrs = qops.QIsEqual(int(node.attrs.alpha))
+    attrs = qops.QIsEqual(int(node.attrs_as(ops.Unary).alpha))
     e.builder.node(node.name, attrs, node.inputs, (node.output,), node.sources)
 
 
