@@ -63,7 +63,7 @@ def _fold_after(graph: Graph, node: Node) -> Graph | None:
 
 
 def _fold_into_scales(graph: Graph, linear: Node, node: Node, affine: Affine) -> Graph | None:
-    weight, bias = graph.constants[linear.inputs[1]], bias_of(graph, linear)
+    weight, bias = graph.constants[linear.inputs[1]], bias_of(linear)
     if weight.quant is None or (bias and graph.constants[bias].quant is not None):
         return None
     with np.errstate(over="ignore"):
@@ -109,7 +109,7 @@ def _batch_norm_affine(graph: Graph, node: Node) -> Affine:
 
 
 def _bias(graph: Graph, linear: Node, outputs: int) -> Array:
-    name = bias_of(graph, linear)
+    name = bias_of(linear)
     return graph.constants[name].array.astype(np.float64) if name else np.zeros(outputs)
 
 

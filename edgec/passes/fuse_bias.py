@@ -42,7 +42,7 @@ def _rewrite(graph: Graph, node: Node) -> Graph | None:
         if constant is None:
             continue
         linear = unpinned_linear_before(graph, node, node.inputs[1 - index])
-        if linear is not None and bias_of(graph, linear) == "":
+        if linear is not None and bias_of(linear) == "":
             bias = _as_bias(constant, graph.shape(node.output)[-1])
             return fused(graph, linear, node, None, bias)
     return None

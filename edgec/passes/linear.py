@@ -62,7 +62,7 @@ def has_float_weights(graph: Graph, node: Node) -> bool:
     return all(graph.constants[name].quant is None for name in node.inputs[1:3] if name != "")
 
 
-def bias_of(graph: Graph, node: Node) -> str:
+def bias_of(node: Node) -> str:
     """Name of the bias constant of a linear node, "" when it has none."""
     return node.inputs[2] if len(node.inputs) > 2 else ""
 
@@ -92,7 +92,7 @@ def fused(
     if isinstance(bias, Constant):
         names[2] = builder.constant(bias.name, bias.array, bias.quant)
     else:
-        stem = bias_of(graph, linear) or f"{linear.name}/bias"
+        stem = bias_of(linear) or f"{linear.name}/bias"
         names[2] = builder.constant(stem, bias.astype(np.float32))
     builder.remove(follower)
     sources = (*linear.sources, *follower.sources)
