@@ -14,6 +14,7 @@ from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.ops import ReduceKind
 from edgec.ir.pool import WeightPool
+from edgec.ir.qops.base import clamp_of
 from edgec.ir.weighted import residual_of, unpooled
 from edgec.lower.build_pooled import builder_table, window_indices
 from edgec.lower.build_pooled_dense import dense_constants
@@ -122,7 +123,7 @@ def _single(graph: Graph, node: Node, pool: ConstantPool) -> Params | None:
 def _convolution(
     graph: Graph, node: Node, spec: KernelSpec, pool: ConstantPool
 ) -> tuple[Params, ...]:
-    attrs: qops.QConv | qops.QConvTranspose | qops.QGemm = node.attrs
+    attrs = node.attrs_as(qops.QConv, qops.QConvTranspose, qops.QGemm)
     weights, bias, multiplier = (graph.constants[name].array for name in node.inputs[1:4])
     x_zero_point = _zero_point(graph, node.inputs[0])
     if isinstance(spec, Conv2D | Gemm | DenseDsp | DenseNeon | DenseQuads | DenseTriples):
@@ -206,10 +207,11 @@ def _zero_point(graph: Graph, name: str) -> int:
 
 def _output(graph: Graph, node: Node) -> dict[str, int]:
     """The last three fields of most structs, as keyword arguments."""
+    low, high = clamp_of(node)
     return {
         "y_zero_point": _zero_point(graph, node.output),
-        "act_min": node.attrs.act_min,
-        "act_max": node.attrs.act_max,
+        "act_min": low,
+        "act_max": high,
     }
 
 

@@ -70,7 +70,7 @@ def transformer_params(
 def _weighted(
     graph: Graph, node: Node, spec: KernelSpec, pool: ConstantPool
 ) -> NarrowParams | PoolNarrowParams:
-    attrs: qt.QGemm16x15 | qt.QConv16x15 = node.attrs
+    attrs = node.attrs_as(qt.QGemm16x15, qt.QConv16x15)
     weights, bias, multiplier = (graph.constants[name].array for name in node.inputs[1:4])
     x_zero_point = 0
     if isinstance(attrs, qt.QConv16x15):

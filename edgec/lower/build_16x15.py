@@ -23,14 +23,15 @@ from edgec.lower.spec import (
 from edgec.lower.spec_narrow import Narrow
 
 
-def narrow_of(attrs: qt.QGemm16x15 | qt.QConv16x15) -> Narrow:
+def narrow_of(node: Node) -> Narrow:
     """How a layer with weights ends."""
+    attrs = node.attrs_as(qt.QGemm16x15, qt.QConv16x15)
     return Narrow(attrs.output, attrs.table, attrs.residual)
 
 
 def gemm(graph: Graph, node: Node) -> Gemm:
     """`Gemm` of a QGemm16x15."""
-    narrow = narrow_of(node.attrs)
+    narrow = narrow_of(node)
     units, depth = graph.shape(node.inputs[1])
     rows = math.prod(graph.shape(node.inputs[0])[:-1])
     return Gemm(rows, depth, units, narrow.output.shift, narrow=narrow)
@@ -38,7 +39,7 @@ def gemm(graph: Graph, node: Node) -> Gemm:
 
 def gemm_of_conv(graph: Graph, node: Node) -> Gemm:
     """`Gemm` of a pointwise or whole-image QConv16x15."""
-    narrow = narrow_of(node.attrs)
+    narrow = narrow_of(node)
     window = conv_window(graph, node)
     units = graph.shape(node.inputs[1])[0]
     depth = window.taps * window.channels
@@ -47,7 +48,7 @@ def gemm_of_conv(graph: Graph, node: Node) -> Gemm:
 
 def depthwise(graph: Graph, node: Node) -> Depthwise:
     """`Depthwise` of a QConv16x15."""
-    narrow = narrow_of(node.attrs)
+    narrow = narrow_of(node)
     window = conv_window(graph, node)
     filters = graph.shape(node.inputs[1])[0]
     return Depthwise(window, filters // window.channels, narrow.output.shift, narrow=narrow)
@@ -55,8 +56,8 @@ def depthwise(graph: Graph, node: Node) -> Depthwise:
 
 def conv2d(graph: Graph, node: Node) -> Conv2D:
     """`Conv2D` of a QConv16x15."""
-    attrs: qt.QConv16x15 = node.attrs
-    narrow = narrow_of(attrs)
+    attrs = node.attrs_as(qt.QConv16x15)
+    narrow = narrow_of(node)
     filters = graph.shape(node.inputs[1])[0]
     window = conv_window(graph, node)
     return Conv2D(window, filters, attrs.group, narrow.output.shift, narrow=narrow)
@@ -64,7 +65,7 @@ def conv2d(graph: Graph, node: Node) -> Conv2D:
 
 def rescale(graph: Graph, node: Node) -> Rescale:
     """`Rescale` of a QRescale16x15."""
-    attrs: qt.QRescale16x15 = node.attrs
+    attrs = node.attrs_as(qt.QRescale16x15)
     x = node.inputs[0]
     return Rescale(
         count=math.prod(graph.shape(x)),
@@ -77,12 +78,12 @@ def rescale(graph: Graph, node: Node) -> Rescale:
 
 def mul(graph: Graph, node: Node) -> NarrowMul:
     """`NarrowMul` of a QMul16x15."""
-    return NarrowMul(broadcast_loops(graph, node), Narrow(node.attrs.output))
+    return NarrowMul(broadcast_loops(graph, node), Narrow(node.attrs_as(qt.QMul16x15).output))
 
 
 def reduce(graph: Graph, node: Node) -> NarrowReduce:
     """`NarrowReduce` of a QReduce16x15."""
-    attrs: qt.QReduce16x15 = node.attrs
+    attrs = node.attrs_as(qt.QReduce16x15)
     x = node.inputs[0]
     shape = graph.shape(x)
     loops = [Loop(n, (s,)) for n, s in zip(shape, strides_of(shape), strict=True)]
@@ -94,7 +95,7 @@ def reduce(graph: Graph, node: Node) -> NarrowReduce:
 
 def matmul(graph: Graph, node: Node) -> MatMul:
     """`MatMul` of a QMatMul16x15."""
-    attrs: qt.QMatMul16x15 = node.attrs
+    attrs = node.attrs_as(qt.QMatMul16x15)
     a, b = (graph.shape(name) for name in node.inputs)
     *lead, rows, columns = graph.shape(node.output)
     depth = a[-2] if attrs.transpose_a else a[-1]
@@ -119,7 +120,7 @@ def _pairs(shape: tuple[int, ...], lead: list[int]) -> tuple[int, ...]:
 
 def stream_add(graph: Graph, node: Node) -> StreamAdd:
     """`StreamAdd` of a QAdd16."""
-    return StreamAdd(broadcast_loops(graph, node), dtype=node.attrs.dtype)
+    return StreamAdd(broadcast_loops(graph, node), dtype=node.attrs_as(qt.QAdd16).dtype)
 
 
 def has_wide_stream(node: Node) -> bool:

@@ -30,9 +30,9 @@ def dense_dsp(graph: Graph, node: Node) -> DenseDsp:
     """`DenseDsp` of a convolution of one group or of a matrix product, in either arithmetic."""
     filters = graph.shape(node.inputs[1])[0]
     window = dense_window(graph, node)
-    attrs: qops.QConv | qops.QGemm | qt.QConv16x15 | qt.QGemm16x15 = node.attrs
+    attrs = node.attrs_as(qops.QConv, qops.QGemm, qt.QConv16x15, qt.QGemm16x15)
     if isinstance(attrs, qt.QConv16x15 | qt.QGemm16x15):
-        return DenseDsp(window, filters, attrs.output.shift, narrow=narrow_of(attrs))
+        return DenseDsp(window, filters, attrs.output.shift, narrow=narrow_of(node))
     added = residual_shift(attrs) if isinstance(attrs, qops.QConv) else None
     return DenseDsp(window, filters, attrs.shift, added)
 

@@ -86,9 +86,9 @@ def dense_quads(graph: Graph, node: Node) -> DenseQuads:
         window=window if gathers else None,
         any_code=not _is_symmetric(graph, node),
     )
-    attrs: qops.QConv | qops.QGemm | qt.QConv16x15 | qt.QGemm16x15 = node.attrs
+    attrs = node.attrs_as(qops.QConv, qops.QGemm, qt.QConv16x15, qt.QGemm16x15)
     if isinstance(attrs, qt.QConv16x15 | qt.QGemm16x15):
-        return dataclasses.replace(spec, narrow=narrow_of(attrs))
+        return dataclasses.replace(spec, narrow=narrow_of(node))
     return dataclasses.replace(
         spec,
         shift=attrs.shift,

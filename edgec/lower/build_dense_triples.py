@@ -59,9 +59,9 @@ def _build(graph: Graph, node: Node, filters: int) -> DenseTriples:
     rows = weights.reshape(weights.shape[0], -1)
     segment = _segment(rows, STEPS[filters])
     window = dense_window(graph, node)
-    attrs: qops.QConv | qops.QGemm | qt.QConv16x15 | qt.QGemm16x15 = node.attrs
+    attrs = node.attrs_as(qops.QConv, qops.QGemm, qt.QConv16x15, qt.QGemm16x15)
     if isinstance(attrs, qt.QConv16x15 | qt.QGemm16x15):
-        shift, narrow = attrs.output.shift, narrow_of(attrs)
+        shift, narrow = attrs.output.shift, narrow_of(node)
         return DenseTriples(
             window, len(rows), shift, narrow=narrow, filters=filters, segment=segment
         )

@@ -37,9 +37,9 @@ def dense(graph: Graph, node: Node) -> DenseNeon:
     """`DenseNeon` of a convolution of one group or of a matrix product, in either arithmetic."""
     filters = graph.shape(node.inputs[1])[0]
     window = dense_window(graph, node)
-    attrs: qops.QConv | qops.QGemm | qt.QConv16x15 | qt.QGemm16x15 = node.attrs
+    attrs = node.attrs_as(qops.QConv, qops.QGemm, qt.QConv16x15, qt.QGemm16x15)
     if isinstance(attrs, qt.QConv16x15 | qt.QGemm16x15):
-        return DenseNeon(window, filters, attrs.output.shift, narrow=build_16x15.narrow_of(attrs))
+        return DenseNeon(window, filters, attrs.output.shift, narrow=build_16x15.narrow_of(node))
     added = build.residual_shift(attrs) if isinstance(attrs, qops.QConv) else None
     return DenseNeon(window, filters, attrs.shift, added)
 
@@ -48,7 +48,7 @@ def accepts_attention(graph: Graph, node: Node, target: Target) -> bool:
     """What `AttentionNeon` asks for; and 32 bits hold distances when they are doubled, and the
     logit from which on exponentials are 0.
     """
-    attrs: qt.QAttention = node.attrs
+    attrs = node.attrs_as(qt.QAttention)
     if not target.has_neon:
         return False
     multiplier, limit = graph.constants[node.inputs[3]].array[:, :2].T.astype("int64")

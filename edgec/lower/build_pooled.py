@@ -12,7 +12,7 @@ from edgec.base.fixedpoint import INT8_MAX, INT8_MIN
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.pool import WeightPool
-from edgec.ir.weighted import residual_of, unpooled
+from edgec.ir.weighted import pooled_attrs, residual_of, unpooled
 from edgec.lower.build import image_window
 from edgec.lower.pool_bounds import sums_fit_lanes
 from edgec.lower.pool_config import PoolKernelConfig
@@ -30,7 +30,7 @@ def pooled_conv(graph: Graph, node: Node, config: PoolKernelConfig) -> PooledCon
     Raises:
         LoweringError: the table is too large for 16-bit offsets, or two lanes cannot hold the sums.
     """
-    attrs: qops.QPooledConv | qops.QPooledGemm = node.attrs
+    attrs = node.attrs_as(qops.QPooledConv, qops.QPooledGemm)
     plain, pooling = unpooled(attrs), attrs.pooling
     residual = residual_of(attrs)
     pool, indices = (graph.constants[name].array for name in node.inputs[1:3])
@@ -67,7 +67,9 @@ def pooled_window(graph: Graph, node: Node, lanes: int) -> Window:
     if isinstance(node.attrs, qops.QPooledGemm):
         shape = graph.shape(node.inputs[0])
         return _matrix_window(math.prod(shape[:-1]), shape[-1], lanes)
-    window = image_window(graph, node, node.attrs.conv, (indices[1], indices[2]))
+    window = image_window(
+        graph, node, node.attrs_as(qops.QPooledConv).conv, (indices[1], indices[2])
+    )
     if window.is_pointwise:
         return _matrix_window(window.out_pixels, window.channels, lanes)
     return window
@@ -121,7 +123,7 @@ def _check(graph: Graph, node: Node, spec: PooledConv) -> None:
 def fits_lanes(graph: Graph, node: Node) -> bool:
     """Two lanes hold the sums of responses of a pooled operator, whatever the input."""
     pool, indices = (graph.constants[name].array for name in node.inputs[1:3])
-    pooling: qops.Pooling = node.attrs.pooling
+    pooling = pooled_attrs(node).pooling
     return sums_fit_lanes(
         pool,
         indices,

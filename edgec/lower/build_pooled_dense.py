@@ -10,7 +10,7 @@ from edgec.base.fixedpoint import INT32_MAX, INT32_MIN
 from edgec.ir.graph import Graph, Node
 from edgec.ir.pool import WeightPool
 from edgec.ir.qops.pooling import round_codes
-from edgec.ir.weighted import residual_of, unpooled, weights_of
+from edgec.ir.weighted import pooled_attrs, residual_of, unpooled, weights_of
 from edgec.lower.build_pooled import pooled_window
 from edgec.lower.dense_weights import FILTERS, QUAD
 from edgec.lower.pool_config import PoolKernelConfig
@@ -48,7 +48,7 @@ def pooled_decode(
         out_channels=filters,
         group=graph.shape(node.inputs[1])[1],
         index_bits=config.index_bits,
-        bits=None if config.runtime_bits else node.attrs.pooling.activation_bits,
+        bits=None if config.runtime_bits else pooled_attrs(node).pooling.activation_bits,
         shift=unpooled(node.attrs).shift,
         residual_shift=None if residual is None else residual.shift,
         batch=min(filters, batch),
@@ -82,7 +82,7 @@ def pooled_direct(graph: Graph, node: Node, config: PoolKernelConfig) -> PooledD
         out_channels=graph.shape(node.inputs[2])[0],
         group=group,
         index_bits=config.index_bits,
-        bits=None if config.runtime_bits else node.attrs.pooling.activation_bits,
+        bits=None if config.runtime_bits else pooled_attrs(node).pooling.activation_bits,
         shift=unpooled(node.attrs).shift,
         residual_shift=None if residual is None else residual.shift,
         pool_size=size,
@@ -152,7 +152,7 @@ def _stacked(bias: Array, sums: Array) -> Array:
 
 
 def _check_exact(node: Node) -> None:
-    if node.attrs.pooling.response_shift:
+    if pooled_attrs(node).pooling.response_shift:
         raise LoweringError(
             "responses are scaled, which only the kernel with a table of responses does",
             where=node.name,

@@ -53,16 +53,17 @@ def _spec(kind: type[_Kind], block: int, graph: Graph, node: Node) -> _Kind:
     block = min(block, filters)
     batch = max(DECODED_BYTES // (window.taps * window.channels) // block, 1) * block
     pool = pooled_weights(graph, node).pool
+    narrow = narrow_of(node)
     return kind(
         window=window,
         out_channels=filters,
         group=pool.group,
         index_bits=pool.index_bits,
         bits=8,
-        shift=node.attrs.output.shift,
+        shift=narrow.output.shift,
         residual_shift=None,
         batch=min(filters, batch),
-        narrow=narrow_of(node.attrs),
+        narrow=narrow,
     )
 
 

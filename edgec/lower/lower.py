@@ -11,6 +11,7 @@ from edgec.base.fixedpoint import INT32_MAX
 from edgec.ir import qops
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
+from edgec.ir.weighted import pooled_attrs
 from edgec.lower.arguments import ConstantPool, params_of
 from edgec.lower.arguments_transformer import transformer_params
 from edgec.lower.buffers import aliases_of, root, scratch_name
@@ -144,7 +145,7 @@ def _runtime_bits(node: Node, spec: KernelSpec) -> int | None:
     """The layer's own width of activations, for a kernel that takes the width as an argument."""
     if not isinstance(spec, _POOLED) or spec.bits is not None:
         return None
-    bits: int = node.attrs.pooling.activation_bits
+    bits: int = pooled_attrs(node).pooling.activation_bits
     return bits
 
 
