@@ -212,7 +212,7 @@ def _measured(made: Sequence[Layer], board: Board) -> list[Measured]:
         elf = firmware_of(program, board, Path(name))
         if board.linux is not None:
             return _counted(made, [c.spec for c in choices], elf, board, graph)
-        pricer = Pricer(load_image(elf, board), core_model(board.core, board.fpu, board.dsp))
+        pricer = Pricer(load_image(elf, board), core_model(board.core, board.fpu))
         rng = np.random.default_rng(1)
         inputs = [rng.integers(-128, 128, graph.shape(x)).astype(np.int8) for x in graph.inputs]
         run = trace_inference(elf, board, inputs, MemoryMode.IDEAL, pace=pricer.pace)

@@ -145,7 +145,7 @@ def measure(graph: Graph, board: Board) -> list[Layer]:
         with EmulatedFirmware(elf, board) as firmware:
             oracle = run_graph(graph, dict(zip(graph.inputs, inputs, strict=True)))
             compare_outputs(program, oracle, firmware.run(inputs).outputs, board.name)
-        pricer = Pricer(load_image(elf, board), core_model(board.core, board.fpu, board.dsp))
+        pricer = Pricer(load_image(elf, board), core_model(board.core, board.fpu))
         run = trace_inference(elf, board, inputs, MemoryMode.IDEAL, pace=pricer.pace)
     priced = [pricer.price(segment) for segment in run.trace.segments]
     return [
