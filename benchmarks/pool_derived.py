@@ -78,7 +78,7 @@ def _marginal(board: Board, text: str, count: int) -> float:
 
 
 def _cycles(board: Board, text: str, *, taken: bool) -> int:
-    model = core_model(board.core, board.fpu, board.dsp)
+    model = core_model(board.core, board.fpu)
     return model.cost(decode_block(_assembled(board, text), 0), taken)
 
 

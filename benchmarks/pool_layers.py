@@ -113,7 +113,7 @@ def _add(builder: GraphBuilder, layer: Layer, number: int, x: str, rng: np.rando
         builder.constant(f"multiplier_{number}", np.full(layer.filters, 1 << 20, np.int32)),
     ]
     pad = layer.kernel // 2
-    conv = qops.QConv((layer.stride,) * 2, (pad,) * 4, (1, 1), 1, 32, _ZERO_POINT)
+    conv = qops.QConv((layer.stride,) * 2, (pad,) * 4, (1, 1), 1, qops.Requant31(32, _ZERO_POINT))
     side = -(-layer.size // layer.stride)
     quant = QuantParams.per_tensor(0.05, _ZERO_POINT)
     y = builder.value(Value(f"y_{number}", (1, side, side, layer.filters), DType.INT8, quant))
@@ -173,6 +173,6 @@ def _cycles(elf: Path, board: Board, inputs: Sequence[Array]) -> list[int]:
         program = trace_program(elf, board, inputs)
         counter = InstructionCounter(program.program)
         return [counter.total(segment).instructions for segment in program.segments]
-    pricer = Pricer(load_image(elf, board), core_model(board.core, board.fpu, board.dsp))
+    pricer = Pricer(load_image(elf, board), core_model(board.core, board.fpu))
     run = trace_inference(elf, board, inputs, MemoryMode.IDEAL, pace=pricer.pace)
     return [pricer.price(segment).total.cycles for segment in run.trace.segments]
