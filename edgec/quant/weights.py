@@ -88,11 +88,6 @@ def bias_params(input_scale: float, weight_scale: Array) -> QuantParams:
     return QuantParams(scale, (0,) * len(scale), DType.INT32, axis=0)
 
 
-def weight_params(scale: Array) -> QuantParams:
-    """Symmetric int8 parameters per output channel."""
-    return QuantParams(tuple(float(s) for s in scale), (0,) * len(scale), DType.INT8, axis=0)
-
-
 # -- one layer -----------------------------------------------------------------------------------
 
 
@@ -106,7 +101,8 @@ def _quantize_layer(graph: Graph, builder: GraphBuilder, node: Node) -> list[str
             raise QuantizationError("the weights hold NaN or infinite numbers", where=constant.name)
     layer = layer_weights(weight, bias, input_scale, node.name)
     inputs = [node.inputs[0]]
-    inputs.append(_put(graph, builder, weight.name, layer.weight, weight_params(layer.scale)))
+    weight_quant = QuantParams.per_output(layer.scale)
+    inputs.append(_put(graph, builder, weight.name, layer.weight, weight_quant))
     if bias is not None and layer.bias is not None:
         params = bias_params(input_scale, layer.scale)
         inputs.append(_put(graph, builder, bias.name, layer.bias, params))
