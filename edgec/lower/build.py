@@ -6,11 +6,11 @@ import math
 
 from edgec.base.errors import LoweringError
 from edgec.ir import qops
-from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
 from edgec.ir.ops import ReduceKind
 from edgec.ir.shapes import Pads2D, Pair
 from edgec.ir.shapes import Window as WindowAttrs
+from edgec.lower.layer_end import end_of, requant31_of
 from edgec.lower.loops import broadcast_strides, merge_loops, strides_of
 from edgec.lower.spec import (
     Add,
@@ -40,44 +40,43 @@ from edgec.lower.window import Window
 def is_depthwise(graph: Graph, node: Node) -> bool:
     """A convolution of several groups with one input channel each."""
     channels = graph.shape(node.inputs[0])[3]
-    group = node.attrs_as(qops.QConv, qops.QConvTranspose, qt.QConv16x15).group
+    group = node.attrs_as(qops.QConv, qops.QConvTranspose, qops.QConv).group
     return group == channels > 1
 
 
 def is_gemm(graph: Graph, node: Node) -> bool:
     """A convolution that is a matrix product of the input as it lies in memory."""
     window = conv_window(graph, node)
-    group = node.attrs_as(qops.QConv, qt.QConv16x15).group
+    group = node.attrs_as(qops.QConv, qops.QConv).group
     return group == 1 and (window.is_pointwise or window.is_whole_image)
 
 
 def gemm_of_conv(graph: Graph, node: Node) -> Gemm:
     """`Gemm` of a pointwise or whole-image convolution."""
-    attrs = node.attrs_as(qops.QConv)
-    window = conv_window(graph, node)
+    window, end = conv_window(graph, node), end_of(node)
     return Gemm(
         rows=window.out_pixels,
         depth=window.taps * window.channels,
         units=graph.shape(node.inputs[1])[0],
-        shift=attrs.shift,
-        residual_shift=residual_shift(attrs),
+        shift=end.shift,
+        residual_shift=end.residual_shift,
+        narrow=end.narrow,
     )
 
 
 def depthwise(graph: Graph, node: Node) -> Depthwise:
     """`Depthwise` of a QConv."""
-    attrs = node.attrs_as(qops.QConv)
-    window = conv_window(graph, node)
-    filters = graph.shape(node.inputs[1])[0]
-    return Depthwise(window, filters // window.channels, attrs.shift, residual_shift(attrs))
+    window, end = conv_window(graph, node), end_of(node)
+    each = graph.shape(node.inputs[1])[0] // window.channels
+    return Depthwise(window, each, end.shift, end.residual_shift, narrow=end.narrow)
 
 
 def conv2d(graph: Graph, node: Node) -> Conv2D:
     """`Conv2D` of a QConv."""
-    attrs = node.attrs_as(qops.QConv)
+    group, end = node.attrs_as(qops.QConv).group, end_of(node)
     filters = graph.shape(node.inputs[1])[0]
     window = conv_window(graph, node)
-    return Conv2D(window, filters, attrs.group, attrs.shift, residual_shift(attrs))
+    return Conv2D(window, filters, group, end.shift, end.residual_shift, narrow=end.narrow)
 
 
 def conv_transpose(graph: Graph, node: Node) -> ConvTranspose:
@@ -86,14 +85,15 @@ def conv_transpose(graph: Graph, node: Node) -> ConvTranspose:
     x, y = _image(graph, node, node.inputs[0]), _image(graph, node, node.output)
     kernel = graph.shape(node.inputs[1])[1:3]
     window = _make_window(y, x, (kernel[0], kernel[1]), attrs.strides, attrs.pads, attrs.dilations)
-    return ConvTranspose(window, x[2], attrs.group, attrs.shift)
+    return ConvTranspose(window, x[2], attrs.group, requant31_of(node).shift)
 
 
 def gemm(graph: Graph, node: Node) -> Gemm:
     """`Gemm` of a QGemm."""
     shape = graph.shape(node.inputs[0])
     units, depth = graph.shape(node.inputs[1])
-    return Gemm(math.prod(shape[:-1]), depth, units, node.attrs_as(qops.QGemm).shift)
+    rows, end = math.prod(shape[:-1]), end_of(node)
+    return Gemm(rows, depth, units, end.shift, end.residual_shift, narrow=end.narrow)
 
 
 def add(graph: Graph, node: Node) -> Add:
@@ -103,7 +103,7 @@ def add(graph: Graph, node: Node) -> Add:
 
 def mul(graph: Graph, node: Node) -> Mul:
     """`Mul` of a QMul."""
-    return Mul(broadcast_loops(graph, node), node.attrs_as(qops.QMul).shift)
+    return Mul(broadcast_loops(graph, node), requant31_of(node).shift)
 
 
 def lut(graph: Graph, node: Node) -> Lut:
@@ -114,7 +114,7 @@ def lut(graph: Graph, node: Node) -> Lut:
 def prelu(graph: Graph, node: Node) -> PRelu:
     """`PRelu` of a QPRelu."""
     shape = graph.shape(node.output)
-    return PRelu(math.prod(shape[:-1]), shape[-1], node.attrs_as(qops.QPRelu).shift)
+    return PRelu(math.prod(shape[:-1]), shape[-1], requant31_of(node).shift)
 
 
 def softmax(graph: Graph, node: Node) -> Softmax:
@@ -131,7 +131,7 @@ def max_pool(graph: Graph, node: Node) -> MaxPool:
 def average_pool(graph: Graph, node: Node) -> AveragePool:
     """`AveragePool` of a QAveragePool."""
     attrs = node.attrs_as(qops.QAveragePool)
-    return AveragePool(_pool_window(graph, node), attrs.count_include_pad, attrs.shift)
+    return AveragePool(_pool_window(graph, node), attrs.count_include_pad, requant31_of(node).shift)
 
 
 def reduce(graph: Graph, node: Node) -> Reduce:
@@ -141,7 +141,7 @@ def reduce(graph: Graph, node: Node) -> Reduce:
     loops = [Loop(n, (s,)) for n, s in zip(shape, strides_of(shape), strict=True)]
     kept = [loop for axis, loop in enumerate(loops) if axis not in attrs.axes]
     reduced = [loop for axis, loop in enumerate(loops) if axis in attrs.axes]
-    shift = 1 if attrs.kind is ReduceKind.MAX else attrs.shift
+    shift = 1 if attrs.kind is ReduceKind.MAX else requant31_of(node).shift
     return Reduce(attrs.kind, merge_loops(kept), merge_loops(reduced), shift)
 
 
@@ -239,7 +239,7 @@ def _make_window(
 def conv_window(graph: Graph, node: Node) -> Window:
     """Geometry of a QConv."""
     kernel = graph.shape(node.inputs[1])[1:3]
-    attrs = node.attrs_as(qops.QConv, qt.QConv16x15)
+    attrs = node.attrs_as(qops.QConv, qops.QConv)
     return image_window(graph, node, attrs, (kernel[0], kernel[1]))
 
 
@@ -253,11 +253,6 @@ def _pool_window(graph: Graph, node: Node) -> Window:
     attrs = node.attrs_as(qops.QMaxPool, qops.QAveragePool)
     image, out = _image(graph, node, node.inputs[0]), _image(graph, node, node.output)
     return _make_window(image, out, attrs.kernel, attrs.strides, attrs.pads, attrs.dilations)
-
-
-def residual_shift(attrs: qops.QConv) -> int | None:
-    """Shift of the addition at the end of a convolution; None when there is none."""
-    return None if attrs.residual is None else attrs.residual.shift
 
 
 def broadcast_loops(graph: Graph, node: Node) -> tuple[Loop, ...]:
