@@ -53,7 +53,7 @@ def test_the_search_finds_what_it_looks_for():
     source = (
         "a.inputs[0]\nnode.inputs[-1]\nnode.inputs[1:]\ninputs[0]\nnode.inputs[i]\nb.inputs[:2]"
     )
-    assert positional(source) == [1, 2, 3, 4]
+    assert positional(source) == [1, 2, 3, 6]
 
 
 @pytest.mark.parametrize("name", files())
