@@ -14,10 +14,11 @@ from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.ops import ReduceKind
 from edgec.ir.pool import WeightPool
-from edgec.ir.weighted import residual_of, unpooled
+from edgec.ir.weighted import residual_of
 from edgec.lower.build_pooled import builder_table, window_indices
 from edgec.lower.build_pooled_dense import dense_constants
 from edgec.lower.dense_weights import by_column, flipped_quads, interleaved, odd_sums
+from edgec.lower.layer_end import requant31_of
 from edgec.lower.neon_weights import packed, padded
 from edgec.lower.params import (
     AveragePoolParams,
@@ -95,23 +96,23 @@ def _single(graph: Graph, node: Node, pool: ConstantPool) -> Params | None:
     match attrs:
         case qops.QMul():
             zero_points = [_zero_point(graph, name) for name in node.inputs[:2]]
-            return MulParams(attrs.multiplier, *zero_points, **_output(graph, node))
+            return MulParams(attrs.multiplier, *zero_points, **_end(requant31_of(node)))
         case qops.QPRelu():
             slopes = graph.constants[node.inputs[1]].array
             channels = graph.shape(node.inputs[0])[-1]
             table = pool.add("slopes", np.broadcast_to(slopes.reshape(-1), (channels,)))
             x_zero_point = _zero_point(graph, node.inputs[0])
-            return PReluParams(table, attrs.multiplier, x_zero_point, **_output(graph, node))
+            return PReluParams(table, attrs.multiplier, x_zero_point, **_end(requant31_of(node)))
         case qops.QSoftmax():
             table = pool.add("exponentials", graph.constants[node.inputs[1]].array)
-            return SoftmaxParams(table, attrs.multiplier, **_output(graph, node))
+            return SoftmaxParams(table, attrs.multiplier, **_end(attrs))
         case qops.QAveragePool():
             table = pool.add("multipliers", graph.constants[node.inputs[1]].array)
             x_zero_point = _zero_point(graph, node.inputs[0])
-            return AveragePoolParams(table, x_zero_point, **_output(graph, node))
+            return AveragePoolParams(table, x_zero_point, **_end(requant31_of(node)))
         case qops.QReduce() if attrs.kind is not ReduceKind.MAX:
             x_zero_point = _zero_point(graph, node.inputs[0])
-            return ReduceParams(attrs.multiplier, x_zero_point, **_output(graph, node))
+            return ReduceParams(attrs.multiplier, x_zero_point, **_end(requant31_of(node)))
         case qops.QResizeNearest() | qops.QResizeLinear():
             rows, cols = (graph.constants[name].array for name in node.inputs[1:3])
             return ResizeParams(pool.add("rows", rows), pool.add("cols", cols))
@@ -122,9 +123,9 @@ def _single(graph: Graph, node: Node, pool: ConstantPool) -> Params | None:
 def _convolution(
     graph: Graph, node: Node, spec: KernelSpec, pool: ConstantPool
 ) -> tuple[Params, ...]:
-    attrs: qops.QConv | qops.QConvTranspose | qops.QGemm = node.attrs
+    raw = isinstance(node.attrs, qops.QGemm) and node.attrs.raw
     weights, bias, multiplier = (graph.constants[name].array for name in node.inputs[1:4])
-    x_zero_point = _zero_point(graph, node.inputs[0])
+    x_zero_point = 0 if raw else _zero_point(graph, node.inputs[0])
     if isinstance(spec, Conv2D | Gemm | DenseDsp | DenseNeon | DenseQuads | DenseTriples):
         bias = _fold_zero_point(bias, weights, x_zero_point, node)
     if isinstance(spec, DenseQuads):
@@ -141,16 +142,12 @@ def _convolution(
         bias=pool.add("bias", bias),
         multiplier=pool.add("multipliers", multiplier),
         x_zero_point=x_zero_point,
-        y_zero_point=attrs.y_zero_point,
-        act_min=attrs.act_min,
-        act_max=attrs.act_max,
+        **_end(requant31_of(node)),
     )
-    residual = attrs.residual if isinstance(attrs, qops.QConv) else None
-    return (own,) if residual is None else (own, _sum(residual))
+    return (own, *_residual(node))
 
 
 def _pooled(graph: Graph, node: Node, spec: KernelSpec, pool: ConstantPool) -> tuple[Params, ...]:
-    plain = unpooled(node.attrs)
     vectors, _, bias, multiplier = (graph.constants[name].array for name in node.inputs[1:5])
     match spec:
         case PooledConv():
@@ -166,12 +163,9 @@ def _pooled(graph: Graph, node: Node, spec: KernelSpec, pool: ConstantPool) -> t
         bias=pool.add("bias", bias),
         multiplier=pool.add("multipliers", multiplier),
         x_zero_point=_zero_point(graph, node.inputs[0]),
-        y_zero_point=plain.y_zero_point,
-        act_min=plain.act_min,
-        act_max=plain.act_max,
+        **_end(requant31_of(node)),
     )
-    residual = residual_of(node.attrs)
-    return (own,) if residual is None else (own, _sum(residual))
+    return (own, *_residual(node))
 
 
 def _fold_zero_point(bias: Array, weights: Array, x_zero_point: int, node: Node) -> Array:
@@ -185,6 +179,12 @@ def _fold_zero_point(bias: Array, weights: Array, x_zero_point: int, node: Node)
     if np.any((folded < INT32_MIN) | (folded > INT32_MAX)):
         raise InternalError("an accumulator can overflow 32 bits", where=node.name)
     return frozen(folded, np.int32)
+
+
+def _residual(node: Node) -> tuple[SumParams, ...]:
+    """The struct of the addition at the end of a layer, if there is one."""
+    residual = residual_of(node.attrs)
+    return (_sum(residual),) if isinstance(residual, qops.AddParams) else ()
 
 
 def _sum(params: qops.AddParams) -> SumParams:
@@ -204,13 +204,9 @@ def _zero_point(graph: Graph, name: str) -> int:
     return graph.quant(name).tensor_zero_point
 
 
-def _output(graph: Graph, node: Node) -> dict[str, int]:
+def _end(form: qops.Requant31 | qops.QSoftmax) -> dict[str, int]:
     """The last three fields of most structs, as keyword arguments."""
-    return {
-        "y_zero_point": _zero_point(graph, node.output),
-        "act_min": node.attrs.act_min,
-        "act_max": node.attrs.act_max,
-    }
+    return {"y_zero_point": form.zero_point, "act_min": form.low, "act_max": form.high}
 
 
 def _check_codes(params: Params, node: Node) -> None:

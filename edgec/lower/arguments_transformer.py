@@ -7,11 +7,13 @@ import numpy as np
 from edgec.base.dtypes import Array, frozen
 from edgec.base.errors import InternalError
 from edgec.base.fixedpoint import INT32_MAX, INT32_MIN
-from edgec.ir import qops_transformer as qt
+from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
+from edgec.ir.qops.arithmetic import half_step
 from edgec.lower.arguments import ConstantPool
 from edgec.lower.build_pooled_narrow import stored_pool
 from edgec.lower.dense_weights import by_column, flipped_quads, interleaved, odd_sums
+from edgec.lower.layer_end import rescale16x15_of
 from edgec.lower.neon_weights import packed, padded
 from edgec.lower.params import (
     AttentionParams,
@@ -32,35 +34,37 @@ from edgec.lower.spec import (
     PooledDecodeDsp,
 )
 
-_Single = qt.QMatMul16x15 | qt.QMul16x15 | qt.QReduce16x15 | qt.QRescale16x15
+_Single = qops.QMatMul | qops.QMul | qops.QReduce | qops.QRescale
 """Operators with one multiplier."""
 
 
 def transformer_params(
     graph: Graph, node: Node, spec: KernelSpec, pool: ConstantPool
 ) -> tuple[Params, ...]:
-    """The argument structs of one call of an operator of `ir.qops_transformer`.
+    """The argument structs of one call of an operator that ends in 16 by 15 bits.
+
+    Also of norms and attention.
 
     Raises:
         InternalError: an accumulator can overflow, which the quantizer has excluded.
     """
     attrs = node.attrs
     match attrs:
-        case qt.QGemm16x15() | qt.QConv16x15():
+        case qops.QGemm() | qops.QConv():
             return (_weighted(graph, node, spec, pool),)
-        case qt.QMatMul16x15() | qt.QMul16x15():
+        case qops.QMatMul() | qops.QMul():
             zero_points = [_zero_point(graph, name) for name in node.inputs]
             return (SingleParams(attrs.multiplier, _with_half(attrs, node), *zero_points),)
-        case qt.QReduce16x15():
+        case qops.QReduce():
             zero_point = _zero_point(graph, node.inputs[0])
             return (SingleParams(attrs.multiplier, _with_half(attrs, node), zero_point),)
-        case qt.QRescale16x15():
+        case qops.QRescale():
             return (SingleParams(attrs.multiplier, _with_half(attrs, node)),)
-        case qt.QNorm():
+        case qops.QNorm():
             gamma, beta = (graph.constants[name].array for name in node.inputs[1:3])
             references = pool.add("gamma", gamma), pool.add("beta", beta)
             return (NormParams(*references, attrs.epsilon, attrs.least_shift),)
-        case qt.QAttention():
+        case qops.QAttention():
             heads = graph.constants[node.inputs[3]].array
             return (AttentionParams(pool.add("heads", heads)),)
         case _:
@@ -70,12 +74,11 @@ def transformer_params(
 def _weighted(
     graph: Graph, node: Node, spec: KernelSpec, pool: ConstantPool
 ) -> NarrowParams | PoolNarrowParams:
-    attrs: qt.QGemm16x15 | qt.QConv16x15 = node.attrs
+    attrs = node.attrs_as(qops.QGemm, qops.QConv)
     weights, bias, multiplier = (graph.constants[name].array for name in node.inputs[1:4])
-    x_zero_point = 0
-    if isinstance(attrs, qt.QConv16x15):
-        x_zero_point = _zero_point(graph, node.inputs[0])
-    folded = bias.astype(np.int64) + half_step(attrs.output.pre_shift)
+    raw = isinstance(attrs, qops.QGemm) and attrs.raw
+    x_zero_point = 0 if raw else _zero_point(graph, node.inputs[0])
+    folded = bias.astype(np.int64) + half_step(rescale16x15_of(node).pre_shift)
     if not isinstance(spec, Depthwise):
         # These kernels sum up x * w, not (x - zx) * w; padding holds zx.
         rows = weights.astype(np.int64).reshape(weights.shape[0], -1)
@@ -106,14 +109,9 @@ def _weighted(
     )
 
 
-def half_step(shift: int) -> int:
-    """The addend of a right shift that rounds half up."""
-    return 1 << (shift - 1) if shift else 0
-
-
 def _with_half(attrs: _Single, node: Node) -> int:
     """The bias of an operator with one multiplier, with the half step of its first shift."""
-    bias = np.array(attrs.bias + half_step(attrs.output.pre_shift), np.int64)
+    bias = np.array(attrs.bias + half_step(rescale16x15_of(node).pre_shift), np.int64)
     return int(_int32(bias, node))
 
 

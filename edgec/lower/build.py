@@ -9,6 +9,8 @@ from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.ops import ReduceKind
 from edgec.ir.shapes import Pads2D, Pair
+from edgec.ir.shapes import Window as WindowAttrs
+from edgec.lower.layer_end import end_of, requant31_of
 from edgec.lower.loops import broadcast_strides, merge_loops, strides_of
 from edgec.lower.spec import (
     Add,
@@ -38,68 +40,70 @@ from edgec.lower.window import Window
 def is_depthwise(graph: Graph, node: Node) -> bool:
     """A convolution of several groups with one input channel each."""
     channels = graph.shape(node.inputs[0])[3]
-    return bool(node.attrs.group == channels and channels > 1)
+    group = node.attrs_as(qops.QConv, qops.QConvTranspose, qops.QConv).group
+    return group == channels > 1
 
 
 def is_gemm(graph: Graph, node: Node) -> bool:
     """A convolution that is a matrix product of the input as it lies in memory."""
     window = conv_window(graph, node)
-    return bool(node.attrs.group == 1 and (window.is_pointwise or window.is_whole_image))
+    group = node.attrs_as(qops.QConv, qops.QConv).group
+    return group == 1 and (window.is_pointwise or window.is_whole_image)
 
 
 def gemm_of_conv(graph: Graph, node: Node) -> Gemm:
     """`Gemm` of a pointwise or whole-image convolution."""
-    attrs: qops.QConv = node.attrs
-    window = conv_window(graph, node)
+    window, end = conv_window(graph, node), end_of(node)
     return Gemm(
         rows=window.out_pixels,
         depth=window.taps * window.channels,
         units=graph.shape(node.inputs[1])[0],
-        shift=attrs.shift,
-        residual_shift=residual_shift(attrs),
+        shift=end.shift,
+        residual_shift=end.residual_shift,
+        narrow=end.narrow,
     )
 
 
 def depthwise(graph: Graph, node: Node) -> Depthwise:
     """`Depthwise` of a QConv."""
-    attrs: qops.QConv = node.attrs
-    window = conv_window(graph, node)
-    filters = graph.shape(node.inputs[1])[0]
-    return Depthwise(window, filters // window.channels, attrs.shift, residual_shift(attrs))
+    window, end = conv_window(graph, node), end_of(node)
+    each = graph.shape(node.inputs[1])[0] // window.channels
+    return Depthwise(window, each, end.shift, end.residual_shift, narrow=end.narrow)
 
 
 def conv2d(graph: Graph, node: Node) -> Conv2D:
     """`Conv2D` of a QConv."""
-    attrs: qops.QConv = node.attrs
+    group, end = node.attrs_as(qops.QConv).group, end_of(node)
     filters = graph.shape(node.inputs[1])[0]
     window = conv_window(graph, node)
-    return Conv2D(window, filters, attrs.group, attrs.shift, residual_shift(attrs))
+    return Conv2D(window, filters, group, end.shift, end.residual_shift, narrow=end.narrow)
 
 
 def conv_transpose(graph: Graph, node: Node) -> ConvTranspose:
     """`ConvTranspose` of a QConvTranspose."""
-    attrs: qops.QConvTranspose = node.attrs
+    attrs = node.attrs_as(qops.QConvTranspose)
     x, y = _image(graph, node, node.inputs[0]), _image(graph, node, node.output)
     kernel = graph.shape(node.inputs[1])[1:3]
     window = _make_window(y, x, (kernel[0], kernel[1]), attrs.strides, attrs.pads, attrs.dilations)
-    return ConvTranspose(window, x[2], attrs.group, attrs.shift)
+    return ConvTranspose(window, x[2], attrs.group, requant31_of(node).shift)
 
 
 def gemm(graph: Graph, node: Node) -> Gemm:
     """`Gemm` of a QGemm."""
     shape = graph.shape(node.inputs[0])
     units, depth = graph.shape(node.inputs[1])
-    return Gemm(math.prod(shape[:-1]), depth, units, node.attrs.shift)
+    rows, end = math.prod(shape[:-1]), end_of(node)
+    return Gemm(rows, depth, units, end.shift, end.residual_shift, narrow=end.narrow)
 
 
 def add(graph: Graph, node: Node) -> Add:
     """`Add` of a QAdd."""
-    return Add(broadcast_loops(graph, node), node.attrs.params.shift)
+    return Add(broadcast_loops(graph, node), node.attrs_as(qops.QAdd).params.shift)
 
 
 def mul(graph: Graph, node: Node) -> Mul:
     """`Mul` of a QMul."""
-    return Mul(broadcast_loops(graph, node), node.attrs.shift)
+    return Mul(broadcast_loops(graph, node), requant31_of(node).shift)
 
 
 def lut(graph: Graph, node: Node) -> Lut:
@@ -110,13 +114,13 @@ def lut(graph: Graph, node: Node) -> Lut:
 def prelu(graph: Graph, node: Node) -> PRelu:
     """`PRelu` of a QPRelu."""
     shape = graph.shape(node.output)
-    return PRelu(math.prod(shape[:-1]), shape[-1], node.attrs.shift)
+    return PRelu(math.prod(shape[:-1]), shape[-1], requant31_of(node).shift)
 
 
 def softmax(graph: Graph, node: Node) -> Softmax:
     """`Softmax` of a QSoftmax."""
     shape = graph.shape(node.output)
-    return Softmax(math.prod(shape[:-1]), shape[-1], node.attrs.shift)
+    return Softmax(math.prod(shape[:-1]), shape[-1], node.attrs_as(qops.QSoftmax).shift)
 
 
 def max_pool(graph: Graph, node: Node) -> MaxPool:
@@ -126,18 +130,18 @@ def max_pool(graph: Graph, node: Node) -> MaxPool:
 
 def average_pool(graph: Graph, node: Node) -> AveragePool:
     """`AveragePool` of a QAveragePool."""
-    attrs: qops.QAveragePool = node.attrs
-    return AveragePool(_pool_window(graph, node), attrs.count_include_pad, attrs.shift)
+    attrs = node.attrs_as(qops.QAveragePool)
+    return AveragePool(_pool_window(graph, node), attrs.count_include_pad, requant31_of(node).shift)
 
 
 def reduce(graph: Graph, node: Node) -> Reduce:
     """`Reduce` of a QReduce."""
-    attrs: qops.QReduce = node.attrs
+    attrs = node.attrs_as(qops.QReduce)
     shape = graph.shape(node.inputs[0])
     loops = [Loop(n, (s,)) for n, s in zip(shape, strides_of(shape), strict=True)]
     kept = [loop for axis, loop in enumerate(loops) if axis not in attrs.axes]
     reduced = [loop for axis, loop in enumerate(loops) if axis in attrs.axes]
-    shift = 1 if attrs.kind is ReduceKind.MAX else attrs.shift
+    shift = 1 if attrs.kind is ReduceKind.MAX else requant31_of(node).shift
     return Reduce(attrs.kind, merge_loops(kept), merge_loops(reduced), shift)
 
 
@@ -145,13 +149,13 @@ def transpose(graph: Graph, node: Node) -> StridedCopy:
     """`StridedCopy` of a QTranspose."""
     shape = graph.shape(node.inputs[0])
     own = strides_of(shape)
-    loops = [Loop(shape[axis], (own[axis],)) for axis in node.attrs.perm]
+    loops = [Loop(shape[axis], (own[axis],)) for axis in node.attrs_as(qops.QTranspose).perm]
     return _strided_copy(graph, node, 0, loops)
 
 
 def slice_(graph: Graph, node: Node) -> StridedCopy:
     """`StridedCopy` of a QSlice."""
-    attrs: qops.QSlice = node.attrs
+    attrs = node.attrs_as(qops.QSlice)
     own = strides_of(graph.shape(node.inputs[0]))
     start = sum(first * stride for first, stride in zip(attrs.starts, own, strict=True))
     loops = [
@@ -163,7 +167,7 @@ def slice_(graph: Graph, node: Node) -> StridedCopy:
 
 def concat(graph: Graph, node: Node) -> Concat:
     """`Concat` of a QConcat."""
-    axis = node.attrs.axis
+    axis = node.attrs_as(qops.QConcat).axis
     shapes = [graph.shape(name) for name in node.inputs]
     element = graph.values[node.output].dtype.size_bytes
     return Concat(
@@ -174,7 +178,7 @@ def concat(graph: Graph, node: Node) -> Concat:
 
 def pad(graph: Graph, node: Node) -> Pad:
     """`Pad` of a QPad."""
-    attrs: qops.QPad = node.attrs
+    attrs = node.attrs_as(qops.QPad)
     shape = graph.shape(node.inputs[0])
     padded = [axis for axis, pads in enumerate(attrs.pads) if pads != (0, 0)]
     count = padded[-1] + 1 if padded else 0
@@ -202,7 +206,7 @@ def resize_linear(graph: Graph, node: Node) -> ResizeLinear:
 
 def arg_max(graph: Graph, node: Node) -> ArgMax:
     """`ArgMax` of a QArgMax."""
-    attrs: qops.QArgMax = node.attrs
+    attrs = node.attrs_as(qops.QArgMax)
     shape = graph.shape(node.inputs[0])
     outer, inner = math.prod(shape[: attrs.axis]), math.prod(shape[attrs.axis + 1 :])
     return ArgMax(outer, shape[attrs.axis], inner, attrs.select_last_index)
@@ -235,24 +239,20 @@ def _make_window(
 def conv_window(graph: Graph, node: Node) -> Window:
     """Geometry of a QConv."""
     kernel = graph.shape(node.inputs[1])[1:3]
-    return image_window(graph, node, node.attrs, (kernel[0], kernel[1]))
+    attrs = node.attrs_as(qops.QConv, qops.QConv)
+    return image_window(graph, node, attrs, (kernel[0], kernel[1]))
 
 
-def image_window(graph: Graph, node: Node, attrs: qops.QConv, kernel: Pair) -> Window:
+def image_window(graph: Graph, node: Node, attrs: WindowAttrs, kernel: Pair) -> Window:
     """Geometry of a node that convolves with a kernel of the size `kernel`."""
     image, out = _image(graph, node, node.inputs[0]), _image(graph, node, node.output)
     return _make_window(image, out, kernel, attrs.strides, attrs.pads, attrs.dilations)
 
 
 def _pool_window(graph: Graph, node: Node) -> Window:
-    attrs: qops.QMaxPool | qops.QAveragePool = node.attrs
+    attrs = node.attrs_as(qops.QMaxPool, qops.QAveragePool)
     image, out = _image(graph, node, node.inputs[0]), _image(graph, node, node.output)
     return _make_window(image, out, attrs.kernel, attrs.strides, attrs.pads, attrs.dilations)
-
-
-def residual_shift(attrs: qops.QConv) -> int | None:
-    """Shift of the addition at the end of a convolution; None when there is none."""
-    return None if attrs.residual is None else attrs.residual.shift
 
 
 def broadcast_loops(graph: Graph, node: Node) -> tuple[Loop, ...]:

@@ -5,14 +5,12 @@ from __future__ import annotations
 import math
 
 from edgec.base.dtypes import DType
-from edgec.ir import qops_transformer as qt
+from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
-from edgec.lower.build import broadcast_loops, conv_window
+from edgec.lower.build import broadcast_loops
+from edgec.lower.layer_end import rescale16x15_of
 from edgec.lower.loops import broadcast_strides, merge_loops, strides_of
 from edgec.lower.spec import (
-    Conv2D,
-    Depthwise,
-    Gemm,
     Loop,
     MatMul,
     NarrowMul,
@@ -23,78 +21,39 @@ from edgec.lower.spec import (
 from edgec.lower.spec_narrow import Narrow
 
 
-def narrow_of(attrs: qt.QGemm16x15 | qt.QConv16x15) -> Narrow:
-    """How a layer with weights ends."""
-    return Narrow(attrs.output, attrs.table, attrs.residual)
-
-
-def gemm(graph: Graph, node: Node) -> Gemm:
-    """`Gemm` of a QGemm16x15."""
-    narrow = narrow_of(node.attrs)
-    units, depth = graph.shape(node.inputs[1])
-    rows = math.prod(graph.shape(node.inputs[0])[:-1])
-    return Gemm(rows, depth, units, narrow.output.shift, narrow=narrow)
-
-
-def gemm_of_conv(graph: Graph, node: Node) -> Gemm:
-    """`Gemm` of a pointwise or whole-image QConv16x15."""
-    narrow = narrow_of(node.attrs)
-    window = conv_window(graph, node)
-    units = graph.shape(node.inputs[1])[0]
-    depth = window.taps * window.channels
-    return Gemm(window.out_pixels, depth, units, narrow.output.shift, narrow=narrow)
-
-
-def depthwise(graph: Graph, node: Node) -> Depthwise:
-    """`Depthwise` of a QConv16x15."""
-    narrow = narrow_of(node.attrs)
-    window = conv_window(graph, node)
-    filters = graph.shape(node.inputs[1])[0]
-    return Depthwise(window, filters // window.channels, narrow.output.shift, narrow=narrow)
-
-
-def conv2d(graph: Graph, node: Node) -> Conv2D:
-    """`Conv2D` of a QConv16x15."""
-    attrs: qt.QConv16x15 = node.attrs
-    narrow = narrow_of(attrs)
-    filters = graph.shape(node.inputs[1])[0]
-    window = conv_window(graph, node)
-    return Conv2D(window, filters, attrs.group, narrow.output.shift, narrow=narrow)
-
-
 def rescale(graph: Graph, node: Node) -> Rescale:
-    """`Rescale` of a QRescale16x15."""
-    attrs: qt.QRescale16x15 = node.attrs
+    """`Rescale` of a QRescale."""
+    attrs = node.attrs_as(qops.QRescale)
     x = node.inputs[0]
     return Rescale(
         count=math.prod(graph.shape(x)),
         dtype=_dtype(graph, x),
-        narrow=Narrow(attrs.output),
+        narrow=Narrow(rescale16x15_of(node)),
         channels=graph.shape(x)[-1] if attrs.before or attrs.after else 0,
         before=attrs.before,
     )
 
 
 def mul(graph: Graph, node: Node) -> NarrowMul:
-    """`NarrowMul` of a QMul16x15."""
-    return NarrowMul(broadcast_loops(graph, node), Narrow(node.attrs.output))
+    """`NarrowMul` of a QMul."""
+    return NarrowMul(broadcast_loops(graph, node), Narrow(rescale16x15_of(node)))
 
 
 def reduce(graph: Graph, node: Node) -> NarrowReduce:
-    """`NarrowReduce` of a QReduce16x15."""
-    attrs: qt.QReduce16x15 = node.attrs
+    """`NarrowReduce` of a QReduce."""
+    attrs = node.attrs_as(qops.QReduce)
     x = node.inputs[0]
     shape = graph.shape(x)
     loops = [Loop(n, (s,)) for n, s in zip(shape, strides_of(shape), strict=True)]
     kept = [loop for axis, loop in enumerate(loops) if axis not in attrs.axes]
     reduced = [loop for axis, loop in enumerate(loops) if axis in attrs.axes]
-    narrow = Narrow(attrs.output)
+    narrow = Narrow(rescale16x15_of(node))
     return NarrowReduce(_dtype(graph, x), merge_loops(kept), merge_loops(reduced), narrow)
 
 
 def matmul(graph: Graph, node: Node) -> MatMul:
-    """`MatMul` of a QMatMul16x15."""
-    attrs: qt.QMatMul16x15 = node.attrs
+    """`MatMul` of a QMatMul."""
+    attrs = node.attrs_as(qops.QMatMul)
     a, b = (graph.shape(name) for name in node.inputs)
     *lead, rows, columns = graph.shape(node.output)
     depth = a[-2] if attrs.transpose_a else a[-1]
@@ -107,7 +66,7 @@ def matmul(graph: Graph, node: Node) -> MatMul:
         columns=columns,
         a_strides=(1, rows) if attrs.transpose_a else (depth, 1),
         b_strides=(1, depth) if attrs.transpose_b else (columns, 1),
-        narrow=Narrow(attrs.output),
+        narrow=Narrow(rescale16x15_of(node)),
     )
 
 
@@ -118,14 +77,14 @@ def _pairs(shape: tuple[int, ...], lead: list[int]) -> tuple[int, ...]:
 
 
 def stream_add(graph: Graph, node: Node) -> StreamAdd:
-    """`StreamAdd` of a QAdd16."""
-    return StreamAdd(broadcast_loops(graph, node), dtype=node.attrs.dtype)
+    """`StreamAdd` of a QStreamAdd."""
+    return StreamAdd(broadcast_loops(graph, node), dtype=node.attrs_as(qops.QStreamAdd).dtype)
 
 
 def has_wide_stream(node: Node) -> bool:
     """False for a node of a stream of int8, which the kernels for single cores do not serve."""
     attrs = node.attrs
-    narrow = isinstance(attrs, qt.QAdd16) and attrs.dtype is DType.INT8
+    narrow = isinstance(attrs, qops.QStreamAdd) and attrs.dtype is DType.INT8
     shifts = ("shifted", "before", "after")
     return not narrow and not any(getattr(attrs, name, False) for name in shifts)
 

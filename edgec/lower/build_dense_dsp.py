@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 
 from edgec.ir import qops
-from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
-from edgec.lower.build import conv_window, residual_shift
-from edgec.lower.build_16x15 import narrow_of
+from edgec.lower.build import conv_window
+from edgec.lower.layer_end import end_of
 from edgec.lower.spec_dense_dsp import DenseDsp
 from edgec.lower.window import Window
 from edgec.target.target import Target
@@ -28,18 +27,14 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
 
 def dense_dsp(graph: Graph, node: Node) -> DenseDsp:
     """`DenseDsp` of a convolution of one group or of a matrix product, in either arithmetic."""
-    filters = graph.shape(node.inputs[1])[0]
+    filters, end = graph.shape(node.inputs[1])[0], end_of(node)
     window = dense_window(graph, node)
-    attrs: qops.QConv | qops.QGemm | qt.QConv16x15 | qt.QGemm16x15 = node.attrs
-    if isinstance(attrs, qt.QConv16x15 | qt.QGemm16x15):
-        return DenseDsp(window, filters, attrs.output.shift, narrow=narrow_of(attrs))
-    added = residual_shift(attrs) if isinstance(attrs, qops.QConv) else None
-    return DenseDsp(window, filters, attrs.shift, added)
+    return DenseDsp(window, filters, end.shift, end.residual_shift, narrow=end.narrow)
 
 
 def dense_window(graph: Graph, node: Node) -> Window:
     """Geometry of a convolution, or of a matrix product as one over a row of pixels."""
-    if isinstance(node.attrs, qops.QGemm | qt.QGemm16x15):
+    if isinstance(node.attrs, qops.QGemm):
         *rows, depth = graph.shape(node.inputs[0])
         return _row_window(math.prod(rows), depth)
     window = conv_window(graph, node)

@@ -8,13 +8,11 @@ import numpy as np
 
 from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, INT32_MAX
 from edgec.ir import qops
-from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
-from edgec.lower.build import residual_shift
-from edgec.lower.build_16x15 import narrow_of
 from edgec.lower.build_dense_dsp import dense_window
 from edgec.lower.code_range import is_symmetric
 from edgec.lower.dense_weights import QUAD
+from edgec.lower.layer_end import end_of, requant31_of
 from edgec.lower.spec import DenseQuads
 from edgec.lower.spec_dense_quads import TOKENS
 from edgec.target.target import Target
@@ -68,7 +66,7 @@ def _is_symmetric(graph: Graph, node: Node) -> bool:
 def _padding(graph: Graph, node: Node) -> int:
     """What convolutions meet outside the image."""
     quant = graph.quant(node.inputs[0])
-    is_conv = isinstance(node.attrs, qops.QConv | qt.QConv16x15)
+    is_conv = isinstance(node.attrs, qops.QConv)
     return quant.tensor_zero_point if is_conv and quant.axis is None else 0
 
 
@@ -86,14 +84,15 @@ def dense_quads(graph: Graph, node: Node) -> DenseQuads:
         window=window if gathers else None,
         any_code=not _is_symmetric(graph, node),
     )
-    attrs: qops.QConv | qops.QGemm | qt.QConv16x15 | qt.QGemm16x15 = node.attrs
-    if isinstance(attrs, qt.QConv16x15 | qt.QGemm16x15):
-        return dataclasses.replace(spec, narrow=narrow_of(attrs))
+    end = end_of(node)
+    if end.narrow is not None:
+        return dataclasses.replace(spec, narrow=end.narrow)
+    form = requant31_of(node)
     return dataclasses.replace(
         spec,
-        shift=attrs.shift,
-        residual_shift=residual_shift(attrs) if isinstance(attrs, qops.QConv) else None,
-        saturates=(attrs.act_min, attrs.act_max) == (INT8_MIN, INT8_MAX),
+        shift=end.shift,
+        residual_shift=end.residual_shift,
+        saturates=(form.low, form.high) == (INT8_MIN, INT8_MAX),
     )
 
 

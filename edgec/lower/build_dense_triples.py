@@ -5,12 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from edgec.base.dtypes import Array
-from edgec.ir import qops
-from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
-from edgec.lower.build import residual_shift
-from edgec.lower.build_16x15 import narrow_of
 from edgec.lower.build_dense_dsp import dense_window
+from edgec.lower.layer_end import end_of
 from edgec.lower.spec_dense_triples import STEPS, DenseTriples
 from edgec.target.target import Target
 
@@ -59,14 +56,16 @@ def _build(graph: Graph, node: Node, filters: int) -> DenseTriples:
     rows = weights.reshape(weights.shape[0], -1)
     segment = _segment(rows, STEPS[filters])
     window = dense_window(graph, node)
-    attrs: qops.QConv | qops.QGemm | qt.QConv16x15 | qt.QGemm16x15 = node.attrs
-    if isinstance(attrs, qt.QConv16x15 | qt.QGemm16x15):
-        shift, narrow = attrs.output.shift, narrow_of(attrs)
-        return DenseTriples(
-            window, len(rows), shift, narrow=narrow, filters=filters, segment=segment
-        )
-    added = residual_shift(attrs) if isinstance(attrs, qops.QConv) else None
-    return DenseTriples(window, len(rows), attrs.shift, added, filters=filters, segment=segment)
+    end = end_of(node)
+    return DenseTriples(
+        window,
+        len(rows),
+        end.shift,
+        end.residual_shift,
+        narrow=end.narrow,
+        filters=filters,
+        segment=segment,
+    )
 
 
 def _segment(rows: Array, step: int) -> int:

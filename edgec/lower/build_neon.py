@@ -8,11 +8,11 @@ from typing import Any, TypeVar
 
 from edgec.base.fixedpoint import INT8_MIN, INT32_MAX, INT32_MIN
 from edgec.ir import qops
-from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
 from edgec.lower import build, build_16x15, build_transformer
 from edgec.lower.build_dense_dsp import dense_window
 from edgec.lower.code_range import is_symmetric
+from edgec.lower.layer_end import end_of
 from edgec.lower.spec_neon import (
     AttentionNeon,
     DenseNeon,
@@ -37,18 +37,15 @@ def dense(graph: Graph, node: Node) -> DenseNeon:
     """`DenseNeon` of a convolution of one group or of a matrix product, in either arithmetic."""
     filters = graph.shape(node.inputs[1])[0]
     window = dense_window(graph, node)
-    attrs: qops.QConv | qops.QGemm | qt.QConv16x15 | qt.QGemm16x15 = node.attrs
-    if isinstance(attrs, qt.QConv16x15 | qt.QGemm16x15):
-        return DenseNeon(window, filters, attrs.output.shift, narrow=build_16x15.narrow_of(attrs))
-    added = build.residual_shift(attrs) if isinstance(attrs, qops.QConv) else None
-    return DenseNeon(window, filters, attrs.shift, added)
+    end = end_of(node)
+    return DenseNeon(window, filters, end.shift, end.residual_shift, narrow=end.narrow)
 
 
 def accepts_attention(graph: Graph, node: Node, target: Target) -> bool:
     """What `AttentionNeon` asks for; and 32 bits hold distances when they are doubled, and the
     logit from which on exponentials are 0.
     """
-    attrs: qt.QAttention = node.attrs
+    attrs = node.attrs_as(qops.QAttention)
     if not target.has_neon:
         return False
     multiplier, limit = graph.constants[node.inputs[3]].array[:, :2].T.astype("int64")
@@ -75,7 +72,7 @@ def norm(graph: Graph, node: Node) -> NormNeon:
 
 
 def rescale(graph: Graph, node: Node) -> RescaleNeon:
-    """`RescaleNeon` of a QRescale16x15."""
+    """`RescaleNeon` of a QRescale."""
     plain = build_16x15.rescale(graph, node)
     return RescaleNeon(plain.count, plain.dtype, plain.narrow)
 
@@ -97,7 +94,7 @@ def accepts_add(graph: Graph, node: Node, target: Target) -> bool:
 
 
 def stream_add(graph: Graph, node: Node) -> StreamAddNeon:
-    """`StreamAddNeon` of a QAdd16."""
+    """`StreamAddNeon` of a QStreamAdd."""
     return StreamAddNeon(math.prod(graph.shape(node.output)))
 
 

@@ -12,8 +12,9 @@ from edgec.base.fixedpoint import INT8_MAX, INT8_MIN
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.pool import WeightPool
-from edgec.ir.weighted import residual_of, unpooled
+from edgec.ir.weighted import pooled_attrs
 from edgec.lower.build import image_window
+from edgec.lower.layer_end import end_of, requant31_of
 from edgec.lower.pool_bounds import sums_fit_lanes
 from edgec.lower.pool_config import PoolKernelConfig
 from edgec.lower.pool_tables import response_sums, response_table
@@ -30,9 +31,8 @@ def pooled_conv(graph: Graph, node: Node, config: PoolKernelConfig) -> PooledCon
     Raises:
         LoweringError: the table is too large for 16-bit offsets, or two lanes cannot hold the sums.
     """
-    attrs: qops.QPooledConv | qops.QPooledGemm = node.attrs
-    plain, pooling = unpooled(attrs), attrs.pooling
-    residual = residual_of(attrs)
+    attrs = node.attrs_as(qops.QPooledConv, qops.QPooledGemm)
+    form, end, pooling = requant31_of(node), end_of(node), attrs.pooling
     pool, indices = (graph.constants[name].array for name in node.inputs[1:3])
     x_zero_point = graph.quant(node.inputs[0]).tensor_zero_point
     spec = PooledConv(
@@ -43,15 +43,15 @@ def pooled_conv(graph: Graph, node: Node, config: PoolKernelConfig) -> PooledCon
         chunk_groups=min(config.chunk_groups, indices.shape[-1]),
         lanes=config.lanes,
         response_shift=pooling.response_shift,
-        shift=plain.shift,
+        shift=end.shift,
         builder=config.builder,
         index_bits=config.index_bits,
         bits=None if config.runtime_bits else pooling.activation_bits,
-        saturates=(plain.act_min, plain.act_max) == (INT8_MIN, INT8_MAX),
+        saturates=(form.low, form.high) == (INT8_MIN, INT8_MAX),
         zero_is_code_min=x_zero_point == INT8_MIN,
         keep_rows=config.keep_rows,
         tables_in_ram=config.tables_in_ram,
-        residual_shift=None if residual is None else residual.shift,
+        residual_shift=end.residual_shift,
     )
     _check(graph, node, spec)
     return spec
@@ -67,7 +67,9 @@ def pooled_window(graph: Graph, node: Node, lanes: int) -> Window:
     if isinstance(node.attrs, qops.QPooledGemm):
         shape = graph.shape(node.inputs[0])
         return _matrix_window(math.prod(shape[:-1]), shape[-1], lanes)
-    window = image_window(graph, node, node.attrs.conv, (indices[1], indices[2]))
+    window = image_window(
+        graph, node, node.attrs_as(qops.QPooledConv).conv, (indices[1], indices[2])
+    )
     if window.is_pointwise:
         return _matrix_window(window.out_pixels, window.channels, lanes)
     return window
@@ -121,7 +123,7 @@ def _check(graph: Graph, node: Node, spec: PooledConv) -> None:
 def fits_lanes(graph: Graph, node: Node) -> bool:
     """Two lanes hold the sums of responses of a pooled operator, whatever the input."""
     pool, indices = (graph.constants[name].array for name in node.inputs[1:3])
-    pooling: qops.Pooling = node.attrs.pooling
+    pooling = pooled_attrs(node).pooling
     return sums_fit_lanes(
         pool,
         indices,

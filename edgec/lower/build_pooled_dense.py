@@ -10,9 +10,10 @@ from edgec.base.fixedpoint import INT32_MAX, INT32_MIN
 from edgec.ir.graph import Graph, Node
 from edgec.ir.pool import WeightPool
 from edgec.ir.qops.pooling import round_codes
-from edgec.ir.weighted import residual_of, unpooled, weights_of
+from edgec.ir.weighted import pooled_attrs, weights_of
 from edgec.lower.build_pooled import pooled_window
 from edgec.lower.dense_weights import FILTERS, QUAD
+from edgec.lower.layer_end import end_of
 from edgec.lower.pool_config import PoolKernelConfig
 from edgec.lower.pool_indices import packed
 from edgec.lower.pool_tables import ResponseKind, response_table
@@ -37,7 +38,7 @@ def pooled_decode(
     _check_exact(node)
     window = pooled_window(graph, node, lanes=1)
     filters = graph.shape(node.inputs[2])[0]
-    residual = residual_of(node.attrs)
+    end = end_of(node)
     if config.dsp and not serves_dsp(graph, node):
         raise LoweringError("the DSP kernel takes multiples of 4 channels", where=node.name)
     block = min(FILTERS if config.dsp else BLOCK, filters)
@@ -48,9 +49,9 @@ def pooled_decode(
         out_channels=filters,
         group=graph.shape(node.inputs[1])[1],
         index_bits=config.index_bits,
-        bits=None if config.runtime_bits else node.attrs.pooling.activation_bits,
-        shift=unpooled(node.attrs).shift,
-        residual_shift=None if residual is None else residual.shift,
+        bits=None if config.runtime_bits else pooled_attrs(node).pooling.activation_bits,
+        shift=end.shift,
+        residual_shift=end.residual_shift,
         batch=min(filters, batch),
     )
 
@@ -76,15 +77,15 @@ def pooled_direct(graph: Graph, node: Node, config: PoolKernelConfig) -> PooledD
             hint=f"it serves up to {DIRECT_POOL_SIZE} vectors; take another kernel",
         )
     nibble = config.builder is ResponseKind.NIBBLE
-    residual = residual_of(node.attrs)
+    end = end_of(node)
     return PooledDirect(
         window=pooled_window(graph, node, lanes=1),
         out_channels=graph.shape(node.inputs[2])[0],
         group=group,
         index_bits=config.index_bits,
-        bits=None if config.runtime_bits else node.attrs.pooling.activation_bits,
-        shift=unpooled(node.attrs).shift,
-        residual_shift=None if residual is None else residual.shift,
+        bits=None if config.runtime_bits else pooled_attrs(node).pooling.activation_bits,
+        shift=end.shift,
+        residual_shift=end.residual_shift,
         pool_size=size,
         builder=ResponseKind.NIBBLE if nibble else ResponseKind.BITSERIAL,
     )
@@ -152,7 +153,7 @@ def _stacked(bias: Array, sums: Array) -> Array:
 
 
 def _check_exact(node: Node) -> None:
-    if node.attrs.pooling.response_shift:
+    if pooled_attrs(node).pooling.response_shift:
         raise LoweringError(
             "responses are scaled, which only the kernel with a table of responses does",
             where=node.name,

@@ -1,6 +1,6 @@
 """Layers of a transformer with pooled weights: decoded a few filters at a time.
 
-The integer graph holds them as plain `QGemm16x15` and `QConv16x15`, whose weight constant says
+The integer graph holds them as plain `QGemm` and `QConv`, whose weight constant says
 which vectors of which pool it consists of.  What is stored is the pool and packed indices.
 """
 
@@ -14,10 +14,10 @@ from edgec.base.dtypes import Array
 from edgec.base.errors import InternalError
 from edgec.ir.graph import Graph, Node
 from edgec.ir.pool import PooledWeights
-from edgec.lower.build_16x15 import narrow_of
 from edgec.lower.build_dense_dsp import dense_window
 from edgec.lower.build_pooled_dense import DECODED_BYTES
 from edgec.lower.dense_weights import FILTERS, QUAD
+from edgec.lower.layer_end import end_of, ends_narrow
 from edgec.lower.pool_indices import packed
 from edgec.lower.spec_pooled_dense import BLOCK, PooledDecode, PooledDecodeDsp
 from edgec.target.target import Target
@@ -27,7 +27,7 @@ _Kind = TypeVar("_Kind", PooledDecode, PooledDecodeDsp)
 
 def accepts(graph: Graph, node: Node, target: Target) -> bool:
     """A layer whose weights come from a pool."""
-    return graph.constants[node.inputs[1]].pooled is not None
+    return ends_narrow(node) and graph.constants[node.inputs[1]].pooled is not None
 
 
 def accepts_dsp(graph: Graph, node: Node, target: Target) -> bool:
@@ -39,12 +39,12 @@ def accepts_dsp(graph: Graph, node: Node, target: Target) -> bool:
 
 
 def pooled_decode(graph: Graph, node: Node) -> PooledDecode:
-    """`PooledDecode` of a QGemm16x15 or QConv16x15."""
+    """`PooledDecode` of a QGemm or QConv."""
     return _spec(PooledDecode, BLOCK, graph, node)
 
 
 def pooled_decode_dsp(graph: Graph, node: Node) -> PooledDecodeDsp:
-    """`PooledDecodeDsp` of a QGemm16x15 or QConv16x15."""
+    """`PooledDecodeDsp` of a QGemm or QConv."""
     return _spec(PooledDecodeDsp, FILTERS, graph, node)
 
 
@@ -52,17 +52,17 @@ def _spec(kind: type[_Kind], block: int, graph: Graph, node: Node) -> _Kind:
     window, filters = dense_window(graph, node), graph.shape(node.inputs[1])[0]
     block = min(block, filters)
     batch = max(DECODED_BYTES // (window.taps * window.channels) // block, 1) * block
-    pool = pooled_weights(graph, node).pool
+    pool, end = pooled_weights(graph, node).pool, end_of(node)
     return kind(
         window=window,
         out_channels=filters,
         group=pool.group,
         index_bits=pool.index_bits,
         bits=8,
-        shift=node.attrs.output.shift,
+        shift=end.shift,
         residual_shift=None,
         batch=min(filters, batch),
-        narrow=narrow_of(node.attrs),
+        narrow=end.narrow,
     )
 
 

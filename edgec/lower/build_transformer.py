@@ -6,7 +6,7 @@ import dataclasses
 import math
 
 from edgec.base.errors import LoweringError
-from edgec.ir import qops_transformer as qt
+from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.lower.code_range import is_symmetric
 from edgec.lower.dense_weights import QUAD
@@ -20,7 +20,7 @@ _FARTHEST_BYTES = 4095
 
 def norm(graph: Graph, node: Node) -> Norm:
     """`Norm` of a QNorm."""
-    attrs: qt.QNorm = node.attrs
+    attrs = node.attrs_as(qops.QNorm)
     *rows, channels = graph.shape(node.inputs[0])
     return Norm(
         rows=math.prod(rows),
@@ -37,7 +37,7 @@ def norm(graph: Graph, node: Node) -> Norm:
 
 def attention(graph: Graph, node: Node) -> Attention:
     """`Attention` of a QAttention."""
-    attrs: qt.QAttention = node.attrs
+    attrs = node.attrs_as(qops.QAttention)
     q, k, v = (graph.shape(name) for name in node.inputs[:3])
     batch = math.prod(q[:-2])
     return Attention(
@@ -89,7 +89,7 @@ def attention_dual(graph: Graph, node: Node) -> AttentionDsp:
 
 
 def _mask_stride(graph: Graph, node: Node, batch: int, keys: int) -> int | None:
-    if not node.attrs.keys:
+    if not node.attrs_as(qops.QAttention).keys:
         return None
     entries = math.prod(graph.shape(node.inputs[4]))
     if entries not in (keys, batch * keys):
@@ -109,14 +109,14 @@ def embedding(graph: Graph, node: Node) -> Embedding:
         vocabulary=vocabulary,
         channels=channels,
         dtype=graph.constants[table].dtype,
-        multiplier=node.attrs.multiplier,
-        y_dtype=node.attrs.dtype,
+        multiplier=node.attrs_as(qops.QEmbedding).multiplier,
+        y_dtype=node.attrs_as(qops.QEmbedding).dtype,
     )
 
 
 def softmax(graph: Graph, node: Node) -> NarrowSoftmax:
-    """`NarrowSoftmax` of a QSoftmax16x15."""
-    attrs: qt.QSoftmax16x15 = node.attrs
+    """`NarrowSoftmax` of a QSoftmaxOctaves."""
+    attrs = node.attrs_as(qops.QSoftmaxOctaves)
     *rows, depth = graph.shape(node.output)
     numbers = attrs.distance_multiplier, attrs.distance_limit, attrs.exp_bits
     return NarrowSoftmax(math.prod(rows), depth, *numbers)
@@ -124,4 +124,4 @@ def softmax(graph: Graph, node: Node) -> NarrowSoftmax:
 
 def is_equal(graph: Graph, node: Node) -> IsEqual:
     """`IsEqual` of a QIsEqual."""
-    return IsEqual(math.prod(graph.shape(node.output)), node.attrs.value)
+    return IsEqual(math.prod(graph.shape(node.output)), node.attrs_as(qops.QIsEqual).value)

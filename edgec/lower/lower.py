@@ -9,11 +9,12 @@ from edgec.base.canonical import canonical_digest
 from edgec.base.errors import InternalError, LoweringError
 from edgec.base.fixedpoint import INT32_MAX
 from edgec.ir import qops
-from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
+from edgec.ir.weighted import pooled_attrs
 from edgec.lower.arguments import ConstantPool, params_of
 from edgec.lower.arguments_transformer import transformer_params
 from edgec.lower.buffers import aliases_of, root, scratch_name
+from edgec.lower.layer_end import ends_narrow
 from edgec.lower.program import (
     Argument,
     Kernel,
@@ -126,7 +127,8 @@ def _step(
     scratch = None
     if choice.scratch_bytes:
         scratch = TensorArg(plan.slots[scratch_name(graph, choice)].offset)
-    make_params = transformer_params if isinstance(node.attrs, qt.TRANSFORMER) else params_of
+    narrow = ends_narrow(node) or isinstance(node.attrs, qops.QNorm | qops.QAttention)
+    make_params = transformer_params if narrow else params_of
     return Step(
         kernel=list(kernels).index(spec),
         inputs=tuple(_argument(graph, node, name, tensors, pool) for name in operands(node)),
@@ -144,7 +146,7 @@ def _runtime_bits(node: Node, spec: KernelSpec) -> int | None:
     """The layer's own width of activations, for a kernel that takes the width as an argument."""
     if not isinstance(spec, _POOLED) or spec.bits is not None:
         return None
-    bits: int = node.attrs.pooling.activation_bits
+    bits: int = pooled_attrs(node).pooling.activation_bits
     return bits
 
 

@@ -21,7 +21,6 @@ class ConvParams:
     """Convolutions and matrix products."""
 
     c_type: ClassVar[str] = "edgec_conv_params_t"
-    stem: ClassVar[str] = "conv_params"
     weights: ConstantRef
     bias: ConstantRef
     multiplier: ConstantRef
@@ -36,7 +35,6 @@ class PoolParams:
     """Convolutions and matrix products with pooled weights."""
 
     c_type: ClassVar[str] = "edgec_pool_params_t"
-    stem: ClassVar[str] = "pooled_params"
     table: ConstantRef
     indices: ConstantRef
     bias: ConstantRef
@@ -52,7 +50,6 @@ class SumParams:
     """`ir.qops.AddParams`, alone or at the end of a convolution."""
 
     c_type: ClassVar[str] = "edgec_add_params_t"
-    stem: ClassVar[str] = "add_params"
     a_zero_point: int
     b_zero_point: int
     a_multiplier: int
@@ -68,7 +65,6 @@ class NarrowParams:
     """Convolutions and matrix products of a transformer."""
 
     c_type: ClassVar[str] = "edgec_narrow_params_t"
-    stem: ClassVar[str] = "narrow_params"
     weights: ConstantRef
     bias: ConstantRef
     multiplier: ConstantRef
@@ -80,7 +76,6 @@ class PoolNarrowParams:
     """The same with pooled weights."""
 
     c_type: ClassVar[str] = "edgec_pool_narrow_params_t"
-    stem: ClassVar[str] = "pooled_narrow_params"
     table: ConstantRef
     indices: ConstantRef
     bias: ConstantRef
@@ -93,7 +88,6 @@ class SingleParams:
     """Operators of a transformer that have one multiplier."""
 
     c_type: ClassVar[str] = "edgec_single_params_t"
-    stem: ClassVar[str] = "single_params"
     multiplier: int
     bias: int
     a_zero_point: int = 0
@@ -105,7 +99,6 @@ class NormParams:
     """Normalizations of a transformer."""
 
     c_type: ClassVar[str] = "edgec_norm_params_t"
-    stem: ClassVar[str] = "norm_params"
     gamma: ConstantRef
     beta: ConstantRef
     epsilon: int
@@ -117,7 +110,6 @@ class AttentionParams:
     """Attention: `edgec_attention_head_t` of each head, as int32."""
 
     c_type: ClassVar[str] = "edgec_attention_params_t"
-    stem: ClassVar[str] = "attention_params"
     heads: ConstantRef
 
 
@@ -126,7 +118,6 @@ class MulParams:
     """Products of two tensors."""
 
     c_type: ClassVar[str] = "edgec_mul_params_t"
-    stem: ClassVar[str] = "mul_params"
     multiplier: int
     a_zero_point: int
     b_zero_point: int
@@ -140,7 +131,6 @@ class PReluParams:
     """Parametric rectifiers."""
 
     c_type: ClassVar[str] = "edgec_prelu_params_t"
-    stem: ClassVar[str] = "prelu_params"
     slope_multiplier: ConstantRef
     multiplier: int
     x_zero_point: int
@@ -154,7 +144,6 @@ class SoftmaxParams:
     """Softmax."""
 
     c_type: ClassVar[str] = "edgec_softmax_params_t"
-    stem: ClassVar[str] = "softmax_params"
     table: ConstantRef
     multiplier: int
     y_zero_point: int
@@ -167,7 +156,6 @@ class AveragePoolParams:
     """Average pools."""
 
     c_type: ClassVar[str] = "edgec_average_pool_params_t"
-    stem: ClassVar[str] = "pool_params"
     multiplier: ConstantRef
     x_zero_point: int
     y_zero_point: int
@@ -180,7 +168,6 @@ class ReduceParams:
     """Means and sums."""
 
     c_type: ClassVar[str] = "edgec_reduce_params_t"
-    stem: ClassVar[str] = "reduce_params"
     multiplier: int
     x_zero_point: int
     y_zero_point: int
@@ -193,7 +180,6 @@ class ResizeParams:
     """Resizes."""
 
     c_type: ClassVar[str] = "edgec_resize_params_t"
-    stem: ClassVar[str] = "resize_params"
     rows: ConstantRef
     cols: ConstantRef
 

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from edgec.base.errors import LoweringError
 from edgec.base.options import PoolKernel, PoolKernelOptions
 from edgec.ir.graph import Graph, Node
 from edgec.ir.pool_graph import with_plain_weights
+from edgec.ir.weighted import pooled_attrs
 from edgec.lower.build_pooled import pooled_conv
 from edgec.lower.build_pooled_dense import pooled_decode, pooled_direct, serves_dsp
 from edgec.lower.dense_weights import FILTERS
 from edgec.lower.pool_bounds import least_response_shift
 from edgec.lower.pool_config import READY_INDEX_BITS, PoolFamily, PoolKernelConfig
-from edgec.lower.pool_cost import Unit, estimate
+from edgec.lower.pool_cost import estimate
 from edgec.lower.pool_indices import index_bytes
-from edgec.lower.pool_prices import prices_of
+from edgec.lower.pool_price_data import Prices, prices_of
 from edgec.lower.pool_rounding import rounds_too_much
 from edgec.lower.pool_tables import ResponseKind
 from edgec.lower.select import FAMILIES
@@ -71,7 +72,7 @@ class Setting:
     """
 
     board: Board
-    prices: Mapping[Unit, float]
+    prices: Prices
     table_bytes: int | None
     runtime_bits: bool
 
@@ -107,7 +108,7 @@ def candidates(
 
 
 def _bits(node: Node) -> int:
-    bits: int = node.attrs.pooling.activation_bits
+    bits: int = pooled_attrs(node).pooling.activation_bits
     return bits
 
 
@@ -129,7 +130,8 @@ def _responses(graph: Graph, node: Node, setting: Setting) -> Iterator[Candidate
         shift = two_lane_shift(graph, node) if lanes == 2 else 0
         if shift is None or rounds_too_much(graph, node, shift):
             continue
-        shifted = replace(node.attrs, pooling=replace(node.attrs.pooling, response_shift=shift))
+        attrs = pooled_attrs(node)
+        shifted = replace(attrs, pooling=replace(attrs.pooling, response_shift=shift))
         base = _base_of(graph, replace(node, attrs=shifted), setting, lanes)
         if base is None:
             continue

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 from edgec.base.options import MAX_ACTIVATION_BITS, PoolKernel
 from edgec.ir.graph import Graph, Node
+from edgec.ir.weighted import pooled_attrs
 from edgec.lower.pool_candidates import Candidate, two_lane_shift
 from edgec.lower.pool_config import PoolFamily
 from edgec.lower.pool_cost import estimate
-from edgec.lower.pool_prices import prices_of
+from edgec.lower.pool_price_data import prices_of
 from edgec.lower.pool_rounding import rounding_steps, rounds_too_much
 from edgec.lower.spec_pooled import PooledConv
 from edgec.target.board import Board
@@ -101,7 +102,7 @@ def record(
         scratch_bytes=chosen.scratch_bytes,
         table_bytes=table,
         table_place=place if table else "",
-        activation_bits=node.attrs.pooling.activation_bits,
+        activation_bits=pooled_attrs(node).pooling.activation_bits,
         response_shift=chosen.response_shift,
         cycles=None if board.is_hosted else round(chosen.cycles),
         reason=_reason(graph, node, chosen, rivals, asked),
@@ -111,7 +112,7 @@ def record(
 
 def _free_bits(node: Node, chosen: Candidate, board: Board) -> int:
     prices = prices_of(board)
-    own: int = node.attrs.pooling.activation_bits
+    own: int = pooled_attrs(node).pooling.activation_bits
     limit = (1 + _CLOSE) * estimate(chosen.spec, own, prices, board)
     widths = range(MAX_ACTIVATION_BITS, own - 1, -1)
     return next(bits for bits in widths if estimate(chosen.spec, bits, prices, board) <= limit)

@@ -13,7 +13,6 @@ from types import MappingProxyType
 from edgec.base.errors import InternalError, LoweringError
 from edgec.base.fixedpoint import INT32_MAX
 from edgec.ir import qops
-from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
 from edgec.ir.weighted import POOLED
 from edgec.lower import (
@@ -26,6 +25,7 @@ from edgec.lower import (
     build_pooled_narrow,
     build_transformer,
 )
+from edgec.lower.layer_end import ends_narrow
 from edgec.lower.overlap import distances
 from edgec.lower.pool_config import PoolKernelConfig
 from edgec.lower.select_pooled import pooled_kernel
@@ -43,7 +43,7 @@ class KernelFamily:
     """One row of the table.
 
     Attributes:
-        op: class in `ir.qops` or `ir.qops_transformer`.
+        op: class in `ir.qops`.
         accepts: whether the family serves this node on this target.
         build: its specification for a node.
     """
@@ -88,6 +88,10 @@ def _pooled_narrow(op: type) -> tuple[KernelFamily, KernelFamily]:
     )
 
 
+def _ends_narrow(graph: Graph, node: Node, target: Target) -> bool:
+    return ends_narrow(node)
+
+
 def _on_any_core(test: Callable[[Graph, Node], bool]) -> Predicate:
     return lambda graph, node, target: test(graph, node)
 
@@ -107,21 +111,28 @@ def _triples(op: type) -> tuple[KernelFamily, KernelFamily]:
     )
 
 
+def _dense(op: type) -> tuple[KernelFamily, ...]:
+    """The kernels for single cores of layers with weights."""
+    return (
+        *_pooled_narrow(op),
+        KernelFamily(op, build_neon.accepts_dense, build_neon.dense),
+        *_quads(op),
+        KernelFamily(op, build_dense_dsp.accepts, build_dense_dsp.dense_dsp),
+        *_triples(op),
+    )
+
+
 FAMILIES: tuple[KernelFamily, ...] = (
-    KernelFamily(qops.QConv, build_neon.accepts_dense, build_neon.dense),
-    *_quads(qops.QConv),
-    KernelFamily(qops.QConv, build_dense_dsp.accepts, build_dense_dsp.dense_dsp),
-    *_triples(qops.QConv),
-    KernelFamily(qops.QGemm, build_neon.accepts_dense, build_neon.dense),
-    *_quads(qops.QGemm),
-    KernelFamily(qops.QGemm, build_dense_dsp.accepts, build_dense_dsp.dense_dsp),
-    *_triples(qops.QGemm),
+    *_dense(qops.QConv),
     KernelFamily(qops.QConv, _on_any_core(build.is_gemm), build.gemm_of_conv),
     KernelFamily(qops.QConv, _on_any_core(build.is_depthwise), build.depthwise),
     KernelFamily(qops.QConv, _always, build.conv2d),
-    KernelFamily(qops.QConvTranspose, _always, build.conv_transpose),
+    *_dense(qops.QGemm),
     KernelFamily(qops.QGemm, _always, build.gemm),
+    KernelFamily(qops.QConvTranspose, _always, build.conv_transpose),
+    KernelFamily(qops.QMatMul, _always, build_16x15.matmul),
     KernelFamily(qops.QAdd, _always, build.add),
+    KernelFamily(qops.QMul, _ends_narrow, build_16x15.mul),
     KernelFamily(qops.QMul, _always, build.mul),
     KernelFamily(qops.QLut, build_neon.accepts_lut, build_neon.lut),
     KernelFamily(qops.QLut, _always, build.lut),
@@ -129,6 +140,7 @@ FAMILIES: tuple[KernelFamily, ...] = (
     KernelFamily(qops.QSoftmax, _always, build.softmax),
     KernelFamily(qops.QMaxPool, _always, build.max_pool),
     KernelFamily(qops.QAveragePool, _always, build.average_pool),
+    KernelFamily(qops.QReduce, _ends_narrow, build_16x15.reduce),
     KernelFamily(qops.QReduce, _always, build.reduce),
     KernelFamily(qops.QTranspose, _always, build.transpose),
     KernelFamily(qops.QSlice, _always, build.slice_),
@@ -137,36 +149,19 @@ FAMILIES: tuple[KernelFamily, ...] = (
     KernelFamily(qops.QResizeNearest, _always, build.resize_nearest),
     KernelFamily(qops.QResizeLinear, _always, build.resize_linear),
     KernelFamily(qops.QArgMax, _always, build.arg_max),
-    *_pooled_narrow(qt.QGemm16x15),
-    KernelFamily(qt.QGemm16x15, build_neon.accepts_dense, build_neon.dense),
-    *_quads(qt.QGemm16x15),
-    KernelFamily(qt.QGemm16x15, build_dense_dsp.accepts, build_dense_dsp.dense_dsp),
-    *_triples(qt.QGemm16x15),
-    KernelFamily(qt.QGemm16x15, _always, build_16x15.gemm),
-    *_pooled_narrow(qt.QConv16x15),
-    KernelFamily(qt.QConv16x15, build_neon.accepts_dense, build_neon.dense),
-    *_quads(qt.QConv16x15),
-    KernelFamily(qt.QConv16x15, build_dense_dsp.accepts, build_dense_dsp.dense_dsp),
-    *_triples(qt.QConv16x15),
-    KernelFamily(qt.QConv16x15, _on_any_core(build.is_gemm), build_16x15.gemm_of_conv),
-    KernelFamily(qt.QConv16x15, _on_any_core(build.is_depthwise), build_16x15.depthwise),
-    KernelFamily(qt.QConv16x15, _always, build_16x15.conv2d),
-    KernelFamily(qt.QMatMul16x15, _always, build_16x15.matmul),
-    KernelFamily(qt.QMul16x15, _always, build_16x15.mul),
-    KernelFamily(qt.QReduce16x15, _always, build_16x15.reduce),
-    KernelFamily(qt.QRescale16x15, _wide_stream(build_neon.on_any), build_neon.rescale),
-    KernelFamily(qt.QRescale16x15, _always, build_16x15.rescale),
-    KernelFamily(qt.QAdd16, _wide_stream(build_neon.accepts_add), build_neon.stream_add),
-    KernelFamily(qt.QAdd16, _always, build_16x15.stream_add),
-    KernelFamily(qt.QNorm, _wide_stream(build_neon.on_any), build_neon.norm),
-    KernelFamily(qt.QNorm, _always, build_transformer.norm),
-    KernelFamily(qt.QAttention, build_neon.accepts_attention, build_neon.attention_neon),
-    KernelFamily(qt.QAttention, build_transformer.accepts_dual, build_transformer.attention_dual),
-    KernelFamily(qt.QAttention, build_transformer.accepts_dsp, build_transformer.attention_dsp),
-    KernelFamily(qt.QAttention, _always, build_transformer.attention),
-    KernelFamily(qt.QEmbedding, _always, build_transformer.embedding),
-    KernelFamily(qt.QSoftmax16x15, _always, build_transformer.softmax),
-    KernelFamily(qt.QIsEqual, _always, build_transformer.is_equal),
+    KernelFamily(qops.QRescale, _wide_stream(build_neon.on_any), build_neon.rescale),
+    KernelFamily(qops.QRescale, _always, build_16x15.rescale),
+    KernelFamily(qops.QStreamAdd, _wide_stream(build_neon.accepts_add), build_neon.stream_add),
+    KernelFamily(qops.QStreamAdd, _always, build_16x15.stream_add),
+    KernelFamily(qops.QNorm, _wide_stream(build_neon.on_any), build_neon.norm),
+    KernelFamily(qops.QNorm, _always, build_transformer.norm),
+    KernelFamily(qops.QAttention, build_neon.accepts_attention, build_neon.attention_neon),
+    KernelFamily(qops.QAttention, build_transformer.accepts_dual, build_transformer.attention_dual),
+    KernelFamily(qops.QAttention, build_transformer.accepts_dsp, build_transformer.attention_dsp),
+    KernelFamily(qops.QAttention, _always, build_transformer.attention),
+    KernelFamily(qops.QEmbedding, _always, build_transformer.embedding),
+    KernelFamily(qops.QSoftmaxOctaves, _always, build_transformer.softmax),
+    KernelFamily(qops.QIsEqual, _always, build_transformer.is_equal),
 )
 
 

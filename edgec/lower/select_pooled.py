@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from edgec.ir.graph import Graph, Node
+from edgec.ir.weighted import pooled_attrs
 from edgec.lower.build_pooled import fits_lanes, pooled_conv
 from edgec.lower.build_pooled_dense import pooled_decode, pooled_direct
 from edgec.lower.pool_config import PoolFamily, PoolKernelConfig
@@ -39,7 +40,7 @@ def default_config(graph: Graph, node: Node) -> PoolKernelConfig:
     """A kernel that serves the node, with little memory."""
     size = graph.shape(node.inputs[1])[0]
     index_bits = 8 if size <= _BYTE_SIZES else (size - 1).bit_length()
-    if node.attrs.pooling.response_shift == 0:
+    if pooled_attrs(node).pooling.response_shift == 0:
         return PoolKernelConfig(PoolFamily.DECODE, index_bits=index_bits)
     lanes = 2 if fits_lanes(graph, node) else 1
     return PoolKernelConfig(PoolFamily.RESPONSES, lanes=lanes, index_bits=index_bits)

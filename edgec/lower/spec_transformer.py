@@ -21,7 +21,7 @@ class Norm(Plain):
     Attributes:
         rows, channels: shape.
         centred: subtract the mean.
-        square_shift, shift, low, high: of `ir.qops_transformer.QNorm`.
+        square_shift, shift, low, high: of `ir.qops.QNorm`.
         dtype: of y, INT8 or INT16.
         variable: the rows of a run are an argument.
         shifted: x is int8 and has a left shift for each channel; else it is int16.
@@ -97,7 +97,7 @@ class Columns:
 
 @dataclass(frozen=True, slots=True)
 class Attention:
-    """Softmax attention, row by row of a head: `ir.qops_transformer.QAttention`.
+    """Softmax attention, row by row of a head: `ir.qops.QAttention`.
 
     Attributes:
         batch: leading axes.
@@ -286,7 +286,7 @@ class NarrowSoftmax(Plain):
 
     Attributes:
         rows, depth: shape.
-        distance_multiplier, distance_limit, exp_bits: of `ir.qops_transformer.QSoftmax16x15`.
+        distance_multiplier, distance_limit, exp_bits: of `ir.qops.QSoftmaxOctaves`.
         variable: the rows of a run are an argument.
     """
 

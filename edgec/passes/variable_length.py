@@ -13,7 +13,6 @@ from types import MappingProxyType
 from edgec.base.errors import InternalError, UnsupportedModelError, UnsupportedNode
 from edgec.base.names import shown
 from edgec.ir import qops
-from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
 from edgec.ir.length import MIN_LENGTH, VariableLength, layout_problem, slice_problem
 from edgec.ir.specialize import specialized
@@ -147,7 +146,7 @@ def _elementwise(scan: _Scan, node: Node) -> int | None:
 
 
 def _reduce(scan: _Scan, node: Node) -> int | None:
-    attrs: qt.QReduce16x15 = node.attrs
+    attrs = node.attrs_as(qops.QReduce)
     axis = scan.axes[node.inputs[0]]
     if axis in attrs.axes:
         kind = attrs.kind.value
@@ -157,13 +156,13 @@ def _reduce(scan: _Scan, node: Node) -> int | None:
 
 def _arg_max(scan: _Scan, node: Node) -> int | None:
     axis = scan.axes[node.inputs[0]]
-    if axis >= node.attrs.axis:
+    if axis >= node.attrs_as(qops.QArgMax).axis:
         raise _RefusedError("it looks for the largest along the variable axis")
     return axis
 
 
 def _pointwise(scan: _Scan, node: Node) -> int | None:
-    attrs: qt.QConv16x15 = node.attrs
+    attrs = node.attrs_as(qops.QConv)
     kernel = scan.graph.shape(node.inputs[1])[1:3]
     if (*kernel, *attrs.strides, attrs.group) != (1,) * 5 or any(attrs.pads):
         raise _RefusedError("its window reaches over the variable axis")
@@ -180,13 +179,13 @@ def _reshape(scan: _Scan, node: Node) -> int | None:
 
 
 def _transpose(scan: _Scan, node: Node) -> int | None:
-    axis: int = node.attrs.perm.index(scan.axes[node.inputs[0]])
+    axis = node.attrs_as(qops.QTranspose).perm.index(scan.axes[node.inputs[0]])
     return axis
 
 
 def _slice(scan: _Scan, node: Node) -> int | None:
     """Along the variable axis: either up to the end, or what the shortest run has, too."""
-    attrs: qops.QSlice = node.attrs
+    attrs = node.attrs_as(qops.QSlice)
     axis = scan.axes[node.inputs[0]]
     size = scan.graph.shape(node.inputs[0])[axis]
     if scan.origin(node.output) in scan.wanted:
@@ -201,7 +200,7 @@ def _slice(scan: _Scan, node: Node) -> int | None:
 
 
 def _concat(scan: _Scan, node: Node) -> int | None:
-    joined = node.attrs.axis
+    joined = node.attrs_as(qops.QConcat).axis
     varying = [name for name in node.inputs if name in scan.axes]
     axes = {scan.axes[name] for name in varying}
     if len(axes) != 1 or (joined in axes and len(varying) > 1):
@@ -215,7 +214,7 @@ def _concat(scan: _Scan, node: Node) -> int | None:
 
 def _attention(scan: _Scan, node: Node) -> int | None:
     """Queries, keys or both vary; values and a mask go with the keys, a bias with both."""
-    graph, attrs = scan.graph, node.attrs
+    graph, attrs = scan.graph, node.attrs_as(qops.QAttention)
     q, k, v, _, *others = node.inputs
     masks = others[: int(attrs.keys)]
     rank = len(graph.shape(k))
@@ -250,12 +249,12 @@ def _places(scan: _Scan, name: str, queries: bool, keys: bool) -> None:
 
 _RULES: Mapping[type, Callable[[_Scan, Node], int | None]] = MappingProxyType(
     {
-        **dict.fromkeys((qt.QGemm16x15, qt.QNorm, qt.QSoftmax16x15), _by_position),
-        **dict.fromkeys((qt.QRescale16x15, qt.QEmbedding, qt.QIsEqual, qops.QLut), _same),
-        **dict.fromkeys((qt.QAdd16, qt.QMul16x15, qops.QAdd), _elementwise),
-        qt.QReduce16x15: _reduce,
-        qt.QConv16x15: _pointwise,
-        qt.QAttention: _attention,
+        **dict.fromkeys((qops.QGemm, qops.QNorm, qops.QSoftmaxOctaves), _by_position),
+        **dict.fromkeys((qops.QRescale, qops.QEmbedding, qops.QIsEqual, qops.QLut), _same),
+        **dict.fromkeys((qops.QStreamAdd, qops.QMul, qops.QAdd), _elementwise),
+        qops.QReduce: _reduce,
+        qops.QConv: _pointwise,
+        qops.QAttention: _attention,
         qops.QArgMax: _arg_max,
         qops.QReshape: _reshape,
         qops.QTranspose: _transpose,

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import QuantizationError
 from edgec.base.fixedpoint import INT32_MAX, round_half_up
 from edgec.ir import ops, qops
-from edgec.quant.integer_context import SPAN, Conversion
+from edgec.ir.operator import Operator
+from edgec.quant.integer_context import SPAN, Conversion, Converter
 from edgec.quant.weights import accumulator_bound
 
 _MAX_ADD_SHIFT = 30
@@ -16,19 +20,15 @@ _MAX_ADD_SHIFT = 30
 
 def conv(c: Conversion) -> None:
     """Conv to QConv."""
-    attrs: ops.Conv = c.node.attrs
-    inputs, shift = _weighted(c)
-    low, high = c.act_bounds
+    attrs = c.node.attrs_as(ops.Conv)
+    inputs, output = _weighted(c)
     c.emit(
         qops.QConv(
             strides=attrs.strides,
             pads=attrs.pads,
             dilations=attrs.dilations,
             group=attrs.group,
-            shift=shift,
-            y_zero_point=c.y.tensor_zero_point,
-            act_min=low,
-            act_max=high,
+            output=output,
         ),
         inputs,
     )
@@ -36,9 +36,8 @@ def conv(c: Conversion) -> None:
 
 def conv_transpose(c: Conversion) -> None:
     """ConvTranspose to QConvTranspose."""
-    attrs: ops.ConvTranspose = c.node.attrs
-    inputs, shift = _weighted(c)
-    low, high = c.act_bounds
+    attrs = c.node.attrs_as(ops.ConvTranspose)
+    inputs, output = _weighted(c)
     c.emit(
         qops.QConvTranspose(
             strides=attrs.strides,
@@ -46,10 +45,7 @@ def conv_transpose(c: Conversion) -> None:
             dilations=attrs.dilations,
             group=attrs.group,
             output_padding=attrs.output_padding,
-            shift=shift,
-            y_zero_point=c.y.tensor_zero_point,
-            act_min=low,
-            act_max=high,
+            output=output,
         ),
         inputs,
     )
@@ -57,33 +53,33 @@ def conv_transpose(c: Conversion) -> None:
 
 def gemm(c: Conversion) -> None:
     """Gemm to QGemm."""
-    inputs, shift = _weighted(c)
-    low, high = c.act_bounds
-    c.emit(qops.QGemm(shift, c.y.tensor_zero_point, low, high), inputs)
+    inputs, output = _weighted(c)
+    c.emit(qops.QGemm(output), inputs)
 
 
-def _weighted(c: Conversion) -> tuple[tuple[str, ...], int]:
-    """Inputs (x, weight, bias, multiplier) and shift of a convolution or Gemm.
+def _weighted(c: Conversion) -> tuple[tuple[str, ...], qops.Requant31]:
+    """Inputs (x, weight, bias, multiplier) and requantization of a convolution or Gemm.
 
     Raises:
         QuantizationError: the accumulators are not bounded by int32.
     """
     node, graph = c.node, c.graph
-    weight = graph.constants[node.inputs[1]]
-    bias_name = node.inputs[2] if len(node.inputs) > 2 else ""
+    inputs = ops.layer_inputs(node)
+    weight, bias_name = graph.constants[inputs.w], inputs.b or ""
     if not bias_name:
         bias_name = c.int32("bias", np.zeros(weight.shape[0]))
     bias: Array = c.builder.constants[bias_name].array
     bound = float(accumulator_bound(weight.array, bias).max())
     scale = np.asarray(graph.quant(weight.name).scale)
-    requant = c.requant(scale * c.quant(0).tensor_scale / c.y.tensor_scale, bound)
+    requant = c.requant(scale * c.x.tensor_scale / c.y.tensor_scale, bound)
     multiplier = c.constant("multiplier", requant.multiplier)
-    return (node.inputs[0], weight.name, bias_name, multiplier), requant.shift
+    return (node.first, weight.name, bias_name, multiplier), c.form(requant.shift)
 
 
 def add(c: Conversion) -> None:
     """Add and Sub to QAdd."""
-    a, b, y = c.quant(0), c.quant(1), c.y
+    inputs = ops.Arithmetic.Inputs.of(c.node.inputs)
+    a, b, y = c.graph.quant(inputs.a), c.graph.quant(inputs.b), c.y
     sign = -1.0 if isinstance(c.node.attrs, ops.Sub) else 1.0
     first = a.tensor_scale / y.tensor_scale
     second = sign * b.tensor_scale / y.tensor_scale
@@ -129,7 +125,20 @@ def add_multipliers(first: float, second: float, where: str) -> tuple[int, int, 
 
 def mul(c: Conversion) -> None:
     """Mul to QMul."""
-    factor = c.quant(0).tensor_scale * c.quant(1).tensor_scale / c.y.tensor_scale
+    inputs = ops.Mul.Inputs.of(c.node.inputs)
+    a, b = c.graph.quant(inputs.a), c.graph.quant(inputs.b)
+    factor = a.tensor_scale * b.tensor_scale / c.y.tensor_scale
     requant = c.requant(factor, SPAN * SPAN)
-    low, high = c.act_bounds
-    c.emit(qops.QMul(int(requant.multiplier[0]), requant.shift, low, high), c.node.inputs)
+    c.emit(qops.QMul(c.form(requant.shift), int(requant.multiplier[0])), c.node.inputs)
+
+
+CONVERTERS: Mapping[type[Operator], Converter] = MappingProxyType(
+    {
+        ops.Conv: conv,
+        ops.ConvTranspose: conv_transpose,
+        ops.Gemm: gemm,
+        ops.Add: add,
+        ops.Sub: add,
+        ops.Mul: mul,
+    }
+)

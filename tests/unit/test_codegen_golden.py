@@ -12,7 +12,7 @@ from edgec.base.resources import data_dir
 from edgec.codegen.contexts import KernelContext
 from edgec.codegen.library import render_kernel
 from edgec.ir.ops import PadMode, ReduceKind
-from edgec.ir.qops_transformer import Rescale16x15
+from edgec.ir.qops import Rescale16x15
 from edgec.lower import spec as s
 from edgec.lower.pool_tables import ResponseKind
 from edgec.lower.spec_narrow import Narrow

@@ -33,12 +33,11 @@ class IntegerOperator(Operator):
 
     __slots__ = ()
 
-    def compute(self, inputs: Any, y_zero_point: int) -> Array:
+    def compute(self, inputs: Any) -> Array:
         """The codes of the output, exact: what all generated code is compared with.
 
         Args:
             inputs: the operands, a record of `Inputs` that holds `Operand`s.
-            y_zero_point: of the output, 0 if it has none.
 
         Raises:
             InternalError: a promise of the quantizer is broken.
@@ -68,11 +67,9 @@ class IntegerOperator(Operator):
         """
 
 
-def computed(
-    attrs: IntegerOperator, operands: Sequence[Operand | None], y_zero_point: int = 0
-) -> Array:
+def computed(attrs: IntegerOperator, operands: Sequence[Operand | None]) -> Array:
     """The output of an operator whose operands are listed as a node lists them."""
-    return attrs.compute(attrs.Inputs.of(operands), y_zero_point)
+    return attrs.compute(attrs.Inputs.of(operands))
 
 
 def need_operands(inputs: Operands[Tensor]) -> None:

@@ -16,8 +16,7 @@ import numpy as np
 
 from edgec.base.dtypes import Array, DType
 from edgec.base.fixedpoint import INT8_MAX, round_half_up
-from edgec.ir import ops
-from edgec.ir import qops_transformer as qt
+from edgec.ir import ops, qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.qparams import QuantParams
 from edgec.quant.params import SCALE_FLOOR
@@ -28,7 +27,7 @@ from edgec.quant.transformer.stream import NORMS
 _EIGHTH = math.sqrt(math.sqrt(math.sqrt(0.5)))
 _CLIPS = tuple(accumulate(repeat(_EIGHTH, 16), mul, initial=1.0))
 """Shares of the largest magnitude that are tried as the largest code of the coarsest channel."""
-_FACTORS = tuple(range(qt.MOST_CHANNEL_SHIFT + 1))
+_FACTORS = tuple(range(qops.MOST_CHANNEL_SHIFT + 1))
 _ROWS = 512
 """Rows of each value that errors are measured on."""
 _LEAST_DEVIATION = 1 / 8
@@ -76,7 +75,9 @@ def _weighted(graph: Graph, name: str, seen: Seen) -> tuple[Array, Array]:
     """Rows of a value, and how much the norms that read it make of their errors; [R, C] each."""
     rows = seen.rows[:: max(1, len(seen.rows) // _ROWS)].astype(np.float64)
     readers = [node for node in graph.consumers[name] if isinstance(node.attrs, NORMS)]
-    gammas = [graph.constants[node.inputs[1]].real64() ** 2 for node in readers]
+    gammas = [
+        graph.constants[ops.Norm.Inputs.of(node.inputs).gamma].real64() ** 2 for node in readers
+    ]
     # What no norm reads still passes its errors on to the next value.
     gamma = np.sum(gammas, axis=0) if gammas else np.ones(rows.shape[1])
     variance = rows.var(axis=1, keepdims=True)

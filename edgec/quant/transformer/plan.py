@@ -29,7 +29,7 @@ from edgec.quant.transformer.search import (
 from edgec.quant.transformer.stream import NORMS, TIES
 
 SOFTMAX_PARAMS = QuantParams.per_tensor(1 / 256, INT8_MIN)
-"""Of `QSoftmax16x15`."""
+"""Of `QSoftmaxOctaves`."""
 _MAKERS = (*NORMS, ops.Add, ops.Gemm, ops.Conv, ops.Embedding)
 """Operators that write a stream in its own form."""
 _STREAM_MARGIN = 1.25
@@ -175,4 +175,4 @@ def _reader_weights(graph: Graph, group: Group) -> list[Array]:
     """Weights [N, C] of the matrix products that read a group, if nothing else does."""
     if not only_read_by(group, ops.Gemm):
         return []
-    return [graph.constants[node.inputs[1]].real64() for node, _ in group.readers]
+    return [graph.constants[ops.layer_inputs(node).w].real64() for node, _ in group.readers]
