@@ -151,8 +151,8 @@ class HostModel:
         """
         if not 1 <= length <= self.max_length:
             most = self.max_length
-            known = f"1 to {most}" if most else "fixed"
-            raise SimulationError(f"the length {length} is none; it is {known}", where=self.name)
+            known = f"lengths are 1 to {most}" if most else "its length is fixed"
+            raise SimulationError(f"no run has the length {length}: {known}", where=self.name)
         self._form.length = length
         self.inputs = self._tensors(self._model.inputs, self._model.num_inputs)
         self.outputs = self._tensors(self._model.outputs, self._model.num_outputs)
