@@ -20,7 +20,7 @@ import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from pool_prices import BOARDS, Layer, Measured, graph_of, measure
+from pool_layers import BOARDS, Layer, Measured, graph_of, measure
 
 from edgec.lower.build_pooled import pooled_conv
 from edgec.lower.pool_config import PoolFamily, PoolKernelConfig

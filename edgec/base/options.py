@@ -79,7 +79,7 @@ class QuantOptions:
     """What the user asks of post-training quantization; None: nothing, the default may hold.
 
     An option that is asked for and has no effect on a network is an error
-    (`workflow.option_effects`).
+    (`quant.effects`).
 
     Attributes: as of `QuantSettings`.
     """

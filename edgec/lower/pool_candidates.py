@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from edgec.base.errors import LoweringError
@@ -15,9 +15,9 @@ from edgec.lower.build_pooled_dense import pooled_decode, pooled_direct, serves_
 from edgec.lower.dense_weights import FILTERS
 from edgec.lower.pool_bounds import least_response_shift
 from edgec.lower.pool_config import READY_INDEX_BITS, PoolFamily, PoolKernelConfig
-from edgec.lower.pool_cost import Unit, estimate
+from edgec.lower.pool_cost import estimate
 from edgec.lower.pool_indices import index_bytes
-from edgec.lower.pool_prices import prices_of
+from edgec.lower.pool_price_data import Prices, prices_of
 from edgec.lower.pool_rounding import rounds_too_much
 from edgec.lower.pool_tables import ResponseKind
 from edgec.lower.select import FAMILIES
@@ -72,7 +72,7 @@ class Setting:
     """
 
     board: Board
-    prices: Mapping[Unit, float]
+    prices: Prices
     table_bytes: int | None
     runtime_bits: bool
 

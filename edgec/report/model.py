@@ -85,6 +85,7 @@ class LayerReport:
         input_bytes: bytes of the activations it reads.
         output_bytes: bytes of the tensor it writes.
         growth: how that depends on the length of a run; None: not at all.
+        form: name of the form of requantization in which it ends; "" if it has none.
     """
 
     name: str
@@ -98,6 +99,7 @@ class LayerReport:
     input_bytes: int = 0
     output_bytes: int = 0
     growth: GrowthReport | None = None
+    form: str = ""
 
     def less(self, tokens: int) -> LayerReport:
         """The step in a run that is shorter than the longest by `tokens`."""
