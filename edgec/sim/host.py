@@ -33,7 +33,7 @@ Progress = Callable[[int, int], None]
 
 _SYMBOL = re.compile(r"\bextern\s+const\s+edgec_model_t\s+(edgec_\w+_model)\s*;")
 _DTYPES = (DType.INT8, DType.INT32, DType.INT16)
-"""`edgec_dtype_t` by value."""
+"""Element types by their values in `edgec_dtype_t`."""
 _CANARY = 0x5C
 _CANARY_BYTES = 64
 _ALIGNMENT = 64
