@@ -14,8 +14,8 @@ from edgec.ir.graph import Graph, GraphBuilder
 from edgec.ir.qparams import QuantParams
 from edgec.ir.verify import Stage, verify
 from edgec.quant import annotate
-from edgec.quant.bias_correct import channel_means, correct_biases
-from edgec.quant.equalize import equalize, input_channels
+from edgec.quant.cnn.bias_correct import channel_means, correct_biases
+from edgec.quant.cnn.equalize import equalize, input_channels
 
 
 def unbalanced(s: Sketch, name: str, factors: np.ndarray) -> None:

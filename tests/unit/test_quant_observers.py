@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from edgec.base.options import Observer, QuantSettings
-from edgec.quant.observers import (
+from edgec.quant.cnn.observers import (
     BINS,
     Histogram,
     MinMax,
@@ -16,7 +16,7 @@ from edgec.quant.observers import (
     percentile_range,
     squared_error,
 )
-from edgec.quant.params import Range, activation_params
+from edgec.quant.common.params import Range, activation_params
 
 
 def histogram(values: np.ndarray, parts: int = 1) -> Histogram:

@@ -15,14 +15,14 @@ from edgec.ir import ops
 from edgec.ir.graph import Constant
 from edgec.ir.ops import UnaryKind
 from edgec.ir.qparams import QuantParams
-from edgec.quant.params import (
+from edgec.quant.common.params import (
     EMPTY_SCALE,
     SCALE_FLOOR,
     Range,
     activation_params,
     as_int8,
 )
-from edgec.quant.tables import codes_real, lut, softmax_bits, softmax_table
+from edgec.quant.common.tables import codes_real, lut, softmax_bits, softmax_table
 
 reals = st.floats(-1e30, 1e30)
 

@@ -7,7 +7,7 @@ from quant_samples import Sketch, conv, relu
 from edgec.ir import ops
 from edgec.ir.graph import Graph
 from edgec.ir.qparams import QuantParams
-from edgec.quant.ties import split_conflicts, tie_groups
+from edgec.quant.cnn.ties import split_conflicts, tie_groups
 
 A = QuantParams.per_tensor(0.5, 3)
 B = QuantParams.per_tensor(0.25, -7)

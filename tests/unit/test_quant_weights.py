@@ -18,7 +18,7 @@ from edgec.ir.graph import Constant
 from edgec.ir.qparams import QuantParams
 from edgec.ir.verify import Stage, verify
 from edgec.quant import annotate
-from edgec.quant.weights import accumulator_bound, layer_weights, operand_codes
+from edgec.quant.common.weights import accumulator_bound, layer_weights, operand_codes
 
 
 def layer(weight, bias=None, input_scale=0.1):

@@ -19,7 +19,7 @@ from edgec.ir.qops.arithmetic import bit_length, rshr32
 from edgec.ir.qops.exponentials import exp_table, exponentials
 from edgec.ir.qops.norm import nearest_root
 from edgec.ir.qops.operands import Operand
-from edgec.quant.transformer.numbers import RealNorm, exponential_bits, head_numbers, norm_numbers
+from edgec.quant.common.numbers import RealNorm, exponential_bits, head_numbers, norm_numbers
 
 CHANNELS = (2, 3, 16, 64, 192, 768, 1024)
 SHAPES = ("normal", "outlier", "offset", "two values", "one step", "constant", "extremes")

@@ -16,8 +16,8 @@ from edgec.ir.graph import Constant, Graph, GraphBuilder, Node, Value
 from edgec.ir.qparams import QuantParams
 from edgec.passes.base import run_passes
 from edgec.passes.pipeline import TRANSFORMER_PASSES
+from edgec.quant.common.intervals import check_intervals
 from edgec.quant.transformer import quantize_transformer
-from edgec.quant.transformer.intervals import check_intervals
 
 
 @pytest.fixture(scope="module")

@@ -14,7 +14,7 @@ from edgec.ir import ops, qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.ops import UnaryKind
 from edgec.ir.qparams import QuantParams
-from edgec.quant.params import Range
+from edgec.quant.common.params import Range
 from edgec.quant.transformer import quantize_transformer
 from edgec.quant.transformer.emit_layers import table_domain
 from edgec.quant.transformer.samples import collect

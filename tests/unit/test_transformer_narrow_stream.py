@@ -23,8 +23,8 @@ from edgec.ir.graph import Constant, Graph
 from edgec.ir.verify import Stage, verify
 from edgec.passes.base import run_passes
 from edgec.passes.pipeline import TRANSFORMER_PASSES
+from edgec.quant.common.intervals import check_intervals
 from edgec.quant.transformer import quantize_transformer
-from edgec.quant.transformer.intervals import check_intervals
 from edgec.quant.transformer.narrow_stream import narrow_stream
 from edgec.quant.transformer.samples import Seen
 from edgec.toolchain import process

@@ -22,8 +22,9 @@ from edgec.ir.weighted import form_of
 from edgec.passes.base import run_passes
 from edgec.passes.pipeline import TRANSFORMER_PASSES
 from edgec.quant import CalibrationSource, sqnr_db
-from edgec.quant.transformer import is_transformer, quantize_transformer
-from edgec.quant.transformer.intervals import bounds_of
+from edgec.quant.common.intervals import bounds_of
+from edgec.quant.common.searched import is_searched
+from edgec.quant.transformer import quantize_transformer
 
 
 def prepared(graph: Graph) -> Graph:
@@ -61,7 +62,7 @@ def output_sqnr(real: Graph, integer: Graph, seed: int = 9) -> float:
 @pytest.mark.parametrize("name", NETS)
 def test_integer_graph_is_close_to_float(name):
     real = prepared(NETS[name]())
-    assert is_transformer(real)
+    assert is_searched(real)
     integer = quantized(real)
     assert output_sqnr(real, integer) > 24
     assert not any(isinstance(form_of(n.attrs), qops.Requant31) for n in integer.nodes)

@@ -19,12 +19,12 @@ from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, INT32_MAX, round_half_up
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Graph, GraphBuilder, Node
 from edgec.ir.qparams import QuantParams
-from edgec.quant.params import activation_params, as_int8, range_of
+from edgec.quant.common.params import activation_params, as_int8, range_of
 
 _LOG = logging.getLogger(__name__)
 
 WEIGHTED = (ops.Conv, ops.ConvTranspose, ops.Gemm)
-_OPERANDS = (ops.Add, ops.Sub, ops.Mul, ops.Concat)
+_OPERANDS = (ops.Add, ops.Sub, ops.Mul, ops.MatMul, ops.Concat)
 _INPUT_SPAN = 256
 """Bound of |x - zero_point| for int8 x, and of |x| + |zero_point|."""
 _EMPTY_CHANNEL_BITS = 20
@@ -241,7 +241,7 @@ def _repaired(
 
 
 def _quantize_operands(graph: Graph, builder: GraphBuilder, node: Node) -> None:
-    """Constants that Add, Sub, Mul and Concat read."""
+    """Constants that Add, Sub, Mul, MatMul and Concat read."""
     inputs = list(builder.nodes[node.name].inputs)
     for index, name in enumerate(node.inputs):
         if name not in graph.constants:

@@ -16,7 +16,7 @@ from edgec.ir.fusion import fused_clip
 from edgec.ir.graph import Graph, GraphBuilder, Node
 from edgec.ir.qparams import QuantParams
 from edgec.ir.real import RealOperator
-from edgec.quant.params import as_int8
+from edgec.quant.common.params import as_int8
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,8 @@ import numpy as np
 
 from edgec.ir import ops, qops
 from edgec.ir.operator import Operator
-from edgec.quant.integer_context import SPAN, Conversion, Converter
-from edgec.quant.tables import lut, softmax_bits, softmax_table
+from edgec.quant.common.tables import lut, softmax_bits, softmax_table
+from edgec.quant.convert.context import SPAN, Conversion, Converter
 
 
 def table(c: Conversion) -> None:

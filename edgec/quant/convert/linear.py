@@ -12,8 +12,8 @@ from edgec.base.errors import QuantizationError
 from edgec.base.fixedpoint import INT32_MAX, round_half_up
 from edgec.ir import ops, qops
 from edgec.ir.operator import Operator
-from edgec.quant.integer_context import SPAN, Conversion, Converter
-from edgec.quant.weights import accumulator_bound
+from edgec.quant.common.weights import accumulator_bound
+from edgec.quant.convert.context import SPAN, Conversion, Converter
 
 _MAX_ADD_SHIFT = 30
 

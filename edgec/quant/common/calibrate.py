@@ -11,8 +11,8 @@ from edgec.base.errors import QuantizationError
 from edgec.base.options import Observer, QuantSettings
 from edgec.floatrun.activations import activations
 from edgec.ir.graph import Graph
-from edgec.quant.observers import Histogram, MinMax, choose_range
-from edgec.quant.params import Range
+from edgec.quant.cnn.observers import Histogram, MinMax, choose_range
+from edgec.quant.common.params import Range
 
 Progress = Callable[[int, int], None]
 """Called with samples done and samples in all, for each step of the work from the start."""

@@ -14,16 +14,22 @@ from edgec.floatrun.activations import checked_calibration
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Value
 from edgec.ir.qparams import QuantParams
-from edgec.quant.bias_correct import correct_biases
-from edgec.quant.calibrate import Progress, calibrate
-from edgec.quant.derive import derived_params
-from edgec.quant.equalize import equalize
-from edgec.quant.params import Range, activation_params, range_of
-from edgec.quant.refuse import refuse_real_only
-from edgec.quant.report import CalibrationSource, InForce, LayerQuality, QuantReport, layer_quality
-from edgec.quant.synthetic import describe, synthetic_inputs, warn_synthetic
-from edgec.quant.ties import TieGroup, split_conflicts, tie_groups
-from edgec.quant.weights import quantize_constants
+from edgec.quant.cnn.bias_correct import correct_biases
+from edgec.quant.cnn.derive import derived_params
+from edgec.quant.cnn.equalize import equalize
+from edgec.quant.cnn.ties import TieGroup, split_conflicts, tie_groups
+from edgec.quant.common.calibrate import Progress, calibrate
+from edgec.quant.common.params import Range, activation_params, range_of
+from edgec.quant.common.refuse import refuse_real_only
+from edgec.quant.common.report import (
+    CalibrationSource,
+    InForce,
+    LayerQuality,
+    QuantReport,
+    layer_quality,
+)
+from edgec.quant.common.synthetic import describe, synthetic_inputs, warn_synthetic
+from edgec.quant.common.weights import quantize_constants
 
 _LOG = logging.getLogger(__name__)
 
@@ -51,10 +57,10 @@ def annotate(
 ) -> tuple[Graph, QuantReport]:
     """Quantize a real graph.
 
-    Values that share parameters (`quant.ties`) get those that the model pins; else the known ones
-    of Sigmoid, Tanh and Softmax; else those of their range over the calibration data.  A model
-    that pins everything needs no data.  Without data a float model is calibrated on synthetic
-    inputs (`quant.synthetic`: uniform noise in `options.synthetic_range`) with a warning, by their
+    Values that share parameters (`ties`) get those that the model pins; else the known ones of
+    Sigmoid, Tanh and Softmax; else those of their range over the calibration data.  A model that
+    pins everything needs no data.  Without data a float model is calibrated on synthetic inputs
+    (`common.synthetic`: uniform noise in `options.synthetic_range`) with a warning, by their
     extremes and without bias correction: noise says nothing about the shape of a distribution.
 
     Args:

@@ -47,6 +47,7 @@ class RealNorm:
         x_scale: of the stream.
         y_scale, y_zero: parameters of the output, [C].
         dtype: of the output, INT8 or INT16.
+        least: code of an int8 output.
     """
 
     centred: bool
@@ -57,6 +58,7 @@ class RealNorm:
     y_scale: Array
     y_zero: Array
     dtype: DType = DType.INT8
+    least: int = -INT8_MAX
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,7 +86,7 @@ def norm_numbers(norm: RealNorm, where: str) -> NormNumbers:
     shift = _norm_shift(factors, offsets, where)
     epsilon, least = _epsilon(norm, channels, where)
     narrow = norm.dtype is DType.INT8
-    low, high = (-INT8_MAX, INT8_MAX) if narrow else (INT16_MIN, INT16_MAX)
+    low, high = (norm.least, INT8_MAX) if narrow else (INT16_MIN, INT16_MAX)
     square = (ceil_log2(channels) + 1) // 2
     attrs = qops.QNorm(norm.centred, epsilon, least, square, shift, low, high, norm.dtype)
     gamma = round_half_up(factors * 2.0 ** (shift - 15))

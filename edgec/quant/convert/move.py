@@ -11,7 +11,7 @@ from edgec.base.dtypes import Array
 from edgec.base.fixedpoint import quantize_array, round_half_up
 from edgec.ir import ops, qops
 from edgec.ir.operator import Operator
-from edgec.quant.integer_context import Conversion, Converter
+from edgec.quant.convert.context import Conversion, Converter
 
 
 def reshape(c: Conversion) -> None:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from edgec.base.dtypes import DType
-from edgec.base.errors import UnsupportedModelError, UnsupportedNode
+from edgec.base.errors import QuantizationError, UnsupportedModelError, UnsupportedNode
 from edgec.base.names import shown
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
+from edgec.quant.common.searched import is_open
 
-_TRANSFORMERS_ONLY = (
-    *(ops.LayerNormalization, ops.RMSNormalization, ops.MatMul, ops.Attention),
-    *(ops.Embedding, ops.Where, ops.Cast, ops.Expand),
-)
+_WITHOUT_CODES = (ops.Attention, ops.Embedding, ops.Where, ops.Cast, ops.Expand)
+"""Operators that have no integer form from and to any int8 codes."""
 
 
 def refuse_real_only(graph: Graph) -> None:
@@ -40,6 +39,26 @@ def refuse_in_transformer(graph: Graph, supported: tuple[type, ...]) -> None:
     _refuse(graph, refused)
 
 
+def refuse_some_pins(graph: Graph) -> None:
+    """Check that a network whose scales are searched brings none of its own.
+
+    Args:
+        graph: REAL stage, with norms or attention of tensors that are not pinned.
+
+    Raises:
+        QuantizationError: it pins some tensors.
+    """
+    if all(value.quant is None for value in graph.values.values()):
+        return
+    node = next(node for node in graph.nodes if is_open(graph, node))
+    raise QuantizationError(
+        "the model quantizes some of its tensors (QuantizeLinear), but not those around this "
+        f"{node.op}",
+        where=shown(node.sources[-1] if node.sources else node.name),
+        hint="quantize all tensors of the model, or give the float model: edgec quantizes it",
+    )
+
+
 def _refuse(graph: Graph, nodes: list[Node]) -> None:
     if nodes:
         raise UnsupportedModelError(tuple(_problem(graph, node) for node in nodes))
@@ -50,7 +69,7 @@ def _is_real_only(graph: Graph, node: Node) -> bool:
     numbers = [graph.values[name] for name in node.inputs if name in graph.inputs]
     if any(value.dtype is DType.INT32 for value in numbers):
         return True
-    return isinstance(node.attrs, _TRANSFORMERS_ONLY) or _compares(node)
+    return isinstance(node.attrs, _WITHOUT_CODES) or _compares(node)
 
 
 def _compares(node: Node) -> bool:

@@ -19,8 +19,8 @@ from edgec.floatrun.activations import activations
 from edgec.floatrun.executor import Executor
 from edgec.ir import ops
 from edgec.ir.graph import Graph, GraphBuilder, Node
-from edgec.quant.calibrate import Progress
-from edgec.quant.weights import WEIGHTED, accumulator_bound, bias_params
+from edgec.quant.common.calibrate import Progress
+from edgec.quant.common.weights import WEIGHTED, accumulator_bound, bias_params
 
 SAMPLES = 32
 """Samples that the means are taken over."""

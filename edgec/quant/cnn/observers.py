@@ -16,7 +16,7 @@ from edgec.base.dtypes import Array
 from edgec.base.exact_functions import log
 from edgec.base.fixedpoint import INT8_MIN
 from edgec.base.options import Observer, QuantSettings
-from edgec.quant.params import Range, activation_params
+from edgec.quant.common.params import Range, activation_params
 
 BINS = 2048
 _MSE_STEPS = 64

@@ -10,9 +10,9 @@ from edgec.floatrun.tabled import unary_function
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.qparams import QuantParams
-from edgec.quant.params import Range, activation_params, range_of
-from edgec.quant.tables import codes_real
-from edgec.quant.ties import TieGroup
+from edgec.quant.cnn.ties import TieGroup
+from edgec.quant.common.params import Range, activation_params, range_of
+from edgec.quant.common.tables import codes_real
 
 
 def derived_params(

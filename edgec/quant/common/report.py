@@ -15,8 +15,8 @@ from edgec.floatrun.activations import activations
 from edgec.interp.int_interp import run_graph
 from edgec.ir.graph import Graph
 from edgec.ir.qparams import QuantParams
-from edgec.quant.calibrate import Progress
-from edgec.quant.conversion import to_integer
+from edgec.quant.common.calibrate import Progress
+from edgec.quant.convert.conversion import to_integer
 
 
 class CalibrationSource(enum.Enum):

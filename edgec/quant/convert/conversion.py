@@ -14,13 +14,16 @@ from edgec.ir import qops
 from edgec.ir.fusion import fused_clip, is_fused_clip
 from edgec.ir.graph import Graph, GraphBuilder
 from edgec.ir.operator import Operator
-from edgec.quant import integer_elementwise as elementwise
-from edgec.quant import integer_linear as linear
-from edgec.quant import integer_move as move
-from edgec.quant.integer_context import Conversion, Converter
+from edgec.quant.convert import elementwise, linear, move, products
+from edgec.quant.convert.context import Conversion, Converter
 
 CONVERTERS: Mapping[type[Operator], Converter] = MappingProxyType(
-    {**linear.CONVERTERS, **elementwise.CONVERTERS, **move.CONVERTERS}
+    {
+        **linear.CONVERTERS,
+        **products.CONVERTERS,
+        **elementwise.CONVERTERS,
+        **move.CONVERTERS,
+    }
 )
 """What makes the integer operator of each real one."""
 
