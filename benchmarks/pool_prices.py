@@ -25,13 +25,13 @@ from edgec.base.dtypes import DType
 from edgec.ir import Graph, QuantParams, Value, qops
 from edgec.ir.graph import GraphBuilder
 from edgec.ir.pool_graph import with_plain_weights
+from edgec.kernels.family import KernelSpec
+from edgec.kernels.weightpool.bounds import least_response_shift
+from edgec.kernels.weightpool.decision import PoolFamily, PoolKernelConfig
+from edgec.kernels.weightpool.tables import ResponseKind
 from edgec.lower import buffers_of, lower, select_kernels
-from edgec.lower.pool_bounds import least_response_shift
-from edgec.lower.pool_config import PoolFamily, PoolKernelConfig
 from edgec.lower.pool_cost import Unit, work_of
 from edgec.lower.pool_prices import prices_of
-from edgec.lower.pool_tables import ResponseKind
-from edgec.lower.spec import KernelSpec
 from edgec.memory import plan_memory
 from edgec.profile.instructions import InstructionCounter
 from edgec.profile.pricing import Pricer

@@ -12,8 +12,8 @@ from edgec.codegen.cnames import library_names
 from edgec.ir import Graph, Node
 from edgec.ir.infer import macs
 from edgec.ir.specialize import specialized
+from edgec.kernels.common.params import ConstantRef
 from edgec.lower import PoolPlan, Program
-from edgec.lower.params import ConstantRef
 from edgec.lower.pool_reasons import PooledLayer
 from edgec.lower.program import ProgramPort, Step
 from edgec.lower.select import operands

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import specs as s
 from lower_samples import NetBuilder, emitted, small_net
 
 import edgec
@@ -13,11 +14,10 @@ from edgec.codegen.contexts import KernelContext
 from edgec.codegen.library import render_kernel
 from edgec.ir.ops import PadMode, ReduceKind
 from edgec.ir.qops_transformer import Rescale16x15
-from edgec.lower import spec as s
-from edgec.lower.pool_tables import ResponseKind
-from edgec.lower.spec_narrow import Narrow
-from edgec.lower.spec_transformer import Columns
-from edgec.lower.window import Window
+from edgec.kernels.common.narrow import Narrow
+from edgec.kernels.common.window import Window
+from edgec.kernels.transformer.attention.family import Columns
+from edgec.kernels.weightpool.tables import ResponseKind
 from edgec.toolchain import process
 from edgec.toolchain.cc import WARNING_FLAGS
 

@@ -13,7 +13,7 @@ from edgec.base.errors import CodegenError, InternalError
 from edgec.codegen import emit_library, library_names
 from edgec.codegen.files import write_tree
 from edgec.ir import Graph
-from edgec.lower.params import Params
+from edgec.kernels.common.params import Params
 from edgec.toolchain import process
 from edgec.toolchain.cc import WARNING_FLAGS
 

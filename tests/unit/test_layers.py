@@ -18,6 +18,7 @@ LAYERS = (
     ("floatrun",),
     ("quant",),
     ("passes", "weightpool"),
+    ("kernels",),
     ("lower",),
     ("codegen", "sim"),
     ("workflow",),

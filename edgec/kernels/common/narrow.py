@@ -1,0 +1,88 @@
+"""How a kernel ends in a transformer's arithmetic: requantization by 16 by 15 bits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from edgec.base.dtypes import DType
+from edgec.ir import qops_transformer as qt
+from edgec.ir.qops_transformer import Rescale16x15
+
+_BITS: Mapping[tuple[int, int], int] = MappingProxyType(
+    {(-128, 127): 8, (-127, 127): 8, (-512, 511): 10, (-32768, 32767): 16}
+)
+"""Bits by bounds: those of one instruction, and -127, which a second one makes of -128."""
+
+_MOST_NARROWING_SHIFT = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Narrow:
+    """The end of a kernel: `ir.qops_transformer.Rescale16x15`, then a table or a residual.
+
+    Attributes:
+        output: shifts and bounds; all of them are compiled in.
+        table: outputs are looked up.
+        residual: int16 is added before the bounds.
+    """
+
+    output: Rescale16x15
+    table: bool = False
+    residual: bool = False
+
+    @property
+    def out_bytes(self) -> int:
+        """Bytes of an output."""
+        return self.output.dtype.size_bytes
+
+    @property
+    def saturated_bits(self) -> int:
+        """Bits to which an output is limited before anything else; 0: bounds come later."""
+        bounds = (self.output.low, self.output.high)
+        return 0 if self.residual else _BITS.get(bounds, 0)
+
+    @property
+    def is_saturated(self) -> bool:
+        """`saturated_bits` are all of the bounds."""
+        bits = self.saturated_bits
+        return bits > 0 and self.output.low == -(1 << (bits - 1))
+
+    @property
+    def narrows_by_shift(self) -> bool:
+        """One NEON instruction does the last shift and the narrowing to int16.
+
+        Source: Arm A64 ISA, SQRSHRN: shifts of 1 to 16 for 32-bit elements.
+        """
+        return self.output.shift <= _MOST_NARROWING_SHIFT
+
+    @property
+    def _limit(self) -> int:
+        """2^(bits - 1) of the elements that results become: bytes, or int16 (an index is one)."""
+        return 1 << (8 if self.out_bytes == 1 and not self.table else 16) - 1
+
+    @property
+    def has_own_low(self) -> bool:
+        """The lower bound is above the least of the elements that results become."""
+        return self.output.low > -self._limit
+
+    @property
+    def has_own_high(self) -> bool:
+        """The upper bound is below the largest of the elements that results become."""
+        return self.output.high < self._limit - 1
+
+    @property
+    def c_type(self) -> str:
+        """Of an output."""
+        return stored_type(self.output.dtype)
+
+
+def stored_type(dtype: DType) -> str:
+    """The C type of elements in the arena."""
+    return f"edgec_s{8 * dtype.size_bytes}_t" if dtype is not DType.INT8 else "int8_t"
+
+
+def narrow_of(attrs: qt.QGemm16x15 | qt.QConv16x15) -> Narrow:
+    """How a layer with weights ends."""
+    return Narrow(attrs.output, attrs.table, attrs.residual)

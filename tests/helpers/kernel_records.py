@@ -1,0 +1,16 @@
+"""Records of kernel families, found by what tests have at hand."""
+
+from __future__ import annotations
+
+from edgec.kernels.family import Distances, KernelFamily, KernelSpec
+from edgec.kernels.registry import FAMILIES
+
+
+def family_of(spec: KernelSpec) -> KernelFamily:
+    """The family whose specification this is."""
+    return next(family for family in FAMILIES if family.spec_type is type(spec))
+
+
+def distances(spec: KernelSpec) -> Distances:
+    """How far the output may lie over each tensor operand."""
+    return family_of(spec).overlap(spec)
