@@ -130,7 +130,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("networks", nargs="*", type=Path, default=[NETWORK], help="of 32x32 images")
     parser.add_argument("--boards", nargs="+", default=BOARDS)
-    parser.add_argument("--tables", nargs="+", default=[], help="limits of table space, like 32K")
+    table_help = "table space: compile --pool-table, like 32K"
+    parser.add_argument("--tables", nargs="+", default=[], help=table_help)
     parser.add_argument("--layers", action="store_true", help="print every layer, too")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:

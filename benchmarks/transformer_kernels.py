@@ -90,7 +90,7 @@ class Layers:
         attrs = qt.QGemm16x15(qt.Rescale16x15(pre, 22, -127, 127))
         if kind == "table":
             attrs = qt.QGemm16x15(qt.Rescale16x15(pre, 20, -512, 511), table=True)
-            inputs.append(self._constant(self.rng.integers(-127, 128, 1024).astype(np.int8)))
+            inputs += ["", self._constant(self.rng.integers(-127, 128, 1024).astype(np.int8))]
         if kind == "residual":
             wide = qt.Rescale16x15(pre, 15, -32768, 32767, DType.INT16)
             attrs = qt.QGemm16x15(wide, residual=True)

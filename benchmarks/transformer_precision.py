@@ -26,12 +26,12 @@ from paper_arithmetic import (
 
 from edgec.base.dtypes import Array
 from edgec.base.fixedpoint import quantize_array
-from edgec.interp.kernels_np_attention import exponentials
-from edgec.interp.kernels_np_norm import norm
-from edgec.interp.operands import Operand
 from edgec.ir import ops
 from edgec.ir import qops_transformer as qt
 from edgec.ir.ops import UnaryKind
+from edgec.ir.qops import computed
+from edgec.ir.qops.exponentials import exponentials
+from edgec.ir.qops.operands import Operand
 from edgec.quant import sqnr_db
 from edgec.quant.params import activation_params, range_of
 from edgec.quant.tables import unary_function
@@ -147,7 +147,7 @@ def norm_rows(rng: np.random.Generator) -> dict[str, float]:
         RealNorm(True, ones, 0 * ones, 0.0, scales[16], step * ones, 0 * ones), "norm"
     )
     operands = [Operand(a) for a in (x.codes.astype(np.int16), numbers.gamma, numbers.beta)]
-    codes = norm(numbers.attrs, operands, 0)
+    codes = computed(numbers.attrs, operands)
     wanted = np.clip(exact_norm(real) / step, -127, 127)
     results["edgec, 16-bit input"] = float(np.abs(codes - wanted).max())
     return results

@@ -6,6 +6,8 @@ file); every choice is made on them.  The test images are read once, for the num
 
 from __future__ import annotations
 
+import argparse
+import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from torch.nn import functional
 MEAN = (0.485, 0.456, 0.406)
 STD = (0.229, 0.224, 0.225)
 VALIDATION = 5000
+DATA_VARIABLE = "EDGEC_DATA_DIR"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,23 @@ class Images:
 
     x: torch.Tensor
     y: torch.Tensor
+
+
+def add_data_option(parser: argparse.ArgumentParser) -> None:
+    """Add `--data-dir`, which `chosen_folder` reads."""
+    parser.add_argument(
+        "--data-dir",
+        type=Path,
+        help=f"folder of CIFAR-10 (docs/data.md); default: ${DATA_VARIABLE}",
+    )
+
+
+def chosen_folder(parser: argparse.ArgumentParser, args: argparse.Namespace) -> Path:
+    """The folder of `--data-dir` or of the environment; without one the parser stops the script."""
+    folder = args.data_dir or os.environ.get(DATA_VARIABLE)
+    if not folder:
+        parser.error(f"no data folder: give --data-dir or set {DATA_VARIABLE} (docs/data.md)")
+    return Path(folder)
 
 
 def _read(folder: Path, name: str) -> Images:

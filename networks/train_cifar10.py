@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import argparse
 import math
-import os
 import time
 from pathlib import Path
 
@@ -143,9 +142,7 @@ def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("network", choices=sorted({*resnets.SHAPES, *TRANSFORMERS}))
-    folder_help = "folder of CIFAR-10, see docs/data.md; default: $EDGEC_DATA_DIR"
-    folder = os.environ.get("EDGEC_DATA_DIR")
-    parser.add_argument("--data-dir", type=Path, default=folder, help=folder_help)
+    cifar10.add_data_option(parser)
     parser.add_argument("--epochs", type=int, default=40)
     parser.add_argument("--rate", type=float, help="the highest learning rate")
     parser.add_argument("--seed", type=int, default=1)
@@ -153,8 +150,7 @@ def main() -> None:
     parser.add_argument("--restart", action="store_true", help="forget the checkpoint")
     parser.add_argument("--test", action="store_true", help="also score the test images, once")
     args = parser.parse_args()
-    if args.data_dir is None:
-        parser.error("no data folder: give --data-dir or set EDGEC_DATA_DIR (docs/data.md)")
+    args.data_dir = cifar10.chosen_folder(parser, args)
     if args.rate is None:
         args.rate = PEAK_ADAMW if args.network in TRANSFORMERS else PEAK_SGD
     model = train(args)

@@ -8,6 +8,18 @@ from pathlib import Path
 import pytest
 from data_folder import DATA_VARIABLE, data_folder
 
+HAS_TORCH = importlib.util.find_spec("torch") is not None
+NEEDS_TORCH = (
+    "e2e/test_lengths_pytorch.py",
+    "e2e/test_pytorch_models.py",
+    "unit/test_finetune.py",
+    "unit/test_finetune_network.py",
+    "unit/test_finetune_transformer.py",
+    "unit/test_network_training.py",
+)
+"""Modules with the marker `torch` that cannot even be read without PyTorch."""
+collect_ignore = [] if HAS_TORCH else list(NEEDS_TORCH)
+
 GOLDEN = Path(__file__).resolve().parent / "golden"
 
 
@@ -33,15 +45,24 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(f"no such data folder: {folder} (see docs/data.md)")
 
 
+def pytest_report_header() -> list[str]:
+    """Say what is left out."""
+    folder = data_folder()
+    return [
+        f"public networks and data: {folder or 'none (docs/data.md)'}",
+        *([] if HAS_TORCH else ["PyTorch: not installed; left out: " + " ".join(NEEDS_TORCH)]),
+    ]
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip what needs files or packages that are not here."""
     no_data = pytest.mark.skip(reason="no data folder: --data-dir (docs/data.md)")
     no_torch = pytest.mark.skip(reason="PyTorch is not installed (pip install '.[train]')")
-    has_data, has_torch = data_folder() is not None, importlib.util.find_spec("torch") is not None
+    has_data = data_folder() is not None
     for item in items:
         if item.get_closest_marker("data") and not has_data:
             item.add_marker(no_data)
-        if item.get_closest_marker("torch") and not has_torch:
+        if item.get_closest_marker("torch") and not HAS_TORCH:
             item.add_marker(no_torch)
 
 

@@ -44,6 +44,10 @@ packages=(gcc libc6-dev gcc-arm-none-eabi libnewlib-arm-none-eabi)
 # Looks at the profile's page in a test.  Ubuntu has it only as a snap, which containers cannot run.
 [ "$target" = demo ] || ! grep -qx 'ID=debian' /etc/os-release || packages+=(chromium fonts-dejavu-core)
 apt_install "${packages[@]}"
+# The C library of 32-bit programs: some tests run the generated C as such.
+if [ "$target" != demo ] && [ "$(uname -m)" = x86_64 ]; then
+    apt_install libc6-dev-i386 "lib32gcc-$(gcc -dumpversion | cut -d. -f1)-dev"
+fi
 
 if [ -z "$(find_python)" ]; then
     apt_install python3.11 python3.11-venv

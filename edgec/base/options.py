@@ -173,7 +173,8 @@ class PoolKernelOptions:
             for a model that names no class) that may be lost on the calibration data.
         runtime_bits: the width can be lowered while the firmware runs.
         rules: kernels that the user chose; the last rule whose pattern matches a layer holds.
-        table_bytes: most SRAM of one layer's response table; None: as much as fits.
+        table_bytes: table space, the most SRAM that the kernel of one layer works in (its table of
+            responses, list of offsets and sums, or its decoded filters); None: as much as fits.
     """
 
     activation_bits: int | Literal["auto"] = MAX_ACTIVATION_BITS

@@ -99,7 +99,8 @@ PoolTable = Annotated[
     typer.Option(
         "--pool-table",
         metavar="32K",
-        help="Most SRAM of a layer's response table and sums. Default: as much as fits.",
+        help="Table space: most SRAM that a layer with pooled weights works in (its table of "
+        "responses, list and sums, or decoded filters). Default: as much as fits.",
     ),
 ]
 

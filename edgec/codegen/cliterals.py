@@ -24,15 +24,8 @@ def c_int(value: int) -> str:
     return str(int(value))
 
 
-def c_uint(value: int) -> str:
-    """An unsigned 32-bit integer with its U suffix."""
-    if not 0 <= value < 2**32:
-        raise InternalError(f"{value} does not fit 32 bits")
-    return f"{int(value)}U"
-
-
 def c_hex(value: int) -> str:
-    """The same in hexadecimal digits, for patterns of bits."""
+    """An unsigned 32-bit integer in hexadecimal digits, with its U suffix."""
     if not 0 <= value < 2**32:
         raise InternalError(f"{value} does not fit 32 bits")
     return f"0x{int(value):X}U"
@@ -61,17 +54,6 @@ def c_array(array: Array, indent: int = 4) -> str:
         else:
             line = f"{line}, {word}" if line else word
     return "\n".join([*lines, f"{margin}{line},"])
-
-
-def c_string(text: str) -> str:
-    """A string literal; anything but plain ASCII becomes a three-digit octal escape."""
-    escaped = "".join(
-        char
-        if char in _PLAIN
-        else "".join(f"\\{byte:03o}" for byte in char.encode("utf-8", "replace"))
-        for char in text
-    )
-    return f'"{escaped}"'
 
 
 def comment_text(text: str, limit: int = 80) -> str:

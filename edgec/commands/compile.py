@@ -24,7 +24,8 @@ from edgec.report.model import CheckReport, Report
 from edgec.report.text import write_text
 from edgec.target.board import Board, load_board
 from edgec.target.target import Target
-from edgec.workflow.checks import check_emulator, check_host, compare_onnxruntime
+from edgec.workflow.checks import check_emulator, check_host
+from edgec.workflow.export_check import compare_export
 from edgec.workflow.firmware import PROJECT_DIR, build_firmware
 from edgec.workflow.fits import Demand, Tensor, check_fits
 from edgec.workflow.integer import Calibration, IntegerModel, integer_model
@@ -126,12 +127,12 @@ def compile_model(
             say("building firmware")
             size = build_firmware(staging, target, demand)
         checks: tuple[CheckReport, ...] = ()
-        onnxruntime = None
+        qdq_export = None
         if options.verify:
             say("comparing with the reference")
             checks = _checked(staging, ready, program, target, built=options.build)
-            onnxruntime = compare_onnxruntime(exact)
-        report = build_report(ready, pools, program, plan, target, size, checks, onnxruntime)
+            qdq_export = compare_export(exact)
+        report = build_report(ready, pools, program, plan, target, size, checks, qdq_export)
         report.write(staging)
         write_text(report, staging)
         say("holding against the budget")

@@ -27,8 +27,8 @@ from edgec.report.model import (
     GrowthReport,
     LayerReport,
     MemoryReport,
-    OnnxruntimeReport,
     PooledLayerReport,
+    QdqReport,
     Report,
     TensorReport,
 )
@@ -46,7 +46,7 @@ def build_report(
     board: Board,
     size: FirmwareSize | None,
     checks: Sequence[CheckReport],
-    onnxruntime: OnnxruntimeReport | None,
+    qdq_export: QdqReport | None,
 ) -> Report:
     """The report of a compilation.
 
@@ -58,7 +58,7 @@ def build_report(
         board: the target.
         size: of the firmware; None when none was built, or under an operating system.
         checks: what was compared with the reference.
-        onnxruntime: the comparison with onnxruntime; None when nothing was compared.
+        qdq_export: the comparison with the exported QDQ model; None when nothing was compared.
     """
     quantization = ready.quantization
     return Report(
@@ -79,7 +79,7 @@ def build_report(
         memory=_memory(program, plan, board, size),
         calibration=_calibration(quantization),
         checks=tuple(checks),
-        onnxruntime=onnxruntime,
+        qdq_export=qdq_export,
         notes=ready.notes,
         warnings=(*quantization.warnings, *stack_warnings(checks, board)),
         buffers=_buffers(plan),

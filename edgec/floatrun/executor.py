@@ -16,6 +16,7 @@ from edgec.base.dtypes import Array
 from edgec.base.errors import InternalError
 from edgec.floatrun import ops_elementwise, ops_move, ops_product, ops_reduce
 from edgec.floatrun.operands import Operands, Rules
+from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
 
 _RULES: Rules = MappingProxyType(
@@ -98,6 +99,17 @@ class Executor:
                 output_quant=values[node.output].quant,
             ),
         )
+
+
+def is_quantized(graph: Graph) -> bool:
+    """True for a model with integer weights or rounding between its operators.
+
+    Args:
+        graph: REAL stage, as imported.
+    """
+    rounding = ops.QuantizeLinear | ops.DequantizeLinear
+    weights = any(constant.quant is not None for constant in graph.constants.values())
+    return weights or any(isinstance(node.attrs, rounding) for node in graph.nodes)
 
 
 def _released(graph: Graph, kept: Sequence[str]) -> list[list[str]]:

@@ -3,62 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
 
 import numpy as np
 
 from edgec.base.dtypes import Array, DType, frozen
 from edgec.base.errors import InternalError
-from edgec.interp import kernels_np_16x15 as narrow
-from edgec.interp import kernels_np_conv as weighted
-from edgec.interp import kernels_np_elementwise as elementwise
-from edgec.interp import kernels_np_move as move
-from edgec.interp import kernels_np_pool as pool
-from edgec.interp import kernels_np_pooled as pooled
-from edgec.interp.kernels_np_attention import attention, softmax
-from edgec.interp.kernels_np_norm import norm
-from edgec.interp.operands import Kernel, Operand
-from edgec.ir import Graph, Node, qops
-from edgec.ir import qops_transformer as qt
-
-KERNELS: Mapping[type, Kernel] = MappingProxyType(
-    {
-        qops.QConv: weighted.conv,
-        qops.QConvTranspose: weighted.conv_transpose,
-        qops.QGemm: weighted.gemm,
-        qops.QPooledConv: pooled.pooled_conv,
-        qops.QPooledGemm: pooled.pooled_gemm,
-        qops.QAdd: elementwise.add,
-        qops.QMul: elementwise.mul,
-        qops.QLut: elementwise.lut,
-        qops.QPRelu: elementwise.prelu,
-        qops.QSoftmax: elementwise.softmax,
-        qops.QMaxPool: pool.max_pool,
-        qops.QAveragePool: pool.average_pool,
-        qops.QReduce: pool.reduce,
-        qops.QArgMax: pool.arg_max,
-        qops.QReshape: move.reshape,
-        qops.QTranspose: move.transpose,
-        qops.QSlice: move.slice_,
-        qops.QConcat: move.concat,
-        qops.QPad: move.pad,
-        qops.QResizeNearest: move.resize_nearest,
-        qops.QResizeLinear: move.resize_linear,
-        qt.QGemm16x15: narrow.gemm,
-        qt.QConv16x15: narrow.conv,
-        qt.QMatMul16x15: narrow.matmul,
-        qt.QMul16x15: narrow.mul,
-        qt.QReduce16x15: narrow.reduce,
-        qt.QRescale16x15: narrow.rescale,
-        qt.QAdd16: narrow.add16,
-        qt.QEmbedding: narrow.embedding,
-        qt.QNorm: norm,
-        qt.QAttention: attention,
-        qt.QIsEqual: narrow.is_equal,
-        qt.QSoftmax16x15: softmax,
-    }
-)
-"""One kernel per operator of `ir.qops` and `ir.qops_transformer`."""
+from edgec.ir import Graph, Node
+from edgec.ir.qops import IntegerOperator, Operand, computed
 
 
 def run_graph(graph: Graph, inputs: Mapping[str, Array]) -> dict[str, Array]:
@@ -120,12 +71,10 @@ def run_node(graph: Graph, node: Node, found: Mapping[str, Array]) -> Array:
     Raises:
         InternalError: as `run_graph`.
     """
-    kernel = KERNELS.get(type(node.attrs))
-    if kernel is None:
-        raise InternalError(f"{node.op} is no integer operator", where=node.name)
-    operands = [_operand(graph, name, found) for name in node.inputs]
+    operands = [_operand(graph, name, found) if name else None for name in node.inputs]
     try:
-        return kernel(node.attrs, operands, _zero_point(graph, node.output))
+        attrs = node.attrs_as(IntegerOperator)
+        return computed(attrs, operands, _zero_point(graph, node.output))
     except InternalError as error:
         raise InternalError(error.what, where=node.name) from error
 

@@ -17,26 +17,7 @@ import math
 from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, quantize_array
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
-
-_CLAMPED = (
-    ops.Conv,
-    ops.ConvTranspose,
-    ops.Gemm,
-    ops.Add,
-    ops.Sub,
-    ops.Mul,
-    ops.AveragePool,
-    ops.PRelu,
-    ops.Softmax,
-)
-"""Operators whose integer forms all have act_min and act_max."""
-
-
-def ends_in_clamp(node: Node) -> bool:
-    """True when the integer form of a real operator has clamp bounds (`act_min`, `act_max`)."""
-    if isinstance(node.attrs, ops.Reduce):
-        return node.attrs.kind is not ops.ReduceKind.MAX
-    return isinstance(node.attrs, _CLAMPED)
+from edgec.ir.real import RealOperator
 
 
 def fused_clip(graph: Graph, node: Node) -> Node | None:
@@ -50,7 +31,7 @@ def fused_clip(graph: Graph, node: Node) -> Node | None:
         graph: REAL (after `absorb_qdq`) or ANNOTATED.
         node: any node.
     """
-    if not ends_in_clamp(node):
+    if not node.attrs_as(RealOperator).ends_in_clamp:
         return None
     clip = graph.sole_consumer(node.output)
     if clip is None or not isinstance(clip.attrs, ops.Clip):
@@ -65,7 +46,7 @@ def fused_producer(graph: Graph, clip: Node) -> Node | None:
     """The node that absorbs `clip` (the inverse of `fused_clip`), or None."""
     if not isinstance(clip.attrs, ops.Clip):
         return None
-    producer = graph.producers.get(clip.inputs[0])
+    producer = graph.producers.get(clip.input)
     if producer is None or fused_clip(graph, producer) is None:
         return None
     return producer

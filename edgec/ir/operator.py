@@ -125,11 +125,18 @@ class Operator:
     """The record of the operands."""
     CONSTANTS: ClassVar[frozenset[str]] = frozenset()
     """Names of the operands that must be constants."""
+    KEEPS_INTEGERS: ClassVar[bool] = False
+    """Whether the operator only moves elements, so that indices and masks stay int32."""
 
     @property
     def op(self) -> str:
         """Name of the operator, e.g. `Conv`."""
         return type(self).__name__
+
+    @property
+    def gives_integers(self) -> bool:
+        """Whether the output is int32 without a quantization: indices, or a mask."""
+        return False
 
     def infer_shape(self, inputs: Any) -> Shape:
         """Shape of the output; every operator has one.

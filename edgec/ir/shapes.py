@@ -155,3 +155,18 @@ def reduced_shape(x: Shape, axes: Sequence[int], keepdims: bool) -> Shape:
     if keepdims:
         return tuple(1 if i in axes else size for i, size in enumerate(x))
     return tuple(size for i, size in enumerate(x) if i not in axes)
+
+
+def concat_shape(parts: Sequence[Shape], axis: int) -> Shape:
+    """Output of a concatenation."""
+    need(bool(parts) and 0 <= axis < len(parts[0]), "axis out of range")
+    rest = [(*part[:axis], *part[axis + 1 :]) for part in parts]
+    need(all(each == rest[0] for each in rest), "inputs differ beside the axis")
+    return (*parts[0][:axis], sum(part[axis] for part in parts), *parts[0][axis + 1 :])
+
+
+def padded_shape(x: Shape, pads: Sequence[tuple[int, int]]) -> Shape:
+    """Output of a padding by (before, after) per axis."""
+    need(len(pads) == len(x), "one pair per axis is needed")
+    need(all(min(pair) >= 0 for pair in pads), "negative padding")
+    return tuple(size + before + after for size, (before, after) in zip(x, pads, strict=True))

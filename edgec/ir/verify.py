@@ -7,46 +7,14 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable
-from types import MappingProxyType
 
 from edgec.base.dtypes import DType
 from edgec.base.errors import EdgecError, InternalError
-from edgec.ir import ops, qops
-from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Constant, Graph, Node, Value
 from edgec.ir.infer import infer_shapes
-from edgec.ir.verify_integer import check_integer_node
-from edgec.ir.verify_transformer import check_one_arithmetic, check_transformer_node
-
-_REAL_OPS = tuple(c for c in vars(ops).values() if hasattr(c, "__dataclass_fields__"))
-_INTEGER_OPS = tuple(
-    c for c in vars(qops).values() if hasattr(c, "__dataclass_fields__") and c is not qops.AddParams
-)
-_WEIGHTED = (ops.Conv, ops.ConvTranspose, ops.Gemm)
-_NORMALIZED = (ops.LayerNormalization, ops.RMSNormalization)
-_CONST_FROM_INPUT_1 = (
-    *_WEIGHTED,
-    *(ops.PRelu, ops.BatchNormalization, *_NORMALIZED, ops.Embedding),
-)
-_INPUTS = MappingProxyType(
-    {
-        **dict.fromkeys((*_WEIGHTED, ops.LayerNormalization, ops.Where), 3),
-        **dict.fromkeys((ops.Add, ops.Sub, ops.Mul, ops.MatMul), 2),
-        **dict.fromkeys((ops.PRelu, ops.RMSNormalization, ops.Embedding), 2),
-        ops.BatchNormalization: 5,
-        ops.Attention: 5,
-    }
-)
-"""Inputs of the operators that have more than one, absent ones included."""
-_OPTIONAL_FROM = MappingProxyType(
-    {**dict.fromkeys((*_WEIGHTED, ops.LayerNormalization), 2), ops.Attention: 3}
-)
-"""The first input that may be absent."""
-_MOVERS = (
-    *(ops.Reshape, ops.Transpose, ops.Slice, ops.Expand),
-    *(qops.QReshape, qops.QTranspose),
-)
-_ELEMENTWISE = (ops.Add, ops.Sub, ops.Mul, ops.Concat)
+from edgec.ir.qops.base import IntegerOperator, need_operands
+from edgec.ir.real import RealOperator
+from edgec.ir.verify_transformer import check_one_arithmetic
 
 
 class Stage(enum.Enum):
@@ -94,7 +62,7 @@ def verify(graph: Graph, stage: Stage, step: str = "") -> None:
         Stage.ANNOTATED: _check_annotated_node,
         Stage.INTEGER: _check_integer_node,
     }[stage]
-    known = (*_INTEGER_OPS, *qt.TRANSFORMER) if stage is Stage.INTEGER else _REAL_OPS
+    known = IntegerOperator if stage is Stage.INTEGER else RealOperator
     for node in graph.nodes:
         check.node = node.name
         check(isinstance(node.attrs, known), f"{node.op} is no operator of stage {stage.value}")
@@ -170,28 +138,16 @@ def _check_layouts(graph: Graph, check: _Checker) -> None:
             check(sorted(perm) == list(range(rank)), f"layout {perm} is no permutation")
 
 
-def _check_operands(graph: Graph, node: Node, check: _Checker) -> None:
-    """Which inputs of a real operator are constants, and which may be absent."""
-    for index, name in enumerate(node.inputs):
-        optional = index >= _OPTIONAL_FROM.get(type(node.attrs), len(node.inputs))
-        check(name != "" or optional, f"input {index} is absent")
-        if isinstance(node.attrs, _CONST_FROM_INPUT_1) and index > 0 and name:
-            check(graph.is_constant(name), f"input {index} must be a constant")
-    wanted = _INPUTS.get(type(node.attrs), 1)
-    exact = isinstance(node.attrs, ops.Concat) or len(node.inputs) == wanted
-    check(exact, f"{node.op} has {len(node.inputs)} inputs, not {wanted}")
-
-
 def _check_real_node(graph: Graph, node: Node, check: _Checker) -> None:
-    _check_operands(graph, node, check)
-    value = graph.values[node.output]
-    if isinstance(node.attrs, ops.QuantizeLinear):
-        check(value.dtype is not DType.FLOAT32, "QuantizeLinear gives an integer value")
-    if isinstance(node.attrs, ops.DequantizeLinear):
-        check(value.dtype is DType.FLOAT32, "DequantizeLinear gives a float value")
-    if isinstance(node.attrs, ops.Embedding | ops.Cast):
-        source = graph.values[node.inputs[0]]
-        check(source.dtype is DType.INT32, f"{node.op} reads {source.dtype.value} numbers")
+    attrs = node.attrs_as(RealOperator)
+    try:
+        inputs = attrs.Inputs.of(graph.tensors(node))
+        for name, tensor in inputs.items():
+            constant = isinstance(tensor, Constant) or name not in attrs.CONSTANTS
+            check(constant, f"the operand {name!r} must be a constant")
+        attrs.verify(inputs, graph.values[node.output])
+    except ValueError as error:
+        check(False, f"{node.op}: {error}")
 
 
 def _check_real_value(graph: Graph, value: Value, check: _Checker) -> None:
@@ -203,40 +159,22 @@ def _check_real_value(graph: Graph, value: Value, check: _Checker) -> None:
 
 def _is_index(graph: Graph, value: Value) -> bool:
     """True for ArgMax indices, token ids and masks, and what only moves them."""
+    if value.dtype is not DType.INT32:
+        return False
     node = graph.producers.get(value.name)
-    while node is not None and isinstance(node.attrs, _MOVERS):
+    while node is not None and node.attrs.KEEPS_INTEGERS:
         node = graph.producers.get(node.inputs[0])
-    negated = node is not None and getattr(node.attrs, "kind", None) is ops.UnaryKind.NOT
-    if node is None or negated or isinstance(node.attrs, qt.QIsEqual):
-        return value.dtype is DType.INT32
-    return isinstance(node.attrs, ops.ArgMax | qops.QArgMax) and value.dtype is DType.INT32
+    return node is None or node.attrs.gives_integers
 
 
 def _check_annotated_node(graph: Graph, node: Node, check: _Checker) -> None:
-    _check_operands(graph, node, check)
-    forbidden = ops.QuantizeLinear | ops.DequantizeLinear | ops.BatchNormalization
-    check(not isinstance(node.attrs, forbidden), f"{node.op} in an annotated graph")
-    constants = [graph.constants.get(name) for name in node.inputs]
-    if isinstance(node.attrs, _WEIGHTED):
-        weight, bias = constants[1], constants[2] if len(constants) > 2 else None
-        check(weight is not None and weight.dtype is DType.INT8, "weights are not int8")
-        for constant in (weight, bias):
-            if constant is None:
-                continue
-            quant = constant.quant
-            check(quant is not None and quant.axis == 0, "weights are not per channel")
-            check(quant is not None and not any(quant.zero_point), "weights are not symmetric")
-            check(
-                quant is not None and len(quant.scale) == constant.shape[0],
-                "one scale per output channel is needed",
-            )
-        check(bias is None or bias.dtype is DType.INT32, "the bias is not int32")
-    if isinstance(node.attrs, _ELEMENTWISE):
-        for constant in constants:
-            quantized = constant is None or (
-                constant.dtype is DType.INT8 and constant.quant is not None
-            )
-            check(quantized, "a constant operand is not int8")
+    _check_real_node(graph, node, check)
+    attrs = node.attrs_as(RealOperator)
+    check(not attrs.REAL_STAGE_ONLY, f"{node.op} in an annotated graph")
+    try:
+        attrs.verify_annotated(attrs.Inputs.of(graph.tensors(node)), graph.values[node.output])
+    except ValueError as error:
+        check(False, f"{node.op}: {error}")
 
 
 def _check_annotated_value(graph: Graph, value: Value, check: _Checker) -> None:
@@ -247,10 +185,13 @@ def _check_annotated_value(graph: Graph, value: Value, check: _Checker) -> None:
 
 
 def _check_integer_node(graph: Graph, node: Node, check: _Checker) -> None:
-    if isinstance(node.attrs, qt.TRANSFORMER):
-        check_transformer_node(graph, node, check)
-    else:
-        check_integer_node(graph, node, check)
+    attrs = node.attrs_as(IntegerOperator)
+    try:
+        inputs = attrs.Inputs.of(graph.tensors(node))
+        need_operands(inputs)
+        attrs.verify(inputs, graph.values[node.output])
+    except ValueError as error:
+        check(False, f"{node.op}: {error}")
 
 
 def _check_integer_value(graph: Graph, value: Value, check: _Checker) -> None:

@@ -10,9 +10,7 @@ from typing import Any
 from edgec.base.errors import InternalError, LoweringError
 from edgec.base.fixedpoint import INT32_MAX
 from edgec.ir import qops
-from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
-from edgec.ir.weighted import residual_of
 from edgec.kernels.family import KernelFamily, KernelSpec
 from edgec.kernels.registry import FAMILIES
 from edgec.lower.lengths import for_all_lengths
@@ -79,25 +77,7 @@ def select_kernels(
 
 def operands(node: Node) -> tuple[str, ...]:
     """The inputs of a node that its kernel reads as tensors, in the kernel's order."""
-    match node.attrs:
-        case qops.QConv() | qops.QPooledConv() if residual_of(node.attrs) is not None:
-            return (node.inputs[0], node.inputs[-1])
-        case qops.QAdd() | qops.QMul():
-            return node.inputs[:2]
-        case qt.QGemm16x15() | qt.QConv16x15():
-            return (node.inputs[0], *node.inputs[4:])
-        case qt.QMatMul16x15() | qt.QMul16x15() | qt.QAdd16() | qt.QEmbedding():
-            return node.inputs
-        case qt.QAttention():
-            return (*node.inputs[:3], *node.inputs[4:])
-        case qt.QNorm():
-            return (node.inputs[0], *node.inputs[3:])
-        case qops.QConcat() | qt.QRescale16x15():
-            return node.inputs
-        case qops.QLut():
-            return node.inputs[:2]
-        case _:
-            return node.inputs[:1]
+    return qops.tensors_of(node.attrs.Inputs.of(node.inputs))
 
 
 def first_spec(

@@ -12,7 +12,6 @@ from edgec.base.dtypes import Array, DType
 from edgec.ir import ops
 from edgec.ir.graph import Graph, GraphBuilder, Node, Value
 from edgec.ir.ops import UnaryKind
-from edgec.passes.const_eval import evaluate
 
 HIDDEN = -1e4
 """A logit at or below this hides its key: files say -1e4, -1e9, or the lowest float."""
@@ -178,8 +177,8 @@ def _at(attrs: Any, operands: list[Array]) -> Array | None:
             return operands[0]
         case ops.Where():
             return np.where(operands[0] != 0.0, operands[1], operands[2])
-        case ops.Add() | ops.Sub() | ops.Mul():
-            return evaluate(attrs, operands)
+        case ops.Arithmetic():
+            return attrs.evaluate(attrs.Inputs.of(operands))
         case ops.Unary():  # of `_NOT`, see `_compares`
             return np.asarray(operands[0] == 0.0, np.float64)
         case _:

@@ -13,11 +13,8 @@ from edgec.base.names import shown
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Graph, Node
 from edgec.ir.length import VariableLength, layout_problem, slice_problem
-from edgec.ir.ops import ReduceKind
+from edgec.ir.real import RealOperator
 
-_BIAS = 3
-"""Number of the input of `ops.Attention` that is added to its logits."""
-_MIXERS = (ops.MatMul, ops.ConvTranspose, ops.MaxPool, ops.AveragePool, ops.Pad, ops.Resize)
 _REMEDY = "pool with attention, a mean or the first token; or compile it without --max-length"
 
 
@@ -97,11 +94,12 @@ def _difference(
     if len(changed) > 1 or any(one[axis] != its[axis] + 1 for axis in changed):
         shapes = f"{list(one)}, then {list(its)}"
         return f"it mixes the variable axis with others: its output is {shapes}"
-    for index, (mine, constant) in enumerate(zip(node.inputs, other.inputs, strict=True)):
+    pairs = [pair if all(pair) else None for pair in zip(node.inputs, other.inputs, strict=True)]
+    for operand, (mine, constant) in node.attrs.Inputs.of(pairs).items():
         if longest.is_constant(mine) != shorter.is_constant(constant):
             return "an operand is a constant at one length only"
         # A bias on the logits has a number for each query and key.
-        most = 2 if isinstance(node.attrs, ops.Attention) and index == _BIAS else 1
+        most = 2 if isinstance(node.attrs, ops.Attention) and operand == "bias" else 1
         if longest.is_constant(mine) and not _is_beginning(
             longest.constants[mine], shorter.constants[constant], most
         ):
@@ -115,31 +113,16 @@ def _difference(
 def _impossible(graph: Graph, node: Node, length: VariableLength) -> str:
     """Why `node` cannot serve the shortest run; "" if it can."""
     axis, own = length.axes.get(node.output), length.axes.get(node.inputs[0])
-    if own is not None and _mixes(graph, node, own):
+    attrs = node.attrs_as(RealOperator)
+    shapes = attrs.Inputs.of(graph.shapes(node))
+    if own is not None and attrs.mixes_positions(shapes, own):
         return "it mixes positions along the variable axis"
     if axis is not None:
         return layout_problem(graph.shape(node.output), axis, length.maximum)
-    if isinstance(node.attrs, ops.Slice) and own is not None:
-        moved, size = node.attrs, graph.shape(node.input)[own]
-        taken = (moved.starts[own], moved.steps[own], moved.sizes[own])
-        return slice_problem(*taken, size, length.maximum)
+    if isinstance(attrs, ops.Slice) and own is not None:
+        taken = (attrs.starts[own], attrs.steps[own], attrs.sizes[own])
+        return slice_problem(*taken, graph.shape(node.input)[own], length.maximum)
     return ""
-
-
-def _mixes(graph: Graph, node: Node, axis: int) -> bool:
-    """An output of `node` depends on several positions along `axis` of its input.
-
-    Attention does, too, but has a form for that, which means get (`mean_by_attention`).
-    """
-    attrs = node.attrs
-    match attrs:
-        case ops.Reduce():
-            return axis in attrs.axes and attrs.kind is not ReduceKind.MEAN
-        case ops.Conv():
-            kernel = graph.shape(node.inputs[1])[1:3]
-            return (*kernel, *attrs.strides) != (1, 1, 1, 1) or any(attrs.pads)
-        case _:
-            return isinstance(attrs, _MIXERS)
 
 
 def _is_beginning(longest: Constant, shorter: Constant, most: int) -> bool:

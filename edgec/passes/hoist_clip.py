@@ -14,8 +14,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from edgec.ir import ops
-from edgec.ir.fusion import ends_in_clamp
 from edgec.ir.graph import Graph, GraphBuilder, Node
+from edgec.ir.real import RealOperator
 from edgec.passes.edit import sweep
 
 
@@ -58,6 +58,6 @@ def _leads_to_clamp(graph: Graph, name: str, reader: Node) -> bool:
     producer = graph.producers.get(name)
     if producer is None or not _only_link(graph, producer, reader):
         return False
-    if ends_in_clamp(producer):
+    if producer.attrs_as(RealOperator).ends_in_clamp:
         return True
     return _commutes(producer) and _leads_to_clamp(graph, producer.inputs[0], producer)

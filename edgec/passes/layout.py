@@ -45,14 +45,12 @@ def _keep_dims(graph: Graph) -> Graph:
         if not isinstance(node.attrs, ops.Reduce | ops.ArgMax) or node.attrs.keepdims:
             continue
         result = graph.values[node.output]
-        axes = node.attrs.axes if isinstance(node.attrs, ops.Reduce) else (node.attrs.axis,)
-        shape = tuple(
-            1 if axis in axes else size for axis, size in enumerate(graph.shape(node.inputs[0]))
-        )
+        keeping = replace(node.attrs, keepdims=True)
+        shape = keeping.infer_shape(keeping.Inputs(graph.shape(node.input)))
         kept = builder.value(
             replace(result, name=builder.fresh(f"{result.name}/kept"), shape=shape)
         )
-        builder.put(replace(node, attrs=replace(node.attrs, keepdims=True), outputs=(kept,)))
+        builder.put(replace(node, attrs=keeping, outputs=(kept,)))
         attrs = ops.Reshape(result.shape)
         builder.node(f"{node.name}/drop", attrs, (kept,), (result.name,), node.sources)
     return builder.build()
@@ -61,7 +59,7 @@ def _keep_dims(graph: Graph) -> Graph:
 def _equal_ranks(graph: Graph) -> Graph:
     builder = GraphBuilder.of(graph)
     for node in graph.nodes:
-        if not isinstance(node.attrs, ops.Add | ops.Sub | ops.Mul):
+        if not isinstance(node.attrs, ops.Arithmetic):
             continue
         rank = len(graph.shape(node.output))
         inputs = list(node.inputs)

@@ -9,29 +9,16 @@ in the same order at most a `Reshape`, which is free.
 
 from __future__ import annotations
 
-import enum
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
+from edgec.ir.layout import Freedom, Perm
+from edgec.ir.real import RealOperator
 
-Perm = tuple[int, ...]
 Order = tuple[int, ...]
-
-
-class Freedom(enum.Enum):
-    """Which frames an operator can work in.
-
-    FIXED: the one it has; it reads its inputs that way, too.
-    LAST: any that leaves the last axis last.
-    ANY: any.
-    """
-
-    FIXED = 0
-    LAST = 1
-    ANY = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,16 +92,6 @@ def place(keys: Iterable[int | None]) -> Perm:
     return tuple(axis if key is None else next(by_key)[1] for axis, key in enumerate(listed))
 
 
-def compose(first: Perm, second: Perm) -> Perm:
-    """One permutation for ``x.transpose(first).transpose(second)``."""
-    return tuple(first[axis] for axis in second)
-
-
-def inverse(perm: Perm) -> Perm:
-    """The permutation that undoes `perm`."""
-    return tuple(perm.index(axis) for axis in range(len(perm)))
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Refs:
     """All roots and values of a graph.
@@ -179,18 +156,20 @@ def collect(graph: Graph) -> Refs:
 
 def has_free_columns(graph: Graph, node: Node) -> bool:
     """Whether the weight columns of a node may change places: vectors of a pool lie along them."""
-    return isinstance(node.attrs, ops.Gemm) and graph.constants[node.inputs[1]].pooled is None
+    if not isinstance(node.attrs, ops.Gemm):
+        return False
+    return graph.constants[ops.Gemm.Inputs.of(node.inputs).w].pooled is None
 
 
 def _alias(
     graph: Graph, node: Node, refs: Mapping[str, Ref], shapes: Mapping[str, tuple[int, ...]]
 ) -> Ref | None:
     """The output of a `Transpose` or `Reshape` as a rearrangement, or None if it is none."""
-    if not isinstance(node.attrs, ops.Transpose | ops.Reshape) or node.inputs[0] not in refs:
+    if not isinstance(node.attrs, ops.Transpose | ops.Reshape) or node.input not in refs:
         return None
-    if graph.values[node.inputs[0]].quant != graph.values[node.output].quant:
+    if graph.values[node.input].quant != graph.values[node.output].quant:
         return None
-    ref = refs[node.inputs[0]]
+    ref = refs[node.input]
     if isinstance(node.attrs, ops.Transpose):
         return ref.permuted(node.attrs.perm)
     groups = _regrouped(ref.order, shapes[ref.root], node.attrs.shape)
@@ -214,31 +193,9 @@ def _regrouped(
     return tuple(groups) if at == len(order) else None
 
 
-_ANY = (
-    ops.Clip,
-    ops.Unary,
-    ops.Add,
-    ops.Sub,
-    ops.Mul,
-    ops.Concat,
-    ops.Pad,
-    ops.Slice,
-    ops.Reduce,
-    ops.ArgMax,
-)
-_LAST = (
-    *(ops.Softmax, ops.PRelu, ops.BatchNormalization, ops.Gemm),
-    *(ops.LayerNormalization, ops.RMSNormalization),
-)
-
-
 def _freedom(graph: Graph, node: Node) -> Freedom:
-    if isinstance(node.attrs, ops.Reduce | ops.ArgMax) and not node.attrs.keepdims:
-        return Freedom.FIXED
     rank = len(graph.shape(node.output))
     values = [name for name in node.inputs if name and not graph.is_constant(name)]
     if any(len(graph.shape(name)) != rank for name in values):
         return Freedom.FIXED
-    if isinstance(node.attrs, _ANY):
-        return Freedom.ANY
-    return Freedom.LAST if isinstance(node.attrs, _LAST) else Freedom.FIXED
+    return node.attrs_as(RealOperator).freedom

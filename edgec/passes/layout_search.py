@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable, Mapping
 
-from edgec.passes.layout_refs import Freedom, Perm, Ref, Refs, Use, compose, inverse, place
+from edgec.ir.layout import Freedom, Perm, compose, inverse
+from edgec.passes.layout_refs import Ref, Refs, Use, place
 
 Frames = dict[str, Perm]
 Region = Mapping[str, Perm]

@@ -5,20 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
+from edgec.base.dtypes import Array
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Graph, GraphBuilder, Node
-from edgec.passes.layout_attrs import attrs_in_frame
+from edgec.ir.layout import Freedom, Perm, compose
+from edgec.ir.operator import Operator
+from edgec.ir.qparams import QuantParams
+from edgec.ir.real import RealOperator
 from edgec.passes.layout_refs import (
-    Freedom,
     Order,
-    Perm,
     Ref,
     Refs,
-    compose,
     has_free_columns,
     output_layout,
     place,
@@ -78,12 +78,12 @@ class _Writer:
 
     def _node(self, node: Node) -> None:
         frame = self._frames[node.output]
-        inputs = [self._input(node, name, frame) for name in node.inputs]
-        if isinstance(node.attrs, ops.Gemm) and node.inputs[0] in self._refs.refs:
-            inputs[:2] = self._columns(node, frame)
+        inputs = tuple(self._input(node, name, frame) for name in node.inputs)
+        if isinstance(node.attrs, ops.Gemm):
+            inputs = self._columns(node, ops.Gemm.Inputs.of(inputs), frame).names()
         self._root(node.output)
-        attrs = attrs_in_frame(node.attrs, frame)
-        self._out.put(replace(node, attrs=attrs, inputs=tuple(inputs)))
+        attrs = node.attrs_as(RealOperator).in_frame(frame)
+        self._out.put(replace(node, attrs=attrs, inputs=inputs))
 
     def _input(self, node: Node, name: str, frame: Perm) -> str:
         if name == "":
@@ -99,7 +99,7 @@ class _Writer:
     def _constant(self, node: Node, name: str, frame: Perm) -> str:
         """A constant operand; those that broadcast against the output follow its frame."""
         constant = self._graph.constants[name]
-        follows = isinstance(node.attrs, ops.Add | ops.Sub | ops.Mul | ops.Concat)
+        follows = node.attrs_as(RealOperator).CONSTANTS_FOLLOW
         if not follows or frame == tuple(range(len(frame))):
             self._out.constants[name] = constant
             return name
@@ -110,28 +110,32 @@ class _Writer:
             quant = replace(quant, axis=frame.index(quant.axis + missing))
         return self._new_constant(name, array, quant)
 
-    def _new_constant(self, stem: str, array: Any, quant: Any) -> str:
+    def _new_constant(self, stem: str, array: Array, quant: QuantParams | None) -> str:
         name = self._names.fresh(f"{stem}/layout")
         self._names.constants[name] = self._out.constants[name] = Constant(name, array, quant)
         return name
 
-    def _columns(self, node: Node, frame: Perm) -> tuple[str, str]:
-        """Data and weights of a `Gemm`, the weight columns in the order of the data."""
-        wanted = self._refs.refs[node.inputs[0]].permuted(frame)
-        weight = node.inputs[1]
+    def _columns(
+        self, node: Node, inputs: ops.Gemm.Inputs[str], frame: Perm
+    ) -> ops.Gemm.Inputs[str]:
+        """The operands of a `Gemm`, the columns of the weights in the order of the data."""
+        if inputs.x not in self._refs.refs:
+            return inputs
+        wanted = self._refs.refs[inputs.x].permuted(frame)
         available = self._refs.order(wanted.root, self._frames[wanted.root])
         tail = wanted.groups[-1]
         lead = wanted.order[: len(wanted.order) - len(tail)]
         bound = lead != available[: len(lead)] or not has_free_columns(self._graph, node)
         if wanted.order == available or bound:
-            return self._fetch(wanted, node.inputs[0]), weight
+            return replace(inputs, x=self._fetch(wanted, inputs.x))
         new_tail = available[len(lead) :]
         sizes = [self._refs.shapes[wanted.root][axis] for axis in tail]
         columns = np.arange(math.prod(sizes)).reshape(sizes)
         order = columns.transpose([tail.index(axis) for axis in new_tail]).ravel()
-        constant = self._graph.constants[weight]
-        data = self._fetch(Ref(wanted.root, (*wanted.groups[:-1], new_tail)), node.inputs[0])
-        return data, self._new_constant(weight, constant.array[:, order], constant.quant)
+        constant = self._graph.constants[inputs.w]
+        data = self._fetch(Ref(wanted.root, (*wanted.groups[:-1], new_tail)), inputs.x)
+        weight = self._new_constant(inputs.w, constant.array[:, order], constant.quant)
+        return replace(inputs, x=data, w=weight)
 
     def _shape(self, ref: Ref) -> tuple[int, ...]:
         sizes = self._refs.shapes[ref.root]
@@ -158,19 +162,20 @@ class _Writer:
             self._made[key] = self._move(source, ops.Reshape(shape), shape, wanted, stem)
         return self._made[key]
 
-    def _move(self, source: str, attrs: Any, shape: tuple[int, ...], wanted: Ref, stem: str) -> str:
+    def _move(
+        self, source: str, attrs: Operator, shape: tuple[int, ...], wanted: Ref, stem: str
+    ) -> str:
         same = self._refs.refs[stem] == wanted and self._graph.shape(stem) == shape
         name = stem if same and stem not in self._out.values else self._names.fresh(stem)
         value = replace(self._out.values[source], name=name, shape=shape)
         self._names.value(value)
         self._out.value(value)
-        self._out.put(Node(self._fresh_node(f"{name}/layout"), attrs, (source,), (name,)))
+        self._add(f"{name}/layout", attrs, source, name)
         return name
 
-    def _fresh_node(self, stem: str) -> str:
-        name = self._names.fresh(stem)
-        self._names.node(name, None, (), ())
-        return name
+    def _add(self, stem: str, attrs: Operator, source: str, output: str) -> None:
+        """Add a node under a name that nothing had before either."""
+        self._out.put(self._names.node(self._names.fresh(stem), attrs, (source,), (output,)))
 
     def _output(self, name: str) -> None:
         graph, out = self._graph, self._out
@@ -198,7 +203,7 @@ class _Writer:
         outputs_of_root = sum(use.is_output for use in self._refs.uses[root])
         if producer is None or outputs_of_root > 1:
             identity = ops.Unary(ops.UnaryKind.IDENTITY)
-            out.put(Node(self._fresh_node(f"{name}/copy"), identity, (source,), (name,)))
+            self._add(f"{name}/copy", identity, source, name)
             return
         out.put(replace(producer, outputs=(name,)))
         out.rewire(source, name)

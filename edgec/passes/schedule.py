@@ -83,7 +83,7 @@ class _Alive:
 
 def _greedy(graph: Graph) -> tuple[Node, ...]:
     state = _Alive(graph)
-    ready = set(graph.inputs) | set(graph.constants)
+    ready = {"", *graph.inputs, *graph.constants}
     waiting = list(graph.nodes)
     done: list[Node] = []
     while waiting:

@@ -17,7 +17,7 @@ from dataclasses import replace
 
 from edgec.ir import ops
 from edgec.ir.graph import Graph, GraphBuilder, Node
-from edgec.passes.const_eval import evaluate
+from edgec.ir.real import RealOperator
 from edgec.passes.edit import bypass, replace_node, sweep
 
 
@@ -92,7 +92,8 @@ def _fold(graph: Graph, node: Node) -> Graph | None:
     if target.name in graph.outputs or target.quant is not None:
         return None
     arrays = [graph.constants[name].real() if name else None for name in node.inputs]
-    array = evaluate(node.attrs, arrays)
+    attrs = node.attrs_as(RealOperator)
+    array = attrs.evaluate(attrs.Inputs.of(arrays))
     if array is None:
         return None
     builder = GraphBuilder.of(graph)

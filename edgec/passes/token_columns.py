@@ -15,7 +15,6 @@ import numpy as np
 from edgec.base.dtypes import Array
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
-from edgec.passes.const_eval import evaluate
 from edgec.passes.fuse_matmul import number_factor
 
 _MOVERS = (ops.Reshape, ops.Transpose, ops.Slice)
@@ -77,7 +76,8 @@ def source_of(graph: Graph, name: str, factors: bool) -> Source | None:
         return None
     positions: Array | None = np.arange(math.prod(shape)).reshape(shape)
     for node in reversed(chain):
-        positions = evaluate(node.attrs, [positions])
+        attrs = node.attrs_as(ops.OneInput)
+        positions = attrs.evaluate(attrs.Inputs(positions)) if positions is not None else None
     return Source(name, positions, factor) if positions is not None else None
 
 

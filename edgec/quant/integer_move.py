@@ -9,9 +9,6 @@ from edgec.base.fixedpoint import quantize_array, round_half_up
 from edgec.ir import ops, qops
 from edgec.quant.integer_context import Conversion
 
-RESIZE_FRACTION_BITS = 11
-"""Of a `QResizeLinear` weight."""
-
 
 def reshape(c: Conversion) -> None:
     """Reshape to QReshape."""
@@ -56,5 +53,5 @@ def resize(c: Conversion) -> None:
 
 def _positions(low: tuple[int, ...], high: tuple[int, ...], weights: tuple[float, ...]) -> Array:
     """(low, high, weight) a line; int32 [O, 3]."""
-    fractions = round_half_up(np.asarray(weights) * 2.0**RESIZE_FRACTION_BITS)
+    fractions = round_half_up(np.asarray(weights) * 2.0**qops.RESIZE_FRACTION_BITS)
     return np.stack([np.asarray(low), np.asarray(high), fractions], axis=1).astype(np.int32)

@@ -15,9 +15,8 @@ from edgec.ir import ops
 from edgec.ir.fusion import fused_clip
 from edgec.ir.graph import Graph, GraphBuilder, Node
 from edgec.ir.qparams import QuantParams
+from edgec.ir.real import RealOperator
 from edgec.quant.params import as_int8
-
-_MOVES = (ops.MaxPool, ops.Reshape, ops.Transpose, ops.Slice, ops.Pad, ops.Concat, ops.Resize)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,13 +32,6 @@ class TieGroup:
     members: tuple[str, ...]
     sources: tuple[str, ...]
     pinned: QuantParams | None
-
-
-def moves_codes(node: Node) -> bool:
-    """True when an operator's integer form has the same parameters on both sides."""
-    if isinstance(node.attrs, ops.Reduce):
-        return node.attrs.kind is ops.ReduceKind.MAX
-    return isinstance(node.attrs, _MOVES)
 
 
 def is_quantized(graph: Graph, name: str) -> bool:
@@ -84,7 +76,7 @@ def _ties(graph: Graph) -> Iterator[tuple[Node, str]]:
         if not is_quantized(graph, node.output):
             continue
         clipped = isinstance(node.attrs, ops.Clip) and _follows_fused(graph, node)
-        if clipped or moves_codes(node):
+        if clipped or node.attrs_as(RealOperator).moves_codes:
             for name in dict.fromkeys(node.inputs):
                 if name in graph.values:
                     yield node, name
@@ -92,13 +84,11 @@ def _ties(graph: Graph) -> Iterator[tuple[Node, str]]:
 
 def _follows_fused(graph: Graph, clip: Node) -> bool:
     """A Clip that its producer absorbs, or that inherits the parameters pinned on its input."""
-    producer = graph.producers.get(clip.inputs[0])
+    producer = graph.producers.get(clip.input)
     if producer is not None and fused_clip(graph, producer) is not None:
         return True
     # Nothing is lost by giving the clipped values the parameters of the unclipped ones.
-    return graph.values[clip.inputs[0]].quant is not None and (
-        graph.values[clip.output].quant is None
-    )
+    return graph.values[clip.input].quant is not None and (graph.values[clip.output].quant is None)
 
 
 def split_conflicts(graph: Graph) -> Graph:

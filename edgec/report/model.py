@@ -15,7 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 from edgec.base.errors import ConfigError
 from edgec.target.board import Board
 
-SCHEMA = 1
+SCHEMA = 2
 REPORT_JSON = "report.json"
 _MAX_BYTES = 64 << 20
 
@@ -228,10 +228,10 @@ class PooledLayerReport:
 
 
 @dataclass(frozen=True, slots=True)
-class OnnxruntimeReport:
-    """Outputs beside those of onnxruntime on the exported QDQ model.
+class QdqReport:
+    """Outputs beside those of the QDQ model in real arithmetic (float64), as ONNX defines it.
 
-    They differ where onnxruntime rounds in float, with ties to even, and edgec in integers.
+    They differ where ONNX rounds real numbers, with ties to even, and edgec rescaled integers.
 
     Attributes:
         samples: inputs that were run.
@@ -269,7 +269,7 @@ class Report:
     memory: MemoryReport
     calibration: CalibrationReport
     checks: tuple[CheckReport, ...]
-    onnxruntime: OnnxruntimeReport | None
+    qdq_export: QdqReport | None
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
     buffers: tuple[BufferReport, ...] = ()

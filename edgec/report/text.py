@@ -46,11 +46,11 @@ def print_report(report: Report, out: Console) -> None:
                 f"[green]checked on {check.what}:[/] {check.samples} inputs, {check.steps} tensors "
                 f"each, equal to the numpy reference bit for bit{_lengths_text(check)}"
             )
-    if report.onnxruntime is not None:
-        beside = report.onnxruntime
+    if report.qdq_export is not None:
+        beside = report.qdq_export
         out.print(
-            f"onnxruntime on the QDQ export: {beside.differing:.2%} of output elements differ, by "
-            f"at most {beside.largest_gap} LSB ({beside.samples} inputs)"
+            f"QDQ model in real arithmetic: {beside.differing:.2%} of output elements differ, "
+            f"by at most {beside.largest_gap} LSB ({beside.samples} inputs)"
         )
     for warning in report.warnings:
         out.print(f"[bold yellow]warning:[/] {safe(warning)}")

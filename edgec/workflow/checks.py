@@ -10,14 +10,12 @@ import numpy as np
 
 from edgec.base.dtypes import Array, DType
 from edgec.base.errors import BuildError, ConfigError
-from edgec.exporters.onnx.export import export_qdq
-from edgec.floatrun.float_model import FloatModel
 from edgec.interp import run_graph
 from edgec.ir import Graph
 from edgec.ir.pool_graph import limited_bits
 from edgec.ir.specialize import specialized
 from edgec.lower import Program
-from edgec.report.model import CheckReport, OnnxruntimeReport
+from edgec.report.model import CheckReport
 from edgec.sim.compare import compare_crcs, compare_outputs, compare_trace
 from edgec.sim.emulator import EmulatedFirmware
 from edgec.sim.host import HostModel, runs_natively
@@ -28,7 +26,6 @@ _HOST_SAMPLES = 3
 _EMULATOR_SAMPLES = 1
 _EMULATOR_BITS = 3
 """A width that is run on the emulator too; all are on the host."""
-_ONNXRUNTIME_SAMPLES = 8
 _SEED = 20240521
 
 
@@ -131,50 +128,6 @@ def check_emulator(elf: Path, model: IntegerModel, program: Program, board: Boar
         stack_bytes=stack or None,
         lengths=_lengths(program),
     )
-
-
-def compare_onnxruntime(model: IntegerModel) -> OnnxruntimeReport | None:
-    """Outputs of the reference beside those of onnxruntime running the exported QDQ model.
-
-    None for a transformer, whose arithmetic ONNX cannot say.
-    """
-    if model.annotated is None:
-        return None
-    runtime = FloatModel(export_qdq(model.annotated), optimize=False)
-    samples = check_inputs(model, _ONNXRUNTIME_SAMPLES)
-    differing = elements = largest = 0
-    for sample in samples:
-        oracle = run_graph(model.integer, sample)
-        found = runtime.run(_model_side(model.annotated, runtime, sample))
-        for name, result in zip(model.integer.outputs, found.values(), strict=True):
-            gap = np.abs(_codes(model.annotated, name, result) - oracle[name].astype(np.int64))
-            differing += int(np.count_nonzero(gap))
-            elements += gap.size
-            largest = max(largest, int(gap.max(initial=0)))
-    return OnnxruntimeReport(len(samples), differing / max(elements, 1), largest)
-
-
-def _model_side(graph: Graph, runtime: FloatModel, sample: Mapping[str, Array]) -> dict[str, Array]:
-    """Input codes as the exported model takes them: its axes, real numbers unless it has int8."""
-    result = {}
-    for info, (name, codes) in zip(runtime.inputs, sample.items(), strict=True):
-        axes = graph.input_layouts.get(name)
-        moved = codes if axes is None else codes.transpose(np.argsort(axes))
-        real = graph.quant(name).dequantize(moved)
-        signed = moved if info.dtype == "int8" else (moved.astype(np.int16) + 128).astype(np.uint8)
-        result[info.name] = real if info.is_float else signed
-    return result
-
-
-def _codes(graph: Graph, name: str, result: Array) -> Array:
-    """An output of the exported model as int64 codes in the graph's axes."""
-    axes = graph.output_layouts.get(name)
-    moved = result if axes is None else result.transpose(axes)
-    quant = graph.values[name].quant
-    if quant is None or result.dtype.kind in "iu":
-        shift = 128 if result.dtype == np.uint8 else 0
-        return moved.astype(np.int64) - shift
-    return quant.quantize(moved).astype(np.int64)
 
 
 def check_inputs(model: IntegerModel, count: int) -> list[dict[str, Array]]:

@@ -18,7 +18,10 @@ from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError
 from edgec.base.output_dir import write_whole
 from edgec.base.samples import load_labels, load_samples
+from edgec.floatrun.activations import activations
+from edgec.floatrun.executor import is_quantized
 from edgec.floatrun.float_model import FloatModel
+from edgec.importers.onnx.importer import import_model
 from edgec.report.model import Report, TensorReport
 from edgec.workflow.session import (
     MODEL_COPY,
@@ -40,7 +43,8 @@ class Evaluation:
 
     Attributes:
         accuracy: share of samples whose argmax is the label.
-        float_accuracy: the same of the model that was compiled, in onnxruntime.
+        float_accuracy: the same of the model that was compiled: in onnxruntime, or in float64 if
+            it holds integers.
         agreement: share of samples whose argmax equals the float model's.
         n: number of samples.
         on: what ran it: "host" or "emulator".
@@ -133,9 +137,8 @@ def _evaluated(
     _check_labels(labels, output, data)
     sessions = [open_session(folder, on, bits) for bits in widths]
     runs = len(widths) + 1
-    original = FloatModel(folder / MODEL_COPY)
     inputs = _float_inputs(report, samples)
-    wanted = _classes(original.run(inputs, progress=_part(progress, 0, runs))[output.name])
+    wanted = _classes(_original_output(folder, inputs, output.name, _part(progress, 0, runs)))
     results = []
     for number, (bits, session) in enumerate(zip(widths, sessions, strict=True), start=1):
         found = _classes(session.run(samples, _part(progress, number, runs))[output.name])
@@ -192,6 +195,27 @@ def _decision(report: Report) -> TensorReport:
         where=report.model,
         hint="use edgec run and judge its outputs yourself",
     )
+
+
+def _original_output(
+    folder: Path, inputs: Mapping[str, Array], output: str, progress: Progress | None
+) -> Array:
+    """An output [N, ...] of the model that was compiled, or its elements [N, C].
+
+    onnxruntime runs float models.  Models with integers inside are executed in float64, as ONNX
+    defines them: onnxruntime's integer sums differ between processors.
+    """
+    path = folder / MODEL_COPY
+    graph = import_model(path, {name: (1, *array.shape[1:]) for name, array in inputs.items()})
+    if not is_quantized(graph):
+        return FloatModel(path).run(inputs, [output], progress)[output]
+    found = []
+    samples = len(next(iter(inputs.values())))
+    for done, batch in activations(graph, [output], inputs):
+        found.append(batch[output].reshape(len(batch[output]), -1))
+        if progress is not None:
+            progress(done, samples)
+    return np.concatenate(found)
 
 
 def _check_labels(labels: Array, output: TensorReport, data: Path) -> None:

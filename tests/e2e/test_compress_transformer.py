@@ -67,8 +67,8 @@ def test_firmware_stores_indices_instead_of_weights(pooled, data, tmp_path):
     assert abs(saved - (16384 - 1536 - 512)) < 256
 
 
+@pytest.mark.torch
 def test_fine_tuning(data, tmp_path):
-    pytest.importorskip("torch", reason="PyTorch is not installed (pip install '.[train]')")
     job = Job(MODEL, tmp_path / "tuned.onnx", None, data / "test.npz")
     options = CompressOptions(PoolingOptions(rounds=1), Training(epochs=1, device="cpu"))
     (tuned,) = compress_models([job], options)

@@ -26,6 +26,7 @@ from edgec.workflow.fits import Demand, check_fits
 from edgec.workflow.integer import integer_model
 
 NETWORKS = Path(__file__).parents[2] / "networks"
+pytestmark = pytest.mark.torch
 TINY_WEIGHTS = 5_717_416
 """Parameters of the published network (5.7 million)."""
 
@@ -33,7 +34,6 @@ TINY_WEIGHTS = 5_717_416
 @pytest.fixture
 def export(monkeypatch, tmp_path):
     """Writes the network with so many blocks; gives the file."""
-    pytest.importorskip("torch", reason="PyTorch is not installed (pip install '.[train]')")
     monkeypatch.syspath_prepend(str(NETWORKS))
     import deit
 

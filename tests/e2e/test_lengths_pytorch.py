@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import ImportModelError
@@ -13,9 +14,7 @@ from edgec.base.options import CompileOptions, MaxLength
 from edgec.commands.compile import compile_model
 from edgec.floatrun.float_model import FloatModel
 
-torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
-
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+pytestmark = [pytest.mark.slow, pytest.mark.torch, pytest.mark.filterwarnings("ignore")]
 
 MAXIMUM = 12
 

@@ -10,9 +10,11 @@ from onnx import TensorProto, helper
 
 import edgec
 from edgec.base.errors import ConfigError
+from edgec.floatrun.float_model import FloatModel
 
 OPTIONS = edgec.CompileOptions(build=False, verify=False)
 RNG = np.random.default_rng(7)
+TEST = CALIBRATION.parent / "digits_test.npz"
 
 
 def classifier(ends_in_argmax: bool) -> onnx.ModelProto:
@@ -92,6 +94,27 @@ def test_a_model_that_ends_in_argmax_is_evaluated(tmp_path: Path) -> None:
     found = edgec.evaluate(tmp_path / "out", tmp_path / "data.npz")
     assert found.float_accuracy == 1.0
     assert found.agreement >= 0.9
+
+
+def test_a_quantized_model_is_judged_without_onnxruntime(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whose integer sums differ between processors; the two say the same where those are exact."""
+    quantized = tmp_path / "q.onnx"
+    edgec.quantize_model(MLP, quantized, calibration=str(CALIBRATION))
+    edgec.compile_model(quantized, "host", out=tmp_path / "out", options=OPTIONS)
+    data = np.load(TEST)
+    scores = FloatModel(quantized, optimize=False).run({"x": data["x"]})
+    (found,) = scores.values()
+    accuracy = np.mean(found.reshape(len(found), -1).argmax(axis=1) == data["y"])
+
+    def refused(*_: object) -> None:
+        raise AssertionError("onnxruntime runs a quantized model")
+
+    monkeypatch.setattr("edgec.workflow.evaluation.FloatModel", refused)
+    result = edgec.evaluate(tmp_path / "out", TEST)
+    assert abs(result.float_accuracy - accuracy) <= 1 / len(data["y"])
+    assert result.agreement > 0.99
 
 
 def test_progress_is_told_of_steps_and_samples(tmp_path: Path) -> None:

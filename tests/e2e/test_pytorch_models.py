@@ -4,14 +4,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
+from torch import nn
+from torch.nn import functional
 
 from edgec.commands.compile import compile_model
 from edgec.quant import sqnr_db
 
-torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
-nn, functional = torch.nn, torch.nn.functional
-
-pytestmark = [pytest.mark.slow, pytest.mark.filterwarnings("ignore")]
+pytestmark = [pytest.mark.slow, pytest.mark.torch, pytest.mark.filterwarnings("ignore")]
 
 
 class SqueezeExcite(nn.Module):

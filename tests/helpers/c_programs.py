@@ -49,7 +49,7 @@ def _need_32_bits(compiler: Path, output: Path) -> None:
     source = output.with_suffix(".c")
     source.write_text("int main(void) { return 0; }\n")
     if process.run([compiler, "-m32", source, "-o", output], timeout_s=60).returncode != 0:
-        pytest.skip("no C library for -m32 (Debian: gcc-multilib)")
+        pytest.skip("no C library for -m32 (Debian: libc6-dev-i386 and lib32gcc-12-dev)")
 
 
 def run_program(program: Path, *arguments: Path | str) -> None:

@@ -51,7 +51,7 @@ def product(
     inputs = [layer.input(1, tokens, depth), *map(layer.array, (weight, bias, multipliers))]
     if kind == "table":
         output = dataclasses.replace(output, low=-512, high=511)
-        inputs.append(layer.constant(-128, 127, qt.TABLE_SIZE))
+        inputs += ["", layer.constant(-128, 127, qt.TABLE_SIZE)]
     added = kind.endswith("residual")
     if added:
         inputs.append(layer.input(1, tokens, units, dtype=dtype))

@@ -99,7 +99,7 @@ def sample_report(*names: str) -> Report:
         memory=MemoryReport(arena_bytes=1024, arena_lower_bound_bytes=512, weight_bytes=72),
         calibration=CalibrationReport("data", 1, "mse", False, True),
         checks=(),
-        onnxruntime=None,
+        qdq_export=None,
         notes=(),
         warnings=(),
         buffers=tuple(

@@ -62,7 +62,7 @@ class Layer:
     def node(self, attrs: object, inputs: list[str], dtype: DType) -> str:
         graph = self.builder
         known = {**graph.values, **graph.constants}
-        (shape,) = infer_shapes(attrs, [known[name].shape for name in inputs])
+        (shape,) = infer_shapes(attrs, [known[name].shape if name else None for name in inputs])
         y = graph.value(Value(graph.fresh("y"), shape, dtype, self.quant(dtype)))
         graph.node(f"{y} node", attrs, inputs, [y])
         graph.outputs.append(y)
@@ -108,7 +108,7 @@ def _weighted(layer, x, weight, units, depth, make, y_shape) -> None:
     output = layer.output(dtype, reach)
     if kind == "table":
         output = qt.Rescale16x15(output.pre_shift, max(output.shift - 2, 1), -512, 511)
-        inputs.append(layer.constant(-128, 127, qt.TABLE_SIZE))
+        inputs += ["", layer.constant(-128, 127, qt.TABLE_SIZE)]
     elif kind == "residual":
         inputs.append(layer.input(*y_shape, dtype=DType.INT16))
     elif kind == "narrow residual":
@@ -304,6 +304,7 @@ def _attend(
     attrs = qt.QAttention(*numbers, exp_bits=bits, keys=len(inputs) == 4, bias=places is not None)
     inputs.insert(3, layer.array(np.array(table, np.int32)))
     if places is not None:
+        inputs += [""] * (len(inputs) == 4)
         inputs += [layer.constant(-(2**24), 0, heads, _STEPS, dtype=np.int32), places]
     layer.node(attrs, inputs, DType.INT8)
 

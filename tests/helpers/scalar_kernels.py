@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from edgec.base.dtypes import Array
-from edgec.interp.operands import Operand
 from edgec.ir import qops
 from edgec.ir.ops import PadMode, ReduceKind
+from edgec.ir.qops.operands import Operand
 
 Element = Callable[[qops.AddParams | object, list[Operand], int, tuple[int, ...]], int]
 

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from edgec.base.dtypes import DType
-from edgec.interp.operands import Operand
 from edgec.ir import qops_transformer as qt
 from edgec.ir.ops import ReduceKind
+from edgec.ir.qops.operands import Operand
 
 Index = tuple[int, ...]
 
@@ -43,7 +43,7 @@ def rescale(output: qt.Rescale16x15, acc: int, multiplier: int, residual: int = 
 def _finished(attrs: Any, acc: int, inputs: Sequence[Operand], n: int, at: Index) -> int:
     multiplier = int(inputs[3].array[n])
     if attrs.table:
-        return int(inputs[4].array[rescale(attrs.output, acc, multiplier) + 512])
+        return int(inputs[5].array[rescale(attrs.output, acc, multiplier) + 512])
     residual = int(inputs[4].array[at]) if attrs.residual else 0
     return rescale(attrs.output, acc, multiplier, residual)
 

@@ -39,7 +39,7 @@ class Sketch:
         shapes = []
         for tensor in inputs:
             found = self.builder.values.get(tensor) or self.builder.constants.get(tensor)
-            shapes.append(found.shape if found else ())
+            shapes.append(found.shape if found else None)
         (shape,) = infer_shapes(attrs, shapes)
         stem = name or type(attrs).__name__.lower()
         output = self.builder.fresh(stem)

@@ -15,8 +15,8 @@ from random_pools import random_indices, random_vectors
 
 from edgec.base.dtypes import Array
 from edgec.interp import run_graph
-from edgec.interp.kernels_np_pooled import responses_of
 from edgec.ir import qops
+from edgec.ir.qops.pooling import responses_of
 from edgec.kernels.weightpool.bounds import least_response_shift
 from edgec.kernels.weightpool.decision import PoolFamily, PoolKernelConfig
 from edgec.kernels.weightpool.gather.spec import PooledConv

@@ -104,7 +104,7 @@ def _add(layer: Layer, case: Case) -> None:
         y_shape = (1, *sides, case.units)
         attrs = qt.QConv16x15((case.stride,) * 2, (case.pad,) * 4, (1, 1), 1, **ends)
     if case.end == "table":
-        inputs.append(layer.constant(-128, 127, qt.TABLE_SIZE))
+        inputs += ["", layer.constant(-128, 127, qt.TABLE_SIZE)]
     if case.end == "residual":
         inputs.append(layer.input(*y_shape, dtype=DType.INT16))
     layer.node(attrs, inputs, dtype)

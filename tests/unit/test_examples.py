@@ -112,9 +112,8 @@ def test_calibration_and_held_out_samples_are_disjoint() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.torch
 def test_training_script_runs(tmp_path: Path) -> None:
-    pytest.importorskip("torch", reason="PyTorch is not installed (pip install '.[train]')")
-    pytest.importorskip("sklearn", reason="scikit-learn is not installed")
     command = [sys.executable, EXAMPLES / "train_digits.py", "--out", tmp_path, "--epochs", "3"]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr

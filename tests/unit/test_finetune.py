@@ -8,24 +8,23 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
+from trained_digits import accuracy, digits, trained_digits
 
-torch = pytest.importorskip("torch", reason="PyTorch (the extra `train`) is not installed")
-
-from trained_digits import accuracy, digits, trained_digits  # noqa: E402
-
-from edgec.base.errors import ConfigError, WeightPoolError  # noqa: E402
-from edgec.base.options import PoolingOptions  # noqa: E402
-from edgec.ir import ops  # noqa: E402
-from edgec.ir.graph import Graph, GraphBuilder  # noqa: E402
-from edgec.ir.verify import Stage, verify  # noqa: E402
-from edgec.weightpool import compress_graph  # noqa: E402
-from edgec.weightpool.finetune import (  # noqa: E402
+from edgec.base.errors import ConfigError, WeightPoolError
+from edgec.base.options import PoolingOptions
+from edgec.ir import ops
+from edgec.ir.graph import Graph, GraphBuilder
+from edgec.ir.verify import Stage, verify
+from edgec.weightpool import compress_graph
+from edgec.weightpool.finetune import (
     Augmentation,
     FinetuneOptions,
     TrainingData,
     finetune,
 )
 
+pytestmark = pytest.mark.torch
 FAST = FinetuneOptions(epochs=3, batch=64, bits=(8, 4))
 
 

@@ -7,28 +7,27 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
+from quant_samples import Sketch
 
-torch = pytest.importorskip("torch", reason="PyTorch (the extra `train`) is not installed")
+from edgec.base.dtypes import Array
+from edgec.base.errors import WeightPoolError
+from edgec.floatrun.activations import activations
+from edgec.ir import ops
+from edgec.ir.graph import Graph
+from edgec.ir.ops import PadMode, ReduceKind, UnaryKind
+from edgec.ir.pool import PooledWeights, WeightPool
+from edgec.ir.qops.operands import Operand
+from edgec.ir.qops.pooling import rounded_activations
+from edgec.weightpool.finetune.batches import varied
+from edgec.weightpool.finetune.export import trained
+from edgec.weightpool.finetune.layers import Layer
+from edgec.weightpool.finetune.network import Network
+from edgec.weightpool.finetune.options import Augmentation
+from edgec.weightpool.finetune.pools import TrainedPool
+from edgec.weightpool.finetune.ranges import Range
 
-from quant_samples import Sketch  # noqa: E402
-
-from edgec.base.dtypes import Array  # noqa: E402
-from edgec.base.errors import WeightPoolError  # noqa: E402
-from edgec.floatrun.activations import activations  # noqa: E402
-from edgec.interp.kernels_np_pooled import rounded_activations  # noqa: E402
-from edgec.interp.operands import Operand  # noqa: E402
-from edgec.ir import ops  # noqa: E402
-from edgec.ir.graph import Graph  # noqa: E402
-from edgec.ir.ops import PadMode, ReduceKind, UnaryKind  # noqa: E402
-from edgec.ir.pool import PooledWeights, WeightPool  # noqa: E402
-from edgec.weightpool.finetune.batches import varied  # noqa: E402
-from edgec.weightpool.finetune.export import trained  # noqa: E402
-from edgec.weightpool.finetune.layers import Layer  # noqa: E402
-from edgec.weightpool.finetune.network import Network  # noqa: E402
-from edgec.weightpool.finetune.options import Augmentation  # noqa: E402
-from edgec.weightpool.finetune.pools import TrainedPool  # noqa: E402
-from edgec.weightpool.finetune.ranges import Range  # noqa: E402
-
+pytestmark = pytest.mark.torch
 SAMPLES = 3
 
 

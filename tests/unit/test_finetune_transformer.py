@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
+from small_transformers import NETS, inputs_of
 
-torch = pytest.importorskip("torch", reason="PyTorch (the extra `train`) is not installed")
+from edgec.base.errors import WeightPoolError
+from edgec.floatrun.activations import activations
+from edgec.passes.base import run_passes
+from edgec.passes.pipeline import REAL_PASSES
+from edgec.weightpool.finetune.network import Network
 
-from small_transformers import NETS, inputs_of  # noqa: E402
-
-from edgec.base.errors import WeightPoolError  # noqa: E402
-from edgec.floatrun.activations import activations  # noqa: E402
-from edgec.passes.base import run_passes  # noqa: E402
-from edgec.passes.pipeline import REAL_PASSES  # noqa: E402
-from edgec.weightpool.finetune.network import Network  # noqa: E402
+pytestmark = pytest.mark.torch
 
 
 @pytest.mark.parametrize("name", ["vit", "vit_rms", "cct", "gated", "convolutional"])

@@ -88,7 +88,7 @@ STRUCTURE = [
     (lambda g: with_value(g, "x", shape=(1, 5)), "cannot take inputs"),
     (lambda g: g.replace(input_layouts={"y": (0, 1)}), "no input or output"),
     (lambda g: g.replace(output_layouts={"z": (0, 0)}), "no permutation"),
-    (lambda g: with_node(g, 0, inputs=("x", "w")), "has 2 inputs"),
+    (lambda g: with_node(g, 0, inputs=("x", "w", "w", "w")), "4 operands"),
     (lambda g: with_node(g, 1, inputs=("",)), "has shape|absent"),
 ]
 
@@ -141,7 +141,7 @@ INTEGER = [
     (lambda g: with_constant(g, "c", np.ones((4, 3, 3, 3), np.int32)), "not int8"),
     (lambda g: with_constant(g, "c#2", np.ones(4, np.int8)), "not int32"),
     (lambda g: with_constant(g, "c#3", np.ones(255, np.int8)), "256"),
-    (lambda g: with_node(g, 0, inputs=g.nodes[0].inputs[:3]), "number of inputs"),
+    (lambda g: with_node(g, 0, inputs=g.nodes[0].inputs[:3]), "multiplier.* is absent"),
     (lambda g: with_node(g, 0, inputs=(*g.nodes[0].inputs, "qlut")), "not defined|number"),
     (lambda g: with_node(g, 0, attrs=replace(g.nodes[0].attrs, shift=63)), "bad shift"),
     (lambda g: with_node(g, 0, attrs=replace(g.nodes[0].attrs, act_min=5, act_max=4)), "clamp"),

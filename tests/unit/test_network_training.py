@@ -9,12 +9,13 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+import torch
 
 from edgec.base.options import CompileOptions
 from edgec.ir import ops
 from edgec.workflow.integer import real_model
 
-torch = pytest.importorskip("torch", reason="PyTorch is not installed (pip install '.[train]')")
+pytestmark = pytest.mark.torch
 NETWORKS = Path(__file__).parents[2] / "networks"
 
 
@@ -67,7 +68,6 @@ def test_optimizers(script):
 
 @pytest.mark.slow
 def test_exported_transformer_is_read_as_one(tmp_path):
-    pytest.importorskip("onnxscript", reason="onnxscript is not installed")
     path = tmp_path / "cct.onnx"
     # A process of its own: PyTorch's exporter warns.
     code = "import sys, cct, train_cifar10 as t; t.export(cct.CCT(), t.Path(sys.argv[1]))"

@@ -5,9 +5,9 @@ import pytest
 from pooled_models import integer_stage, pooled_network, small_network
 
 from edgec.base.dtypes import Array
-from edgec.interp.kernels_np_pooled import responses_of, round_codes
 from edgec.ir import Graph
 from edgec.ir.pool_graph import limited_bits, pooled_nodes
+from edgec.ir.qops.pooling import responses_of, round_codes
 from edgec.ir.weighted import unpooled
 from edgec.lower.pool_rounding import rounding_steps, rounds_too_much, with_rounding
 

@@ -19,7 +19,6 @@ from edgec.ir.fusion import fused_clip
 from edgec.ir.qparams import QuantParams
 from edgec.ir.verify import Stage, verify
 from edgec.quant import CalibrationSource, annotate, sqnr_db, to_integer
-from edgec.quant.ties import moves_codes
 
 PIN = QuantParams.per_tensor(0.05, 4)
 
@@ -56,7 +55,7 @@ def test_tied_values_share_parameters_and_fused_ones_the_clips():
     graph = branches()
     annotated, _ = annotate(graph, samples(graph, 8), QuantOptions())
     for node in annotated.nodes:
-        if moves_codes(node):
+        if node.attrs.moves_codes:
             for name in node.inputs:
                 assert annotated.quant(name) == annotated.quant(node.output)
     network = residual_network()

@@ -10,12 +10,11 @@ from pass_samples import Maker, assert_same_function, ops_of
 
 from edgec.base.dtypes import Array, DType
 from edgec.base.errors import QuantizationError
-from edgec.interp.kernels_np_attention import attention, softmax
-from edgec.interp.operands import Operand
 from edgec.ir import ops
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Value
 from edgec.ir.ops import UnaryKind
+from edgec.ir.qops.operands import Operand
 from edgec.passes.average_by_convolution import average_by_convolution
 from edgec.passes.fuse_attention import fuse_attention
 from edgec.quant.transformer.bias import bias_steps
@@ -35,10 +34,10 @@ def biased_error(q: Array, k: Array, v: Array, bias: Array, kappa: float) -> Arr
     bits = exponential_bits(len(k), "h")
     numbers = head_numbers(kappa, 1.0, width, bits, "h", biased=True)
     table = np.array([numbers] * heads, np.int32)
-    constants = (table, *bias_steps(bias, table, width, "h"))
+    steps, places = (Operand(c) for c in bias_steps(bias, table, width, "h"))
     attrs = qt.QAttention(heads, width, width, 0, 0, 0, bits, bias=True)
     operands = [Operand(array[None]) for array in (q, k, v)]
-    y = attention(attrs, [*operands, *(Operand(c) for c in constants)], 0)[0]
+    y = qt.computed(attrs, [*operands, Operand(table), None, steps, places])[0]
     split = [t.astype(np.float64).reshape(len(t), heads, width).swapaxes(0, 1) for t in (q, k, v)]
     logits = split[0] @ split[1].swapaxes(1, 2) * (numbers[0] / 2.0**26 * math.log(2)) + bias[0]
     ideal = (weights_of(logits) @ split[2]).swapaxes(0, 1).reshape(y.shape)
@@ -93,7 +92,7 @@ def test_softmax_stays_within_six_tenths_of_a_step(depth, scale):
     x = np.random.default_rng(depth).integers(-128, 128, (50, depth)).astype(np.int8)
     bits = exponential_bits(depth, "s")
     numbers = distance_numbers(scale * math.log2(math.e), bits, 255)
-    y = softmax(qt.QSoftmax16x15(*numbers, bits), [Operand(x)], 0)
+    y = qt.computed(qt.QSoftmax16x15(*numbers, bits), [Operand(x)])
     real = x.astype(np.float64) * (numbers[0] / 2.0**26 * math.log(2))
     ideal = np.minimum(weights_of(real) * 256, 255) - 128
     assert np.abs(ideal - y).max() <= 0.6

@@ -4,12 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from own_networks import OWN_NETWORKS, digits
 from pooled_models import small_network
-from trained_digits import accuracy, digits, trained_digits
+from trained_digits import accuracy
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError, WeightPoolError
-from edgec.base.options import PoolingOptions, QuantOptions
+from edgec.base.options import CompileOptions, PoolingOptions, QuantOptions
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Graph
 from edgec.ir.pool import WeightPool
@@ -28,6 +29,7 @@ from edgec.weightpool.layers import choose_layers
 from edgec.weightpool.moments import plain_objective
 from edgec.weightpool.network import Network, own_objectives
 from edgec.weightpool.ranges import least_error
+from edgec.workflow.integer import real_model
 
 FAST = PoolingOptions(size=16, rounds=1)
 
@@ -92,15 +94,15 @@ def test_deterministic_and_seeded():
 
 
 def test_calibration_data_make_a_trained_network_usable():
-    pytest.importorskip("torch", reason="PyTorch (the extra `train`) is not installed")
     options = PoolingOptions(size=16)
-    data = {"x": digits().train_x[:200]}
-    test = digits().test_x, digits().test_y
-    with_data, _ = compress_graph(trained_digits(), data, options)
-    without, report = compress_graph(trained_digits(), None, options)
+    graph = real_model(OWN_NETWORKS["digits_resnet"], None, CompileOptions()).graph
+    test = digits("test")
+    data = {"x": digits("calibration")[0]}
+    with_data, _ = compress_graph(graph, data, options)
+    without, report = compress_graph(graph, None, options)
     better, worse = accuracy(with_data, *test), accuracy(without, *test)
     assert better > worse + 0.2
-    assert better > accuracy(trained_digits(), *test) - 0.15
+    assert better > accuracy(graph, *test) - 0.15
     assert report.samples == 0
     assert all(layer.sqnr_db is None for layer in report.layers)
 

@@ -34,7 +34,7 @@ def _least(graph: Graph, node: Node) -> int:
     attrs = node.attrs
     match attrs:
         case qt.QGemm16x15() | qt.QConv16x15() if attrs.table:
-            return int(graph.constants[node.inputs[4]].array.min())
+            return int(graph.constants[node.inputs[5]].array.min())
         case qt.QNorm():
             return attrs.low
         case qt.QAttention():

@@ -15,7 +15,7 @@ import numpy as np
 from edgec.base.dtypes import Array
 from edgec.base.errors import LoweringError
 from edgec.base.fixedpoint import rshr
-from edgec.interp.kernels_np_pooled import round_codes
+from edgec.ir.qops.pooling import round_codes
 
 _SHIFT_MAX = 15
 """Largest legal `qops.Pooling.response_shift`."""

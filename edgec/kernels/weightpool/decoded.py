@@ -10,10 +10,10 @@ import numpy as np
 from edgec.base.dtypes import Array, frozen
 from edgec.base.errors import InternalError
 from edgec.base.fixedpoint import INT32_MAX, INT32_MIN
-from edgec.interp.kernels_np_pooled import round_codes
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
 from edgec.ir.pool import PooledWeights
+from edgec.ir.qops.pooling import round_codes
 from edgec.ir.weighted import residual_of, unpooled, weights_of
 from edgec.kernels.common.constants import ConstantPool, int32_of
 from edgec.kernels.common.dense_weights import QUAD

@@ -58,8 +58,7 @@ def emit_attention(e: Emitter, node: Node) -> None:
     )
     numbers = np.array(table, np.int32)
     inputs = [name for name, _, _ in operands]
-    inputs.append(e.array(f"{node.name}_heads", numbers))
-    inputs += [mask] if mask else []
+    inputs += [e.array(f"{node.name}_heads", numbers), mask]
     if bias:
         real = e.graph.constants[bias].real64()
         full = np.broadcast_to(real, (len(real), attrs.heads, *real.shape[2:]))

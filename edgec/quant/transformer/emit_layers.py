@@ -58,13 +58,6 @@ def emit_layer(e: Emitter, layer: Layer) -> None:
     name, node = layer.node.name, layer.node
     shared = pooled_weight(e.graph, node)
     pooled = None if shared is None else shared.pooled
-    inputs = [
-        e.narrow(node.inputs[0]),
-        e.builder.constant(f"{name}_weight", codes.weight, pooled=pooled),
-        e.array(f"{name}_bias", codes.bias),
-        e.array(f"{name}_multiplier", codes.requant.multiplier),
-    ]
-    inputs += [ending.extra] if ending.extra else []
     table = bool(ending.extra) and layer.add is None
     attrs: qt.QConv16x15 | qt.QGemm16x15
     if isinstance(node.attrs, ops.Conv):
@@ -73,6 +66,14 @@ def emit_layer(e: Emitter, layer: Layer) -> None:
         attrs = qt.QConv16x15(*shape, output, table, layer.add is not None)
     else:
         attrs = qt.QGemm16x15(output, table, layer.add is not None)
+    inputs = attrs.Inputs(
+        x=e.narrow(node.inputs[0]),
+        weight=e.builder.constant(f"{name}_weight", codes.weight, pooled=pooled),
+        bias=e.array(f"{name}_bias", codes.bias),
+        multiplier=e.array(f"{name}_multiplier", codes.requant.multiplier),
+        residual=ending.extra if layer.add is not None else None,
+        table=ending.extra if table else None,
+    )
     e.put(name, attrs, inputs, layer.output, ending.form, layer.nodes)
 
 

@@ -19,6 +19,7 @@ from edgec.base.errors import QuantizationError
 from edgec.base.fixedpoint import INT8_MAX, INT16_MAX, INT16_MIN, Requant16x15, round_half_up
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, GraphBuilder, Node, Value
+from edgec.ir.operator import Operands
 from edgec.ir.qparams import QuantParams
 from edgec.quant.transformer.plan import Plan
 from edgec.quant.transformer.samples import Seen
@@ -205,7 +206,7 @@ class Emitter:
         self,
         stem: str,
         attrs: Any,
-        inputs: Iterable[str],
+        inputs: Iterable[str] | Operands[str],
         value: str,
         form: Form,
         nodes: Iterable[Node] = (),

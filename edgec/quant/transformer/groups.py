@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
-from edgec.quant.ties import moves_codes
+from edgec.ir.real import RealOperator
 from edgec.quant.transformer.layers import Layer, is_column_slice, keeps_channels
 from edgec.quant.transformer.stream import is_real
 
@@ -70,7 +70,7 @@ def code_groups(
 
 def _joins(graph: Graph, node: Node, stream: frozenset[str]) -> bool:
     """A move of int8 codes (those of the stream move int16)."""
-    if not moves_codes(node):
+    if not node.attrs_as(RealOperator).moves_codes:
         return False
     return not (
         node.output in stream and all(n in stream for n in node.inputs if n in graph.values)

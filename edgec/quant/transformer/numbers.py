@@ -30,8 +30,6 @@ EXPONENTIAL_BITS = 15
 """The most that int16 holds."""
 MOST_WHOLE_KEYS = 511
 """Most keys whose exponentials of 15 bits fit whatever they are."""
-UNIT_BOUND = 33280
-"""Bound of |u| of `QNorm`."""
 _CLAMP_OCTAVES = 1.6
 """Octaves beyond the bits of an exponential at which it is 0 (docs/transformers.md, Attention)."""
 _MOST_GAMMA_SHIFT = 21
@@ -101,7 +99,7 @@ def _norm_shift(factors: Array, offsets: Array, where: str) -> int:
     """The largest shift for which gamma has 15 bits and its sum with beta fits 32."""
     largest = max(float(np.abs(factors).max()), 2.0**-20)
     for shift in range(min(30 - math.frexp(largest)[1], _MOST_GAMMA_SHIFT), 0, -1):
-        products = UNIT_BOUND * np.abs(factors) * 2.0 ** (shift - 15)
+        products = qt.UNIT_BOUND * np.abs(factors) * 2.0 ** (shift - 15)
         if (products + (np.abs(offsets) + 1) * 2.0**shift).max() < 2.0**31 - 2.0**17:
             return shift
     raise QuantizationError(

@@ -101,11 +101,11 @@ static void dense_quads_s8_0(const int8_t *x, const edgec_s16_t *residual, edgec
             edgec_sums_8(p.weights + pair * (2 * DEPTH), tokens, sums, batch);
             if (count < EDGEC_TOKENS) {
                 dense_quads_s8_0_store3(sums, sums + 2 * EDGEC_TOKENS * batch, p.bias + 2 * pair, p.multiplier + 2 * pair,
-    to + 2 * pair, added + 2 * pair, p.bias + UNITS);
+            to + 2 * pair, added + 2 * pair, p.bias + UNITS);
                 continue;
             }
             dense_quads_s8_0_store4(sums, sums + 2 * EDGEC_TOKENS * batch, p.bias + 2 * pair, p.multiplier + 2 * pair,
-    to + 2 * pair, added + 2 * pair, p.bias + UNITS);
+            to + 2 * pair, added + 2 * pair, p.bias + UNITS);
         }
     }
 }

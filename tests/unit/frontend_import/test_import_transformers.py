@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
-import logging
-import warnings
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import onnx
 import pytest
+from exported_transformers import (
+    EXPORTERS,
+    STORED,
+    export,
+    inputs_of,
+    outputs_of,
+    stored,
+)
 from import_models import random_feeds, run
 from own_networks import OWN_NETWORKS
 
@@ -28,8 +32,6 @@ from edgec.passes.base import run_passes
 from edgec.passes.pipeline import REAL_PASSES
 from edgec.workflow.integer import integer_model
 
-EXPORTERS = {"old-13": 13, "old-17": 17, "new-20": 20, "new-23": 23}
-IMAGE = "image"
 # name -> what its clean graph must hold; fewer exporters where PyTorch refuses.
 NETWORKS: dict[str, dict[str, int]] = {
     "deit": {"LayerNormalization": 5, "Attention": 2, "Gelu": 2, "Transpose": 0},
@@ -80,76 +82,19 @@ def outputs(graph: Graph, feeds: dict[str, Array]) -> Array:
     return found
 
 
-def network(name: str):
-    """A network with fixed weights, its inputs and their names."""
-    torch = pytest.importorskip("torch", reason="needs PyTorch: pip install '.[train]'")
-    import transformer_nets as nets
-
-    makers = {
-        "deit": nets.DeiT,
-        "deit_flash": lambda: nets.DeiT(nets.FlashAttention, torch.nn.GELU("tanh")),
-        "deit_einsum": lambda: nets.DeiT(nets.EinsumAttention, torch.nn.SiLU()),
-        "cct": nets.CCT,
-        "cvt": nets.CvT,
-        "mobilevit": nets.MobileViT,
-        "bert": nets.Bert,
-        "bert_sdpa": lambda: nets.Bert(sdpa=True),
-        "gated": nets.GatedEncoder,
-        "encoder": nets.TorchEncoder,
-        "padded": nets.PaddedEncoder,
-        "causal": nets.CausalEncoder,
-        "swin": nets.Swin,
-        "pooled_keys": nets.PooledKeys,
-    }
-    torch.manual_seed(7)
-    net = makers[name]().eval()
-    mask = torch.tensor([[1] * 7 + [0] * 2])
-    match name:
-        case "bert" | "bert_sdpa":
-            kinds = torch.tensor([[0] * 4 + [1] * 5])
-            return torch, net, (torch.randint(0, 40, (1, 9)), mask, kinds)
-        case "gated":
-            return torch, net, (torch.randn(1, 9, 16), mask.bool())
-        case "padded":
-            return torch, net, (torch.randn(1, 9, 16), ~mask.bool())
-        case "causal":
-            return torch, net, (torch.randn(1, 9, 16), mask.bool())
-        case "encoder":
-            return torch, net, (torch.randn(1, 9, 16),)
-        case _:
-            return torch, net, (torch.randn(1, 3, 16, 16),)
+def examples_of(name: str, graph: Graph) -> dict[str, Array]:
+    """The example by names of inputs, with ids and masks as the importer takes them."""
+    arrays = [a if a.dtype == np.float32 else a.astype(np.int32) for a in inputs_of(name)]
+    return dict(zip(graph.inputs, arrays, strict=True))
 
 
-def export(torch, net, inputs, opset: int, path: Path) -> None:
-    """Export by the old exporter (opsets 13 and 17) or the new one, quietly."""
-    sink, level = io.StringIO(), logging.root.manager.disable
-    logging.disable(logging.WARNING)
-    try:
-        with warnings.catch_warnings(), contextlib.redirect_stdout(sink):
-            warnings.simplefilter("ignore")
-            torch.onnx.export(
-                net, inputs, str(path), dynamo=opset > 17, opset_version=opset, verbose=False
-            )
-    finally:
-        logging.disable(level)
-
-
-@pytest.mark.parametrize(("name", "exporter"), CASES, ids=lambda part: part)
-def test_export_becomes_a_clean_graph_of_the_same_function(name, exporter, tmp_path):
-    torch, net, inputs = network(name)
-    with torch.no_grad():
-        wanted = net(*inputs).numpy()
-    path = tmp_path / "net.onnx"
-    export(torch, net, inputs, EXPORTERS[exporter], path)
+def check_clean(name: str, path: Path, wanted: Array) -> None:
+    """Imported, and cleaned: the same outputs, and the operators that are to be found."""
     graph = import_model(path)
     clean = cleaned(graph)
-    feeds = {
-        name: tensor.numpy() if tensor.dtype == torch.float32 else tensor.numpy().astype(np.int32)
-        for name, tensor in zip(graph.inputs, inputs, strict=True)
-    }
     for stage in (graph, clean):
-        error = np.abs(outputs(stage, feeds) - wanted).max() / np.abs(wanted).max()
-        assert error < 1e-5
+        error = np.abs(outputs(stage, examples_of(name, graph)) - wanted).max()
+        assert error / np.abs(wanted).max() < 1e-5
     found = counted(clean)
     assert {op: found[op] for op in NETWORKS[name]} == NETWORKS[name]
     # Sequence pooling, and probabilities.
@@ -157,11 +102,24 @@ def test_export_becomes_a_clean_graph_of_the_same_function(name, exporter, tmp_p
     assert {op: found[op] for op in LEFT_OVER if found[op]} == allowed
 
 
+@pytest.mark.parametrize("exporter", STORED)
+@pytest.mark.parametrize("name", NETWORKS)
+def test_stored_export_becomes_a_clean_graph_of_the_same_function(name, exporter):
+    model = onnx.load(stored(name, exporter))
+    feeds = zip((i.name for i in model.graph.input), inputs_of(name), strict=True)
+    check_clean(name, stored(name, exporter), run(model, dict(feeds))[0])
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(("name", "exporter"), CASES, ids=lambda part: part)
+def test_export_becomes_a_clean_graph_of_the_same_function(name, exporter, tmp_path):
+    export(name, EXPORTERS[exporter], tmp_path / "net.onnx")
+    check_clean(name, tmp_path / "net.onnx", outputs_of(name))
+
+
 @pytest.mark.parametrize("name", ["bert", "bert_sdpa", "gated"])
-def test_masks_become_keys(name, tmp_path):
-    torch, net, inputs = network(name)
-    export(torch, net, inputs, 17, tmp_path / "net.onnx")
-    clean = cleaned(import_model(tmp_path / "net.onnx"))
+def test_masks_become_keys(name):
+    clean = cleaned(import_model(stored(name, "old-17")))
     for node in clean.nodes:
         if isinstance(node.attrs, ops.Attention):
             assert node.inputs[3:] == ("", clean.inputs[1])
@@ -169,22 +127,18 @@ def test_masks_become_keys(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", NETWORKS)
-def test_networks_become_integer_graphs(name, tmp_path):
-    torch, net, inputs = network(name)
-    export(torch, net, inputs, 17, tmp_path / "net.onnx")
-    data = {
-        name: samples_like(tensor)
-        for name, tensor in zip(import_model(tmp_path / "net.onnx").inputs, inputs, strict=True)
-    }
-    model = integer_model(tmp_path / "net.onnx", data, CompileOptions())
+def test_networks_become_integer_graphs(name):
+    path = stored(name, "old-17")
+    examples = zip(import_model(path).inputs, inputs_of(name), strict=True)
+    data = {tensor: samples_like(example) for tensor, example in examples}
+    model = integer_model(path, data, CompileOptions())
     assert model.annotated is None
     assert min(layer.sqnr_db for layer in model.quantization.layers) > 25
 
 
-def samples_like(tensor) -> Array:
+def samples_like(example: Array) -> Array:
     """32 samples of the kind of an example: normal numbers, ids, or the very mask."""
     rng = np.random.default_rng(0)
-    example = tensor.numpy()
     if example.dtype == np.float32:
         return rng.normal(0, 1, (32, *example.shape[1:])).astype(np.float32)
     if example.max() > 1:

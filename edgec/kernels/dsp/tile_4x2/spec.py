@@ -135,11 +135,6 @@ class DenseQuads:
         return "int8_t" if self.narrow is None else self.narrow.c_type
 
     @property
-    def multiplier_type(self) -> str:
-        """C type of a multiplier."""
-        return "int32_t" if self.narrow is None else "int16_t"
-
-    @property
     def row_bytes(self) -> int:
         """Bytes of a row of y."""
         return self.units * self.out_bytes

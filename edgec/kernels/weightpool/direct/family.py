@@ -10,9 +10,9 @@ import numpy as np
 
 from edgec.base.dtypes import Array, frozen
 from edgec.base.errors import LoweringError
-from edgec.interp.kernels_np_pooled import round_codes
 from edgec.ir.graph import Graph, Node
 from edgec.ir.pool import WeightPool
+from edgec.ir.qops.pooling import round_codes
 from edgec.ir.weighted import POOLED, residual_of, unpooled
 from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.common.overlap import by_pixel, out_bytes, with_ending

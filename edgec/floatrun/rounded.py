@@ -1,0 +1,54 @@
+"""What a quantized graph means in real arithmetic: every tensor rounded to its codes.
+
+That is what QuantizeLinear and DequantizeLinear of the exported QDQ model say (`exporters.onnx`).
+onnxruntime computes the same, but for its sums of float32, and of int8 on processors without VNNI,
+which depend on the processor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from edgec.base.dtypes import Array
+from edgec.floatrun.executor import Executor
+from edgec.ir.fusion import fused_clip
+from edgec.ir.graph import Graph, Node
+
+
+def run_rounded(graph: Graph, codes: Mapping[str, Array]) -> dict[str, Array]:
+    """Outputs of a graph whose operators compute with reals and give codes.
+
+    Halves are rounded to even, as ONNX defines it.
+
+    Args:
+        graph: ANNOTATED stage.
+        codes: for each graph input codes [S, ...], or whole numbers where it holds such.
+
+    Returns:
+        For each graph output codes, or whole numbers of an ArgMax, [S, ...shape of the value...].
+    """
+
+    def rounded(node: Node, output: Array) -> Array:
+        # Nothing is rounded between an operator and the Clip that it absorbs.
+        if graph.values[node.output].quant is None or fused_clip(graph, node) is not None:
+            return output
+        return graph.quant(node.output).dequantize64(_codes(graph, node.output, output))
+
+    inputs = {
+        name: array if graph.values[name].quant is None else graph.quant(name).dequantize64(array)
+        for name, array in codes.items()
+    }
+    found = Executor(graph, graph.outputs).run(inputs, rounded)
+    return {name: _codes(graph, name, array) for name, array in found.items()}
+
+
+def _codes(graph: Graph, name: str, real: Array) -> Array:
+    """Nearest codes of a value, halves to even."""
+    quant = graph.values[name].quant
+    if quant is None:
+        return real
+    limits = np.iinfo(quant.dtype.numpy)
+    steps = np.rint(real / quant.tensor_scale) + quant.tensor_zero_point
+    return np.asarray(np.clip(steps, limits.min, limits.max), quant.dtype.numpy)

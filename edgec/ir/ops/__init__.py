@@ -1,0 +1,93 @@
+"""Real-valued operators: what a graph holds from import to quantization.  One operator a file.
+
+Names and meanings are ONNX's, with these differences, so that later stages have one form to
+handle:
+
+* Spatial operators (`Conv`, `ConvTranspose`, `MaxPool`, `AveragePool`, `Resize`) are
+  two-dimensional and **channels last**: x is [N, H, W, C].  The importer puts `Transpose` nodes
+  around them, and the layout pass cancels these; one-dimensional ones get H = 1 through `Reshape`.
+* Convolution weights are [O, KH, KW, I/group]; `Gemm` weights are [N, K] (``y = x @ w.T + b``).
+* Axes are non-negative, pads explicit (auto_pad and ceil_mode are resolved), shapes static.
+* `Div` is `Mul` by a `Reciprocal`; `Einsum` and the `Attention` of opset 23 become `MatMul`s.
+* Integers that the network computes with, token ids and attention masks, are int32; booleans are
+  int32, 0 for false.
+* `Relu`, `Relu6` and `Clip` are `Clip`; element functions of one variable are `Unary`; global
+  pooling and the Reduce family are `Reduce`; `Split` becomes `Slice`s; `Flatten`, `Squeeze`,
+  `Unsqueeze` become `Reshape`; `DepthToSpace` becomes `Reshape`, `Transpose`, `Reshape`.
+
+Operands have ONNX's names in lower case where ONNX has words for them; the only operand of an
+operator is x throughout.  "const" operands must be `Constant`s.
+"""
+
+from edgec.ir.ops.arg_max import ArgMax
+from edgec.ir.ops.arithmetic import Add, Arithmetic, Mul, Sub
+from edgec.ir.ops.attention import Attention
+from edgec.ir.ops.average_pool import AveragePool
+from edgec.ir.ops.batch_normalization import BatchNormalization
+from edgec.ir.ops.cast import Cast
+from edgec.ir.ops.clip import Clip
+from edgec.ir.ops.concat import Concat
+from edgec.ir.ops.conv import Conv
+from edgec.ir.ops.conv_transpose import ConvTranspose
+from edgec.ir.ops.elementwise import Elementwise, OneInput
+from edgec.ir.ops.embedding import Embedding
+from edgec.ir.ops.expand import Expand
+from edgec.ir.ops.gemm import Gemm
+from edgec.ir.ops.matmul import MatMul
+from edgec.ir.ops.max_pool import MaxPool
+from edgec.ir.ops.norm import LayerNormalization, Norm, RMSNormalization
+from edgec.ir.ops.pad import Pad, PadMode
+from edgec.ir.ops.prelu import PRelu
+from edgec.ir.ops.quantize_linear import DequantizeLinear, QuantizeLinear
+from edgec.ir.ops.reduce import Reduce, ReduceKind
+from edgec.ir.ops.reshape import Reshape
+from edgec.ir.ops.resize import Resize, ResizeMode
+from edgec.ir.ops.slice import Slice
+from edgec.ir.ops.softmax import Softmax
+from edgec.ir.ops.transpose import Transpose
+from edgec.ir.ops.unary import Unary, UnaryKind
+from edgec.ir.ops.weighted import Weighted
+from edgec.ir.ops.where import Where
+
+__all__ = [
+    "Add",
+    "ArgMax",
+    "Arithmetic",
+    "Attention",
+    "AveragePool",
+    "BatchNormalization",
+    "Cast",
+    "Clip",
+    "Concat",
+    "Conv",
+    "ConvTranspose",
+    "DequantizeLinear",
+    "Elementwise",
+    "Embedding",
+    "Expand",
+    "Gemm",
+    "LayerNormalization",
+    "MatMul",
+    "MaxPool",
+    "Mul",
+    "Norm",
+    "OneInput",
+    "PRelu",
+    "Pad",
+    "PadMode",
+    "QuantizeLinear",
+    "RMSNormalization",
+    "Reduce",
+    "ReduceKind",
+    "Reshape",
+    "Resize",
+    "ResizeMode",
+    "Slice",
+    "Softmax",
+    "Sub",
+    "Transpose",
+    "Unary",
+    "UnaryKind",
+    "Weighted",
+    "Where",
+]

@@ -1,0 +1,108 @@
+"""Integer operators: what a graph holds from quantization to lowering.  All numbers are final.
+
+Owns: one module for each operator, which is its home: the written definition, the operands, the
+rule of its shape, the oracle in numpy (`compute`), the bounds of its intermediates and its
+contract.  This is the definition of edgec's integer arithmetic; the C templates implement it again,
+and the tests compare the two bit for bit.  `base` explains the notation, `forms` has the
+requantizations in which layers end, `operands` says which operands a kernel reads as tensors.
+May import: layer 0 and its own layer.
+"""
+
+from edgec.ir.qops.add import AddParams, QAdd
+from edgec.ir.qops.arg_max import QArgMax
+from edgec.ir.qops.attention import (
+    ATTENTION_MIN,
+    ATTENTION_SHIFT,
+    HEAD_COLUMNS,
+    SUM_BITS,
+    SUM_MARGIN,
+    QAttention,
+)
+from edgec.ir.qops.average_pool import QAveragePool
+from edgec.ir.qops.base import IntegerOperator, computed
+from edgec.ir.qops.concat import QConcat
+from edgec.ir.qops.conv import QConv, QConv16x15
+from edgec.ir.qops.conv_transpose import QConvTranspose
+from edgec.ir.qops.embedding import QEmbedding
+from edgec.ir.qops.exponentials import DISTANCE_BITS, DISTANCE_SHIFT
+from edgec.ir.qops.forms import Rescale16x15
+from edgec.ir.qops.gemm import QGemm, QGemm16x15
+from edgec.ir.qops.is_equal import QIsEqual
+from edgec.ir.qops.lut import QLut
+from edgec.ir.qops.matmul import QMatMul16x15
+from edgec.ir.qops.max_pool import QMaxPool
+from edgec.ir.qops.mul import QMul, QMul16x15
+from edgec.ir.qops.norm import UNIT_BOUND, QNorm
+from edgec.ir.qops.operands import Operand, marks_of, tensors_of
+from edgec.ir.qops.pad import QPad
+from edgec.ir.qops.pooled_conv import QPooledConv
+from edgec.ir.qops.pooled_gemm import QPooledGemm
+from edgec.ir.qops.pooling import Pooling
+from edgec.ir.qops.prelu import QPRelu
+from edgec.ir.qops.reduce import QReduce, QReduce16x15
+from edgec.ir.qops.rescale import QRescale16x15
+from edgec.ir.qops.reshape import QReshape
+from edgec.ir.qops.resize_linear import RESIZE_FRACTION_BITS, QResizeLinear
+from edgec.ir.qops.resize_nearest import QResizeNearest
+from edgec.ir.qops.slice import QSlice
+from edgec.ir.qops.softmax import QSoftmax
+from edgec.ir.qops.softmax_octaves import QSoftmax16x15
+from edgec.ir.qops.stream import MOST_CHANNEL_SHIFT
+from edgec.ir.qops.stream_add import QAdd16
+from edgec.ir.qops.transpose import QTranspose
+from edgec.ir.qops.weighted_ends import TABLE_SIZE
+
+__all__ = [
+    "ATTENTION_MIN",
+    "ATTENTION_SHIFT",
+    "DISTANCE_BITS",
+    "DISTANCE_SHIFT",
+    "HEAD_COLUMNS",
+    "MOST_CHANNEL_SHIFT",
+    "RESIZE_FRACTION_BITS",
+    "SUM_BITS",
+    "SUM_MARGIN",
+    "TABLE_SIZE",
+    "UNIT_BOUND",
+    "AddParams",
+    "IntegerOperator",
+    "Operand",
+    "Pooling",
+    "QAdd",
+    "QAdd16",
+    "QArgMax",
+    "QAttention",
+    "QAveragePool",
+    "QConcat",
+    "QConv",
+    "QConv16x15",
+    "QConvTranspose",
+    "QEmbedding",
+    "QGemm",
+    "QGemm16x15",
+    "QIsEqual",
+    "QLut",
+    "QMatMul16x15",
+    "QMaxPool",
+    "QMul",
+    "QMul16x15",
+    "QNorm",
+    "QPRelu",
+    "QPad",
+    "QPooledConv",
+    "QPooledGemm",
+    "QReduce",
+    "QReduce16x15",
+    "QRescale16x15",
+    "QReshape",
+    "QResizeLinear",
+    "QResizeNearest",
+    "QSlice",
+    "QSoftmax",
+    "QSoftmax16x15",
+    "QTranspose",
+    "Rescale16x15",
+    "computed",
+    "marks_of",
+    "tensors_of",
+]

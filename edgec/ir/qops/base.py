@@ -1,0 +1,146 @@
+"""Base of the integer operators: their oracle, their bounds and their contract.
+
+Notation of the definitions.  Tensors are int8 unless said otherwise.  ``zx``, ``zy`` are the zero
+points in ``graph.values[...].quant``; constants hold everything else.  ``rshr`` and ``requantize``
+are those of `edgec.base.fixedpoint`; ``clamp(v) = min(max(v, act_min), act_max)``.  ``>>`` is
+arithmetic (floor), ``sat16(v) = min(max(v, -32768), 32767)``; ``bitlen(v)`` is the number of bits
+of v >= 0, 0 for 0.  Accumulators are int32; the quantizer guarantees that they do not overflow for
+any input, for any order of summation.  Reading outside the image (padding) contributes a real
+zero, that is nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from edgec.base.dtypes import Array, DType
+from edgec.base.errors import InternalError
+from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, SHIFT_MAX, SHIFT_MIN
+from edgec.ir.graph import Constant, Tensor, Value
+from edgec.ir.operator import Operands, Operator
+from edgec.ir.qops.operands import Operand, marks_of, quant_of
+from edgec.ir.qparams import QuantParams
+from edgec.ir.shapes import need
+
+
+class IntegerOperator(Operator):
+    """An operator whose numbers are final: its class is the definition of edgec's arithmetic.
+
+    The oracle (`compute`, numpy) and the C templates both implement the text of the class, and the
+    tests compare them bit for bit.
+    """
+
+    __slots__ = ()
+
+    def compute(self, inputs: Any, y_zero_point: int) -> Array:
+        """The codes of the output, exact: what all generated code is compared with.
+
+        Args:
+            inputs: the operands, a record of `Inputs` that holds `Operand`s.
+            y_zero_point: of the output, 0 if it has none.
+
+        Raises:
+            InternalError: a promise of the quantizer is broken.
+        """
+        raise InternalError(f"no oracle for {self.op}")
+
+    def bounds(self, inputs: Any) -> dict[str, float]:
+        """The largest magnitudes of the intermediates by what they are, whatever the input.
+
+        `quant.transformer.intervals` checks that each stays within 2^31 - 1.  An operator whose
+        numbers the quantizer chose by the same bound states none.
+
+        Args:
+            inputs: the operands, a record of `Inputs` that holds tensors of the graph.
+        """
+        return {}
+
+    def verify(self, inputs: Any, output: Value) -> None:
+        """Check what the operator itself demands beyond the marks of its operands.
+
+        Args:
+            inputs: the operands, a record of `Inputs` that holds tensors of the graph.
+            output: of the node.
+
+        Raises:
+            ValueError: says what is wrong.
+        """
+
+
+def computed(
+    attrs: IntegerOperator, operands: Sequence[Operand | None], y_zero_point: int = 0
+) -> Array:
+    """The output of an operator whose operands are listed as a node lists them."""
+    return attrs.compute(attrs.Inputs.of(operands), y_zero_point)
+
+
+def need_operands(inputs: Operands[Tensor]) -> None:
+    """Check operands against the marks of their record.
+
+    Raises:
+        ValueError: says what is wrong.
+    """
+    marks = marks_of(type(inputs))
+    for field, item in inputs.items():
+        mark = marks[field]
+        if mark.constant is not None:
+            kind = "constant" if mark.constant else "value"
+            need(isinstance(item, Constant) is mark.constant, f"{item.name!r} is no {kind}")
+        names = " or ".join(dtype.value for dtype in mark.dtypes)
+        need(item.dtype in mark.dtypes, f"{field} {item.name!r} is {item.dtype.value}, not {names}")
+
+
+def need_clamp(low: int, high: int, least: int = INT8_MIN, greatest: int = INT8_MAX) -> None:
+    """Check the bounds of an output.
+
+    Raises:
+        ValueError: they are empty, or beyond the type.
+    """
+    need(least <= low <= high <= greatest, f"bad clamp bounds [{low}, {high}]")
+
+
+def need_shift(shift: int, least: int = SHIFT_MIN, most: int = SHIFT_MAX) -> None:
+    """Check a right shift.
+
+    Raises:
+        ValueError: it is out of range.
+    """
+    need(least <= shift <= most, f"bad shift {shift}")
+
+
+def need_zero_point(tensor: Tensor, zero_point: int, what: str) -> None:
+    """Check the zero point that an operator has for a tensor.
+
+    Raises:
+        ValueError: the tensor has another one.
+    """
+    need(quant_of(tensor).tensor_zero_point == zero_point, f"zero point of {what} differs")
+
+
+def need_same_codes(inputs: Sequence[Tensor], output: Value) -> None:
+    """Check that the operands of an operator that moves codes are quantized as its output is.
+
+    Indices, which are int32 values, are not quantized.
+
+    Raises:
+        ValueError: one is not.
+    """
+    for item in inputs:
+        if isinstance(item, Constant) or item.dtype is not DType.INT32:
+            same = _codes(quant_of(item)) == _codes(quant_of(output))
+            need(same, f"{item.name!r} and the output differ in quantization")
+
+
+def need_dtype(output: Tensor, dtype: DType) -> None:
+    """Check the element type of an output.
+
+    Raises:
+        ValueError: it is another.
+    """
+    need(output.dtype is dtype, f"the output is {output.dtype.value}")
+
+
+def _codes(quant: QuantParams) -> tuple[object, ...]:
+    """The parameters, those of channels wherever their axis now lies (it is the last)."""
+    return quant.scale, quant.zero_point, quant.dtype

@@ -1,0 +1,102 @@
+"""The sums of convolutions in numpy, and the positions of windows.
+
+Sums are taken in float64 matrix products, which are exact: every partial sum is a whole number far
+below 2^53.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from edgec.base.dtypes import Array
+from edgec.ir.shapes import GroupedWindow, Pair, TransposedWindow, Window
+
+
+def conv_sums(window: GroupedWindow, x: Array, weight: Array) -> Array:
+    """The sums of products of a convolution; float64 [N, OH, OW, O], whole numbers.
+
+    Args:
+        window: strides, pads, dilations and group.
+        x: int64 [N, H, W, I] whose zeros contribute nothing.
+        weight: whole numbers [O, KH, KW, I/group].
+    """
+    padded = padded_image(window, x, 0)
+    size = _conv_size(window, padded.shape, weight.shape)
+    total = np.zeros((x.shape[0], *size, weight.shape[0]))
+    for (ky, kx), offset in _taps(weight.shape, window.dilations):
+        pixels = padded[:, *_every(offset, window.strides, size), :]
+        total += _channel_product(pixels, weight[:, ky, kx, :], window.group)
+    return total
+
+
+def conv_transpose_sums(window: TransposedWindow, x: Array, weight: Array) -> Array:
+    """The sums of products of a transposed convolution; as `conv_sums`."""
+    n, *size = x.shape[:3]
+    reach = [
+        (size[i] - 1) * window.strides[i]
+        + (weight.shape[1 + i] - 1) * window.dilations[i]
+        + 1
+        + window.output_padding[i]
+        for i in (0, 1)
+    ]
+    total = np.zeros((n, *reach, weight.shape[0]))
+    for (ky, kx), offset in _taps(weight.shape, window.dilations):
+        product = _channel_product(x, weight[:, ky, kx, :], window.group)
+        total[:, *_every(offset, window.strides, (size[0], size[1])), :] += product
+    top, left, bottom, right = window.pads
+    return total[:, top : reach[0] - bottom, left : reach[1] - right, :]
+
+
+def padded_image(window: Window, x: Array, outside: int) -> Array:
+    """X [N, H, W, C] with the rows and columns around it, which hold `outside`."""
+    top, left, bottom, right = window.pads
+    border = ((0, 0), (top, bottom), (left, right), (0, 0))
+    return np.pad(x, border, constant_values=outside)
+
+
+def window_taps(window: Window, kernel: Pair, padded: Array) -> Iterator[Array]:
+    """For each tap, what it reads at every position of the window: [N, OH, OW, C]."""
+    (kh, kw), (sh, sw), (dh, dw) = kernel, window.strides, window.dilations
+    reach_h, reach_w = (kh - 1) * dh, (kw - 1) * dw
+    for ky, kx in np.ndindex(kh, kw):
+        rows = slice(ky * dh, padded.shape[1] - reach_h + ky * dh, sh)
+        cols = slice(kx * dw, padded.shape[2] - reach_w + kx * dw, sw)
+        yield padded[:, rows, cols, :]
+
+
+def _conv_size(window: Window, padded: Sequence[int], weight: Sequence[int]) -> Pair:
+    """(OH, OW) of a convolution over an image that has its padding."""
+    height, width = (
+        (padded[1 + i] - (weight[1 + i] - 1) * window.dilations[i] - 1) // window.strides[i] + 1
+        for i in (0, 1)
+    )
+    return height, width
+
+
+def _taps(weight: Sequence[int], dilations: Pair) -> Iterator[tuple[Pair, Pair]]:
+    """Each (ky, kx) of a kernel, with its distance from the first tap in pixels."""
+    for ky, kx in np.ndindex(weight[1], weight[2]):
+        yield (ky, kx), (ky * dilations[0], kx * dilations[1])
+
+
+def _every(offset: Pair, strides: Pair, count: Pair) -> tuple[slice, slice]:
+    """`count` rows and columns, `strides` apart, from `offset` on."""
+    rows, cols = (
+        slice(offset[i], offset[i] + (count[i] - 1) * strides[i] + 1, strides[i]) for i in (0, 1)
+    )
+    return rows, cols
+
+
+def _channel_product(x: Array, weight: Array, group: int) -> Array:
+    """Grouped product over channels of x [N, H, W, I] and weight [O, I/group]; float64."""
+    outputs, depth = weight.shape
+    x_groups = x.reshape(*x.shape[:3], group, depth).astype(np.float64)
+    w_groups = weight.reshape(group, outputs // group, depth).astype(np.float64)
+    if depth == 1:
+        product = x_groups * w_groups[..., 0]
+    else:
+        # Groups first, so that each is one matrix product.
+        product = np.einsum("nhwgi,goi->nhwgo", x_groups, w_groups, optimize=True)
+    return product.reshape(*x.shape[:3], outputs)

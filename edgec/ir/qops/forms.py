@@ -1,0 +1,103 @@
+"""Forms of requantization: what turns the accumulator of a layer into codes of its output.
+
+A form is an attribute of a layer, so one graph may hold layers of several forms.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from edgec.base.dtypes import Array, DType
+from edgec.base.fixedpoint import INT16_MAX, INT16_MIN, PRE_SHIFT_MAX, saturate
+from edgec.ir.qops.arithmetic import half_step, rshr32, within32
+from edgec.ir.qops.base import need_clamp, need_shift
+from edgec.ir.shapes import need
+
+LONGEST_SHIFT = 30
+"""Largest right shift of a product of 32 bits."""
+LIMITS = {DType.INT8: (-128, 127), DType.INT16: (INT16_MIN, INT16_MAX)}
+"""Least and greatest code of a type."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rescale16x15:
+    """Requantization by a 16 by 15 bit product: no step needs more than 32 bits.
+
+    ``a = sat16(rshr(acc, pre_shift))``; ``y = min(max(rshr(a * multiplier, shift), low), high)``.
+
+    There is no zero point to add: the accumulator's bias holds it.
+
+    Bounds: ``|acc| + 2**(pre_shift-1) < 2**31``, 0 <= pre_shift <= 16; |multiplier| <= 32767, so
+    |a * multiplier| < 2^30; 1 <= shift <= 30.
+
+    Attributes:
+        pre_shift: p.
+        shift: s.
+        low, high: bounds of y, within `dtype`.
+        dtype: INT8 or INT16.
+    """
+
+    pre_shift: int
+    shift: int
+    low: int
+    high: int
+    dtype: DType = DType.INT8
+
+    def apply(
+        self, acc: Array, multiplier: Array | int, residual: Array | int = 0, more: Array | int = 0
+    ) -> Array:
+        """The codes that accumulators become, a residual added before the bounds.
+
+        Args:
+            acc: int64, or float64 whole numbers, any shape.
+            multiplier: broadcast against `acc`.
+            residual: int8 or int16, broadcast against `acc`.
+            more: added to the last shift, broadcast against `acc`.
+
+        Returns:
+            int64 in [low, high] (which are not codes of `dtype` if they index a table), the shape
+            of `acc`.
+
+        Raises:
+            InternalError: an intermediate does not fit 32 bits.
+        """
+        narrow = saturate(rshr32(within32(acc), self.pre_shift), INT16_MIN, INT16_MAX)
+        scaled = rshr32(narrow * np.asarray(multiplier, np.int64), self.shift + more)
+        return saturate(scaled + np.asarray(residual, np.int64), self.low, self.high)
+
+    def bounds(self, acc: float, multiplier: float) -> dict[str, float]:
+        """Bounds of the intermediates from the largest magnitudes of what goes in."""
+        return {
+            "the accumulator": acc + half_step(self.pre_shift),
+            "the rescaled accumulator": -INT16_MIN * multiplier + half_step(self.shift),
+        }
+
+    def verify(self, least: int | None = None, greatest: int | None = None) -> None:
+        """Check the numbers.
+
+        Args:
+            least, greatest: limits of the bounds, if they are not those of `dtype`.
+
+        Raises:
+            ValueError: one is out of range.
+        """
+        need_shift(self.pre_shift, 0, PRE_SHIFT_MAX)
+        need_shift(self.shift, 1, LONGEST_SHIFT)
+        low, high = LIMITS[self.dtype]
+        need_clamp(
+            self.low,
+            self.high,
+            low if least is None else least,
+            high if greatest is None else greatest,
+        )
+
+
+def need_multiplier(multiplier: int) -> None:
+    """Check the one multiplier of a layer.
+
+    Raises:
+        ValueError: it has more than 15 bits.
+    """
+    need(abs(multiplier) <= INT16_MAX, f"bad multiplier {multiplier}")

@@ -1,0 +1,65 @@
+"""Product of two activations."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from edgec.base.dtypes import Array, DType
+from edgec.ir.graph import Tensor, Value
+from edgec.ir.operator import Operands, Shape, T
+from edgec.ir.qops.arithmetic import within32
+from edgec.ir.qops.base import IntegerOperator, need_dtype
+from edgec.ir.qops.forms import Rescale16x15, need_multiplier
+from edgec.ir.qops.operands import Operand, tensor
+from edgec.ir.shapes import matmul_shape
+
+_DIFFERENCE = 256
+
+
+@dataclass(frozen=True, slots=True)
+class QMatMul16x15(IntegerOperator):
+    """a int8 [..., M, K], b int8 [..., K, N] (transpose_a, transpose_b as `ops.MatMul`), leading
+    axes broadcast; y [..., M, N].
+
+    ``y = output(bias + sum_k (a - za) * (b - zb))`` with one multiplier; both per tensor.
+    """
+
+    @dataclass(frozen=True, slots=True)
+    class Inputs(Operands[T]):
+        a: T = field(metadata=tensor(DType.INT8))
+        b: T = field(metadata=tensor(DType.INT8))
+
+    output: Rescale16x15
+    multiplier: int
+    bias: int = 0
+    transpose_a: bool = False
+    transpose_b: bool = False
+
+    def infer_shape(self, inputs: Inputs[Shape]) -> Shape:
+        return matmul_shape(inputs.a, inputs.b, self.transpose_a, self.transpose_b)
+
+    def macs(self, inputs: Inputs[Shape], output: Shape) -> int:
+        return math.prod(output) * self._depth(inputs.a)
+
+    def compute(self, inputs: Inputs[Operand], y_zero_point: int) -> Array:
+        a, b = inputs.a.centred.astype(np.float64), inputs.b.centred.astype(np.float64)
+        a = a.swapaxes(-1, -2) if self.transpose_a else a
+        b = b.swapaxes(-1, -2) if self.transpose_b else b
+        acc = within32(a @ b) + self.bias
+        return self.output.apply(acc, self.multiplier).astype(self.output.dtype.numpy)
+
+    def bounds(self, inputs: Inputs[Tensor]) -> dict[str, float]:
+        acc = _DIFFERENCE**2 * self._depth(inputs.a.shape) + abs(self.bias)
+        return self.output.bounds(float(acc), float(abs(self.multiplier)))
+
+    def verify(self, inputs: Inputs[Tensor], output: Value) -> None:
+        self.output.verify()
+        need_multiplier(self.multiplier)
+        need_dtype(output, self.output.dtype)
+
+    def _depth(self, a: Shape) -> int:
+        """K."""
+        return a[-2 if self.transpose_a else -1]

@@ -1,0 +1,74 @@
+"""Convolution with pooled weights."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from edgec.base.dtypes import Array, DType
+from edgec.ir.graph import Tensor, Value
+from edgec.ir.operator import Operands, Shape, T
+from edgec.ir.pool import expand
+from edgec.ir.qops.base import IntegerOperator
+from edgec.ir.qops.conv import QConv
+from edgec.ir.qops.convolution import conv_sums
+from edgec.ir.qops.operands import Operand, parameter, value
+from edgec.ir.qops.pooling import (
+    Pooling,
+    expanded_shape,
+    picks,
+    responses_of,
+    rounded_activations,
+)
+from edgec.ir.shapes import need
+
+
+@dataclass(frozen=True, slots=True)
+class QPooledConv(IntegerOperator):
+    """x [N, H, W, I], pool int8 const [S, G], indices uint16 const [O, KH, KW, ceil(I/G)], bias
+    [O], multiplier [O], residual [N, OH, OW, O] (only with `conv.residual`).
+
+    A `QConv` of group 1 whose accumulator is that of `Pooling`.
+    """
+
+    @dataclass(frozen=True, slots=True)
+    class Inputs(Operands[T]):
+        x: T = field(metadata=value(DType.INT8))
+        pool: T = field(metadata=parameter(DType.INT8))
+        indices: T = field(metadata=parameter(DType.UINT16))
+        bias: T = field(metadata=parameter(DType.INT32))
+        multiplier: T = field(metadata=parameter(DType.INT32))
+        residual: T | None = field(default=None, metadata=value(DType.INT8))
+
+    conv: QConv
+    pooling: Pooling
+
+    def infer_shape(self, inputs: Inputs[Shape]) -> Shape:
+        weight = expanded_shape(inputs.x, inputs.pool, inputs.indices)
+        rest = inputs.bias, inputs.multiplier, inputs.residual
+        return self.conv.infer_shape(QConv.Inputs(inputs.x, weight, *rest))
+
+    def macs(self, inputs: Inputs[Shape], output: Shape) -> int:
+        return math.prod(output) * math.prod(inputs.indices[1:-1]) * inputs.x[-1]
+
+    def compute(self, inputs: Inputs[Operand], y_zero_point: int) -> Array:
+        return self.conv.finished(
+            self._sums(inputs), inputs.bias, inputs.multiplier, inputs.residual
+        )
+
+    def _sums(self, inputs: Inputs[Operand]) -> Array:
+        x, pool, indices = inputs.x, inputs.pool.array, inputs.indices.array
+        shift = self.pooling.response_shift
+        rounded = rounded_activations(x, self.pooling.activation_bits)
+        if shift == 0:
+            weight = expand(pool, indices, x.array.shape[-1]).astype(np.int64)
+            return conv_sums(self.conv, rounded, weight)
+        responses = responses_of(rounded, pool, shift)
+        return conv_sums(self.conv, responses, picks(indices, len(pool))) * (1 << shift)
+
+    def verify(self, inputs: Inputs[Tensor], output: Value) -> None:
+        self.pooling.verify()
+        need(self.conv.group == 1, "a pooled convolution has one group")
+        self.conv.verify_end(inputs.residual, output)

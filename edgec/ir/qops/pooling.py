@@ -1,0 +1,103 @@
+"""How an operator with pooled weights sees its input: rounded activations and their responses.
+
+The sum over groups of ``r[g, index[g]]`` is a product of the responses, laid out as channels
+[g * S + s], with 0/1 weights that select one of the S responses of each group.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from edgec.base.dtypes import Array
+from edgec.base.fixedpoint import rshr
+from edgec.ir.operator import Shape
+from edgec.ir.qops.operands import Operand
+from edgec.ir.shapes import need
+
+_UNSIGNED = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Pooling:
+    """How a pooled operator sees its input and rounds its *responses*.
+
+    Attributes:
+        activation_bits: b, 1..8: activations are rounded to multiples of 2^(8-b).
+        response_shift: k, 0..15: responses are rounded to multiples of 2^k.
+
+    With the code q of an activation, ``u = q + 128`` and ``half = 2**(7-b)`` (0 for b = 8),
+
+        t(q) = (min(u + half, 255) >> (8-b)) << (8-b)
+
+    and the response of pool vector s to group g of an input pixel is
+
+        r[g, s] = rshr(sum_j (t(x[g*G + j]) - t(zx)) * pool[s, j], k)
+
+    Channels beyond the last count as zx, and so does padding: both contribute nothing.  The
+    accumulator is ``acc = bias[o] + 2**k * sum r[g, index[o, ky, kx, g]]`` over taps and groups.
+    With b = 8 and k = 0 it is that of the expanded weights, exactly.
+
+    A width chosen at run time replaces b; k stays.  The lowering pass proves for k > 0 that the sum
+    of responses fits int16 for any input and any width.
+    """
+
+    activation_bits: int = 8
+    response_shift: int = 0
+
+    def verify(self) -> None:
+        """Check the numbers.
+
+        Raises:
+            ValueError: one is out of range.
+        """
+        need(1 <= self.activation_bits <= 8, "activation bits are 1 to 8")
+        need(0 <= self.response_shift <= 15, "the response shift is 0 to 15")
+
+
+def rounded_activations(x: Operand, bits: int) -> Array:
+    """``t(x) - t(zx)`` of `Pooling`; int64, the shape of x."""
+    return round_codes(x.array, bits) - round_codes(np.asarray(x.zero_point), bits)
+
+
+def round_codes(codes: Array, bits: int) -> Array:
+    """``t(q)`` of `Pooling`: int64 in [0, 255], any shape."""
+    unsigned = codes.astype(np.int64) + _UNSIGNED
+    if bits == 8:
+        return unsigned
+    low = 8 - bits
+    return np.asarray((np.minimum(unsigned + (1 << (low - 1)), 255) >> low) << low)
+
+
+def responses_of(rounded: Array, pool: Array, shift: int) -> Array:
+    """Responses of every pool vector to every group of channels.
+
+    Args:
+        rounded: int64 [..., I], from `rounded_activations`.
+        pool: int8 [S, G].
+        shift: the response shift.
+
+    Returns:
+        int64 [..., ceil(I/G) * S], group-major.
+    """
+    size, group = pool.shape
+    channels = rounded.shape[-1]
+    groups = -(-channels // group)
+    missing = [(0, 0)] * (rounded.ndim - 1) + [(0, groups * group - channels)]
+    cut = np.pad(rounded, missing).reshape(*rounded.shape[:-1], groups, group)
+    exact = (cut.astype(np.float64) @ pool.astype(np.float64).T).astype(np.int64)
+    return np.asarray(rshr(exact, shift).reshape(*rounded.shape[:-1], groups * size))
+
+
+def picks(indices: Array, size: int) -> Array:
+    """0/1 weights [..., groups * S] that select response `indices` [..., groups] of each group."""
+    chosen = indices[..., None].astype(np.int64) == np.arange(size)
+    return np.asarray(chosen.astype(np.int64).reshape(*indices.shape[:-1], -1))
+
+
+def expanded_shape(x: Shape, pool: Shape, indices: Shape) -> Shape:
+    """Shape of the weights that a pool and indices into it stand for."""
+    channels, group = x[-1], pool[1]
+    need(indices[-1] == -(-channels // group), "one index per group of channels is needed")
+    return (*indices[:-1], channels)

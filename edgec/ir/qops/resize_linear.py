@@ -1,0 +1,55 @@
+"""An image of another size, by linear interpolation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from edgec.base.dtypes import Array, DType
+from edgec.base.fixedpoint import rshr
+from edgec.ir.graph import Tensor, Value
+from edgec.ir.operator import Operands, Shape, T
+from edgec.ir.qops.base import IntegerOperator, need_same_codes
+from edgec.ir.qops.operands import Operand, parameter, value
+from edgec.ir.qops.resize_nearest import resized_shape
+
+RESIZE_FRACTION_BITS = 11
+"""Fraction bits of a weight."""
+_ONE = 1 << RESIZE_FRACTION_BITS
+
+
+@dataclass(frozen=True, slots=True)
+class QResizeLinear(IntegerOperator):
+    """x [N, H, W, C], rows int32 const [OH, 3], cols int32 const [OW, 3], each (low, high, weight).
+
+    Weights are in [0, 2048] (11 fraction bits):
+    ``y = rshr((2048-wr)*((2048-wc)*x[rl,cl] + wc*x[rl,ch]) + wr*((2048-wc)*x[rh,cl] + wc*x[rh,ch]),
+    22)``; same quantization on both sides.
+    """
+
+    @dataclass(frozen=True, slots=True)
+    class Inputs(Operands[T]):
+        x: T = field(metadata=value(DType.INT8))
+        rows: T = field(metadata=parameter(DType.INT32))
+        cols: T = field(metadata=parameter(DType.INT32))
+
+    def infer_shape(self, inputs: Inputs[Shape]) -> Shape:
+        return resized_shape(inputs.x, inputs.rows, inputs.cols)
+
+    def compute(self, inputs: Inputs[Operand], y_zero_point: int) -> Array:
+        x = inputs.x.wide
+        row_low, row_high, row_weight = inputs.rows.wide.T
+        col_low, col_high, col_weight = inputs.cols.wide.T
+        row_weight, col_weight = row_weight[:, None, None], col_weight[:, None]
+
+        def blended_columns(image: Array) -> Array:
+            low, high = image[:, :, col_low], image[:, :, col_high]
+            return np.asarray((_ONE - col_weight) * low + col_weight * high)
+
+        low, high = blended_columns(x[:, row_low]), blended_columns(x[:, row_high])
+        total = (_ONE - row_weight) * low + row_weight * high
+        return rshr(total, 2 * RESIZE_FRACTION_BITS).astype(np.int8)
+
+    def verify(self, inputs: Inputs[Tensor], output: Value) -> None:
+        need_same_codes((inputs.x,), output)
