@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -60,10 +61,12 @@ def values(context: DataclassInstance) -> dict[str, Any]:
     return {field.name: getattr(context, field.name) for field in dataclasses.fields(context)}
 
 
-def _of_anywhere(name: str) -> str | None:
-    """The text of the template of a kernel family, which may be outside of edgec, by its path."""
+def _of_anywhere(name: str) -> tuple[str, str, Callable[[], bool]] | None:
+    """The template of a kernel family, which may be outside of edgec, by its path."""
     path = Path(name)
-    return path.read_text("utf-8") if path.is_absolute() and path.is_file() else None
+    if not path.is_absolute() or not path.is_file():
+        return None
+    return path.read_text("utf-8"), name, lambda: True
 
 
 def nested(text: str, depth: int) -> str:

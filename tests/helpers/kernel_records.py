@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+import sys
+
 from edgec.kernels.family import Distances, KernelFamily, KernelSpec
 from edgec.kernels.registry import FAMILIES
 
@@ -14,3 +17,10 @@ def family_of(spec: KernelSpec) -> KernelFamily:
 def distances(spec: KernelSpec) -> Distances:
     """How far the output may lie over each tensor operand."""
     return family_of(spec).overlap(spec)
+
+
+def param_structs() -> set[type]:
+    """Every argument struct of the families of kernels."""
+    modules = [module for name, module in sys.modules.items() if name.startswith("edgec.kernels.")]
+    values = [value for module in modules for value in vars(module).values()]
+    return {v for v in values if dataclasses.is_dataclass(v) and hasattr(v, "c_type")}
