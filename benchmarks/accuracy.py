@@ -144,12 +144,13 @@ def evaluate(
 
 def text(options: QuantOptions) -> str:
     """Options in a few letters."""
-    observer = options.observer.value
-    if options.observer is Observer.PERCENTILE:
-        observer += f" {options.percentile:g}"
+    settings = options.settings()
+    observer = settings.observer.value
+    if settings.observer is Observer.PERCENTILE:
+        observer += f" {settings.percentile:g}"
     parts = [observer]
-    parts += ["equalize"] if options.equalize else []
-    parts += ["bias"] if options.bias_correction else []
+    parts += ["equalize"] if settings.equalize else []
+    parts += ["bias"] if settings.bias_correction else []
     return " + ".join(parts)
 
 

@@ -219,7 +219,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description="Train and export edgec's example networks.")
     parser.add_argument("--out", type=Path, default=Path(__file__).parent, help="output folder")
     parser.add_argument("--epochs", type=int, help="passes over the training part; for a quick try")
+    samples_help = "write the training part with its labels here, and train nothing"
+    parser.add_argument("--samples", type=Path, metavar="FILE.npz", help=samples_help)
     options = parser.parse_args(arguments)
+    if options.samples is not None:
+        split = load_split()
+        np.savez_compressed(options.samples, x=split.train_x, y=split.train_y)
+        return
     options.out.mkdir(parents=True, exist_ok=True)
 
     torch.use_deterministic_algorithms(True)

@@ -6,10 +6,11 @@ import enum
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Literal, Protocol
 
+from edgec.base.effect import Effect, refuse_without_effect
 from edgec.base.errors import ConfigError
 
 
@@ -44,8 +45,8 @@ class Residual(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class QuantOptions:
-    """Options of post-training quantization.
+class QuantSettings:
+    """How to quantize.
 
     The defaults were chosen with benchmarks/accuracy.py (six networks, validation data, output
     signal-to-noise in the mean and least agreement with the float class): MSE with bias correction
@@ -72,8 +73,31 @@ class QuantOptions:
     synthetic_range: tuple[float, float] = (-1.0, 1.0)
     residual: Residual = Residual.INT16
 
+
+@dataclass(frozen=True, slots=True)
+class QuantOptions:
+    """What the user asks of post-training quantization; None: nothing, the default may hold.
+
+    An option that is asked for and has no effect on a network is an error
+    (`workflow.option_effects`).
+
+    Attributes: as of `QuantSettings`.
+    """
+
+    observer: Observer | None = None
+    percentile: float | None = None
+    equalize: bool | None = None
+    bias_correction: bool | None = None
+    synthetic_range: tuple[float, float] = (-1.0, 1.0)
+    residual: Residual | None = None
+
+    def settings(self) -> QuantSettings:
+        """The options, with defaults for what was not asked for."""
+        given = {field.name: getattr(self, field.name) for field in fields(self)}
+        return QuantSettings(**{k: value for k, value in given.items() if value is not None})
+
     def __post_init__(self) -> None:
-        if not 50.0 < self.percentile <= 100.0:
+        if self.percentile is not None and not 50.0 < self.percentile <= 100.0:
             raise ConfigError(
                 f"a percentile of {self.percentile:g} keeps too little",
                 hint="give the share of values to keep in percent, above 50 and up to 100",
@@ -220,12 +244,17 @@ class PoolKernelOptions:
                 where="--activation-bits",
                 hint=f"give 1 to {MAX_ACTIVATION_BITS}, or auto",
             )
-        if max_drop is not None and activation_bits != "auto":
-            raise ConfigError(
-                "nothing is chosen by it",
-                where="--max-drop",
-                hint="it belongs to --activation-bits auto",
-            )
+        refuse_without_effect(
+            [
+                Effect(
+                    "--max-drop",
+                    max_drop is not None,
+                    activation_bits == "auto",
+                    "nothing is chosen by it",
+                    "it belongs to --activation-bits auto",
+                )
+            ]
+        )
         return cls(
             activation_bits="auto" if activation_bits == "auto" else int(activation_bits),
             max_drop=DEFAULT_MAX_DROP if max_drop is None else max_drop,

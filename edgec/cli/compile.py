@@ -9,7 +9,6 @@ import typer
 
 from edgec.base.options import Budget, CompileOptions, PoolKernelOptions, QuantOptions
 from edgec.cli.options import (
-    DEFAULTS,
     POOL_DEFAULTS,
     ActivationBits,
     BiasCorrection,
@@ -43,11 +42,11 @@ def compile_command(
     ] = None,
     shape: Shapes = None,
     max_length: MaxLengthOption = None,
-    observer: ObserverOption = DEFAULTS.observer,
-    percentile: Percentile = DEFAULTS.percentile,
-    equalize: Equalize = DEFAULTS.equalize,
-    bias_correction: BiasCorrection = DEFAULTS.bias_correction,
-    residual: ResidualOption = DEFAULTS.residual,
+    observer: ObserverOption = None,
+    percentile: Percentile = None,
+    equalize: Equalize = None,
+    bias_correction: BiasCorrection = None,
+    residual: ResidualOption = None,
     build: Annotated[bool, typer.Option("--build/--no-build", help="Build firmware too.")] = True,
     verify: Annotated[
         bool,

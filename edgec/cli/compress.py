@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from edgec.base.effect import Effect, refuse_without_effect
 from edgec.base.errors import ConfigError
 from edgec.base.options import CompileOptions, PoolingOptions
 from edgec.cli.options import Json, Shapes, shapes_of
@@ -80,11 +81,18 @@ def compress(
             where="compress",
             hint="add --shared-pool for one pool, or compress one after the other",
         )
-    for option, given in (("epochs", epochs), ("augment", augment), ("device", device != "auto")):
-        if given and not train:
-            raise ConfigError(
-                "there is nothing to train on", where=f"--{option}", hint="add --train"
-            )
+    trains = {"epochs": epochs is not None, "augment": augment, "device": device != "auto"}
+    refuse_without_effect(
+        [
+            *(
+                Effect(
+                    f"--{option}", given, bool(train), "there is nothing to train on", "add --train"
+                )
+                for option, given in trains.items()
+            ),
+            Effect("--shared-pool", shared_pool, len(models) > 1, "there is one model only"),
+        ]
+    )
     options = CompressOptions(
         pooling=PoolingOptions(
             size=pool_size, group=group, layers=tuple(layers or ()), signed=signed, seed=seed

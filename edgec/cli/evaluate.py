@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from edgec.base.errors import ConfigError
+from edgec.base.effect import Effect, refuse_without_effect
 from edgec.cli.options import (
     Folder,
     Json,
@@ -38,11 +38,13 @@ def evaluate(
     """Accuracy of a compiled model, beside its float original, on labelled data."""
     from edgec.workflow import evaluation
 
+    no_curve = "there is no curve without widths"
+    refuse_without_effect(
+        [Effect("--html", html is not None, bits is not None, no_curve, "add --bits 8,6,4,3,2")]
+    )
     if bits is not None:
         _evaluate_widths(folder, data, bits, on, limit, html, json)
         return
-    if html is not None:
-        raise ConfigError("there is no curve without widths", hint="add --bits 8,6,4,3,2")
     with console.progress("evaluating") as progress:
         result = evaluation.evaluate(folder, data, on, limit, progress)
     if json:

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from edgec.base.errors import ConfigError
-from edgec.base.options import MaxLength, Observer, PoolKernelOptions, QuantOptions, Residual
+from edgec.base.options import MaxLength, Observer, PoolKernelOptions, QuantSettings, Residual
 
 Model = Annotated[Path, typer.Argument(metavar="MODEL.onnx", help="Float or QDQ int8 ONNX model.")]
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="Folder written by edgec compile.")]
@@ -31,25 +31,40 @@ MaxLengthOption = Annotated[
         "the only one), up to this: edgec_<model>_run_length. Time goes with the length.",
     ),
 ]
+DEFAULTS = QuantSettings()
 ObserverOption = Annotated[
-    Observer, typer.Option(help="How activation ranges are chosen from calibration data.")
+    Observer | None,
+    typer.Option(
+        help="How activation ranges are chosen from calibration data; not for transformers "
+        f"[default: {DEFAULTS.observer.value}]."
+    ),
 ]
-Percentile = Annotated[float, typer.Option(help="Kept share in percent (percentile observer).")]
+Percentile = Annotated[
+    float | None,
+    typer.Option(
+        help=f"For --observer percentile: kept share in percent [default: {DEFAULTS.percentile}]."
+    ),
+]
 Equalize = Annotated[
-    bool, typer.Option("--equalize/--no-equalize", help="Cross-layer equalization of weights.")
+    bool | None,
+    typer.Option(
+        "--equalize/--no-equalize",
+        help="Cross-layer equalization of weights; not for transformers [default: no].",
+    ),
 ]
 BiasCorrection = Annotated[
-    bool,
+    bool | None,
     typer.Option(
-        "--bias-correction/--no-bias-correction", help="Correct each layer's mean output error."
+        "--bias-correction/--no-bias-correction",
+        help="Correct each layer's mean output error [default: where there are calibration data].",
     ),
 ]
 ResidualOption = Annotated[
-    Residual,
+    Residual | None,
     typer.Option(
         "--residual",
         help="For transformers: element type of the residual stream. int8 takes half the memory of "
-        "int16 and costs accuracy.",
+        f"int16 and costs accuracy [default: {DEFAULTS.residual.value}].",
     ),
 ]
 MemoryOption = Annotated[
@@ -59,7 +74,6 @@ MemoryOption = Annotated[
         help="flash: as the board runs it; sram: code and weights in RAM; ideal: no wait states.",
     ),
 ]
-DEFAULTS = QuantOptions()
 POOL_DEFAULTS = PoolKernelOptions()
 ActivationBits = Annotated[
     str,

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from edgec.base.errors import ConfigError
+from edgec.base.effect import Effect, refuse_without_effect
 from edgec.cli.options import (
     Folder,
     Json,
@@ -53,12 +53,17 @@ def profile(
 
     report = Report.read(folder)
     if report.board.linux is not None:
-        if html is not None or measured is not None or memory != "flash":
-            raise ConfigError(
-                "--html, --measured and --memory show cycles, of which there is no model here",
-                where=report.board.name,
-                hint=f"edgec profile {folder} counts instructions; --json has them all",
+        given = {"html": html is not None, "measured": measured is not None}
+        refuse_without_effect(
+            Effect(
+                f"--{option}",
+                is_given,
+                False,
+                f"it would show cycles, of which there is no model for {report.board.name}",
+                f"edgec profile {folder} counts instructions; --json has them all",
             )
+            for option, is_given in {**given, "memory": memory != "flash"}.items()
+        )
         _count_instructions(folder, input, length, json)
         return
     measurement = None

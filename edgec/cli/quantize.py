@@ -10,7 +10,6 @@ from rich.console import Console
 
 from edgec.base.options import CompileOptions, QuantOptions
 from edgec.cli.options import (
-    DEFAULTS,
     BiasCorrection,
     Equalize,
     Json,
@@ -36,10 +35,10 @@ def quantize(
         Path | None, typer.Option(help=".npz with typical inputs: 'x' [N, ...].")
     ] = None,
     shape: Shapes = None,
-    observer: ObserverOption = DEFAULTS.observer,
-    percentile: Percentile = DEFAULTS.percentile,
-    equalize: Equalize = DEFAULTS.equalize,
-    bias_correction: BiasCorrection = DEFAULTS.bias_correction,
+    observer: ObserverOption = None,
+    percentile: Percentile = None,
+    equalize: Equalize = None,
+    bias_correction: BiasCorrection = None,
     json: Json = False,
 ) -> None:
     """Quantize a float model to a standard QDQ int8 ONNX file that onnxruntime runs."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from edgec.base.errors import BudgetError, ConfigError
+from edgec.base.effect import Effect, refuse_without_effect
+from edgec.base.errors import BudgetError
 from edgec.base.options import CompileOptions
 from edgec.profile import profile
 from edgec.report.model import Report
@@ -17,13 +18,21 @@ def check_measurable(options: CompileOptions, board: Board) -> None:
     Raises:
         ConfigError: there is a budget, and no firmware to hold against it.
     """
-    if options.budget is None:
-        return
-    if board.is_hosted:
-        what = "the host" if board.is_host else "a board with Linux"
-        raise ConfigError(f"{what} has no sizes or cycles to hold against a budget")
-    if not options.build:
-        raise ConfigError("a budget needs built firmware", hint="leave --no-build away")
+    given = options.budget is not None
+    what = "the host" if board.is_host else "a board with Linux"
+    no_sizes = f"{what} has no sizes or cycles to hold against a budget"
+    refuse_without_effect(
+        [
+            Effect("--budget", given, not board.is_hosted, no_sizes),
+            Effect(
+                "--budget",
+                given,
+                options.build,
+                "a budget needs built firmware",
+                "leave --no-build away",
+            ),
+        ]
+    )
 
 
 def check_budget(folder: Path, options: CompileOptions) -> None:

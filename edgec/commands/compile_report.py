@@ -217,11 +217,13 @@ def _memory(
 
 
 def _calibration(quantization: QuantReport) -> CalibrationReport:
-    options = quantization.options
+    found = quantization.in_force
     return CalibrationReport(
         source=quantization.source.value,
         samples=quantization.samples,
-        observer=options.observer.value,
-        equalize=options.equalize,
-        bias_correction=options.bias_correction,
+        observer=found.observer.value if found.observer else None,
+        equalize=found.equalize,
+        bias_correction=found.bias_correction,
+        percentile=found.percentile,
+        residual=found.residual.value if found.residual else None,
     )

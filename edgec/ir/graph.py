@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 import numpy as np
 
@@ -18,7 +18,10 @@ from edgec.ir.operator import Operands, Operator, Shape
 from edgec.ir.pool import PooledWeights
 from edgec.ir.qparams import QuantParams
 
-_Op = TypeVar("_Op", bound=Operator)
+_A = TypeVar("_A", bound=Operator)
+_B = TypeVar("_B", bound=Operator)
+_C = TypeVar("_C", bound=Operator)
+_D = TypeVar("_D", bound=Operator)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +118,7 @@ class Node:
     """
 
     name: str
-    attrs: Any
+    attrs: Operator
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     sources: tuple[str, ...] = ()
@@ -125,14 +128,25 @@ class Node:
         """Operator name, e.g. `Conv`."""
         return type(self.attrs).__name__
 
-    def attrs_as(self, operator: type[_Op]) -> _Op:
-        """The attributes of a node that is known to be of one operator, or of one base of some.
+    @overload
+    def attrs_as(self, a: type[_A], /) -> _A: ...
+    @overload
+    def attrs_as(self, a: type[_A], b: type[_B], /) -> _A | _B: ...
+    @overload
+    def attrs_as(self, a: type[_A], b: type[_B], c: type[_C], /) -> _A | _B | _C: ...
+    @overload
+    def attrs_as(
+        self, a: type[_A], b: type[_B], c: type[_C], d: type[_D], /
+    ) -> _A | _B | _C | _D: ...
+    def attrs_as(self, *operators: type[Operator]) -> Operator:
+        """The attributes of a node that is known to be of these operators, or of bases of some.
 
         Raises:
             InternalError: it is of another one.
         """
-        if not isinstance(self.attrs, operator):
-            raise InternalError(f"{self.op} where {operator.__name__} belongs", where=self.name)
+        if not isinstance(self.attrs, operators):
+            wanted = " or ".join(operator.__name__ for operator in operators)
+            raise InternalError(f"{self.op} where {wanted} belongs", where=self.name)
         return self.attrs
 
     @property
@@ -140,6 +154,11 @@ class Node:
         """The operand of an operator that has one; InternalError when it has several."""
         if len(self.inputs) != 1:
             raise InternalError("node has several operands", where=self.name)
+        return self.inputs[0]
+
+    @property
+    def first(self) -> str:
+        """The first operand: what an operator works on, by the parameters that may follow."""
         return self.inputs[0]
 
     @property
@@ -325,7 +344,7 @@ class GraphBuilder:
     def node(
         self,
         stem: str,
-        attrs: Any,
+        attrs: Operator,
         inputs: Iterable[str] | Operands[str],
         outputs: Iterable[str],
         sources: Iterable[str] = (),

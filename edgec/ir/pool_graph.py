@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from edgec.ir import qops
 from edgec.ir.graph import Graph, GraphBuilder, Node
-from edgec.ir.weighted import POOLED, unpooled, weights_of
+from edgec.ir.weighted import POOLED, pooled_attrs, unpooled, weights_of
 
 
 def pooled_nodes(graph: Graph) -> tuple[Node, ...]:
@@ -19,8 +19,9 @@ def with_pooling(graph: Graph, change: Callable[[Node, qops.Pooling], qops.Pooli
     """The graph with another `Pooling` of each pooled node: ``change(node, its own)``."""
     builder = GraphBuilder.of(graph)
     for node in pooled_nodes(graph):
-        pooling = change(node, node.attrs.pooling)
-        builder.put(replace(node, attrs=replace(node.attrs, pooling=pooling)))
+        attrs = pooled_attrs(node)
+        changed = replace(attrs, pooling=change(node, attrs.pooling))
+        builder.put(replace(node, attrs=changed))
     return builder.build()
 
 

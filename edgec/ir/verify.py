@@ -163,7 +163,7 @@ def _is_index(graph: Graph, value: Value) -> bool:
         return False
     node = graph.producers.get(value.name)
     while node is not None and node.attrs.KEEPS_INTEGERS:
-        node = graph.producers.get(node.inputs[0])
+        node = graph.producers.get(node.first)
     return node is None or node.attrs.gives_integers
 
 

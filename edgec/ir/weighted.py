@@ -41,6 +41,11 @@ def with_plain(attrs: Any, plain: Any) -> Any:
             return plain
 
 
+def pooled_attrs(node: Node) -> qops.QPooledConv | qops.QPooledGemm:
+    """The attributes of a node with pooled weights; InternalError for any other."""
+    return node.attrs_as(qops.QPooledConv, qops.QPooledGemm)
+
+
 def residual_of(attrs: Any) -> qops.AddParams | None:
     """The addition at the end of a convolution, if there is one."""
     plain = unpooled(attrs)

@@ -19,6 +19,7 @@ from edgec.base.options import MAX_ACTIVATION_BITS, PoolKernel, PoolKernelOption
 from edgec.interp import run_graph, run_graph_batch, run_node
 from edgec.ir.graph import Graph, Node
 from edgec.ir.pool_graph import limited_bits, pooled_nodes, with_pooling
+from edgec.ir.weighted import pooled_attrs
 from edgec.lower.pool_candidates import Setting, candidates
 from edgec.lower.pool_cost import estimate
 from edgec.lower.pool_plan import PoolPlan, kernel_rules, plan_pools
@@ -131,7 +132,8 @@ def _layers(
 
 def _at_width(graph: Graph, node: Node, bits: int, found: Mapping[str, Array]) -> Array:
     """Output codes of a node that sees `bits` bits of its exact inputs."""
-    attrs = replace(node.attrs, pooling=replace(node.attrs.pooling, activation_bits=bits))
+    attrs = pooled_attrs(node)
+    attrs = replace(attrs, pooling=replace(attrs.pooling, activation_bits=bits))
     return run_node(graph, replace(node, attrs=attrs), found).astype(np.float64)
 
 

@@ -9,6 +9,7 @@ from edgec.base.errors import LoweringError
 from edgec.base.options import PoolKernel, PoolKernelOptions
 from edgec.ir.graph import Graph, Node
 from edgec.ir.pool_graph import with_plain_weights
+from edgec.ir.weighted import pooled_attrs
 from edgec.kernels.common.dense_weights import FILTERS
 from edgec.kernels.family import KernelSpec
 from edgec.kernels.weightpool.bounds import least_response_shift
@@ -109,7 +110,7 @@ def candidates(
 
 
 def _bits(node: Node) -> int:
-    bits: int = node.attrs.pooling.activation_bits
+    bits: int = pooled_attrs(node).pooling.activation_bits
     return bits
 
 
@@ -131,7 +132,8 @@ def _responses(graph: Graph, node: Node, setting: Setting) -> Iterator[Candidate
         shift = two_lane_shift(graph, node) if lanes == 2 else 0
         if shift is None or rounds_too_much(graph, node, shift):
             continue
-        shifted = replace(node.attrs, pooling=replace(node.attrs.pooling, response_shift=shift))
+        attrs = pooled_attrs(node)
+        shifted = replace(attrs, pooling=replace(attrs.pooling, response_shift=shift))
         base = _base_of(graph, replace(node, attrs=shifted), setting, lanes)
         if base is None:
             continue

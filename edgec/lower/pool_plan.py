@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import fnmatch
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from edgec.base.effect import Effect, refuse_without_effect
 from edgec.base.errors import ConfigError, WeightPoolError
 from edgec.base.options import MAX_ACTIVATION_BITS, PoolKernel, PoolKernelOptions, PoolKernelRule
 from edgec.ir.graph import Graph, Node
@@ -102,19 +103,7 @@ def kernel_rules(graph: Graph, options: PoolKernelOptions) -> dict[str, PoolKern
         ConfigError: an option is for pooled layers, or for a layer, that the graph does not have.
     """
     nodes = pooled_nodes(graph)
-    asked = _asked(options)
-    if not nodes and asked and any(constant.pooled for constant in graph.constants.values()):
-        raise ConfigError(
-            "pooled layers of a transformer see 8 bits of activations and have one kernel",
-            where=", ".join(asked),
-            hint="leave the option out: their weights are expanded while they run",
-        )
-    if not nodes and asked:
-        raise ConfigError(
-            "no layer of the model has pooled weights",
-            where=", ".join(asked),
-            hint="pool the weights first: edgec compress MODEL.onnx -o MODEL.pool.onnx",
-        )
+    refuse_without_effect(_effects(graph, options, is_pooled=bool(nodes)))
     found: dict[str, PoolKernel] = {}
     for rule in options.rules:
         matching = [node.name for node in nodes if _matches(rule, node)]
@@ -129,15 +118,28 @@ def kernel_rules(graph: Graph, options: PoolKernelOptions) -> dict[str, PoolKern
     return found
 
 
-def _asked(options: PoolKernelOptions) -> list[str]:
-    """Options that only layers with pooled weights can meet."""
+def _effects(graph: Graph, options: PoolKernelOptions, *, is_pooled: bool) -> Iterator[Effect]:
+    """Options that only layers with pooled weights, which a kernel is chosen for, can meet."""
+    expanded = any(constant.pooled for constant in graph.constants.values())
+    why, hint = (
+        (
+            "pooled layers of a transformer see 8 bits of activations and have one kernel",
+            "leave the option out: their weights are expanded while they run",
+        )
+        if expanded
+        else (
+            "no layer of the model has pooled weights",
+            "pool the weights first: edgec compress MODEL.onnx -o MODEL.pool.onnx",
+        )
+    )
     given = {
         "--activation-bits": options.activation_bits != MAX_ACTIVATION_BITS,
         "--runtime-bits": options.runtime_bits,
         "--pool-kernel": bool(options.rules),
         "--pool-table": options.table_bytes is not None,
     }
-    return [name for name, is_given in given.items() if is_given]
+    for option, is_given in given.items():
+        yield Effect(option, is_given, is_pooled, why, hint)
 
 
 def _matches(rule: PoolKernelRule, node: Node) -> bool:

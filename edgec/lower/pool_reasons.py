@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from edgec.base.options import MAX_ACTIVATION_BITS, PoolKernel
 from edgec.ir.graph import Graph, Node
+from edgec.ir.weighted import pooled_attrs
 from edgec.kernels.weightpool.decision import PoolFamily
 from edgec.kernels.weightpool.gather.spec import PooledConv
 from edgec.lower.pool_candidates import Candidate, two_lane_shift
@@ -101,7 +102,7 @@ def record(
         scratch_bytes=chosen.scratch_bytes,
         table_bytes=table,
         table_place=place if table else "",
-        activation_bits=node.attrs.pooling.activation_bits,
+        activation_bits=pooled_attrs(node).pooling.activation_bits,
         response_shift=chosen.response_shift,
         cycles=None if board.is_hosted else round(chosen.cycles),
         reason=_reason(graph, node, chosen, rivals, asked),
@@ -111,7 +112,7 @@ def record(
 
 def _free_bits(node: Node, chosen: Candidate, board: Board) -> int:
     prices = prices_of(board)
-    own: int = node.attrs.pooling.activation_bits
+    own: int = pooled_attrs(node).pooling.activation_bits
     limit = (1 + _CLOSE) * estimate(chosen.spec, own, prices, board)
     widths = range(MAX_ACTIVATION_BITS, own - 1, -1)
     return next(bits for bits in widths if estimate(chosen.spec, bits, prices, board) <= limit)

@@ -17,7 +17,7 @@ import numpy as np
 from edgec.base.dtypes import Array, frozen
 from edgec.ir.graph import Graph, GraphBuilder, Node
 from edgec.ir.pool_graph import pooled_nodes
-from edgec.ir.weighted import unpooled
+from edgec.ir.weighted import pooled_attrs, unpooled
 
 _STEPS_LIMIT = 2.0
 """Steps of an output that rounding may add, as a standard deviation over the filters of a layer."""
@@ -57,14 +57,15 @@ def with_rounding(graph: Graph, shifts: Mapping[str, int]) -> Graph:
     builder = GraphBuilder.of(graph)
     for node in pooled_nodes(graph):
         shift = shifts[node.name]
-        pooling = replace(node.attrs.pooling, response_shift=shift)
+        attrs = pooled_attrs(node)
+        pooling = replace(attrs.pooling, response_shift=shift)
         excess = _mean_excess(graph, node, shift)
         inputs = node.inputs
         if excess:
             bias = graph.constants[inputs[3]].array.astype(np.int64) - excess
             stem = f"{node.name}/bias"
             inputs = (*inputs[:3], builder.constant(stem, frozen(bias, np.int32)), *inputs[4:])
-        builder.put(replace(node, attrs=replace(node.attrs, pooling=pooling), inputs=inputs))
+        builder.put(replace(node, attrs=replace(attrs, pooling=pooling), inputs=inputs))
     return builder.build()
 
 
@@ -84,7 +85,7 @@ def _activation_steps(graph: Graph, node: Node) -> float:
 
 
 def _step(node: Node) -> int:
-    bits: int = node.attrs.pooling.activation_bits
+    bits: int = pooled_attrs(node).pooling.activation_bits
     return 1 << (8 - bits)
 
 

@@ -86,7 +86,7 @@ def _real_values(builder: GraphBuilder) -> None:
 
 
 def _absorb(builder: GraphBuilder, node: Node) -> None:
-    source, target = node.inputs[0], node.output
+    source, target = node.first, node.output
     if source in builder.constants:
         _absorb_constant(builder, node)
         return
@@ -101,7 +101,7 @@ def _absorb(builder: GraphBuilder, node: Node) -> None:
 
 
 def _absorb_constant(builder: GraphBuilder, node: Node) -> None:
-    constant = builder.constants[node.inputs[0]]
+    constant = builder.constants[node.first]
     pin = builder.values[node.output].quant
     array, quant = constant.array, constant.quant
     if isinstance(node.attrs, ops.QuantizeLinear) and pin is not None:
@@ -151,7 +151,7 @@ def _spread_over_moves(builder: GraphBuilder) -> None:
 
 
 def _settle_move(builder: GraphBuilder, node: Node) -> bool:
-    source, target = node.inputs[0], node.output
+    source, target = node.first, node.output
     if source not in builder.values:
         return False
     before, after = builder.values[source], builder.values[target]

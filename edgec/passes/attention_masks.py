@@ -158,7 +158,7 @@ def _keeps_keys(graph: Graph, node: Node, keys: int) -> bool:
     """Whether each number of the output belongs to the key of its place on the last axis."""
     if not isinstance(node.attrs, ops.Reshape):
         return True
-    before, after = (graph.shape(name) for name in (node.inputs[0], node.output))
+    before, after = (graph.shape(name) for name in (node.first, node.output))
     if math.prod(after) == keys == after[-1]:
         return before[-1:] == after[-1:]
     return _without_ones(before) == _without_ones(after)

@@ -29,11 +29,11 @@ def _rewrite(graph: Graph, node: Node) -> Graph | None:
     if not isinstance(node.attrs, ops.AveragePool):
         return None
     attrs, builder = node.attrs, GraphBuilder.of(graph)
-    channels, taps = graph.shape(node.inputs[0])[-1], attrs.kernel[0] * attrs.kernel[1]
+    channels, taps = graph.shape(node.first)[-1], attrs.kernel[0] * attrs.kernel[1]
     weight = np.full((channels, *attrs.kernel, 1), 1.0 / taps, np.float32)
     name = builder.constant(f"{node.name}/weight", weight)
     conv = ops.Conv(attrs.strides, attrs.pads, attrs.dilations, channels)
-    inputs = (node.inputs[0], name, "")
+    inputs = conv.Inputs(node.first, name).names()
     factors = taps / _counted(graph, node)
     if attrs.count_include_pad or (factors == 1.0).all():
         builder.put(replace(node, attrs=conv, inputs=inputs))
@@ -47,8 +47,8 @@ def _rewrite(graph: Graph, node: Node) -> Graph | None:
 
 def _counted(graph: Graph, node: Node) -> Array:
     """Taps inside the image of each output pixel; int64 [1, H, W, 1]."""
-    attrs: ops.AveragePool = node.attrs
-    image, out = graph.shape(node.inputs[0])[1:3], graph.shape(node.output)[1:3]
+    attrs = node.attrs_as(ops.AveragePool)
+    image, out = graph.shape(node.first)[1:3], graph.shape(node.output)[1:3]
     rows, columns = (_inside(attrs, axis, image[axis], out[axis]) for axis in (0, 1))
     return np.asarray(rows[:, None] * columns[None, :])[None, :, :, None]
 

@@ -73,7 +73,7 @@ def channel_map(graph: Graph, node: Node) -> Array | None:
     if isinstance(node.attrs, qops.QReshape):
         moved = index.reshape(node.attrs.shape)
     else:
-        moved = index.transpose(node.attrs.perm)
+        moved = index.transpose(node.attrs_as(qops.QTranspose).perm)
     rows = moved.reshape(-1, moved.shape[-1])
     return rows[0] if np.all(rows == rows[0]) else None
 

@@ -19,7 +19,7 @@ from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, requantize, rshr, saturate
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.ops import PadMode, ReduceKind
-from edgec.ir.weighted import POOLED, residual_of, rows_at, unpooled, weights_of
+from edgec.ir.weighted import POOLED, pooled_attrs, residual_of, rows_at, unpooled, weights_of
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -169,7 +169,7 @@ def _gemm(graph: Graph, node: Node, ranges: Ranges) -> Range:
 
 
 def _pooled(graph: Graph, node: Node, ranges: Ranges) -> Range:
-    attrs = node.attrs
+    attrs = pooled_attrs(node)
     if attrs.pooling != qops.Pooling():
         return _any_code(graph, node, ranges)
     # Then it computes what the plain operator does on the expanded weights.
@@ -194,11 +194,11 @@ def _sum(params: qops.AddParams, a: Range, b: Range) -> Range:
 def _add(graph: Graph, node: Node, ranges: Ranges) -> Range:
     channels = _channels(graph, node.output)
     a, b = (_operand(graph, name, ranges, channels) for name in node.inputs)
-    return _sum(node.attrs.params, a, b)
+    return _sum(node.attrs_as(qops.QAdd).params, a, b)
 
 
 def _mul(graph: Graph, node: Node, ranges: Ranges) -> Range:
-    attrs, channels = node.attrs, _channels(graph, node.output)
+    attrs, channels = node.attrs_as(qops.QMul), _channels(graph, node.output)
     a, b = (_operand(graph, name, ranges, channels) for name in node.inputs)
     za, zb = (_zero_point(graph, name) for name in node.inputs)
     corners = [
@@ -227,7 +227,7 @@ def _lut(graph: Graph, node: Node, ranges: Ranges) -> Range:
 
 
 def _prelu(graph: Graph, node: Node, ranges: Ranges) -> Range:
-    attrs = node.attrs
+    attrs = node.attrs_as(qops.QPRelu)
     slope = graph.constants[node.inputs[1]].array.astype(np.int64)
     codes = np.arange(INT8_MIN, INT8_MAX + 1) - _zero_point(graph, node.inputs[0])
     multiplier = np.where(codes >= 0, attrs.multiplier, slope[:, None])
@@ -236,7 +236,7 @@ def _prelu(graph: Graph, node: Node, ranges: Ranges) -> Range:
 
 
 def _average(graph: Graph, node: Node, ranges: Ranges) -> Range:
-    attrs, x = node.attrs, ranges[node.inputs[0]]
+    attrs, x = node.attrs_as(qops.QAveragePool), ranges[node.inputs[0]]
     multiplier = graph.constants[node.inputs[1]].array.astype(np.int64)
     zero, taps = _zero_point(graph, node.inputs[0]), len(multiplier) - 1
     ends = []
@@ -250,7 +250,7 @@ def _average(graph: Graph, node: Node, ranges: Ranges) -> Range:
 
 
 def _reduce(graph: Graph, node: Node, ranges: Ranges) -> Range:
-    attrs, shape = node.attrs, graph.shape(node.inputs[0])
+    attrs, shape = node.attrs_as(qops.QReduce), graph.shape(node.inputs[0])
     if len(shape) - 1 in attrs.axes:
         return _any_code(graph, node, ranges)
     x = ranges[node.inputs[0]]

@@ -112,7 +112,7 @@ def _difference(
 
 def _impossible(graph: Graph, node: Node, length: VariableLength) -> str:
     """Why `node` cannot serve the shortest run; "" if it can."""
-    axis, own = length.axes.get(node.output), length.axes.get(node.inputs[0])
+    axis, own = length.axes.get(node.output), length.axes.get(node.first)
     attrs = node.attrs_as(RealOperator)
     shapes = attrs.Inputs.of(graph.shapes(node))
     if own is not None and attrs.mixes_positions(shapes, own):

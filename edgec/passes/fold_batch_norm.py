@@ -27,8 +27,8 @@ from edgec.ir.graph import Constant, Graph, GraphBuilder, Node
 from edgec.passes.edit import sweep
 from edgec.passes.linear import (
     Affine,
-    bias_of,
     channel_constant,
+    either_way,
     fused,
     has_float_weights,
     per_channel,
@@ -52,18 +52,20 @@ def _fold_after(graph: Graph, node: Node) -> Graph | None:
     linear = unpinned_linear_before(graph, node, source)
     if linear is None:
         return None
-    if graph.constants[linear.inputs[1]].pooled is not None:
+    constant = graph.constants[ops.layer_inputs(linear).w]
+    if constant.pooled is not None:
         return _fold_into_scales(graph, linear, node, affine)
     if not has_float_weights(graph, linear):
         return None
-    weight = graph.constants[linear.inputs[1]].array.astype(np.float64)
+    weight = constant.array.astype(np.float64)
     bias = _bias(graph, linear, len(weight))
     scale = affine.scale.reshape(-1, *[1] * (weight.ndim - 1))
     return fused(graph, linear, node, weight * scale, bias * affine.scale + affine.shift)
 
 
 def _fold_into_scales(graph: Graph, linear: Node, node: Node, affine: Affine) -> Graph | None:
-    weight, bias = graph.constants[linear.inputs[1]], bias_of(graph, linear)
+    inputs = ops.layer_inputs(linear)
+    weight, bias = graph.constants[inputs.w], inputs.b
     if weight.quant is None or (bias and graph.constants[bias].quant is not None):
         return None
     with np.errstate(over="ignore"):
@@ -79,16 +81,16 @@ def _fold_into_scales(graph: Graph, linear: Node, node: Node, affine: Affine) ->
 def _affine(graph: Graph, node: Node) -> tuple[Affine, str] | None:
     """A per-channel scaling and shift, and the value it is applied to; else None."""
     if isinstance(node.attrs, ops.BatchNormalization):
-        return _batch_norm_affine(graph, node), node.inputs[0]
+        return _batch_norm_affine(graph, node), node.first
     if not isinstance(node.attrs, ops.Mul | ops.Add | ops.Sub):
         return None
-    for index in (1,) if isinstance(node.attrs, ops.Sub) else (1, 0):
-        constant = channel_constant(graph, node, index)
+    pairs = either_way(node)
+    for other, name in pairs[:1] if isinstance(node.attrs, ops.Sub) else pairs:
+        constant = channel_constant(graph, node, other, name)
         if constant is None:
             continue
         values = per_channel(constant, graph.shape(node.output)[-1])
         ones, zeros = np.ones_like(values), np.zeros_like(values)
-        other = node.inputs[1 - index]
         match node.attrs:
             case ops.Mul():
                 return Affine(values, zeros), other
@@ -101,15 +103,17 @@ def _affine(graph: Graph, node: Node) -> tuple[Affine, str] | None:
 
 def _batch_norm_affine(graph: Graph, node: Node) -> Affine:
     channels = graph.shape(node.output)[-1]
+    inputs = ops.BatchNormalization.Inputs.of(node.inputs)
     scale, bias, mean, variance = (
-        per_channel(graph.constants[name], channels) for name in node.inputs[1:]
+        per_channel(graph.constants[name], channels)
+        for name in (inputs.scale, inputs.b, inputs.mean, inputs.var)
     )
-    factor = scale / np.sqrt(variance + node.attrs.epsilon)
+    factor = scale / np.sqrt(variance + node.attrs_as(ops.BatchNormalization).epsilon)
     return Affine(factor, bias - mean * factor)
 
 
 def _bias(graph: Graph, linear: Node, outputs: int) -> Array:
-    name = bias_of(graph, linear)
+    name = ops.layer_inputs(linear).b
     return graph.constants[name].array.astype(np.float64) if name else np.zeros(outputs)
 
 
@@ -123,7 +127,7 @@ def _fold_before(graph: Graph, node: Node) -> Graph | None:
     if not has_float_weights(graph, linear):
         return None
     affine = _batch_norm_affine(graph, node)
-    weight = graph.constants[linear.inputs[1]].array.astype(np.float64)
+    weight = graph.constants[ops.layer_inputs(linear).w].array.astype(np.float64)
     scale, shift = (_per_weight(part, weight, linear) for part in (affine.scale, affine.shift))
     axes = tuple(range(1, weight.ndim))
     bias = _bias(graph, linear, len(weight)) + np.sum(weight * shift, axis=axes)
@@ -132,13 +136,13 @@ def _fold_before(graph: Graph, node: Node) -> Graph | None:
 
 def _fused_before(graph: Graph, node: Node, linear: Node, weight: Array, bias: Array) -> Graph:
     builder = GraphBuilder.of(graph)
-    names = (
-        node.inputs[0],
-        builder.constant(linear.inputs[1], weight.astype(np.float32)),
-        builder.constant(f"{linear.name}/bias", bias.astype(np.float32)),
+    inputs = ops.Weighted.Inputs(
+        x=node.first,
+        w=builder.constant(ops.layer_inputs(linear).w, weight.astype(np.float32)),
+        b=builder.constant(f"{linear.name}/bias", bias.astype(np.float32)),
     )
     builder.remove(node)
-    builder.put(replace(linear, inputs=names, sources=(*node.sources, *linear.sources)))
+    builder.put(replace(linear, inputs=inputs.names(), sources=(*node.sources, *linear.sources)))
     return builder.build()
 
 
@@ -169,14 +173,16 @@ def _to_depthwise(graph: Graph, node: Node) -> Graph | None:
         f"{node.name}/scale", affine.scale.astype(np.float32).reshape(channels, 1, 1, 1)
     )
     bias = builder.constant(f"{node.name}/shift", affine.shift.astype(np.float32))
-    x, y = node.inputs[0], node.output
+    x, y = node.first, node.output
     if len(shape) != 4:
         flat = (1, 1, int(np.prod(shape[:-1])), channels)
         source = builder.values[x]
         x = builder.value(replace(source, name=builder.fresh(f"{x}/4d"), shape=flat))
-        builder.node(x, ops.Reshape(flat), node.inputs[:1], (x,), node.sources)
+        builder.node(x, ops.Reshape(flat), (node.first,), (x,), node.sources)
         target = builder.values[y]
         y = builder.value(replace(target, name=builder.fresh(f"{y}/4d"), shape=flat))
         builder.node(f"{y}/back", ops.Reshape(shape), (y,), (target.name,), node.sources)
-    builder.node(node.name, ops.Conv(group=channels), (x, weight, bias), (y,), node.sources)
+    builder.node(
+        node.name, ops.Conv(group=channels), ops.Conv.Inputs(x, weight, bias), (y,), node.sources
+    )
     return builder.build()

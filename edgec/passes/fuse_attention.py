@@ -23,6 +23,7 @@ from edgec.ir import ops
 from edgec.ir.graph import Graph, GraphBuilder, Node, Value
 from edgec.passes.attention_masks import HIDDEN, LOWEST, KeyMask, added_mask, chosen_mask
 from edgec.passes.edit import sweep
+from edgec.passes.linear import either_way
 from edgec.passes.token_columns import Columns, Source, columns_of, source_of
 
 Shape = tuple[int, ...]
@@ -78,18 +79,19 @@ def _rewrite(graph: Graph, node: Node) -> Graph | None:
     softmax, reshape = _weights(graph, node)
     if softmax is None:
         return None
-    logits = _logits(graph, softmax.inputs[0], _Logits(node))
+    logits = _logits(graph, softmax.first, _Logits(node))
     if logits is None or (logits.bias and logits.constants):
         return None
-    first: ops.MatMul = logits.product.attrs
+    first = logits.product.attrs_as(ops.MatMul)
+    scores, values = (ops.MatMul.Inputs.of(n.inputs) for n in (logits.product, node))
     operands = (
-        _operand(graph, logits.product.inputs[0], first.transpose_a, True),
-        _operand(graph, logits.product.inputs[1], not first.transpose_b, True),
-        _operand(graph, node.inputs[1], node.attrs.transpose_b, False),
+        _operand(graph, scores.a, first.transpose_a, True),
+        _operand(graph, scores.b, not first.transpose_b, True),
+        _operand(graph, values.b, node.attrs.transpose_b, False),
     )
     leads = {graph.shape(operand.name)[:-2] for operand in operands[:2]}
     counts = {math.prod(graph.shape(operand.name)[:-2]) for operand in operands}
-    if len(leads) > 1 or len(counts) > 1 or graph.shape(node.inputs[1])[:-2] != _lead(graph, node):
+    if len(leads) > 1 or len(counts) > 1 or graph.shape(values.b)[:-2] != _lead(graph, node):
         return None
     between = (softmax, *((reshape,) if reshape is not None else ()))
     nodes = (logits.product, *reversed(logits.nodes), *between, node)
@@ -98,10 +100,10 @@ def _rewrite(graph: Graph, node: Node) -> Graph | None:
 
 def _weights(graph: Graph, node: Node) -> tuple[Node | None, Node | None]:
     """The `Softmax` whose output, perhaps reshaped, only `node` reads as its left operand."""
-    name, reshape = node.inputs[0], None
+    name, reshape = node.first, None
     producer = graph.producers.get(name)
     if producer is not None and _keeps_matrix(graph, producer) and _private(graph, name):
-        reshape, name = producer, producer.inputs[0]
+        reshape, name = producer, producer.first
         producer = graph.producers.get(name)
     if producer is None or not isinstance(producer.attrs, ops.Softmax):
         return None, None
@@ -116,7 +118,7 @@ def _keeps_matrix(graph: Graph, node: Node) -> bool:
     """Whether a node is a `Reshape` of the leading axes alone."""
     if not isinstance(node.attrs, ops.Reshape):
         return False
-    before, after = graph.shape(node.inputs[0]), graph.shape(node.output)
+    before, after = graph.shape(node.first), graph.shape(node.output)
     return len(after) >= 2 and before[-2:] == after[-2:]
 
 
@@ -137,7 +139,7 @@ def _logits(graph: Graph, name: str, found: _Logits) -> _Logits | None:
         return replace(found, product=node)
     found = replace(found, nodes=(*found.nodes, node))
     if _keeps_matrix(graph, node):
-        return _logits(graph, node.inputs[0], found)
+        return _logits(graph, node.first, found)
     for rest, masked in _unmasked(graph, node, found):
         if graph.shape(rest) == value.shape:
             result = _logits(graph, rest, masked)
@@ -150,8 +152,7 @@ def _unmasked(graph: Graph, node: Node, found: _Logits) -> Iterator[tuple[str, _
     """What the logits may be without the mask that `node` applies."""
     *lead, _, keys = graph.shape(node.output)
     if isinstance(node.attrs, ops.Add):
-        for index in (0, 1):
-            rest, mask = node.inputs[index], node.inputs[1 - index]
+        for rest, mask in either_way(node):
             hidden = added_mask(graph, mask, keys) if found.keys is None else None
             if hidden is not None:
                 yield rest, found.hidden_by(hidden, tuple(lead))
@@ -204,12 +205,12 @@ class _Fusion:
         self._graph, self._node, self._logits = graph, node, logits
         self._operands, self._sources = operands, sources
         self._builder = GraphBuilder.of(graph)
-        self._count = math.prod(graph.shape(node.inputs[1])[:-2])
+        self._count = math.prod(graph.shape(ops.MatMul.Inputs.of(node.inputs).b)[:-2])
 
     def write(self) -> Graph:
         batch, columns = self._heads()
         heads = self._count // batch
-        scale, inputs = self._logits.product.attrs.scale, []
+        scale, inputs = self._logits.product.attrs_as(ops.MatMul).scale, []
         for operand, found in zip(self._operands, columns, strict=True):
             if found is None:
                 inputs.append(self._side_by_side(operand, batch, heads))

@@ -21,8 +21,8 @@ from edgec.ir import ops
 from edgec.ir.graph import Constant, Graph, Node
 from edgec.passes.edit import sweep
 from edgec.passes.linear import (
-    bias_of,
     channel_constant,
+    either_way,
     fused,
     per_channel,
     unpinned_linear_before,
@@ -37,12 +37,12 @@ def fuse_bias(graph: Graph) -> Graph:
 def _rewrite(graph: Graph, node: Node) -> Graph | None:
     if not isinstance(node.attrs, ops.Add):
         return None
-    for index in (1, 0):
-        constant = channel_constant(graph, node, index)
+    for other, name in either_way(node):
+        constant = channel_constant(graph, node, other, name)
         if constant is None:
             continue
-        linear = unpinned_linear_before(graph, node, node.inputs[1 - index])
-        if linear is not None and bias_of(graph, linear) == "":
+        linear = unpinned_linear_before(graph, node, other)
+        if linear is not None and ops.layer_inputs(linear).b is None:
             bias = _as_bias(constant, graph.shape(node.output)[-1])
             return fused(graph, linear, node, None, bias)
     return None

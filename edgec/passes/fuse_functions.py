@@ -113,15 +113,10 @@ def _values(graph: Graph, name: str, source: str, known: dict[str, Array]) -> Ar
 
 def _computed(node: Node, operands: list[Array]) -> Array:
     with np.errstate(all="ignore"):
-        match node.attrs:
-            case ops.Add():
-                return np.asarray(operands[0] + operands[1])
-            case ops.Sub():
-                return np.asarray(operands[0] - operands[1])
-            case ops.Mul():
-                return np.asarray(operands[0] * operands[1])
-            case attrs:
-                return np.asarray(unary_function(attrs)(operands[0]))
+        if isinstance(node.attrs, ops.Arithmetic):
+            return node.attrs.evaluate(node.attrs.Inputs.of(operands))
+        function = unary_function(node.attrs_as(ops.Unary, ops.Clip))
+        return np.asarray(function(operands[0]))
 
 
 def _recognised(values: Array) -> ops.Unary | None:

@@ -8,10 +8,12 @@ Rules:
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal
 
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
 from edgec.passes.edit import replace_node, sweep
+from edgec.passes.linear import either_way
 
 
 def fuse_matmul(graph: Graph) -> Graph:
@@ -21,28 +23,31 @@ def fuse_matmul(graph: Graph) -> Graph:
 
 def _rewrite(graph: Graph, node: Node) -> Graph | None:
     if isinstance(node.attrs, ops.MatMul):
-        return _operand(graph, node, 0) or _operand(graph, node, 1)
+        return _operand(graph, node, "a") or _operand(graph, node, "b")
     return _product(graph, node)
 
 
-def _operand(graph: Graph, node: Node, index: int) -> Graph | None:
+def _operand(graph: Graph, node: Node, which: Literal["a", "b"]) -> Graph | None:
     """Rules 1 and 2 for one operand."""
-    attrs: ops.MatMul = node.attrs
-    producer = graph.producers.get(node.inputs[index])
+    attrs = node.attrs_as(ops.MatMul)
+    operands = attrs.Inputs.of(node.inputs)
+    producer = graph.producers.get(operands.a if which == "a" else operands.b)
     if producer is None or graph.values[producer.output].quant is not None:
         return None
-    source, factor = producer.inputs[0], number_factor(graph, producer)
+    source, factor = producer.first, number_factor(graph, producer)
     if factor is not None:
         source, attrs = factor[0], replace(attrs, scale=attrs.scale * factor[1])
     elif _swaps_matrix(producer):
-        flags = [attrs.transpose_a, attrs.transpose_b]
-        flags[index] = not flags[index]
-        attrs = replace(attrs, transpose_a=flags[0], transpose_b=flags[1])
+        attrs = (
+            replace(attrs, transpose_a=not attrs.transpose_a)
+            if which == "a"
+            else replace(attrs, transpose_b=not attrs.transpose_b)
+        )
     else:
         return None
-    inputs = tuple(source if i == index else name for i, name in enumerate(node.inputs))
+    moved = replace(operands, a=source) if which == "a" else replace(operands, b=source)
     sources = (*producer.sources, *node.sources)
-    return replace_node(graph, replace(node, attrs=attrs, inputs=inputs, sources=sources))
+    return replace_node(graph, replace(node, attrs=attrs, inputs=moved.names(), sources=sources))
 
 
 def _product(graph: Graph, node: Node) -> Graph | None:
@@ -63,8 +68,8 @@ def number_factor(graph: Graph, node: Node) -> tuple[str, float] | None:
     """The value that a `Mul` multiplies by one number, and the number; else None."""
     if not isinstance(node.attrs, ops.Mul):
         return None
-    for index in (0, 1):
-        constant, other = graph.constants.get(node.inputs[index]), node.inputs[1 - index]
+    for name, other in either_way(node):
+        constant = graph.constants.get(name)
         if constant is None or constant.array.size != 1 or other not in graph.values:
             continue
         if graph.shape(other) == graph.shape(node.output):

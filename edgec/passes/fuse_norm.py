@@ -22,7 +22,7 @@ from edgec.ir import ops
 from edgec.ir.graph import Graph, GraphBuilder, Node
 from edgec.ir.ops import UnaryKind
 from edgec.passes.edit import sweep
-from edgec.passes.linear import channel_constant, per_channel
+from edgec.passes.linear import channel_constant, either_way, per_channel
 
 _SQUARE = ops.Unary(UnaryKind.POW, alpha=2.0)
 
@@ -67,9 +67,8 @@ def _rewrite(graph: Graph, node: Node) -> Graph | None:
 
 def _core(graph: Graph, node: Node) -> _Core | None:
     """Rule 1, `node` being the product."""
-    for index in (0, 1):
-        centred = node.inputs[1 - index]
-        chain = _inverse_deviation(graph, node.inputs[index], centred)
+    for name, centred in either_way(node):
+        chain = _inverse_deviation(graph, name, centred)
         if chain is None:
             continue
         parts = (*chain.parts, node)
@@ -78,7 +77,7 @@ def _core(graph: Graph, node: Node) -> _Core | None:
             return _Core(centred, chain.axis, ops.RMSNormalization(chain.epsilon), _sources(parts))
         attrs = ops.LayerNormalization(chain.epsilon)
         sources = _sources((*reversed(sub), *parts))
-        return _Core(sub[0].inputs[0], chain.axis, attrs, sources)
+        return _Core(sub[0].first, chain.axis, attrs, sources)
     return None
 
 
@@ -87,20 +86,22 @@ def _inverse_deviation(graph: Graph, name: str, centred: str) -> _Chain | None:
     inverse = _maker(graph, name)
     if inverse is None or inverse.attrs != ops.Unary(UnaryKind.RECIPROCAL):
         return None
-    root = _maker(graph, inverse.inputs[0])
+    root = _maker(graph, inverse.first)
     if root is None or root.attrs != ops.Unary(UnaryKind.SQRT):
         return None
-    shifted = _maker(graph, root.inputs[0])
+    shifted = _maker(graph, root.first)
     if shifted is None or not isinstance(shifted.attrs, ops.Add):
         return None
-    for index in (0, 1):
-        constant = graph.constants.get(shifted.inputs[index])
-        mean = _maker(graph, shifted.inputs[1 - index])
+    for added, other in either_way(shifted):
+        constant = graph.constants.get(added)
+        mean = _maker(graph, other)
         if constant is None or constant.array.size != 1 or mean is None or not _is_mean(mean):
             continue
-        square, epsilon = _maker(graph, mean.inputs[0]), float(constant.real().reshape(-1)[0])
+        square, epsilon = _maker(graph, mean.first), float(constant.real().reshape(-1)[0])
         if square is not None and _is_square(square, centred) and epsilon >= 0.0:
-            return _Chain(mean.attrs.axes[0], epsilon, (square, mean, shifted, root, inverse))
+            return _Chain(
+                mean.attrs_as(ops.Reduce).axes[0], epsilon, (square, mean, shifted, root, inverse)
+            )
     return None
 
 
@@ -123,10 +124,11 @@ def _minus_mean(graph: Graph, name: str, axis: int) -> tuple[Node, Node] | None:
     sub = _maker(graph, name)
     if sub is None or not isinstance(sub.attrs, ops.Sub):
         return None
-    mean = _maker(graph, sub.inputs[1])
-    if mean is None or not _is_mean(mean) or mean.attrs.axes != (axis,):
+    centred = ops.Sub.Inputs.of(sub.inputs)
+    mean = _maker(graph, centred.b)
+    if mean is None or not _is_mean(mean) or mean.attrs_as(ops.Reduce).axes != (axis,):
         return None
-    return (sub, mean) if mean.inputs[0] == sub.inputs[0] else None
+    return (sub, mean) if mean.first == centred.a else None
 
 
 def _sources(parts: tuple[Node, ...]) -> tuple[str, ...]:
@@ -168,12 +170,13 @@ def _gamma(graph: Graph, node: Node) -> Graph | None:
     if found is None:
         return None
     norm, factor = found
-    if len(norm.inputs) > 2 and norm.inputs[2]:
+    inputs = ops.Norm.Inputs.of(norm.inputs)
+    if inputs.beta is not None:
         return None
     builder = GraphBuilder.of(graph)
-    old = graph.constants[norm.inputs[1]].real().astype(np.float64)
-    gamma = builder.constant(norm.inputs[1], (old * factor).astype(np.float32))
-    return _absorbed(builder, norm, node, (norm.inputs[0], gamma, *norm.inputs[2:]))
+    old = graph.constants[inputs.gamma].real().astype(np.float64)
+    gamma = builder.constant(inputs.gamma, (old * factor).astype(np.float32))
+    return _absorbed(builder, norm, node, replace(inputs, gamma=gamma))
 
 
 def _beta(graph: Graph, node: Node) -> Graph | None:
@@ -181,30 +184,31 @@ def _beta(graph: Graph, node: Node) -> Graph | None:
     if found is None or not isinstance(found[0].attrs, ops.LayerNormalization):
         return None
     norm, summand = found
-    old = graph.constants[norm.inputs[2]].real().astype(np.float64) if norm.inputs[2] else 0.0
+    inputs = ops.Norm.Inputs.of(norm.inputs)
+    old = graph.constants[inputs.beta].real().astype(np.float64) if inputs.beta else 0.0
     builder = GraphBuilder.of(graph)
-    stem = norm.inputs[2] or f"{norm.name}/beta"
+    stem = inputs.beta or f"{norm.name}/beta"
     beta = builder.constant(stem, (old + summand).astype(np.float32))
-    return _absorbed(builder, norm, node, (*norm.inputs[:2], beta))
+    return _absorbed(builder, norm, node, replace(inputs, beta=beta))
 
 
 def _normalization_and_constant(graph: Graph, node: Node) -> tuple[Node, Array] | None:
     """The normalization that `node` alone reads, and its own constant; float64 [C]."""
-    for index in (0, 1):
-        constant = channel_constant(graph, node, index)
+    for operand, name in either_way(node):
+        constant = channel_constant(graph, node, name, operand)
         if constant is None:
             continue
-        name = node.inputs[1 - index]
         norm = _maker(graph, name)
-        known = ops.LayerNormalization | ops.RMSNormalization
-        if norm is None or not isinstance(norm.attrs, known):
+        if norm is None or not isinstance(norm.attrs, ops.Norm):
             continue
         if graph.sole_consumer(name) is node:
             return norm, per_channel(constant, graph.shape(name)[-1])
     return None
 
 
-def _absorbed(builder: GraphBuilder, norm: Node, follower: Node, inputs: tuple[str, ...]) -> Graph:
+def _absorbed(
+    builder: GraphBuilder, norm: Node, follower: Node, inputs: ops.Norm.Inputs[str]
+) -> Graph:
     sources = (*norm.sources, *follower.sources)
-    builder.put(replace(follower, attrs=norm.attrs, inputs=inputs, sources=sources))
+    builder.put(replace(follower, attrs=norm.attrs, inputs=inputs.names(), sources=sources))
     return builder.build()

@@ -32,11 +32,11 @@ def fuse_pad(graph: Graph) -> Graph:
 def _rewrite(graph: Graph, node: Node) -> Graph | None:
     if not isinstance(node.attrs, ops.Conv | ops.AveragePool | ops.MaxPool):
         return None
-    pad = graph.producers.get(node.inputs[0])
+    pad = graph.producers.get(node.first)
     if pad is None or not isinstance(pad.attrs, ops.Pad):
         return None
     extra = _spatial_zero_pads(pad.attrs)
-    source = graph.values[pad.inputs[0]]
+    source = graph.values[pad.first]
     if extra is None or graph.values[pad.output].quant not in (None, source.quant):
         return None
     attrs = _padded(graph, node.attrs, extra, source.name)
@@ -44,8 +44,9 @@ def _rewrite(graph: Graph, node: Node) -> Graph | None:
         return None
     builder = GraphBuilder.of(graph)
     sources = (*pad.sources, *node.sources)
-    inputs = (source.name, *node.inputs[1:])
-    builder.put(replace(node, attrs=attrs, inputs=inputs, sources=sources))
+    inputs = node.attrs.Inputs.of(node.inputs)
+    names = replace(inputs, x=source.name).names()
+    builder.put(replace(node, attrs=attrs, inputs=names, sources=sources))
     return builder.build()
 
 
@@ -81,7 +82,7 @@ def _never_negative(graph: Graph, name: str) -> bool:
         return True
     node = graph.producers.get(name)
     while node is not None and isinstance(node.attrs, _KEEPS_SIGN):
-        node = graph.producers.get(node.inputs[0])
+        node = graph.producers.get(node.first)
     if node is None:
         return False
     if isinstance(node.attrs, ops.Clip):

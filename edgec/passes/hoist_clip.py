@@ -27,10 +27,10 @@ def hoist_clip(graph: Graph) -> Graph:
 def _rewrite(graph: Graph, clip: Node) -> Graph | None:
     if not isinstance(clip.attrs, ops.Clip):
         return None
-    mover = graph.producers.get(clip.inputs[0])
+    mover = graph.producers.get(clip.first)
     if mover is None or not _commutes(mover) or not _only_link(graph, mover, clip):
         return None
-    source = mover.inputs[0]
+    source = mover.first
     if not _leads_to_clamp(graph, source, mover):
         return None
     pin = graph.values[clip.output].quant
@@ -60,4 +60,4 @@ def _leads_to_clamp(graph: Graph, name: str, reader: Node) -> bool:
         return False
     if producer.attrs_as(RealOperator).ends_in_clamp:
         return True
-    return _commutes(producer) and _leads_to_clamp(graph, producer.inputs[0], producer)
+    return _commutes(producer) and _leads_to_clamp(graph, producer.first, producer)

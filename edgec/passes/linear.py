@@ -10,9 +10,6 @@ from edgec.base.dtypes import Array
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Graph, GraphBuilder, Node
 
-LINEAR = (ops.Conv, ops.ConvTranspose, ops.Gemm)
-"""Operators with weights [O, ...] whose last output axis is O."""
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Affine:
@@ -22,14 +19,25 @@ class Affine:
     shift: Array
 
 
-def channel_constant(graph: Graph, node: Node, index: int) -> Constant | None:
-    """Input `index` of a binary operator when it is one number per channel of the last axis.
+def either_way(node: Node) -> tuple[tuple[str, str], tuple[str, str]]:
+    """The operands (a, b) of an operator on pairs of elements, and (b, a)."""
+    inputs = ops.Arithmetic.Inputs.of(node.inputs)
+    return (inputs.a, inputs.b), (inputs.b, inputs.a)
+
+
+def channel_constant(graph: Graph, node: Node, other: str, name: str) -> Constant | None:
+    """An operand of an operator on pairs when it is one number per channel of the last axis.
+
+    Args:
+        graph: holds the node.
+        node: the operator.
+        other: its other operand.
+        name: the operand.
 
     Returns:
         The constant, or None when it is a value, varies along other axes, or widens the output.
     """
-    constant = graph.constants.get(node.inputs[index])
-    other = node.inputs[1 - index]
+    constant = graph.constants.get(name)
     if constant is None or graph.is_constant(other):
         return None
     shape = graph.shape(other)
@@ -50,7 +58,7 @@ def per_channel(constant: Constant, channels: int) -> Array:
 def unpinned_linear_before(graph: Graph, node: Node, name: str) -> Node | None:
     """The Conv, ConvTranspose or Gemm that computes `name` for `node` alone, unrounded."""
     producer = graph.producers.get(name)
-    if producer is None or not isinstance(producer.attrs, LINEAR):
+    if producer is None or not isinstance(producer.attrs, ops.Weighted):
         return None
     if graph.sole_consumer(name) is not node or graph.values[name].quant is not None:
         return None
@@ -59,12 +67,8 @@ def unpinned_linear_before(graph: Graph, node: Node, name: str) -> Node | None:
 
 def has_float_weights(graph: Graph, node: Node) -> bool:
     """Whether weights and bias may be changed: neither is pinned to integers."""
-    return all(graph.constants[name].quant is None for name in node.inputs[1:3] if name != "")
-
-
-def bias_of(graph: Graph, node: Node) -> str:
-    """Name of the bias constant of a linear node, "" when it has none."""
-    return node.inputs[2] if len(node.inputs) > 2 else ""
+    inputs = ops.layer_inputs(node)
+    return all(graph.constants[n].quant is None for n in (inputs.w, inputs.b) if n is not None)
 
 
 def fused(
@@ -84,17 +88,18 @@ def fused(
         bias: new bias [O].
     """
     builder = GraphBuilder.of(graph)
-    names = [*linear.inputs[:2], ""]
+    inputs = ops.layer_inputs(linear)
+    w = inputs.w
     if isinstance(weight, Constant):
-        names[1] = builder.constant(weight.name, weight.array, weight.quant, pooled=weight.pooled)
+        w = builder.constant(weight.name, weight.array, weight.quant, pooled=weight.pooled)
     elif weight is not None:
-        names[1] = builder.constant(linear.inputs[1], weight.astype(np.float32))
+        w = builder.constant(inputs.w, weight.astype(np.float32))
     if isinstance(bias, Constant):
-        names[2] = builder.constant(bias.name, bias.array, bias.quant)
+        b = builder.constant(bias.name, bias.array, bias.quant)
     else:
-        stem = bias_of(graph, linear) or f"{linear.name}/bias"
-        names[2] = builder.constant(stem, bias.astype(np.float32))
+        b = builder.constant(inputs.b or f"{linear.name}/bias", bias.astype(np.float32))
+    names = ops.Weighted.Inputs(inputs.x, w, b).names()
     builder.remove(follower)
     sources = (*linear.sources, *follower.sources)
-    builder.put(replace(linear, inputs=tuple(names), outputs=follower.outputs, sources=sources))
+    builder.put(replace(linear, inputs=names, outputs=follower.outputs, sources=sources))
     return builder.build()

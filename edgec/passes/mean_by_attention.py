@@ -31,8 +31,8 @@ def _fits(graph: Graph, node: Node) -> bool:
     attrs = node.attrs
     if not isinstance(attrs, ops.Reduce) or attrs.kind is not ReduceKind.MEAN:
         return False
-    axis = graph.length.axes.get(node.inputs[0]) if graph.length is not None else None
-    shape = graph.shape(node.inputs[0])
+    axis = graph.length.axes.get(node.first) if graph.length is not None else None
+    shape = graph.shape(node.first)
     rows = len(shape) - 2
     return attrs.axes == (rows,) == (axis,) and shape[:rows] == (1,) * rows
 
@@ -46,8 +46,14 @@ def _rewrite(graph: Graph, node: Node, builder: GraphBuilder) -> None:
     pooled = replace(result, name=builder.fresh(f"{result.name}/pooled"), shape=shape)
     builder.value(pooled)
     attention = ops.Attention(heads=1, scale=1.0)
+    inputs = attention.Inputs(query, x, x).names()
     builder.put(
-        replace(node, attrs=attention, inputs=(query, x, x, "", ""), outputs=(pooled.name,))
+        replace(
+            node,
+            attrs=attention,
+            inputs=inputs,
+            outputs=(pooled.name,),
+        )
     )
     name = f"{node.name}/shape"
     builder.node(name, ops.Reshape(result.shape), (pooled.name,), (result.name,), node.sources)

@@ -54,7 +54,7 @@ def _rewrite(graph: Graph, node: Node) -> Graph | None:
     transposes = sum(isinstance(part.attrs, ops.Transpose) for part in chain)
     if transposes == 0 or math.prod(graph.shape(node.output)) > _MOST_ELEMENTS:
         return None
-    source = chain[0].inputs[0]
+    source = chain[0].first
     found = _digits(_positions(graph, chain))
     if found is None or transposes <= int(found.moves):
         return None
@@ -70,23 +70,23 @@ def _chain(graph: Graph, node: Node) -> tuple[Node, ...]:
     chain = [node]
     quant = graph.values[node.output].quant
     while True:
-        name = chain[0].inputs[0]
+        name = chain[0].first
         before = graph.producers.get(name)
         if before is None or not _is_move(before) or graph.values[name].quant != quant:
             break
         chain.insert(0, before)
-    return tuple(chain) if graph.values[chain[0].inputs[0]].quant == quant else ()
+    return tuple(chain) if graph.values[chain[0].first].quant == quant else ()
 
 
 def _positions(graph: Graph, chain: tuple[Node, ...]) -> Array:
     """For each element after the chain, row-major, its place before it."""
-    shape = graph.shape(chain[0].inputs[0])
+    shape = graph.shape(chain[0].first)
     positions = np.arange(math.prod(shape)).reshape(shape)
     for node in chain:
         if isinstance(node.attrs, ops.Reshape):
             positions = positions.reshape(node.attrs.shape)
         else:
-            positions = positions.transpose(node.attrs.perm)
+            positions = positions.transpose(node.attrs_as(ops.Transpose).perm)
     return positions.reshape(-1)
 
 

@@ -30,7 +30,7 @@ def _rewrite(graph: Graph, node: Node) -> Graph | None:
         return None
     if inner.attrs.kind is not node.attrs.kind or not inner.attrs.keepdims:
         return None
-    before, after = graph.shape(inner.output), graph.shape(node.inputs[0])
+    before, after = graph.shape(inner.output), graph.shape(node.first)
     kept = [axis for axis, size in enumerate(before) if size != 1]
     seen = [axis for axis, size in enumerate(after) if size != 1]
     if [before[axis] for axis in kept] != [after[axis] for axis in seen]:
@@ -42,7 +42,7 @@ def _rewrite(graph: Graph, node: Node) -> Graph | None:
 
 def _unseen_producer(graph: Graph, reader: Node) -> Node | None:
     """What computes the input of `reader`, if nothing else reads that and it is not rounded."""
-    name = reader.inputs[0]
+    name = reader.first
     producer = graph.producers.get(name)
     if producer is None or graph.sole_consumer(name) is not reader:
         return None
@@ -55,11 +55,11 @@ def _merged(graph: Graph, chain: tuple[Node, Node, Node], axes: tuple[int, ...])
     builder = GraphBuilder.of(graph)
     builder.remove(between)  # the inner reduction itself, or the reshape behind it
     result = graph.values[outer.output]
-    source = graph.shape(inner.inputs[0])
+    source = graph.shape(inner.first)
     shape = tuple(1 if axis in axes else size for axis, size in enumerate(source))
     name = builder.fresh(f"{result.name}/merged")
     builder.value(replace(result, name=name, shape=shape))
-    attrs = replace(inner.attrs, axes=axes)
+    attrs = replace(inner.attrs_as(ops.Reduce), axes=axes)
     sources = (*inner.sources, *outer.sources)
     builder.put(replace(inner, attrs=attrs, outputs=(name,), sources=sources))
     builder.put(replace(outer, attrs=ops.Reshape(result.shape), inputs=(name,)))

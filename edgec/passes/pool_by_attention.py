@@ -26,14 +26,14 @@ def pool_by_attention(graph: Graph) -> Graph:
 def _rewrite(graph: Graph, node: Node) -> Graph | None:
     if node.attrs != ops.MatMul():
         return None
-    softmax = graph.producers.get(node.inputs[0])
-    x = node.inputs[1]
+    product = ops.MatMul.Inputs.of(node.inputs)
+    softmax, x = graph.producers.get(product.a), product.b
     if softmax is None or not isinstance(softmax.attrs, ops.Softmax) or x not in graph.values:
         return None
-    layer = _behind_reshapes(graph, softmax.inputs[0])
-    if layer is None or not isinstance(layer.attrs, ops.Gemm) or layer.inputs[0] != x:
+    layer = _behind_reshapes(graph, softmax.first)
+    if layer is None or not isinstance(layer.attrs, ops.Gemm) or layer.first != x:
         return None
-    weight = graph.constants[layer.inputs[1]]
+    weight = graph.constants[ops.Gemm.Inputs.of(layer.inputs).w]
     rows = graph.shape(x)
     if weight.shape[0] != 1 or graph.shape(softmax.output) != (*rows[:-2], 1, rows[-2]):
         return None
@@ -43,12 +43,12 @@ def _rewrite(graph: Graph, node: Node) -> Graph | None:
     query = weight.real().reshape(*rows[:-2], 1, rows[-1])
     name = builder.constant(f"{node.name}/query", np.ascontiguousarray(query))
     attention = ops.Attention(heads=1, scale=1.0)
-    builder.put(replace(node, attrs=attention, inputs=(name, x, x, "", "")))
+    builder.put(replace(node, attrs=attention, inputs=attention.Inputs(name, x, x).names()))
     return builder.build()
 
 
 def _behind_reshapes(graph: Graph, name: str) -> Node | None:
     node = graph.producers.get(name)
     while node is not None and isinstance(node.attrs, ops.Reshape):
-        node = graph.producers.get(node.inputs[0])
+        node = graph.producers.get(node.first)
     return node

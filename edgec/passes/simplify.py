@@ -45,14 +45,14 @@ def _is_noop(graph: Graph, node: Node) -> bool:
         case ops.Unary():
             return attrs.kind is ops.UnaryKind.IDENTITY
         case ops.Reshape():
-            return attrs.shape == graph.shape(node.inputs[0])
+            return attrs.shape == graph.shape(node.first)
         case ops.Transpose():
             return attrs.perm == tuple(range(len(attrs.perm)))
         case ops.Pad():
             return not any(before or after for before, after in attrs.pads)
         case ops.Slice():
             ahead = all(step == 1 for step in attrs.steps)
-            return ahead and attrs.sizes == graph.shape(node.inputs[0])
+            return ahead and attrs.sizes == graph.shape(node.first)
         case ops.Concat():
             return len(node.inputs) == 1
         case ops.Clip():
@@ -62,24 +62,24 @@ def _is_noop(graph: Graph, node: Node) -> bool:
 
 
 def _merge_reshapes(graph: Graph, node: Node) -> Graph | None:
-    inner = graph.producers.get(node.inputs[0])
+    inner = graph.producers.get(node.first)
     if inner is None or not isinstance(inner.attrs, ops.Reshape):
         return None
-    if graph.values[inner.inputs[0]].quant != graph.values[inner.output].quant:
+    if graph.values[inner.first].quant != graph.values[inner.output].quant:
         return None
     return replace_node(graph, replace(node, inputs=inner.inputs))
 
 
 def _merge_clips(graph: Graph, node: Node) -> Graph | None:
-    inner = graph.producers.get(node.inputs[0])
+    inner = graph.producers.get(node.first)
     if inner is None or not isinstance(inner.attrs, ops.Clip):
         return None
     between, after = graph.values[inner.output], graph.values[node.output]
     if graph.sole_consumer(between.name) is not node or between.quant not in (None, after.quant):
         return None
+    outer = node.attrs_as(ops.Clip)
     low, high = (
-        min(max(bound, node.attrs.low), node.attrs.high)
-        for bound in (inner.attrs.low, inner.attrs.high)
+        min(max(bound, outer.low), outer.high) for bound in (inner.attrs.low, inner.attrs.high)
     )
     sources = (*inner.sources, *node.sources)
     merged = replace(node, attrs=ops.Clip(low, high), inputs=inner.inputs, sources=sources)

@@ -38,9 +38,7 @@ def _rewrite(graph: Graph, node: Node) -> Graph | None:
     fits = constant.shape == graph.shape(node.output) == graph.shape(values[0])
     if mover is None or not fits or graph.sole_consumer(values[0]) is not node:
         return None
-    if any(
-        graph.values[n].quant is not None for n in (*values, mover.inputs[0]) if n in graph.values
-    ):
+    if any(graph.values[n].quant is not None for n in (*values, mover.first) if n in graph.values):
         return None
     if isinstance(mover.attrs, ops.Reshape):
         return _reshape(graph, node, mover, constant.real())
@@ -51,7 +49,7 @@ def _rewrite(graph: Graph, node: Node) -> Graph | None:
 
 def _reshape(graph: Graph, node: Node, mover: Node, constant: Array) -> Graph:
     builder = GraphBuilder.of(graph)
-    source = mover.inputs[0]
+    source = mover.first
     total = _added(builder, graph, node, source, constant.reshape(graph.shape(source)))
     builder.put(replace(mover, inputs=(total,), outputs=node.outputs))
     builder.remove(node)
@@ -60,7 +58,7 @@ def _reshape(graph: Graph, node: Node, mover: Node, constant: Array) -> Graph:
 
 def _concat(graph: Graph, node: Node, mover: Node, constant: Array) -> Graph:
     builder = GraphBuilder.of(graph)
-    axis = mover.attrs.axis
+    axis = mover.attrs_as(ops.Concat).axis
     ends = np.cumsum([graph.shape(name)[axis] for name in mover.inputs])
     parts = np.split(constant, ends[:-1], axis=axis)
     totals = []

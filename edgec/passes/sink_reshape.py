@@ -30,11 +30,11 @@ def sink_reshape(graph: Graph) -> Graph:
 def _rewrite(graph: Graph, node: Node) -> Graph | None:
     if not isinstance(node.attrs, _ON_ROWS):
         return None
-    flat = node.inputs[0]
+    flat = node.first
     reshape = graph.producers.get(flat)
     if reshape is None or not isinstance(reshape.attrs, ops.Reshape):
         return None
-    source, shape = reshape.inputs[0], graph.shape(flat)
+    source, shape = reshape.first, graph.shape(flat)
     if graph.shape(source) != (1, *shape) or len(shape) != 2 or shape[0] == 1:
         return None
     if graph.values[source].quant != graph.values[flat].quant:
@@ -43,6 +43,7 @@ def _rewrite(graph: Graph, node: Node) -> Graph | None:
     builder = GraphBuilder.of(graph)
     name = builder.fresh(f"{result.name}/rows")
     builder.value(replace(result, name=name, shape=(1, *result.shape)))
-    builder.put(replace(node, inputs=(source, *node.inputs[1:]), outputs=(name,)))
+    inputs = replace(node.attrs.Inputs.of(node.inputs), x=source)
+    builder.put(replace(node, inputs=inputs.names(), outputs=(name,)))
     builder.node(f"{node.name}/flat", ops.Reshape(result.shape), (name,), (result.name,))
     return builder.build()

@@ -68,7 +68,7 @@ def source_of(graph: Graph, name: str, factors: bool) -> Source | None:
             name, factor = found[0], factor * found[1]
         elif isinstance(node.attrs, _MOVERS):
             chain.append(node)
-            name = node.inputs[0]
+            name = node.first
         else:
             break
     shape = graph.shape(name)

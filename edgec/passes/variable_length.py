@@ -147,7 +147,7 @@ def _elementwise(scan: _Scan, node: Node) -> int | None:
 
 
 def _reduce(scan: _Scan, node: Node) -> int | None:
-    attrs: qt.QReduce16x15 = node.attrs
+    attrs = node.attrs_as(qt.QReduce16x15)
     axis = scan.axes[node.inputs[0]]
     if axis in attrs.axes:
         kind = attrs.kind.value
@@ -157,13 +157,13 @@ def _reduce(scan: _Scan, node: Node) -> int | None:
 
 def _arg_max(scan: _Scan, node: Node) -> int | None:
     axis = scan.axes[node.inputs[0]]
-    if axis >= node.attrs.axis:
+    if axis >= node.attrs_as(qops.QArgMax).axis:
         raise _RefusedError("it looks for the largest along the variable axis")
     return axis
 
 
 def _pointwise(scan: _Scan, node: Node) -> int | None:
-    attrs: qt.QConv16x15 = node.attrs
+    attrs = node.attrs_as(qt.QConv16x15)
     kernel = scan.graph.shape(node.inputs[1])[1:3]
     if (*kernel, *attrs.strides, attrs.group) != (1,) * 5 or any(attrs.pads):
         raise _RefusedError("its window reaches over the variable axis")
@@ -180,13 +180,13 @@ def _reshape(scan: _Scan, node: Node) -> int | None:
 
 
 def _transpose(scan: _Scan, node: Node) -> int | None:
-    axis: int = node.attrs.perm.index(scan.axes[node.inputs[0]])
+    axis = node.attrs_as(qops.QTranspose).perm.index(scan.axes[node.inputs[0]])
     return axis
 
 
 def _slice(scan: _Scan, node: Node) -> int | None:
     """Along the variable axis: either up to the end, or what the shortest run has, too."""
-    attrs: qops.QSlice = node.attrs
+    attrs = node.attrs_as(qops.QSlice)
     axis = scan.axes[node.inputs[0]]
     size = scan.graph.shape(node.inputs[0])[axis]
     if scan.origin(node.output) in scan.wanted:
@@ -201,7 +201,7 @@ def _slice(scan: _Scan, node: Node) -> int | None:
 
 
 def _concat(scan: _Scan, node: Node) -> int | None:
-    joined = node.attrs.axis
+    joined = node.attrs_as(qops.QConcat).axis
     varying = [name for name in node.inputs if name in scan.axes]
     axes = {scan.axes[name] for name in varying}
     if len(axes) != 1 or (joined in axes and len(varying) > 1):
@@ -215,7 +215,7 @@ def _concat(scan: _Scan, node: Node) -> int | None:
 
 def _attention(scan: _Scan, node: Node) -> int | None:
     """Queries, keys or both vary; values and a mask go with the keys, a bias with both."""
-    graph, attrs = scan.graph, node.attrs
+    graph, attrs = scan.graph, node.attrs_as(qt.QAttention)
     q, k, v, _, *others = node.inputs
     masks = others[: int(attrs.keys)]
     rank = len(graph.shape(k))

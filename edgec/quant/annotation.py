@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import QuantizationError
-from edgec.base.options import Observer, QuantOptions
+from edgec.base.options import Observer, QuantOptions, QuantSettings
 from edgec.floatrun.activations import checked_calibration
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Value
@@ -20,7 +20,7 @@ from edgec.quant.derive import derived_params
 from edgec.quant.equalize import equalize
 from edgec.quant.params import Range, activation_params, range_of
 from edgec.quant.refuse import refuse_real_only
-from edgec.quant.report import CalibrationSource, LayerQuality, QuantReport, layer_quality
+from edgec.quant.report import CalibrationSource, InForce, LayerQuality, QuantReport, layer_quality
 from edgec.quant.synthetic import describe, synthetic_inputs, warn_synthetic
 from edgec.quant.ties import TieGroup, split_conflicts, tie_groups
 from edgec.quant.weights import quantize_constants
@@ -73,27 +73,54 @@ def annotate(
             that pins some tensors but not all when there is no calibration data.
     """
     refuse_real_only(graph)
-    if options.equalize:
+    settings = options.settings()
+    if settings.equalize:
         graph = equalize(graph)
     graph = split_conflicts(graph)
     groups = tie_groups(graph)
     data: Mapping[str, Array] | None = None
     if calibration is not None:
         data = checked_calibration(graph, calibration)
-    params = _known_params(graph, groups)
-    if data is None:
-        params = derived_params(graph, groups, params)
+    params = _data_free_params(graph, groups, has_data=data is not None)
     open_groups = [group for group in groups if group.members[0] not in params]
     data, source = _data(graph, data, open_groups, options)
     if source is CalibrationSource.SYNTHETIC:
-        options = replace(options, observer=Observer.MINMAX, bias_correction=False)
+        settings = replace(settings, observer=Observer.MINMAX, bias_correction=False)
     if open_groups and data is not None:
-        params |= _calibrated(graph, open_groups, data, options, progress)
+        params |= _calibrated(graph, open_groups, data, settings, progress)
     values = {name: _with_quant(value, params) for name, value in graph.values.items()}
     annotated, notes = quantize_constants(graph.replace(values=values))
-    if options.bias_correction and data is not None:
+    corrects = settings.bias_correction and data is not None
+    if corrects and data is not None:
         annotated = correct_biases(graph, annotated, data, progress)
-    return annotated, _report(graph, annotated, data, options, source, notes, progress)
+    in_force = InForce(
+        observer=settings.observer if open_groups else None,
+        equalize=settings.equalize,
+        bias_correction=corrects,
+        percentile=settings.percentile,
+    )
+    return annotated, _report(graph, annotated, data, options, in_force, source, notes, progress)
+
+
+def has_open_ranges(graph: Graph, has_data: bool) -> bool:
+    """Whether ranges of some values come from calibration, rather than from the model.
+
+    Args:
+        graph: REAL stage, as for `annotate`.
+        has_data: there are calibration data.
+    """
+    graph = split_conflicts(graph)
+    groups = tie_groups(graph)
+    params = _data_free_params(graph, groups, has_data=has_data)
+    return any(group.members[0] not in params for group in groups)
+
+
+def _data_free_params(
+    graph: Graph, groups: tuple[TieGroup, ...], *, has_data: bool
+) -> dict[str, QuantParams]:
+    """Parameters that need no data, by value; without data, derived ones as well."""
+    params = _known_params(graph, groups)
+    return params if has_data else derived_params(graph, groups, params)
 
 
 def _with_quant(value: Value, params: Mapping[str, QuantParams]) -> Value:
@@ -146,7 +173,7 @@ def _calibrated(
     graph: Graph,
     groups: list[TieGroup],
     data: Mapping[str, Array],
-    options: QuantOptions,
+    options: QuantSettings,
     progress: Progress | None,
 ) -> dict[str, QuantParams]:
     names = [name for group in groups for name in group.sources]
@@ -193,6 +220,7 @@ def _report(
     annotated: Graph,
     data: Mapping[str, Array] | None,
     options: QuantOptions,
+    in_force: InForce,
     source: CalibrationSource,
     notes: tuple[str, ...],
     progress: Progress | None,
@@ -207,7 +235,7 @@ def _report(
     return QuantReport(
         source=source,
         samples=samples,
-        options=options,
+        in_force=in_force,
         warnings=(*([warning] if source is CalibrationSource.SYNTHETIC else []), *notes),
         layers=layers,
     )

@@ -17,6 +17,7 @@ from edgec.base.dtypes import Array, DType
 from edgec.base.fixedpoint import INT32_MAX, round_half_up
 from edgec.floatrun.activations import activations
 from edgec.floatrun.executor import Executor
+from edgec.ir import ops
 from edgec.ir.graph import Graph, GraphBuilder, Node
 from edgec.quant.calibrate import Progress
 from edgec.quant.weights import WEIGHTED, accumulator_bound, bias_params
@@ -42,7 +43,7 @@ def correct_biases(
     """
     data = {name: array[:SAMPLES] for name, array in data.items()}
     layers = [node for node in real.nodes if isinstance(node.attrs, WEIGHTED)]
-    layers = [node for node in layers if real.constants[node.inputs[1]].quant is None]
+    layers = [node for node in layers if real.constants[ops.layer_inputs(node).w].quant is None]
     wanted = channel_means(real, [node.output for node in layers], data)
     corrections = _Corrections(annotated, wanted, progress)
     # All samples at once: a layer is corrected before the next one runs.
@@ -94,9 +95,10 @@ def _mean(values: Array) -> Array:
 def _corrected(graph: Graph, node_name: str, correction: Array) -> tuple[Graph, Array]:
     """The graph with another bias in one layer, and what that adds to the output; float64 [C]."""
     node: Node = next(node for node in graph.nodes if node.name == node_name)
-    x, weight = graph.quant(node.inputs[0]), graph.constants[node.inputs[1]]
+    inputs = ops.layer_inputs(node)
+    x, weight = graph.quant(inputs.x), graph.constants[inputs.w]
     params = bias_params(x.tensor_scale, np.asarray(graph.quant(weight.name).scale))
-    name = node.inputs[2] if len(node.inputs) > 2 else ""
+    name = inputs.b
     bias = graph.constants[name].array if name else np.zeros(weight.shape[0])
     steps = np.clip(correction / np.asarray(params.scale), -(2.0**40), 2.0**40)
     corrected = bias.astype(np.int64) + round_half_up(steps)
@@ -106,6 +108,6 @@ def _corrected(graph: Graph, node_name: str, correction: Array) -> tuple[Graph, 
     stored = corrected.astype(DType.INT32.numpy)
     stem = name or f"{node.name}_bias"
     put = builder.constant(stem, stored, params, keep_name=bool(name))
-    builder.put(replace(node, inputs=(*node.inputs[:2], put)))
+    builder.put(replace(node, inputs=replace(inputs, b=put).names()))
     step = (corrected - bias) * np.asarray(params.scale)
     return builder.build(), step

@@ -8,7 +8,7 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import QuantizationError
-from edgec.base.options import Observer, QuantOptions
+from edgec.base.options import Observer, QuantSettings
 from edgec.floatrun.activations import activations
 from edgec.ir.graph import Graph
 from edgec.quant.observers import Histogram, MinMax, choose_range
@@ -22,7 +22,7 @@ def calibrate(
     graph: Graph,
     names: Sequence[str],
     data: Mapping[str, Array],
-    options: QuantOptions,
+    options: QuantSettings,
     progress: Progress | None = None,
 ) -> dict[str, Range]:
     """Ranges of values over the calibration data, as the observer of `options` chooses them.

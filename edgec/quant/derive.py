@@ -33,9 +33,9 @@ def derived_params(
         if group.members[0] in params or len(group.sources) != 1:
             continue
         node = graph.producers.get(group.sources[0])
-        if node is None or node.inputs[0] not in params:
+        if node is None or node.first not in params:
             continue
-        found = _derived(node, params[node.inputs[0]])
+        found = _derived(node, params[node.first])
         if found is not None:
             params.update(dict.fromkeys(group.members, found))
     return params

@@ -53,6 +53,11 @@ def equalize(graph: Graph) -> Graph:
     return builder.build()
 
 
+def can_equalize(graph: Graph) -> bool:
+    """Whether `equalize` finds a pair of layers in a graph of the REAL stage."""
+    return any(True for _ in _pairs(graph))
+
+
 def _pairs(graph: Graph) -> Iterator[_Pair]:
     for node in graph.nodes:
         if not _may_scale(graph, node):
@@ -70,8 +75,9 @@ def _may_scale(graph: Graph, node: Node) -> bool:
     """A layer with float weights of its own, whose input and output are not pinned."""
     if not isinstance(node.attrs, _LAYERS):
         return False
-    constants = [graph.constants[name] for name in node.inputs[1:] if name]
-    values = (graph.values[node.inputs[0]], graph.values[node.output])
+    inputs = ops.layer_inputs(node)
+    constants = [graph.constants[name] for name in (inputs.w, inputs.b) if name]
+    values = (graph.values[inputs.x], graph.values[node.output])
     return all(
         constant.quant is None and len(graph.consumers[constant.name]) == 1
         for constant in constants
@@ -90,8 +96,8 @@ def _homogeneous(graph: Graph, node: Node) -> bool:
 
 def _equalize_pair(builder: GraphBuilder, pair: _Pair) -> float:
     """Scale one pair; the largest |log s|."""
-    first = builder.constants[pair.first.inputs[1]].array.astype(np.float64)
-    second = builder.constants[pair.second.inputs[1]].array.astype(np.float64)
+    first = builder.constants[ops.layer_inputs(pair.first).w].array.astype(np.float64)
+    second = builder.constants[ops.layer_inputs(pair.second).w].array.astype(np.float64)
     channels = input_channels(pair.second, second.shape)
     first_range = np.abs(first.reshape(len(first), -1)).max(axis=1)
     second_range = np.zeros(len(first))
@@ -102,7 +108,7 @@ def _equalize_pair(builder: GraphBuilder, pair: _Pair) -> float:
     factor = np.sqrt(ratio)
     _scale_outputs(builder, pair.first, 1.0 / factor)
     spread = factor[channels].reshape(second.shape[0], *[1] * (second.ndim - 2), second.shape[-1])
-    _store(builder, pair.second.inputs[1], second * spread)
+    _store(builder, ops.layer_inputs(pair.second).w, second * spread)
     return float(np.max(np.abs(log(factor))))
 
 
@@ -120,7 +126,8 @@ def input_channels(node: Node, shape: tuple[int, ...]) -> Array:
 
 
 def _scale_outputs(builder: GraphBuilder, node: Node, factor: Array) -> None:
-    for name in node.inputs[1:]:
+    inputs = ops.layer_inputs(node)
+    for name in (inputs.w, inputs.b):
         if name:
             array = builder.constants[name].array
             shaped = factor.reshape(-1, *[1] * (array.ndim - 1))

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from edgec.base.dtypes import Array, DType
 from edgec.base.errors import QuantizationError
 from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, INT32_MAX, Requant
+from edgec.ir import ops
 from edgec.ir.fusion import act_bounds
 from edgec.ir.graph import Graph, GraphBuilder, Node
 from edgec.ir.qparams import QuantParams
@@ -45,20 +46,22 @@ class Conversion:
         """Parameters of the output."""
         return self.graph.quant(self.output)
 
-    def quant(self, index: int) -> QuantParams:
-        """Parameters of an input."""
-        return self.graph.quant(self.node.inputs[index])
+    @property
+    def x(self) -> QuantParams:
+        """Parameters of the first operand."""
+        return self.graph.quant(self.node.first)
 
-    def shape(self, index: int) -> tuple[int, ...]:
-        """Shape of an input."""
-        return self.graph.shape(self.node.inputs[index])
+    @property
+    def x_shape(self) -> tuple[int, ...]:
+        """Shape of the first operand."""
+        return self.graph.shape(self.node.first)
 
     @property
     def act_bounds(self) -> tuple[int, int]:
         """Clamp bounds in output codes: those of the fused Clip."""
         if self.clip is None:
             return INT8_MIN, INT8_MAX
-        attrs, y = self.clip.attrs, self.y
+        attrs, y = self.clip.attrs_as(ops.Clip), self.y
         return act_bounds(attrs.low, attrs.high, y.tensor_scale, y.tensor_zero_point)
 
     def requant(self, factors: npt.ArrayLike, acc_bound: float) -> Requant:

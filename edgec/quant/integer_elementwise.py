@@ -13,45 +13,47 @@ from edgec.quant.tables import lut, softmax_bits, softmax_table
 
 def table(c: Conversion) -> None:
     """Unary, and Clip where no operator absorbs it, to QLut."""
-    entries = c.constant("table", lut(c.node.attrs, c.quant(0), c.y))
-    c.emit(qops.QLut(), (c.node.inputs[0], entries))
+    entries = c.constant("table", lut(c.node.attrs_as(ops.Unary, ops.Clip), c.x, c.y))
+    c.emit(qops.QLut(), (c.node.first, entries))
 
 
 def prelu(c: Conversion) -> None:
     """PRelu to QPRelu."""
-    channels = c.shape(0)[-1]
-    slope = np.asarray(c.graph.constants[c.node.inputs[1]].real(), np.float64).reshape(-1)
-    factor = c.quant(0).tensor_scale / c.y.tensor_scale
+    channels = c.x_shape[-1]
+    slope = np.asarray(
+        c.graph.constants[ops.PRelu.Inputs.of(c.node.inputs).slope].real(), np.float64
+    ).reshape(-1)
+    factor = c.x.tensor_scale / c.y.tensor_scale
     factors = np.concatenate([[1.0], np.broadcast_to(slope, (channels,))]) * factor
     requant = c.requant(factors, SPAN)
     slopes = c.constant("slope_multiplier", requant.multiplier[1:])
     low, high = c.act_bounds
     attrs = qops.QPRelu(int(requant.multiplier[0]), requant.shift, low, high)
-    c.emit(attrs, (c.node.inputs[0], slopes))
+    c.emit(attrs, (c.node.first, slopes))
 
 
 def softmax(c: Conversion) -> None:
     """Softmax to QSoftmax."""
-    row = c.shape(0)[-1]
-    entries = c.int32("table", softmax_table(c.quant(0).tensor_scale, row))
+    row = c.x_shape[-1]
+    entries = c.int32("table", softmax_table(c.x.tensor_scale, row))
     requant = c.requant(c.y.tensor_scale, float(row) * 2.0 ** softmax_bits(row))
     low, high = c.act_bounds
     attrs = qops.QSoftmax(int(requant.multiplier[0]), requant.shift, low, high)
-    c.emit(attrs, (c.node.inputs[0], entries))
+    c.emit(attrs, (c.node.first, entries))
 
 
 def max_pool(c: Conversion) -> None:
     """MaxPool to QMaxPool."""
-    attrs: ops.MaxPool = c.node.attrs
+    attrs = c.node.attrs_as(ops.MaxPool)
     integer = qops.QMaxPool(attrs.kernel, attrs.strides, attrs.pads, attrs.dilations)
     c.emit(integer, c.node.inputs)
 
 
 def average_pool(c: Conversion) -> None:
     """AveragePool to QAveragePool."""
-    attrs: ops.AveragePool = c.node.attrs
+    attrs = c.node.attrs_as(ops.AveragePool)
     taps = math.prod(attrs.kernel)
-    factor = c.quant(0).tensor_scale / c.y.tensor_scale
+    factor = c.x.tensor_scale / c.y.tensor_scale
     counts = np.arange(1, taps + 1)
     requant = c.requant(np.concatenate([[0.0], factor / counts]), SPAN * taps)
     multiplier = c.constant("multiplier", requant.multiplier)
@@ -66,17 +68,17 @@ def average_pool(c: Conversion) -> None:
         act_min=low,
         act_max=high,
     )
-    c.emit(integer, (c.node.inputs[0], multiplier))
+    c.emit(integer, (c.node.first, multiplier))
 
 
 def reduce(c: Conversion) -> None:
     """Reduce to QReduce."""
-    attrs: ops.Reduce = c.node.attrs
+    attrs = c.node.attrs_as(ops.Reduce)
     if attrs.kind is ops.ReduceKind.MAX:
         c.emit(qops.QReduce(attrs.kind, attrs.axes, attrs.keepdims), c.node.inputs)
         return
-    count = math.prod(c.shape(0)[axis] for axis in attrs.axes)
-    factor = c.quant(0).tensor_scale / c.y.tensor_scale
+    count = math.prod(c.x_shape[axis] for axis in attrs.axes)
+    factor = c.x.tensor_scale / c.y.tensor_scale
     if attrs.kind is ops.ReduceKind.MEAN:
         factor /= count
     requant = c.requant(factor, SPAN * count)
@@ -95,6 +97,6 @@ def reduce(c: Conversion) -> None:
 
 def argmax(c: Conversion) -> None:
     """ArgMax to QArgMax."""
-    attrs: ops.ArgMax = c.node.attrs
+    attrs = c.node.attrs_as(ops.ArgMax)
     integer = qops.QArgMax(attrs.axis, attrs.keepdims, attrs.select_last_index)
     c.emit(integer, c.node.inputs)

@@ -16,7 +16,7 @@ _MAX_ADD_SHIFT = 30
 
 def conv(c: Conversion) -> None:
     """Conv to QConv."""
-    attrs: ops.Conv = c.node.attrs
+    attrs = c.node.attrs_as(ops.Conv)
     inputs, shift = _weighted(c)
     low, high = c.act_bounds
     c.emit(
@@ -36,7 +36,7 @@ def conv(c: Conversion) -> None:
 
 def conv_transpose(c: Conversion) -> None:
     """ConvTranspose to QConvTranspose."""
-    attrs: ops.ConvTranspose = c.node.attrs
+    attrs = c.node.attrs_as(ops.ConvTranspose)
     inputs, shift = _weighted(c)
     low, high = c.act_bounds
     c.emit(
@@ -69,21 +69,22 @@ def _weighted(c: Conversion) -> tuple[tuple[str, ...], int]:
         QuantizationError: the accumulators are not bounded by int32.
     """
     node, graph = c.node, c.graph
-    weight = graph.constants[node.inputs[1]]
-    bias_name = node.inputs[2] if len(node.inputs) > 2 else ""
+    inputs = ops.layer_inputs(node)
+    weight, bias_name = graph.constants[inputs.w], inputs.b or ""
     if not bias_name:
         bias_name = c.int32("bias", np.zeros(weight.shape[0]))
     bias: Array = c.builder.constants[bias_name].array
     bound = float(accumulator_bound(weight.array, bias).max())
     scale = np.asarray(graph.quant(weight.name).scale)
-    requant = c.requant(scale * c.quant(0).tensor_scale / c.y.tensor_scale, bound)
+    requant = c.requant(scale * c.x.tensor_scale / c.y.tensor_scale, bound)
     multiplier = c.constant("multiplier", requant.multiplier)
-    return (node.inputs[0], weight.name, bias_name, multiplier), requant.shift
+    return (node.first, weight.name, bias_name, multiplier), requant.shift
 
 
 def add(c: Conversion) -> None:
     """Add and Sub to QAdd."""
-    a, b, y = c.quant(0), c.quant(1), c.y
+    inputs = ops.Arithmetic.Inputs.of(c.node.inputs)
+    a, b, y = c.graph.quant(inputs.a), c.graph.quant(inputs.b), c.y
     sign = -1.0 if isinstance(c.node.attrs, ops.Sub) else 1.0
     first = a.tensor_scale / y.tensor_scale
     second = sign * b.tensor_scale / y.tensor_scale
@@ -129,7 +130,9 @@ def add_multipliers(first: float, second: float, where: str) -> tuple[int, int, 
 
 def mul(c: Conversion) -> None:
     """Mul to QMul."""
-    factor = c.quant(0).tensor_scale * c.quant(1).tensor_scale / c.y.tensor_scale
+    inputs = ops.Mul.Inputs.of(c.node.inputs)
+    a, b = c.graph.quant(inputs.a), c.graph.quant(inputs.b)
+    factor = a.tensor_scale * b.tensor_scale / c.y.tensor_scale
     requant = c.requant(factor, SPAN * SPAN)
     low, high = c.act_bounds
     c.emit(qops.QMul(int(requant.multiplier[0]), requant.shift, low, high), c.node.inputs)

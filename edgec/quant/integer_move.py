@@ -12,35 +12,35 @@ from edgec.quant.integer_context import Conversion
 
 def reshape(c: Conversion) -> None:
     """Reshape to QReshape."""
-    c.emit(qops.QReshape(c.node.attrs.shape), c.node.inputs)
+    c.emit(qops.QReshape(c.node.attrs_as(ops.Reshape).shape), c.node.inputs)
 
 
 def transpose(c: Conversion) -> None:
     """Transpose to QTranspose."""
-    c.emit(qops.QTranspose(c.node.attrs.perm), c.node.inputs)
+    c.emit(qops.QTranspose(c.node.attrs_as(ops.Transpose).perm), c.node.inputs)
 
 
 def slice_(c: Conversion) -> None:
     """Slice to QSlice."""
-    attrs: ops.Slice = c.node.attrs
+    attrs = c.node.attrs_as(ops.Slice)
     c.emit(qops.QSlice(attrs.starts, attrs.steps, attrs.sizes), c.node.inputs)
 
 
 def concat(c: Conversion) -> None:
     """Concat to QConcat."""
-    c.emit(qops.QConcat(c.node.attrs.axis), c.node.inputs)
+    c.emit(qops.QConcat(c.node.attrs_as(ops.Concat).axis), c.node.inputs)
 
 
 def pad(c: Conversion) -> None:
     """Pad to QPad."""
-    attrs: ops.Pad = c.node.attrs
+    attrs = c.node.attrs_as(ops.Pad)
     code = int(quantize_array(attrs.value, c.y.tensor_scale, c.y.tensor_zero_point))
     c.emit(qops.QPad(attrs.pads, attrs.mode, code), c.node.inputs)
 
 
 def resize(c: Conversion) -> None:
     """Resize to QResizeNearest or QResizeLinear."""
-    attrs: ops.Resize = c.node.attrs
+    attrs = c.node.attrs_as(ops.Resize)
     (x,) = c.node.inputs
     if attrs.mode is ops.ResizeMode.NEAREST:
         rows, cols = c.int32("rows", attrs.row_low), c.int32("cols", attrs.col_low)

@@ -15,7 +15,7 @@ import numpy as np
 from edgec.base.dtypes import Array
 from edgec.base.exact_functions import log
 from edgec.base.fixedpoint import INT8_MIN
-from edgec.base.options import Observer, QuantOptions
+from edgec.base.options import Observer, QuantSettings
 from edgec.quant.params import Range, activation_params
 
 BINS = 2048
@@ -77,7 +77,7 @@ class Histogram:
         return np.linspace(self.range.low, self.range.high, BINS + 1)
 
 
-def choose_range(histogram: Histogram, options: QuantOptions) -> Range:
+def choose_range(histogram: Histogram, options: QuantSettings) -> Range:
     """The range that an observer chooses; at most the histogram's, and it holds zero."""
     if options.observer is Observer.MINMAX or not histogram.counts.any():
         return histogram.range

@@ -60,7 +60,7 @@ def _compares(node: Node) -> bool:
 def _obstacle(graph: Graph, node: Node) -> tuple[str, str] | None:
     """Why a node of an operator with an integer form has none, and what to do; else None."""
     if isinstance(node.attrs, ops.Attention):
-        bias = node.inputs[3] if len(node.inputs) > 3 else ""
+        bias = ops.Attention.Inputs.of(node.inputs).bias
         if bias and not graph.is_constant(bias):
             return (
                 "a bias on the logits, or a mask of pairs, is computed at run time",
@@ -73,7 +73,7 @@ def _obstacle(graph: Graph, node: Node) -> tuple[str, str] | None:
                 "it belongs to an attention of a form that is not known",
                 "write the attention as torch.nn.functional.scaled_dot_product_attention",
             )
-    if _compares(node) and graph.values[node.inputs[0]].dtype is not DType.INT32:
+    if _compares(node) and graph.values[node.first].dtype is not DType.INT32:
         return "it compares real numbers", "compare token ids or masks"
     return None
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from edgec.base.dtypes import Array
-from edgec.base.options import QuantOptions
+from edgec.base.options import Observer, Residual
 from edgec.floatrun.activations import activations
 from edgec.interp.int_interp import run_graph
 from edgec.ir.graph import Graph
@@ -51,20 +51,43 @@ class LayerQuality:
 
 
 @dataclass(frozen=True, slots=True)
+class InForce:
+    """The options that had an effect.
+
+    Attributes:
+        observer: chose the ranges; None where none did: of a transformer, whose scales are searched
+            otherwise, or of a model that brings all its ranges.
+        percentile: of the PERCENTILE observer; None for any other.
+        equalize, bias_correction: they were done.
+        residual: element type of a transformer's residual stream; None for other networks.
+    """
+
+    observer: Observer | None
+    equalize: bool
+    bias_correction: bool
+    percentile: float | None = None
+    residual: Residual | None = None
+
+    def __post_init__(self) -> None:
+        if self.observer is not Observer.PERCENTILE:
+            object.__setattr__(self, "percentile", None)
+
+
+@dataclass(frozen=True, slots=True)
 class QuantReport:
     """Result of quantization.
 
     Attributes:
         source: of the activation ranges.
         samples: calibration samples used.
-        options: as given.
+        in_force: the options that had an effect.
         warnings: what the user should know, a sentence each.
         layers: one for each node of the integer graph, in order; empty when there was no data.
     """
 
     source: CalibrationSource
     samples: int
-    options: QuantOptions
+    in_force: InForce
     warnings: tuple[str, ...]
     layers: tuple[LayerQuality, ...]
 

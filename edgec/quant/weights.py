@@ -97,22 +97,20 @@ def weight_params(scale: Array) -> QuantParams:
 
 
 def _quantize_layer(graph: Graph, builder: GraphBuilder, node: Node) -> list[str]:
-    weight = graph.constants[node.inputs[1]]
-    bias_name = node.inputs[2] if len(node.inputs) > 2 else ""
-    bias = graph.constants[bias_name] if bias_name else None
-    input_scale = graph.quant(node.inputs[0]).tensor_scale
+    operands = ops.layer_inputs(node)
+    weight = graph.constants[operands.w]
+    bias = graph.constants[operands.b] if operands.b is not None else None
+    input_scale = graph.quant(operands.x).tensor_scale
     for constant in (weight, bias):
         if constant is not None and not np.isfinite(constant.real64()).all():
             raise QuantizationError("the weights hold NaN or infinite numbers", where=constant.name)
     layer = layer_weights(weight, bias, input_scale, node.name)
-    inputs = [node.inputs[0]]
-    inputs.append(_put(graph, builder, weight.name, layer.weight, weight_params(layer.scale)))
+    w = _put(graph, builder, weight.name, layer.weight, weight_params(layer.scale))
+    b = None
     if bias is not None and layer.bias is not None:
-        params = bias_params(input_scale, layer.scale)
-        inputs.append(_put(graph, builder, bias.name, layer.bias, params))
-    else:
-        inputs.append("")
-    builder.put(replace(builder.nodes[node.name], inputs=tuple(inputs)))
+        b = _put(graph, builder, bias.name, layer.bias, bias_params(input_scale, layer.scale))
+    inputs = ops.Weighted.Inputs(operands.x, w, b).names()
+    builder.put(replace(builder.nodes[node.name], inputs=inputs))
     return [f"{node.name}: {note}" for note in layer.notes]
 
 

@@ -163,14 +163,20 @@ class CalibrationReport:
     Attributes:
         source: "data", "model" (all in the QDQ file) or "synthetic" (no data was given).
         samples: number of calibration samples.
-        observer, equalize, bias_correction: the options in force.
+        observer: what chose the ranges; None where no observer did: of a transformer, or of a model
+            that brings all its ranges.
+        equalize, bias_correction: they were done.
+        percentile: kept share of the values in percent; None for observers that keep all.
+        residual: element type of a transformer's residual stream; None for other networks.
     """
 
     source: str
     samples: int
-    observer: str
+    observer: str | None
     equalize: bool
     bias_correction: bool
+    percentile: float | None = None
+    residual: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

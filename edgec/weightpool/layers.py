@@ -78,10 +78,11 @@ def _impossible(graph: Graph, node: Node) -> str:
     """Why a layer cannot be pooled; empty when it can."""
     if not isinstance(node.attrs, ops.Conv | ops.Gemm):
         return f"{node.op} is not supported"
-    if node.inputs[1] not in graph.constants:
+    weight = ops.layer_inputs(node).w
+    if weight not in graph.constants:
         return "its weights are computed"
     if isinstance(node.attrs, ops.Conv) and node.attrs.group > 1:
-        each = graph.shape(node.inputs[1])[-1]
+        each = graph.shape(weight)[-1]
         return f"depthwise or grouped: a filter reads {each} channel{'s' * (each > 1)}"
     return ""
 
@@ -90,7 +91,7 @@ def _unwanted(graph: Graph, node: Node, layers: list[Node], options: PoolingOpti
     """Why a layer should not be pooled; empty when it should."""
     if options.layers:
         return "" if _matches(node, options.layers) else "not among --layers"
-    *outer, channels = graph.shape(node.inputs[1])
+    *outer, channels = graph.shape(ops.layer_inputs(node).w)
     if channels < options.group:
         return f"{channels} input channels do not fill a vector of {options.group}"
     if node is layers[-1]:
@@ -104,14 +105,14 @@ def _unwanted(graph: Graph, node: Node, layers: list[Node], options: PoolingOpti
 
 
 def _matches(node: Node, patterns: tuple[str, ...]) -> bool:
-    names = (node.name, node.inputs[1], *node.sources)
+    names = (node.name, ops.layer_inputs(node).w, *node.sources)
     return any(fnmatchcase(name, pattern) for name in names for pattern in patterns)
 
 
 def _check_unpooled(graph: Graph, layers: list[Node]) -> None:
     """What a pool of a pool computes is far from the network that was trained."""
     for node in layers:
-        weight = graph.constants.get(node.inputs[1])
+        weight = graph.constants.get(ops.layer_inputs(node).w)
         if weight is not None and weight.pooled is not None:
             pool = weight.pooled.pool
             raise WeightPoolError(

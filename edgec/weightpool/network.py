@@ -45,10 +45,10 @@ def own_objectives(network: Network, rng: np.random.Generator) -> tuple[Objectiv
     if network.data is None:
         return tuple(plain_objective(layer) for layer in layers)
     moments = [Moments(layer) for layer in layers]
-    names = dict.fromkeys(layer.node.inputs[0] for layer in layers)
+    names = dict.fromkeys(layer.node.first for layer in layers)
     for _, batch in activations(network.graph, list(names), network.data):
         for layer, each in zip(layers, moments, strict=True):
-            x = batch[layer.node.inputs[0]]
+            x = batch[layer.node.first]
             each.update(sampled_rows(layer, x, network.samples, rng)[0])
     return tuple(each.own_objective() for each in moments)
 
@@ -70,7 +70,7 @@ def objective_within(
     if network.data is None:
         return plain_objective(layer)
     moments = Moments(layer)
-    source, wanted = layer.node.inputs[0], layer.node.output
+    source, wanted = layer.node.first, layer.node.output
     other = _other_summand(network.graph, wanted)
     reached = network.graph.consumers[wanted][0].output if other else wanted
     read = list(dict.fromkeys(name for name in (source, other) if name))
@@ -111,14 +111,14 @@ def with_layer(
     pooled = PooledWeights(pool, found.indices.reshape(layer.outputs, *layer.taps))
     scale = tuple(float(s) for s in found.scale.astype(np.float32))
     quant = QuantParams(scale, (0,) * len(scale), DType.INT8, axis=0)
-    weight = Constant(layer.node.inputs[1], pooled.expand(layer.channels), quant, pooled)
+    weight = Constant(layer.weight_name, pooled.expand(layer.channels), quant, pooled)
     return _replaced(graph, layer, weight, bias)
 
 
 def with_weights(graph: Graph, layer: PoolLayer, rows: Array, bias: Array) -> Graph:
     """The graph with other real weights [O, K] and bias [O] in one layer."""
     taps = rows.reshape(layer.outputs, *layer.taps[:-1], -1)[..., : layer.channels]
-    weight = Constant(layer.node.inputs[1], np.asarray(taps, np.float32))
+    weight = Constant(layer.weight_name, np.asarray(taps, np.float32))
     return _replaced(graph, layer, weight, bias)
 
 
@@ -126,14 +126,14 @@ def _replaced(graph: Graph, layer: PoolLayer, weight: Constant, bias: Array) -> 
     """Put constants in the place of a layer's; those that others read as well stay for them."""
     builder = GraphBuilder.of(graph)
     node = builder.nodes[layer.node.name]
-    names = []
+    inputs = ops.layer_inputs(node)
     real_bias = Constant(f"{node.name}_bias", np.asarray(bias, np.float32))
-    for old, new in zip((*node.inputs[1:], "")[:2], (weight, real_bias), strict=True):
-        alone = old != "" and len(graph.consumers[old]) == 1 and node.inputs.count(old) == 1
-        names.append(
-            builder.constant(
-                old or new.name, new.array, new.quant, pooled=new.pooled, keep_name=alone
-            )
-        )
-    builder.put(replace(node, inputs=(node.inputs[0], *names)))
+
+    def put(old: str | None, new: Constant) -> str:
+        alone = old is not None and len(graph.consumers[old]) == node.inputs.count(old) == 1
+        stem = old or new.name
+        return builder.constant(stem, new.array, new.quant, pooled=new.pooled, keep_name=alone)
+
+    changed = replace(inputs, w=put(inputs.w, weight), b=put(inputs.b, real_bias))
+    builder.put(replace(node, inputs=changed.names()))
     return builder.build()

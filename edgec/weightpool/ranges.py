@@ -46,7 +46,7 @@ def narrowed(network: Network, pooled: Graph, bits: int, rng: np.random.Generato
     builder = GraphBuilder.of(pooled)
     for node in clips:
         high = least_error(np.concatenate(seen[node.output]), bits)
-        if 0 < high < node.attrs.high:
+        if 0 < high < node.attrs_as(ops.Clip).high:
             builder.put(replace(node, attrs=ops.Clip(0.0, high)))
     return builder.build()
 
@@ -79,9 +79,9 @@ def _clips(network: Network) -> list[Node]:
     producers = network.graph.producers
     found: dict[str, Node] = {}
     for layer in network.choice.pooled:
-        node = producers.get(layer.node.inputs[0])
+        node = producers.get(layer.node.first)
         while node is not None and isinstance(node.attrs, _MOVERS):
-            node = producers.get(node.inputs[0])
+            node = producers.get(node.first)
         if node is not None and isinstance(node.attrs, ops.Clip) and node.attrs.low == 0:
             found[node.name] = node
     return list(found.values())

@@ -129,7 +129,9 @@ def stored_sizes(graph: Graph, *, signed: bool) -> StoredSizes:
         graph: REAL stage; pooled layers share one pool.
         signed: only half of the pool has to be stored.
     """
-    weights = [graph.constants[node.inputs[1]] for node in graph.nodes if _is_layer(graph, node)]
+    weights = [
+        graph.constants[ops.layer_inputs(node).w] for node in graph.nodes if _is_layer(graph, node)
+    ]
     distinct = {constant.name: constant for constant in weights}
     operands = _operand_bytes(graph)
     pooled = [constant for constant in distinct.values() if constant.pooled is not None]
@@ -151,7 +153,7 @@ def stored_sizes(graph: Graph, *, signed: bool) -> StoredSizes:
 def _is_layer(graph: Graph, node: Node) -> bool:
 
     weighted = isinstance(node.attrs, ops.Conv | ops.ConvTranspose | ops.Gemm)
-    return weighted and node.inputs[1] in graph.constants
+    return weighted and ops.layer_inputs(node).w in graph.constants
 
 
 def _elements(constant: Constant) -> int:

@@ -65,4 +65,4 @@ def _can_follow(graph: Graph, node: Node) -> bool:
     if isinstance(node.attrs, ops.Conv) and node.attrs.group > 1:
         return False
     weighted = isinstance(node.attrs, ops.Conv | ops.Gemm)
-    return weighted and node.inputs[1] in graph.constants
+    return weighted and ops.layer_inputs(node).w in graph.constants

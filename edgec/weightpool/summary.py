@@ -9,6 +9,7 @@ import numpy as np
 from edgec.base.dtypes import Array
 from edgec.base.options import PoolingOptions
 from edgec.floatrun.activations import activations
+from edgec.ir import ops
 from edgec.ir.graph import Graph
 from edgec.weightpool.network import Network
 from edgec.weightpool.report import (
@@ -34,10 +35,10 @@ def summarized(network: Network, graph: Graph, options: PoolingOptions) -> Compr
     nodes = {node.name: node for node in graph.nodes}
     layers = []
     for layer in network.choice.pooled:
-        weight = graph.constants[nodes[layer.node.name].inputs[1]]
+        weight = graph.constants[ops.layer_inputs(nodes[layer.node.name]).w]
         if weight.pooled is None:
             continue
-        before = network.graph.constants[layer.node.inputs[1]].real()
+        before = network.graph.constants[layer.weight_name].real()
         layers.append(
             LayerCompression(
                 node=layer.node.name,

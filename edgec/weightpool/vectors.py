@@ -37,6 +37,11 @@ class PoolLayer:
     bias: Array
 
     @property
+    def weight_name(self) -> str:
+        """Name of the constant that holds the weights."""
+        return ops.layer_inputs(self.node).w
+
+    @property
     def outputs(self) -> int:
         """Output channels, O."""
         return int(self.weight.shape[0])
@@ -65,8 +70,8 @@ def pool_layer(graph: Graph, node: Node, group: int) -> PoolLayer:
     Raises:
         WeightPoolError: the weights or the bias hold NaN or infinite numbers.
     """
-    weight = graph.constants[node.inputs[1]]
-    bias_name = node.inputs[2] if len(node.inputs) > 2 else ""
+    inputs = ops.layer_inputs(node)
+    weight, bias_name = graph.constants[inputs.w], inputs.b or ""
     bias = graph.constants[bias_name].real() if bias_name else np.zeros(weight.shape[0])
     real = weight.real().astype(np.float64)
     for name, array in ((weight.name, real), (bias_name, bias)):

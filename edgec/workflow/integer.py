@@ -13,9 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from edgec.base.dtypes import Array, DType
+from edgec.base.effect import refuse_without_effect
 from edgec.base.errors import ConfigError, ImportModelError
 from edgec.base.names import shown
-from edgec.base.options import CompileOptions, Progress, Residual, no_progress
+from edgec.base.options import CompileOptions, Progress, no_progress
 from edgec.base.samples import InputSpec, check_samples, load_samples
 from edgec.importers.onnx.importer import import_model
 from edgec.importers.onnx.variable_axis import shapes_at
@@ -33,6 +34,7 @@ from edgec.passes.pipeline import (
 from edgec.passes.variable_length import with_variable_length
 from edgec.quant import QuantReport, annotate, to_integer
 from edgec.quant.transformer import is_transformer, quantize_transformer
+from edgec.workflow.option_effects import quantization_effects
 
 Calibration = Path | str | Mapping[str, ArrayLike] | None
 
@@ -167,22 +169,13 @@ def quantized_model(
     """The integer form of a model; the second half of `integer_model`.
 
     Raises:
+        ConfigError: an option has no effect on this network.
         QuantizationError: see `quant`.
     """
+    has_data = model.calibration is not None
+    refuse_without_effect(quantization_effects(options, model.graph, has_data=has_data))
     if is_transformer(model.graph):
         return _transformer_model(model, options, progress)
-    if model.shorter is not None:
-        raise ConfigError(
-            "only transformers can have a variable length",
-            where="--max-length",
-            hint="fix the shapes with --shape",
-        )
-    if options.quant.residual is not Residual.INT16:
-        raise ConfigError(
-            "only transformers have a residual stream of their own",
-            where="--residual",
-            hint="leave it out; the tensors of this network are int8 anyway",
-        )
     annotated, report = annotate(
         model.graph,
         model.calibration,

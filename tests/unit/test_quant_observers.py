@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from edgec.base.options import Observer, QuantOptions
+from edgec.base.options import Observer, QuantSettings
 from edgec.quant.observers import (
     BINS,
     Histogram,
@@ -50,7 +50,7 @@ def test_histograms_count_every_nonzero_value_whatever_the_batches(long_tail):
 
 
 def test_minmax_takes_the_extremes_and_zero(long_tail):
-    options = QuantOptions(observer=Observer.MINMAX)
+    options = QuantSettings(observer=Observer.MINMAX)
     found = choose_range(histogram(long_tail), options)
     assert found == Range(float(long_tail.min()), float(long_tail.max()))
     assert histogram(np.array([2.0, 3.0], np.float32)).range == Range(0.0, 3.0)
@@ -107,7 +107,7 @@ def test_entropy_cuts_far_outliers_only(long_tail):
 )
 def test_degenerate_tensors_get_a_usable_range(observer, values):
     counts = histogram(np.asarray(values, np.float32))
-    found = choose_range(counts, QuantOptions(observer=observer))
+    found = choose_range(counts, QuantSettings(observer=observer))
     assert counts.range.low <= found.low <= 0.0 <= found.high <= counts.range.high
     activation_params(found)
 
@@ -116,5 +116,5 @@ def test_degenerate_tensors_get_a_usable_range(observer, values):
 def test_a_constant_keeps_its_value(observer):
     """One value far from zero must not be cut off."""
     counts = histogram(np.full(1000, 3.0, np.float32))
-    found = choose_range(counts, QuantOptions(observer=observer))
+    found = choose_range(counts, QuantSettings(observer=observer))
     assert found.high == pytest.approx(3.0, rel=0.01)

@@ -175,7 +175,7 @@ def test_operands():
     assert codes.tolist() == [-64, 64]
 
 
-def test_layers_without_bias_keep_their_three_inputs():
+def test_layers_without_bias_get_one_by_correction_alone():
     s = Sketch()
     x = s.input("x", 1, 4)
     graph = s.graph(s(ops.Gemm(), x, s.normal("w", 3, 4), ""))
@@ -183,4 +183,4 @@ def test_layers_without_bias_keep_their_three_inputs():
     for corrected in (False, True):
         annotated, _ = annotate(graph, data, QuantOptions(bias_correction=corrected))
         verify(annotated, Stage.ANNOTATED)
-        assert (annotated.nodes[0].inputs[2] == "") != corrected
+        assert (ops.layer_inputs(annotated.nodes[0]).b is None) != corrected

@@ -40,10 +40,6 @@ def emit_node(emitter: Emitter, node: Node) -> None:
     function(emitter, node)
 
 
-def _optional(node: Node, index: int) -> str:
-    return node.inputs[index] if index < len(node.inputs) else ""
-
-
 def _common_layout(e: Emitter, node: Node) -> Layout:
     """NCHW if a rank-4 input is stored so and all run-time inputs and the output have rank 4."""
     runtime = [name for name in node.inputs if name in e.graph.values]
@@ -73,16 +69,17 @@ def _per_axis(values: tuple[Any, ...], layout: Layout) -> tuple[Any, ...]:
 
 
 def _conv(e: Emitter, node: Node) -> None:
-    attrs: ops.Conv = node.attrs
-    weight = node.inputs[1]
-    inputs = [e.fetch(node.inputs[0], Layout.NCHW), weight_tensor(e, weight, NHWC_TO_NCHW)]
-    if bias := _optional(node, 2):
-        inputs.append(e.weight(bias, (0,)))
+    attrs = node.attrs_as(ops.Conv)
+    operands = attrs.Inputs.of(node.inputs)
+    weight = weight_tensor(e, operands.w, NHWC_TO_NCHW)
+    inputs = [e.fetch(operands.x, Layout.NCHW), weight]
+    if operands.b is not None:
+        inputs.append(e.weight(operands.b, (0,)))
     y = e.emit(
         node.name,
         "Conv",
         inputs,
-        kernel_shape=e.graph.shape(weight)[1:3],
+        kernel_shape=e.graph.shape(operands.w)[1:3],
         strides=attrs.strides,
         pads=attrs.pads,
         dilations=attrs.dilations,
@@ -92,19 +89,17 @@ def _conv(e: Emitter, node: Node) -> None:
 
 
 def _conv_transpose(e: Emitter, node: Node) -> None:
-    attrs: ops.ConvTranspose = node.attrs
-    weight = node.inputs[1]
-    inputs = [
-        e.fetch(node.inputs[0], Layout.NCHW),
-        _transposed_weight(e, weight, attrs.group),
-    ]
-    if bias := _optional(node, 2):
-        inputs.append(e.weight(bias, (0,)))
+    attrs = node.attrs_as(ops.ConvTranspose)
+    operands = attrs.Inputs.of(node.inputs)
+    weight = _transposed_weight(e, operands.w, attrs.group)
+    inputs = [e.fetch(operands.x, Layout.NCHW), weight]
+    if operands.b is not None:
+        inputs.append(e.weight(operands.b, (0,)))
     y = e.emit(
         node.name,
         "ConvTranspose",
         inputs,
-        kernel_shape=e.graph.shape(weight)[1:3],
+        kernel_shape=e.graph.shape(operands.w)[1:3],
         strides=attrs.strides,
         pads=attrs.pads,
         dilations=attrs.dilations,
@@ -128,14 +123,15 @@ def _transposed_weight(e: Emitter, name: str, group: int) -> str:
 
 
 def _gemm(e: Emitter, node: Node) -> None:
-    x, bias = e.fetch(node.inputs[0]), _optional(node, 2)
-    if len(e.graph.shape(node.inputs[0])) == 2:
-        inputs = [x, weight_tensor(e, node.inputs[1], (0, 1))]
+    operands = ops.Gemm.Inputs.of(node.inputs)
+    x, bias = e.fetch(operands.x), operands.b
+    if len(e.graph.shape(operands.x)) == 2:
+        inputs = [x, weight_tensor(e, operands.w, (0, 1))]
         if bias:
             inputs.append(e.weight(bias, (0,)))
         y = e.emit(node.name, "Gemm", inputs, transB=1)
     else:
-        y = e.emit(node.name, "MatMul", [x, weight_tensor(e, node.inputs[1], (1, 0))])
+        y = e.emit(node.name, "MatMul", [x, weight_tensor(e, operands.w, (1, 0))])
         if bias:
             y = e.emit(node.name, "Add", [y, e.weight(bias, (0,))])
     e.store(node.output, y)
@@ -145,7 +141,7 @@ def _gemm(e: Emitter, node: Node) -> None:
 
 
 def _clip(e: Emitter, node: Node) -> None:
-    attrs: ops.Clip = node.attrs
+    attrs = node.attrs_as(ops.Clip)
     if attrs.low == 0.0 and math.isinf(attrs.high):
         _elementwise(e, node, "Relu")
         return
@@ -166,9 +162,9 @@ _UNARY_ATTRS: Mapping[ops.UnaryKind, tuple[str, ...]] = MappingProxyType(
 
 
 def _unary(e: Emitter, node: Node) -> None:
-    attrs: ops.Unary = node.attrs
+    attrs = node.attrs_as(ops.Unary)
     layout = _common_layout(e, node)
-    y = composed_unary(e, node.name, attrs, e.fetch(node.inputs[0], layout))
+    y = composed_unary(e, node.name, attrs, e.fetch(node.first, layout))
     if y is not None:
         e.store(node.output, y, layout)
         return
@@ -178,14 +174,17 @@ def _unary(e: Emitter, node: Node) -> None:
 
 def _prelu(e: Emitter, node: Node) -> None:
     layout = _common_layout(e, node)
-    x = e.fetch(node.inputs[0], layout)
-    slope = e.parameter(node.inputs[1], layout)
+    operands = ops.PRelu.Inputs.of(node.inputs)
+    x = e.fetch(operands.x, layout)
+    slope = e.parameter(operands.slope, layout)
     e.store(node.output, e.emit(node.name, "PRelu", [x, slope]), layout)
 
 
 def _batch_normalization(e: Emitter, node: Node) -> None:
-    attrs: ops.BatchNormalization = node.attrs
-    x, parameters = node.inputs[0], [e.parameter(name) for name in node.inputs[1:]]
+    attrs = node.attrs_as(ops.BatchNormalization)
+    operands = attrs.Inputs.of(node.inputs)
+    order = (operands.scale, operands.b, operands.mean, operands.var)
+    x, parameters = operands.x, [e.parameter(name) for name in order]
     shape = e.graph.shape(x)
     if len(shape) == 4:
         inputs = [e.fetch(x, Layout.NCHW), *parameters]
@@ -200,7 +199,7 @@ def _batch_normalization(e: Emitter, node: Node) -> None:
 
 
 def _softmax(e: Emitter, node: Node) -> None:
-    y = e.emit(node.name, "Softmax", [e.fetch(node.inputs[0])], axis=-1)
+    y = e.emit(node.name, "Softmax", [e.fetch(node.first)], axis=-1)
     e.store(node.output, y)
 
 
@@ -208,14 +207,14 @@ def _softmax(e: Emitter, node: Node) -> None:
 
 
 def _pool(e: Emitter, node: Node) -> None:
-    attrs: ops.MaxPool | ops.AveragePool = node.attrs
+    attrs = node.attrs_as(ops.MaxPool, ops.AveragePool)
     optional: dict[str, Any] = {} if attrs.dilations == (1, 1) else {"dilations": attrs.dilations}
     if isinstance(attrs, ops.AveragePool):
         optional["count_include_pad"] = int(attrs.count_include_pad)
     y = e.emit(
         node.name,
         node.op,
-        [e.fetch(node.inputs[0], Layout.NCHW)],
+        [e.fetch(node.first, Layout.NCHW)],
         kernel_shape=attrs.kernel,
         strides=attrs.strides,
         pads=attrs.pads,
@@ -225,7 +224,7 @@ def _pool(e: Emitter, node: Node) -> None:
 
 
 def _reduce(e: Emitter, node: Node) -> None:
-    attrs: ops.Reduce = node.attrs
+    attrs = node.attrs_as(ops.Reduce)
     (x,) = node.inputs
     layout = Layout.GRAPH
     # Without the reduced axes the other axes keep their order only if those are the image's.
@@ -238,11 +237,11 @@ def _reduce(e: Emitter, node: Node) -> None:
 
 
 def _argmax(e: Emitter, node: Node) -> None:
-    attrs: ops.ArgMax = node.attrs
+    attrs = node.attrs_as(ops.ArgMax)
     y = e.emit(
         node.name,
         "ArgMax",
-        [e.fetch(node.inputs[0])],
+        [e.fetch(node.first)],
         axis=attrs.axis,
         keepdims=int(attrs.keepdims),
         select_last_index=int(attrs.select_last_index),
@@ -254,12 +253,12 @@ def _argmax(e: Emitter, node: Node) -> None:
 
 
 def _reshape(e: Emitter, node: Node) -> None:
-    shape = e.ints(f"{node.name}_shape", node.attrs.shape)
-    e.store(node.output, e.emit(node.name, "Reshape", [e.fetch(node.inputs[0]), shape]))
+    shape = e.ints(f"{node.name}_shape", node.attrs_as(ops.Reshape).shape)
+    e.store(node.output, e.emit(node.name, "Reshape", [e.fetch(node.first), shape]))
 
 
 def _transpose(e: Emitter, node: Node) -> None:
-    perm: tuple[int, ...] = node.attrs.perm
+    perm: tuple[int, ...] = node.attrs_as(ops.Transpose).perm
     (x,) = node.inputs
     if perm == NCHW_TO_NHWC and x in e.graph.values and e.same_quant(x, node.output):
         e.alias(node.output, e.fetch(x), Layout.NCHW)
@@ -270,7 +269,7 @@ def _transpose(e: Emitter, node: Node) -> None:
 
 
 def _slice(e: Emitter, node: Node) -> None:
-    attrs: ops.Slice = node.attrs
+    attrs = node.attrs_as(ops.Slice)
     (x,) = node.inputs
     layout = _common_layout(e, node)
     ends = []
@@ -289,23 +288,23 @@ def _slice(e: Emitter, node: Node) -> None:
 def _concat(e: Emitter, node: Node) -> None:
     layout = _common_layout(e, node)
     inputs = [e.fetch(name, layout) for name in node.inputs]
-    y = e.emit(node.name, "Concat", inputs, axis=_axis(node.attrs.axis, layout))
+    y = e.emit(node.name, "Concat", inputs, axis=_axis(node.attrs_as(ops.Concat).axis, layout))
     e.store(node.output, y, layout)
 
 
 def _pad(e: Emitter, node: Node) -> None:
-    attrs: ops.Pad = node.attrs
+    attrs = node.attrs_as(ops.Pad)
     layout = _common_layout(e, node)
     pads = _per_axis(attrs.pads, layout)
     flat = [before for before, _ in pads] + [after for _, after in pads]
-    inputs = [e.fetch(node.inputs[0], layout), e.ints(f"{node.name}_pads", flat)]
+    inputs = [e.fetch(node.first, layout), e.ints(f"{node.name}_pads", flat)]
     if attrs.mode is ops.PadMode.CONSTANT:
         inputs.append(e.scalar(f"{node.name}_value", attrs.value))
     e.store(node.output, e.emit(node.name, "Pad", inputs, mode=attrs.mode.value), layout)
 
 
 def _resize(e: Emitter, node: Node) -> None:
-    attrs: ops.Resize = node.attrs
+    attrs = node.attrs_as(ops.Resize)
     (x,) = node.inputs
     _, height, width, channels = e.graph.shape(x)
     matched = match_resize(attrs, height, width)
@@ -347,7 +346,7 @@ def _interpolate(
 
 def _quantize_linear(e: Emitter, node: Node) -> None:
     layout = _common_layout(e, node)
-    x = e.fetch(node.inputs[0], layout)
+    x = e.fetch(node.first, layout)
     parameters = e.quant_parameters(node.output, e.graph.quant(node.output), layout)
     e.alias(
         node.output,

@@ -14,24 +14,29 @@ from edgec.ir.graph import Node
 
 
 def _layer_normalization(e: Emitter, node: Node) -> None:
-    inputs = [e.fetch(node.inputs[0])]
-    inputs += [e.parameter(name) for name in node.inputs[1:] if name]
-    y = e.emit(node.name, "LayerNormalization", inputs, epsilon=node.attrs.epsilon)
+    operands = ops.Norm.Inputs.of(node.inputs)
+    inputs = [e.fetch(operands.x), e.parameter(operands.gamma)]
+    inputs += [e.parameter(operands.beta)] if operands.beta is not None else []
+    y = e.emit(node.name, "LayerNormalization", inputs, epsilon=node.attrs_as(ops.Norm).epsilon)
     e.store(node.output, y)
 
 
 def _rms_normalization(e: Emitter, node: Node) -> None:
     # ONNX has the operator from opset 23 on.
-    x, stem = e.fetch(node.inputs[0]), node.name
+    x, stem = e.fetch(node.first), node.name
     last = e.ints(f"{stem}_axes", (-1,))
     mean = e.emit(stem, "ReduceMean", [e.emit(stem, "Mul", [x, x]), last])
-    power = e.emit(stem, "Add", [mean, e.scalar(f"{stem}_epsilon", node.attrs.epsilon)])
+    power = e.emit(
+        stem, "Add", [mean, e.scalar(f"{stem}_epsilon", node.attrs_as(ops.Norm).epsilon)]
+    )
     y = e.emit(stem, "Div", [x, e.emit(stem, "Sqrt", [power])])
-    e.store(node.output, e.emit(stem, "Mul", [y, e.parameter(node.inputs[1])]))
+    e.store(
+        node.output, e.emit(stem, "Mul", [y, e.parameter(ops.Norm.Inputs.of(node.inputs).gamma)])
+    )
 
 
 def _matmul(e: Emitter, node: Node) -> None:
-    attrs: ops.MatMul = node.attrs
+    attrs = node.attrs_as(ops.MatMul)
     flags = (attrs.transpose_a, attrs.transpose_b)
     operands = []
     for name, transposed in zip(node.inputs, flags, strict=True):
@@ -47,9 +52,11 @@ def _matmul(e: Emitter, node: Node) -> None:
 
 
 def _attention(e: Emitter, node: Node) -> None:
-    attrs, stem = node.attrs, node.name
-    bias, keys = node.inputs[3:]
-    q, k, v = (_heads(e, stem, name, attrs.heads) for name in node.inputs[:3])
+    attrs, stem = node.attrs_as(ops.Attention), node.name
+    inputs = attrs.Inputs.of(node.inputs)
+    bias, keys = inputs.bias, inputs.keys
+    operands = (inputs.q, inputs.k, inputs.v)
+    q, k, v = (_heads(e, stem, name, attrs.heads) for name in operands)
     lead = len(e.graph.shape(node.output)) - 2
     swap = (*range(lead + 1), lead + 2, lead + 1)
     logits = e.emit(stem, "MatMul", [q, e.emit(stem, "Transpose", [k], perm=swap)])
@@ -99,13 +106,13 @@ def _where(e: Emitter, node: Node) -> None:
 
 
 def _cast(e: Emitter, node: Node) -> None:
-    y = e.emit(node.name, "Cast", [e.fetch(node.inputs[0])], to=TensorProto.FLOAT)
+    y = e.emit(node.name, "Cast", [e.fetch(node.first)], to=TensorProto.FLOAT)
     e.store(node.output, y)
 
 
 def _expand(e: Emitter, node: Node) -> None:
-    shape = e.ints(f"{node.name}_shape", node.attrs.shape)
-    e.store(node.output, e.emit(node.name, "Expand", [e.fetch(node.inputs[0]), shape]))
+    shape = e.ints(f"{node.name}_shape", node.attrs_as(ops.Expand).shape)
+    e.store(node.output, e.emit(node.name, "Expand", [e.fetch(node.first), shape]))
 
 
 EMITTERS: Mapping[type, Callable[[Emitter, Node], None]] = MappingProxyType(

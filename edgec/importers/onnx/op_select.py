@@ -188,11 +188,11 @@ def take(ctx: Context, x: Tensor, ranges: dict[int, Range]) -> Tensor:
     # A slice of a slice reads the source directly; exporters cut one axis at a time.
     source = ctx.producer(x)
     if source is not None and isinstance(source.attrs, ops.Slice):
-        inner: ops.Slice = source.attrs
+        inner = source.attrs_as(ops.Slice)
         pairs = zip(inner.starts, inner.steps, starts, steps, strict=True)
         outer = [(start0 + step0 * start, step0 * step) for start0, step0, start, step in pairs]
         starts, steps = tuple(o[0] for o in outer), tuple(o[1] for o in outer)
-        x = ctx.builder.values[source.inputs[0]]
+        x = ctx.builder.values[source.first]
     return ctx.emit(ops.Slice(starts, steps, sizes), x)
 
 

@@ -157,7 +157,7 @@ _BOOL = 9
 def _is_arg_max(ctx: Context, x: Value) -> bool:
     made = ctx.producer(x)
     while made is not None and isinstance(made.attrs, ops.Reshape | ops.Transpose):
-        made = ctx.producer(ctx.builder.values[made.inputs[0]])
+        made = ctx.producer(ctx.builder.values[made.first])
     return made is not None and isinstance(made.attrs, ops.ArgMax)
 
 

@@ -49,7 +49,7 @@ def spread_pins(builder: GraphBuilder, pins: Iterable[Pin]) -> None:
             builder.values[name] = replace(value, quant=found[name])
     for node in moves:
         if isinstance(node.attrs, ops.Pad):
-            builder.put(replace(node, attrs=_real_fill(node.attrs, found[node.inputs[0]])))
+            builder.put(replace(node, attrs=_real_fill(node.attrs, found[node.first])))
 
 
 def _moves_codes(builder: GraphBuilder, node: Node) -> bool:

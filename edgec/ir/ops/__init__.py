@@ -46,7 +46,7 @@ from edgec.ir.ops.slice import Slice
 from edgec.ir.ops.softmax import Softmax
 from edgec.ir.ops.transpose import Transpose
 from edgec.ir.ops.unary import Unary, UnaryKind
-from edgec.ir.ops.weighted import Weighted
+from edgec.ir.ops.weighted import Weighted, layer_inputs
 from edgec.ir.ops.where import Where
 
 __all__ = [
@@ -90,4 +90,5 @@ __all__ = [
     "UnaryKind",
     "Weighted",
     "Where",
+    "layer_inputs",
 ]

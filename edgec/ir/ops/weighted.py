@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from edgec.base.dtypes import DType
-from edgec.ir.graph import Constant, Tensor, Value
+from edgec.ir.graph import Constant, Node, Tensor, Value
 from edgec.ir.operator import Operands, T
 from edgec.ir.real import RealOperator
 from edgec.ir.shapes import need
@@ -33,6 +33,11 @@ class Weighted(RealOperator):
             if isinstance(constant, Constant):
                 _check_quant(constant)
         need(inputs.b is None or inputs.b.dtype is DType.INT32, "the bias is not int32")
+
+
+def layer_inputs(node: Node) -> Weighted.Inputs[str]:
+    """The operands of a layer by name; InternalError for a node that is none."""
+    return node.attrs_as(Weighted).Inputs.of(node.inputs)
 
 
 def _check_quant(constant: Constant) -> None:

@@ -12,12 +12,12 @@ zero, that is nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from edgec.base.dtypes import Array, DType
 from edgec.base.errors import InternalError
 from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, SHIFT_MAX, SHIFT_MIN
-from edgec.ir.graph import Constant, Tensor, Value
+from edgec.ir.graph import Constant, Node, Tensor, Value
 from edgec.ir.operator import Operands, Operator
 from edgec.ir.qops.operands import Operand, marks_of, quant_of
 from edgec.ir.qparams import QuantParams
@@ -66,6 +66,26 @@ class IntegerOperator(Operator):
         Raises:
             ValueError: says what is wrong.
         """
+
+
+@runtime_checkable
+class Clamped(Protocol):
+    """An operator whose output is limited to codes from `act_min` to `act_max`."""
+
+    @property
+    def act_min(self) -> int:
+        """Least code."""
+
+    @property
+    def act_max(self) -> int:
+        """Largest code."""
+
+
+def clamp_of(node: Node) -> tuple[int, int]:
+    """(act_min, act_max) of a node whose operator is `Clamped`; InternalError for any other."""
+    if not isinstance(node.attrs, Clamped):
+        raise InternalError(f"{node.op} has no clamp", where=node.name)
+    return node.attrs.act_min, node.attrs.act_max
 
 
 def computed(

@@ -11,6 +11,7 @@ from edgec.base.dtypes import Array, DType, frozen
 from edgec.base.errors import InternalError
 from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, INT32_MAX, INT32_MIN
 from edgec.ir.graph import Graph, Node
+from edgec.ir.qops.base import clamp_of
 from edgec.kernels.common.params import ConstantRef, Params
 
 
@@ -64,10 +65,11 @@ def zero_point(graph: Graph, name: str) -> int:
 
 def output_fields(graph: Graph, node: Node) -> dict[str, int]:
     """The last three fields of most structs, as keyword arguments."""
+    low, high = clamp_of(node)
     return {
         "y_zero_point": zero_point(graph, node.output),
-        "act_min": node.attrs.act_min,
-        "act_max": node.attrs.act_max,
+        "act_min": low,
+        "act_max": high,
     }
 
 

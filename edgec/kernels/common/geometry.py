@@ -9,6 +9,7 @@ from edgec.ir import qops
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
 from edgec.ir.shapes import Pads2D, Pair
+from edgec.ir.shapes import Window as WindowAttrs
 from edgec.kernels.common.window import Window
 
 
@@ -45,10 +46,11 @@ def make_window(
 def conv_window(graph: Graph, node: Node) -> Window:
     """Geometry of a QConv."""
     kernel = graph.shape(node.inputs[1])[1:3]
-    return image_window(graph, node, node.attrs, (kernel[0], kernel[1]))
+    attrs = node.attrs_as(qops.QConv, qt.QConv16x15)
+    return image_window(graph, node, attrs, (kernel[0], kernel[1]))
 
 
-def image_window(graph: Graph, node: Node, attrs: qops.QConv, kernel: Pair) -> Window:
+def image_window(graph: Graph, node: Node, attrs: WindowAttrs, kernel: Pair) -> Window:
     """Geometry of a node that convolves with a kernel of the size `kernel`."""
     image, out = image_of(graph, node, node.inputs[0]), image_of(graph, node, node.output)
     return make_window(image, out, kernel, attrs.strides, attrs.pads, attrs.dilations)
@@ -56,7 +58,7 @@ def image_window(graph: Graph, node: Node, attrs: qops.QConv, kernel: Pair) -> W
 
 def pooling_window(graph: Graph, node: Node) -> Window:
     """Geometry of a pooling operator, which has no weights."""
-    attrs: qops.QMaxPool | qops.QAveragePool = node.attrs
+    attrs = node.attrs_as(qops.QMaxPool, qops.QAveragePool)
     image, out = image_of(graph, node, node.inputs[0]), image_of(graph, node, node.output)
     return make_window(image, out, attrs.kernel, attrs.strides, attrs.pads, attrs.dilations)
 
@@ -64,13 +66,14 @@ def pooling_window(graph: Graph, node: Node) -> Window:
 def is_depthwise(graph: Graph, node: Node) -> bool:
     """A convolution of several groups with one input channel each."""
     channels = graph.shape(node.inputs[0])[3]
-    return bool(node.attrs.group == channels and channels > 1)
+    return node.attrs_as(qops.QConv, qt.QConv16x15).group == channels > 1
 
 
 def is_gemm(graph: Graph, node: Node) -> bool:
     """A convolution that is a matrix product of the input as it lies in memory."""
     window = conv_window(graph, node)
-    return bool(node.attrs.group == 1 and (window.is_pointwise or window.is_whole_image))
+    group = node.attrs_as(qops.QConv, qt.QConv16x15).group
+    return group == 1 and (window.is_pointwise or window.is_whole_image)
 
 
 def dense_window(graph: Graph, node: Node) -> Window:

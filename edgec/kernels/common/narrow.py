@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from edgec.base.dtypes import DType
 from edgec.ir import qops_transformer as qt
+from edgec.ir.graph import Node
 from edgec.ir.qops_transformer import Rescale16x15
 
 _BITS: Mapping[tuple[int, int], int] = MappingProxyType(
@@ -83,6 +84,7 @@ def stored_type(dtype: DType) -> str:
     return f"edgec_s{8 * dtype.size_bytes}_t" if dtype is not DType.INT8 else "int8_t"
 
 
-def narrow_of(attrs: qt.QGemm16x15 | qt.QConv16x15) -> Narrow:
+def narrow_of(node: Node) -> Narrow:
     """How a layer with weights ends."""
+    attrs = node.attrs_as(qt.QGemm16x15, qt.QConv16x15)
     return Narrow(attrs.output, attrs.table, attrs.residual)

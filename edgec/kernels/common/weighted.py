@@ -15,6 +15,7 @@ from edgec.base.dtypes import Array
 from edgec.ir import qops
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
+from edgec.ir.qops.base import clamp_of
 from edgec.kernels.common.constants import ConstantPool, half_step, int32_of
 from edgec.kernels.common.narrow import Narrow, narrow_of
 from edgec.kernels.common.params import ConstantRef, Params
@@ -67,16 +68,15 @@ Pack = Callable[[Array, Array, Array], tuple[Array, Array, Array]]
 """Weights, biases and multipliers [O, ...] in the layout that a kernel reads."""
 MATRIX_PRODUCTS = (qops.QGemm, qt.QGemm16x15)
 CONVOLUTIONS = (qops.QConv, qt.QConv16x15)
-Weighted = qops.QConv | qops.QGemm | qt.QConv16x15 | qt.QGemm16x15
 
 
 def ending_of(node: Node) -> tuple[int, int | None, Narrow | None]:
     """How a layer ends: the shift of its requantization, the shift of the addition behind it if
     there is one, and how it ends in a transformer's arithmetic.
     """
-    attrs: Weighted = node.attrs
+    attrs = node.attrs_as(qops.QConv, qops.QGemm, qt.QConv16x15, qt.QGemm16x15)
     if isinstance(attrs, qt.QConv16x15 | qt.QGemm16x15):
-        return attrs.output.shift, None, narrow_of(attrs)
+        return attrs.output.shift, None, narrow_of(node)
     return attrs.shift, residual_shift(attrs) if isinstance(attrs, qops.QConv) else None, None
 
 
@@ -117,7 +117,8 @@ def weighted_arguments(
     x_zero_point = input_zero_point(graph, node)
     if isinstance(attrs, qt.QConv16x15 | qt.QGemm16x15):
         return (NarrowParams(*constants, x_zero_point),)
-    own = ConvParams(*constants, x_zero_point, attrs.y_zero_point, attrs.act_min, attrs.act_max)
+    plain = node.attrs_as(qops.QConv, qops.QConvTranspose, qops.QGemm)
+    own = ConvParams(*constants, x_zero_point, plain.y_zero_point, *clamp_of(node))
     return (own, *residual_arguments(attrs))
 
 

@@ -28,7 +28,7 @@ class SingleParams:
     b_zero_point: int = 0
 
 
-Single = qt.QMatMul16x15 | qt.QMul16x15 | qt.QReduce16x15 | qt.QRescale16x15
+SINGLE = (qt.QMatMul16x15, qt.QMul16x15, qt.QReduce16x15, qt.QRescale16x15)
 """Operators with one multiplier."""
 
 
@@ -41,12 +41,12 @@ def single_arguments(
         InternalError: an accumulator can overflow, which the quantizer has excluded.
     """
     zero_points = [zero_point_of(graph, name) for name in node.inputs]
-    return (SingleParams(node.attrs.multiplier, bias_of(node), *zero_points),)
+    return (SingleParams(node.attrs_as(*SINGLE).multiplier, bias_of(node), *zero_points),)
 
 
 def bias_of(node: Node) -> int:
     """The bias of an operator with one multiplier, with the half step of its first shift."""
-    attrs: Single = node.attrs
+    attrs = node.attrs_as(*SINGLE)
     bias = np.array(attrs.bias + half_step(attrs.output.pre_shift), np.int64)
     return int(int32_of(bias, node))
 

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from edgec.base.dtypes import Array
 from edgec.ir.graph import Graph, Node
-from edgec.ir.weighted import residual_of, unpooled
+from edgec.ir.weighted import pooled_attrs, residual_of, unpooled
 from edgec.kernels.common.constants import ConstantPool, zero_point
 from edgec.kernels.common.params import ConstantRef, Params
 from edgec.kernels.common.weighted import sum_params
@@ -74,5 +74,5 @@ def own_width(node: Node, spec: Any) -> int | None:
     """The layer's own width of activations, if the width is an argument of its function."""
     if spec.bits is not None:
         return None
-    bits: int = node.attrs.pooling.activation_bits
+    bits: int = pooled_attrs(node).pooling.activation_bits
     return bits

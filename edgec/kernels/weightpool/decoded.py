@@ -14,7 +14,7 @@ from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
 from edgec.ir.pool import PooledWeights
 from edgec.ir.qops.pooling import round_codes
-from edgec.ir.weighted import residual_of, unpooled, weights_of
+from edgec.ir.weighted import pooled_attrs, residual_of, unpooled, weights_of
 from edgec.kernels.common.constants import ConstantPool, int32_of
 from edgec.kernels.common.dense_weights import QUAD
 from edgec.kernels.common.geometry import dense_window
@@ -145,7 +145,7 @@ def planned_fields(graph: Graph, node: Node, decision: PoolKernelConfig) -> dict
         "out_channels": graph.shape(node.inputs[2])[0],
         "group": graph.shape(node.inputs[1])[1],
         "index_bits": decision.index_bits,
-        "bits": None if decision.runtime_bits else node.attrs.pooling.activation_bits,
+        "bits": None if decision.runtime_bits else pooled_attrs(node).pooling.activation_bits,
         "shift": unpooled(node.attrs).shift,
         "residual_shift": None if residual is None else residual.shift,
     }
@@ -160,9 +160,9 @@ def narrow_fields(graph: Graph, node: Node) -> dict[str, Any]:
         "group": pool.group,
         "index_bits": pool.index_bits,
         "bits": 8,
-        "shift": node.attrs.output.shift,
+        "shift": narrow_of(node).output.shift,
         "residual_shift": None,
-        "narrow": narrow_of(node.attrs),
+        "narrow": narrow_of(node),
     }
 
 

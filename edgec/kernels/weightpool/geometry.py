@@ -7,6 +7,7 @@ import math
 from edgec.base.dtypes import Array
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
+from edgec.ir.weighted import pooled_attrs
 from edgec.kernels.common.geometry import image_window
 from edgec.kernels.common.window import Window
 from edgec.kernels.weightpool.bounds import sums_fit_lanes
@@ -26,7 +27,8 @@ def pooled_window(graph: Graph, node: Node, lanes: int) -> Window:
     if isinstance(node.attrs, qops.QPooledGemm):
         shape = graph.shape(node.inputs[0])
         return _matrix_window(math.prod(shape[:-1]), shape[-1], lanes)
-    window = image_window(graph, node, node.attrs.conv, (indices[1], indices[2]))
+    conv = node.attrs_as(qops.QPooledConv).conv
+    window = image_window(graph, node, conv, (indices[1], indices[2]))
     if window.is_pointwise:
         return _matrix_window(window.out_pixels, window.channels, lanes)
     return window
@@ -54,7 +56,7 @@ def _gather_cost(height: int, width: int, lanes: int) -> float:
 def fits_lanes(graph: Graph, node: Node) -> bool:
     """Two lanes hold the sums of responses of a pooled operator, whatever the input."""
     pool, indices = (graph.constants[name].array for name in node.inputs[1:3])
-    pooling: qops.Pooling = node.attrs.pooling
+    pooling = pooled_attrs(node).pooling
     return sums_fit_lanes(
         pool,
         indices,

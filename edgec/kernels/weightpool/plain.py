@@ -9,6 +9,7 @@ import numpy as np
 from edgec.base.dtypes import Array, frozen
 from edgec.base.errors import LoweringError
 from edgec.ir.graph import Node
+from edgec.ir.weighted import pooled_attrs
 from edgec.kernels.common.narrow import Narrow
 from edgec.kernels.common.spec import describe_image, describe_window
 from edgec.kernels.common.window import Window
@@ -92,7 +93,7 @@ def check_exact(node: Node) -> None:
     Raises:
         LoweringError: they are.
     """
-    if node.attrs.pooling.response_shift:
+    if pooled_attrs(node).pooling.response_shift:
         raise LoweringError(
             "responses are scaled, which only the kernel with a table of responses does",
             where=node.name,

@@ -29,14 +29,16 @@ from edgec.quant.transformer.numbers import (
 
 def emit_attention(e: Emitter, node: Node) -> None:
     """Attention to `QAttention`."""
-    attrs: ops.Attention = node.attrs
-    width, _, value_width = (e.graph.shape(n)[-1] // attrs.heads for n in node.inputs[:3])
-    operands = [_operand(e, name) for name in node.inputs[:3]]
+    attrs = node.attrs_as(ops.Attention)
+    real_inputs = attrs.Inputs.of(node.inputs)
+    columns = (e.graph.shape(name)[-1] for name in (real_inputs.q, real_inputs.v))
+    width, value_width = (count // attrs.heads for count in columns)
+    operands = [_operand(e, n) for n in (real_inputs.q, real_inputs.k, real_inputs.v)]
     q, k, v = (quant for _, _, quant in operands)
     starts = [start for _, start, _ in operands]
-    bits, narrowed = attention_bits(e.graph.shape(node.inputs[1])[-2], node.name)
+    bits, narrowed = attention_bits(e.graph.shape(real_inputs.k)[-2], node.name)
     y = e.plan.codes[node.output]
-    bias, mask = (*node.inputs[3:], "", "")[:2]
+    bias, mask = real_inputs.bias, real_inputs.keys
     table = []
     for head in range(attrs.heads):
         # The scales of q and k multiply out: every channel of a head has the same product.
@@ -58,7 +60,7 @@ def emit_attention(e: Emitter, node: Node) -> None:
     )
     numbers = np.array(table, np.int32)
     inputs = [name for name, _, _ in operands]
-    inputs += [e.array(f"{node.name}_heads", numbers), mask]
+    inputs += [e.array(f"{node.name}_heads", numbers), mask or ""]
     if bias:
         real = e.graph.constants[bias].real64()
         full = np.broadcast_to(real, (len(real), attrs.heads, *real.shape[2:]))
@@ -83,25 +85,26 @@ def _scale(quant: QuantParams, channel: int) -> float:
 
 def emit_softmax(e: Emitter, node: Node) -> None:
     """Softmax over the last axis to `QSoftmax16x15`."""
-    bits = exponential_bits(e.graph.shape(node.inputs[0])[-1], node.name)
-    kappa = e.plan.codes[node.inputs[0]].tensor_scale * LOG2_E
+    bits = exponential_bits(e.graph.shape(node.first)[-1], node.name)
+    kappa = e.plan.codes[node.first].tensor_scale * LOG2_E
     multiplier, limit = distance_numbers(kappa, bits, INT8_MAX - INT8_MIN)
     attrs = qt.QSoftmax16x15(multiplier, limit, bits)
-    e.put(node.name, attrs, (e.narrow(node.inputs[0]),), node.output, Form.CODES, (node,))
+    e.put(node.name, attrs, (e.narrow(node.first),), node.output, Form.CODES, (node,))
 
 
 def emit_norm(e: Emitter, node: Node) -> None:
     """LayerNormalization and RMSNormalization to `QNorm`."""
-    x, channels = e.wide(node.inputs[0]), e.graph.shape(node.inputs[0])[-1]
+    x, channels = e.wide(node.first), e.graph.shape(node.first)[-1]
     form = e.native(node.output)
-    quant, stream = e.quant_of(node.output, form), e.plan.stream[node.inputs[0]]
-    beta = node.inputs[2] if len(node.inputs) > 2 else ""
+    quant, stream = e.quant_of(node.output, form), e.plan.stream[node.first]
+    parameters = ops.Norm.Inputs.of(node.inputs)
+    beta = parameters.beta
     scale, zero = per_channel(quant, channels)
     norm = RealNorm(
         centred=isinstance(node.attrs, ops.LayerNormalization),
-        gamma=e.graph.constants[node.inputs[1]].real64(),
+        gamma=e.graph.constants[parameters.gamma].real64(),
         beta=e.graph.constants[beta].real64() if beta else np.zeros(channels),
-        epsilon=node.attrs.epsilon,
+        epsilon=node.attrs_as(ops.Norm).epsilon,
         x_scale=stream_unit(stream),
         y_scale=scale,
         y_zero=zero,
@@ -112,6 +115,6 @@ def emit_norm(e: Emitter, node: Node) -> None:
     inputs.append(e.array(f"{node.name}_beta", found.beta))
     attrs = found.attrs
     if stream.dtype is DType.INT8:
-        inputs.append(e.shifts(node.inputs[0]))
+        inputs.append(e.shifts(node.first))
         attrs = replace(attrs, shifted=True)
     e.put(node.name, attrs, inputs, node.output, form, (node,))

@@ -67,7 +67,7 @@ def emit_layer(e: Emitter, layer: Layer) -> None:
     else:
         attrs = qt.QGemm16x15(output, table, layer.add is not None)
     inputs = attrs.Inputs(
-        x=e.narrow(node.inputs[0]),
+        x=e.narrow(node.first),
         weight=e.builder.constant(f"{name}_weight", codes.weight, pooled=pooled),
         bias=e.array(f"{name}_bias", codes.bias),
         multiplier=e.array(f"{name}_multiplier", codes.requant.multiplier),
@@ -79,8 +79,8 @@ def emit_layer(e: Emitter, layer: Layer) -> None:
 
 def _codes(e: Emitter, layer: Layer, ending: _Ending) -> LayerCodes:
     node = layer.node
-    weight = e.graph.constants[node.inputs[1]].real64()
-    bias_name = node.inputs[2] if len(node.inputs) > 2 else ""
+    inputs = ops.layer_inputs(node)
+    weight, bias_name = e.graph.constants[inputs.w].real64(), inputs.b
     bias = np.zeros(len(weight))
     if bias_name:
         bias = e.graph.constants[bias_name].real64().reshape(-1)
@@ -93,7 +93,7 @@ def _codes(e: Emitter, layer: Layer, ending: _Ending) -> LayerCodes:
 
 def _coded(e: Emitter, node: Node, weight: Array, bias: Array, ending: _Ending) -> LayerCodes:
     """Integer weights float64 [O, ...] of a layer, biases [O], and multipliers."""
-    quant = e.plan.codes[node.inputs[0]]
+    quant = e.plan.codes[node.first]
     scale: Array | float = 0.0
     if isinstance(node.attrs, ops.Conv):
         scale, zero, span = quant.tensor_scale, None, _CENTRED_SPAN
@@ -112,8 +112,8 @@ def _mean_error(e: Emitter, node: Node, weight: Array, codes: LayerCodes) -> Arr
 
     Source: Nagel et al., ICCV 2019, section 4.2, with the float input of the layer.
     """
-    rows = e.seen[node.inputs[0]].rows.astype(np.float64)
-    scale, zero = per_channel(e.plan.codes[node.inputs[0]], rows.shape[1])
+    rows = e.seen[node.first].rows.astype(np.float64)
+    scale, zero = per_channel(e.plan.codes[node.first], rows.shape[1])
     found = coded(rows, scale, zero)
     centred = (found.codes - zero).mean(axis=0)
     wanted = (weight * rows.mean(axis=0)).sum(axis=1)
@@ -134,7 +134,7 @@ def _ending(e: Emitter, layer: Layer) -> _Ending:
     target = Target(np.asarray(quant.scale), zero, INT8_REACH, _PRE_SHIFT_ERROR)
     bounds = None
     if activation is not None:
-        clip = activation.attrs
+        clip = activation.attrs_as(ops.Clip)
         low, high = act_bounds(clip.low, clip.high, quant.tensor_scale, quant.tensor_zero_point)
         bounds = max(low, LEAST_CODE), max(high, LEAST_CODE)
     return _Ending(target, Form.CODES, bounds)
@@ -157,7 +157,7 @@ def _stream_ending(e: Emitter, layer: Layer) -> _Ending:
         extra = e.wide(layer.residual)
     bounds = None
     if layer.activation is not None:
-        clip = layer.activation.attrs
+        clip = layer.activation.attrs_as(ops.Clip)
         # Channels have scales of their own only where their bounds are 0 or none.
         one = QuantParams.per_tensor(quant.scale[0], 0, quant.dtype)
         codes = one.quantize(np.clip([clip.low, clip.high], -_HUGE, _HUGE))
@@ -169,11 +169,11 @@ def _stream_ending(e: Emitter, layer: Layer) -> _Ending:
 def _table_ending(e: Emitter, layer: Layer, unary: Node) -> _Ending:
     """The 10-bit table of a function, over the part of its calibrated domain where it moves."""
     quant = e.plan.codes[layer.output]
-    domain = table_domain(unary.attrs, e.seen[layer.node.output].range, quant)
+    domain = table_domain(unary.attrs_as(ops.Unary), e.seen[layer.node.output].range, quant)
     step = (domain.high - domain.low) / (qt.TABLE_SIZE - 1)
     inputs = domain.low + step * np.arange(qt.TABLE_SIZE)
     with np.errstate(over="ignore"):  # saturates
-        values = unary_function(unary.attrs)(inputs)
+        values = unary_function(unary.attrs_as(ops.Unary))(inputs)
     entries = quantize_array(values, quant.tensor_scale, quant.tensor_zero_point, LEAST_CODE)
     target = Target(
         np.array([step]), np.array([-_TABLE_MIDDLE - domain.low / step]), _TABLE_MIDDLE + 1.0

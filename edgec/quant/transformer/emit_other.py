@@ -130,7 +130,7 @@ def _mask(e: Emitter, node: Node) -> None:
     """Integers compared with a number."""
     shape = e.graph.shape(node.output)
     e.builder.value(Value(node.output, shape, DType.INT32))
-    attrs = qt.QIsEqual(int(node.attrs.alpha))
+    attrs = qt.QIsEqual(int(node.attrs_as(ops.Unary).alpha))
     e.builder.node(node.name, attrs, node.inputs, (node.output,), node.sources)
 
 
@@ -142,7 +142,7 @@ def _product(e: Emitter, node: Node) -> None:
     terms = 1
     if isinstance(node.attrs, ops.MatMul):
         factor *= node.attrs.scale
-        terms = e.graph.shape(node.inputs[0])[-2 if node.attrs.transpose_a else -1]
+        terms = node.attrs.terms(node.attrs.Inputs.of(e.graph.shapes(node)))
     output, multiplier, bias = _scaled(e, node, factor, float(SPAN * SPAN * terms), y)
     attrs: qt.QMul16x15 | qt.QMatMul16x15 = qt.QMul16x15(output, multiplier, bias)
     if isinstance(node.attrs, ops.MatMul):
@@ -153,7 +153,7 @@ def _product(e: Emitter, node: Node) -> None:
 
 def _reduce(e: Emitter, node: Node) -> None:
     """Means and sums; of the stream as it is."""
-    attrs: ops.Reduce = node.attrs
+    attrs = node.attrs_as(ops.Reduce)
     (x,) = node.inputs
     wide = e.is_made(x, Form.STREAM) and e.plan.stream[x].axis is None
     quant, span = (e.plan.stream[x], INT16_MAX + 1) if wide else (e.plan.codes[x], SPAN)

@@ -52,14 +52,15 @@ def attention_scales(
     }
     nodes = [node for node in graph.nodes if isinstance(node.attrs, ops.Attention)]
     for node in nodes:
-        operands = [_operand(graph, name, of, seen) for name in node.inputs[:3]]
+        inputs = ops.Attention.Inputs.of(node.inputs)
+        operands = [_operand(graph, n, of, seen) for n in (inputs.q, inputs.k, inputs.v)]
         _set_operands(node, operands, scales)
     found = {first: c.params for first, c in scales.items() if not c.clash}
     for node in nodes:
         group = of.get(node.output)
         if group is None or not _has_channels(graph, group, node.output):
             continue
-        value = _operand(graph, node.inputs[2], of, seen)
+        value = _operand(graph, ops.Attention.Inputs.of(node.inputs).v, of, seen)
         params = _output_params(node, value, found, seen[node.output])
         if params is not None:
             found[group.members[0]] = params
@@ -131,7 +132,7 @@ def _set_operands(
     node: Node, operands: list[_Operand | None], scales: Mapping[str, _Channels]
 ) -> None:
     q, k, v = operands
-    heads = node.attrs.heads
+    heads = node.attrs_as(ops.Attention).heads
     if v is not None and v.group in scales:
         per_head = head_scales(v.rows, np.maximum(np.abs(v.low), np.abs(v.high)), heads)
         width = len(v.low) // heads
@@ -145,14 +146,15 @@ def _set_operands(
 
 
 def _set_logits(node: Node, q: _Operand, k: _Operand, scales: Mapping[str, _Channels]) -> None:
-    heads, width = node.attrs.heads, len(q.low) // node.attrs.heads
+    attrs = node.attrs_as(ops.Attention)
+    heads, width = attrs.heads, len(q.low) // attrs.heads
     most_q = np.maximum(np.maximum(np.abs(q.low), np.abs(q.high)), SCALE_FLOOR)
     middle, most_k = (k.low + k.high) / 2, np.maximum((k.high - k.low) / 2, SCALE_FLOOR)
     balance = np.sqrt(most_q / most_k)
     # Never clipped: the largest logits are those that count.
     even_q = _largest(most_q / balance, heads) / INT8_MAX
     even_k = _largest(most_k * balance, heads) / INT8_MAX
-    octaves = np.abs(node.attrs.scale) * even_q * even_k * LOG2_E
+    octaves = np.abs(attrs.scale) * even_q * even_k * LOG2_E
     # Rounded up to what the integer operator can say: its factor then is exact.
     exact = np.ceil(octaves * 2.0**LOGIT_BITS) / 2.0**LOGIT_BITS
     scale_q = (even_q * exact / octaves).repeat(width) * balance
@@ -185,7 +187,7 @@ def _output_params(
 ) -> QuantParams | None:
     if v is None or v.group not in found:
         return None
-    heads = node.attrs.heads
+    heads = node.attrs_as(ops.Attention).heads
     own = head_scales(seen.rows, seen.magnitude, heads)
     width = len(seen.low) // heads
     value = np.asarray(found[v.group].scale)[v.start : v.start + len(v.low)][::width]

@@ -88,8 +88,8 @@ def columns_of(graph: Graph, name: str) -> Columns:
     start = 0
     while is_column_slice(graph, graph.producers.get(name)):
         node = graph.producers[name]
-        start += node.attrs.starts[-1]
-        name = node.inputs[0]
+        start += node.attrs_as(ops.Slice).starts[-1]
+        name = node.first
     return Columns(name, start)
 
 
@@ -97,16 +97,16 @@ def is_column_slice(graph: Graph, node: Node | None) -> bool:
     """True for a slice that takes neighbouring columns and that only attention reads."""
     if node is None or not isinstance(node.attrs, ops.Slice) or node.output in graph.outputs:
         return False
-    attrs, shape = node.attrs, graph.shape(node.inputs[0])
+    attrs, shape = node.attrs, graph.shape(node.first)
     whole = attrs.sizes[:-1] == shape[:-1] and attrs.steps[-1] == 1
     return whole and all(isinstance(r.attrs, ops.Attention) for r in graph.consumers[node.output])
 
 
 def keeps_channels(graph: Graph, node: Node) -> bool:
     """True for a move that leaves the last axis as it is, so that channels stay channels."""
-    if not isinstance(node.attrs, _KEEP_LAST) or not is_real(graph, node.inputs[0]):
+    if not isinstance(node.attrs, _KEEP_LAST) or not is_real(graph, node.first):
         return False
-    before, after = graph.shape(node.inputs[0]), graph.shape(node.output)
+    before, after = graph.shape(node.first), graph.shape(node.output)
     if not before or not after or before[-1] != after[-1] or math.prod(after) == 0:
         return False
     if isinstance(node.attrs, ops.Transpose):

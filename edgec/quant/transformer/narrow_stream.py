@@ -76,7 +76,9 @@ def _weighted(graph: Graph, name: str, seen: Seen) -> tuple[Array, Array]:
     """Rows of a value, and how much the norms that read it make of their errors; [R, C] each."""
     rows = seen.rows[:: max(1, len(seen.rows) // _ROWS)].astype(np.float64)
     readers = [node for node in graph.consumers[name] if isinstance(node.attrs, NORMS)]
-    gammas = [graph.constants[node.inputs[1]].real64() ** 2 for node in readers]
+    gammas = [
+        graph.constants[ops.Norm.Inputs.of(node.inputs).gamma].real64() ** 2 for node in readers
+    ]
     # What no norm reads still passes its errors on to the next value.
     gamma = np.sum(gammas, axis=0) if gammas else np.ones(rows.shape[1])
     variance = rows.var(axis=1, keepdims=True)

@@ -175,4 +175,4 @@ def _reader_weights(graph: Graph, group: Group) -> list[Array]:
     """Weights [N, C] of the matrix products that read a group, if nothing else does."""
     if not only_read_by(group, ops.Gemm):
         return []
-    return [graph.constants[node.inputs[1]].real64() for node, _ in group.readers]
+    return [graph.constants[ops.layer_inputs(node).w].real64() for node, _ in group.readers]

@@ -31,7 +31,7 @@ def pooled_weight(graph: Graph, node: Node) -> Constant | None:
     """The weights of a Conv of one group or a Gemm, if they come from a pool."""
     if not isinstance(node.attrs, ops.Conv | ops.Gemm) or getattr(node.attrs, "group", 1) != 1:
         return None
-    weight = graph.constants.get(node.inputs[1])
+    weight = graph.constants.get(ops.layer_inputs(node).w)
     return weight if weight is not None and weight.pooled is not None else None
 
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from edgec.base.dtypes import Array
-from edgec.base.options import QuantOptions
+from edgec.base.options import QuantOptions, QuantSettings
 from edgec.floatrun.activations import checked_calibration
 from edgec.ir import ops
 from edgec.ir.graph import Graph
 from edgec.quant.calibrate import Progress
 from edgec.quant.refuse import refuse_in_transformer
-from edgec.quant.report import CalibrationSource, QuantReport, quality_of
+from edgec.quant.report import CalibrationSource, InForce, QuantReport, quality_of
 from edgec.quant.synthetic import describe, synthetic_inputs, warn_synthetic
 from edgec.quant.transformer.emit_attention import emit_attention, emit_norm, emit_softmax
 from edgec.quant.transformer.emit_layers import emit_layer
@@ -39,8 +39,8 @@ def quantize_transformer(
     Args:
         graph: REAL stage.
         calibration: graph input name to [N, ...graph shape without batch...], or None: synthetic.
-        options: synthetic range, bias correction.  The observer is not used: scales are searched by
-            the error of what reads them.
+        options: synthetic range, bias correction, residual.  There is no observer: scales are
+            searched by the error of what reads them.
         progress: told what is being done.
 
     Returns:
@@ -56,14 +56,21 @@ def quantize_transformer(
     if calibration is None:
         warn_synthetic(*options.synthetic_range)
         calibration = synthetic_inputs(graph, *options.synthetic_range)
-        options = replace(options, bias_correction=False)
+    settings = options.settings()
+    if source is CalibrationSource.SYNTHETIC:
+        settings = replace(settings, bias_correction=False)
     data = checked_calibration(graph, calibration)
-    integer = _integer_graph(graph, data, options, progress)
+    integer = _integer_graph(graph, data, settings, progress)
     few = {name: array[:QUALITY_SAMPLES] for name, array in data.items()}
     report = QuantReport(
         source=source,
         samples=len(next(iter(data.values()))),
-        options=options,
+        in_force=InForce(
+            observer=None,
+            equalize=False,
+            bias_correction=settings.bias_correction,
+            residual=settings.residual,
+        ),
         warnings=_warnings(source, options),
         layers=quality_of(graph, integer, few, progress),
     )
@@ -71,7 +78,7 @@ def quantize_transformer(
 
 
 def _integer_graph(
-    graph: Graph, data: Mapping[str, Array], options: QuantOptions, progress: Progress | None
+    graph: Graph, data: Mapping[str, Array], options: QuantSettings, progress: Progress | None
 ) -> Graph:
     """Samples, then scales, then operators, then the proof."""
     seen = collect_at_lengths(

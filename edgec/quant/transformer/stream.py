@@ -63,5 +63,5 @@ def stream_groups(graph: Graph) -> tuple[tuple[str, ...], ...]:
 def _marked(node: Node) -> tuple[str, ...]:
     """The value that a node puts into the stream."""
     if isinstance(node.attrs, NORMS):
-        return (node.inputs[0],)
+        return (node.first,)
     return (node.output,) if isinstance(node.attrs, ops.Embedding) else ()

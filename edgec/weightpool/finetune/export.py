@@ -67,7 +67,7 @@ def _put_layer(
             pooled=weights,
         )
     bias_name = builder.constant(f"{node.name}/bias", bias.astype(np.float32))
-    builder.put(replace(node, inputs=(node.inputs[0], name, bias_name)))
+    builder.put(replace(node, inputs=ops.Weighted.Inputs(node.first, name, bias_name).names()))
 
 
 def _array(tensor: torch.Tensor) -> Array:

@@ -32,8 +32,8 @@ class Layer(nn.Module):
     def __init__(self, graph: Graph, node: Node) -> None:
         super().__init__()
         self.node = node
-        weight = torch.tensor(graph.constants[node.inputs[1]].real())
-        bias_name = node.inputs[2] if len(node.inputs) > 2 else ""
+        inputs = ops.layer_inputs(node)
+        weight, bias_name = torch.tensor(graph.constants[inputs.w].real()), inputs.b
         bias = graph.constants[bias_name].real() if bias_name else None
         self.weight = nn.Parameter(weight)
         self.bias = nn.Parameter(
@@ -99,7 +99,7 @@ class Layer(nn.Module):
         return scale, bias
 
     def _convolved(self, x: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
-        attrs = self.node.attrs
+        attrs = self.node.attrs_as(ops.Conv)
         top, left, bottom, right = attrs.pads
         even = (top, left) == (bottom, right)
         x = x if even else padded(x, attrs.pads, 0.0)

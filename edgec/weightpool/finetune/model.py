@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from edgec.base.errors import WeightPoolError
+from edgec.ir import ops
 from edgec.ir.graph import Graph
 from edgec.ir.pool import PooledWeights
 from edgec.weightpool.finetune.batches import Samples
@@ -162,7 +163,9 @@ def _pooled_layers(graph: Graph) -> dict[str, PooledWeights]:
     """The pooled weights by node name."""
     found: dict[str, PooledWeights] = {}
     for node in graph.nodes:
-        weight = graph.constants.get(node.inputs[1]) if len(node.inputs) > 1 else None
+        if not isinstance(node.attrs, ops.Weighted):
+            continue
+        weight = graph.constants.get(ops.layer_inputs(node).w)
         if weight is not None and weight.pooled is not None:
             found[node.name] = weight.pooled
     if not found:

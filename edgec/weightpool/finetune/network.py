@@ -58,7 +58,7 @@ class Network(nn.Module):
         self._modules_of_layers = nn.ModuleList(self.layers.values())
         self._names = self._keep_constants(nodes)
         self.ranges: dict[str, Range] = {}
-        self._sources = {name: self._range_of(self.layers[name].node.inputs[0]) for name in pooled}
+        self._sources = {name: self._range_of(self.layers[name].node.first) for name in pooled}
         self._modules_of_ranges = nn.ModuleList(self.ranges.values())
 
     def forward(self, inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
@@ -67,7 +67,7 @@ class Network(nn.Module):
         rounded: dict[tuple[str, int], torch.Tensor] = {}
         for step in self._steps:
             node = step.node
-            source = node.inputs[0]
+            source = node.first
             if isinstance(step, Layer):
                 x = values[source]
                 key = self._sources.get(node.name)
@@ -77,7 +77,8 @@ class Network(nn.Module):
             elif node.name in self.ranges:
                 values[node.output] = self.ranges[node.name].clipped(values[source])
             else:
-                operands = [self._operand(name, values) for name in node.inputs if name]
+                found = [self._operand(name, values) if name else None for name in node.inputs]
+                operands = node.attrs.Inputs.of(found)
                 values[node.output] = step.compute(node.attrs, operands)
         return values[self.output].flatten(1)
 
@@ -89,7 +90,8 @@ class Network(nn.Module):
     def _step(self, node: Node) -> _Step | Layer:
         if not isinstance(node.attrs, ops.Conv | ops.Gemm):
             return _Step(node, operator(node))
-        if not all(self.graph.is_constant(name) for name in node.inputs[1:] if name):
+        inputs = ops.layer_inputs(node)
+        if not all(self.graph.is_constant(name) for name in (inputs.w, inputs.b) if name):
             unsupported(node, "its weights are computed")
         layer = Layer(self.graph, node)
         self.layers[node.name] = layer
@@ -120,7 +122,7 @@ class Network(nn.Module):
         """The key in `ranges` of what a pooled layer reads; made if there is none."""
         node = self.graph.producers.get(value)
         while node is not None and isinstance(node.attrs, _MOVERS):
-            node = self.graph.producers.get(node.inputs[0])
+            node = self.graph.producers.get(node.first)
         if node is not None and isinstance(node.attrs, ops.Clip) and node.attrs.low == 0:
             self.ranges.setdefault(node.name, Range(node.attrs.high, signed=False))
             return node.name
@@ -138,6 +140,6 @@ def _logits(graph: Graph) -> str:
     (output,) = graph.outputs
     node = graph.producers.get(output)
     while node is not None and isinstance(node.attrs, ops.Softmax | ops.Reshape):
-        output = node.inputs[0]
+        output = node.first
         node = graph.producers.get(output)
     return output

@@ -5,7 +5,7 @@ Tensors have the graph's shapes with samples on the first axis, where the graph 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, NoReturn, TypeAlias
 
 import torch
@@ -17,7 +17,8 @@ from edgec.ir.graph import Node
 from edgec.ir.shapes import Pads2D
 
 Tensor: TypeAlias = torch.Tensor
-Operator: TypeAlias = Callable[[Any, Sequence[Tensor]], Tensor]
+Operator: TypeAlias = Callable[[Any, Any], Tensor]
+"""From the attributes and the operands, a record of `Inputs`, to the output."""
 
 
 def unsupported(node: Node, reason: str) -> NoReturn:
@@ -45,9 +46,14 @@ def operator(node: Node) -> Operator:
         unsupported(node, "the operator is not supported in training")
     if _mixes_samples(node.attrs):
         unsupported(node, "it works along the first axis, which holds the samples")
-    if isinstance(node.attrs, ops.Attention) and any(node.inputs[3:]):
+    if isinstance(node.attrs, ops.Attention) and _is_masked(node):
         unsupported(node, "attention with a mask or a bias is not supported in training")
     return found
+
+
+def _is_masked(node: Node) -> bool:
+    inputs = ops.Attention.Inputs.of(node.inputs)
+    return inputs.bias is not None or inputs.keys is not None
 
 
 def nchw(x: Tensor) -> Tensor:
@@ -86,66 +92,65 @@ def _mixes_samples(attrs: Any) -> bool:
             return False
 
 
-def _add(attrs: ops.Add, inputs: Sequence[Tensor]) -> Tensor:
-    return inputs[0] + inputs[1]
+def _add(attrs: ops.Add, inputs: ops.Add.Inputs[Tensor]) -> Tensor:
+    return inputs.a + inputs.b
 
 
-def _sub(attrs: ops.Sub, inputs: Sequence[Tensor]) -> Tensor:
-    return inputs[0] - inputs[1]
+def _sub(attrs: ops.Sub, inputs: ops.Sub.Inputs[Tensor]) -> Tensor:
+    return inputs.a - inputs.b
 
 
-def _mul(attrs: ops.Mul, inputs: Sequence[Tensor]) -> Tensor:
-    return inputs[0] * inputs[1]
+def _mul(attrs: ops.Mul, inputs: ops.Mul.Inputs[Tensor]) -> Tensor:
+    return inputs.a * inputs.b
 
 
-def _clip(attrs: ops.Clip, inputs: Sequence[Tensor]) -> Tensor:
-    return inputs[0].clamp(attrs.low, attrs.high)
+def _clip(attrs: ops.Clip, inputs: ops.OneInput.Inputs[Tensor]) -> Tensor:
+    return inputs.x.clamp(attrs.low, attrs.high)
 
 
-def _prelu(attrs: ops.PRelu, inputs: Sequence[Tensor]) -> Tensor:
-    x, slope = inputs
-    return torch.where(x >= 0, x, x * slope)
+def _prelu(attrs: ops.PRelu, inputs: ops.PRelu.Inputs[Tensor]) -> Tensor:
+    return torch.where(inputs.x >= 0, inputs.x, inputs.x * inputs.slope)
 
 
-def _softmax(attrs: ops.Softmax, inputs: Sequence[Tensor]) -> Tensor:
-    return functional.softmax(inputs[0], -1)
+def _softmax(attrs: ops.Softmax, inputs: ops.OneInput.Inputs[Tensor]) -> Tensor:
+    return functional.softmax(inputs.x, -1)
 
 
-def _max_pool(attrs: ops.MaxPool, inputs: Sequence[Tensor]) -> Tensor:
-    x = nchw(padded(inputs[0], attrs.pads, float("-inf")))
+def _max_pool(attrs: ops.MaxPool, inputs: ops.OneInput.Inputs[Tensor]) -> Tensor:
+    x = nchw(padded(inputs.x, attrs.pads, float("-inf")))
     return nhwc(functional.max_pool2d(x, attrs.kernel, attrs.strides, 0, attrs.dilations))
 
 
-def _average_pool(attrs: ops.AveragePool, inputs: Sequence[Tensor]) -> Tensor:
-    x = nchw(padded(inputs[0], attrs.pads, 0.0))
+def _average_pool(attrs: ops.AveragePool, inputs: ops.OneInput.Inputs[Tensor]) -> Tensor:
+    x = nchw(padded(inputs.x, attrs.pads, 0.0))
     mean = functional.avg_pool2d(x, attrs.kernel, attrs.strides)
     if attrs.count_include_pad or not any(attrs.pads):
         return nhwc(mean)
-    inside = nchw(padded(torch.ones_like(inputs[0][:1, ..., :1]), attrs.pads, 0.0))
+    inside = nchw(padded(torch.ones_like(inputs.x[:1, ..., :1]), attrs.pads, 0.0))
     share = functional.avg_pool2d(inside, attrs.kernel, attrs.strides)
     return nhwc(mean / share.clamp(min=1e-9))
 
 
-def _reduce(attrs: ops.Reduce, inputs: Sequence[Tensor]) -> Tensor:
+def _reduce(attrs: ops.Reduce, inputs: ops.OneInput.Inputs[Tensor]) -> Tensor:
     match attrs.kind:
         case ops.ReduceKind.MEAN:
-            return inputs[0].mean(attrs.axes, keepdim=attrs.keepdims)
+            return inputs.x.mean(attrs.axes, keepdim=attrs.keepdims)
         case ops.ReduceKind.SUM:
-            return inputs[0].sum(attrs.axes, keepdim=attrs.keepdims)
+            return inputs.x.sum(attrs.axes, keepdim=attrs.keepdims)
         case ops.ReduceKind.MAX:
-            return inputs[0].amax(attrs.axes, keepdim=attrs.keepdims)
+            return inputs.x.amax(attrs.axes, keepdim=attrs.keepdims)
 
 
-def _reshape(attrs: ops.Reshape, inputs: Sequence[Tensor]) -> Tensor:
-    return inputs[0].reshape(len(inputs[0]), *attrs.shape[1:])
+def _reshape(attrs: ops.Reshape, inputs: ops.OneInput.Inputs[Tensor]) -> Tensor:
+    return inputs.x.reshape(len(inputs.x), *attrs.shape[1:])
 
 
-def _transpose(attrs: ops.Transpose, inputs: Sequence[Tensor]) -> Tensor:
-    return inputs[0].permute(attrs.perm)
+def _transpose(attrs: ops.Transpose, inputs: ops.OneInput.Inputs[Tensor]) -> Tensor:
+    return inputs.x.permute(attrs.perm)
 
 
-def _slice(attrs: ops.Slice, inputs: Sequence[Tensor]) -> Tensor:
-    x = inputs[0]
+def _slice(attrs: ops.Slice, inputs: ops.OneInput.Inputs[Tensor]) -> Tensor:
+    x = inputs.x
     for axis in range(1, x.ndim):
         start, step, size = attrs.starts[axis], attrs.steps[axis], attrs.sizes[axis]
         index = torch.arange(size, device=x.device) * step + start
@@ -153,9 +158,9 @@ def _slice(attrs: ops.Slice, inputs: Sequence[Tensor]) -> Tensor:
     return x
 
 
-def _concat(attrs: ops.Concat, inputs: Sequence[Tensor]) -> Tensor:
-    count = max(len(x) for x in inputs)
-    return torch.cat([x.expand(count, *x.shape[1:]) for x in inputs], attrs.axis)
+def _concat(attrs: ops.Concat, inputs: ops.Concat.Inputs[Tensor]) -> Tensor:
+    count = max(len(x) for x in inputs.parts)
+    return torch.cat([x.expand(count, *x.shape[1:]) for x in inputs.parts], attrs.axis)
 
 
 _PAD_MODES = {
@@ -165,8 +170,8 @@ _PAD_MODES = {
 }
 
 
-def _pad(attrs: ops.Pad, inputs: Sequence[Tensor]) -> Tensor:
-    x = inputs[0]
+def _pad(attrs: ops.Pad, inputs: ops.OneInput.Inputs[Tensor]) -> Tensor:
+    x = inputs.x
     if attrs.mode is ops.PadMode.CONSTANT:
         flat = [size for pair in reversed(attrs.pads) for size in pair]
         return functional.pad(x, flat, value=attrs.value)
@@ -180,38 +185,36 @@ def _pad(attrs: ops.Pad, inputs: Sequence[Tensor]) -> Tensor:
     return x
 
 
-def _matmul(attrs: ops.MatMul, inputs: Sequence[Tensor]) -> Tensor:
-    a, b = inputs
-    a = a.transpose(-1, -2) if attrs.transpose_a else a
-    b = b.transpose(-1, -2) if attrs.transpose_b else b
+def _matmul(attrs: ops.MatMul, inputs: ops.MatMul.Inputs[Tensor]) -> Tensor:
+    a = inputs.a.transpose(-1, -2) if attrs.transpose_a else inputs.a
+    b = inputs.b.transpose(-1, -2) if attrs.transpose_b else inputs.b
     return attrs.scale * (a @ b)
 
 
-def _layer_norm(attrs: ops.LayerNormalization, inputs: Sequence[Tensor]) -> Tensor:
-    x, gamma = inputs[:2]
-    beta = inputs[2] if len(inputs) > 2 else None
-    return functional.layer_norm(x, gamma.shape, gamma, beta, attrs.epsilon)
+def _layer_norm(attrs: ops.LayerNormalization, inputs: ops.Norm.Inputs[Tensor]) -> Tensor:
+    gamma = inputs.gamma
+    return functional.layer_norm(inputs.x, gamma.shape, gamma, inputs.beta, attrs.epsilon)
 
 
-def _rms_norm(attrs: ops.RMSNormalization, inputs: Sequence[Tensor]) -> Tensor:
-    x, gamma = inputs
-    return functional.rms_norm(x, gamma.shape, gamma, attrs.epsilon)
+def _rms_norm(attrs: ops.RMSNormalization, inputs: ops.Norm.Inputs[Tensor]) -> Tensor:
+    return functional.rms_norm(inputs.x, inputs.gamma.shape, inputs.gamma, attrs.epsilon)
 
 
-def _attention(attrs: ops.Attention, inputs: Sequence[Tensor]) -> Tensor:
+def _attention(attrs: ops.Attention, inputs: ops.Attention.Inputs[Tensor]) -> Tensor:
+    operands = (inputs.q, inputs.k, inputs.v)
     # Constant queries have one sample.
-    count = max(len(x) for x in inputs)
+    count = max(len(x) for x in operands)
     q, k, v = (
         x.expand(count, *x.shape[1:]).unflatten(-1, (attrs.heads, -1)).transpose(-3, -2)
-        for x in inputs
+        for x in operands
     )
     # Not scaled_dot_product_attention: its bfloat16 backward pass is slow on processors.
     weights = functional.softmax(attrs.scale * q @ k.transpose(-1, -2), -1)
     return (weights.to(v.dtype) @ v).transpose(-3, -2).flatten(-2)
 
 
-def _unary(attrs: ops.Unary, inputs: Sequence[Tensor]) -> Tensor:
-    return _UNARY[attrs.kind](inputs[0], attrs)
+def _unary(attrs: ops.Unary, inputs: ops.OneInput.Inputs[Tensor]) -> Tensor:
+    return _UNARY[attrs.kind](inputs.x, attrs)
 
 
 _UNARY: Mapping[ops.UnaryKind, Callable[[Tensor, ops.Unary], Tensor]] = {

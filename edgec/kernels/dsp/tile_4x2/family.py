@@ -9,6 +9,7 @@ from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, INT32_MAX
 from edgec.ir import qops
 from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
+from edgec.ir.qops.base import clamp_of
 from edgec.kernels.common.code_range import is_symmetric
 from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.common.dense_weights import QUAD, flipped_quads, odd_sums
@@ -102,7 +103,7 @@ def spec(graph: Graph, node: Node, target: Target) -> DenseQuads:
 
 def _saturates(node: Node) -> bool:
     """The bounds of the outputs are those of int8."""
-    return (node.attrs.act_min, node.attrs.act_max) == (INT8_MIN, INT8_MAX)
+    return clamp_of(node) == (INT8_MIN, INT8_MAX)
 
 
 def overlap(spec: DenseQuads) -> Distances:

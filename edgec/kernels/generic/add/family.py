@@ -38,12 +38,12 @@ class Add(Elementwise):
 
 def spec(graph: Graph, node: Node, target: Target) -> Add:
     """Of a QAdd."""
-    return Add(broadcast_loops(graph, node), node.attrs.params.shift)
+    return Add(broadcast_loops(graph, node), node.attrs_as(qops.QAdd).params.shift)
 
 
 def arguments(graph: Graph, node: Node, spec: Add, pool: ConstantPool) -> tuple[Params, ...]:
     """The numbers of the addition."""
-    return (sum_params(node.attrs.params),)
+    return (sum_params(node.attrs_as(qops.QAdd).params),)
 
 
 FAMILY = KernelFamily(

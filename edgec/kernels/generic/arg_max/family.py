@@ -40,7 +40,7 @@ class ArgMax(Plain):
 
 def spec(graph: Graph, node: Node, target: Target) -> ArgMax:
     """Of a QArgMax."""
-    attrs: qops.QArgMax = node.attrs
+    attrs = node.attrs_as(qops.QArgMax)
     shape = graph.shape(node.inputs[0])
     outer, inner = math.prod(shape[: attrs.axis]), math.prod(shape[attrs.axis + 1 :])
     return ArgMax(outer, shape[attrs.axis], inner, attrs.select_last_index)

@@ -60,7 +60,7 @@ class AveragePoolParams:
 
 def spec(graph: Graph, node: Node, target: Target) -> AveragePool:
     """Of a QAveragePool."""
-    attrs: qops.QAveragePool = node.attrs
+    attrs = node.attrs_as(qops.QAveragePool)
     return AveragePool(pooling_window(graph, node), attrs.count_include_pad, attrs.shift)
 
 

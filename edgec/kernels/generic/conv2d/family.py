@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from edgec.ir import qops
+from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
 from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.common.geometry import conv_window
@@ -113,7 +115,12 @@ class Conv2D:
 def spec(graph: Graph, node: Node, target: Target) -> Conv2D:
     """Of a convolution of any number of groups."""
     filters = graph.shape(node.inputs[1])[0]
-    return Conv2D(conv_window(graph, node), filters, node.attrs.group, *ending_of(node))
+    return Conv2D(
+        conv_window(graph, node),
+        filters,
+        node.attrs_as(qops.QConv, qt.QConv16x15).group,
+        *ending_of(node),
+    )
 
 
 def overlap(spec: Conv2D) -> Distances:

@@ -74,7 +74,7 @@ class ConvTranspose:
 
 def spec(graph: Graph, node: Node, target: Target) -> ConvTranspose:
     """Of a QConvTranspose."""
-    attrs: qops.QConvTranspose = node.attrs
+    attrs = node.attrs_as(qops.QConvTranspose)
     x, y = image_of(graph, node, node.inputs[0]), image_of(graph, node, node.output)
     kernel = graph.shape(node.inputs[1])[1:3]
     window = make_window(y, x, (kernel[0], kernel[1]), attrs.strides, attrs.pads, attrs.dilations)

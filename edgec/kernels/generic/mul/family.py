@@ -45,13 +45,15 @@ class MulParams:
 
 def spec(graph: Graph, node: Node, target: Target) -> Mul:
     """Of a QMul."""
-    return Mul(broadcast_loops(graph, node), node.attrs.shift)
+    return Mul(broadcast_loops(graph, node), node.attrs_as(qops.QMul).shift)
 
 
 def arguments(graph: Graph, node: Node, spec: Mul, pool: ConstantPool) -> tuple[Params, ...]:
     """Multiplier, zero points and bounds."""
     zero_points = [zero_point(graph, name) for name in node.inputs[:2]]
-    return (MulParams(node.attrs.multiplier, *zero_points, **output_fields(graph, node)),)
+    return (
+        MulParams(node.attrs_as(qops.QMul).multiplier, *zero_points, **output_fields(graph, node)),
+    )
 
 
 FAMILY = KernelFamily(

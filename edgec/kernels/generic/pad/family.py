@@ -83,7 +83,7 @@ class Pad(Plain):
 
 def spec(graph: Graph, node: Node, target: Target) -> Pad:
     """Of a QPad."""
-    attrs: qops.QPad = node.attrs
+    attrs = node.attrs_as(qops.QPad)
     shape = graph.shape(node.inputs[0])
     padded = [axis for axis, pads in enumerate(attrs.pads) if pads != (0, 0)]
     count = padded[-1] + 1 if padded else 0

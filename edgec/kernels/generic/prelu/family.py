@@ -51,7 +51,7 @@ class PReluParams:
 def spec(graph: Graph, node: Node, target: Target) -> PRelu:
     """Of a QPRelu."""
     shape = graph.shape(node.output)
-    return PRelu(math.prod(shape[:-1]), shape[-1], node.attrs.shift)
+    return PRelu(math.prod(shape[:-1]), shape[-1], node.attrs_as(qops.QPRelu).shift)
 
 
 def overlap(spec: PRelu) -> Distances:
@@ -65,7 +65,7 @@ def arguments(graph: Graph, node: Node, spec: PRelu, pool: ConstantPool) -> tupl
     table = pool.add("slopes", np.broadcast_to(slopes.reshape(-1), (spec.channels,)))
     x_zero_point = zero_point(graph, node.inputs[0])
     output = output_fields(graph, node)
-    return (PReluParams(table, node.attrs.multiplier, x_zero_point, **output),)
+    return (PReluParams(table, node.attrs_as(qops.QPRelu).multiplier, x_zero_point, **output),)
 
 
 FAMILY = KernelFamily(

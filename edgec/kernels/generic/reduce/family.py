@@ -68,7 +68,7 @@ class ReduceParams:
 
 def spec(graph: Graph, node: Node, target: Target) -> Reduce:
     """Of a QReduce."""
-    attrs: qops.QReduce = node.attrs
+    attrs = node.attrs_as(qops.QReduce)
     kept, reduced = reduction_loops(graph.shape(node.inputs[0]), attrs.axes)
     return Reduce(attrs.kind, kept, reduced, 1 if attrs.kind is ReduceKind.MAX else attrs.shift)
 
@@ -83,7 +83,11 @@ def arguments(graph: Graph, node: Node, spec: Reduce, pool: ConstantPool) -> tup
     if spec.is_max:
         return ()
     x_zero_point = zero_point(graph, node.inputs[0])
-    return (ReduceParams(node.attrs.multiplier, x_zero_point, **output_fields(graph, node)),)
+    return (
+        ReduceParams(
+            node.attrs_as(qops.QReduce).multiplier, x_zero_point, **output_fields(graph, node)
+        ),
+    )
 
 
 FAMILY = KernelFamily(

@@ -48,7 +48,7 @@ class SoftmaxParams:
 def spec(graph: Graph, node: Node, target: Target) -> Softmax:
     """Of a QSoftmax."""
     shape = graph.shape(node.output)
-    return Softmax(math.prod(shape[:-1]), shape[-1], node.attrs.shift)
+    return Softmax(math.prod(shape[:-1]), shape[-1], node.attrs_as(qops.QSoftmax).shift)
 
 
 def overlap(spec: Softmax) -> Distances:
@@ -59,7 +59,9 @@ def overlap(spec: Softmax) -> Distances:
 def arguments(graph: Graph, node: Node, spec: Softmax, pool: ConstantPool) -> tuple[Params, ...]:
     """The table of exponentials, multiplier, zero point and bounds."""
     table = pool.add("exponentials", graph.constants[node.inputs[1]].array)
-    return (SoftmaxParams(table, node.attrs.multiplier, **output_fields(graph, node)),)
+    return (
+        SoftmaxParams(table, node.attrs_as(qops.QSoftmax).multiplier, **output_fields(graph, node)),
+    )
 
 
 FAMILY = KernelFamily(

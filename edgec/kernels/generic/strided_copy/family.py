@@ -54,7 +54,7 @@ def spec(graph: Graph, node: Node, target: Target) -> StridedCopy:
         shape = graph.shape(node.inputs[0])
         turned = [Loop(shape[axis], (own[axis],)) for axis in node.attrs.perm]
         return _strided_copy(graph, node, 0, turned)
-    attrs: qops.QSlice = node.attrs
+    attrs = node.attrs_as(qops.QSlice)
     start = sum(first * stride for first, stride in zip(attrs.starts, own, strict=True))
     loops = [
         Loop(size, (step * stride,))

@@ -84,7 +84,7 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
     """What `AttentionNeon` asks for; and 32 bits hold distances when they are doubled, and the
     logit from which on exponentials are 0.
     """
-    attrs: qt.QAttention = node.attrs
+    attrs = node.attrs_as(qt.QAttention)
     if not target.has_neon:
         return False
     multiplier, limit = graph.constants[node.inputs[3]].array[:, :2].T.astype("int64")

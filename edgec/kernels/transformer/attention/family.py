@@ -97,7 +97,7 @@ class Attention:
 
 def spec(graph: Graph, node: Node, target: Target) -> Attention:
     """Of a QAttention."""
-    attrs: qt.QAttention = node.attrs
+    attrs = node.attrs_as(qt.QAttention)
     q, k, v = (graph.shape(name) for name in node.inputs[:3])
     batch = math.prod(q[:-2])
     return Attention(
@@ -117,7 +117,7 @@ def spec(graph: Graph, node: Node, target: Target) -> Attention:
 
 
 def _mask_stride(graph: Graph, node: Node, batch: int, keys: int) -> int | None:
-    if not node.attrs.keys:
+    if not node.attrs_as(qt.QAttention).keys:
         return None
     entries = math.prod(graph.shape(node.inputs[4]))
     if entries not in (keys, batch * keys):

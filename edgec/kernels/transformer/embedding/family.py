@@ -73,8 +73,8 @@ def spec(graph: Graph, node: Node, target: Target) -> Embedding:
         vocabulary=vocabulary,
         channels=channels,
         dtype=graph.constants[table].dtype,
-        multiplier=node.attrs.multiplier,
-        y_dtype=node.attrs.dtype,
+        multiplier=node.attrs_as(qt.QEmbedding).multiplier,
+        y_dtype=node.attrs_as(qt.QEmbedding).dtype,
     )
 
 

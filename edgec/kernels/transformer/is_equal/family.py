@@ -37,7 +37,7 @@ class IsEqual(Plain):
 
 def spec(graph: Graph, node: Node, target: Target) -> IsEqual:
     """Of a QIsEqual."""
-    return IsEqual(math.prod(graph.shape(node.output)), node.attrs.value)
+    return IsEqual(math.prod(graph.shape(node.output)), node.attrs_as(qt.QIsEqual).value)
 
 
 def overlap(spec: IsEqual) -> Distances:

@@ -58,7 +58,7 @@ class MatMul:
 
 def spec(graph: Graph, node: Node, target: Target) -> MatMul:
     """Of a QMatMul16x15."""
-    attrs: qt.QMatMul16x15 = node.attrs
+    attrs = node.attrs_as(qt.QMatMul16x15)
     a, b = (graph.shape(name) for name in node.inputs)
     *lead, rows, columns = graph.shape(node.output)
     depth = a[-2] if attrs.transpose_a else a[-1]

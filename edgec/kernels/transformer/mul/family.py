@@ -42,7 +42,7 @@ class NarrowMul(Plain):
 
 def spec(graph: Graph, node: Node, target: Target) -> NarrowMul:
     """Of a QMul16x15."""
-    return NarrowMul(broadcast_loops(graph, node), Narrow(node.attrs.output))
+    return NarrowMul(broadcast_loops(graph, node), Narrow(node.attrs_as(qt.QMul16x15).output))
 
 
 def overlap(spec: NarrowMul) -> Distances:

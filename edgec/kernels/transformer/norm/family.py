@@ -89,7 +89,7 @@ class Norm(Plain):
 
 def spec(graph: Graph, node: Node, target: Target) -> Norm:
     """Of a QNorm."""
-    attrs: qt.QNorm = node.attrs
+    attrs = node.attrs_as(qt.QNorm)
     *rows, channels = graph.shape(node.inputs[0])
     return Norm(
         rows=math.prod(rows),
@@ -125,7 +125,7 @@ def overlap(spec: Norm) -> Distances:
 
 def arguments(graph: Graph, node: Node, spec: Norm, pool: ConstantPool) -> tuple[Params, ...]:
     """Gain and offset of the channels, and the numbers of the square root."""
-    attrs: qt.QNorm = node.attrs
+    attrs = node.attrs_as(qt.QNorm)
     gamma, beta = (graph.constants[name].array for name in node.inputs[1:3])
     references = pool.add("gamma", gamma), pool.add("beta", beta)
     return (NormParams(*references, attrs.epsilon, attrs.least_shift),)

@@ -53,7 +53,7 @@ class NarrowReduce(Plain):
 
 def spec(graph: Graph, node: Node, target: Target) -> NarrowReduce:
     """Of a QReduce16x15."""
-    attrs: qt.QReduce16x15 = node.attrs
+    attrs = node.attrs_as(qt.QReduce16x15)
     x = node.inputs[0]
     kept, reduced = reduction_loops(graph.shape(x), attrs.axes)
     return NarrowReduce(dtype_of(graph, x), kept, reduced, Narrow(attrs.output))

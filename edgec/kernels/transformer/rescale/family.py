@@ -54,7 +54,7 @@ class Rescale(Plain):
 
 def spec(graph: Graph, node: Node, target: Target) -> Rescale:
     """Of a QRescale16x15."""
-    attrs: qt.QRescale16x15 = node.attrs
+    attrs = node.attrs_as(qt.QRescale16x15)
     x = node.inputs[0]
     return Rescale(
         count=math.prod(graph.shape(x)),
@@ -78,7 +78,7 @@ def growth(count: int, dtype: DType, narrow: Narrow) -> int:
 
 def arguments(graph: Graph, node: Node, spec: KernelSpec, pool: ConstantPool) -> tuple[Params, ...]:
     """The multiplier and the bias."""
-    return (SingleParams(node.attrs.multiplier, bias_of(node)),)
+    return (SingleParams(node.attrs_as(qt.QRescale16x15).multiplier, bias_of(node)),)
 
 
 FAMILY = KernelFamily(

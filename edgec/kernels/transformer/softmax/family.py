@@ -42,7 +42,7 @@ class NarrowSoftmax(Plain):
 
 def spec(graph: Graph, node: Node, target: Target) -> NarrowSoftmax:
     """Of a QSoftmax16x15."""
-    attrs: qt.QSoftmax16x15 = node.attrs
+    attrs = node.attrs_as(qt.QSoftmax16x15)
     *rows, depth = graph.shape(node.output)
     numbers = attrs.distance_multiplier, attrs.distance_limit, attrs.exp_bits
     return NarrowSoftmax(math.prod(rows), depth, *numbers)

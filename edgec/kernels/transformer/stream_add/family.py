@@ -53,7 +53,7 @@ class StreamAdd(Plain):
 
 def spec(graph: Graph, node: Node, target: Target) -> StreamAdd:
     """Of a QAdd16."""
-    return StreamAdd(broadcast_loops(graph, node), dtype=node.attrs.dtype)
+    return StreamAdd(broadcast_loops(graph, node), dtype=node.attrs_as(qt.QAdd16).dtype)
 
 
 def overlap(spec: StreamAdd) -> Distances:

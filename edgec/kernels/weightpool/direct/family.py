@@ -13,7 +13,7 @@ from edgec.base.errors import LoweringError
 from edgec.ir.graph import Graph, Node
 from edgec.ir.pool import WeightPool
 from edgec.ir.qops.pooling import round_codes
-from edgec.ir.weighted import POOLED, residual_of, unpooled
+from edgec.ir.weighted import POOLED, pooled_attrs, residual_of, unpooled
 from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.common.overlap import by_pixel, out_bytes, with_ending
 from edgec.kernels.common.params import Params
@@ -167,7 +167,7 @@ def pooled_direct(graph: Graph, node: Node, config: PoolKernelConfig) -> PooledD
         out_channels=graph.shape(node.inputs[2])[0],
         group=group,
         index_bits=config.index_bits,
-        bits=None if config.runtime_bits else node.attrs.pooling.activation_bits,
+        bits=None if config.runtime_bits else pooled_attrs(node).pooling.activation_bits,
         shift=unpooled(node.attrs).shift,
         residual_shift=None if residual is None else residual.shift,
         pool_size=size,

@@ -50,7 +50,7 @@ def pooled_conv(graph: Graph, node: Node, config: PoolKernelConfig) -> PooledCon
     Raises:
         LoweringError: the table is too large for 16-bit offsets, or two lanes cannot hold the sums.
     """
-    attrs: qops.QPooledConv | qops.QPooledGemm = node.attrs
+    attrs = node.attrs_as(qops.QPooledConv, qops.QPooledGemm)
     plain, pooling = unpooled(attrs), attrs.pooling
     residual = residual_of(attrs)
     pool, indices = (graph.constants[name].array for name in node.inputs[1:3])

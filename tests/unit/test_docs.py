@@ -1,0 +1,97 @@
+"""Commands in the documents exist with their options; nothing points outside the repository."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+from pathlib import Path
+
+import pytest
+from typer.main import get_command
+
+from edgec.cli.app import app
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENTS = sorted(
+    [ROOT / "README.md", *ROOT.glob("docs/*.md"), *ROOT.glob("*/README.md")],
+    key=lambda path: path.as_posix(),
+)
+CODE = re.compile(r"^```\w*\n(.*?)^```|`([^`\n]+)`", re.S | re.M)
+STARTS = ("edgec ", "python benchmarks/", "python networks/", "python examples/", "python tests/")
+SHARED_OPTIONS = {"data_folder": ROOT / "benchmarks" / "data_folder.py"}
+SHARED_OPTIONS["cifar10"] = ROOT / "networks" / "cifar10.py"
+"""Modules that add options to the parsers of scripts that import them."""
+OUTSIDE = re.compile(r"\.\./shared|/work/|farm-")
+
+
+def commands(path: Path) -> list[str]:
+    """Commands in the code of a document; lines that end in a backslash are joined."""
+    text = path.read_text("utf-8").replace("\\\n", " ")
+    indented = re.findall(r"^    (\S.*)$", text, re.M)
+    pieces = [block or inline for block, inline in CODE.findall(text)]
+    lines = [
+        line.split("  #")[0].strip() for piece in [*pieces, *indented] for line in piece.split("\n")
+    ]
+    return [line for line in lines if line.startswith(STARTS)]
+
+
+def options_of_script(script: Path) -> str:
+    """The text that names a script's options: its own, and that of modules it takes them from."""
+    text = script.read_text("utf-8")
+    shared = [path for name, path in SHARED_OPTIONS.items() if re.search(rf"\b{name}\b", text)]
+    return text + "".join(path.read_text("utf-8") for path in shared)
+
+
+def check_edgec(words: list[str]) -> None:
+    group = get_command(app)
+    if words[0].startswith("-"):
+        return
+    assert words[0] in group.commands, f"edgec has no command {words[0]}"
+    known = {name for parameter in group.commands[words[0]].params for name in parameter.opts}
+    known |= {name for p in group.commands[words[0]].params for name in p.secondary_opts}
+    given = {
+        word.split("=")[0] for word in words[1:] if re.fullmatch(r"--?[a-z][\w-]*(=.*)?", word)
+    }
+    assert given <= known | {"--help"}, (words, given - known)
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_commands_exist_with_their_options(path: Path):
+    for line in commands(path):
+        words = shlex.split(line.replace("[", " ").replace("]", " ").replace("|", " "))
+        if words[0] == "edgec":
+            check_edgec(words[1:])
+            continue
+        script = ROOT / words[1]
+        assert script.is_file(), line
+        text = options_of_script(script)
+        missing = [word for word in words[2:] if word.startswith("--") and f'"{word}"' not in text]
+        assert not missing, line
+
+
+def test_every_benchmark_is_named_in_the_documents():
+    texts = "".join(path.read_text("utf-8") for path in DOCUMENTS)
+    scripts = [
+        path for path in (ROOT / "benchmarks").glob("*.py") if "__main__" in path.read_text("utf-8")
+    ]
+    assert len(scripts) > 10
+    assert [path.name for path in scripts if f"benchmarks/{path.name}" not in texts] == []
+
+
+def test_nothing_points_outside_the_repository():
+    """Continuous integration alone may know of a folder beside the checkout."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    if listed.returncode != 0:
+        pytest.skip("no git checkout")
+    names = [name for name in listed.stdout.split("\0") if name and not name.startswith(".ci/")]
+    found = []
+    for name in names:
+        path = ROOT / name
+        if path.suffix in (".onnx", ".npz") or path == Path(__file__) or not path.is_file():
+            continue
+        if OUTSIDE.search(path.read_text("utf-8", errors="replace")):
+            found.append(name)
+    assert found == []
