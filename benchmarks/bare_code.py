@@ -165,7 +165,7 @@ class BareProgram:
 
     @cached_property
     def _model(self) -> CoreModel:
-        return core_model(self.target.core, self.target.fpu, dsp=self.target.dsp)
+        return core_model(self.target.core, self.target.fpu)
 
     def _on_block(self, _machine: object, start: int, size_bytes: int, _data: object) -> None:
         if self._last is not None:

@@ -179,7 +179,7 @@ def _add(
         builder.constant(f"multiplier_{number}", np.full(layer.filters, 1 << 20, np.int32)),
     ]
     pad = layer.kernel // 2
-    conv = qops.QConv((layer.stride,) * 2, (pad,) * 4, (1, 1), 1, 32, _ZERO_POINT)
+    conv = qops.QConv((layer.stride,) * 2, (pad,) * 4, (1, 1), 1, qops.Requant31(32, _ZERO_POINT))
     side = -(-layer.size // layer.stride)
     y = builder.value(Value(f"y_{number}", (1, side, side, layer.filters), DType.INT8, quant))
     if layer.residual:
@@ -212,7 +212,7 @@ def _measured(made: Sequence[Layer], board: Board) -> list[Measured]:
         elf = firmware_of(program, board, Path(name))
         if board.linux is not None:
             return _counted(made, [c.spec for c in choices], elf, board, graph)
-        pricer = Pricer(load_image(elf, board), core_model(board.core, board.fpu, board.dsp))
+        pricer = Pricer(load_image(elf, board), core_model(board.core, board.fpu))
         rng = np.random.default_rng(1)
         inputs = [rng.integers(-128, 128, graph.shape(x)).astype(np.int8) for x in graph.inputs]
         run = trace_inference(elf, board, inputs, MemoryMode.IDEAL, pace=pricer.pace)

@@ -22,8 +22,7 @@ from built import firmware_of
 
 from edgec.base.dtypes import Array, DType
 from edgec.interp import run_graph
-from edgec.ir import Graph, QuantParams, Value
-from edgec.ir import qops_transformer as qt
+from edgec.ir import Graph, QuantParams, Value, qops
 from edgec.ir.graph import GraphBuilder
 from edgec.lower import buffers_of, lower, select_kernels
 from edgec.memory import plan_memory
@@ -77,7 +76,7 @@ class Layers:
         gamma = self._constant(self.rng.integers(8000, 9000, channels).astype(np.int16))
         beta = self._constant(np.full(channels, 1 << 19, np.int32))
         square_shift = int(np.ceil(np.log2(channels) / 2))
-        attrs = qt.QNorm(True, 5, 4, square_shift, 20, -127, 127)
+        attrs = qops.QNorm(True, 5, 4, square_shift, 20, -127, 127)
         return self._node(name, attrs, [x, gamma, beta], channels, DType.INT8)
 
     def gemm(self, name: str, x: str, units: int, kind: str = "plain", residual: str = "") -> str:
@@ -87,13 +86,13 @@ class Layers:
         bias = self.rng.integers(-999, 999, units).astype(np.int32)
         inputs = [x, *map(self._constant, (weight, bias, np.full(units, 20000, np.int16)))]
         pre = max(int(np.ceil(np.log2(74 * 40 * np.sqrt(depth) * 4))) - 15, 0)
-        attrs = qt.QGemm16x15(qt.Rescale16x15(pre, 22, -127, 127))
+        attrs = qops.QGemm(qops.Rescale16x15(pre, 22, -127, 127), raw=True)
         if kind == "table":
-            attrs = qt.QGemm16x15(qt.Rescale16x15(pre, 20, -512, 511), table=True)
+            attrs = qops.QGemm(qops.Rescale16x15(pre, 20, -512, 511), raw=True)
             inputs += ["", self._constant(self.rng.integers(-127, 128, 1024).astype(np.int8))]
         if kind == "residual":
-            wide = qt.Rescale16x15(pre, 15, -32768, 32767, DType.INT16)
-            attrs = qt.QGemm16x15(wide, residual=True)
+            wide = qops.Rescale16x15(pre, 15, -32768, 32767, DType.INT16)
+            attrs = qops.QGemm(wide, qops.StreamSum(), raw=True)
             inputs.append(residual)
         return self._node(name, attrs, inputs, units, attrs.output.dtype)
 
@@ -104,7 +103,7 @@ class Layers:
         multiplier = round(2**26 * 0.002)
         row = [multiplier, min(8300, 2 * 128 * 128 * width), 2**29 + 12345, 8]
         table = self._constant(np.array([row] * heads, np.int32))
-        attrs = qt.QAttention(heads, width, width, 0, channels, 2 * channels, 15)
+        attrs = qops.QAttention(heads, width, width, 0, channels, 2 * channels, 15)
         return self._node(name, attrs, [qkv, qkv, qkv, table], channels, DType.INT8)
 
     def graph(self, *outputs: str) -> Graph:
@@ -146,7 +145,7 @@ def measure(graph: Graph, board: Board) -> list[Layer]:
         with EmulatedFirmware(elf, board) as firmware:
             oracle = run_graph(graph, dict(zip(graph.inputs, inputs, strict=True)))
             compare_outputs(program, oracle, firmware.run(inputs).outputs, board.name)
-        pricer = Pricer(load_image(elf, board), core_model(board.core, board.fpu, board.dsp))
+        pricer = Pricer(load_image(elf, board), core_model(board.core, board.fpu))
         run = trace_inference(elf, board, inputs, MemoryMode.IDEAL, pace=pricer.pace)
     priced = [pricer.price(segment) for segment in run.trace.segments]
     return [

@@ -26,8 +26,7 @@ from paper_arithmetic import (
 
 from edgec.base.dtypes import Array
 from edgec.base.fixedpoint import quantize_array
-from edgec.ir import ops
-from edgec.ir import qops_transformer as qt
+from edgec.ir import ops, qops
 from edgec.ir.ops import UnaryKind
 from edgec.ir.qops import computed
 from edgec.ir.qops.exponentials import exponentials
@@ -118,7 +117,7 @@ def gelu_rows(rng: np.random.Generator) -> dict[str, float]:
         return y.dequantize(quantize_array(values, y.tensor_scale, y.tensor_zero_point))
 
     x = rounded(real, float(np.abs(real).max()) / 127)
-    table = np.linspace(real.min(), real.max(), qt.TABLE_SIZE)
+    table = np.linspace(real.min(), real.max(), qops.TABLE_SIZE)
     nearest = table[np.round((real - table[0]) / (table[1] - table[0])).astype(int)]
     found = {
         "I-BERT i-GELU, symmetric output": rounded(ibert_gelu(x).real, even).real,

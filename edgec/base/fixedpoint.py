@@ -150,11 +150,6 @@ def quantize_array(
     return np.asarray(np.clip(codes, low, high), np.int8)
 
 
-def dequantize_array(q: npt.ArrayLike, scale: float, zero_point: int) -> Array:
-    """``scale * (q - zero_point)`` as float32."""
-    return np.asarray((np.asarray(q, np.float64) - zero_point) * scale, np.float32)
-
-
 def requantize16x15(acc: npt.ArrayLike, multiplier: npt.ArrayLike, pre: int, shift: int) -> Array:
     """``rshr(sat16(rshr(acc, pre)) * multiplier, shift)``: 32 bits suffice for every step.
 

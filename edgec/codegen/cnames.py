@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import re
 import unicodedata
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 _MAX_LENGTH = 40
@@ -65,7 +64,7 @@ def c_identifier(text: str) -> str:
     """A legal C and C++ identifier and file name in lower case, at most 40 characters.
 
     Letters, digits and single underscores stay; accents are dropped; all else separates.  The same
-    text always gives the same name; different texts may give one name (see `unique_identifiers`).
+    text always gives the same name; different texts may give one name.
     """
     plain = unicodedata.normalize("NFKD", text[: 16 * _MAX_LENGTH]).encode("ascii", "ignore")
     name = re.sub(r"[^a-z0-9]+", "_", plain.decode("ascii").lower()).strip("_")
@@ -77,21 +76,6 @@ def c_identifier(text: str) -> str:
         kept = name[: _MAX_LENGTH - _HASH_LENGTH - 1].rstrip("_")
         name = f"{kept}_{_short_hash(text)}"
     return name
-
-
-def unique_identifiers(texts: Sequence[str]) -> tuple[str, ...]:
-    """`c_identifier` of each text, with a number where an earlier one has the name."""
-    taken: set[str] = set()
-    names: list[str] = []
-    for text in texts:
-        stem = name = c_identifier(text)
-        number = 2
-        while name in taken:
-            name = f"{stem}_{number}"
-            number += 1
-        taken.add(name)
-        names.append(name)
-    return tuple(names)
 
 
 def _short_hash(text: str) -> str:

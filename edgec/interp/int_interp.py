@@ -74,7 +74,7 @@ def run_node(graph: Graph, node: Node, found: Mapping[str, Array]) -> Array:
     operands = [_operand(graph, name, found) if name else None for name in node.inputs]
     try:
         attrs = node.attrs_as(IntegerOperator)
-        return computed(attrs, operands, _zero_point(graph, node.output))
+        return computed(attrs, operands)
     except InternalError as error:
         raise InternalError(error.what, where=node.name) from error
 

@@ -15,10 +15,10 @@ from edgec.ir.graph import Graph, Node
 from edgec.ir.pool import expand
 
 POOLED = (qops.QPooledConv, qops.QPooledGemm)
-"""Operators whose inputs are x, pool, indices, bias, multiplier and maybe a residual."""
+"""Operators whose operands are x, pool, indices, bias, multiplier; maybe a residual or a table."""
 PLAIN = (qops.QConv, qops.QGemm)
-"""Operators whose inputs are x, weight, bias, multiplier and maybe a residual; those of `POOLED`
-hold one."""
+"""Operators whose operands are x, weight, bias, multiplier; maybe a residual or a table.  Those of
+`POOLED` hold one."""
 
 
 def unpooled(attrs: Any) -> Any:
@@ -28,6 +28,11 @@ def unpooled(attrs: Any) -> Any:
             return inner
         case _:
             return attrs
+
+
+def pooled_attrs(node: Node) -> qops.QPooledConv | qops.QPooledGemm:
+    """The attributes of a node with pooled weights; InternalError for any other."""
+    return node.attrs_as(qops.QPooledConv, qops.QPooledGemm)
 
 
 def with_plain(attrs: Any, plain: Any) -> Any:
@@ -41,15 +46,16 @@ def with_plain(attrs: Any, plain: Any) -> Any:
             return plain
 
 
-def pooled_attrs(node: Node) -> qops.QPooledConv | qops.QPooledGemm:
-    """The attributes of a node with pooled weights; InternalError for any other."""
-    return node.attrs_as(qops.QPooledConv, qops.QPooledGemm)
-
-
-def residual_of(attrs: Any) -> qops.AddParams | None:
-    """The addition at the end of a convolution, if there is one."""
+def residual_of(attrs: Any) -> qops.Residual | None:
+    """The addition at the end of a layer with weights, if there is one."""
     plain = unpooled(attrs)
-    return plain.residual if isinstance(plain, qops.QConv) else None
+    return plain.residual if isinstance(plain, PLAIN) else None
+
+
+def form_of(attrs: Any) -> qops.Requantization | None:
+    """The form of requantization in which an operator ends; None of one that has none."""
+    output: qops.Requantization | None = getattr(unpooled(attrs), "output", None)
+    return output
 
 
 def rows_at(attrs: Any) -> int:

@@ -17,7 +17,8 @@ import numpy as np
 from edgec.base.dtypes import Array, frozen
 from edgec.ir.graph import Graph, GraphBuilder, Node
 from edgec.ir.pool_graph import pooled_nodes
-from edgec.ir.weighted import pooled_attrs, unpooled
+from edgec.ir.weighted import pooled_attrs
+from edgec.kernels.common.layer_end import requant31_of
 
 _STEPS_LIMIT = 2.0
 """Steps of an output that rounding may add, as a standard deviation over the filters of a layer."""
@@ -92,7 +93,7 @@ def _step(node: Node) -> int:
 def _gains(graph: Graph, node: Node) -> Array:
     """Output steps of one step of the accumulator, float64 [O]."""
     multiplier = graph.constants[node.inputs[4]].array.astype(np.float64)
-    return np.asarray(multiplier / 2.0 ** unpooled(node.attrs).shift)
+    return np.asarray(multiplier / 2.0 ** requant31_of(node).shift)
 
 
 def _rms(values: Array) -> float:

@@ -7,6 +7,7 @@ path of the graph.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy as np
 from edgec.base.dtypes import Array, DType
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
-from edgec.ir.weighted import POOLED, residual_of, unpooled, weights_of
+from edgec.ir.weighted import POOLED, form_of, residual_of, unpooled, weights_of
 from edgec.passes.channel_ranges import Range, channel_ranges, conv_taps
 
 _KEEPS_CHANNELS = (
@@ -48,9 +49,11 @@ def plan_removal(graph: Graph) -> ChannelPlan:
     needed = _needed(graph, ranges)
     drop, codes = {}, {}
     for name, found in ranges.items():
-        zero = graph.quant(name).tensor_zero_point
+        quant = graph.quant(name)
+        whole = quant.axis is None
+        zero = quant.tensor_zero_point if whole else 0
         codes[name] = np.clip(zero, found.low, found.high)
-        drop[name] = found.constant | ~needed[name]
+        drop[name] = (found.constant | ~needed[name]) & whole
     for name in (*graph.inputs, *graph.outputs):
         if name in drop:
             drop[name] = np.zeros_like(drop[name])
@@ -125,7 +128,7 @@ def _needed(graph: Graph, ranges: dict[str, Range]) -> dict[str, Array]:
         if graph.values[node.output].dtype is DType.INT8:
             wanted = needed[node.output] & ~ranges[node.output].constant
         else:
-            wanted = np.ones(1, bool)
+            wanted = np.ones(graph.shape(node.output)[-1:], bool)
         for name, channels in _depends(graph, node, wanted):
             if name in needed:
                 needed[name] = needed[name] | channels
@@ -147,6 +150,9 @@ def _strike(graph: Graph, node: Node, plan: ChannelPlan) -> None:
     attrs, drop = node.attrs, plan.drop
     values = [name for name in node.inputs if name in drop]
     residual = residual_of(attrs) is not None
+    if isinstance(form_of(attrs), qops.Rescale16x15):
+        _keep_all(drop, (*values, node.output))
+        return
     if isinstance(attrs, qops.QGemm):
         return
     if isinstance(attrs, POOLED) and not residual:
@@ -167,9 +173,13 @@ def _strike(graph: Graph, node: Node, plan: ChannelPlan) -> None:
     elif isinstance(attrs, qops.QReshape | qops.QTranspose) and values:
         _strike_moved(graph, node, plan)
     else:
-        for name in (*values, node.output):
-            if name in drop:
-                drop[name] = np.zeros_like(drop[name])
+        _keep_all(drop, (*values, node.output))
+
+
+def _keep_all(drop: dict[str, Array], names: Iterable[str]) -> None:
+    for name in names:
+        if name in drop:
+            drop[name] = np.zeros_like(drop[name])
 
 
 def _foldable(graph: Graph, node: Node, plan: ChannelPlan) -> Array:

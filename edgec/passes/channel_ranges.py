@@ -15,11 +15,19 @@ from typing import Any
 import numpy as np
 
 from edgec.base.dtypes import Array, DType
-from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, requantize, rshr, saturate
+from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, rshr, saturate
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
-from edgec.ir.ops import PadMode, ReduceKind
-from edgec.ir.weighted import POOLED, pooled_attrs, residual_of, rows_at, unpooled, weights_of
+from edgec.ir.ops import PadMode
+from edgec.ir.weighted import (
+    POOLED,
+    form_of,
+    pooled_attrs,
+    residual_of,
+    rows_at,
+    unpooled,
+    weights_of,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,11 +95,20 @@ Ranges = Mapping[str, Range]
 
 
 def _any_code(graph: Graph, node: Node, ranges: Ranges) -> Range:
-    clamp = residual_of(node.attrs) or unpooled(node.attrs)
-    low = getattr(clamp, "act_min", INT8_MIN)
-    high = getattr(clamp, "act_max", INT8_MAX)
+    low, high = _bounds(node)
     channels = _channels(graph, node.output)
     return Range(np.full(channels, low, np.int64), np.full(channels, high, np.int64))
+
+
+def _bounds(node: Node) -> tuple[int, int]:
+    """Least and greatest code that the end of an operator lets through."""
+    match residual_of(node.attrs) or form_of(node.attrs) or node.attrs:
+        case qops.AddParams() as addition:
+            return addition.act_min, addition.act_max
+        case qops.Requant31() | qops.QSoftmax() as form:
+            return form.low, form.high
+        case _:
+            return INT8_MIN, INT8_MAX
 
 
 def _operand(graph: Graph, name: str, ranges: Ranges, channels: int) -> Range:
@@ -109,10 +126,15 @@ def _ends(first: Array, second: Array) -> Range:
     return Range(np.minimum(first, second), np.maximum(first, second))
 
 
-def _clamped(ends: Range, zero_point: int, low: int, high: int) -> Range:
-    return Range(
-        saturate(ends.low + zero_point, low, high), saturate(ends.high + zero_point, low, high)
-    )
+def _clamped(form: qops.Requant31, ends: Range) -> Range:
+    """The codes of a range that is scaled already."""
+    return Range(saturate(ends.low, form.low, form.high), saturate(ends.high, form.low, form.high))
+
+
+def _requantized(form: qops.Requant31, low: Array, high: Array, multiplier: Array | int) -> Range:
+    """The codes of accumulators between two bounds: requantization is monotone."""
+    ends = _ends(form.scaled(low, multiplier), form.scaled(high, multiplier))
+    return _clamped(form, ends)
 
 
 def _products(weight: Array | int, x: Range) -> Range:
@@ -120,21 +142,20 @@ def _products(weight: Array | int, x: Range) -> Range:
     return _ends(weight * x.low, weight * x.high)
 
 
-def _accumulated(graph: Graph, node: Node, terms: Range) -> Range:
-    """Bias, requantization and clamp of a weighted operator; `terms` are its products [O, ...]."""
-    attrs, rows = unpooled(node.attrs), rows_at(node.attrs)
+def _accumulated(graph: Graph, node: Node, terms: Range, form: qops.Requant31) -> Range:
+    """Bias and requantization of a weighted operator; `terms` are its products [O, ...]."""
+    rows = rows_at(node.attrs)
     bias = graph.constants[node.inputs[rows + 1]].array.astype(np.int64)
     multiplier = graph.constants[node.inputs[rows + 2]].array
     axes = tuple(range(1, terms.low.ndim))
-    ends = _ends(
-        requantize(bias + terms.low.sum(axis=axes), multiplier, attrs.shift),
-        requantize(bias + terms.high.sum(axis=axes), multiplier, attrs.shift),
-    )
-    return _clamped(ends, attrs.y_zero_point, attrs.act_min, attrs.act_max)
+    low, high = (bias + bound.sum(axis=axes) for bound in (terms.low, terms.high))
+    return _requantized(form, low, high, multiplier)
 
 
 def _conv(graph: Graph, node: Node, ranges: Ranges) -> Range:
     attrs = unpooled(node.attrs)
+    if not isinstance(attrs.output, qops.Requant31):
+        return _any_code(graph, node, ranges)
     weight = weights_of(graph, node).astype(np.int64)
     outputs, _, _, inputs = weight.shape
     x, zero = ranges[node.inputs[0]], _zero_point(graph, node.inputs[0])
@@ -149,9 +170,10 @@ def _conv(graph: Graph, node: Node, ranges: Ranges) -> Range:
     else:
         inside = outside = np.ones(weight.shape[1:3], bool)
     terms = _with_padding(terms, inside[None, :, :, None], outside[None, :, :, None])
-    result = _accumulated(graph, node, terms)
-    if isinstance(attrs, qops.QConv) and attrs.residual is not None:
-        return _sum(attrs.residual, result, ranges[node.inputs[-1]])
+    result = _accumulated(graph, node, terms, attrs.output)
+    if isinstance(attrs, qops.QConv) and isinstance(attrs.residual, qops.AddParams):
+        other = _operand(graph, node.inputs[-1], ranges, outputs)
+        return _sum(attrs.residual, result, other)
     return result
 
 
@@ -163,9 +185,13 @@ def _with_padding(terms: Range, inside: Array, outside: Array) -> Range:
 
 
 def _gemm(graph: Graph, node: Node, ranges: Ranges) -> Range:
+    attrs = unpooled(node.attrs)
+    if not isinstance(attrs.output, qops.Requant31) or attrs.raw or attrs.residual is not None:
+        return _any_code(graph, node, ranges)
     weight = weights_of(graph, node).astype(np.int64)
     x, zero = ranges[node.inputs[0]], _zero_point(graph, node.inputs[0])
-    return _accumulated(graph, node, _products(weight, Range(x.low - zero, x.high - zero)))
+    terms = _products(weight, Range(x.low - zero, x.high - zero))
+    return _accumulated(graph, node, terms, attrs.output)
 
 
 def _pooled(graph: Graph, node: Node, ranges: Ranges) -> Range:
@@ -185,10 +211,11 @@ def _sum(params: qops.AddParams, a: Range, b: Range) -> Range:
         params.b_multiplier,
         Range(b.low - params.b_zero_point, b.high - params.b_zero_point),
     )
-    ends = Range(
-        rshr(first.low + second.low, params.shift), rshr(first.high + second.high, params.shift)
+    low, high = (
+        saturate(params.y_zero_point + rshr(total, params.shift), params.act_min, params.act_max)
+        for total in (first.low + second.low, first.high + second.high)
     )
-    return _clamped(ends, params.y_zero_point, params.act_min, params.act_max)
+    return Range(low, high)
 
 
 def _add(graph: Graph, node: Node, ranges: Ranges) -> Range:
@@ -199,16 +226,17 @@ def _add(graph: Graph, node: Node, ranges: Ranges) -> Range:
 
 def _mul(graph: Graph, node: Node, ranges: Ranges) -> Range:
     attrs, channels = node.attrs_as(qops.QMul), _channels(graph, node.output)
+    form = attrs.output
+    if not isinstance(form, qops.Requant31):
+        return _any_code(graph, node, ranges)
     a, b = (_operand(graph, name, ranges, channels) for name in node.inputs)
     za, zb = (_zero_point(graph, name) for name in node.inputs)
     corners = [
-        requantize((x - za) * (y - zb), attrs.multiplier, attrs.shift)
+        form.scaled((x - za) * (y - zb), attrs.multiplier)
         for x in (a.low, a.high)
         for y in (b.low, b.high)
     ]
-    ends = Range(np.min(corners, axis=0), np.max(corners, axis=0))
-    zero = _zero_point(graph, node.output)
-    return _clamped(ends, zero, attrs.act_min, attrs.act_max)
+    return _clamped(form, Range(np.min(corners, axis=0), np.max(corners, axis=0)))
 
 
 def _table_range(table: Array, x: Range) -> Range:
@@ -228,41 +256,41 @@ def _lut(graph: Graph, node: Node, ranges: Ranges) -> Range:
 
 def _prelu(graph: Graph, node: Node, ranges: Ranges) -> Range:
     attrs = node.attrs_as(qops.QPRelu)
+    form = attrs.output
+    if not isinstance(form, qops.Requant31):
+        return _any_code(graph, node, ranges)
     slope = graph.constants[node.inputs[1]].array.astype(np.int64)
     codes = np.arange(INT8_MIN, INT8_MAX + 1) - _zero_point(graph, node.inputs[0])
     multiplier = np.where(codes >= 0, attrs.multiplier, slope[:, None])
-    table = requantize(codes, multiplier, attrs.shift) + _zero_point(graph, node.output)
-    return _table_range(saturate(table, attrs.act_min, attrs.act_max), ranges[node.inputs[0]])
+    return _table_range(form.apply(codes, multiplier), ranges[node.inputs[0]])
 
 
 def _average(graph: Graph, node: Node, ranges: Ranges) -> Range:
     attrs, x = node.attrs_as(qops.QAveragePool), ranges[node.inputs[0]]
+    form = attrs.output
+    if not isinstance(form, qops.Requant31):
+        return _any_code(graph, node, ranges)
     multiplier = graph.constants[node.inputs[1]].array.astype(np.int64)
     zero, taps = _zero_point(graph, node.inputs[0]), len(multiplier) - 1
     ends = []
     for count in range(0 if any(attrs.pads) else taps, taps + 1):
         factor = multiplier[taps if attrs.count_include_pad else count]
-        ends += [
-            requantize(count * (bound - zero), factor, attrs.shift) for bound in (x.low, x.high)
-        ]
-    both = Range(np.min(ends, axis=0), np.max(ends, axis=0))
-    return _clamped(both, _zero_point(graph, node.output), attrs.act_min, attrs.act_max)
+        ends += [form.scaled(count * (bound - zero), factor) for bound in (x.low, x.high)]
+    return _clamped(form, Range(np.min(ends, axis=0), np.max(ends, axis=0)))
 
 
 def _reduce(graph: Graph, node: Node, ranges: Ranges) -> Range:
     attrs, shape = node.attrs_as(qops.QReduce), graph.shape(node.inputs[0])
-    if len(shape) - 1 in attrs.axes:
+    form = attrs.output
+    if len(shape) - 1 in attrs.axes or isinstance(form, qops.Rescale16x15):
         return _any_code(graph, node, ranges)
     x = ranges[node.inputs[0]]
-    if attrs.kind is ReduceKind.MAX:
+    if form is None:
         return x
     count = int(np.prod([shape[axis] for axis in attrs.axes]))
     zero = _zero_point(graph, node.inputs[0])
-    ends = _ends(
-        requantize(count * (x.low - zero), attrs.multiplier, attrs.shift),
-        requantize(count * (x.high - zero), attrs.multiplier, attrs.shift),
-    )
-    return _clamped(ends, _zero_point(graph, node.output), attrs.act_min, attrs.act_max)
+    low, high = count * (x.low - zero), count * (x.high - zero)
+    return _requantized(form, low, high, attrs.multiplier)
 
 
 def _same(graph: Graph, node: Node, ranges: Ranges) -> Range:

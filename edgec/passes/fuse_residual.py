@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
-from edgec.ir.weighted import residual_of, unpooled, with_plain
+from edgec.ir.weighted import form_of, residual_of, unpooled, with_plain
 from edgec.passes.edit import sweep
 
 
@@ -49,6 +49,7 @@ def _rewrite(graph: Graph, node: Node) -> Graph | None:
 def _can_take(graph: Graph, conv: Node, add: Node) -> bool:
     return (
         isinstance(unpooled(conv.attrs), qops.QConv)
+        and isinstance(form_of(conv.attrs), qops.Requant31)
         and residual_of(conv.attrs) is None
         and graph.sole_consumer(conv.output) is add
     )

@@ -13,7 +13,6 @@ from types import MappingProxyType
 from edgec.base.errors import InternalError, UnsupportedModelError, UnsupportedNode
 from edgec.base.names import shown
 from edgec.ir import qops
-from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
 from edgec.ir.length import MIN_LENGTH, VariableLength, layout_problem, slice_problem
 from edgec.ir.specialize import specialized
@@ -147,7 +146,7 @@ def _elementwise(scan: _Scan, node: Node) -> int | None:
 
 
 def _reduce(scan: _Scan, node: Node) -> int | None:
-    attrs = node.attrs_as(qt.QReduce16x15)
+    attrs = node.attrs_as(qops.QReduce)
     axis = scan.axes[node.inputs[0]]
     if axis in attrs.axes:
         kind = attrs.kind.value
@@ -163,7 +162,7 @@ def _arg_max(scan: _Scan, node: Node) -> int | None:
 
 
 def _pointwise(scan: _Scan, node: Node) -> int | None:
-    attrs = node.attrs_as(qt.QConv16x15)
+    attrs = node.attrs_as(qops.QConv)
     kernel = scan.graph.shape(node.inputs[1])[1:3]
     if (*kernel, *attrs.strides, attrs.group) != (1,) * 5 or any(attrs.pads):
         raise _RefusedError("its window reaches over the variable axis")
@@ -215,7 +214,7 @@ def _concat(scan: _Scan, node: Node) -> int | None:
 
 def _attention(scan: _Scan, node: Node) -> int | None:
     """Queries, keys or both vary; values and a mask go with the keys, a bias with both."""
-    graph, attrs = scan.graph, node.attrs_as(qt.QAttention)
+    graph, attrs = scan.graph, node.attrs_as(qops.QAttention)
     q, k, v, _, *others = node.inputs
     masks = others[: int(attrs.keys)]
     rank = len(graph.shape(k))
@@ -250,12 +249,12 @@ def _places(scan: _Scan, name: str, queries: bool, keys: bool) -> None:
 
 _RULES: Mapping[type, Callable[[_Scan, Node], int | None]] = MappingProxyType(
     {
-        **dict.fromkeys((qt.QGemm16x15, qt.QNorm, qt.QSoftmax16x15), _by_position),
-        **dict.fromkeys((qt.QRescale16x15, qt.QEmbedding, qt.QIsEqual, qops.QLut), _same),
-        **dict.fromkeys((qt.QAdd16, qt.QMul16x15, qops.QAdd), _elementwise),
-        qt.QReduce16x15: _reduce,
-        qt.QConv16x15: _pointwise,
-        qt.QAttention: _attention,
+        **dict.fromkeys((qops.QGemm, qops.QNorm, qops.QSoftmaxOctaves), _by_position),
+        **dict.fromkeys((qops.QRescale, qops.QEmbedding, qops.QIsEqual, qops.QLut), _same),
+        **dict.fromkeys((qops.QStreamAdd, qops.QMul, qops.QAdd), _elementwise),
+        qops.QReduce: _reduce,
+        qops.QConv: _pointwise,
+        qops.QAttention: _attention,
         qops.QArgMax: _arg_max,
         qops.QReshape: _reshape,
         qops.QTranspose: _transpose,

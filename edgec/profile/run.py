@@ -68,7 +68,7 @@ def profile(
     if length is not None:
         report.at_length(length)
     given = profile_input(report.inputs, Path(input) if isinstance(input, str) else input, length)
-    model = core_model(board.core, board.fpu, board.dsp)
+    model = core_model(board.core, board.fpu)
     pricer = Pricer(load_image(elf, board), model)
     run = trace_inference(
         elf, board, given.arrays, mode, bits=bits, length=given.length, pace=pricer.pace

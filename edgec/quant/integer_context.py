@@ -11,7 +11,7 @@ import numpy.typing as npt
 from edgec.base.dtypes import Array, DType
 from edgec.base.errors import QuantizationError
 from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, INT32_MAX, Requant
-from edgec.ir import ops
+from edgec.ir import ops, qops
 from edgec.ir.fusion import act_bounds
 from edgec.ir.graph import Graph, GraphBuilder, Node
 from edgec.ir.qparams import QuantParams
@@ -55,6 +55,10 @@ class Conversion:
     def x_shape(self) -> tuple[int, ...]:
         """Shape of the first operand."""
         return self.graph.shape(self.node.first)
+
+    def form(self, shift: int) -> qops.Requant31:
+        """The requantization to the output, with the bounds of the fused Clip."""
+        return qops.Requant31(shift, self.y.tensor_zero_point, *self.act_bounds)
 
     @property
     def act_bounds(self) -> tuple[int, int]:

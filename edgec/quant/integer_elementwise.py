@@ -27,8 +27,7 @@ def prelu(c: Conversion) -> None:
     factors = np.concatenate([[1.0], np.broadcast_to(slope, (channels,))]) * factor
     requant = c.requant(factors, SPAN)
     slopes = c.constant("slope_multiplier", requant.multiplier[1:])
-    low, high = c.act_bounds
-    attrs = qops.QPRelu(int(requant.multiplier[0]), requant.shift, low, high)
+    attrs = qops.QPRelu(c.form(requant.shift), int(requant.multiplier[0]))
     c.emit(attrs, (c.node.first, slopes))
 
 
@@ -37,8 +36,8 @@ def softmax(c: Conversion) -> None:
     row = c.x_shape[-1]
     entries = c.int32("table", softmax_table(c.x.tensor_scale, row))
     requant = c.requant(c.y.tensor_scale, float(row) * 2.0 ** softmax_bits(row))
-    low, high = c.act_bounds
-    attrs = qops.QSoftmax(int(requant.multiplier[0]), requant.shift, low, high)
+    multiplier = int(requant.multiplier[0])
+    attrs = qops.QSoftmax(multiplier, requant.shift, c.y.tensor_zero_point, *c.act_bounds)
     c.emit(attrs, (c.node.first, entries))
 
 
@@ -57,16 +56,13 @@ def average_pool(c: Conversion) -> None:
     counts = np.arange(1, taps + 1)
     requant = c.requant(np.concatenate([[0.0], factor / counts]), SPAN * taps)
     multiplier = c.constant("multiplier", requant.multiplier)
-    low, high = c.act_bounds
     integer = qops.QAveragePool(
         kernel=attrs.kernel,
         strides=attrs.strides,
         pads=attrs.pads,
         dilations=attrs.dilations,
         count_include_pad=attrs.count_include_pad,
-        shift=requant.shift,
-        act_min=low,
-        act_max=high,
+        output=c.form(requant.shift),
     )
     c.emit(integer, (c.node.first, multiplier))
 
@@ -82,15 +78,12 @@ def reduce(c: Conversion) -> None:
     if attrs.kind is ops.ReduceKind.MEAN:
         factor /= count
     requant = c.requant(factor, SPAN * count)
-    low, high = c.act_bounds
     integer = qops.QReduce(
         kind=attrs.kind,
         axes=attrs.axes,
         keepdims=attrs.keepdims,
+        output=c.form(requant.shift),
         multiplier=int(requant.multiplier[0]),
-        shift=requant.shift,
-        act_min=low,
-        act_max=high,
     )
     c.emit(integer, c.node.inputs)
 

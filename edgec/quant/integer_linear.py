@@ -17,18 +17,14 @@ _MAX_ADD_SHIFT = 30
 def conv(c: Conversion) -> None:
     """Conv to QConv."""
     attrs = c.node.attrs_as(ops.Conv)
-    inputs, shift = _weighted(c)
-    low, high = c.act_bounds
+    inputs, output = _weighted(c)
     c.emit(
         qops.QConv(
             strides=attrs.strides,
             pads=attrs.pads,
             dilations=attrs.dilations,
             group=attrs.group,
-            shift=shift,
-            y_zero_point=c.y.tensor_zero_point,
-            act_min=low,
-            act_max=high,
+            output=output,
         ),
         inputs,
     )
@@ -37,8 +33,7 @@ def conv(c: Conversion) -> None:
 def conv_transpose(c: Conversion) -> None:
     """ConvTranspose to QConvTranspose."""
     attrs = c.node.attrs_as(ops.ConvTranspose)
-    inputs, shift = _weighted(c)
-    low, high = c.act_bounds
+    inputs, output = _weighted(c)
     c.emit(
         qops.QConvTranspose(
             strides=attrs.strides,
@@ -46,10 +41,7 @@ def conv_transpose(c: Conversion) -> None:
             dilations=attrs.dilations,
             group=attrs.group,
             output_padding=attrs.output_padding,
-            shift=shift,
-            y_zero_point=c.y.tensor_zero_point,
-            act_min=low,
-            act_max=high,
+            output=output,
         ),
         inputs,
     )
@@ -57,13 +49,12 @@ def conv_transpose(c: Conversion) -> None:
 
 def gemm(c: Conversion) -> None:
     """Gemm to QGemm."""
-    inputs, shift = _weighted(c)
-    low, high = c.act_bounds
-    c.emit(qops.QGemm(shift, c.y.tensor_zero_point, low, high), inputs)
+    inputs, output = _weighted(c)
+    c.emit(qops.QGemm(output), inputs)
 
 
-def _weighted(c: Conversion) -> tuple[tuple[str, ...], int]:
-    """Inputs (x, weight, bias, multiplier) and shift of a convolution or Gemm.
+def _weighted(c: Conversion) -> tuple[tuple[str, ...], qops.Requant31]:
+    """Inputs (x, weight, bias, multiplier) and requantization of a convolution or Gemm.
 
     Raises:
         QuantizationError: the accumulators are not bounded by int32.
@@ -78,7 +69,7 @@ def _weighted(c: Conversion) -> tuple[tuple[str, ...], int]:
     scale = np.asarray(graph.quant(weight.name).scale)
     requant = c.requant(scale * c.x.tensor_scale / c.y.tensor_scale, bound)
     multiplier = c.constant("multiplier", requant.multiplier)
-    return (node.first, weight.name, bias_name, multiplier), requant.shift
+    return (node.first, weight.name, bias_name, multiplier), c.form(requant.shift)
 
 
 def add(c: Conversion) -> None:
@@ -134,5 +125,4 @@ def mul(c: Conversion) -> None:
     a, b = c.graph.quant(inputs.a), c.graph.quant(inputs.b)
     factor = a.tensor_scale * b.tensor_scale / c.y.tensor_scale
     requant = c.requant(factor, SPAN * SPAN)
-    low, high = c.act_bounds
-    c.emit(qops.QMul(int(requant.multiplier[0]), requant.shift, low, high), c.node.inputs)
+    c.emit(qops.QMul(c.form(requant.shift), int(requant.multiplier[0])), c.node.inputs)

@@ -11,13 +11,12 @@ from edgec.timing.core_m33 import cortex_m33
 from edgec.timing.core_model import CoreModel
 
 
-def core_model(core: Core, fpu: Fpu = Fpu.NONE, dsp: bool = False) -> CoreModel:
+def core_model(core: Core, fpu: Fpu = Fpu.NONE) -> CoreModel:
     """The cycle model of `core`.
 
     Args:
         core: the processor core.
         fpu: its floating-point unit.
-        dsp: it has the DSP extension; no rule depends on it, the compiler heeds it.
 
     Raises:
         ConfigError: there is none (the host).

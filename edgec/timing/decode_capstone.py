@@ -50,7 +50,7 @@ def _instruction(raw: Any) -> Instruction:
     name = raw.insn_name()
     kind, form = _operation(raw, name)
     operands = _operands(raw, form, kind)
-    branch = _branch(raw, name, kind, operands.writes)
+    branch = _branch(raw, kind, operands.writes)
     is_conditional = name in ("cbz", "cbnz") or (
         kind is not Kind.IF_THEN and raw.cc not in (_arm.ARM_CC_AL, _arm.ARM_CC_INVALID)
     )
@@ -250,7 +250,7 @@ def _has_shift(raw: Any, kind: Kind) -> bool:
     return any(_is_register(operand) and operand.shift.type for operand in raw.operands)
 
 
-def _branch(raw: Any, name: str, kind: Kind, writes: set[int]) -> Branch:
+def _branch(raw: Any, kind: Kind, writes: set[int]) -> Branch:
     if kind is Kind.TABLE_BRANCH:
         return Branch.TABLE
     if kind is Kind.BRANCH:

@@ -16,7 +16,7 @@ from edgec.cli.app import run_app
 from edgec.commands.inspect import inspect
 from edgec.commands.quantize import quantize_model
 from edgec.exporters.onnx.export import export_real
-from edgec.ir import qops_transformer as qt
+from edgec.ir import qops
 from edgec.workflow.integer import integer_model
 
 
@@ -70,6 +70,6 @@ def test_the_stream_is_the_only_wide_tensor(tmp_path):
     model = integer_model(saved("vit", tmp_path), inputs_of(NETS["vit"](), 8), CompileOptions())
     for node in model.integer.nodes:
         wide = model.integer.values[node.output].dtype.size_bytes == 2
-        inside = isinstance(node.attrs, qt.QGemm16x15 | qt.QConv16x15) and node.attrs.residual
+        inside = isinstance(node.attrs, qops.QGemm | qops.QConv) and node.attrs.residual
         moves = node.op in ("QReshape", "QConcat")
         assert not wide or inside or moves

@@ -44,7 +44,7 @@ class Suite:
 
     @property
     def model(self) -> CoreModel:
-        return core_model(self.core, self.fpu, dsp=self.core is not Core.CORTEX_M3)
+        return core_model(self.core, self.fpu)
 
 
 # Armv6-M: mov 1, movs 1, b 3 (M0+: 2) | subs 1, bne 3 (2), not taken 1 | bx 3 (2).

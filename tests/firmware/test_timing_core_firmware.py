@@ -84,7 +84,7 @@ def price_all(model: CoreModel, decoded: list[tuple[Instruction, ...]]) -> None:
 @pytest.mark.parametrize("name", BOARDS)
 def test_every_instruction_is_priced(name: str, tmp_path: Path) -> None:
     board = load_board(name)
-    model = core_model(board.core, board.fpu, board.dsp)
+    model = core_model(board.core, board.fpu)
     cut = blocks(code_spans(firmware(name, tmp_path / "out")))
     assert len(cut) > 300
     began = time.process_time()

@@ -11,7 +11,6 @@ from random_transformer import Layer, biased_attention, conv, norm, rescale, str
 
 from edgec.base.dtypes import Array, DType
 from edgec.ir import Graph, QuantParams, qops
-from edgec.ir import qops_transformer as qt
 
 KINDS = ("plain", "wide", "table", "residual", "narrow residual")
 _TOKENS = (1, 2, 3, 4, 5, 9)
@@ -37,7 +36,7 @@ def products(seed: int, count: int) -> Graph:
 def product(
     layer: Layer, sizes: tuple[int, int, int], kind: str, weight: Array | None = None
 ) -> None:
-    """A QGemm16x15 of tokens, depth and units that ends as `kind` says."""
+    """A QGemm of tokens, depth and units that ends as `kind` says."""
     tokens, depth, units = sizes
     if weight is None:
         weight = layer.rng.integers(-127, 128, (units, depth)).astype(np.int8)
@@ -51,11 +50,11 @@ def product(
     inputs = [layer.input(1, tokens, depth), *map(layer.array, (weight, bias, multipliers))]
     if kind == "table":
         output = dataclasses.replace(output, low=-512, high=511)
-        inputs += ["", layer.constant(-128, 127, qt.TABLE_SIZE)]
+        inputs += ["", layer.constant(-128, 127, qops.TABLE_SIZE)]
     added = kind.endswith("residual")
     if added:
         inputs.append(layer.input(1, tokens, units, dtype=dtype))
-    attrs = qt.QGemm16x15(output, table=kind == "table", residual=added)
+    attrs = qops.QGemm(output, qops.StreamSum() if added else None, raw=True)
     y = layer.node(attrs, inputs, dtype)
     if added:
         values = layer.builder.values
@@ -86,7 +85,7 @@ def others(seed: int) -> Graph:
 
 def _equal_sum(layer: Layer) -> None:
     inputs = [layer.input(2, 21, dtype=DType.INT16) for _ in range(2)]
-    layer.node(qt.QAdd16(), inputs, DType.INT16)
+    layer.node(qops.QStreamAdd(), inputs, DType.INT16)
 
 
 def _attention(layer: Layer, lead: tuple[int, ...], masked: bool) -> None:
@@ -134,7 +133,7 @@ def _attend(
         rows.append(
             [round(kappa * 2**26), limit, layer.integer(2**29, 2**30 - 1), layer.integer(4, 11)]
         )
-    attrs = qt.QAttention(*numbers, exp_bits=bits, keys=bool(masks), narrowed=narrowed)
+    attrs = qops.QAttention(*numbers, exp_bits=bits, keys=bool(masks), narrowed=narrowed)
     table = layer.array(np.array(rows, np.int32))
     layer.node(attrs, [*inputs, table, *masks], DType.INT8)
 

@@ -94,7 +94,7 @@ def _layer(
             f"multiplier{turn}", rng.integers(1 << 21, 1 << 23, filters).astype(np.int32)
         ),
     ]
-    conv = qops.QConv(stride, pads, dilation, 1, 32, 3)
+    conv = qops.QConv(stride, pads, dilation, 1, qops.Requant31(32, 3))
     builder.node(f"layer{turn}", qops.QPooledConv(conv, qops.Pooling(bits)), [x, *constants], [y])
     builder.inputs.append(x)
     builder.outputs.append(y)

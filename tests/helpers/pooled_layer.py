@@ -52,7 +52,7 @@ def pooled_layer(
     if residual:
         b.inputs.append(b.value(Value("residual", y_shape, DType.INT8, y_quant)))
         addition = qops.AddParams(0, 0, 1, 1, 1, 0)
-    conv = qops.QConv((stride, stride), (pad,) * 4, (1, 1), 1, 32, 0, residual=addition)
+    conv = qops.QConv((stride, stride), (pad,) * 4, (1, 1), 1, qops.Requant31(32), addition)
     attrs = qops.QPooledConv(conv, pooling)
     b.node("layer", attrs, [b.inputs[0], *constants, *b.inputs[1:]], list(b.outputs))
     return b.build()

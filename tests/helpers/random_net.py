@@ -15,7 +15,7 @@ from random_pools import KINDS, random_indices, random_vectors
 
 from edgec.base.dtypes import Array, DType
 from edgec.base.fixedpoint import INT32_MAX
-from edgec.ir import Graph, QuantParams, Value
+from edgec.ir import Graph, QuantParams, Value, qops
 from edgec.ir.graph import GraphBuilder
 from edgec.ir.pool import GROUPS
 from edgec.ir.qops import AddParams, Pooling
@@ -122,6 +122,9 @@ class Net:
         # Constant outputs are an edge too, but a network full of them would test little.
         low, high = self.pick([*ranges, *ranges, *ranges, (127, 127), (-128, -128)])
         return {"act_min": low, "act_max": high}
+
+    def form(self, shift: int, zero_point: int) -> qops.Requant31:
+        return qops.Requant31(shift, zero_point, *self.clamp(zero_point).values())
 
     def bias(self, channels: int, typical: float) -> Array:
         size = self.pick([0, 1, int(typical), 2**30])

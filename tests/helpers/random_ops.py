@@ -59,10 +59,8 @@ def _conv(net: Net, x: str, group: int, filters: int, pooling: qops.Pooling | No
         pads,
         dilations,
         group,
-        shift,
-        zero_point,
-        **net.clamp(zero_point),
-        residual=residual,
+        net.form(shift, zero_point),
+        residual,
     )
     whole = attrs if pooling is None else qops.QPooledConv(attrs, pooling)
     return net.node(whole, [x, *parameters, *extra], net.output(y_shape, quant))
@@ -85,9 +83,7 @@ def conv_transpose(net: Net, x: str) -> str:
     quant = net.quant()
     zero_point = quant.tensor_zero_point
     pads = (top, left, bottom, right)
-    attrs = qops.QConvTranspose(
-        strides, pads, dilations, group, extra, shift, zero_point, **net.clamp(zero_point)
-    )
+    attrs = qops.QConvTranspose(strides, pads, dilations, group, extra, net.form(shift, zero_point))
     shapes = [net.shape(name) for name in (x, *parameters)]
     return net.node(attrs, [x, *parameters], net.output(infer_shapes(attrs, shapes)[0], quant))
 
@@ -106,7 +102,7 @@ def _gemm(net: Net, x: str, pooling: qops.Pooling | None) -> str:
     parameters, shift = _weights(net, (units, depth), pooling)
     quant = net.quant()
     zero_point = quant.tensor_zero_point
-    attrs = qops.QGemm(shift, zero_point, **net.clamp(zero_point))
+    attrs = qops.QGemm(net.form(shift, zero_point))
     whole = attrs if pooling is None else qops.QPooledGemm(attrs, pooling)
     return net.node(whole, [x, *parameters], net.output((*rows, units), quant))
 
@@ -123,7 +119,7 @@ def mul(net: Net, x: str) -> str:
     operands = _operands(net, x)
     quant = net.quant()
     multiplier, shift = net.requant(1, 128.0 * 64)
-    attrs = qops.QMul(int(multiplier[0]), shift, **net.clamp(quant.tensor_zero_point))
+    attrs = qops.QMul(net.form(shift, quant.tensor_zero_point), int(multiplier[0]))
     return net.node(attrs, operands, net.output(_broadcast(net, operands), quant))
 
 
@@ -136,7 +132,7 @@ def prelu(net: Net, x: str) -> str:
     shape = net.shape(x)
     multipliers, shift = net.requant(shape[-1] + 1, 128.0)
     quant = net.quant()
-    attrs = qops.QPRelu(int(multipliers[0]), shift, **net.clamp(quant.tensor_zero_point))
+    attrs = qops.QPRelu(net.form(shift, quant.tensor_zero_point), int(multipliers[0]))
     return net.node(attrs, [x, net.constant(multipliers[1:])], net.output(shape, quant))
 
 
@@ -148,8 +144,9 @@ def softmax(net: Net, x: str) -> str:
     step = net.pick([1 / 256, 1 / 128, 0.03, 0.9, 1e-7])
     requant = Requant.from_real(step, shape[-1] << bits)
     quant = net.quant()
-    clamp = net.clamp(quant.tensor_zero_point)
-    attrs = qops.QSoftmax(int(requant.multiplier[0]), requant.shift, **clamp)
+    zero_point = quant.tensor_zero_point
+    numbers = int(requant.multiplier[0]), requant.shift, zero_point
+    attrs = qops.QSoftmax(*numbers, *net.clamp(zero_point).values())
     return net.node(attrs, [x, net.constant(table)], net.output(shape, quant))
 
 
@@ -167,8 +164,8 @@ def average_pool(net: Net, x: str) -> str:
     real = net.rng.uniform(0.2, 1.9) * 2.0**shift / np.maximum(np.arange(taps + 1), 1)
     multiplier = np.minimum(real, 2.0**31 - 1).astype(np.int32)
     quant = net.quant()
-    clamp = net.clamp(quant.tensor_zero_point)
-    attrs = qops.QAveragePool(*window, net.chance(), shift, **clamp)
+    form = net.form(shift, quant.tensor_zero_point)
+    attrs = qops.QAveragePool(*window, net.chance(), form)
     inputs = [x, net.constant(multiplier)]
     shapes = [net.shape(name) for name in inputs]
     return net.node(attrs, inputs, net.output(infer_shapes(attrs, shapes)[0], quant))
@@ -184,8 +181,8 @@ def reduce(net: Net, x: str) -> str:
     terms = math.prod(shape[axis] for axis in axes)
     multiplier, shift = net.requant(1, 60.0 * terms)
     quant = net.quant()
-    clamp = net.clamp(quant.tensor_zero_point)
-    attrs = qops.QReduce(kind, axes, net.chance(), int(multiplier[0]), shift, **clamp)
+    form = net.form(shift, quant.tensor_zero_point)
+    attrs = qops.QReduce(kind, axes, net.chance(), form, int(multiplier[0]))
     return net.node(attrs, [x], net.output(infer_shapes(attrs, [shape])[0], quant))
 
 

@@ -12,7 +12,6 @@ import numpy as np
 
 from edgec.base.dtypes import Array, DType
 from edgec.ir import Graph, QuantParams, Value, qops
-from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import GraphBuilder
 from edgec.ir.infer import infer_shapes
 from edgec.ir.ops import ReduceKind
@@ -68,7 +67,7 @@ class Layer:
         graph.outputs.append(y)
         return y
 
-    def output(self, dtype: DType, reach: int) -> qt.Rescale16x15:
+    def output(self, dtype: DType, reach: int) -> qops.Rescale16x15:
         """Shifts that bring sums of about `reach` into the range of the output, and bounds."""
         bits = max(reach, 1).bit_length()
         pre = min(max(bits - 15, 0) + self.integer(0, 1), 16)
@@ -77,7 +76,7 @@ class Layer:
         low, high = (-128, 127) if dtype is DType.INT8 else (-32768, 32767)
         if self.integer(0, 2) == 0:
             low, high = self.pick([(-127, 127), (-100, 90), (0, 127)])
-        return qt.Rescale16x15(pre, shift, low, high, dtype)
+        return qops.Rescale16x15(pre, shift, low, high, dtype)
 
     def multiplier(self) -> int:
         return self.integer(12000, 32767) * self.pick([1, 1, 1, -1])
@@ -93,7 +92,11 @@ def _gemm(layer: Layer, rows: tuple[int, ...], depth: int, units: int) -> None:
     if layer.integer(0, 1):
         x = layer.symmetric(x)
     weight = layer.constant(-127, 127, units, depth)
-    _weighted(layer, x, weight, units, depth, qt.QGemm16x15, (*rows, units))
+
+    def make(**end: object) -> qops.QGemm:
+        return qops.QGemm(**end, raw=True)
+
+    _weighted(layer, x, weight, units, depth, make, (*rows, units))
 
 
 def _weighted(layer, x, weight, units, depth, make, y_shape) -> None:
@@ -107,8 +110,8 @@ def _weighted(layer, x, weight, units, depth, make, y_shape) -> None:
     dtype = DType.INT8 if narrow else DType.INT16
     output = layer.output(dtype, reach)
     if kind == "table":
-        output = qt.Rescale16x15(output.pre_shift, max(output.shift - 2, 1), -512, 511)
-        inputs += ["", layer.constant(-128, 127, qt.TABLE_SIZE)]
+        output = qops.Rescale16x15(output.pre_shift, max(output.shift - 2, 1), -512, 511)
+        inputs += ["", layer.constant(-128, 127, qops.TABLE_SIZE)]
     elif kind == "residual":
         inputs.append(layer.input(*y_shape, dtype=DType.INT16))
     elif kind == "narrow residual":
@@ -117,7 +120,7 @@ def _weighted(layer, x, weight, units, depth, make, y_shape) -> None:
         values = layer.rng.integers(-32768, 32768, y_shape).astype(np.int16)
         inputs.append(layer.array(values, STREAM))
     added = kind in ("residual", "added constant", "narrow residual")
-    y = layer.node(make(output=output, table=kind == "table", residual=added), inputs, dtype)
+    y = layer.node(make(output=output, residual=qops.StreamSum() if added else None), inputs, dtype)
     if kind == "narrow residual":
         values = layer.builder.values
         layer.builder.value(replace(values[inputs[-1]], quant=values[y].quant))
@@ -141,10 +144,10 @@ def _conv(layer: Layer, group: int, per_group: int, channels: int = 0) -> None:
     filters = group * per_group
     weight = layer.constant(-127, 127, filters, kernel, kernel, channels // group)
 
-    def make(**rest: object) -> qt.QConv16x15:
-        return qt.QConv16x15((stride,) * 2, pads, (1, 1), group, **rest)
+    def make(**rest: object) -> qops.QConv:
+        return qops.QConv((stride,) * 2, pads, (1, 1), group, **rest)
 
-    plain = make(output=qt.Rescale16x15(0, 1, 0, 0))
+    plain = make(output=qops.Rescale16x15(0, 1, 0, 0))
     constants = [(filters,), (filters,)]
     shapes = [(1, size, size, channels), (filters, kernel, kernel, channels // group), *constants]
     (y_shape,) = infer_shapes(plain, shapes)
@@ -160,14 +163,14 @@ def matmul(layer: Layer) -> None:
     b = layer.input(*b_lead, *((columns, depth) if turn_b else (depth, columns)))
     dtype = layer.pick([DType.INT8, DType.INT16])
     output = layer.output(dtype, 6000 * depth)
-    attrs = qt.QMatMul16x15(output, layer.multiplier(), layer.integer(-999, 999), turn_a, turn_b)
+    attrs = qops.QMatMul(output, layer.multiplier(), layer.integer(-999, 999), turn_a, turn_b)
     layer.node(attrs, [a, b], dtype)
 
 
 def mul(layer: Layer) -> None:
     a, b = layer.pick([((2, 5), (2, 5)), ((1, 7), (3, 7)), ((2, 3, 4), (3, 1)), ((4,), (2, 4))])
     dtype = layer.pick([DType.INT8, DType.INT16])
-    attrs = qt.QMul16x15(layer.output(dtype, 8000), layer.multiplier(), layer.integer(-999, 999))
+    attrs = qops.QMul(layer.output(dtype, 8000), layer.multiplier(), layer.integer(-999, 999))
     layer.node(attrs, [layer.input(*a), layer.input(*b)], dtype)
 
 
@@ -177,7 +180,7 @@ def reduce(layer: Layer) -> None:
     source, dtype = (layer.pick([DType.INT8, DType.INT16]) for _ in range(2))
     reach = (60 if source is DType.INT8 else 15000) * math.prod(shape[axis] for axis in axes)
     kind = layer.pick([ReduceKind.MEAN, ReduceKind.SUM])
-    attrs = qt.QReduce16x15(
+    attrs = qops.QReduce(
         kind, axes, layer.pick([False, True]), layer.output(dtype, reach), layer.multiplier(), 321
     )
     layer.node(attrs, [layer.input(*shape, dtype=source)], dtype)
@@ -187,7 +190,7 @@ def rescale(layer: Layer) -> None:
     source, dtype = (layer.pick([DType.INT8, DType.INT16]) for _ in range(2))
     reach = 100 if source is DType.INT8 else 30000
     bias = layer.integer(-50, 50)
-    attrs = qt.QRescale16x15(layer.output(dtype, reach), layer.multiplier(), bias)
+    attrs = qops.QRescale(layer.output(dtype, reach), layer.multiplier(), bias)
     layer.node(attrs, [layer.input(2, layer.integer(1, 30), dtype=source)], dtype)
 
 
@@ -199,7 +202,7 @@ def stream_add(layer: Layer) -> None:
     else:
         values = layer.rng.integers(-32768, 32768, b).astype(np.int16)
         inputs.append(layer.array(values, STREAM))
-    layer.node(qt.QAdd16(), inputs, DType.INT16)
+    layer.node(qops.QStreamAdd(), inputs, DType.INT16)
 
 
 def embedding(layer: Layer) -> None:
@@ -207,14 +210,14 @@ def embedding(layer: Layer) -> None:
     table = layer.constant(-high - 1, high, 50, layer.integer(1, 9), dtype=kind)
     multiplier = layer.pick([1, 3, 200, 32767])
     ids = layer.input(1, 7, dtype=DType.INT32)
-    layer.node(qt.QEmbedding(multiplier), [ids, table], DType.INT16)
+    layer.node(qops.QEmbedding(multiplier), [ids, table], DType.INT16)
 
 
 def norm(layer: Layer) -> None:
     rows, channels = layer.integer(1, 4), layer.integer(2, 67)
     dtype = layer.pick([DType.INT8, DType.INT16])
     high = 127 if dtype is DType.INT8 else 32767
-    attrs = qt.QNorm(
+    attrs = qops.QNorm(
         centred=layer.pick([True, True, False]),
         epsilon=layer.pick([0, 1, 12345, 2**29]),
         least_shift=layer.integer(0, 15),
@@ -229,7 +232,7 @@ def norm(layer: Layer) -> None:
     _normed(layer, (2, rows, channels), attrs, [gamma, beta])
 
 
-def _normed(layer: Layer, shape: tuple[int, ...], attrs: qt.QNorm, constants: list[str]) -> None:
+def _normed(layer: Layer, shape: tuple[int, ...], attrs: qops.QNorm, constants: list[str]) -> None:
     """Of a stream of int16, and of int8."""
     x = layer.input(*shape, dtype=DType.INT16)
     layer.node(attrs, [x, *constants], attrs.dtype)
@@ -239,7 +242,7 @@ def _normed(layer: Layer, shape: tuple[int, ...], attrs: qt.QNorm, constants: li
 
 
 def _shifts(layer: Layer, channels: int) -> str:
-    return layer.constant(0, qt.MOST_CHANNEL_SHIFT, channels)
+    return layer.constant(0, qops.MOST_CHANNEL_SHIFT, channels)
 
 
 def narrow_stream(layer: Layer) -> None:
@@ -247,15 +250,15 @@ def narrow_stream(layer: Layer) -> None:
     channels, ids = layer.integer(1, 30), layer.input(1, 5, dtype=DType.INT32)
     x, k = layer.input(1, 5, channels), _shifts(layer, channels)
     output = replace(layer.output(DType.INT8, 2000), shift=layer.integer(12, 23))
-    layer.node(qt.QRescale16x15(output, layer.multiplier(), 77, before=True), [x, k], DType.INT8)
-    layer.node(qt.QRescale16x15(output, layer.multiplier(), 77, after=True), [x, k], DType.INT8)
+    layer.node(qops.QRescale(output, layer.multiplier(), 77, before=True), [x, k], DType.INT8)
+    layer.node(qops.QRescale(output, layer.multiplier(), 77, after=True), [x, k], DType.INT8)
     table = layer.constant(-128, 127, 9, channels)
-    rows = layer.node(qt.QEmbedding(dtype=DType.INT8), [ids, table], DType.INT8)
+    rows = layer.node(qops.QEmbedding(dtype=DType.INT8), [ids, table], DType.INT8)
     same = layer.builder.values[rows].quant
     layer.builder.value(replace(layer.builder.values[x], quant=same))
     added = layer.builder.fresh("y")
     layer.builder.value(Value(added, (1, 5, channels), DType.INT8, same))
-    layer.builder.node(f"{added} node", qt.QAdd16(DType.INT8), [rows, x], [added])
+    layer.builder.node(f"{added} node", qops.QStreamAdd(DType.INT8), [rows, x], [added])
     layer.builder.outputs.append(added)
 
 
@@ -301,7 +304,7 @@ def _attend(
         multiplier = round(kappa * 2**26)
         limit = min(math.ceil((bits + 1.6) / kappa), 2 * 128 * 128 * width)
         table.append([multiplier, limit, layer.integer(2**29, 2**30 - 1), layer.integer(4, 11)])
-    attrs = qt.QAttention(*numbers, exp_bits=bits, keys=len(inputs) == 4, bias=places is not None)
+    attrs = qops.QAttention(*numbers, exp_bits=bits, keys=len(inputs) == 4, bias=places is not None)
     inputs.insert(3, layer.array(np.array(table, np.int32)))
     if places is not None:
         inputs += [""] * (len(inputs) == 4)
@@ -326,7 +329,7 @@ def long_attention(layer: Layer) -> None:
     q = layer.symmetric(layer.input(1, 3, 8))
     kv = layer.symmetric(layer.input(1, keys, 16))
     table = [[64, 2 * 128 * 128 * 4, 2**29 + 12345, 8], [2**20, 1064, 2**29 + 999, 8]]
-    attrs = qt.QAttention(2, 4, 4, 0, 0, 8, exp_bits=15, narrowed=True)
+    attrs = qops.QAttention(2, 4, 4, 0, 0, 8, exp_bits=15, narrowed=True)
     layer.node(attrs, [q, kv, kv, layer.array(np.array(table, np.int32))], DType.INT8)
 
 
@@ -334,13 +337,13 @@ def softmax(layer: Layer) -> None:
     rows, depth, bits = layer.integer(1, 3), layer.integer(1, 40), layer.integer(12, 15)
     kappa = float(np.exp(layer.rng.uniform(np.log(1e-3), np.log(2.0))))
     limit = min(math.ceil((bits + 1.6) / kappa), 255)
-    attrs = qt.QSoftmax16x15(round(kappa * 2**26), limit, bits)
+    attrs = qops.QSoftmaxOctaves(round(kappa * 2**26), limit, bits)
     layer.node(attrs, [layer.input(2, rows, depth)], DType.INT8)
 
 
 def is_equal(layer: Layer) -> None:
     ids = layer.input(2, layer.integer(1, 9), dtype=DType.INT32)
-    layer.node(qt.QIsEqual(layer.pick([0, 1, 3])), [ids], DType.INT32)
+    layer.node(qops.QIsEqual(layer.pick([0, 1, 3])), [ids], DType.INT32)
 
 
 def movers(layer: Layer) -> None:

@@ -17,13 +17,14 @@ def rshr(x: int, n: int) -> int:
     return (x + 2 ** (n - 1)) // 2**n if n else x
 
 
-def clamp(attrs: object, value: int) -> int:
-    return min(max(value, attrs.act_min), attrs.act_max)
+def ended(form: qops.Requant31, acc: int, multiplier: int) -> int:
+    value = form.zero_point + rshr(acc * multiplier, form.shift)
+    return min(max(value, form.low), form.high)
 
 
 def add_params(p: qops.AddParams, a: int, b: int) -> int:
     total = (a - p.a_zero_point) * p.a_multiplier + (b - p.b_zero_point) * p.b_multiplier
-    return clamp(p, p.y_zero_point + rshr(total, p.shift))
+    return min(max(p.y_zero_point + rshr(total, p.shift), p.act_min), p.act_max)
 
 
 def conv(attrs, inputs, zy, at):
@@ -37,7 +38,7 @@ def conv(attrs, inputs, zy, at):
         if 0 <= y < x.shape[1] and 0 <= z < x.shape[2]:
             code = int(x[n, y, z, o // filters * depth + i]) - inputs[0].zero_point
             acc += code * int(weight[o, ky, kx, i])
-    t = clamp(attrs, attrs.y_zero_point + rshr(acc * int(multiplier[o]), attrs.shift))
+    t = ended(attrs.output, acc, int(multiplier[o]))
     return t if attrs.residual is None else add_params(attrs.residual, t, int(inputs[4].array[at]))
 
 
@@ -54,7 +55,7 @@ def conv_transpose(attrs, inputs, zy, at):
                 for i in range(depth):
                     code = int(x[n, iy, ix, o // filters * depth + i]) - inputs[0].zero_point
                     acc += code * int(weight[o, ky, kx, i])
-    return clamp(attrs, attrs.y_zero_point + rshr(acc * int(multiplier[o]), attrs.shift))
+    return ended(attrs.output, acc, int(multiplier[o]))
 
 
 def gemm(attrs, inputs, zy, at):
@@ -62,7 +63,7 @@ def gemm(attrs, inputs, zy, at):
     n = at[-1]
     codes = (int(code) - inputs[0].zero_point for code in x[at[:-1]])
     acc = int(bias[n]) + sum(c * int(w) for c, w in zip(codes, weight[n], strict=True))
-    return clamp(attrs, attrs.y_zero_point + rshr(acc * int(multiplier[n]), attrs.shift))
+    return ended(attrs.output, acc, int(multiplier[n]))
 
 
 def rounded(code: int, bits: int) -> int:
@@ -97,7 +98,7 @@ def pooled_conv(attrs, inputs, zy, at):
         z = ox * inner.strides[1] - inner.pads[1] + kx * inner.dilations[1]
         if 0 <= y < x.shape[1] and 0 <= z < x.shape[2]:
             acc += responses(attrs.pooling, inputs[0], (n, y, z), pool, indices[o, ky, kx])
-    t = clamp(inner, inner.y_zero_point + rshr(acc * int(multiplier[o]), inner.shift))
+    t = ended(inner.output, acc, int(multiplier[o]))
     return t if inner.residual is None else add_params(inner.residual, t, int(inputs[5].array[at]))
 
 
@@ -105,7 +106,7 @@ def pooled_gemm(attrs, inputs, zy, at):
     pool, indices, bias, multiplier = (operand.array for operand in inputs[1:])
     inner, n = attrs.gemm, at[-1]
     acc = int(bias[n]) + responses(attrs.pooling, inputs[0], at[:-1], pool, indices[n])
-    return clamp(inner, inner.y_zero_point + rshr(acc * int(multiplier[n]), inner.shift))
+    return ended(inner.output, acc, int(multiplier[n]))
 
 
 def _broadcast(array: Array, at: tuple[int, ...]) -> int:
@@ -119,7 +120,7 @@ def add(attrs, inputs, zy, at):
 
 def mul(attrs, inputs, zy, at):
     a, b = (_broadcast(operand.array, at) - operand.zero_point for operand in inputs)
-    return clamp(attrs, zy + rshr(a * b * attrs.multiplier, attrs.shift))
+    return ended(attrs.output, a * b, attrs.multiplier)
 
 
 def lut(attrs, inputs, zy, at):
@@ -129,14 +130,15 @@ def lut(attrs, inputs, zy, at):
 def prelu(attrs, inputs, zy, at):
     code = int(inputs[0].array[at]) - inputs[0].zero_point
     multiplier = attrs.multiplier if code >= 0 else int(inputs[1].array[at[-1]])
-    return clamp(attrs, zy + rshr(code * multiplier, attrs.shift))
+    return ended(attrs.output, code, multiplier)
 
 
 def softmax(attrs, inputs, zy, at):
     row = [int(code) for code in inputs[0].array[at[:-1]]]
     exponentials = [int(inputs[1].array[max(row) - code]) for code in row]
     divisor = max(rshr(sum(exponentials) * attrs.multiplier, attrs.shift), 1)
-    return clamp(attrs, zy + (exponentials[at[-1]] + divisor // 2) // divisor)
+    y = zy + (exponentials[at[-1]] + divisor // 2) // divisor
+    return min(max(y, attrs.low), attrs.high)
 
 
 def _taps(attrs, shape: tuple[int, ...], at: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
@@ -158,7 +160,7 @@ def average_pool(attrs, inputs, zy, at):
     x = inputs[0].array
     codes = [int(x[tap]) - inputs[0].zero_point for tap in _taps(attrs, x.shape, at)]
     count = attrs.kernel[0] * attrs.kernel[1] if attrs.count_include_pad else len(codes)
-    return clamp(attrs, zy + rshr(sum(codes) * int(inputs[1].array[count]), attrs.shift))
+    return ended(attrs.output, sum(codes), int(inputs[1].array[count]))
 
 
 def _reduced(x: Array, axes: tuple[int, ...], keepdims: bool, at: tuple[int, ...]) -> list[int]:
@@ -180,7 +182,7 @@ def reduce(attrs, inputs, zy, at):
     if attrs.kind is ReduceKind.MAX:
         return max(codes)
     total = sum(code - inputs[0].zero_point for code in codes)
-    return clamp(attrs, zy + rshr(total * attrs.multiplier, attrs.shift))
+    return ended(attrs.output, total, attrs.multiplier)
 
 
 def arg_max(attrs, inputs, zy, at):

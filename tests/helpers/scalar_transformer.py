@@ -1,4 +1,4 @@
-"""The definitions of `ir.qops_transformer` read literally: Python integers, one row at a time.
+"""The definitions of `ir.qops` read literally: Python integers, one row at a time.
 
 Each function gives the codes of one row of the output (its last axis), or of one element where an
 operator has no rows.  Every intermediate passes through `s32`, which fails beyond +-(2^31 - 1).
@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from edgec.base.dtypes import DType
-from edgec.ir import qops_transformer as qt
+from edgec.ir import qops
 from edgec.ir.ops import ReduceKind
 from edgec.ir.qops.operands import Operand
 
@@ -35,20 +35,20 @@ def clip(value: int, low: int, high: int) -> int:
     return min(max(value, low), high)
 
 
-def rescale(output: qt.Rescale16x15, acc: int, multiplier: int, residual: int = 0) -> int:
+def rescale(output: qops.Rescale16x15, acc: int, multiplier: int, residual: int = 0) -> int:
     a = clip(rshr(acc, output.pre_shift), -32768, 32767)
     return clip(rshr(s32(a * multiplier), output.shift) + residual, output.low, output.high)
 
 
 def _finished(attrs: Any, acc: int, inputs: Sequence[Operand], n: int, at: Index) -> int:
     multiplier = int(inputs[3].array[n])
-    if attrs.table:
+    if len(inputs) > 5:
         return int(inputs[5].array[rescale(attrs.output, acc, multiplier) + 512])
-    residual = int(inputs[4].array[at]) if attrs.residual else 0
+    residual = int(inputs[4].array[at]) if attrs.residual is not None else 0
     return rescale(attrs.output, acc, multiplier, residual)
 
 
-def gemm(attrs: qt.QGemm16x15, inputs: Sequence[Operand], at: Index) -> int:
+def gemm(attrs: qops.QGemm, inputs: Sequence[Operand], at: Index) -> int:
     x, weight, bias = (operand.array for operand in inputs[:3])
     n = at[-1]
     acc = int(bias[n])
@@ -57,7 +57,7 @@ def gemm(attrs: qt.QGemm16x15, inputs: Sequence[Operand], at: Index) -> int:
     return _finished(attrs, acc, inputs, n, at)
 
 
-def conv(attrs: qt.QConv16x15, inputs: Sequence[Operand], at: Index) -> int:
+def conv(attrs: qops.QConv, inputs: Sequence[Operand], at: Index) -> int:
     x, weight = inputs[0].array, inputs[1].array
     batch, oy, ox, o = at
     acc = int(inputs[2].array[o])
@@ -72,7 +72,7 @@ def conv(attrs: qt.QConv16x15, inputs: Sequence[Operand], at: Index) -> int:
     return _finished(attrs, acc, inputs, o, at)
 
 
-def matmul(attrs: qt.QMatMul16x15, inputs: Sequence[Operand], at: Index) -> int:
+def matmul(attrs: qops.QMatMul, inputs: Sequence[Operand], at: Index) -> int:
     a, b = (operand.array for operand in inputs)
     a = a.swapaxes(-1, -2) if attrs.transpose_a else a
     b = b.swapaxes(-1, -2) if attrs.transpose_b else b
@@ -95,13 +95,13 @@ def _pair(inputs: Sequence[Operand], at: Index) -> tuple[int, int]:
     return a, b
 
 
-def mul(attrs: qt.QMul16x15, inputs: Sequence[Operand], at: Index) -> int:
+def mul(attrs: qops.QMul, inputs: Sequence[Operand], at: Index) -> int:
     a, b = _pair(inputs, at)
     product = (a - inputs[0].zero_point) * (b - inputs[1].zero_point)
     return rescale(attrs.output, s32(product + attrs.bias), attrs.multiplier)
 
 
-def reduce(attrs: qt.QReduce16x15, inputs: Sequence[Operand], at: Index) -> int:
+def reduce(attrs: qops.QReduce, inputs: Sequence[Operand], at: Index) -> int:
     assert attrs.kind is not ReduceKind.MAX
     x = inputs[0].array
     kept = list(at)
@@ -115,7 +115,7 @@ def reduce(attrs: qt.QReduce16x15, inputs: Sequence[Operand], at: Index) -> int:
     return rescale(attrs.output, acc, attrs.multiplier)
 
 
-def rescaled(attrs: qt.QRescale16x15, inputs: Sequence[Operand], at: Index) -> int:
+def rescaled(attrs: qops.QRescale, inputs: Sequence[Operand], at: Index) -> int:
     x, output = int(inputs[0].array[at]), attrs.output
     if attrs.before:
         x <<= int(inputs[1].array[at[-1]])
@@ -128,17 +128,17 @@ def of_stream(dtype: DType, value: int) -> int:
     return clip(value, -127, 127) if dtype is DType.INT8 else clip(value, -32768, 32767)
 
 
-def add16(attrs: qt.QAdd16, inputs: Sequence[Operand], at: Index) -> int:
+def add16(attrs: qops.QStreamAdd, inputs: Sequence[Operand], at: Index) -> int:
     return of_stream(attrs.dtype, sum(_pair(inputs, at)))
 
 
-def embedding(attrs: qt.QEmbedding, inputs: Sequence[Operand], at: Index) -> int:
+def embedding(attrs: qops.QEmbedding, inputs: Sequence[Operand], at: Index) -> int:
     table = inputs[1].array
     row = clip(int(inputs[0].array[at[:-1]]), 0, len(table) - 1)
     return of_stream(attrs.dtype, s32(int(table[row, at[-1]]) * attrs.multiplier))
 
 
-def norm(attrs: qt.QNorm, inputs: Sequence[Operand], at: Index) -> int:
+def norm(attrs: qops.QNorm, inputs: Sequence[Operand], at: Index) -> int:
     x = [int(code) for code in inputs[0].array[at[:-1]]]
     if attrs.shifted:
         x = [code << int(k) for code, k in zip(x, inputs[3].array, strict=True)]
@@ -177,7 +177,7 @@ def exponential(distance: int, multiplier: int, bits: int) -> int:
     return rshr(c, (t >> 11) + 15 - bits)
 
 
-def softmax(attrs: qt.QSoftmax16x15, inputs: Sequence[Operand], at: Index) -> int:
+def softmax(attrs: qops.QSoftmaxOctaves, inputs: Sequence[Operand], at: Index) -> int:
     x = [int(code) for code in inputs[0].array[at[:-1]]]
     numbers = attrs.distance_multiplier, attrs.exp_bits
     weights = [exponential(min(max(x) - code, attrs.distance_limit), *numbers) for code in x]
@@ -188,11 +188,11 @@ def softmax(attrs: qt.QSoftmax16x15, inputs: Sequence[Operand], at: Index) -> in
     return min(rshr(s32(weights[at[-1]] * reciprocal), e + 7) - 128, 127)
 
 
-def is_equal(attrs: qt.QIsEqual, inputs: Sequence[Operand], at: Index) -> int:
+def is_equal(attrs: qops.QIsEqual, inputs: Sequence[Operand], at: Index) -> int:
     return int(inputs[0].array[at] == attrs.value)
 
 
-def attention(attrs: qt.QAttention, inputs: Sequence[Operand], at: Index) -> int:
+def attention(attrs: qops.QAttention, inputs: Sequence[Operand], at: Index) -> int:
     q, k, v = (operand.array for operand in inputs[:3])
     lead, i = at[:-2], at[-2]
     head, e = divmod(at[-1], attrs.value_width)
@@ -234,18 +234,18 @@ def attention(attrs: qt.QAttention, inputs: Sequence[Operand], at: Index) -> int
 
 SCALAR: Mapping[type, Callable[[Any, Sequence[Operand], Index], int]] = MappingProxyType(
     {
-        qt.QGemm16x15: gemm,
-        qt.QConv16x15: conv,
-        qt.QMatMul16x15: matmul,
-        qt.QMul16x15: mul,
-        qt.QReduce16x15: reduce,
-        qt.QRescale16x15: rescaled,
-        qt.QAdd16: add16,
-        qt.QEmbedding: embedding,
-        qt.QNorm: norm,
-        qt.QAttention: attention,
-        qt.QIsEqual: is_equal,
-        qt.QSoftmax16x15: softmax,
+        qops.QGemm: gemm,
+        qops.QConv: conv,
+        qops.QMatMul: matmul,
+        qops.QMul: mul,
+        qops.QReduce: reduce,
+        qops.QRescale: rescaled,
+        qops.QStreamAdd: add16,
+        qops.QEmbedding: embedding,
+        qops.QNorm: norm,
+        qops.QAttention: attention,
+        qops.QIsEqual: is_equal,
+        qops.QSoftmaxOctaves: softmax,
     }
 )
 """(attrs, inputs, index of an output element) -> its code."""

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from edgec.base.dtypes import Array
-from edgec.ir import qops_transformer as qt
+from edgec.ir import qops
 from edgec.ir.qops.operands import Operand
 from edgec.quant.transformer.numbers import (
     RealNorm,
@@ -21,7 +21,7 @@ def norm_error(real: RealNorm, x: Array) -> Array:
     """Distance of `QNorm` from the ideal output in steps; x int16 [R, C], result [R, C]."""
     found = norm_numbers(real, "norm")
     operands = [Operand(array) for array in (x, found.gamma, found.beta)]
-    y = qt.computed(found.attrs, operands)
+    y = qops.computed(found.attrs, operands)
     rows = x.astype(np.float64) * real.x_scale
     centred = rows - rows.mean(axis=-1, keepdims=True) if real.centred else rows
     variance = (centred**2).mean(axis=-1, keepdims=True)
@@ -42,9 +42,9 @@ def attention_error(q: Array, k: Array, v: Array, kappa: float, ratio: float) ->
     """
     bits, narrowed = attention_bits(len(k), "head")
     numbers = head_numbers(kappa, ratio, q.shape[1], bits, "head")
-    attrs = qt.QAttention(1, q.shape[1], v.shape[1], 0, 0, 0, bits, narrowed=narrowed)
+    attrs = qops.QAttention(1, q.shape[1], v.shape[1], 0, 0, 0, bits, narrowed=narrowed)
     operands = [Operand(array[None]) for array in (q, k, v)]
-    y = qt.computed(attrs, [*operands, Operand(np.array([numbers], np.int32))])[0]
+    y = qops.computed(attrs, [*operands, Operand(np.array([numbers], np.int32))])[0]
     logits = q.astype(np.float64) @ k.T.astype(np.float64) * (numbers[0] / 2.0**26) * math.log(2)
     weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
     ideal = weights / weights.sum(axis=-1, keepdims=True) @ v.astype(np.float64) * ratio

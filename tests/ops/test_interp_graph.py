@@ -36,7 +36,7 @@ def conv_graph(
             builder.constant("multiplier", np.full(channels, 2**21, np.int32)),
         ]
         name = builder.value(Value(f"y{index}", shape, DType.INT8, QUANT))
-        attrs = qops.QConv((1, 1), (1, 1, 1, 1), (1, 1), 1, 32, 3)
+        attrs = qops.QConv((1, 1), (1, 1, 1, 1), (1, 1), 1, qops.Requant31(32, 3))
         builder.node(f"conv{index}", attrs, inputs, [name])
     builder.outputs = [name]
     return builder.build()

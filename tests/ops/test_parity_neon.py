@@ -19,7 +19,6 @@ from edgec.base.dtypes import DType
 from edgec.base.options import QuantOptions
 from edgec.interp import run_graph
 from edgec.ir import Graph, qops
-from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import GraphBuilder
 from edgec.passes.base import run_passes
 from edgec.passes.pipeline import TRANSFORMER_PASSES
@@ -120,7 +119,7 @@ def test_a_weight_of_minus_128_is_left_to_plain_kernels(tmp_path: Path) -> None:
     x = layer.input(1, 4, 16)
     weight = np.full((4, 16), -128, np.int8)
     constants = (weight, np.zeros(4, np.int32), np.full(4, 999, np.int16))
-    attrs = qt.QGemm16x15(layer.output(DType.INT8, 1000))
+    attrs = qops.QGemm(layer.output(DType.INT8, 1000), raw=True)
     layer.node(attrs, [x, *map(layer.array, constants)], DType.INT8)
     graph = layer.builder.build()
     assert families(graph, Core.CORTEX_A53, tmp_path) == {"gemm": 1}

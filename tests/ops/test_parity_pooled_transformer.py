@@ -14,8 +14,7 @@ from small_transformers import NETS, Net, inputs_of
 
 from edgec.base.errors import QuantizationError
 from edgec.base.options import QuantOptions, Residual
-from edgec.ir import ops
-from edgec.ir import qops_transformer as qt
+from edgec.ir import ops, qops
 from edgec.ir.graph import Constant, Graph, GraphBuilder, Node
 from edgec.kernels.weightpool.decode.family import PooledDecode
 from edgec.kernels.weightpool.decode_dsp.family import PooledDecodeDsp
@@ -62,7 +61,7 @@ def quantized(real: Graph) -> Graph:
 
 
 def pooled_layers(graph: Graph) -> list[Node]:
-    nodes = [n for n in graph.nodes if isinstance(n.attrs, qt.QGemm16x15 | qt.QConv16x15)]
+    nodes = [n for n in graph.nodes if isinstance(n.attrs, qops.QGemm | qops.QConv)]
     return [node for node in nodes if graph.constants[node.inputs[1]].pooled is not None]
 
 

@@ -10,8 +10,7 @@ from parity import check_host, compiled, samples_of
 from random_transformer import Layer
 
 from edgec.base.dtypes import DType
-from edgec.ir import Graph
-from edgec.ir import qops_transformer as qt
+from edgec.ir import Graph, qops
 from edgec.kernels.dsp.tile_4x2.spec import DenseQuads
 from edgec.lower import select_kernels
 from edgec.target.board import load_board
@@ -82,7 +81,7 @@ def _add(layer: Layer, case: Case) -> None:
     taps = (case.kernel, case.kernel) if case.kernel else ()
     depth = case.depth * max(case.kernel, 1) ** 2
     reach = 40 * 70 * round(depth**0.5)
-    output = qt.Rescale16x15(max(reach.bit_length() - 15, 0), case.shift, low, high, dtype)
+    output = qops.Rescale16x15(max(reach.bit_length() - 15, 0), case.shift, low, high, dtype)
     multipliers = (layer.rng.integers(9000, 32768, case.units) * layer.pick([1, -1])).astype(
         np.int16
     )
@@ -97,14 +96,14 @@ def _add(layer: Layer, case: Case) -> None:
         layer.array(multipliers),
     ]
     y_shape = (*shape[:-1], case.units)
-    ends = {"output": output, "table": case.end == "table", "residual": case.end == "residual"}
-    attrs: qt.QGemm16x15 | qt.QConv16x15 = qt.QGemm16x15(**ends)
+    residual = qops.StreamSum() if case.end == "residual" else None
+    attrs: qops.QGemm | qops.QConv = qops.QGemm(output, residual, raw=True)
     if case.kernel:
         sides = [(n + 2 * case.pad - case.kernel) // case.stride + 1 for n in shape[1:3]]
         y_shape = (1, *sides, case.units)
-        attrs = qt.QConv16x15((case.stride,) * 2, (case.pad,) * 4, (1, 1), 1, **ends)
+        attrs = qops.QConv((case.stride,) * 2, (case.pad,) * 4, (1, 1), 1, output, residual)
     if case.end == "table":
-        inputs += ["", layer.constant(-128, 127, qt.TABLE_SIZE)]
+        inputs += ["", layer.constant(-128, 127, qops.TABLE_SIZE)]
     if case.end == "residual":
         inputs.append(layer.input(*y_shape, dtype=DType.INT16))
     layer.node(attrs, inputs, dtype)
@@ -128,13 +127,13 @@ def test_padding_of_the_code_that_x_never_has_makes_it_a_kernel_for_any_codes():
         x = layer.symmetric(layer.input(1, 4, 4, 8))
         if layer.builder.values[x].quant.tensor_zero_point == -128:
             break
-    output = qt.Rescale16x15(3, 20, -128, 127)
+    output = qops.Rescale16x15(3, 20, -128, 127)
     numbers = [
         layer.constant(-127, 127, 6, 3, 3, 8),
         layer.constant(-9, 9, 6, dtype=np.int32),
         layer.constant(9000, 9999, 6, dtype=np.int16),
     ]
-    attrs = qt.QConv16x15((1, 1), (1,) * 4, (1, 1), 1, output=output)
+    attrs = qops.QConv((1, 1), (1,) * 4, (1, 1), 1, output=output)
     layer.node(attrs, [x, *numbers], DType.INT8)
     graph = layer.builder.build()
     spec = select_kernels(graph, Target.of(load_board(BOARDS["m4"])))[-1].spec

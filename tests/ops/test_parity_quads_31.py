@@ -82,16 +82,16 @@ def _add(layer: Layer, case: Case) -> None:
         layer.constant(-9000, 9000, case.units, dtype=np.int32),
         layer.array((multipliers * layer.pick([1, -1])).astype(np.int32)),
     ]
-    low, high = case.bounds
     t_zero_point = layer.pick([0, -128, 7])
+    form = qops.Requant31(case.shift, t_zero_point, *case.bounds)
     if not case.kernel:
-        y = layer.node(qops.QGemm(case.shift, t_zero_point, low, high), inputs, DType.INT8)
+        y = layer.node(qops.QGemm(form), inputs, DType.INT8)
         _set_zero_point(layer, y, t_zero_point)
         return
     addition = qops.AddParams(t_zero_point, 3, 900, 700, 10, -5) if case.residual else None
     attrs = qops.QConv(
         *((case.stride,) * 2, (case.pad,) * 4, (case.dilation,) * 2, 1),
-        *(case.shift, t_zero_point, low, high, addition),
+        *(form, addition),
     )
     if case.residual:
         reach = 2 * case.pad - case.dilation * (case.kernel - 1) - 1

@@ -85,16 +85,15 @@ def _add(builder: GraphBuilder, case: Conv, number: int, rng: np.random.Generato
         builder.constant(f"multipliers{number}", multipliers.astype(np.int32)),
     ]
     y_shape = (*case.shape()[:-1], case.filters)
-    attrs: qops.QConv | qops.QGemm = qops.QGemm(32, y_zero)
+    attrs: qops.QConv | qops.QGemm = qops.QGemm(qops.Requant31(32, y_zero))
     if case.kernel:
         reach = (case.kernel - 1) * case.dilation + 1
         sides = [(n + 2 * case.pad - reach) // case.stride + 1 for n in case.shape()[1:3]]
         y_shape = (1, *sides, case.filters)
         added = qops.AddParams(y_zero, 5, 1 << 10, 1 << 11, 12, y_zero) if case.residual else None
         pairs = [(n, n) for n in (case.stride, case.dilation)]
-        attrs = qops.QConv(
-            pairs[0], (case.pad,) * 4, pairs[1], 1, 31, y_zero, act_min=-120, residual=added
-        )
+        form = qops.Requant31(31, y_zero, low=-120)
+        attrs = qops.QConv(pairs[0], (case.pad,) * 4, pairs[1], 1, form, added)
         if added:
             other = Value(f"r{number}", y_shape, DType.INT8, QuantParams.per_tensor(0.05, 5))
             names.append(builder.value(other))

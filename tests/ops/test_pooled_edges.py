@@ -41,7 +41,7 @@ def one_layer(vectors: np.ndarray, *, filters: int = 5, index: int | None = None
         builder.constant("multiplier", np.full(filters, 2**24, np.int32)),
     ]
     y = builder.value(Value("y", (1, 4, 5, filters), DType.INT8, quant))
-    plain = qops.QConv((1, 1), (1, 1, 1, 1), (1, 1), 1, 32, 7)
+    plain = qops.QConv((1, 1), (1, 1, 1, 1), (1, 1), 1, qops.Requant31(32, 7))
     builder.node("layer", qops.QPooledConv(plain, qops.Pooling()), inputs, [y])
     builder.inputs, builder.outputs = [x], [y]
     return builder.build()

@@ -66,26 +66,27 @@ class IntegerMaker:
     def conv(self, x: str, outputs: int, kernel: int = 3, *, pad: bool = True, **kw) -> str:
         p = kernel // 2 if pad else 0
         zero = int(self.rng.choice([-128, -128, 5]))
-        attrs = qops.QConv(PAIR, (p,) * 4, PAIR, 1, 32, zero, zero if zero == -128 else -100, 120)
+        form = qops.Requant31(32, zero, zero if zero == -128 else -100, 120)
+        attrs = qops.QConv(PAIR, (p,) * 4, PAIR, 1, form)
         weights = self.weights(outputs, kernel, kernel, self.shape(x)[3], **kw)
         return self.op(attrs, x, *weights, zero=zero)
 
     def depthwise(self, x: str, times: int = 1, **kw) -> str:
         channels = self.shape(x)[3]
         zero = int(self.rng.choice([-128, -128, 5]))
-        attrs = qops.QConv(PAIR, (1,) * 4, PAIR, channels, 32, zero)
+        attrs = qops.QConv(PAIR, (1,) * 4, PAIR, channels, qops.Requant31(32, zero))
         return self.op(attrs, x, *self.weights(channels * times, 3, 3, 1, **kw), zero=zero)
 
     def gemm(self, x: str, outputs: int, **kw) -> str:
         weights = self.weights(outputs, self.shape(x)[-1], **kw)
-        return self.op(qops.QGemm(32, -7), x, *weights, zero=-7)
+        return self.op(qops.QGemm(qops.Requant31(32, -7)), x, *weights, zero=-7)
 
     def add(self, a: str, b: str, zero: int = -128) -> str:
         params = qops.AddParams(self.zero(a), self.zero(b), 2**19, 2**19, 20, zero)
         return self.op(qops.QAdd(params), a, b, zero=zero)
 
     def mul(self, a: str, b: str) -> str:
-        return self.op(qops.QMul(2**22, 30), a, b, zero=4)
+        return self.op(qops.QMul(qops.Requant31(30, 4), 2**22), a, b, zero=4)
 
     def lut(self, x: str) -> str:
         table = np.maximum(np.arange(-128, 128), self.rng.integers(-128, 100))
@@ -93,12 +94,15 @@ class IntegerMaker:
 
     def average(self, x: str, *, include: bool = False) -> str:
         multiplier = [0, *(2**30 // n for n in range(1, 10))]
-        attrs = qops.QAveragePool((3, 3), PAIR, (1,) * 4, PAIR, include, 30)
+        attrs = qops.QAveragePool(
+            (3, 3), PAIR, (1,) * 4, PAIR, include, qops.Requant31(30, self.zero(x))
+        )
         return self.op(attrs, x, self.const(multiplier, "int32"), zero=self.zero(x))
 
     def mean(self, x: str) -> str:
         _, h, w, _ = self.shape(x)
-        attrs = qops.QReduce(ReduceKind.MEAN, (1, 2), True, 2**30 // (h * w), 30)
+        form = qops.Requant31(30, self.zero(x))
+        attrs = qops.QReduce(ReduceKind.MEAN, (1, 2), True, form, 2**30 // (h * w))
         return self.op(attrs, x, zero=self.zero(x))
 
     def same(self, attrs, *xs: str) -> str:

@@ -75,7 +75,8 @@ class NetBuilder:
         ]
         z = self.zero_point
         addition = qops.AddParams(z, z, 1 << 10, 1 << 11, 12, z) if residual else None
-        attrs = qops.QConv((stride, stride), (pad,) * 4, (1, 1), group, 32, z, -128, 127, addition)
+        form = qops.Requant31(32, z)
+        attrs = qops.QConv((stride, stride), (pad,) * 4, (1, 1), group, form, addition)
         return self.node(attrs, [x, *constants, *([residual] if residual else [])], y, shape)
 
     def gemm(self, x: str, y: str, units: int) -> str:
@@ -84,7 +85,9 @@ class NetBuilder:
             self.builder.constant(f"{y}_weight", self.int8(units, depth)),
             *self._bias_and_multiplier(y, units, depth),
         ]
-        return self.node(qops.QGemm(32, self.zero_point), [x, *constants], y, (1, units))
+        return self.node(
+            qops.QGemm(qops.Requant31(32, self.zero_point)), [x, *constants], y, (1, units)
+        )
 
     def add(self, a: str, b: str, y: str) -> str:
         z = self.zero_point
@@ -94,7 +97,8 @@ class NetBuilder:
     def mean(self, x: str, y: str) -> str:
         _, height, width, channels = self.builder.values[x].shape
         multiplier = round(2**32 / (height * width))
-        attrs = qops.QReduce(ReduceKind.MEAN, (1, 2), False, multiplier, 32)
+        form = qops.Requant31(32, self.zero_point)
+        attrs = qops.QReduce(ReduceKind.MEAN, (1, 2), False, form, multiplier)
         return self.node(attrs, [x], y, (1, channels))
 
     def reshape(self, x: str, y: str, shape: tuple[int, ...]) -> str:
@@ -103,7 +107,9 @@ class NetBuilder:
     def softmax(self, x: str, y: str) -> str:
         table = np.round(2**20 * np.exp(-0.05 * np.arange(256))).astype(np.int32)
         inputs = [x, self.builder.constant(f"{y}_table", table)]
-        return self.node(qops.QSoftmax(1 << 20, 32), inputs, y, self.builder.values[x].shape)
+        return self.node(
+            qops.QSoftmax(1 << 20, 32, self.zero_point), inputs, y, self.builder.values[x].shape
+        )
 
     def build(self, *outputs: str) -> Graph:
         self.builder.outputs.extend(outputs)

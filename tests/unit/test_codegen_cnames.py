@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from edgec.base.errors import InternalError
 from edgec.codegen.cliterals import c_array, c_float, c_hex, c_int, comment_text
-from edgec.codegen.cnames import c_identifier, library_names, unique_identifiers
+from edgec.codegen.cnames import c_identifier, library_names
 
 _IDENTIFIER = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 
@@ -20,13 +20,6 @@ def test_any_text_gives_a_short_legal_identifier(text: str) -> None:
     assert _IDENTIFIER.fullmatch(name)
     assert len(name) <= 40
     assert name == c_identifier(text)
-
-
-@given(st.lists(st.text(max_size=8), max_size=20))
-def test_unique_identifiers_are_unique_and_legal(texts: list[str]) -> None:
-    names = unique_identifiers(texts)
-    assert len(set(names)) == len(texts)
-    assert all(_IDENTIFIER.fullmatch(name) for name in names)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from edgec.base.resources import data_dir
 from edgec.codegen.contexts import KernelContext
 from edgec.codegen.library import render_kernel
 from edgec.ir.ops import PadMode, ReduceKind
-from edgec.ir.qops_transformer import Rescale16x15
+from edgec.ir.qops import Rescale16x15
 from edgec.kernels.common.narrow import Narrow
 from edgec.kernels.common.window import Window
 from edgec.kernels.family import KernelSpec

@@ -13,6 +13,7 @@ ONES = (1, 1)
 NO_PADS = (0, 0, 0, 0)
 MEAN = ops.ReduceKind.MEAN
 NEAREST = ops.Resize(ops.ResizeMode.NEAREST, (0, 1), (0, 1), (0.0, 0.0), (4,), (4,), (0.0,))
+FORM = qops.Requant31(9)
 
 GOOD = [
     (ops.Conv(), [IMAGE, (8, 3, 3, 4), (8,)], (1, 4, 3, 8)),
@@ -45,11 +46,11 @@ GOOD = [
     (ops.ArgMax(3, False), [IMAGE], (1, 6, 5)),
     (ops.QuantizeLinear(), [IMAGE], IMAGE),
     (ops.DequantizeLinear(), [IMAGE], IMAGE),
-    (qops.QConv(ONES, NO_PADS, ONES, 1, 9, 0), [IMAGE, (8, 3, 3, 4), (8,), (8,)], (1, 4, 3, 8)),
-    (qops.QGemm(9, 0), [(1, 4), (7, 4), (7,), (7,)], (1, 7)),
+    (qops.QConv(ONES, NO_PADS, ONES, 1, FORM), [IMAGE, (8, 3, 3, 4), (8,), (8,)], (1, 4, 3, 8)),
+    (qops.QGemm(FORM), [(1, 4), (7, 4), (7,), (7,)], (1, 7)),
     (qops.QLut(), [IMAGE, (256,)], IMAGE),
-    (qops.QSoftmax(1, 9), [IMAGE, (256,)], IMAGE),
-    (qops.QAveragePool((2, 2), ONES, NO_PADS, ONES, False, 9), [IMAGE, (5,)], (1, 5, 4, 4)),
+    (qops.QSoftmax(1, 9, 0), [IMAGE, (256,)], IMAGE),
+    (qops.QAveragePool((2, 2), ONES, NO_PADS, ONES, False, FORM), [IMAGE, (5,)], (1, 5, 4, 4)),
     (qops.QReduce(MEAN, (3,), True), [IMAGE], (1, 6, 5, 1)),
     (qops.QResizeNearest(), [IMAGE, (7,), (9,)], (1, 7, 9, 4)),
     (qops.QResizeLinear(), [IMAGE, (7, 3), (9, 3)], (1, 7, 9, 4)),

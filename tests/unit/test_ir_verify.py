@@ -57,6 +57,11 @@ def with_node(graph: Graph, index: int, **changes) -> Graph:
     return graph.replace(nodes=tuple(nodes))
 
 
+def with_form(graph: Graph, index: int, **changes) -> Graph:
+    attrs = graph.nodes[index].attrs
+    return with_node(graph, index, attrs=replace(attrs, output=replace(attrs.output, **changes)))
+
+
 def fails(graph: Graph, stage: Stage, message: str) -> None:
     with pytest.raises(InternalError, match=message) as caught:
         verify(graph, stage, "step")
@@ -139,12 +144,12 @@ INTEGER = [
     (lambda g: with_value(g, "qconv", quant=R), "zero point"),
     (lambda g: with_value(g, "qadd", quant=replace(P, zero_point=(-128,))), "differ"),
     (lambda g: with_constant(g, "c", np.ones((4, 3, 3, 3), np.int32)), "not int8"),
-    (lambda g: with_constant(g, "c#2", np.ones(4, np.int8)), "not int32"),
+    (lambda g: with_constant(g, "c#2", np.ones(4, np.int8)), "not int16 or int32"),
     (lambda g: with_constant(g, "c#3", np.ones(255, np.int8)), "256"),
     (lambda g: with_node(g, 0, inputs=g.nodes[0].inputs[:3]), "multiplier.* is absent"),
     (lambda g: with_node(g, 0, inputs=(*g.nodes[0].inputs, "qlut")), "not defined|number"),
-    (lambda g: with_node(g, 0, attrs=replace(g.nodes[0].attrs, shift=63)), "bad shift"),
-    (lambda g: with_node(g, 0, attrs=replace(g.nodes[0].attrs, act_min=5, act_max=4)), "clamp"),
+    (lambda g: with_form(g, 0, shift=63), "bad shift"),
+    (lambda g: with_form(g, 0, low=5, high=4), "clamp"),
     (lambda g: with_node(g, 3, attrs=ops.Reshape((1, 64))), "no operator"),
     (lambda g: with_constant(g, "c", np.ones((4, 3, 3, 3), np.float32)), "int16, int32 or uint16"),
 ]

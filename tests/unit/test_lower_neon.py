@@ -18,8 +18,7 @@ from targets import bare_target
 from test_lower_overlap import _tight_plan
 
 from edgec.base.dtypes import DType
-from edgec.ir import Graph
-from edgec.ir import qops_transformer as qt
+from edgec.ir import Graph, qops
 from edgec.kernels.common.narrow import Narrow
 from edgec.kernels.common.window import Window
 from edgec.kernels.generic.gemm.family import Gemm
@@ -83,8 +82,8 @@ def test_kernels_of_the_dsp_extension_come_after_these() -> None:
 def test_sums_with_broadcasting_are_left_to_the_plain_kernel() -> None:
     layer = Layer(1)
     wide, row = layer.input(3, 7, dtype=DType.INT16), layer.input(1, 7, dtype=DType.INT16)
-    layer.node(qt.QAdd16(), [wide, row], DType.INT16)
-    layer.node(qt.QAdd16(), [wide, wide], DType.INT16)
+    layer.node(qops.QStreamAdd(), [wide, row], DType.INT16)
+    layer.node(qops.QStreamAdd(), [wide, wide], DType.INT16)
     assert families(layer.builder.build(), A53) == ["stream_add", "stream_add_neon"]
 
 
@@ -93,7 +92,7 @@ def test_distances_that_do_not_fit_when_doubled_are_left_to_the_plain_kernel() -
         layer = Layer(1)
         x = layer.symmetric(layer.input(1, 4, 12))
         heads = layer.array(np.array([[16384, limit, 2**29, 8]], np.int32))
-        layer.node(qt.QAttention(1, 4, 4, 0, 4, 8, 13), [x, x, x, heads], DType.INT8)
+        layer.node(qops.QAttention(1, 4, 4, 0, 4, 8, 13), [x, x, x, heads], DType.INT8)
         spec = select_kernels(layer.builder.build(), A53)[-1].spec
         assert (expected is AttentionNeon) == isinstance(spec, AttentionNeon)
 
@@ -107,7 +106,7 @@ def test_distance_is_the_least_of_the_spelled_out_order(window: Window) -> None:
 
 
 def test_distances_of_kernels_by_element() -> None:
-    narrow = Narrow(qt.Rescale16x15(0, 9, -32768, 32767, DType.INT16))
+    narrow = Narrow(qops.Rescale16x15(0, 9, -32768, 32767, DType.INT16))
     assert distances(StreamAddNeon(30)) == (0, 0)
     assert distances(LutNeon(30)) == (0, None)
     assert distances(RescaleNeon(30, DType.INT16, narrow)) == (0,)

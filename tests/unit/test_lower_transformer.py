@@ -11,8 +11,7 @@ from test_lower_overlap import _run_tight
 
 from edgec.base.dtypes import DType
 from edgec.base.errors import LoweringError
-from edgec.ir import Graph
-from edgec.ir import qops_transformer as qt
+from edgec.ir import Graph, qops
 from edgec.kernels.common.code_range import is_symmetric
 from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.dsp.attention.family import AttentionDsp
@@ -29,7 +28,7 @@ def gemm(symmetric: bool, depth: int = 32, pre_shift: int = 3, rows: int = 5) ->
         x = layer.symmetric(x)
     numbers = np.full(6, 1000, np.int32), np.full(6, 20000, np.int16)
     constants = [layer.constant(-127, 127, 6, depth), *map(layer.array, numbers)]
-    attrs = qt.QGemm16x15(qt.Rescale16x15(pre_shift, 15, -127, 127))
+    attrs = qops.QGemm(qops.Rescale16x15(pre_shift, 15, -127, 127), raw=True)
     layer.node(attrs, [x, *constants], DType.INT8)
     return layer.builder.build()
 
@@ -38,7 +37,7 @@ def attention(width: int = 8, tokens: int = 6, masked: bool = False) -> Graph:
     layer = Layer(1)
     x = layer.symmetric(layer.input(1, tokens, 6 * width))
     heads = layer.array(np.array([[1000, 1000, 2**29, 8]] * 2, np.int32))
-    attrs = qt.QAttention(2, width, width, 0, 2 * width, 4 * width, 15, keys=masked)
+    attrs = qops.QAttention(2, width, width, 0, 2 * width, 4 * width, 15, keys=masked)
     mask = [layer.input(1, tokens, dtype=DType.INT32)] if masked else []
     layer.node(attrs, [x, x, x, heads, *mask], DType.INT8)
     return layer.builder.build()
@@ -86,7 +85,7 @@ def test_a_mask_that_broadcasts_in_between_is_refused() -> None:
     x = layer.input(2, 3, 4, 8)
     heads = layer.array(np.array([[1000, 1000, 2**29, 8]], np.int32))
     mask = layer.input(1, 3, 4, dtype=DType.INT32)
-    attrs = qt.QAttention(1, 8, 8, 0, 0, 0, 15, keys=True)
+    attrs = qops.QAttention(1, 8, 8, 0, 0, 0, 15, keys=True)
     layer.node(attrs, [x, x, x, heads, mask], DType.INT8)
     with pytest.raises(LoweringError, match="mask of 12 entries"):
         select_kernels(layer.builder.build(), BOARD)
@@ -95,10 +94,10 @@ def test_a_mask_that_broadcasts_in_between_is_refused() -> None:
 def test_stream_operators_work_in_place() -> None:
     layer = Layer(1)
     a, b = (layer.input(4, 6, dtype=DType.INT16) for _ in range(2))
-    layer.node(qt.QAdd16(), [a, b], DType.INT16)
-    narrowing = qt.QRescale16x15(qt.Rescale16x15(2, 15, -127, 127), 20000)
+    layer.node(qops.QStreamAdd(), [a, b], DType.INT16)
+    narrowing = qops.QRescale(qops.Rescale16x15(2, 15, -127, 127), 20000)
     layer.node(narrowing, [a], DType.INT8)
-    widening = qt.QRescale16x15(qt.Rescale16x15(0, 5, -32768, 32767, DType.INT16), 20000)
+    widening = qops.QRescale(qops.Rescale16x15(0, 5, -32768, 32767, DType.INT16), 20000)
     layer.node(widening, [layer.input(4, 6)], DType.INT16)
     found = [distances(choice.spec) for choice in select_kernels(layer.builder.build(), BOARD)]
     assert found == [(0, 0), (0,), (23,)]

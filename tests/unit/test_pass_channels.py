@@ -16,7 +16,7 @@ from edgec.passes.remove_constant_channels import removal_notes, remove_constant
 
 def explicit_conv(m: IntegerMaker, x: str, weight, bias, *, zero=-128, group=1, pad=0) -> str:
     weight = np.asarray(weight)
-    attrs = qops.QConv((1, 1), (pad,) * 4, (1, 1), group, 32, zero)
+    attrs = qops.QConv((1, 1), (pad,) * 4, (1, 1), group, qops.Requant31(32, zero))
     outputs = weight.shape[0]
     multiplier = m.const(np.full(outputs, 2**27), "int32")
     names = m.const(weight, "int8"), m.const(bias, "int32"), multiplier

@@ -149,7 +149,7 @@ def test_ranges_of_rounded_responses_are_the_clamp():
     rounded = channel_ranges(builder.build())[node.output]
     assert np.all(rounded.low <= exact.low)
     assert np.all(rounded.high >= exact.high)
-    assert {*rounded.low.tolist()} == {node.attrs.conv.act_min}
+    assert {*rounded.low.tolist()} == {node.attrs.conv.output.low}
 
 
 def test_a_residual_is_fused_once():

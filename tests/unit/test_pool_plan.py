@@ -154,7 +154,7 @@ def test_one_lane_where_rounding_would_cost_too_much() -> None:
     builder = GraphBuilder.of(graph)
     for node in pooled_nodes(graph):
         conv: qops.QConv = node.attrs.conv
-        finer = replace(conv, shift=conv.shift - 4)
+        finer = replace(conv, output=replace(conv.output, shift=conv.output.shift - 4))
         builder.put(replace(node, attrs=replace(node.attrs, conv=finer)))
     fine = builder.build()
     plan = plan_pools(fine, BOARD, _options("responses"))

@@ -41,7 +41,7 @@ def test_the_bias_takes_the_mean_error_back(graph: Graph) -> None:
 def test_the_deviation_is_foretold(graph: Graph) -> None:
     for node in pooled_nodes(graph):
         pool, indices, _, multiplier = (graph.constants[name].array for name in node.inputs[1:5])
-        gains = multiplier / 2.0 ** unpooled(node.attrs).shift
+        gains = multiplier / 2.0 ** unpooled(node.attrs).output.shift
         deviation = _errors(pool, node.attrs.pooling.activation_bits).std()
         wanted = deviation * np.sqrt(indices[0].size * np.square(gains).mean())
         assert rounding_steps(graph, node, SHIFT) == pytest.approx(wanted, rel=0.05)

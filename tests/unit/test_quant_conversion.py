@@ -48,11 +48,11 @@ def test_conv_numbers():
     (node,) = graph.nodes
     q = node.attrs
     assert (q.strides, q.pads, q.dilations, q.group) == ((2, 1), (1, 0, 0, 1), (1, 1), 1)
-    assert (q.y_zero_point, q.act_min, q.act_max) == (-20, -30, 20)
+    assert (q.output.zero_point, q.output.low, q.output.high) == (-20, -30, 20)
     assert graph.constants[node.inputs[2]].array.tolist() == [100, -200, 0]
     multiplier = graph.constants[node.inputs[3]].array
     assert multiplier.dtype == np.int32
-    np.testing.assert_allclose(multiplier * 2.0**-q.shift, [0.2] * 3, rtol=1e-8)
+    np.testing.assert_allclose(multiplier * 2.0**-q.output.shift, [0.2] * 3, rtol=1e-8)
     assert node.outputs == (y,)
     assert set(node.sources) == set()
     assert graph.values[y].dtype is DType.INT8
@@ -164,7 +164,7 @@ def test_prelu_slopes_of_one_and_of_all_channels():
         x = s.input("x", 1, 2, 3, quant=X)
         graph = integer(s.graph(s(ops.PRelu(), x, s.const("slope", slope), quant=Y)))
         (node,) = graph.nodes
-        multiplier = graph.constants[node.inputs[1]].array * 2.0**-node.attrs.shift
+        multiplier = graph.constants[node.inputs[1]].array * 2.0**-node.attrs.output.shift
         np.testing.assert_allclose(multiplier, np.broadcast_to(slope, 3) * 0.4, rtol=1e-6)
 
 
@@ -174,13 +174,15 @@ def test_average_pool_and_mean():
     y = s(ops.AveragePool((2, 3), (1, 1), (0, 1, 1, 1)), x, quant=Y)
     graph = integer(s.graph(y))
     (node,) = graph.nodes
-    real = graph.constants[node.inputs[1]].array * 2.0**-node.attrs.shift
+    real = graph.constants[node.inputs[1]].array * 2.0**-node.attrs.output.shift
     np.testing.assert_allclose(real[1:], 0.4 / np.arange(1, 7), rtol=1e-6)
     assert real[0] == 0
     s = Sketch()
     x = s.input("x", 1, 4, 4, 2, quant=X)
     node = only(s.graph(s(ops.Reduce(ops.ReduceKind.MEAN, (1, 2)), x, quant=Y)))
-    assert node.attrs.multiplier * 2.0**-node.attrs.shift == pytest.approx(0.4 / 16, rel=1e-6)
+    assert node.attrs.multiplier * 2.0**-node.attrs.output.shift == pytest.approx(
+        0.4 / 16, rel=1e-6
+    )
 
 
 def test_pad_resize_and_argmax():

@@ -14,7 +14,7 @@ from edgec.timing.decode import decode_block
 
 AT = 0x0800_0000
 MODELS: dict[str, CoreModel] = {
-    f"{core.value}-{fpu.value}": core_model(core, fpu, dsp=core.possible_dsp[-1])
+    f"{core.value}-{fpu.value}": core_model(core, fpu)
     for core in Core
     if core is not Core.HOST and not core.is_cortex_a
     for fpu in core.possible_fpus

@@ -14,8 +14,7 @@ from transformer_exact import attention_error, norm_error
 from edgec.base.dtypes import DType
 from edgec.base.errors import InternalError, QuantizationError
 from edgec.base.fixedpoint import INT16_MAX, INT32_MAX, Requant16x15, requantize16x15
-from edgec.ir import ops
-from edgec.ir import qops_transformer as qt
+from edgec.ir import ops, qops
 from edgec.ir.qops.arithmetic import bit_length, rshr32
 from edgec.ir.qops.exponentials import exp_table, exponentials
 from edgec.ir.qops.norm import nearest_root
@@ -74,12 +73,12 @@ def test_requantization_of_any_accumulator_fits_32_bits():
     acc = np.array([-INT32_MAX + 2**15, INT32_MAX - 2**15])
     for pre in range(17):
         for multiplier in (-32767, 1, 32767):
-            output = qt.Rescale16x15(pre, 30, -128, 127)
+            output = qops.Rescale16x15(pre, 30, -128, 127)
             y = output.apply(acc, multiplier)
             wide = requantize16x15(acc, multiplier, pre, 30)
             np.testing.assert_array_equal(y, np.clip(wide, -128, 127))
     with pytest.raises(InternalError, match="32 bits"):
-        qt.Rescale16x15(16, 15, -128, 127).apply(np.array([INT32_MAX]), 1)
+        qops.Rescale16x15(16, 15, -128, 127).apply(np.array([INT32_MAX]), 1)
 
 
 @pytest.mark.parametrize("factor", [np.nan, np.inf, 0.0, 2.0**20])
@@ -207,12 +206,12 @@ def test_exponentials_are_close_and_monotone():
 
 
 def test_rows_without_keys_are_zero():
-    attrs = qt.QAttention(1, 4, 4, 0, 0, 0, 15, keys=True)
+    attrs = qops.QAttention(1, 4, 4, 0, 0, 0, 15, keys=True)
     ones = Operand(np.ones((1, 3, 4), np.int8))
     numbers = Operand(np.array([head_numbers(1e-3, 1.0, 4, 15, "h")], np.int32))
     for mask, wanted in (([0, 0, 0], 0), ([0, 1, 0], 1)):
         keys = Operand(np.array([mask], np.int32))
-        y = qt.computed(attrs, [ones, ones, ones, numbers, keys])
+        y = qops.computed(attrs, [ones, ones, ones, numbers, keys])
         assert (y == wanted).all()
 
 
@@ -232,27 +231,29 @@ def test_too_many_keys_and_too_coarse_logits_are_refused():
 def test_small_operators_follow_their_definitions():
     rng = np.random.default_rng(5)
     a, b = (rng.integers(-128, 128, (2, 3, 4)).astype(np.int8) for _ in range(2))
-    output = qt.Rescale16x15(2, 12, -128, 127)
+    output = qops.Rescale16x15(2, 12, -128, 127)
     centred = (a.astype(np.int64) - 3) @ (b.astype(np.int64) + 5).swapaxes(1, 2)
-    found = qt.computed(
-        qt.QMatMul16x15(output, 77, 9, False, True), [Operand(a, 3), Operand(b, -5)]
-    )
+    found = qops.computed(qops.QMatMul(output, 77, 9, False, True), [Operand(a, 3), Operand(b, -5)])
     wanted = np.clip(requantize16x15(centred + 9, 77, 2, 12), -128, 127)
     np.testing.assert_array_equal(found, wanted)
-    total = qt.computed(
-        qt.QReduce16x15(ops.ReduceKind.MEAN, (1,), True, output, 77, -4), [Operand(a, 3)]
+    total = qops.computed(
+        qops.QReduce(ops.ReduceKind.MEAN, (1,), True, output, 77, -4), [Operand(a, 3)]
     )
     wanted = requantize16x15((a.astype(np.int64) - 3).sum(1, keepdims=True) - 4, 77, 2, 12)
     np.testing.assert_array_equal(total, wanted)
-    wide = qt.Rescale16x15(0, 1, -32768, 32767, DType.INT16)
+    wide = qops.Rescale16x15(0, 1, -32768, 32767, DType.INT16)
     np.testing.assert_array_equal(
-        qt.computed(qt.QRescale16x15(wide, 6), [Operand(a)]), 3 * a.astype(int)
+        qops.computed(qops.QRescale(wide, 6), [Operand(a)]), 3 * a.astype(int)
     )
     x = np.array([32767, -32768, 5], np.int16)
-    assert qt.computed(qt.QAdd16(), [Operand(x), Operand(x)]).tolist() == [32767, -32768, 10]
+    assert qops.computed(qops.QStreamAdd(), [Operand(x), Operand(x)]).tolist() == [
+        32767,
+        -32768,
+        10,
+    ]
     ids = Operand(np.array([-1, 1, 2, 99], np.int32))
     table = Operand(np.array([[1], [2], [-128]], np.int8))
-    found = qt.computed(qt.QEmbedding(300), [ids, table])
+    found = qops.computed(qops.QEmbedding(300), [ids, table])
     assert found[:, 0].tolist() == [300, 600, -32768, -32768]
 
 

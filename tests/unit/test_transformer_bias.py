@@ -10,8 +10,7 @@ from pass_samples import Maker, assert_same_function, ops_of
 
 from edgec.base.dtypes import Array, DType
 from edgec.base.errors import QuantizationError
-from edgec.ir import ops
-from edgec.ir import qops_transformer as qt
+from edgec.ir import ops, qops
 from edgec.ir.graph import Value
 from edgec.ir.ops import UnaryKind
 from edgec.ir.qops.operands import Operand
@@ -35,9 +34,9 @@ def biased_error(q: Array, k: Array, v: Array, bias: Array, kappa: float) -> Arr
     numbers = head_numbers(kappa, 1.0, width, bits, "h", biased=True)
     table = np.array([numbers] * heads, np.int32)
     steps, places = (Operand(c) for c in bias_steps(bias, table, width, "h"))
-    attrs = qt.QAttention(heads, width, width, 0, 0, 0, bits, bias=True)
+    attrs = qops.QAttention(heads, width, width, 0, 0, 0, bits, bias=True)
     operands = [Operand(array[None]) for array in (q, k, v)]
-    y = qt.computed(attrs, [*operands, Operand(table), None, steps, places])[0]
+    y = qops.computed(attrs, [*operands, Operand(table), None, steps, places])[0]
     split = [t.astype(np.float64).reshape(len(t), heads, width).swapaxes(0, 1) for t in (q, k, v)]
     logits = split[0] @ split[1].swapaxes(1, 2) * (numbers[0] / 2.0**26 * math.log(2)) + bias[0]
     ideal = (weights_of(logits) @ split[2]).swapaxes(0, 1).reshape(y.shape)
@@ -92,7 +91,7 @@ def test_softmax_stays_within_six_tenths_of_a_step(depth, scale):
     x = np.random.default_rng(depth).integers(-128, 128, (50, depth)).astype(np.int8)
     bits = exponential_bits(depth, "s")
     numbers = distance_numbers(scale * math.log2(math.e), bits, 255)
-    y = qt.computed(qt.QSoftmax16x15(*numbers, bits), [Operand(x)])
+    y = qops.computed(qops.QSoftmaxOctaves(*numbers, bits), [Operand(x)])
     real = x.astype(np.float64) * (numbers[0] / 2.0**26 * math.log(2))
     ideal = np.minimum(weights_of(real) * 256, 255) - 128
     assert np.abs(ideal - y).max() <= 0.6

@@ -11,7 +11,7 @@ from small_transformers import inputs_of, vit
 from edgec.base.dtypes import DType
 from edgec.base.errors import QuantizationError
 from edgec.base.options import QuantOptions
-from edgec.ir import qops_transformer as qt
+from edgec.ir import qops
 from edgec.ir.graph import Constant, Graph, GraphBuilder, Node, Value
 from edgec.ir.qparams import QuantParams
 from edgec.passes.base import run_passes
@@ -49,7 +49,7 @@ def refused(graph: Graph, node: Node, match: str) -> None:
     assert caught.value.where == node.name
 
 
-@pytest.mark.parametrize("kind", [qt.QGemm16x15, qt.QConv16x15])
+@pytest.mark.parametrize("kind", [qops.QGemm, qops.QConv])
 def test_a_large_bias(integer, kind):
     node = first(integer, kind)
     changed = with_constant(integer, node.inputs[2], lambda b: np.full_like(b, 2**31 - 1))
@@ -57,7 +57,7 @@ def test_a_large_bias(integer, kind):
 
 
 def test_large_factors_of_a_norm(integer):
-    node = first(integer, qt.QNorm)
+    node = first(integer, qops.QNorm)
     changed = with_constant(integer, node.inputs[2], lambda b: np.full_like(b, 2**31 - 1))
     refused(changed, node, "the output")
     refused(with_attrs(integer, node, square_shift=0), node, "the sum of squares")
@@ -72,7 +72,7 @@ def test_many_keys_need_narrowed_rows():
         builder.value(Value(name, shape, DType.INT8, quant))
     builder.inputs, builder.outputs = ["q", "k"], ["y"]
     table = builder.constant("heads", heads)
-    whole = qt.QAttention(1, 4, 4, 0, 0, 0, exp_bits=15)
+    whole = qops.QAttention(1, 4, 4, 0, 0, 0, exp_bits=15)
     node = builder.node("a", whole, ("q", "k", "k", table), ("y",))
     graph = builder.build()
     refused(graph, node, "weighted values")
@@ -80,7 +80,7 @@ def test_many_keys_need_narrowed_rows():
 
 
 def test_numbers_of_attention(integer):
-    node = first(integer, qt.QAttention)
+    node = first(integer, qops.QAttention)
     for column, value, match in (
         (0, 2**31 - 1, "a distance"),
         (2, 2**31 - 1, "the numerator"),
@@ -96,7 +96,7 @@ def test_numbers_of_attention(integer):
 
 
 def test_more_keys_than_bits_allow(integer):
-    node = first(integer, qt.QAttention)
+    node = first(integer, qops.QAttention)
     values = dict(integer.values)
     name = node.inputs[0]
     values[name] = replace(values[name], shape=(1, 600, values[name].shape[2]))

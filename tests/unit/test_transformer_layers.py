@@ -9,8 +9,7 @@ from small_transformers import GELU, SILU, Net, inputs_of
 from edgec.base.dtypes import DType
 from edgec.base.options import QuantOptions
 from edgec.interp import run_graph
-from edgec.ir import ops
-from edgec.ir import qops_transformer as qt
+from edgec.ir import ops, qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.ops import UnaryKind
 from edgec.ir.qparams import QuantParams
@@ -52,9 +51,9 @@ def test_fused_tables_stay_near_the_function(act):
     values = run_graph(graph, {"x": graph.quant("x").quantize(data["x"][:1])})
     seen = collect(real, ["up"], data)["up"].range
     domain = table_domain(act, seen, graph.quant("act"))
-    step = (domain.high - domain.low) / (qt.TABLE_SIZE - 1)
+    step = (domain.high - domain.low) / (qops.TABLE_SIZE - 1)
     index = accumulators(graph, node, values) * factors(graph, node)
-    before = domain.low + (index + qt.TABLE_SIZE // 2) * step
+    before = domain.low + (index + qops.TABLE_SIZE // 2) * step
     ideal = unary_function(act)(before)
     found = graph.quant("act").dequantize(values["act"])
     inside = (before > seen.low) & (before < seen.high)
@@ -107,7 +106,7 @@ def test_outputs_to_the_stream_are_finer_than_its_step():
     real = mlp(GELU)
     data = inputs_of(real, 32)
     graph, _ = quantize_transformer(real, data, QuantOptions())
-    node = next(n for n in graph.nodes if isinstance(n.attrs, qt.QGemm16x15) and n.attrs.residual)
+    node = next(n for n in graph.nodes if isinstance(n.attrs, qops.QGemm) and n.attrs.residual)
     assert node.attrs.output.dtype is DType.INT16
     values = run_graph(graph, {"x": graph.quant("x").quantize(data["x"][:1])})
     exact = accumulators(graph, node, values) * factors(graph, node) + values[node.inputs[4]]

@@ -18,8 +18,7 @@ from edgec.base.dtypes import DType
 from edgec.base.errors import ConfigError, InternalError, QuantizationError
 from edgec.base.options import CompileOptions, QuantOptions, Residual
 from edgec.exporters.onnx.export import export_real
-from edgec.ir import ops
-from edgec.ir import qops_transformer as qt
+from edgec.ir import ops, qops
 from edgec.ir.graph import Constant, Graph
 from edgec.ir.verify import Stage, verify
 from edgec.passes.base import run_passes
@@ -58,7 +57,7 @@ def test_scales_of_channels_are_powers_of_two_apart(name):
     assert shifts
     assert min(int(k.min()) for k in shifts) == 0
     for node in integer.nodes:
-        if isinstance(node.attrs, qt.QNorm):
+        if isinstance(node.attrs, qops.QNorm):
             quant = integer.quant(node.inputs[0])
             k = integer.constants[node.inputs[3]].array
             unit = min(quant.scale)
@@ -90,7 +89,7 @@ def test_emulated_cores_compute_what_the_reference_does(core, tmp_path):
 def test_only_layers_read_the_stream_as_it_is():
     """Of BERT's, whose layers read what a norm has left in the stream: no copies."""
     integer, _ = quantized("post_norm")
-    assert not [node for node in integer.nodes if isinstance(node.attrs, qt.QRescale16x15)]
+    assert not [node for node in integer.nodes if isinstance(node.attrs, qops.QRescale)]
 
 
 def uneven(*kinds: type) -> tuple[Graph, dict[str, Seen]]:
@@ -131,7 +130,7 @@ def test_wide_factors_are_found_by_the_proof():
     output = replace(node.attrs.output, shift=29)
     moved = replace(node, attrs=replace(node.attrs, output=output))
     k = integer.constants[node.inputs[1]]
-    most = Constant(k.name, np.full_like(k.array, qt.MOST_CHANNEL_SHIFT), k.quant)
+    most = Constant(k.name, np.full_like(k.array, qops.MOST_CHANNEL_SHIFT), k.quant)
     changed = integer.replace(
         nodes=tuple(moved if n is node else n for n in integer.nodes),
         constants={**integer.constants, k.name: most},
@@ -143,7 +142,7 @@ def test_wide_factors_are_found_by_the_proof():
 def test_shifts_beyond_the_definition_are_a_bug():
     integer, _ = quantized("vit")
     k = next(c for c in integer.constants.values() if "/shifts" in c.name)
-    wrong = Constant(k.name, np.full_like(k.array, qt.MOST_CHANNEL_SHIFT + 1), k.quant)
+    wrong = Constant(k.name, np.full_like(k.array, qops.MOST_CHANNEL_SHIFT + 1), k.quant)
     with pytest.raises(InternalError, match="shifts"):
         verify(integer.replace(constants={**integer.constants, k.name: wrong}), Stage.INTEGER)
 

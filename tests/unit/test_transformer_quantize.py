@@ -15,10 +15,10 @@ from edgec.base.options import QuantOptions
 from edgec.floatrun.activations import activations
 from edgec.interp import run_graph
 from edgec.ir import ops, qops
-from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph
 from edgec.ir.qparams import QuantParams
 from edgec.ir.verify import Stage, verify
+from edgec.ir.weighted import form_of
 from edgec.passes.base import run_passes
 from edgec.passes.pipeline import TRANSFORMER_PASSES
 from edgec.quant import CalibrationSource, sqnr_db
@@ -64,11 +64,7 @@ def test_integer_graph_is_close_to_float(name):
     assert is_transformer(real)
     integer = quantized(real)
     assert output_sqnr(real, integer) > 24
-    assert all(isinstance(n.attrs, qt.TRANSFORMER) or _moves(n.attrs) for n in integer.nodes)
-
-
-def _moves(attrs) -> bool:
-    return isinstance(attrs, qops.QReshape | qops.QSlice | qops.QConcat | qops.QMaxPool)
+    assert not any(isinstance(form_of(n.attrs), qops.Requant31) for n in integer.nodes)
 
 
 @pytest.mark.parametrize("name", NETS)
@@ -89,15 +85,18 @@ def test_no_input_overflows(name):
 def test_a_block_is_ten_operators():
     integer = quantized(prepared(vit(1)))
     assert Counter(node.op for node in integer.nodes) == {
-        "QConv16x15": 1, "QReshape": 2, "QConcat": 1, "QNorm": 3, "QGemm16x15": 5,
+        "QConv": 1, "QReshape": 2, "QConcat": 1, "QNorm": 3, "QGemm": 5,
         "QAttention": 1, "QSlice": 1,
     }  # fmt: skip
-    layers = [n.attrs for n in integer.nodes if isinstance(n.attrs, qt.QGemm16x15)]
-    assert [(a.table, a.residual, a.output.dtype) for a in layers] == [
+    layers = [n for n in integer.nodes if isinstance(n.attrs, qops.QGemm)]
+    operands = [n.attrs.Inputs.of(n.inputs) for n in layers]
+    ends = zip(layers, operands, strict=True)
+    found = [(bool(o.table), bool(o.residual), n.attrs.output.dtype) for n, o in ends]
+    assert found == [
         (False, False, DType.INT8), (False, True, DType.INT16), (True, False, DType.INT8),
         (False, True, DType.INT16), (False, False, DType.INT8),
     ]  # fmt: skip
-    conv = next(n for n in integer.nodes if isinstance(n.attrs, qt.QConv16x15))
+    conv = next(n for n in integer.nodes if isinstance(n.attrs, qops.QConv))
     assert conv.attrs.residual  # position embeddings
     assert integer.is_constant(conv.inputs[4])
 
@@ -110,7 +109,7 @@ def test_the_stream_has_one_scale():
 
 def test_attention_reads_columns_of_one_tensor():
     integer = quantized(prepared(vit(1)))
-    node = next(n for n in integer.nodes if isinstance(n.attrs, qt.QAttention))
+    node = next(n for n in integer.nodes if isinstance(n.attrs, qops.QAttention))
     assert len(set(node.inputs[:3])) == 1
     assert (node.attrs.q_start, node.attrs.k_start, node.attrs.v_start) == (0, 16, 32)
     quant = integer.quant(node.inputs[0])
@@ -124,7 +123,7 @@ def test_attention_reads_columns_of_one_tensor():
 
 def test_norms_have_scales_per_channel_where_layers_read_them():
     integer = quantized(prepared(vit(1)))
-    norms = [n.output for n in integer.nodes if isinstance(n.attrs, qt.QNorm)]
+    norms = [n.output for n in integer.nodes if isinstance(n.attrs, qops.QNorm)]
     assert all(integer.quant(name).axis is not None for name in norms)
 
 
@@ -147,7 +146,7 @@ def test_bias_correction_can_be_left_out():
 def test_report_lists_operators_with_their_quality():
     real = prepared(vit(1))
     _, report = quantize_transformer(real, inputs_of(real, 16), QuantOptions())
-    assert {layer.op for layer in report.layers} >= {"QNorm", "QAttention", "QGemm16x15"}
+    assert {layer.op for layer in report.layers} >= {"QNorm", "QAttention", "QGemm"}
     assert all(layer.sqnr_db > 25 for layer in report.layers)
 
 
@@ -179,7 +178,7 @@ def test_pinned_parameters_are_refused():
 def test_every_operator_that_computes_has_bounds(name):
     integer = quantized(prepared(NETS[name]()), count=8)
     moves = (qops.QReshape, qops.QSlice, qops.QConcat, qops.QMaxPool)
-    free = (*moves, qt.QAdd16, qt.QEmbedding, qt.QIsEqual)
+    free = (*moves, qops.QStreamAdd, qops.QEmbedding, qops.QIsEqual)
     for node in integer.nodes:
         bounds = bounds_of(integer, node)
         assert bool(bounds) != isinstance(node.attrs, free)

@@ -15,7 +15,6 @@ from edgec.base.options import MaxLength
 from edgec.floatrun.activations import activations
 from edgec.interp import run_graph
 from edgec.ir import ops, qops
-from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph
 from edgec.ir.length import VariableLength
 from edgec.ir.specialize import specialized
@@ -98,7 +97,7 @@ def test_lengths_that_no_run_has(graphs) -> None:
 
 def test_a_mean_of_all_tokens_divides_by_their_number(graphs) -> None:
     graph = graphs["pooled"]
-    pools = [n for n in graph.nodes if isinstance(n.attrs, qt.QAttention) and n.attrs.heads == 1]
+    pools = [n for n in graph.nodes if isinstance(n.attrs, qops.QAttention) and n.attrs.heads == 1]
     assert len(pools) == 2
     (query,) = (n.inputs[0] for n in pools if not graph.constants[n.inputs[0]].array.any())
     mean = next(n for n in pools if n.inputs[0] == query)

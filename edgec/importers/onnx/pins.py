@@ -37,7 +37,7 @@ def spread_pins(builder: GraphBuilder, pins: Iterable[Pin]) -> None:
     while before != len(found):
         before = len(found)
         for node in (*moves, *reversed(moves)):
-            _share(builder, found, node)
+            _share(found, node)
     for name, value in builder.values.items():
         if value.dtype in _CODES:
             if name not in found:
@@ -58,7 +58,7 @@ def _moves_codes(builder: GraphBuilder, node: Node) -> bool:
     return all(n in builder.values and builder.values[n].dtype in _CODES for n in names)
 
 
-def _share(builder: GraphBuilder, found: dict[str, QuantParams], node: Node) -> None:
+def _share(found: dict[str, QuantParams], node: Node) -> None:
     names = [*node.inputs, *node.outputs]
     known = next((found[name] for name in names if name in found), None)
     if known is not None:

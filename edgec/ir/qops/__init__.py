@@ -21,17 +21,18 @@ from edgec.ir.qops.attention import (
 from edgec.ir.qops.average_pool import QAveragePool
 from edgec.ir.qops.base import IntegerOperator, computed
 from edgec.ir.qops.concat import QConcat
-from edgec.ir.qops.conv import QConv, QConv16x15
+from edgec.ir.qops.conv import QConv
 from edgec.ir.qops.conv_transpose import QConvTranspose
 from edgec.ir.qops.embedding import QEmbedding
 from edgec.ir.qops.exponentials import DISTANCE_BITS, DISTANCE_SHIFT
-from edgec.ir.qops.forms import Rescale16x15
-from edgec.ir.qops.gemm import QGemm, QGemm16x15
+from edgec.ir.qops.forms import Requant31, Requantization, Rescale16x15
+from edgec.ir.qops.gemm import QGemm
 from edgec.ir.qops.is_equal import QIsEqual
+from edgec.ir.qops.layer_end import TABLE_SIZE, Residual, StreamSum
 from edgec.ir.qops.lut import QLut
-from edgec.ir.qops.matmul import QMatMul16x15
+from edgec.ir.qops.matmul import QMatMul
 from edgec.ir.qops.max_pool import QMaxPool
-from edgec.ir.qops.mul import QMul, QMul16x15
+from edgec.ir.qops.mul import QMul
 from edgec.ir.qops.norm import UNIT_BOUND, QNorm
 from edgec.ir.qops.operands import Operand, marks_of, tensors_of
 from edgec.ir.qops.pad import QPad
@@ -39,18 +40,17 @@ from edgec.ir.qops.pooled_conv import QPooledConv
 from edgec.ir.qops.pooled_gemm import QPooledGemm
 from edgec.ir.qops.pooling import Pooling
 from edgec.ir.qops.prelu import QPRelu
-from edgec.ir.qops.reduce import QReduce, QReduce16x15
-from edgec.ir.qops.rescale import QRescale16x15
+from edgec.ir.qops.reduce import QReduce
+from edgec.ir.qops.rescale import QRescale
 from edgec.ir.qops.reshape import QReshape
 from edgec.ir.qops.resize_linear import RESIZE_FRACTION_BITS, QResizeLinear
 from edgec.ir.qops.resize_nearest import QResizeNearest
 from edgec.ir.qops.slice import QSlice
 from edgec.ir.qops.softmax import QSoftmax
-from edgec.ir.qops.softmax_octaves import QSoftmax16x15
+from edgec.ir.qops.softmax_octaves import QSoftmaxOctaves
 from edgec.ir.qops.stream import MOST_CHANNEL_SHIFT
-from edgec.ir.qops.stream_add import QAdd16
+from edgec.ir.qops.stream_add import QStreamAdd
 from edgec.ir.qops.transpose import QTranspose
-from edgec.ir.qops.weighted_ends import TABLE_SIZE
 
 __all__ = [
     "ATTENTION_MIN",
@@ -69,39 +69,39 @@ __all__ = [
     "Operand",
     "Pooling",
     "QAdd",
-    "QAdd16",
     "QArgMax",
     "QAttention",
     "QAveragePool",
     "QConcat",
     "QConv",
-    "QConv16x15",
     "QConvTranspose",
     "QEmbedding",
     "QGemm",
-    "QGemm16x15",
     "QIsEqual",
     "QLut",
-    "QMatMul16x15",
+    "QMatMul",
     "QMaxPool",
     "QMul",
-    "QMul16x15",
     "QNorm",
     "QPRelu",
     "QPad",
     "QPooledConv",
     "QPooledGemm",
     "QReduce",
-    "QReduce16x15",
-    "QRescale16x15",
+    "QRescale",
     "QReshape",
     "QResizeLinear",
     "QResizeNearest",
     "QSlice",
     "QSoftmax",
-    "QSoftmax16x15",
+    "QSoftmaxOctaves",
+    "QStreamAdd",
     "QTranspose",
+    "Requant31",
+    "Requantization",
     "Rescale16x15",
+    "Residual",
+    "StreamSum",
     "computed",
     "marks_of",
     "tensors_of",

@@ -6,13 +6,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from edgec.base.dtypes import Array
+from edgec.base.dtypes import Array, DType
 from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, rshr
 from edgec.ir.graph import Tensor, Value
 from edgec.ir.operator import Operands, Shape, T
 from edgec.ir.qops.arithmetic import accumulators, half_step, int8_clamped
 from edgec.ir.qops.base import IntegerOperator, need_clamp, need_shift, need_zero_point
-from edgec.ir.qops.operands import CODES, Operand, tensor
+from edgec.ir.qops.operands import Operand, tensor
 from edgec.ir.shapes import broadcast
 
 _SPAN = 255
@@ -63,15 +63,15 @@ class QAdd(IntegerOperator):
 
     @dataclass(frozen=True, slots=True)
     class Inputs(Operands[T]):
-        a: T = field(metadata=tensor(*CODES))
-        b: T = field(metadata=tensor(*CODES))
+        a: T = field(metadata=tensor(DType.INT8))
+        b: T = field(metadata=tensor(DType.INT8))
 
     params: AddParams
 
     def infer_shape(self, inputs: Inputs[Shape]) -> Shape:
         return broadcast(inputs.a, inputs.b)
 
-    def compute(self, inputs: Inputs[Operand], y_zero_point: int) -> Array:
+    def compute(self, inputs: Inputs[Operand]) -> Array:
         """int8, broadcast."""
         return self.params.apply(inputs.a.array, inputs.b.array)
 

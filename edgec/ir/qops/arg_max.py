@@ -32,7 +32,7 @@ class QArgMax(IntegerOperator):
     def infer_shape(self, inputs: Inputs[Shape]) -> Shape:
         return reduced_shape(inputs.x, (self.axis,), self.keepdims)
 
-    def compute(self, inputs: Inputs[Operand], y_zero_point: int) -> Array:
+    def compute(self, inputs: Inputs[Operand]) -> Array:
         x, axis = inputs.x.array, self.axis
         if self.select_last_index:
             flipped = np.flip(x, axis).argmax(axis=axis, keepdims=self.keepdims)

@@ -133,7 +133,7 @@ class QAttention(IntegerOperator):
         columns = self.heads * (self.width + self.value_width)
         return math.prod(inputs.q[:-1]) * inputs.k[-2] * columns
 
-    def compute(self, inputs: Inputs[Operand], y_zero_point: int) -> Array:
+    def compute(self, inputs: Inputs[Operand]) -> Array:
         return np.concatenate([self._head(inputs, h) for h in range(self.heads)], axis=-1)
 
     def _head(self, inputs: Inputs[Operand], head: int) -> Array:

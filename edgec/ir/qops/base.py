@@ -12,12 +12,12 @@ zero, that is nothing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any
 
 from edgec.base.dtypes import Array, DType
 from edgec.base.errors import InternalError
 from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, SHIFT_MAX, SHIFT_MIN
-from edgec.ir.graph import Constant, Node, Tensor, Value
+from edgec.ir.graph import Constant, Tensor, Value
 from edgec.ir.operator import Operands, Operator
 from edgec.ir.qops.operands import Operand, marks_of, quant_of
 from edgec.ir.qparams import QuantParams
@@ -33,12 +33,11 @@ class IntegerOperator(Operator):
 
     __slots__ = ()
 
-    def compute(self, inputs: Any, y_zero_point: int) -> Array:
+    def compute(self, inputs: Any) -> Array:
         """The codes of the output, exact: what all generated code is compared with.
 
         Args:
             inputs: the operands, a record of `Inputs` that holds `Operand`s.
-            y_zero_point: of the output, 0 if it has none.
 
         Raises:
             InternalError: a promise of the quantizer is broken.
@@ -68,31 +67,9 @@ class IntegerOperator(Operator):
         """
 
 
-@runtime_checkable
-class Clamped(Protocol):
-    """An operator whose output is limited to codes from `act_min` to `act_max`."""
-
-    @property
-    def act_min(self) -> int:
-        """Least code."""
-
-    @property
-    def act_max(self) -> int:
-        """Largest code."""
-
-
-def clamp_of(node: Node) -> tuple[int, int]:
-    """(act_min, act_max) of a node whose operator is `Clamped`; InternalError for any other."""
-    if not isinstance(node.attrs, Clamped):
-        raise InternalError(f"{node.op} has no clamp", where=node.name)
-    return node.attrs.act_min, node.attrs.act_max
-
-
-def computed(
-    attrs: IntegerOperator, operands: Sequence[Operand | None], y_zero_point: int = 0
-) -> Array:
+def computed(attrs: IntegerOperator, operands: Sequence[Operand | None]) -> Array:
     """The output of an operator whose operands are listed as a node lists them."""
-    return attrs.compute(attrs.Inputs.of(operands), y_zero_point)
+    return attrs.compute(attrs.Inputs.of(operands))
 
 
 def need_operands(inputs: Operands[Tensor]) -> None:

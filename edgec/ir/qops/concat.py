@@ -27,7 +27,7 @@ class QConcat(IntegerOperator):
     def infer_shape(self, inputs: Inputs[Shape]) -> Shape:
         return concat_shape(inputs.parts, self.axis)
 
-    def compute(self, inputs: Inputs[Operand], y_zero_point: int) -> Array:
+    def compute(self, inputs: Inputs[Operand]) -> Array:
         return np.concatenate([part.array for part in inputs.parts], axis=self.axis)
 
     def verify(self, inputs: Inputs[Tensor], output: Value) -> None:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from edgec.base.dtypes import Array, DType
+from edgec.base.fixedpoint import INT16_MAX
 from edgec.ir.graph import Tensor, Value
 from edgec.ir.operator import Operands, Shape, T
 from edgec.ir.qops.base import IntegerOperator, need_dtype
-from edgec.ir.qops.forms import need_multiplier
 from edgec.ir.qops.operands import CODES, Operand, table, tensor
 from edgec.ir.qops.stream import of_stream
 from edgec.ir.shapes import need
@@ -36,13 +36,13 @@ class QEmbedding(IntegerOperator):
         need(len(inputs.table) == 2, "the table must be [V, C]")
         return (*inputs.ids, inputs.table[1])
 
-    def compute(self, inputs: Inputs[Operand], y_zero_point: int) -> Array:
+    def compute(self, inputs: Inputs[Operand]) -> Array:
         ids, rows = inputs.ids.array, inputs.table.wide
         return of_stream(self.dtype, rows[np.clip(ids, 0, len(rows) - 1)] * self.multiplier)
 
     def verify(self, inputs: Inputs[Tensor], output: Value) -> None:
         need_dtype(output, self.dtype)
-        need_multiplier(self.multiplier)
+        need(1 <= self.multiplier <= INT16_MAX, f"bad multiplier {self.multiplier}")
         if self.dtype is DType.INT8:
             need(self.multiplier == 1, "an int8 stream with a multiplier")
             need(inputs.table.dtype is DType.INT8, "the table is not int8")

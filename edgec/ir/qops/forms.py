@@ -1,24 +1,98 @@
 """Forms of requantization: what turns the accumulator of a layer into codes of its output.
 
-A form is an attribute of a layer, so one graph may hold layers of several forms.
+A form is an attribute of a layer, so that one graph may hold layers of several forms.  There is a
+small closed set of them, the classes in this file; each states its definition, its oracle, the
+bounds of its intermediates and its contract.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
+import numpy.typing as npt
 
 from edgec.base.dtypes import Array, DType
-from edgec.base.fixedpoint import INT16_MAX, INT16_MIN, PRE_SHIFT_MAX, saturate
-from edgec.ir.qops.arithmetic import half_step, rshr32, within32
+from edgec.base.fixedpoint import (
+    INT8_MAX,
+    INT8_MIN,
+    INT16_MAX,
+    INT16_MIN,
+    INT32_MAX,
+    PRE_SHIFT_MAX,
+    requantize,
+    saturate,
+)
+from edgec.ir.qops.arithmetic import accumulators, half_step, rshr32, within32
 from edgec.ir.qops.base import need_clamp, need_shift
-from edgec.ir.shapes import need
 
 LONGEST_SHIFT = 30
 """Largest right shift of a product of 32 bits."""
-LIMITS = {DType.INT8: (-128, 127), DType.INT16: (INT16_MIN, INT16_MAX)}
+LIMITS = {DType.INT8: (INT8_MIN, INT8_MAX), DType.INT16: (INT16_MIN, INT16_MAX)}
 """Least and greatest code of a type."""
+
+
+@dataclass(frozen=True, slots=True)
+class Requant31:
+    """edgec's single rounding of a product of 32 by 32 bits.
+
+    ``y = min(max(zero_point + requantize(acc, multiplier, shift), low), high)``: the product has 64
+    bits, the accumulator any int32 value.
+
+    Bounds: |multiplier| < 2^31; 1 <= shift <= 62.
+
+    Attributes:
+        shift: total right shift.
+        zero_point: added after the rounding.
+        low, high: bounds of y, int8 codes.
+    """
+
+    MULTIPLIERS: ClassVar[DType] = DType.INT32
+    """Type of the multipliers of output channels."""
+    LARGEST_MULTIPLIER: ClassVar[int] = INT32_MAX
+
+    shift: int
+    zero_point: int = 0
+    low: int = INT8_MIN
+    high: int = INT8_MAX
+
+    @property
+    def dtype(self) -> DType:
+        """Type of the output."""
+        return DType.INT8
+
+    def scaled(self, acc: npt.ArrayLike, multiplier: npt.ArrayLike) -> Array:
+        """The codes before the bounds: int64."""
+        return self.zero_point + requantize(acc, multiplier, self.shift)
+
+    def apply(self, acc: Array, multiplier: npt.ArrayLike) -> Array:
+        """The codes that accumulators become.
+
+        Args:
+            acc: int64, or float64 whole numbers, any shape.
+            multiplier: broadcast against `acc`.
+
+        Returns:
+            int64 in [low, high].
+
+        Raises:
+            InternalError: an accumulator does not fit 32 bits.
+        """
+        return saturate(self.scaled(accumulators(acc), multiplier), self.low, self.high)
+
+    def bounds(self, acc: float, multiplier: float) -> dict[str, float]:
+        """Bounds of the intermediates from the largest magnitudes of what goes in."""
+        return {"the accumulator": acc}
+
+    def verify(self) -> None:
+        """Check the numbers.
+
+        Raises:
+            ValueError: one is out of range.
+        """
+        need_shift(self.shift)
+        need_clamp(self.low, self.high)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +113,10 @@ class Rescale16x15:
         dtype: INT8 or INT16.
     """
 
+    MULTIPLIERS: ClassVar[DType] = DType.INT16
+    """Type of the multipliers of output channels."""
+    LARGEST_MULTIPLIER: ClassVar[int] = INT16_MAX
+
     pre_shift: int
     shift: int
     low: int
@@ -46,7 +124,11 @@ class Rescale16x15:
     dtype: DType = DType.INT8
 
     def apply(
-        self, acc: Array, multiplier: Array | int, residual: Array | int = 0, more: Array | int = 0
+        self,
+        acc: Array,
+        multiplier: npt.ArrayLike,
+        residual: Array | int = 0,
+        more: Array | int = 0,
     ) -> Array:
         """The codes that accumulators become, a residual added before the bounds.
 
@@ -94,10 +176,10 @@ class Rescale16x15:
         )
 
 
-def need_multiplier(multiplier: int) -> None:
-    """Check the one multiplier of a layer.
+Requantization = Requant31 | Rescale16x15
+"""Every form."""
 
-    Raises:
-        ValueError: it has more than 15 bits.
-    """
-    need(abs(multiplier) <= INT16_MAX, f"bad multiplier {multiplier}")
+
+def codes(output: Requantization, acc: Array, multiplier: npt.ArrayLike) -> Array:
+    """`apply` of a form, in the type of its output."""
+    return output.apply(acc, multiplier).astype(output.dtype.numpy)

@@ -33,7 +33,7 @@ class QIsEqual(IntegerOperator):
     def infer_shape(self, inputs: Inputs[Shape]) -> Shape:
         return inputs.x
 
-    def compute(self, inputs: Inputs[Operand], y_zero_point: int) -> Array:
+    def compute(self, inputs: Inputs[Operand]) -> Array:
         return np.asarray(inputs.x.array == self.value).astype(np.int32)
 
     def verify(self, inputs: Inputs[Tensor], output: Value) -> None:

@@ -31,5 +31,5 @@ class QLut(IntegerOperator):
         need(inputs.table == (LUT_SIZE,), "a table has 256 entries")
         return inputs.x
 
-    def compute(self, inputs: Inputs[Operand], y_zero_point: int) -> Array:
+    def compute(self, inputs: Inputs[Operand]) -> Array:
         return np.asarray(inputs.table.array[inputs.x.wide + LUT_SIZE // 2])

@@ -10,9 +10,10 @@ import numpy as np
 from edgec.base.dtypes import Array, DType
 from edgec.ir.graph import Tensor, Value
 from edgec.ir.operator import Operands, Shape, T
-from edgec.ir.qops.arithmetic import within32
-from edgec.ir.qops.base import IntegerOperator, need_dtype
-from edgec.ir.qops.forms import Rescale16x15, need_multiplier
+from edgec.ir.qops.arithmetic import accumulators
+from edgec.ir.qops.base import IntegerOperator
+from edgec.ir.qops.forms import Requantization, codes
+from edgec.ir.qops.layer_end import need_single
 from edgec.ir.qops.operands import Operand, tensor
 from edgec.ir.shapes import matmul_shape
 
@@ -20,11 +21,12 @@ _DIFFERENCE = 256
 
 
 @dataclass(frozen=True, slots=True)
-class QMatMul16x15(IntegerOperator):
+class QMatMul(IntegerOperator):
     """a int8 [..., M, K], b int8 [..., K, N] (transpose_a, transpose_b as `ops.MatMul`), leading
     axes broadcast; y [..., M, N].
 
-    ``y = output(bias + sum_k (a - za) * (b - zb))`` with one multiplier; both per tensor.
+    ``y = output(bias + sum_k (a - za) * (b - zb))`` with one multiplier; both per
+    tensor.  The bias is 0 where the form has a zero point.
     """
 
     @dataclass(frozen=True, slots=True)
@@ -32,7 +34,7 @@ class QMatMul16x15(IntegerOperator):
         a: T = field(metadata=tensor(DType.INT8))
         b: T = field(metadata=tensor(DType.INT8))
 
-    output: Rescale16x15
+    output: Requantization
     multiplier: int
     bias: int = 0
     transpose_a: bool = False
@@ -44,21 +46,18 @@ class QMatMul16x15(IntegerOperator):
     def macs(self, inputs: Inputs[Shape], output: Shape) -> int:
         return math.prod(output) * self._depth(inputs.a)
 
-    def compute(self, inputs: Inputs[Operand], y_zero_point: int) -> Array:
+    def compute(self, inputs: Inputs[Operand]) -> Array:
         a, b = inputs.a.centred.astype(np.float64), inputs.b.centred.astype(np.float64)
         a = a.swapaxes(-1, -2) if self.transpose_a else a
         b = b.swapaxes(-1, -2) if self.transpose_b else b
-        acc = within32(a @ b) + self.bias
-        return self.output.apply(acc, self.multiplier).astype(self.output.dtype.numpy)
+        return codes(self.output, accumulators(a @ b) + self.bias, self.multiplier)
 
     def bounds(self, inputs: Inputs[Tensor]) -> dict[str, float]:
         acc = _DIFFERENCE**2 * self._depth(inputs.a.shape) + abs(self.bias)
         return self.output.bounds(float(acc), float(abs(self.multiplier)))
 
     def verify(self, inputs: Inputs[Tensor], output: Value) -> None:
-        self.output.verify()
-        need_multiplier(self.multiplier)
-        need_dtype(output, self.output.dtype)
+        need_single(self.output, self.multiplier, self.bias, output)
 
     def _depth(self, a: Shape) -> int:
         """K."""

@@ -32,7 +32,7 @@ class QMaxPool(IntegerOperator):
     def infer_shape(self, inputs: Inputs[Shape]) -> Shape:
         return pool_shape(inputs.x, self.kernel, self)
 
-    def compute(self, inputs: Inputs[Operand], y_zero_point: int) -> Array:
+    def compute(self, inputs: Inputs[Operand]) -> Array:
         padded = padded_image(self, inputs.x.array, INT8_MIN)
         return np.asarray(np.maximum.reduce(list(window_taps(self, self.kernel, padded))))
 

@@ -103,7 +103,7 @@ class QNorm(IntegerOperator):
         need(inputs.k in (None, inputs.x[-1:]), "a shift a channel is needed")
         return norm_shape(inputs.x, inputs.gamma, inputs.beta)
 
-    def compute(self, inputs: Inputs[Operand], y_zero_point: int) -> Array:
+    def compute(self, inputs: Inputs[Operand]) -> Array:
         x = inputs.x.wide
         w = self.centred_rows(x if inputs.k is None else x << inputs.k.wide)
         row = self.row_numbers(w)

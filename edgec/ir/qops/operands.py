@@ -20,6 +20,8 @@ from edgec.ir.operator import Operands
 from edgec.ir.qparams import QuantParams
 
 _KEY = "operand"
+MULTIPLIERS = (DType.INT16, DType.INT32)
+"""Types of multipliers of output channels; the form of a layer says which one it has."""
 CODES = (DType.INT8, DType.INT16)
 """Types of tensors that stand for real numbers."""
 MOVABLE = (*CODES, DType.INT32)

@@ -35,7 +35,7 @@ class QPad(IntegerOperator):
             need(fits, "reflection wider than the tensor")
         return y
 
-    def compute(self, inputs: Inputs[Operand], y_zero_point: int) -> Array:
+    def compute(self, inputs: Inputs[Operand]) -> Array:
         x = inputs.x.array
         match self.mode:
             case PadMode.CONSTANT:

@@ -14,7 +14,8 @@ from edgec.ir.pool import expand
 from edgec.ir.qops.base import IntegerOperator
 from edgec.ir.qops.conv import QConv
 from edgec.ir.qops.convolution import conv_sums
-from edgec.ir.qops.operands import Operand, parameter, value
+from edgec.ir.qops.layer_end import finished, need_end
+from edgec.ir.qops.operands import CODES, MULTIPLIERS, Operand, parameter, table, tensor
 from edgec.ir.qops.pooling import (
     Pooling,
     expanded_shape,
@@ -27,36 +28,35 @@ from edgec.ir.shapes import need
 
 @dataclass(frozen=True, slots=True)
 class QPooledConv(IntegerOperator):
-    """x [N, H, W, I], pool int8 const [S, G], indices uint16 const [O, KH, KW, ceil(I/G)], bias
-    [O], multiplier [O], residual [N, OH, OW, O] (only with `conv.residual`).
+    """x [N, H, W, I], pool int8 const [S, G], indices uint16 const [O, KH, KW, ceil(I/G)], then
+    bias, multiplier, residual and table as `QConv`.
 
     A `QConv` of group 1 whose accumulator is that of `Pooling`.
     """
 
     @dataclass(frozen=True, slots=True)
     class Inputs(Operands[T]):
-        x: T = field(metadata=value(DType.INT8))
+        x: T = field(metadata=tensor(DType.INT8))
         pool: T = field(metadata=parameter(DType.INT8))
         indices: T = field(metadata=parameter(DType.UINT16))
         bias: T = field(metadata=parameter(DType.INT32))
-        multiplier: T = field(metadata=parameter(DType.INT32))
-        residual: T | None = field(default=None, metadata=value(DType.INT8))
+        multiplier: T = field(metadata=parameter(*MULTIPLIERS))
+        residual: T | None = field(default=None, metadata=tensor(*CODES))
+        table: T | None = field(default=None, metadata=table(DType.INT8))
 
     conv: QConv
     pooling: Pooling
 
     def infer_shape(self, inputs: Inputs[Shape]) -> Shape:
         weight = expanded_shape(inputs.x, inputs.pool, inputs.indices)
-        rest = inputs.bias, inputs.multiplier, inputs.residual
+        rest = inputs.bias, inputs.multiplier, inputs.residual, inputs.table
         return self.conv.infer_shape(QConv.Inputs(inputs.x, weight, *rest))
 
     def macs(self, inputs: Inputs[Shape], output: Shape) -> int:
         return math.prod(output) * math.prod(inputs.indices[1:-1]) * inputs.x[-1]
 
-    def compute(self, inputs: Inputs[Operand], y_zero_point: int) -> Array:
-        return self.conv.finished(
-            self._sums(inputs), inputs.bias, inputs.multiplier, inputs.residual
-        )
+    def compute(self, inputs: Inputs[Operand]) -> Array:
+        return finished(self.conv, self._sums(inputs), inputs)
 
     def _sums(self, inputs: Inputs[Operand]) -> Array:
         x, pool, indices = inputs.x, inputs.pool.array, inputs.indices.array
@@ -71,4 +71,4 @@ class QPooledConv(IntegerOperator):
     def verify(self, inputs: Inputs[Tensor], output: Value) -> None:
         self.pooling.verify()
         need(self.conv.group == 1, "a pooled convolution has one group")
-        self.conv.verify_end(inputs.residual, output)
+        need_end(self.conv, inputs.multiplier, output, inputs.residual, inputs.table)

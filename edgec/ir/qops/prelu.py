@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from edgec.base.dtypes import Array, DType
-from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, requantize
 from edgec.ir.graph import Tensor, Value
 from edgec.ir.operator import Operands, Shape, T
-from edgec.ir.qops.arithmetic import int8_clamped
-from edgec.ir.qops.base import IntegerOperator, need_clamp, need_shift
+from edgec.ir.qops.base import IntegerOperator
+from edgec.ir.qops.forms import Requantization, codes
+from edgec.ir.qops.layer_end import need_single
 from edgec.ir.qops.operands import Operand, parameter, value
 from edgec.ir.shapes import need
 
@@ -20,7 +20,7 @@ from edgec.ir.shapes import need
 class QPRelu(IntegerOperator):
     """x [..., C], slope_multiplier int32 const [C].
 
-    ``y = clamp(zy + requantize(x - zx, x >= zx ? multiplier : slope_multiplier[c], shift))``.
+    ``y = output(x - zx)`` with the multiplier ``x >= zx ? multiplier : slope_multiplier[c]``.
     """
 
     @dataclass(frozen=True, slots=True)
@@ -28,21 +28,17 @@ class QPRelu(IntegerOperator):
         x: T = field(metadata=value(DType.INT8))
         slope_multiplier: T = field(metadata=parameter(DType.INT32))
 
+    output: Requantization
     multiplier: int
-    shift: int
-    act_min: int = INT8_MIN
-    act_max: int = INT8_MAX
 
     def infer_shape(self, inputs: Inputs[Shape]) -> Shape:
         need(inputs.slope_multiplier == inputs.x[-1:], "one slope per channel is needed")
         return inputs.x
 
-    def compute(self, inputs: Inputs[Operand], y_zero_point: int) -> Array:
+    def compute(self, inputs: Inputs[Operand]) -> Array:
         x = inputs.x.centred
         multiplier = np.where(x >= 0, self.multiplier, inputs.slope_multiplier.array)
-        scaled = requantize(x, multiplier, self.shift)
-        return int8_clamped(y_zero_point + scaled, self.act_min, self.act_max)
+        return codes(self.output, x, multiplier)
 
     def verify(self, inputs: Inputs[Tensor], output: Value) -> None:
-        need_clamp(self.act_min, self.act_max)
-        need_shift(self.shift)
+        need_single(self.output, self.multiplier, 0, output)

@@ -8,16 +8,17 @@ from dataclasses import dataclass, field
 from edgec.base.dtypes import Array, DType
 from edgec.ir.graph import Tensor, Value
 from edgec.ir.operator import Operands, Shape, T
-from edgec.ir.qops.arithmetic import half_step, within32
-from edgec.ir.qops.base import IntegerOperator, need_dtype
-from edgec.ir.qops.forms import LONGEST_SHIFT, Rescale16x15, need_multiplier
+from edgec.ir.qops.arithmetic import accumulators, half_step
+from edgec.ir.qops.base import IntegerOperator
+from edgec.ir.qops.forms import LONGEST_SHIFT, Rescale16x15
+from edgec.ir.qops.layer_end import need_single
 from edgec.ir.qops.operands import CODES, Operand, largest_code, table, tensor
 from edgec.ir.qops.stream import largest_shift, need_shifts
 from edgec.ir.shapes import need
 
 
 @dataclass(frozen=True, slots=True)
-class QRescale16x15(IntegerOperator):
+class QRescale(IntegerOperator):
     """x int8 or int16, raw codes: ``y = output(bias + x)`` with one multiplier.
 
     Between the stream and an int8 tensor, in either direction.  With `before` or `after`, never
@@ -43,10 +44,10 @@ class QRescale16x15(IntegerOperator):
         need(inputs.k in (None, inputs.x[-1:]), "a shift a channel is needed")
         return inputs.x
 
-    def compute(self, inputs: Inputs[Operand], y_zero_point: int) -> Array:
+    def compute(self, inputs: Inputs[Operand]) -> Array:
         x = inputs.x.wide
         shifts: Array | int = 0 if inputs.k is None else inputs.k.wide
-        acc = within32(x << shifts if self.before else x) + self.bias
+        acc = accumulators(x << shifts if self.before else x) + self.bias
         more = shifts if self.after else 0
         return self.output.apply(acc, self.multiplier, more=more).astype(self.output.dtype.numpy)
 
@@ -61,8 +62,6 @@ class QRescale16x15(IntegerOperator):
         return found
 
     def verify(self, inputs: Inputs[Tensor], output: Value) -> None:
-        self.output.verify()
-        need_multiplier(self.multiplier)
+        need_single(self.output, self.multiplier, self.bias, output)
         need(not (self.before and self.after), "shifts before and after")
         need_shifts(inputs.k, self.before or self.after)
-        need_dtype(output, self.output.dtype)

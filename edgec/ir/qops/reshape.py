@@ -30,7 +30,7 @@ class QReshape(IntegerOperator):
         need(math.prod(self.shape) == math.prod(inputs.x), "the number of elements changes")
         return self.shape
 
-    def compute(self, inputs: Inputs[Operand], y_zero_point: int) -> Array:
+    def compute(self, inputs: Inputs[Operand]) -> Array:
         return inputs.x.array.reshape(self.shape)
 
     def verify(self, inputs: Inputs[Tensor], output: Value) -> None:

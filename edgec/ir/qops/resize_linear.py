@@ -37,7 +37,7 @@ class QResizeLinear(IntegerOperator):
     def infer_shape(self, inputs: Inputs[Shape]) -> Shape:
         return resized_shape(inputs.x, inputs.rows, inputs.cols)
 
-    def compute(self, inputs: Inputs[Operand], y_zero_point: int) -> Array:
+    def compute(self, inputs: Inputs[Operand]) -> Array:
         x = inputs.x.wide
         row_low, row_high, row_weight = inputs.rows.wide.T
         col_low, col_high, col_weight = inputs.cols.wide.T

@@ -30,7 +30,7 @@ class QResizeNearest(IntegerOperator):
     def infer_shape(self, inputs: Inputs[Shape]) -> Shape:
         return resized_shape(inputs.x, inputs.rows, inputs.cols)
 
-    def compute(self, inputs: Inputs[Operand], y_zero_point: int) -> Array:
+    def compute(self, inputs: Inputs[Operand]) -> Array:
         x, rows, cols = inputs.x.array, inputs.rows.array, inputs.cols.array
         return np.asarray(x[:, rows][:, :, cols])
 

@@ -35,7 +35,7 @@ class QSlice(IntegerOperator):
             need(count > 0 and 0 <= start < size and 0 <= last < size, "range outside the tensor")
         return self.sizes
 
-    def compute(self, inputs: Inputs[Operand], y_zero_point: int) -> Array:
+    def compute(self, inputs: Inputs[Operand]) -> Array:
         ranges = zip(self.starts, self.steps, self.sizes, strict=True)
         positions = [start + step * np.arange(size) for start, step, size in ranges]
         return np.asarray(inputs.x.array[np.ix_(*positions)])

@@ -11,7 +11,7 @@ from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, requantize
 from edgec.ir.graph import Tensor, Value
 from edgec.ir.operator import Operands, Shape, T
 from edgec.ir.qops.arithmetic import accumulators, int8_clamped
-from edgec.ir.qops.base import IntegerOperator, need_clamp, need_shift
+from edgec.ir.qops.base import IntegerOperator, need_clamp, need_shift, need_zero_point
 from edgec.ir.qops.lut import LUT_SIZE
 from edgec.ir.qops.operands import Operand, parameter, value
 from edgec.ir.shapes import need
@@ -23,8 +23,8 @@ class QSoftmax(IntegerOperator):
 
     ``E[i] = table[max(x) - x[i]]`` with ``table[d] = round(2**k * exp(-scale_x * d))`` and k such
     that the sum of N entries stays below 2^31; ``D = max(requantize(sum E, multiplier, shift), 1)``
-    (the sum in output steps); ``y[i] = clamp(zy + (E[i] + D // 2) // D)``, unsigned 32-bit
-    division.
+    (the sum in output steps); ``y[i] = min(max(zero_point + (E[i] + D // 2) // D, low),
+    high)``, unsigned 32-bit division.
     """
 
     @dataclass(frozen=True, slots=True)
@@ -34,21 +34,23 @@ class QSoftmax(IntegerOperator):
 
     multiplier: int
     shift: int
-    act_min: int = INT8_MIN
-    act_max: int = INT8_MAX
+    zero_point: int
+    low: int = INT8_MIN
+    high: int = INT8_MAX
 
     def infer_shape(self, inputs: Inputs[Shape]) -> Shape:
         need(inputs.table == (LUT_SIZE,), "a table has 256 entries")
         return inputs.x
 
-    def compute(self, inputs: Inputs[Operand], y_zero_point: int) -> Array:
+    def compute(self, inputs: Inputs[Operand]) -> Array:
         x = inputs.x.wide
         exponentials = inputs.table.wide[x.max(axis=-1, keepdims=True) - x]
         total = accumulators(exponentials.sum(axis=-1, keepdims=True))
         divisor = np.maximum(requantize(total, self.multiplier, self.shift), 1)
         quotient = (exponentials + divisor // 2) // divisor
-        return int8_clamped(y_zero_point + quotient, self.act_min, self.act_max)
+        return int8_clamped(self.zero_point + quotient, self.low, self.high)
 
     def verify(self, inputs: Inputs[Tensor], output: Value) -> None:
-        need_clamp(self.act_min, self.act_max)
+        need_clamp(self.low, self.high)
         need_shift(self.shift)
+        need_zero_point(output, self.zero_point, "the output")

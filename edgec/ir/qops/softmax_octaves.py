@@ -22,7 +22,7 @@ from edgec.ir.qops.operands import Operand, tensor
 
 
 @dataclass(frozen=True, slots=True)
-class QSoftmax16x15(IntegerOperator):
+class QSoftmaxOctaves(IntegerOperator):
     """Softmax over the last axis of x int8 [..., C]; y int8, scale 1/256, zero point -128.
 
     With D, E, S, x and B of `QAttention` for ``L[j] = x[j]``:
@@ -44,7 +44,7 @@ class QSoftmax16x15(IntegerOperator):
     def infer_shape(self, inputs: Inputs[Shape]) -> Shape:
         return inputs.x
 
-    def compute(self, inputs: Inputs[Operand], y_zero_point: int) -> Array:
+    def compute(self, inputs: Inputs[Operand]) -> Array:
         x = inputs.x.wide
         numbers = self.distance_multiplier, self.distance_limit, self.exp_bits
         weights = exponentials(x, np.ones_like(x, np.bool_), *numbers)

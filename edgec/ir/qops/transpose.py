@@ -28,7 +28,7 @@ class QTranspose(IntegerOperator):
         need(sorted(self.perm) == list(range(len(inputs.x))), "perm is not a permutation")
         return tuple(inputs.x[axis] for axis in self.perm)
 
-    def compute(self, inputs: Inputs[Operand], y_zero_point: int) -> Array:
+    def compute(self, inputs: Inputs[Operand]) -> Array:
         return inputs.x.array.transpose(self.perm)
 
     def verify(self, inputs: Inputs[Tensor], output: Value) -> None:

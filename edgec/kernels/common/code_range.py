@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from edgec.base.fixedpoint import INT8_MAX, INT8_MIN
 from edgec.ir import qops
-from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
 
 _COPIES = (qops.QReshape, qops.QTranspose, qops.QSlice, qops.QMaxPool, qops.QConcat)
@@ -32,17 +31,25 @@ def is_symmetric(graph: Graph, name: str) -> bool:
 def _least(graph: Graph, node: Node) -> int:
     """A lower bound of the codes that a node gives."""
     attrs = node.attrs
+    table = _table(node)
     match attrs:
-        case qt.QGemm16x15() | qt.QConv16x15() if attrs.table:
-            return int(graph.constants[node.inputs[5]].array.min())
-        case qt.QNorm():
+        case qops.QGemm() | qops.QConv() if table is not None:
+            return int(graph.constants[table].array.min())
+        case qops.QNorm():
             return attrs.low
-        case qt.QAttention():
-            return qt.ATTENTION_MIN
-        case qt.QAdd16() | qt.QEmbedding():
+        case qops.QAttention():
+            return qops.ATTENTION_MIN
+        case qops.QStreamAdd() | qops.QEmbedding():
             return -INT8_MAX
         case qops.QLut():
             return int(graph.constants[node.inputs[1]].array.min())
         case _:
             output = getattr(attrs, "output", None)
-            return output.low if isinstance(output, qt.Rescale16x15) else INT8_MIN
+            return output.low if isinstance(output, qops.Rescale16x15) else INT8_MIN
+
+
+def _table(node: Node) -> str | None:
+    """The table at the end of a layer with weights."""
+    if not isinstance(node.attrs, qops.QGemm | qops.QConv):
+        return None
+    return node.attrs.Inputs.of(node.inputs).table

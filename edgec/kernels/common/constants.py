@@ -10,8 +10,8 @@ import numpy as np
 from edgec.base.dtypes import Array, DType, frozen
 from edgec.base.errors import InternalError
 from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, INT32_MAX, INT32_MIN
+from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
-from edgec.ir.qops.base import clamp_of
 from edgec.kernels.common.params import ConstantRef, Params
 
 
@@ -63,14 +63,9 @@ def zero_point(graph: Graph, name: str) -> int:
     return graph.quant(name).tensor_zero_point
 
 
-def output_fields(graph: Graph, node: Node) -> dict[str, int]:
+def end_fields(form: qops.Requant31 | qops.QSoftmax) -> dict[str, int]:
     """The last three fields of most structs, as keyword arguments."""
-    low, high = clamp_of(node)
-    return {
-        "y_zero_point": zero_point(graph, node.output),
-        "act_min": low,
-        "act_max": high,
-    }
+    return {"y_zero_point": form.zero_point, "act_min": form.low, "act_max": form.high}
 
 
 def check_codes(params: Params, node: Node) -> None:
@@ -90,11 +85,6 @@ def check_codes(params: Params, node: Node) -> None:
         code = getattr(params, name, 0)
         if not INT8_MIN <= code <= INT8_MAX:
             raise InternalError(f"{name} = {code} is no int8 code", where=node.name)
-
-
-def half_step(shift: int) -> int:
-    """The addend of a right shift that rounds half up."""
-    return 1 << (shift - 1) if shift else 0
 
 
 def int32_of(values: Array, node: Node) -> Array:

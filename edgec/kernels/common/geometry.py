@@ -6,7 +6,6 @@ import math
 
 from edgec.base.errors import LoweringError
 from edgec.ir import qops
-from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
 from edgec.ir.shapes import Pads2D, Pair
 from edgec.ir.shapes import Window as WindowAttrs
@@ -46,7 +45,7 @@ def make_window(
 def conv_window(graph: Graph, node: Node) -> Window:
     """Geometry of a QConv."""
     kernel = graph.shape(node.inputs[1])[1:3]
-    attrs = node.attrs_as(qops.QConv, qt.QConv16x15)
+    attrs = node.attrs_as(qops.QConv)
     return image_window(graph, node, attrs, (kernel[0], kernel[1]))
 
 
@@ -66,19 +65,19 @@ def pooling_window(graph: Graph, node: Node) -> Window:
 def is_depthwise(graph: Graph, node: Node) -> bool:
     """A convolution of several groups with one input channel each."""
     channels = graph.shape(node.inputs[0])[3]
-    return node.attrs_as(qops.QConv, qt.QConv16x15).group == channels > 1
+    return node.attrs_as(qops.QConv).group == channels > 1
 
 
 def is_gemm(graph: Graph, node: Node) -> bool:
     """A convolution that is a matrix product of the input as it lies in memory."""
     window = conv_window(graph, node)
-    group = node.attrs_as(qops.QConv, qt.QConv16x15).group
+    group = node.attrs_as(qops.QConv).group
     return group == 1 and (window.is_pointwise or window.is_whole_image)
 
 
 def dense_window(graph: Graph, node: Node) -> Window:
     """Geometry of a convolution, or of a matrix product as one over a row of pixels."""
-    if isinstance(node.attrs, qops.QGemm | qt.QGemm16x15):
+    if isinstance(node.attrs, qops.QGemm | qops.QGemm):
         *rows, depth = graph.shape(node.inputs[0])
         return _row_window(math.prod(rows), depth)
     window = conv_window(graph, node)

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from edgec.base.dtypes import DType
-from edgec.ir import qops_transformer as qt
-from edgec.ir.graph import Node
-from edgec.ir.qops_transformer import Rescale16x15
+from edgec.ir.qops import Rescale16x15
 
 _BITS: Mapping[tuple[int, int], int] = MappingProxyType(
     {(-128, 127): 8, (-127, 127): 8, (-512, 511): 10, (-32768, 32767): 16}
@@ -21,7 +19,7 @@ _MOST_NARROWING_SHIFT = 16
 
 @dataclass(frozen=True, slots=True)
 class Narrow:
-    """The end of a kernel: `ir.qops_transformer.Rescale16x15`, then a table or a residual.
+    """The end of a kernel: `ir.qops.Rescale16x15`, then a table or a residual.
 
     Attributes:
         output: shifts and bounds; all of them are compiled in.
@@ -82,9 +80,3 @@ class Narrow:
 def stored_type(dtype: DType) -> str:
     """The C type of elements in the arena."""
     return f"edgec_s{8 * dtype.size_bytes}_t" if dtype is not DType.INT8 else "int8_t"
-
-
-def narrow_of(node: Node) -> Narrow:
-    """How a layer with weights ends."""
-    attrs = node.attrs_as(qt.QGemm16x15, qt.QConv16x15)
-    return Narrow(attrs.output, attrs.table, attrs.residual)

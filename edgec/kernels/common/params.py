@@ -21,9 +21,8 @@ class ConstantRef:
 class Params(Hashable, Protocol):
     """An argument struct: a frozen dataclass of integers and references to constants.
 
-    `c_type` is the name of the C struct, `stem` what its variables are called.
+    `c_type` is the name of the C struct.
     """
 
     c_type: ClassVar[str]
-    stem: ClassVar[str]
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]

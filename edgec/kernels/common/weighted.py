@@ -13,11 +13,11 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.ir import qops
-from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
-from edgec.ir.qops.base import clamp_of
-from edgec.kernels.common.constants import ConstantPool, half_step, int32_of
-from edgec.kernels.common.narrow import Narrow, narrow_of
+from edgec.ir.qops.arithmetic import half_step
+from edgec.ir.weighted import residual_of
+from edgec.kernels.common.constants import ConstantPool, int32_of
+from edgec.kernels.common.layer_end import ends_narrow, requant31_of, rescale16x15_of
 from edgec.kernels.common.params import ConstantRef, Params
 
 
@@ -26,7 +26,6 @@ class ConvParams:
     """Convolutions and matrix products."""
 
     c_type: ClassVar[str] = "edgec_conv_params_t"
-    stem: ClassVar[str] = "conv_params"
     weights: ConstantRef
     bias: ConstantRef
     multiplier: ConstantRef
@@ -41,7 +40,6 @@ class SumParams:
     """`ir.qops.AddParams`, alone or at the end of a convolution."""
 
     c_type: ClassVar[str] = "edgec_add_params_t"
-    stem: ClassVar[str] = "add_params"
     a_zero_point: int
     b_zero_point: int
     a_multiplier: int
@@ -57,7 +55,6 @@ class NarrowParams:
     """Convolutions and matrix products of a transformer."""
 
     c_type: ClassVar[str] = "edgec_narrow_params_t"
-    stem: ClassVar[str] = "narrow_params"
     weights: ConstantRef
     bias: ConstantRef
     multiplier: ConstantRef
@@ -66,23 +63,8 @@ class NarrowParams:
 
 Pack = Callable[[Array, Array, Array], tuple[Array, Array, Array]]
 """Weights, biases and multipliers [O, ...] in the layout that a kernel reads."""
-MATRIX_PRODUCTS = (qops.QGemm, qt.QGemm16x15)
-CONVOLUTIONS = (qops.QConv, qt.QConv16x15)
-
-
-def ending_of(node: Node) -> tuple[int, int | None, Narrow | None]:
-    """How a layer ends: the shift of its requantization, the shift of the addition behind it if
-    there is one, and how it ends in a transformer's arithmetic.
-    """
-    attrs = node.attrs_as(qops.QConv, qops.QGemm, qt.QConv16x15, qt.QGemm16x15)
-    if isinstance(attrs, qt.QConv16x15 | qt.QGemm16x15):
-        return attrs.output.shift, None, narrow_of(node)
-    return attrs.shift, residual_shift(attrs) if isinstance(attrs, qops.QConv) else None, None
-
-
-def residual_shift(attrs: qops.QConv) -> int | None:
-    """Shift of the addition at the end of a convolution; None when there is none."""
-    return None if attrs.residual is None else attrs.residual.shift
+MATRIX_PRODUCTS = (qops.QGemm,)
+CONVOLUTIONS = (qops.QConv,)
 
 
 def as_stored(weights: Array, bias: Array, multiplier: Array) -> tuple[Array, Array, Array]:
@@ -105,7 +87,6 @@ def weighted_arguments(
     Raises:
         InternalError: an accumulator can overflow 32 bits.
     """
-    attrs = node.attrs
     weights, multiplier = (graph.constants[node.inputs[at]].array for at in (1, 3))
     start = accumulator_start(graph, node, folds=folds)
     weights, start, multiplier = pack(weights, start, multiplier)
@@ -115,11 +96,11 @@ def weighted_arguments(
         pool.add("multipliers", multiplier),
     )
     x_zero_point = input_zero_point(graph, node)
-    if isinstance(attrs, qt.QConv16x15 | qt.QGemm16x15):
+    if ends_narrow(node):
         return (NarrowParams(*constants, x_zero_point),)
-    plain = node.attrs_as(qops.QConv, qops.QConvTranspose, qops.QGemm)
-    own = ConvParams(*constants, x_zero_point, plain.y_zero_point, *clamp_of(node))
-    return (own, *residual_arguments(attrs))
+    form = requant31_of(node)
+    own = ConvParams(*constants, x_zero_point, form.zero_point, form.low, form.high)
+    return (own, *residual_arguments(node))
 
 
 def accumulator_start(graph: Graph, node: Node, *, folds: bool = True) -> Array:
@@ -130,19 +111,19 @@ def accumulator_start(graph: Graph, node: Node, *, folds: bool = True) -> Array:
     (x - zx) * w.  That fits int32, because it is the accumulator of the input x = 0; and so do all
     partial sums, which are accumulators of inputs with some x = 0 (`ir.qops` promises both).
     """
-    attrs = node.attrs
     weights, bias = (graph.constants[node.inputs[at]].array for at in (1, 2))
     start = bias.astype(np.int64)
-    if isinstance(attrs, qt.QConv16x15 | qt.QGemm16x15):
-        start = start + half_step(attrs.output.pre_shift)
+    if ends_narrow(node):
+        start = start + half_step(rescale16x15_of(node).pre_shift)
     if folds:
         start = start - input_zero_point(graph, node) * filter_sums(weights)
     return start
 
 
 def input_zero_point(graph: Graph, node: Node) -> int:
-    """The zero point of x; a product of a transformer takes raw codes."""
-    return 0 if isinstance(node.attrs, qt.QGemm16x15) else zero_point_of(graph, node.inputs[0])
+    """The zero point of x; 0 for a product that takes raw codes."""
+    raw = isinstance(node.attrs, qops.QGemm) and node.attrs.raw
+    return 0 if raw else zero_point_of(graph, node.inputs[0])
 
 
 def filter_sums(weights: Array) -> Array:
@@ -156,10 +137,10 @@ def zero_point_of(graph: Graph, name: str) -> int:
     return quant.tensor_zero_point if quant.axis is None else 0
 
 
-def residual_arguments(attrs: object) -> tuple[SumParams, ...]:
-    """The struct of the addition at the end of a convolution, if there is one."""
-    addition = attrs.residual if isinstance(attrs, qops.QConv) else None
-    return () if addition is None else (sum_params(addition),)
+def residual_arguments(node: Node) -> tuple[SumParams, ...]:
+    """The struct of the addition at the end of a layer, if there is one."""
+    addition = residual_of(node.attrs)
+    return (sum_params(addition),) if isinstance(addition, qops.AddParams) else ()
 
 
 def sum_params(params: qops.AddParams) -> SumParams:

@@ -34,7 +34,6 @@ class ResizeParams:
     """Resizes."""
 
     c_type: ClassVar[str] = "edgec_resize_params_t"
-    stem: ClassVar[str] = "resize_params"
     rows: ConstantRef
     cols: ConstantRef
 

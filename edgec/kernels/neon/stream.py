@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from edgec.base.dtypes import DType
-from edgec.ir import qops_transformer as qt
+from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.target.target import Target
 
@@ -11,7 +11,7 @@ from edgec.target.target import Target
 def has_wide_stream(node: Node) -> bool:
     """False for a node of a stream of int8, which the kernels for single cores do not serve."""
     attrs = node.attrs
-    narrow = isinstance(attrs, qt.QAdd16) and attrs.dtype is DType.INT8
+    narrow = isinstance(attrs, qops.QStreamAdd) and attrs.dtype is DType.INT8
     shifts = ("shifted", "before", "after")
     return not narrow and not any(getattr(attrs, name, False) for name in shifts)
 

@@ -8,9 +8,11 @@ from typing import ClassVar
 import numpy as np
 
 from edgec.base.dtypes import DType
-from edgec.ir import qops_transformer as qt
+from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
-from edgec.kernels.common.constants import ConstantPool, half_step, int32_of
+from edgec.ir.qops.arithmetic import half_step
+from edgec.kernels.common.constants import ConstantPool, int32_of
+from edgec.kernels.common.layer_end import rescale16x15_of
 from edgec.kernels.common.params import Params
 from edgec.kernels.common.weighted import zero_point_of
 from edgec.kernels.family import KernelSpec
@@ -21,14 +23,13 @@ class SingleParams:
     """Operators of a transformer that have one multiplier."""
 
     c_type: ClassVar[str] = "edgec_single_params_t"
-    stem: ClassVar[str] = "single_params"
     multiplier: int
     bias: int
     a_zero_point: int = 0
     b_zero_point: int = 0
 
 
-SINGLE = (qt.QMatMul16x15, qt.QMul16x15, qt.QReduce16x15, qt.QRescale16x15)
+SINGLE = (qops.QMatMul, qops.QMul, qops.QReduce, qops.QRescale)
 """Operators with one multiplier."""
 
 
@@ -47,7 +48,7 @@ def single_arguments(
 def bias_of(node: Node) -> int:
     """The bias of an operator with one multiplier, with the half step of its first shift."""
     attrs = node.attrs_as(*SINGLE)
-    bias = np.array(attrs.bias + half_step(attrs.output.pre_shift), np.int64)
+    bias = np.array(attrs.bias + half_step(rescale16x15_of(node).pre_shift), np.int64)
     return int(int32_of(bias, node))
 
 

@@ -7,10 +7,11 @@ from typing import Any, ClassVar
 
 from edgec.base.dtypes import Array
 from edgec.ir.graph import Graph, Node
-from edgec.ir.weighted import pooled_attrs, residual_of, unpooled
-from edgec.kernels.common.constants import ConstantPool, zero_point
+from edgec.ir.weighted import pooled_attrs
+from edgec.kernels.common.constants import ConstantPool, end_fields, zero_point
+from edgec.kernels.common.layer_end import requant31_of
 from edgec.kernels.common.params import ConstantRef, Params
-from edgec.kernels.common.weighted import sum_params
+from edgec.kernels.common.weighted import residual_arguments
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +19,6 @@ class PoolParams:
     """Convolutions and matrix products with pooled weights."""
 
     c_type: ClassVar[str] = "edgec_pool_params_t"
-    stem: ClassVar[str] = "pooled_params"
     table: ConstantRef
     indices: ConstantRef
     bias: ConstantRef
@@ -34,7 +34,6 @@ class PoolNarrowParams:
     """The same with pooled weights."""
 
     c_type: ClassVar[str] = "edgec_pool_narrow_params_t"
-    stem: ClassVar[str] = "pooled_narrow_params"
     table: ConstantRef
     indices: ConstantRef
     bias: ConstantRef
@@ -55,19 +54,15 @@ def pool_arguments(
         indices: in the kernel's order.
         bias: int32 [O], or what the kernel takes instead.
     """
-    plain = unpooled(node.attrs)
     own = PoolParams(
         table=pool.add("pool_table", table, shared=True),
         indices=pool.add("indices", indices),
         bias=pool.add("bias", bias),
         multiplier=pool.add("multipliers", graph.constants[node.inputs[4]].array),
         x_zero_point=zero_point(graph, node.inputs[0]),
-        y_zero_point=plain.y_zero_point,
-        act_min=plain.act_min,
-        act_max=plain.act_max,
+        **end_fields(requant31_of(node)),
     )
-    residual = residual_of(node.attrs)
-    return (own,) if residual is None else (own, sum_params(residual))
+    return (own, *residual_arguments(node))
 
 
 def own_width(node: Node, spec: Any) -> int | None:

@@ -10,15 +10,15 @@ import numpy as np
 from edgec.base.dtypes import Array, frozen
 from edgec.base.errors import InternalError
 from edgec.base.fixedpoint import INT32_MAX, INT32_MIN
-from edgec.ir import qops_transformer as qt
+from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.pool import PooledWeights
 from edgec.ir.qops.pooling import round_codes
-from edgec.ir.weighted import pooled_attrs, residual_of, unpooled, weights_of
+from edgec.ir.weighted import pooled_attrs, weights_of
 from edgec.kernels.common.constants import ConstantPool, int32_of
 from edgec.kernels.common.dense_weights import QUAD
 from edgec.kernels.common.geometry import dense_window
-from edgec.kernels.common.narrow import narrow_of
+from edgec.kernels.common.layer_end import end_of, ends_narrow
 from edgec.kernels.common.params import Params
 from edgec.kernels.common.weighted import accumulator_start, input_zero_point
 from edgec.kernels.weightpool.arguments import PoolNarrowParams, pool_arguments
@@ -124,12 +124,11 @@ def batch_of(filters: int, depth: int, block: int, asked: int | None = None) -> 
 def is_pooled(graph: Graph, node: Node) -> bool:
     """A layer of a transformer whose weights come from a pool.
 
-    The integer graph holds it as a plain `QGemm16x15` or `QConv16x15`, whose weight constant says
+    The integer graph holds it as a plain `QGemm` or `QConv`, whose weight constant says
     which vectors of which pool it consists of.  What is stored is the pool and packed indices.
     """
-    return isinstance(node.attrs, qt.QGemm16x15 | qt.QConv16x15) and (
-        graph.constants[node.inputs[1]].pooled is not None
-    )
+    is_layer = isinstance(node.attrs, qops.QGemm | qops.QConv) and ends_narrow(node)
+    return is_layer and graph.constants[node.inputs[1]].pooled is not None
 
 
 def planned_fields(graph: Graph, node: Node, decision: PoolKernelConfig) -> dict[str, Any]:
@@ -139,30 +138,30 @@ def planned_fields(graph: Graph, node: Node, decision: PoolKernelConfig) -> dict
         LoweringError: the layer's responses are scaled.
     """
     check_exact(node)
-    residual = residual_of(node.attrs)
+    end = end_of(node)
     return {
         "window": pooled_window(graph, node, lanes=1),
         "out_channels": graph.shape(node.inputs[2])[0],
         "group": graph.shape(node.inputs[1])[1],
         "index_bits": decision.index_bits,
         "bits": None if decision.runtime_bits else pooled_attrs(node).pooling.activation_bits,
-        "shift": unpooled(node.attrs).shift,
-        "residual_shift": None if residual is None else residual.shift,
+        "shift": end.shift,
+        "residual_shift": end.residual_shift,
     }
 
 
 def narrow_fields(graph: Graph, node: Node) -> dict[str, Any]:
     """The fields of a specification for a layer of a transformer, without batch."""
-    pool = pooled_weights(graph, node).pool
+    pool, end = pooled_weights(graph, node).pool, end_of(node)
     return {
         "window": dense_window(graph, node),
         "out_channels": graph.shape(node.inputs[1])[0],
         "group": pool.group,
         "index_bits": pool.index_bits,
         "bits": 8,
-        "shift": narrow_of(node).output.shift,
+        "shift": end.shift,
         "residual_shift": None,
-        "narrow": narrow_of(node),
+        "narrow": end.narrow,
     }
 
 
@@ -174,7 +173,7 @@ def decoded_arguments(
     Raises:
         InternalError: an accumulator can overflow 32 bits.
     """
-    if not isinstance(node.attrs, qt.QGemm16x15 | qt.QConv16x15):
+    if not isinstance(node.attrs, qops.QGemm | qops.QConv):
         vectors, indices, bias = (graph.constants[name].array for name in node.inputs[1:4])
         sums = row_sums(weights_of(graph, node))
         start = _bias(spec, bias, sums, graph.quant(node.inputs[0]).tensor_zero_point, node)

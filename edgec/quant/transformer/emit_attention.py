@@ -9,8 +9,7 @@ import numpy as np
 from edgec.base.dtypes import DType
 from edgec.base.exact_functions import LOG2_E
 from edgec.base.fixedpoint import INT8_MAX, INT8_MIN
-from edgec.ir import ops
-from edgec.ir import qops_transformer as qt
+from edgec.ir import ops, qops
 from edgec.ir.graph import Node
 from edgec.ir.qparams import QuantParams
 from edgec.quant.params import EMPTY_SCALE
@@ -46,7 +45,7 @@ def emit_attention(e: Emitter, node: Node) -> None:
         kappa = attrs.scale * step * LOG2_E
         ratio = _scale(v, starts[2] + head * value_width) / _scale(y, head * value_width)
         table.append(head_numbers(kappa, ratio, width, bits, node.name, bool(bias)))
-    integer = qt.QAttention(
+    integer = qops.QAttention(
         heads=attrs.heads,
         width=width,
         value_width=value_width,
@@ -84,11 +83,11 @@ def _scale(quant: QuantParams, channel: int) -> float:
 
 
 def emit_softmax(e: Emitter, node: Node) -> None:
-    """Softmax over the last axis to `QSoftmax16x15`."""
+    """Softmax over the last axis to `QSoftmaxOctaves`."""
     bits = exponential_bits(e.graph.shape(node.first)[-1], node.name)
     kappa = e.plan.codes[node.first].tensor_scale * LOG2_E
     multiplier, limit = distance_numbers(kappa, bits, INT8_MAX - INT8_MIN)
-    attrs = qt.QSoftmax16x15(multiplier, limit, bits)
+    attrs = qops.QSoftmaxOctaves(multiplier, limit, bits)
     e.put(node.name, attrs, (e.narrow(node.first),), node.output, Form.CODES, (node,))
 
 

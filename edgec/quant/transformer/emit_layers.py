@@ -1,4 +1,4 @@
-"""Conv and Gemm with what ends them, to `QConv16x15` and `QGemm16x15`."""
+"""Conv and Gemm with what ends them, to `QConv` and `QGemm`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import numpy as np
 
 from edgec.base.dtypes import Array, DType
 from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, quantize_array
-from edgec.ir import ops
-from edgec.ir import qops_transformer as qt
+from edgec.ir import ops, qops
 from edgec.ir.fusion import act_bounds
 from edgec.ir.graph import Node
 from edgec.ir.qparams import QuantParams
@@ -26,7 +25,7 @@ _BRANCH_ROOM = 4.0
 """How far a branch may exceed its calibrated range before its 16 bits saturate."""
 _PRE_SHIFT_ERROR = 0.01
 _HUGE = 1e30
-_TABLE_MIDDLE = qt.TABLE_SIZE // 2
+_TABLE_MIDDLE = qops.TABLE_SIZE // 2
 _FLAT = 0.25
 """A function that moves by less than this share of an output step counts as flat."""
 _GRID = 4096
@@ -58,21 +57,21 @@ def emit_layer(e: Emitter, layer: Layer) -> None:
     name, node = layer.node.name, layer.node
     shared = pooled_weight(e.graph, node)
     pooled = None if shared is None else shared.pooled
-    table = bool(ending.extra) and layer.add is None
-    attrs: qt.QConv16x15 | qt.QGemm16x15
+    attrs: qops.QConv | qops.QGemm
+    residual = qops.StreamSum() if layer.add is not None else None
     if isinstance(node.attrs, ops.Conv):
         a = node.attrs
         shape = a.strides, a.pads, a.dilations, a.group
-        attrs = qt.QConv16x15(*shape, output, table, layer.add is not None)
+        attrs = qops.QConv(*shape, output, residual)
     else:
-        attrs = qt.QGemm16x15(output, table, layer.add is not None)
+        attrs = qops.QGemm(output, residual, raw=True)
     inputs = attrs.Inputs(
         x=e.narrow(node.first),
         weight=e.builder.constant(f"{name}_weight", codes.weight, pooled=pooled),
         bias=e.array(f"{name}_bias", codes.bias),
         multiplier=e.array(f"{name}_multiplier", codes.requant.multiplier),
-        residual=ending.extra if layer.add is not None else None,
-        table=ending.extra if table else None,
+        residual=ending.extra if residual is not None else None,
+        table=ending.extra if ending.extra and residual is None else None,
     )
     e.put(name, attrs, inputs, layer.output, ending.form, layer.nodes)
 
@@ -170,8 +169,8 @@ def _table_ending(e: Emitter, layer: Layer, unary: Node) -> _Ending:
     """The 10-bit table of a function, over the part of its calibrated domain where it moves."""
     quant = e.plan.codes[layer.output]
     domain = table_domain(unary.attrs_as(ops.Unary), e.seen[layer.node.output].range, quant)
-    step = (domain.high - domain.low) / (qt.TABLE_SIZE - 1)
-    inputs = domain.low + step * np.arange(qt.TABLE_SIZE)
+    step = (domain.high - domain.low) / (qops.TABLE_SIZE - 1)
+    inputs = domain.low + step * np.arange(qops.TABLE_SIZE)
     with np.errstate(over="ignore"):  # saturates
         values = unary_function(unary.attrs_as(ops.Unary))(inputs)
     entries = quantize_array(values, quant.tensor_scale, quant.tensor_zero_point, LEAST_CODE)

@@ -12,8 +12,7 @@ import numpy as np
 from edgec.base.dtypes import DType
 from edgec.base.errors import QuantizationError
 from edgec.base.fixedpoint import INT8_MAX, INT16_MAX, round_half_up
-from edgec.ir import ops
-from edgec.ir import qops_transformer as qt
+from edgec.ir import ops, qops
 from edgec.ir.graph import Node, Value
 from edgec.ir.qparams import QuantParams
 from edgec.quant import integer_elementwise as elementwise
@@ -78,7 +77,7 @@ def _stream_add(e: Emitter, node: Node) -> None:
         else e.wide(name)
         for name in node.inputs
     ]
-    e.put(node.name, qt.QAdd16(quant.dtype), inputs, node.output, Form.STREAM, (node,))
+    e.put(node.name, qops.QStreamAdd(quant.dtype), inputs, node.output, Form.STREAM, (node,))
 
 
 def _convert(e: Emitter, node: Node, form: Form) -> None:
@@ -130,7 +129,7 @@ def _mask(e: Emitter, node: Node) -> None:
     """Integers compared with a number."""
     shape = e.graph.shape(node.output)
     e.builder.value(Value(node.output, shape, DType.INT32))
-    attrs = qt.QIsEqual(int(node.attrs_as(ops.Unary).alpha))
+    attrs = qops.QIsEqual(int(node.attrs_as(ops.Unary).alpha))
     e.builder.node(node.name, attrs, node.inputs, (node.output,), node.sources)
 
 
@@ -144,10 +143,10 @@ def _product(e: Emitter, node: Node) -> None:
         factor *= node.attrs.scale
         terms = node.attrs.terms(node.attrs.Inputs.of(e.graph.shapes(node)))
     output, multiplier, bias = _scaled(e, node, factor, float(SPAN * SPAN * terms), y)
-    attrs: qt.QMul16x15 | qt.QMatMul16x15 = qt.QMul16x15(output, multiplier, bias)
+    attrs: qops.QMul | qops.QMatMul = qops.QMul(output, multiplier, bias)
     if isinstance(node.attrs, ops.MatMul):
         transposes = node.attrs.transpose_a, node.attrs.transpose_b
-        attrs = qt.QMatMul16x15(output, multiplier, bias, *transposes)
+        attrs = qops.QMatMul(output, multiplier, bias, *transposes)
     e.put(node.name, attrs, (a, b), node.output, Form.CODES, (node,))
 
 
@@ -162,14 +161,14 @@ def _reduce(e: Emitter, node: Node) -> None:
     factor = quant.tensor_scale / y.tensor_scale
     factor /= count if attrs.kind is ops.ReduceKind.MEAN else 1
     output, multiplier, bias = _scaled(e, node, factor, float(span * count), y)
-    integer = qt.QReduce16x15(attrs.kind, attrs.axes, attrs.keepdims, output, multiplier, bias)
+    integer = qops.QReduce(attrs.kind, attrs.axes, attrs.keepdims, output, multiplier, bias)
     source = e.wide(x) if wide else e.narrow(x)
     e.put(node.name, integer, (source,), node.output, Form.CODES, (node,))
 
 
 def _scaled(
     e: Emitter, node: Node, factor: float, bound: float, y: QuantParams
-) -> tuple[qt.Rescale16x15, int, int]:
+) -> tuple[qops.Rescale16x15, int, int]:
     """Output numbers, multiplier and bias of an operator with one factor."""
     zero = y.tensor_zero_point / factor if factor else 0.0
     requant = e.requant(factor, bound + abs(zero), INT8_REACH, node.name)
@@ -189,5 +188,5 @@ def _embedding(e: Emitter, node: Node) -> None:
         scale = multiplier * scale
     codes = round_half_up(np.clip(real / scale, -INT8_MAX, INT8_MAX)).astype(np.int8)
     rows = e.array(f"{table}/rows", codes)
-    attrs = qt.QEmbedding(multiplier, stream.dtype)
+    attrs = qops.QEmbedding(multiplier, stream.dtype)
     e.put(node.name, attrs, (ids, rows), node.output, Form.STREAM, (node,))

@@ -1,7 +1,7 @@
 """An integer graph in the making: its tensors, in the form that a reader needs.
 
 A value can exist as int8 codes and, if it is of the stream, in the form of the stream.  One form is
-*native*, the one that its operator computes; the other is made by a `QRescale16x15` when somebody
+*native*, the one that its operator computes; the other is made by a `QRescale` when somebody
 asks for it.  Where only matrix products read a stream of int8, its codes serve them as they are.
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from edgec.base.dtypes import Array, DType
 from edgec.base.errors import QuantizationError
 from edgec.base.fixedpoint import INT8_MAX, INT16_MAX, INT16_MIN, Requant16x15, round_half_up
-from edgec.ir import qops_transformer as qt
+from edgec.ir import qops
 from edgec.ir.graph import Graph, GraphBuilder, Node, Value
 from edgec.ir.operator import Operands
 from edgec.ir.qparams import QuantParams
@@ -133,13 +133,13 @@ class Emitter:
         else:
             factor, zero = codes.tensor_scale / unit, -float(zero_point)
         # Before their shifts, the codes of a stream of int8 have more bits.
-        most = float(INT8_MAX << qt.MOST_CHANNEL_SHIFT)
+        most = float(INT8_MAX << qops.MOST_CHANNEL_SHIFT)
         before, after = shifted and target is Form.CODES, shifted and target is Form.STREAM
         reach = most if after else self.reach(self.quant_of(value, target).dtype)
         requant = self.requant(factor, abs(zero) + INT16_MAX + 1, reach, value)
         output = self.output(requant, self.quant_of(value, target).dtype)
         bias = int(round_half_up(zero))
-        attrs = qt.QRescale16x15(output, int(requant.multiplier[0]), bias, before, after)
+        attrs = qops.QRescale(output, int(requant.multiplier[0]), bias, before, after)
         inputs = [self.name_of(value, source)]
         inputs += [self.shifts(value)] if shifted else []
         self.put(f"{value}/{self._ending(value, target)}", attrs, inputs, value, target)
@@ -196,11 +196,11 @@ class Emitter:
     @staticmethod
     def output(
         requant: Requant16x15, dtype: DType, bounds: tuple[int, int] | None = None
-    ) -> qt.Rescale16x15:
+    ) -> qops.Rescale16x15:
         """The numbers of a requantization, without the multipliers."""
         whole = (LEAST_CODE, INT8_MAX) if dtype is DType.INT8 else (INT16_MIN, INT16_MAX)
         low, high = bounds or whole
-        return qt.Rescale16x15(requant.pre_shift, requant.shift, low, high, dtype)
+        return qops.Rescale16x15(requant.pre_shift, requant.shift, low, high, dtype)
 
     def put(
         self,

@@ -16,8 +16,7 @@ import numpy as np
 
 from edgec.base.dtypes import Array, DType
 from edgec.base.fixedpoint import INT8_MAX, round_half_up
-from edgec.ir import ops
-from edgec.ir import qops_transformer as qt
+from edgec.ir import ops, qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.qparams import QuantParams
 from edgec.quant.params import SCALE_FLOOR
@@ -28,7 +27,7 @@ from edgec.quant.transformer.stream import NORMS
 _EIGHTH = math.sqrt(math.sqrt(math.sqrt(0.5)))
 _CLIPS = tuple(accumulate(repeat(_EIGHTH, 16), mul, initial=1.0))
 """Shares of the largest magnitude that are tried as the largest code of the coarsest channel."""
-_FACTORS = tuple(range(qt.MOST_CHANNEL_SHIFT + 1))
+_FACTORS = tuple(range(qops.MOST_CHANNEL_SHIFT + 1))
 _ROWS = 512
 """Rows of each value that errors are measured on."""
 _LEAST_DEVIATION = 1 / 8

@@ -18,7 +18,7 @@ from edgec.base.fixedpoint import (
     floor_log2,
     round_half_up,
 )
-from edgec.ir import qops_transformer as qt
+from edgec.ir import qops
 
 LOGIT_BITS = 26
 """Fraction bits of kappa, the octaves between neighbouring logits."""
@@ -63,7 +63,7 @@ class RealNorm:
 class NormNumbers:
     """A norm in integers: the operator and its constants."""
 
-    attrs: qt.QNorm
+    attrs: qops.QNorm
     gamma: Array
     beta: Array
 
@@ -86,7 +86,7 @@ def norm_numbers(norm: RealNorm, where: str) -> NormNumbers:
     narrow = norm.dtype is DType.INT8
     low, high = (-INT8_MAX, INT8_MAX) if narrow else (INT16_MIN, INT16_MAX)
     square = (ceil_log2(channels) + 1) // 2
-    attrs = qt.QNorm(norm.centred, epsilon, least, square, shift, low, high, norm.dtype)
+    attrs = qops.QNorm(norm.centred, epsilon, least, square, shift, low, high, norm.dtype)
     gamma = round_half_up(factors * 2.0 ** (shift - 15))
     # The half is that of the output's rounding.
     beta = round_half_up((offsets + 0.5) * 2.0**shift)
@@ -99,7 +99,7 @@ def _norm_shift(factors: Array, offsets: Array, where: str) -> int:
     """The largest shift for which gamma has 15 bits and its sum with beta fits 32."""
     largest = max(float(np.abs(factors).max()), 2.0**-20)
     for shift in range(min(30 - math.frexp(largest)[1], _MOST_GAMMA_SHIFT), 0, -1):
-        products = qt.UNIT_BOUND * np.abs(factors) * 2.0 ** (shift - 15)
+        products = qops.UNIT_BOUND * np.abs(factors) * 2.0 ** (shift - 15)
         if (products + (np.abs(offsets) + 1) * 2.0**shift).max() < 2.0**31 - 2.0**17:
             return shift
     raise QuantizationError(
@@ -176,7 +176,7 @@ def head_numbers(
     most = INT32_MAX if biased else 2 * 128 * 128 * width
     multiplier, limit = distance_numbers(kappa, bits, most)
     shift = 8 - floor_log2(ratio)
-    numerator = int(round_half_up(ratio * 2.0 ** (qt.ATTENTION_SHIFT + shift)))
+    numerator = int(round_half_up(ratio * 2.0 ** (qops.ATTENTION_SHIFT + shift)))
     return multiplier, limit, min(numerator, 2**30 - 1), shift
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from edgec.ir import qops_transformer as qt
+from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.kernels.common.code_range import is_symmetric
 from edgec.kernels.common.dense_weights import QUAD
@@ -125,7 +125,7 @@ def spec(graph: Graph, node: Node, target: Target) -> AttentionDsp:
 
 FAMILY = KernelFamily(
     spec_type=AttentionDsp,
-    operators=(qt.QAttention,),
+    operators=(qops.QAttention,),
     spec=spec,
     overlap=plain_attention.overlap,
     accepts=accepts,

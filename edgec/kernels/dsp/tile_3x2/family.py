@@ -7,13 +7,13 @@ from edgec.ir.graph import Graph, Node
 from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.common.dense_weights import interleaved
 from edgec.kernels.common.geometry import dense_window
+from edgec.kernels.common.layer_end import end_of
 from edgec.kernels.common.lengths import Counted
 from edgec.kernels.common.overlap import by_blocks, out_bytes, with_ending
 from edgec.kernels.common.params import Params
 from edgec.kernels.common.weighted import (
     CONVOLUTIONS,
     MATRIX_PRODUCTS,
-    ending_of,
     weighted_arguments,
 )
 from edgec.kernels.dsp.tile_3x2.spec import PIXELS, DenseDsp
@@ -36,7 +36,7 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
 def spec(graph: Graph, node: Node, target: Target) -> DenseDsp:
     """Of a convolution of one group or of a matrix product, in either arithmetic."""
     filters = graph.shape(node.inputs[1])[0]
-    return DenseDsp(dense_window(graph, node), filters, *ending_of(node))
+    return DenseDsp(dense_window(graph, node), filters, *end_of(node))
 
 
 def overlap(spec: DenseDsp) -> Distances:

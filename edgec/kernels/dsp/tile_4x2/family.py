@@ -7,20 +7,18 @@ import numpy as np
 from edgec.base.dtypes import Array
 from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, INT32_MAX
 from edgec.ir import qops
-from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
-from edgec.ir.qops.base import clamp_of
 from edgec.kernels.common.code_range import is_symmetric
 from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.common.dense_weights import QUAD, flipped_quads, odd_sums
 from edgec.kernels.common.geometry import dense_window
+from edgec.kernels.common.layer_end import end_of, requant31_of
 from edgec.kernels.common.lengths import Counted
 from edgec.kernels.common.overlap import by_blocks, out_bytes, pixel_distance, with_ending
 from edgec.kernels.common.params import Params
 from edgec.kernels.common.weighted import (
     CONVOLUTIONS,
     MATRIX_PRODUCTS,
-    ending_of,
     weighted_arguments,
 )
 from edgec.kernels.dsp.tile_4x2.spec import TOKENS, DenseQuads
@@ -76,7 +74,7 @@ def _is_symmetric(graph: Graph, node: Node) -> bool:
 def _padding(graph: Graph, node: Node) -> int:
     """What convolutions meet outside the image."""
     quant = graph.quant(node.inputs[0])
-    is_conv = isinstance(node.attrs, qops.QConv | qt.QConv16x15)
+    is_conv = isinstance(node.attrs, qops.QConv)
     return quant.tensor_zero_point if is_conv and quant.axis is None else 0
 
 
@@ -85,7 +83,7 @@ def spec(graph: Graph, node: Node, target: Target) -> DenseQuads:
     window = dense_window(graph, node)
     depth = window.taps * window.channels
     gathers = not window.is_pointwise or depth % QUAD > 0
-    shift, residual, narrow = ending_of(node)
+    shift, residual, narrow = end_of(node)
     return DenseQuads(
         rows=window.out_pixels,
         depth=-(-depth // QUAD) * QUAD,
@@ -103,7 +101,8 @@ def spec(graph: Graph, node: Node, target: Target) -> DenseQuads:
 
 def _saturates(node: Node) -> bool:
     """The bounds of the outputs are those of int8."""
-    return clamp_of(node) == (INT8_MIN, INT8_MAX)
+    form = requant31_of(node)
+    return (form.low, form.high) == (INT8_MIN, INT8_MAX)
 
 
 def overlap(spec: DenseQuads) -> Distances:

@@ -8,8 +8,9 @@ from typing import ClassVar
 
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
-from edgec.kernels.common.constants import ConstantPool, output_fields, zero_point
+from edgec.kernels.common.constants import ConstantPool, end_fields, zero_point
 from edgec.kernels.common.geometry import pooling_window
+from edgec.kernels.common.layer_end import requant31_of
 from edgec.kernels.common.overlap import by_pixel
 from edgec.kernels.common.params import ConstantRef, Params
 from edgec.kernels.common.spec import Plain, describe_image, describe_window
@@ -50,7 +51,6 @@ class AveragePoolParams:
     """Average pools."""
 
     c_type: ClassVar[str] = "edgec_average_pool_params_t"
-    stem: ClassVar[str] = "pool_params"
     multiplier: ConstantRef
     x_zero_point: int
     y_zero_point: int
@@ -61,7 +61,9 @@ class AveragePoolParams:
 def spec(graph: Graph, node: Node, target: Target) -> AveragePool:
     """Of a QAveragePool."""
     attrs = node.attrs_as(qops.QAveragePool)
-    return AveragePool(pooling_window(graph, node), attrs.count_include_pad, attrs.shift)
+    return AveragePool(
+        pooling_window(graph, node), attrs.count_include_pad, requant31_of(node).shift
+    )
 
 
 def overlap(spec: AveragePool) -> Distances:
@@ -75,7 +77,7 @@ def arguments(
     """A multiplier for each number of taps that counts, zero points and bounds."""
     table = pool.add("multipliers", graph.constants[node.inputs[1]].array)
     x_zero_point = zero_point(graph, node.inputs[0])
-    return (AveragePoolParams(table, x_zero_point, **output_fields(graph, node)),)
+    return (AveragePoolParams(table, x_zero_point, **end_fields(requant31_of(node))),)
 
 
 FAMILY = KernelFamily(

@@ -7,17 +7,16 @@ from pathlib import Path
 from typing import ClassVar
 
 from edgec.ir import qops
-from edgec.ir import qops_transformer as qt
 from edgec.ir.graph import Graph, Node
 from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.common.geometry import conv_window
+from edgec.kernels.common.layer_end import end_of
 from edgec.kernels.common.narrow import Narrow
 from edgec.kernels.common.overlap import by_pixel, out_bytes, with_ending
 from edgec.kernels.common.params import Params
 from edgec.kernels.common.spec import describe_image, describe_window
 from edgec.kernels.common.weighted import (
     CONVOLUTIONS,
-    ending_of,
     weighted_arguments,
 )
 from edgec.kernels.common.window import Window
@@ -118,8 +117,8 @@ def spec(graph: Graph, node: Node, target: Target) -> Conv2D:
     return Conv2D(
         conv_window(graph, node),
         filters,
-        node.attrs_as(qops.QConv, qt.QConv16x15).group,
-        *ending_of(node),
+        node.attrs_as(qops.QConv).group,
+        *end_of(node),
     )
 
 

@@ -13,6 +13,7 @@ from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.common.geometry import image_of, make_window
+from edgec.kernels.common.layer_end import requant31_of
 from edgec.kernels.common.overlap import pixel_distance
 from edgec.kernels.common.params import Params
 from edgec.kernels.common.spec import describe_image, describe_window
@@ -78,7 +79,7 @@ def spec(graph: Graph, node: Node, target: Target) -> ConvTranspose:
     x, y = image_of(graph, node, node.inputs[0]), image_of(graph, node, node.output)
     kernel = graph.shape(node.inputs[1])[1:3]
     window = make_window(y, x, (kernel[0], kernel[1]), attrs.strides, attrs.pads, attrs.dilations)
-    return ConvTranspose(window, x[2], attrs.group, attrs.shift)
+    return ConvTranspose(window, x[2], attrs.group, requant31_of(node).shift)
 
 
 def overlap(spec: ConvTranspose) -> Distances:

@@ -10,13 +10,13 @@ from typing import ClassVar
 from edgec.ir.graph import Graph, Node
 from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.common.geometry import conv_window, is_depthwise
+from edgec.kernels.common.layer_end import end_of
 from edgec.kernels.common.narrow import Narrow
 from edgec.kernels.common.overlap import by_pixel, out_bytes, with_ending
 from edgec.kernels.common.params import Params
 from edgec.kernels.common.spec import describe_image, describe_window
 from edgec.kernels.common.weighted import (
     CONVOLUTIONS,
-    ending_of,
     weighted_arguments,
 )
 from edgec.kernels.common.window import Window
@@ -113,7 +113,7 @@ def spec(graph: Graph, node: Node, target: Target) -> Depthwise:
     """Of such a convolution."""
     window = conv_window(graph, node)
     multiplier = graph.shape(node.inputs[1])[0] // window.channels
-    return Depthwise(window, multiplier, *ending_of(node))
+    return Depthwise(window, multiplier, *end_of(node))
 
 
 def overlap(spec: Depthwise) -> Distances:

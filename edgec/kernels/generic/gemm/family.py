@@ -9,6 +9,7 @@ from typing import ClassVar
 from edgec.ir.graph import Graph, Node
 from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.common.geometry import dense_window, is_gemm
+from edgec.kernels.common.layer_end import end_of
 from edgec.kernels.common.lengths import Counted
 from edgec.kernels.common.narrow import Narrow
 from edgec.kernels.common.overlap import by_row, out_bytes, with_ending
@@ -16,7 +17,6 @@ from edgec.kernels.common.params import Params
 from edgec.kernels.common.weighted import (
     CONVOLUTIONS,
     MATRIX_PRODUCTS,
-    ending_of,
     weighted_arguments,
 )
 from edgec.kernels.family import Distances, KernelFamily, template_beside
@@ -86,7 +86,7 @@ def spec(graph: Graph, node: Node, target: Target) -> Gemm:
     window = dense_window(graph, node)
     units = graph.shape(node.inputs[1])[0]
     depth = window.taps * window.channels
-    return Gemm(window.out_pixels, depth, units, *ending_of(node))
+    return Gemm(window.out_pixels, depth, units, *end_of(node))
 
 
 def overlap(spec: Gemm) -> Distances:

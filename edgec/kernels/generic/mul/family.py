@@ -8,7 +8,8 @@ from typing import ClassVar
 
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
-from edgec.kernels.common.constants import ConstantPool, output_fields, zero_point
+from edgec.kernels.common.constants import ConstantPool, end_fields, zero_point
+from edgec.kernels.common.layer_end import requant31_of
 from edgec.kernels.common.loops import broadcast_loops
 from edgec.kernels.common.params import Params
 from edgec.kernels.family import KernelFamily, template_beside
@@ -34,7 +35,6 @@ class MulParams:
     """Products of two tensors."""
 
     c_type: ClassVar[str] = "edgec_mul_params_t"
-    stem: ClassVar[str] = "mul_params"
     multiplier: int
     a_zero_point: int
     b_zero_point: int
@@ -45,14 +45,16 @@ class MulParams:
 
 def spec(graph: Graph, node: Node, target: Target) -> Mul:
     """Of a QMul."""
-    return Mul(broadcast_loops(graph, node), node.attrs_as(qops.QMul).shift)
+    return Mul(broadcast_loops(graph, node), requant31_of(node).shift)
 
 
 def arguments(graph: Graph, node: Node, spec: Mul, pool: ConstantPool) -> tuple[Params, ...]:
     """Multiplier, zero points and bounds."""
     zero_points = [zero_point(graph, name) for name in node.inputs[:2]]
     return (
-        MulParams(node.attrs_as(qops.QMul).multiplier, *zero_points, **output_fields(graph, node)),
+        MulParams(
+            node.attrs_as(qops.QMul).multiplier, *zero_points, **end_fields(requant31_of(node))
+        ),
     )
 
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
-from edgec.kernels.common.constants import ConstantPool, output_fields, zero_point
+from edgec.kernels.common.constants import ConstantPool, end_fields, zero_point
+from edgec.kernels.common.layer_end import requant31_of
 from edgec.kernels.common.overlap import IN_PLACE
 from edgec.kernels.common.params import ConstantRef, Params
 from edgec.kernels.common.spec import Plain
@@ -39,7 +40,6 @@ class PReluParams:
     """Parametric rectifiers."""
 
     c_type: ClassVar[str] = "edgec_prelu_params_t"
-    stem: ClassVar[str] = "prelu_params"
     slope_multiplier: ConstantRef
     multiplier: int
     x_zero_point: int
@@ -51,7 +51,7 @@ class PReluParams:
 def spec(graph: Graph, node: Node, target: Target) -> PRelu:
     """Of a QPRelu."""
     shape = graph.shape(node.output)
-    return PRelu(math.prod(shape[:-1]), shape[-1], node.attrs_as(qops.QPRelu).shift)
+    return PRelu(math.prod(shape[:-1]), shape[-1], requant31_of(node).shift)
 
 
 def overlap(spec: PRelu) -> Distances:
@@ -64,7 +64,7 @@ def arguments(graph: Graph, node: Node, spec: PRelu, pool: ConstantPool) -> tupl
     slopes = graph.constants[node.inputs[1]].array
     table = pool.add("slopes", np.broadcast_to(slopes.reshape(-1), (spec.channels,)))
     x_zero_point = zero_point(graph, node.inputs[0])
-    output = output_fields(graph, node)
+    output = end_fields(requant31_of(node))
     return (PReluParams(table, node.attrs_as(qops.QPRelu).multiplier, x_zero_point, **output),)
 
 

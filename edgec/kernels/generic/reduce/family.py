@@ -10,7 +10,8 @@ from typing import ClassVar
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.ops import ReduceKind
-from edgec.kernels.common.constants import ConstantPool, output_fields, zero_point
+from edgec.kernels.common.constants import ConstantPool, end_fields, zero_point
+from edgec.kernels.common.layer_end import requant31_of
 from edgec.kernels.common.loops import reduction_loops
 from edgec.kernels.common.overlap import by_element
 from edgec.kernels.common.params import Params
@@ -58,7 +59,6 @@ class ReduceParams:
     """Means and sums."""
 
     c_type: ClassVar[str] = "edgec_reduce_params_t"
-    stem: ClassVar[str] = "reduce_params"
     multiplier: int
     x_zero_point: int
     y_zero_point: int
@@ -70,7 +70,9 @@ def spec(graph: Graph, node: Node, target: Target) -> Reduce:
     """Of a QReduce."""
     attrs = node.attrs_as(qops.QReduce)
     kept, reduced = reduction_loops(graph.shape(node.inputs[0]), attrs.axes)
-    return Reduce(attrs.kind, kept, reduced, 1 if attrs.kind is ReduceKind.MAX else attrs.shift)
+    return Reduce(
+        attrs.kind, kept, reduced, 1 if attrs.kind is ReduceKind.MAX else requant31_of(node).shift
+    )
 
 
 def overlap(spec: Reduce) -> Distances:
@@ -85,7 +87,7 @@ def arguments(graph: Graph, node: Node, spec: Reduce, pool: ConstantPool) -> tup
     x_zero_point = zero_point(graph, node.inputs[0])
     return (
         ReduceParams(
-            node.attrs_as(qops.QReduce).multiplier, x_zero_point, **output_fields(graph, node)
+            node.attrs_as(qops.QReduce).multiplier, x_zero_point, **end_fields(requant31_of(node))
         ),
     )
 

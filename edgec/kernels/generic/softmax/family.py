@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
-from edgec.kernels.common.constants import ConstantPool, output_fields
+from edgec.kernels.common.constants import ConstantPool, end_fields
 from edgec.kernels.common.overlap import IN_PLACE
 from edgec.kernels.common.params import ConstantRef, Params
 from edgec.kernels.common.spec import Plain
@@ -37,7 +37,6 @@ class SoftmaxParams:
     """Softmax."""
 
     c_type: ClassVar[str] = "edgec_softmax_params_t"
-    stem: ClassVar[str] = "softmax_params"
     table: ConstantRef
     multiplier: int
     y_zero_point: int
@@ -60,7 +59,11 @@ def arguments(graph: Graph, node: Node, spec: Softmax, pool: ConstantPool) -> tu
     """The table of exponentials, multiplier, zero point and bounds."""
     table = pool.add("exponentials", graph.constants[node.inputs[1]].array)
     return (
-        SoftmaxParams(table, node.attrs_as(qops.QSoftmax).multiplier, **output_fields(graph, node)),
+        SoftmaxParams(
+            table,
+            node.attrs_as(qops.QSoftmax).multiplier,
+            **end_fields(node.attrs_as(qops.QSoftmax)),
+        ),
     )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from edgec.base.fixedpoint import INT32_MAX, INT32_MIN
-from edgec.ir import qops_transformer as qt
+from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.kernels.common.code_range import is_symmetric
 from edgec.kernels.common.derived import fields_of
@@ -84,7 +84,7 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
     """What `AttentionNeon` asks for; and 32 bits hold distances when they are doubled, and the
     logit from which on exponentials are 0.
     """
-    attrs = node.attrs_as(qt.QAttention)
+    attrs = node.attrs_as(qops.QAttention)
     if not target.has_neon:
         return False
     multiplier, limit = graph.constants[node.inputs[3]].array[:, :2].T.astype("int64")
@@ -102,7 +102,7 @@ def spec(graph: Graph, node: Node, target: Target) -> AttentionNeon:
 
 FAMILY = KernelFamily(
     spec_type=AttentionNeon,
-    operators=(qt.QAttention,),
+    operators=(qops.QAttention,),
     spec=spec,
     overlap=plain_attention.overlap,
     accepts=accepts,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from edgec.ir import qops_transformer as qt
+from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.kernels.common.derived import fields_of
 from edgec.kernels.common.lengths import Counted
@@ -43,7 +43,7 @@ def spec(graph: Graph, node: Node, target: Target) -> NormNeon:
 
 FAMILY = KernelFamily(
     spec_type=NormNeon,
-    operators=(qt.QNorm,),
+    operators=(qops.QNorm,),
     spec=spec,
     overlap=plain_norm.overlap,
     accepts=on_wide_streams,

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from edgec.base.dtypes import DType
-from edgec.ir import qops_transformer as qt
+from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.kernels.common.lengths import Counted
 from edgec.kernels.common.narrow import Narrow, stored_type
@@ -59,7 +59,7 @@ class RescaleNeon(Plain):
 
 
 def spec(graph: Graph, node: Node, target: Target) -> RescaleNeon:
-    """Of a QRescale16x15."""
+    """Of a QRescale."""
     plain = plain_rescale.spec(graph, node, target)
     return RescaleNeon(plain.count, plain.dtype, plain.narrow)
 
@@ -71,7 +71,7 @@ def overlap(spec: RescaleNeon) -> Distances:
 
 FAMILY = KernelFamily(
     spec_type=RescaleNeon,
-    operators=(qt.QRescale16x15,),
+    operators=(qops.QRescale,),
     spec=spec,
     overlap=overlap,
     accepts=on_wide_streams,

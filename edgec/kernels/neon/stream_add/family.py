@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from edgec.ir import qops_transformer as qt
+from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.kernels.common.lengths import Counted
 from edgec.kernels.common.overlap import IN_PLACE
@@ -49,7 +49,7 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
 
 
 def spec(graph: Graph, node: Node, target: Target) -> StreamAddNeon:
-    """Of a QAdd16."""
+    """Of a QStreamAdd."""
     return StreamAddNeon(math.prod(graph.shape(node.output)))
 
 
@@ -60,7 +60,7 @@ def overlap(spec: StreamAddNeon) -> Distances:
 
 FAMILY = KernelFamily(
     spec_type=StreamAddNeon,
-    operators=(qt.QAdd16,),
+    operators=(qops.QStreamAdd,),
     spec=spec,
     overlap=overlap,
     accepts=accepts,

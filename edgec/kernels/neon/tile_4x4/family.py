@@ -7,13 +7,13 @@ from edgec.base.fixedpoint import INT8_MIN
 from edgec.ir.graph import Graph, Node
 from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.common.geometry import dense_window
+from edgec.kernels.common.layer_end import end_of
 from edgec.kernels.common.lengths import Counted
 from edgec.kernels.common.overlap import by_blocks, out_bytes, with_ending
 from edgec.kernels.common.params import Params
 from edgec.kernels.common.weighted import (
     CONVOLUTIONS,
     MATRIX_PRODUCTS,
-    ending_of,
     weighted_arguments,
 )
 from edgec.kernels.family import Distances, KernelFamily
@@ -32,7 +32,7 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
 def spec(graph: Graph, node: Node, target: Target) -> DenseNeon:
     """Of a convolution of one group or of a matrix product, in either arithmetic."""
     filters = graph.shape(node.inputs[1])[0]
-    return DenseNeon(dense_window(graph, node), filters, *ending_of(node))
+    return DenseNeon(dense_window(graph, node), filters, *end_of(node))
 
 
 def overlap(spec: DenseNeon) -> Distances:

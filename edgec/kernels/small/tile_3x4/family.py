@@ -12,13 +12,13 @@ from edgec.ir.graph import Graph, Node
 from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.common.dense_weights import by_column
 from edgec.kernels.common.geometry import dense_window
+from edgec.kernels.common.layer_end import end_of
 from edgec.kernels.common.lengths import Counted
 from edgec.kernels.common.overlap import by_blocks, out_bytes, with_ending
 from edgec.kernels.common.params import Params
 from edgec.kernels.common.weighted import (
     CONVOLUTIONS,
     MATRIX_PRODUCTS,
-    ending_of,
     weighted_arguments,
 )
 from edgec.kernels.family import Distances, KernelFamily
@@ -57,7 +57,7 @@ def spec(graph: Graph, node: Node, target: Target) -> DenseTriples:
     return DenseTriples(
         dense_window(graph, node),
         len(rows),
-        *ending_of(node),
+        *end_of(node),
         filters=filters,
         segment=_segment(rows, STEPS[filters]),
     )

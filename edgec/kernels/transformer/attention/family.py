@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from edgec.base.errors import LoweringError
-from edgec.ir import qops_transformer as qt
+from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.common.extent import Extent, extent_of
@@ -37,7 +37,7 @@ class Columns:
 
 @dataclass(frozen=True, slots=True)
 class Attention:
-    """Softmax attention, row by row of a head: `ir.qops_transformer.QAttention`.
+    """Softmax attention, row by row of a head: `ir.qops.QAttention`.
 
     Attributes:
         batch: leading axes.
@@ -97,7 +97,7 @@ class Attention:
 
 def spec(graph: Graph, node: Node, target: Target) -> Attention:
     """Of a QAttention."""
-    attrs = node.attrs_as(qt.QAttention)
+    attrs = node.attrs_as(qops.QAttention)
     q, k, v = (graph.shape(name) for name in node.inputs[:3])
     batch = math.prod(q[:-2])
     return Attention(
@@ -117,7 +117,7 @@ def spec(graph: Graph, node: Node, target: Target) -> Attention:
 
 
 def _mask_stride(graph: Graph, node: Node, batch: int, keys: int) -> int | None:
-    if not node.attrs_as(qt.QAttention).keys:
+    if not node.attrs_as(qops.QAttention).keys:
         return None
     entries = math.prod(graph.shape(node.inputs[4]))
     if entries not in (keys, batch * keys):
@@ -133,7 +133,6 @@ class AttentionParams:
     """Attention: `edgec_attention_head_t` of each head, as int32."""
 
     c_type: ClassVar[str] = "edgec_attention_params_t"
-    stem: ClassVar[str] = "attention_params"
     heads: ConstantRef
 
 
@@ -164,7 +163,7 @@ class AttentionLengths(Lengths[Any]):
 
 FAMILY = KernelFamily(
     spec_type=Attention,
-    operators=(qt.QAttention,),
+    operators=(qops.QAttention,),
     spec=spec,
     overlap=overlap,
     arguments=arguments,

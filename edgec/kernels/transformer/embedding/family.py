@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from edgec.base.dtypes import DType
-from edgec.ir import qops_transformer as qt
+from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.kernels.common.lengths import Counted
 from edgec.kernels.common.narrow import stored_type
@@ -73,8 +73,8 @@ def spec(graph: Graph, node: Node, target: Target) -> Embedding:
         vocabulary=vocabulary,
         channels=channels,
         dtype=graph.constants[table].dtype,
-        multiplier=node.attrs_as(qt.QEmbedding).multiplier,
-        y_dtype=node.attrs_as(qt.QEmbedding).dtype,
+        multiplier=node.attrs_as(qops.QEmbedding).multiplier,
+        y_dtype=node.attrs_as(qops.QEmbedding).dtype,
     )
 
 
@@ -85,7 +85,7 @@ def overlap(spec: Embedding) -> Distances:
 
 FAMILY = KernelFamily(
     spec_type=Embedding,
-    operators=(qt.QEmbedding,),
+    operators=(qops.QEmbedding,),
     spec=spec,
     overlap=overlap,
     lengths=Counted("tokens"),

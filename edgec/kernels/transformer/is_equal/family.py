@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from edgec.ir import qops_transformer as qt
+from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.kernels.common.lengths import Counted
 from edgec.kernels.common.overlap import IN_PLACE
@@ -37,7 +37,7 @@ class IsEqual(Plain):
 
 def spec(graph: Graph, node: Node, target: Target) -> IsEqual:
     """Of a QIsEqual."""
-    return IsEqual(math.prod(graph.shape(node.output)), node.attrs_as(qt.QIsEqual).value)
+    return IsEqual(math.prod(graph.shape(node.output)), node.attrs_as(qops.QIsEqual).value)
 
 
 def overlap(spec: IsEqual) -> Distances:
@@ -47,7 +47,7 @@ def overlap(spec: IsEqual) -> Distances:
 
 FAMILY = KernelFamily(
     spec_type=IsEqual,
-    operators=(qt.QIsEqual,),
+    operators=(qops.QIsEqual,),
     spec=spec,
     overlap=overlap,
     lengths=Counted("count"),

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from edgec.ir import qops_transformer as qt
+from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
+from edgec.kernels.common.layer_end import rescale16x15_of
 from edgec.kernels.common.loops import broadcast_strides, merge_loops
 from edgec.kernels.common.narrow import Narrow
 from edgec.kernels.common.spec import Loop
@@ -57,8 +58,8 @@ class MatMul:
 
 
 def spec(graph: Graph, node: Node, target: Target) -> MatMul:
-    """Of a QMatMul16x15."""
-    attrs = node.attrs_as(qt.QMatMul16x15)
+    """Of a QMatMul."""
+    attrs = node.attrs_as(qops.QMatMul)
     a, b = (graph.shape(name) for name in node.inputs)
     *lead, rows, columns = graph.shape(node.output)
     depth = a[-2] if attrs.transpose_a else a[-1]
@@ -71,7 +72,7 @@ def spec(graph: Graph, node: Node, target: Target) -> MatMul:
         columns=columns,
         a_strides=(1, rows) if attrs.transpose_a else (depth, 1),
         b_strides=(1, depth) if attrs.transpose_b else (columns, 1),
-        narrow=Narrow(attrs.output),
+        narrow=Narrow(rescale16x15_of(node)),
     )
 
 
@@ -88,7 +89,7 @@ def overlap(spec: MatMul) -> Distances:
 
 FAMILY = KernelFamily(
     spec_type=MatMul,
-    operators=(qt.QMatMul16x15,),
+    operators=(qops.QMatMul,),
     spec=spec,
     overlap=overlap,
     arguments=single_arguments,

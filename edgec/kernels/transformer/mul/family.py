@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from edgec.ir import qops_transformer as qt
+from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
+from edgec.kernels.common.layer_end import on_narrow_ends, rescale16x15_of
 from edgec.kernels.common.lengths import Looped
 from edgec.kernels.common.loops import broadcast_loops
 from edgec.kernels.common.narrow import Narrow
@@ -41,8 +42,8 @@ class NarrowMul(Plain):
 
 
 def spec(graph: Graph, node: Node, target: Target) -> NarrowMul:
-    """Of a QMul16x15."""
-    return NarrowMul(broadcast_loops(graph, node), Narrow(node.attrs_as(qt.QMul16x15).output))
+    """Of a QMul."""
+    return NarrowMul(broadcast_loops(graph, node), Narrow(rescale16x15_of(node)))
 
 
 def overlap(spec: NarrowMul) -> Distances:
@@ -52,9 +53,10 @@ def overlap(spec: NarrowMul) -> Distances:
 
 FAMILY = KernelFamily(
     spec_type=NarrowMul,
-    operators=(qt.QMul16x15,),
+    operators=(qops.QMul,),
     spec=spec,
     overlap=overlap,
+    accepts=on_narrow_ends,
     arguments=single_arguments,
     lengths=Looped("loops"),
 )

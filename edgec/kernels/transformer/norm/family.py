@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from edgec.base.dtypes import DType
-from edgec.ir import qops_transformer as qt
+from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.common.lengths import Counted
@@ -27,7 +27,7 @@ class Norm(Plain):
     Attributes:
         rows, channels: shape.
         centred: subtract the mean.
-        square_shift, shift, low, high: of `ir.qops_transformer.QNorm`.
+        square_shift, shift, low, high: of `ir.qops.QNorm`.
         dtype: of y, INT8 or INT16.
         variable: the rows of a run are an argument.
         shifted: x is int8 and has a left shift for each channel; else it is int16.
@@ -89,7 +89,7 @@ class Norm(Plain):
 
 def spec(graph: Graph, node: Node, target: Target) -> Norm:
     """Of a QNorm."""
-    attrs = node.attrs_as(qt.QNorm)
+    attrs = node.attrs_as(qops.QNorm)
     *rows, channels = graph.shape(node.inputs[0])
     return Norm(
         rows=math.prod(rows),
@@ -109,7 +109,6 @@ class NormParams:
     """Normalizations of a transformer."""
 
     c_type: ClassVar[str] = "edgec_norm_params_t"
-    stem: ClassVar[str] = "norm_params"
     gamma: ConstantRef
     beta: ConstantRef
     epsilon: int
@@ -125,7 +124,7 @@ def overlap(spec: Norm) -> Distances:
 
 def arguments(graph: Graph, node: Node, spec: Norm, pool: ConstantPool) -> tuple[Params, ...]:
     """Gain and offset of the channels, and the numbers of the square root."""
-    attrs = node.attrs_as(qt.QNorm)
+    attrs = node.attrs_as(qops.QNorm)
     gamma, beta = (graph.constants[name].array for name in node.inputs[1:3])
     references = pool.add("gamma", gamma), pool.add("beta", beta)
     return (NormParams(*references, attrs.epsilon, attrs.least_shift),)
@@ -133,7 +132,7 @@ def arguments(graph: Graph, node: Node, spec: Norm, pool: ConstantPool) -> tuple
 
 FAMILY = KernelFamily(
     spec_type=Norm,
-    operators=(qt.QNorm,),
+    operators=(qops.QNorm,),
     spec=spec,
     overlap=overlap,
     arguments=arguments,

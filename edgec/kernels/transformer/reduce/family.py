@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import ClassVar
 
 from edgec.base.dtypes import DType
-from edgec.ir import qops_transformer as qt
+from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
+from edgec.kernels.common.layer_end import on_narrow_ends, rescale16x15_of
 from edgec.kernels.common.lengths import Looped
 from edgec.kernels.common.loops import reduction_loops
 from edgec.kernels.common.narrow import Narrow, stored_type
@@ -52,11 +53,11 @@ class NarrowReduce(Plain):
 
 
 def spec(graph: Graph, node: Node, target: Target) -> NarrowReduce:
-    """Of a QReduce16x15."""
-    attrs = node.attrs_as(qt.QReduce16x15)
+    """Of a QReduce."""
+    attrs = node.attrs_as(qops.QReduce)
     x = node.inputs[0]
     kept, reduced = reduction_loops(graph.shape(x), attrs.axes)
-    return NarrowReduce(dtype_of(graph, x), kept, reduced, Narrow(attrs.output))
+    return NarrowReduce(dtype_of(graph, x), kept, reduced, Narrow(rescale16x15_of(node)))
 
 
 def overlap(spec: NarrowReduce) -> Distances:
@@ -66,9 +67,10 @@ def overlap(spec: NarrowReduce) -> Distances:
 
 FAMILY = KernelFamily(
     spec_type=NarrowReduce,
-    operators=(qt.QReduce16x15,),
+    operators=(qops.QReduce,),
     spec=spec,
     overlap=overlap,
+    accepts=on_narrow_ends,
     arguments=single_arguments,
     lengths=Looped("kept"),
 )

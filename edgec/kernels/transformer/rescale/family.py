@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import ClassVar
 
 from edgec.base.dtypes import DType
-from edgec.ir import qops_transformer as qt
+from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.kernels.common.constants import ConstantPool
+from edgec.kernels.common.layer_end import rescale16x15_of
 from edgec.kernels.common.lengths import Counted
 from edgec.kernels.common.narrow import Narrow, stored_type
 from edgec.kernels.common.params import Params
@@ -53,13 +54,13 @@ class Rescale(Plain):
 
 
 def spec(graph: Graph, node: Node, target: Target) -> Rescale:
-    """Of a QRescale16x15."""
-    attrs = node.attrs_as(qt.QRescale16x15)
+    """Of a QRescale."""
+    attrs = node.attrs_as(qops.QRescale)
     x = node.inputs[0]
     return Rescale(
         count=math.prod(graph.shape(x)),
         dtype=dtype_of(graph, x),
-        narrow=Narrow(attrs.output),
+        narrow=Narrow(rescale16x15_of(node)),
         channels=graph.shape(x)[-1] if attrs.before or attrs.after else 0,
         before=attrs.before,
     )
@@ -78,12 +79,12 @@ def growth(count: int, dtype: DType, narrow: Narrow) -> int:
 
 def arguments(graph: Graph, node: Node, spec: KernelSpec, pool: ConstantPool) -> tuple[Params, ...]:
     """The multiplier and the bias."""
-    return (SingleParams(node.attrs_as(qt.QRescale16x15).multiplier, bias_of(node)),)
+    return (SingleParams(node.attrs_as(qops.QRescale).multiplier, bias_of(node)),)
 
 
 FAMILY = KernelFamily(
     spec_type=Rescale,
-    operators=(qt.QRescale16x15,),
+    operators=(qops.QRescale,),
     spec=spec,
     overlap=overlap,
     arguments=arguments,

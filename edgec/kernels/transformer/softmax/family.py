@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from edgec.ir import qops_transformer as qt
+from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.kernels.common.lengths import Counted
 from edgec.kernels.common.overlap import IN_PLACE
@@ -22,7 +22,7 @@ class NarrowSoftmax(Plain):
 
     Attributes:
         rows, depth: shape.
-        distance_multiplier, distance_limit, exp_bits: of `ir.qops_transformer.QSoftmax16x15`.
+        distance_multiplier, distance_limit, exp_bits: of `ir.qops.QSoftmaxOctaves`.
         variable: the rows of a run are an argument.
     """
 
@@ -41,8 +41,8 @@ class NarrowSoftmax(Plain):
 
 
 def spec(graph: Graph, node: Node, target: Target) -> NarrowSoftmax:
-    """Of a QSoftmax16x15."""
-    attrs = node.attrs_as(qt.QSoftmax16x15)
+    """Of a QSoftmaxOctaves."""
+    attrs = node.attrs_as(qops.QSoftmaxOctaves)
     *rows, depth = graph.shape(node.output)
     numbers = attrs.distance_multiplier, attrs.distance_limit, attrs.exp_bits
     return NarrowSoftmax(math.prod(rows), depth, *numbers)
@@ -55,7 +55,7 @@ def overlap(spec: NarrowSoftmax) -> Distances:
 
 FAMILY = KernelFamily(
     spec_type=NarrowSoftmax,
-    operators=(qt.QSoftmax16x15,),
+    operators=(qops.QSoftmaxOctaves,),
     spec=spec,
     overlap=overlap,
     lengths=Counted("rows"),

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from edgec.base.dtypes import DType
-from edgec.ir import qops_transformer as qt
+from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.kernels.common.lengths import Looped
 from edgec.kernels.common.loops import broadcast_loops
@@ -52,8 +52,8 @@ class StreamAdd(Plain):
 
 
 def spec(graph: Graph, node: Node, target: Target) -> StreamAdd:
-    """Of a QAdd16."""
-    return StreamAdd(broadcast_loops(graph, node), dtype=node.attrs_as(qt.QAdd16).dtype)
+    """Of a QStreamAdd."""
+    return StreamAdd(broadcast_loops(graph, node), dtype=node.attrs_as(qops.QStreamAdd).dtype)
 
 
 def overlap(spec: StreamAdd) -> Distances:
@@ -63,7 +63,7 @@ def overlap(spec: StreamAdd) -> Distances:
 
 FAMILY = KernelFamily(
     spec_type=StreamAdd,
-    operators=(qt.QAdd16,),
+    operators=(qops.QStreamAdd,),
     spec=spec,
     overlap=overlap,
     lengths=Looped("loops"),

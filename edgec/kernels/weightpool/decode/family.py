@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from edgec.ir import qops_transformer as qt
+from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.weighted import POOLED
 from edgec.kernels.common.overlap import by_pixel, by_row, out_bytes, with_ending
@@ -146,7 +146,7 @@ def overlap(spec: PooledDecode) -> Distances:
 
 FAMILY = KernelFamily(
     spec_type=PooledDecode,
-    operators=(*POOLED, qt.QGemm16x15, qt.QConv16x15),
+    operators=(*POOLED, qops.QGemm, qops.QConv),
     spec=spec,
     overlap=overlap,
     accepts=accepts,

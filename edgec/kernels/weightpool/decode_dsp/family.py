@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from edgec.base.errors import LoweringError
-from edgec.ir import qops_transformer as qt
+from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.weighted import POOLED
 from edgec.kernels.common.dense_weights import FILTERS, QUAD
@@ -157,7 +157,7 @@ def overlap(spec: PooledDecodeDsp) -> Distances:
 
 FAMILY = KernelFamily(
     spec_type=PooledDecodeDsp,
-    operators=(*POOLED, qt.QGemm16x15, qt.QConv16x15),
+    operators=(*POOLED, qops.QGemm, qops.QConv),
     spec=spec,
     overlap=overlap,
     accepts=accepts,

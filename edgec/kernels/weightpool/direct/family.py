@@ -13,8 +13,9 @@ from edgec.base.errors import LoweringError
 from edgec.ir.graph import Graph, Node
 from edgec.ir.pool import WeightPool
 from edgec.ir.qops.pooling import round_codes
-from edgec.ir.weighted import POOLED, pooled_attrs, residual_of, unpooled
+from edgec.ir.weighted import POOLED, pooled_attrs
 from edgec.kernels.common.constants import ConstantPool
+from edgec.kernels.common.layer_end import end_of
 from edgec.kernels.common.overlap import by_pixel, out_bytes, with_ending
 from edgec.kernels.common.params import Params
 from edgec.kernels.family import Distances, KernelFamily, template_beside
@@ -161,15 +162,15 @@ def pooled_direct(graph: Graph, node: Node, config: PoolKernelConfig) -> PooledD
             hint=f"it serves up to {DIRECT_POOL_SIZE} vectors; take another kernel",
         )
     nibble = config.builder is ResponseKind.NIBBLE
-    residual = residual_of(node.attrs)
+    end = end_of(node)
     return PooledDirect(
         window=pooled_window(graph, node, lanes=1),
         out_channels=graph.shape(node.inputs[2])[0],
         group=group,
         index_bits=config.index_bits,
         bits=None if config.runtime_bits else pooled_attrs(node).pooling.activation_bits,
-        shift=unpooled(node.attrs).shift,
-        residual_shift=None if residual is None else residual.shift,
+        shift=end.shift,
+        residual_shift=end.residual_shift,
         pool_size=size,
         builder=ResponseKind.NIBBLE if nibble else ResponseKind.BITSERIAL,
     )

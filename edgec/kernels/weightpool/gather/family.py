@@ -13,8 +13,9 @@ from edgec.base.fixedpoint import INT8_MAX, INT8_MIN
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.pool import WeightPool
-from edgec.ir.weighted import POOLED, residual_of, unpooled
+from edgec.ir.weighted import POOLED
 from edgec.kernels.common.constants import ConstantPool
+from edgec.kernels.common.layer_end import end_of, requant31_of
 from edgec.kernels.common.params import Params
 from edgec.kernels.family import Distances, KernelFamily
 from edgec.kernels.weightpool.arguments import own_width, pool_arguments
@@ -51,8 +52,7 @@ def pooled_conv(graph: Graph, node: Node, config: PoolKernelConfig) -> PooledCon
         LoweringError: the table is too large for 16-bit offsets, or two lanes cannot hold the sums.
     """
     attrs = node.attrs_as(qops.QPooledConv, qops.QPooledGemm)
-    plain, pooling = unpooled(attrs), attrs.pooling
-    residual = residual_of(attrs)
+    form, end, pooling = requant31_of(node), end_of(node), attrs.pooling
     pool, indices = (graph.constants[name].array for name in node.inputs[1:3])
     x_zero_point = graph.quant(node.inputs[0]).tensor_zero_point
     spec = PooledConv(
@@ -63,15 +63,15 @@ def pooled_conv(graph: Graph, node: Node, config: PoolKernelConfig) -> PooledCon
         chunk_groups=min(config.chunk_groups, indices.shape[-1]),
         lanes=config.lanes,
         response_shift=pooling.response_shift,
-        shift=plain.shift,
+        shift=end.shift,
         builder=config.builder,
         index_bits=config.index_bits,
         bits=None if config.runtime_bits else pooling.activation_bits,
-        saturates=(plain.act_min, plain.act_max) == (INT8_MIN, INT8_MAX),
+        saturates=(form.low, form.high) == (INT8_MIN, INT8_MAX),
         zero_is_code_min=x_zero_point == INT8_MIN,
         keep_rows=config.keep_rows,
         tables_in_ram=config.tables_in_ram,
-        residual_shift=None if residual is None else residual.shift,
+        residual_shift=end.residual_shift,
     )
     _check(graph, node, spec)
     return spec

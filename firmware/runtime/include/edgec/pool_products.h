@@ -104,13 +104,6 @@ EDGEC_INLINE uint32_t edgec_pool_minus(uint32_t a, uint32_t b) {
     return lanes;
 }
 
-/* sum + the products of two pairs of signed lanes. */
-EDGEC_INLINE int32_t edgec_pool_mac(uint32_t a, uint32_t b, int32_t sum) {
-    int32_t result;
-    __asm__("smlad %0, %1, %2, %3" : "=r"(result) : "r"(a), "r"(b), "r"(sum));
-    return result;
-}
-
 /* clang-format off */
 
 /* One vector; both sums start at `half` + 2^15, so that they are unsigned 16-bit numbers. */
