@@ -20,7 +20,7 @@ import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from pool_prices import BOARDS, Layer, Measured, graph_of, measure
+from pool_layers import BOARDS, Layer, Measured, graph_of, measure
 
 from edgec.kernels.weightpool.decision import PoolFamily, PoolKernelConfig
 from edgec.kernels.weightpool.gather.family import pooled_conv

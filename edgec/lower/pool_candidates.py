@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from edgec.base.errors import LoweringError
@@ -22,8 +22,8 @@ from edgec.kernels.weightpool.gather.indices import index_bytes
 from edgec.kernels.weightpool.gather.spec import PooledConv
 from edgec.kernels.weightpool.plain import BLOCK
 from edgec.kernels.weightpool.tables import ResponseKind
-from edgec.lower.pool_cost import Unit, estimate
-from edgec.lower.pool_prices import prices_of
+from edgec.lower.pool_cost import estimate
+from edgec.lower.pool_price_data import Prices, prices_of
 from edgec.lower.pool_rounding import rounds_too_much
 from edgec.lower.select import first_spec
 from edgec.target.board import Board
@@ -74,7 +74,7 @@ class Setting:
     """
 
     board: Board
-    prices: Mapping[Unit, float]
+    prices: Prices
     table_bytes: int | None
     runtime_bits: bool
 

@@ -12,7 +12,7 @@ from edgec.kernels.weightpool.decision import PoolFamily
 from edgec.kernels.weightpool.gather.spec import PooledConv
 from edgec.lower.pool_candidates import Candidate, two_lane_shift
 from edgec.lower.pool_cost import estimate
-from edgec.lower.pool_prices import prices_of
+from edgec.lower.pool_price_data import prices_of
 from edgec.lower.pool_rounding import rounding_steps, rounds_too_much
 from edgec.target.board import Board
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -10,41 +10,22 @@ import numpy as np
 
 from edgec.base.dtypes import DType
 from edgec.base.errors import InternalError
-from edgec.ir import ops, qops
+from edgec.ir import qops
 from edgec.ir.fusion import fused_clip, is_fused_clip
 from edgec.ir.graph import Graph, GraphBuilder
+from edgec.ir.operator import Operator
 from edgec.quant import integer_elementwise as elementwise
 from edgec.quant import integer_linear as linear
 from edgec.quant import integer_move as move
-from edgec.quant.integer_context import Conversion
+from edgec.quant.integer_context import Conversion, Converter
 
-_CONVERTERS: Mapping[type, Callable[[Conversion], None]] = MappingProxyType(
-    {
-        ops.Conv: linear.conv,
-        ops.ConvTranspose: linear.conv_transpose,
-        ops.Gemm: linear.gemm,
-        ops.Add: linear.add,
-        ops.Sub: linear.add,
-        ops.Mul: linear.mul,
-        ops.Clip: elementwise.table,
-        ops.Unary: elementwise.table,
-        ops.PRelu: elementwise.prelu,
-        ops.Softmax: elementwise.softmax,
-        ops.MaxPool: elementwise.max_pool,
-        ops.AveragePool: elementwise.average_pool,
-        ops.Reduce: elementwise.reduce,
-        ops.ArgMax: elementwise.argmax,
-        ops.Reshape: move.reshape,
-        ops.Transpose: move.transpose,
-        ops.Slice: move.slice_,
-        ops.Concat: move.concat,
-        ops.Pad: move.pad,
-        ops.Resize: move.resize,
-    }
+CONVERTERS: Mapping[type[Operator], Converter] = MappingProxyType(
+    {**linear.CONVERTERS, **elementwise.CONVERTERS, **move.CONVERTERS}
 )
+"""What makes the integer operator of each real one."""
 
 
-def to_integer(graph: Graph) -> Graph:
+def to_integer(graph: Graph, converters: Mapping[type[Operator], Converter] = CONVERTERS) -> Graph:
     """The integer graph of an annotated one.
 
     A Clip that follows an operator which ends in a clamp becomes that clamp's bounds
@@ -52,6 +33,7 @@ def to_integer(graph: Graph) -> Graph:
 
     Args:
         graph: ANNOTATED stage.
+        converters: of each operator that the graph holds.
 
     Raises:
         QuantizationError: an accumulator could overflow, or a rescaling factor is out of range.
@@ -64,7 +46,7 @@ def to_integer(graph: Graph) -> Graph:
     for node in graph.nodes:
         if is_fused_clip(graph, node):
             continue
-        converter = _CONVERTERS.get(type(node.attrs))
+        converter = converters.get(type(node.attrs))
         if converter is None:
             raise InternalError(f"operator {node.op} has no integer form", where=node.name)
         converter(Conversion(graph, builder, node, fused_clip(graph, node)))

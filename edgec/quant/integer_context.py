@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -100,3 +101,7 @@ class Conversion:
         self.builder.value(replace(value, dtype=dtype))
         sources = self.node.sources + (self.clip.sources if self.clip else ())
         self.builder.put(Node(self.node.name, attrs, inputs, (self.output,), sources))
+
+
+Converter: TypeAlias = Callable[[Conversion], None]
+"""Adds the integer operator of a real one to the graph in the making."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from types import MappingProxyType
 
 import numpy as np
 
 from edgec.ir import ops, qops
-from edgec.quant.integer_context import SPAN, Conversion
+from edgec.ir.operator import Operator
+from edgec.quant.integer_context import SPAN, Conversion, Converter
 from edgec.quant.tables import lut, softmax_bits, softmax_table
 
 
@@ -93,3 +96,17 @@ def argmax(c: Conversion) -> None:
     attrs = c.node.attrs_as(ops.ArgMax)
     integer = qops.QArgMax(attrs.axis, attrs.keepdims, attrs.select_last_index)
     c.emit(integer, c.node.inputs)
+
+
+CONVERTERS: Mapping[type[Operator], Converter] = MappingProxyType(
+    {
+        ops.Clip: table,
+        ops.Unary: table,
+        ops.PRelu: prelu,
+        ops.Softmax: softmax,
+        ops.MaxPool: max_pool,
+        ops.AveragePool: average_pool,
+        ops.Reduce: reduce,
+        ops.ArgMax: argmax,
+    }
+)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import QuantizationError
 from edgec.base.fixedpoint import INT32_MAX, round_half_up
 from edgec.ir import ops, qops
-from edgec.quant.integer_context import SPAN, Conversion
+from edgec.ir.operator import Operator
+from edgec.quant.integer_context import SPAN, Conversion, Converter
 from edgec.quant.weights import accumulator_bound
 
 _MAX_ADD_SHIFT = 30
@@ -126,3 +130,15 @@ def mul(c: Conversion) -> None:
     factor = a.tensor_scale * b.tensor_scale / c.y.tensor_scale
     requant = c.requant(factor, SPAN * SPAN)
     c.emit(qops.QMul(c.form(requant.shift), int(requant.multiplier[0])), c.node.inputs)
+
+
+CONVERTERS: Mapping[type[Operator], Converter] = MappingProxyType(
+    {
+        ops.Conv: conv,
+        ops.ConvTranspose: conv_transpose,
+        ops.Gemm: gemm,
+        ops.Add: add,
+        ops.Sub: add,
+        ops.Mul: mul,
+    }
+)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.base.fixedpoint import quantize_array, round_half_up
 from edgec.ir import ops, qops
-from edgec.quant.integer_context import Conversion
+from edgec.ir.operator import Operator
+from edgec.quant.integer_context import Conversion, Converter
 
 
 def reshape(c: Conversion) -> None:
@@ -55,3 +59,15 @@ def _positions(low: tuple[int, ...], high: tuple[int, ...], weights: tuple[float
     """(low, high, weight) a line; int32 [O, 3]."""
     fractions = round_half_up(np.asarray(weights) * 2.0**qops.RESIZE_FRACTION_BITS)
     return np.stack([np.asarray(low), np.asarray(high), fractions], axis=1).astype(np.int32)
+
+
+CONVERTERS: Mapping[type[Operator], Converter] = MappingProxyType(
+    {
+        ops.Reshape: reshape,
+        ops.Transpose: transpose,
+        ops.Slice: slice_,
+        ops.Concat: concat,
+        ops.Pad: pad,
+        ops.Resize: resize,
+    }
+)

@@ -8,8 +8,6 @@ from pathlib import Path
 import pytest
 
 from edgec.base.errors import ConfigError, MemoryPlanError, SimulationError
-from edgec.lower.pool_cost import Unit
-from edgec.lower.pool_prices import prices_of
 from edgec.sim.native import NativeModel, NativeTensor, layout
 from edgec.target.board import Board, load_board
 from edgec.target.cores import Core, Fpu
@@ -98,11 +96,6 @@ def test_cores_know_their_kind() -> None:
     assert Core.CORTEX_M4.gcc_prefix == "arm-none-eabi-"
     assert Core.CORTEX_A53.gcc_flags(Fpu.DOUBLE, dsp=False) == ("-mcpu=cortex-a53",)
     assert "-mfpu=neon" in Core.CORTEX_A8.gcc_flags(Fpu.DOUBLE, dsp=True)
-
-
-def test_every_unit_of_pooled_work_has_a_price() -> None:
-    for name in ("raspberry_pi_2", "raspberry_pi_3", "raspberry_pi_4", "beaglebone_black"):
-        assert prices_of(load_board(name)).keys() == set(Unit)
 
 
 def test_layout_is_that_of_the_compiler() -> None:

@@ -15,18 +15,24 @@ from edgec.importers.onnx.context import Context
 from edgec.importers.onnx.input_shapes import NO_SHAPES, fix_input_shapes
 from edgec.importers.onnx.load import load_model
 from edgec.importers.onnx.pins import spread_pins
+from edgec.importers.onnx.registry import NO_HANDLERS, Handler
 from edgec.importers.onnx.translate import Translation, translate
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Graph, Value
 
 
-def import_model(path: Path, shapes: Mapping[str, tuple[int, ...]] = NO_SHAPES) -> Graph:
+def import_model(
+    path: Path,
+    shapes: Mapping[str, tuple[int, ...]] = NO_SHAPES,
+    handlers: Mapping[str, Handler] = NO_HANDLERS,
+) -> Graph:
     """Read an ONNX model into a graph of the REAL stage.
 
     Args:
         path: the model; its external data must lie in the same folder.
         shapes: input name to shape, for inputs with open dimensions other than the batch, or to
             set the batch of a model that fixes it.
+        handlers: what imports further operators, by ONNX name (`registry.HANDLERS` has edgec's).
 
     Returns:
         The graph, unoptimised, with transposes around spatial operators (see `ir.ops`).
@@ -36,17 +42,20 @@ def import_model(path: Path, shapes: Mapping[str, tuple[int, ...]] = NO_SHAPES) 
         ImportModelError: the file is no sound model.
         ConfigError: `shapes` does not fit the model.
     """
-    return finish(translated(load_model(path), path.stem, shapes))
+    return finish(translated(load_model(path), path.stem, shapes, handlers))
 
 
 def translated(
-    model: onnx.ModelProto, name: str, shapes: Mapping[str, tuple[int, ...]]
+    model: onnx.ModelProto,
+    name: str,
+    shapes: Mapping[str, tuple[int, ...]],
+    handlers: Mapping[str, Handler] = NO_HANDLERS,
 ) -> Translation:
     """The translation of a loaded model, unsupported nodes and all; `model` is changed."""
     fix_input_shapes(model, shapes)
     outputs = [info.name for info in model.graph.output]
     cleaned = clean(model)
-    translation = translate(cleaned, name)
+    translation = translate(cleaned, name, handlers)
     translation.context.builder.outputs.extend(outputs)
     # Of two outputs that are the same tensor, cleaning keeps one.
     tensors = translation.context.tensors

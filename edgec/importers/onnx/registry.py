@@ -179,8 +179,19 @@ def supported_operators() -> tuple[OperatorSupport, ...]:
     return tuple(sorted((*rows, *(OperatorSupport(*row) for row in _FOLDED)), key=lambda r: r.op))
 
 
-def find_handler(op: str, domain: str) -> Handler | None:
-    """The handler of an operator; None when there is none."""
+NO_HANDLERS: Mapping[str, Handler] = MappingProxyType({})
+
+
+def find_handler(op: str, domain: str, more: Mapping[str, Handler] = NO_HANDLERS) -> Handler | None:
+    """The handler of an operator; None when there is none.
+
+    Args:
+        op: the operator.
+        domain: its domain.
+        more: handlers by operator, of any domain, that come before edgec's own.
+    """
+    if op in more:
+        return more[op]
     if domain == "ai.onnx.ml":
         return ML_HANDLERS.get(op)
     return HANDLERS.get(op) if domain in ("", "ai.onnx") else None

@@ -18,7 +18,7 @@ from edgec.importers.onnx.context import Context
 from edgec.importers.onnx.node import OnnxNode
 from edgec.importers.onnx.op_select import KEEP_SCORES
 from edgec.importers.onnx.pool_lookup import ON_THE_WAY
-from edgec.importers.onnx.registry import find_handler, obstacle
+from edgec.importers.onnx.registry import NO_HANDLERS, Handler, find_handler, obstacle
 from edgec.importers.onnx.schema import SchemaChecker
 from edgec.importers.onnx.tensors import Gathered, Tensor, UnknownTensorError, UnsupportedError
 from edgec.ir.graph import Constant, Value
@@ -73,12 +73,15 @@ class Translation:
         return tuple(node.problem for node in self.nodes if node.problem is not None)
 
 
-def translate(model: ir.Model, name: str) -> Translation:
+def translate(
+    model: ir.Model, name: str, handlers: Mapping[str, Handler] = NO_HANDLERS
+) -> Translation:
     """Translate every node of a cleaned-up model.
 
     Args:
         model: from `cleanup.clean`.
         name: of the new graph.
+        handlers: of further operators, by ONNX name.
 
     Raises:
         ImportModelError: an input, a weight or the shapes of a node are impossible.
@@ -94,7 +97,8 @@ def translate(model: ir.Model, name: str) -> Translation:
     _add_constants(context, graph)
     opset = model.opset_imports.get("", model.opset_imports.get("ai.onnx", 0))
     check = SchemaChecker(opset, model.ir_version)
-    nodes = tuple(_translate(context, OnnxNode(n, opset, context.tensors), n, check) for n in graph)
+    views = ((OnnxNode(node, opset, context.tensors), node) for node in graph)
+    nodes = tuple(_translate(context, *each, check, handlers) for each in views)
     return Translation(context, nodes)
 
 
@@ -143,12 +147,16 @@ def _converted(array: Array, dtype: DType) -> Array:
 
 
 def _translate(
-    context: Context, view: OnnxNode, node: ir.Node, check: SchemaChecker
+    context: Context,
+    view: OnnxNode,
+    node: ir.Node,
+    check: SchemaChecker,
+    handlers: Mapping[str, Handler],
 ) -> TranslatedNode:
     context.begin(view)
     try:
         with np.errstate(all="ignore"):
-            result = _handle(context, view, node, check)
+            result = _handle(context, view, node, check, handlers)
     except UnsupportedError as error:
         if _moves_pooled_weights(context, node):
             # One error, not one for each node that the weights pass on their way.
@@ -178,9 +186,13 @@ def _moves_pooled_weights(context: Context, node: ir.Node) -> bool:
 
 
 def _handle(
-    context: Context, view: OnnxNode, node: ir.Node, check: SchemaChecker
+    context: Context,
+    view: OnnxNode,
+    node: ir.Node,
+    check: SchemaChecker,
+    handlers: Mapping[str, Handler],
 ) -> tuple[Tensor, ...]:
-    handler = find_handler(view.op, node.domain)
+    handler = find_handler(view.op, node.domain, handlers)
     if handler is None:
         found = obstacle(view.op, node.domain)
         raise UnsupportedError(found.reason, found.remedy)

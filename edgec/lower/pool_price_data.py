@@ -1,0 +1,133 @@
+"""What an operation costs on each core: `pool_prices.toml`, read and checked.
+
+benchmarks/pool_prices.py writes the file.
+"""
+
+from __future__ import annotations
+
+import functools
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Annotated
+
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic.dataclasses import dataclass
+
+from edgec.base.errors import ConfigError
+from edgec.lower.pool_events import Event
+from edgec.lower.pool_form import KernelForm
+from edgec.lower.pool_operations import Operations, operations_of
+from edgec.target.board import Board
+from edgec.target.cores import Core
+
+PRICES_FILE = Path(__file__).with_name("pool_prices.toml")
+_STRICT = ConfigDict(extra="forbid")
+_Price = Annotated[float, Field(ge=0, le=10_000, allow_inf_nan=False)]
+
+
+@dataclass(frozen=True, slots=True, config=_STRICT)
+class DerivedPrices:
+    """Prices that follow from the cycle model of the core: see `Operations`."""
+
+    load: _Price
+    step: _Price
+    product: _Price
+    turn: _Price
+
+
+@dataclass(frozen=True, slots=True, config=_STRICT)
+class FittedPrices:
+    """Prices that were fitted to kernels run in the emulator: see `Operations`."""
+
+    compiled: _Price
+    mac: _Price
+    tile_mac: _Price
+    output: _Price
+
+
+@dataclass(frozen=True, slots=True, config=_STRICT)
+class CorePrices:
+    """The prices of some cores.
+
+    Attributes:
+        cores: names of the cores.
+        measured_on: the board whose firmware was run.
+        derived, fitted: cycles of an operation; executed instructions on Cortex-A cores.
+    """
+
+    cores: Annotated[tuple[Core, ...], Field(min_length=1)]
+    measured_on: str
+    derived: DerivedPrices
+    fitted: FittedPrices
+
+    @property
+    def operations(self) -> Operations:
+        """All prices."""
+        d, f = self.derived, self.fitted
+        return Operations(
+            load=d.load,
+            step=d.step,
+            product=d.product,
+            turn=d.turn,
+            compiled=f.compiled,
+            mac=f.mac,
+            tile_mac=f.tile_mac,
+            output=f.output,
+        )
+
+
+@dataclass(frozen=True, slots=True, config=_STRICT)
+class _File:
+    prices: tuple[CorePrices, ...]
+
+
+Prices = Mapping[Event, float]
+"""What each event of a kernel costs."""
+
+
+def prices_of(board: Board) -> Prices:
+    """Cycles of each event on a board's core; executed instructions on a Cortex-A.
+
+    The host plans as a Cortex-M4 does.
+
+    Raises:
+        ConfigError: the file of prices is damaged.
+    """
+    core = Core.CORTEX_M4 if board.core is Core.HOST else board.core
+    return _prices_of(KernelForm.of(board), core)
+
+
+@functools.cache
+def _prices_of(form: KernelForm, core: Core) -> Prices:
+    prices = core_prices()[core].operations
+    found = {event: taken.priced(prices) for event, taken in operations_of(form).items()}
+    return MappingProxyType(found)
+
+
+@functools.cache
+def core_prices(path: Path = PRICES_FILE) -> Mapping[Core, CorePrices]:
+    """The prices in a file, by core.
+
+    Raises:
+        ConfigError: the file cannot be read, does not say what it has to, or leaves out a core or
+            names one twice.
+    """
+    hint = "install edgec again, or write the file: python benchmarks/pool_prices.py fit"
+    try:
+        data = tomllib.loads(path.read_text("utf-8"))
+        tables = TypeAdapter(_File).validate_python(data).prices
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ConfigError(f"cannot read prices: {error}", where=path.name, hint=hint) from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        raise ConfigError(f"{key}: {first['msg']}", where=path.name, hint=hint) from error
+    found = {core: table for table in tables for core in table.cores}
+    missing = [core.value for core in Core if core is not Core.HOST and core not in found]
+    if missing:
+        raise ConfigError(f"no prices of {', '.join(missing)}", where=path.name, hint=hint)
+    if sum(len(table.cores) for table in tables) != len(found):
+        raise ConfigError("a core has two tables of prices", where=path.name, hint=hint)
+    return MappingProxyType(found)
