@@ -13,6 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from edgec.base.dtypes import Array
+from edgec.base.exact_product import quick_product
+from edgec.base.exact_solve import cholesky, inverse_of_lower
 from edgec.weightpool.moments import Objective
 
 _SCALE_STEPS = 3
@@ -72,7 +74,7 @@ def _positive(scale: Array) -> Array:
 
 def refitted(objective: Objective, rows: Array, scale: Array) -> Array:
     """The scale [O] of least error for codes [O, K]; where none is positive, the scale given."""
-    smoothed = rows @ objective.hessian
+    smoothed = quick_product(rows, objective.hessian)
     along = np.sum(smoothed * objective.target, axis=1)
     length = np.sum(smoothed * rows, axis=1)
     good = (along > 0) & (length > 0)
@@ -87,11 +89,13 @@ class _Plan:
         order: int64 [P], positions, those first whose errors cost most.
         elements: int64 [K], of these positions.
         upper: float64 [K, K], upper triangular U with ``U.T @ U = inverse(H)`` in that order.
+        whitening: float64 [P, G, G], inverses of the blocks on U's diagonal.
     """
 
     order: Array
     elements: Array
     upper: Array
+    whitening: Array
 
 
 def _feedback_plan(objective: Objective, group: int) -> _Plan:
@@ -99,7 +103,10 @@ def _feedback_plan(objective: Objective, group: int) -> _Plan:
     order = np.argsort(-cost, kind="stable")
     elements = (order[:, None] * group + np.arange(group)).reshape(-1)
     inverse = objective.inverse[np.ix_(elements, elements)]
-    return _Plan(order, elements, np.linalg.cholesky(inverse).T)
+    upper = cholesky(inverse).T
+    blocks = (upper[i : i + group, i : i + group] for i in range(0, len(upper), group))
+    whitening = np.stack([inverse_of_lower(block.T).T for block in blocks])
+    return _Plan(order, elements, upper, whitening)
 
 
 def with_feedback(objective: Objective, pool: Array, scale: Array, plan: _Plan) -> Array:
@@ -109,19 +116,21 @@ def with_feedback(objective: Objective, pool: Array, scale: Array, plan: _Plan) 
     indices = np.zeros((len(rows), len(plan.order)), np.int64)
     for step, position in enumerate(plan.order):
         here = slice(step * group, (step + 1) * group)
-        whitening = np.linalg.inv(plan.upper[here, here])
-        wanted, offered = rows[:, here] @ whitening, pool @ whitening
+        whitening = plan.whitening[step]
+        wanted = quick_product(rows[:, here], whitening)
+        offered = quick_product(pool, whitening)
         chosen = _closest(wanted, offered, scale)
         indices[:, position] = chosen
         rest = slice((step + 1) * group, None)
-        rows[:, rest] -= (wanted - scale[:, None] * offered[chosen]) @ plan.upper[here, rest]
+        missed = wanted - scale[:, None] * offered[chosen]
+        rows[:, rest] -= quick_product(missed, plan.upper[here, rest])
     return indices
 
 
 def _closest(wanted: Array, offered: Array, scale: Array) -> Array:
     """For each row o the s of least ``|wanted[o] - scale[o] * offered[s]|``."""
     lengths = np.sum(offered**2, axis=1)
-    cost = scale[:, None] * lengths - 2 * (wanted @ offered.T)
+    cost = scale[:, None] * lengths - 2 * quick_product(wanted, offered.T)
     return np.asarray(np.argmin(cost, axis=1))
 
 
@@ -137,8 +146,9 @@ def descend(objective: Objective, pool: Array, start: Assignment) -> Assignment:
             here = slice(position * group, (position + 1) * group)
             own = hessian[here, here]
             gap = rows - target
-            pull = gap @ hessian[:, here] - rows[:, here] @ own
-            cost = scale[:, None] * np.sum((pool @ own) * pool, axis=1) + 2 * (pull @ pool.T)
+            pull = quick_product(gap, hessian[:, here]) - quick_product(rows[:, here], own)
+            lengths = np.sum(quick_product(pool, own) * pool, axis=1)
+            cost = scale[:, None] * lengths + 2 * quick_product(pull, pool.T)
             chosen = np.argmin(cost, axis=1)
             changed += int(np.count_nonzero(chosen != indices[:, position]))
             indices[:, position] = chosen

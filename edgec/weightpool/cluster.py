@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from edgec.base.dtypes import Array
+from edgec.base.exact_product import quick_product
 from edgec.weightpool.codebook import mirrored
 from edgec.weightpool.moments import Objective
 from edgec.weightpool.vectors import PoolLayer
@@ -105,7 +106,7 @@ def _seeds(
 
 
 def _nearest(points: Array, pool: Array) -> tuple[Array, Array]:
-    distance = np.sum(pool**2, axis=1) - 2 * points @ pool.T
+    distance = np.sum(pool**2, axis=1) - 2 * quick_product(points, pool.T)
     nearest = np.argmin(distance, axis=1)
     least = np.take_along_axis(distance, nearest[:, None], axis=1)[:, 0]
     return nearest, np.maximum(least + np.sum(points**2, axis=1), 0.0)

@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from edgec.base.dtypes import Array
+from edgec.base.exact_product import product, quick_product, second_moments
+from edgec.base.exact_solve import inverse_of_positive
 from edgec.weightpool.vectors import PoolLayer, input_rows
 
 DAMPING = 0.05
@@ -46,11 +48,11 @@ class Objective:
     def error(self, rows: Array) -> Array:
         """Error [O] of weights [O, K], beyond the least."""
         gap = rows - self.target
-        return np.asarray(np.sum((gap @ self.hessian) * gap, axis=1))
+        return np.asarray(np.sum(quick_product(gap, self.hessian) * gap, axis=1))
 
     def bias(self, rows: Array) -> Array:
         """The bias [O] that makes the mean output right."""
-        return np.asarray(self.outputs - rows @ self.inputs)
+        return np.asarray(self.outputs - (rows * self.inputs).sum(axis=1))
 
 
 def plain_objective(layer: PoolLayer) -> Objective:
@@ -73,10 +75,10 @@ def own_objective(layer: PoolLayer, mean: Array, covariance: Array) -> Objective
     spread = float(np.trace(covariance)) / max(int(layer.present.sum()), 1)
     damping = DAMPING * spread if spread > 0 else 1.0
     hessian = covariance + damping * np.eye(len(mean))
-    inverse = np.linalg.inv(hessian)
-    power = max(float(np.sum((rows @ covariance) * rows)), 0.0)
-    outputs = rows @ mean + layer.bias
-    return Objective(rows, hessian, (inverse + inverse.T) / 2, damping, mean, outputs, power)
+    inverse = inverse_of_positive(hessian)
+    power = max(float(np.sum(quick_product(rows, covariance) * rows)), 0.0)
+    outputs = (rows * mean).sum(axis=1) + layer.bias
+    return Objective(rows, hessian, inverse, damping, mean, outputs, power)
 
 
 def sampled_rows(
@@ -119,13 +121,13 @@ class Moments:
         """Take in what output elements read, float32 [R, K]."""
         self._count += len(rows)
         self._x += rows.sum(0, dtype=np.float64)
-        self._xx += rows.T @ rows
+        self._xx += second_moments(rows.astype(np.float64))
 
     def update_goal(self, rows: Array, goal: Array) -> None:
         """Take in what output elements should be, float32 [R, O], and what they read."""
         self._t += goal.sum(0, dtype=np.float64)
         self._tt += float(np.sum(goal.astype(np.float64) ** 2))
-        self._tx += goal.T @ rows
+        self._tx += quick_product(goal.T.astype(np.float64), rows.astype(np.float64))
 
     def own_objective(self) -> Objective:
         """The error where the layer should compute what it does now."""
@@ -138,7 +140,7 @@ class Moments:
         own = self.own_objective()
         mean = self._t / self._count
         cross = self._tx / self._count - np.outer(mean, own.inputs)
-        target = (cross + own.damping * self._layer.rows) @ own.inverse
+        target = product(cross + own.damping * self._layer.rows, own.inverse)
         target = np.where(self._layer.present, target, 0.0)
-        power = max(self._tt / self._count - float(mean @ mean), 0.0)
+        power = max(self._tt / self._count - float((mean * mean).sum()), 0.0)
         return replace(own, target=target, outputs=mean, power=power)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from edgec.base.dtypes import Array
+from edgec.base.exact_product import quick_product
 from edgec.weightpool.assign import Assignment
 from edgec.weightpool.codebook import mirrored
 from edgec.weightpool.moments import Objective
@@ -40,7 +41,7 @@ def refined_pool(
         """Curvature of the error times a change of the pool."""
         total = _RIDGE * vectors
         for objective, found, weight in zip(objectives, assignments, weights, strict=True):
-            rows = found.rows(vectors) @ objective.hessian
+            rows = quick_product(found.rows(vectors), objective.hessian)
             total = total + weight * _gathered(rows, found, len(pool), pool.shape[1])
         return projected(total)
 
@@ -50,7 +51,7 @@ def refined_pool(
 
     slope = np.zeros(pool.shape)
     for objective, found, weight in zip(objectives, assignments, weights, strict=True):
-        rows = (objective.target - found.rows(pool)) @ objective.hessian
+        rows = quick_product(objective.target - found.rows(pool), objective.hessian)
         slope += weight * _gathered(rows, found, len(pool), pool.shape[1])
     return np.asarray(pool + _solved(product, projected(slope)))
 

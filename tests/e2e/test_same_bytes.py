@@ -78,6 +78,6 @@ def test_a_weight_pool_is_the_same_on_another_processor(other_processor, tmp_pat
         run(
             prefix,
             *("compress", str(EXAMPLES / "digits_resnet.onnx"), "--pool-size", "32"),
-            *("--calibration", str(EXAMPLES / "digits_calibration.npz"), "--out", str(path)),
+            *("--calibration", str(EXAMPLES / "digits_calibration.npz"), "--output", str(path)),
         )
     assert models[0].read_bytes() == models[1].read_bytes()
