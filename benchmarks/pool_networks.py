@@ -4,9 +4,10 @@
     python benchmarks/pool_networks.py ../networks/resnet8_cifar10.onnx --boards mps2_an385
     python benchmarks/pool_networks.py --tables 16K 32K 64K --layers  # less SRAM, every layer
 
-MODEL.pool.onnx beside a network is its pooled form; without one pools are made without training, from
-noise (speed depends on shapes only, and hardly on which vector a weight gets).  The boards are Arm's FPGA boards: a Cortex-M3 and a Cortex-M4
-whose memory never waits, with room for any network.  Cycles are those of `edgec profile`.
+MODEL.pool.onnx beside a network is its pooled form; without one, pools are made without training,
+from noise (speed depends on shapes only, and hardly on which vector a weight gets).  The boards are
+Arm's FPGA boards: a Cortex-M3 and a Cortex-M4 whose memory never waits, with room for any network.
+Cycles are those of `edgec profile`.
 """
 
 from __future__ import annotations
