@@ -78,5 +78,6 @@ def events_of(spec: KernelSpec, bits: int, form: KernelForm) -> Events:
         case _:
             raise InternalError(f"nothing counts what a kernel {spec.family!r} does")
     if spec.residual_shift is not None:
-        found[Event.RESIDUAL] = spec.out_elements
+        is_lane = isinstance(spec, PooledConv)
+        found[Event.LANE_RESIDUAL if is_lane else Event.RESIDUAL] = spec.out_elements
     return found

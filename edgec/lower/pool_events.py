@@ -71,6 +71,7 @@ class Event(enum.Enum):
     OUTPUT_TURN = "a turn of the loop over these outputs"
     OUTPUT = "an output requantized and stored"
     RESIDUAL = "an addition at the end"
+    LANE_RESIDUAL = "an addition at the end of an output from the table"
     # Kernels that expand weights, and those without a pool.
     EXPAND = "a vector of weights expanded"
     COPY = "a run of activations copied"
