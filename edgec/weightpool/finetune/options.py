@@ -100,7 +100,7 @@ class FinetuneOptions:
         seed: seed of the order of the samples and of all that is drawn at random.
         device: "auto" (a GPU if there is one), "cpu" or "cuda".
         checkpoint: the file that keeps the state after each epoch; a run that finds its own there
-            goes on from it.  None: there is none.  The caller removes the file when it has the result.
+            goes on from it.  None: there is none.  The caller removes the file after the run.
         validation: told about after each epoch when given; nothing is chosen by it.
     """
 
