@@ -17,12 +17,12 @@ from transformer_precision import narrow, softmax
 
 from edgec.base.dtypes import Array
 from edgec.base.fixedpoint import round_half_up
+from edgec.floatrun.tabled import unary_function
 from edgec.ir import ops
 from edgec.ir.ops import UnaryKind
 from edgec.ir.qops.attention import normalised
 from edgec.ir.qops.exponentials import exponentials
 from edgec.quant.params import activation_params, range_of
-from edgec.quant.tables import unary_function
 from edgec.quant.transformer.numbers import RealNorm, head_numbers, norm_numbers
 
 KEYS, WIDTH, CHANNELS, HIDDEN = 196, 64, 192, 768

@@ -26,6 +26,7 @@ from paper_arithmetic import (
 
 from edgec.base.dtypes import Array
 from edgec.base.fixedpoint import quantize_array
+from edgec.floatrun.tabled import unary_function
 from edgec.ir import ops, qops
 from edgec.ir.ops import UnaryKind
 from edgec.ir.qops import computed
@@ -33,7 +34,6 @@ from edgec.ir.qops.exponentials import exponentials
 from edgec.ir.qops.operands import Operand
 from edgec.quant import sqnr_db
 from edgec.quant.params import activation_params, range_of
-from edgec.quant.tables import unary_function
 from edgec.quant.transformer.numbers import RealNorm, exponential_bits, head_numbers, norm_numbers
 
 KEYS, WIDTH = 197, 64

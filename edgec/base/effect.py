@@ -17,7 +17,7 @@ class Effect:
     """A condition under which alone an option has an effect.
 
     Attributes:
-        option: as the command line spells it, e.g. "--observer".
+        option: its name on the command line, e.g. "--observer".
         given: the user asked for it.
         holds: the condition is met.
         why: why the option has no effect where the condition is not met.

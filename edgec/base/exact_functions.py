@@ -30,7 +30,7 @@ _ERF_TERMS = tuple(
     (-1.0) ** n * 2.0 / math.sqrt(math.pi) / (math.factorial(n) * (2 * n + 1)) for n in range(13)
 )
 _ERF_NEAR = 0.5
-"""Below it erf is its Taylor series."""
+"""At smaller magnitudes of x, erf is computed by its Taylor series."""
 _ERFC_CENTRE = 3.75
 _ERFC_TERMS = (
     1.1775789345674017,

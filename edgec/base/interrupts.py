@@ -1,7 +1,4 @@
-"""Ctrl-C at a time that suits: not in the middle of what must be done as a whole.
-
-Layer 0.
-"""
+"""Ctrl-C at a time that suits: not in the middle of what must be done as a whole."""
 
 from __future__ import annotations
 

@@ -15,10 +15,10 @@ from edgec.base.errors import ConfigError
 
 
 class Progress(Protocol):
-    """Told what is being done and how far it is."""
+    """A function that is told what is being done, and how much of it is finished."""
 
     def __call__(self, text: str, done: int = 0, total: int = 0) -> None:
-        """`text`: what; `done` of `total` pieces of it are finished, unless `total` is 0."""
+        """Say that `text` is being done; `done` of `total` pieces are finished (0: not known)."""
 
 
 def no_progress(text: str, done: int = 0, total: int = 0) -> None:
@@ -58,7 +58,7 @@ class QuantSettings:
 
     Attributes:
         observer: range estimator of activations.
-        percentile: kept share of values in percent, for the PERCENTILE observer.
+        percentile: percentage of the values that a range holds, for the PERCENTILE observer.
         equalize: cross-layer equalization (Nagel et al., ICCV 2019).
         bias_correction: correct the mean output error of each layer (same paper).
         synthetic_range: what a model's input elements are assumed to lie in when there is no
@@ -76,12 +76,12 @@ class QuantSettings:
 
 @dataclass(frozen=True, slots=True)
 class QuantOptions:
-    """What the user asks of post-training quantization; None: nothing, the default may hold.
+    """What the user asks of post-training quantization; None: the default may hold.
 
     An option that is asked for and has no effect on a network is an error
-    (`workflow.option_effects`).
+    (`quant.effects`).
 
-    Attributes: as of `QuantSettings`.
+    The attributes are those of `QuantSettings`.
     """
 
     observer: Observer | None = None
@@ -157,8 +157,8 @@ class PoolKernelRule:
     """The user's choice of kernel for some layers.
 
     Attributes:
-        pattern: of names of layers or of the model's nodes, with ``*`` and ``?``.
-        kernel: what computes them.
+        pattern: pattern of the names of layers or of the model's nodes, with ``*`` and ``?``.
+        kernel: the kernel that computes these layers.
     """
 
     pattern: str
@@ -291,7 +291,7 @@ class MaxLength:
 
     Attributes:
         maximum: the longest run.
-        name: of the dimension in the model; "": its only one besides the batch.
+        name: name of the dimension in the model; "": the only one besides the batch.
     """
 
     maximum: int
@@ -323,7 +323,7 @@ class MaxLength:
 SHORTEST_MAXIMUM = 3
 """A network is compared with itself at one token less, which must still be a sequence."""
 LONGEST_MAXIMUM = 4095
-"""Most keys of attention."""
+"""Attention takes no more keys than this."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,8 +358,8 @@ class PoolingOptions:
     """Options of weight-pool compression (`edgec compress`).
 
     Attributes:
-        size: vectors of the pool, S.
-        group: weights of a vector, G: 4, 8 or 16.
+        size: number of vectors in the pool, S.
+        group: number of weights in a vector, G: 4, 8 or 16.
         layers: patterns (``*``, ``?``) of names of layers, weights or the model's nodes; what
             matches is pooled, the rest is not.  Empty: every layer for which it pays.
         signed: the second half of the pool is the negative of the first: an index then holds a
@@ -367,7 +367,7 @@ class PoolingOptions:
         rounds: times that assignments and pool are refined in turn.
         range_bits: width of activations for which the ranges of the ReLUs before pooled layers are
             chosen; 8 leaves them as they are.
-        seed: of the clustering.
+        seed: seed of the clustering.
     """
 
     size: int = 64

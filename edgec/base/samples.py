@@ -39,7 +39,7 @@ class InputSpec:
     length_axis: int | None = None
 
     def of_length(self, shape: tuple[int, ...]) -> InputSpec:
-        """What the model takes in a run as long as samples of the shape [N, ...] are."""
+        """The input in a run that is as long as samples of the shape [N, ...]."""
         if self.length_axis is None or len(shape) < len(self.shape):
             return self
         sizes = list(self.shape)

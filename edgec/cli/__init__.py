@@ -1,4 +1,4 @@
-"""The command line: one thin module a command, over `edgec.commands`.
+"""The command line: one thin module for each command, over `edgec.commands`.
 
 The only place that reads arguments, prints results and exits.
 """

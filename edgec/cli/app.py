@@ -1,4 +1,4 @@
-"""The command line: thin commands over `driver` and `session`; the only place that exits.
+"""The command line: thin commands over `edgec.commands`; the only place that exits.
 
 Every `EdgecError` ends in one message on stderr and its exit code; so do full disks, missing
 permissions and Ctrl-C.  Heavy packages are imported inside the commands, so that `--help` is quick.

@@ -45,7 +45,7 @@ def board_rows(boards: Sequence[Board]) -> list[tuple[str, ...]]:
 
 
 def memory_size(size: int | None) -> str:
-    """Bytes of a board's memory in words; empty for None."""
+    """A size in bytes as text with its unit; empty for None."""
     if size is None:
         return ""
     return f"{size // 1024} KB" if size < 64 << 20 else f"{size >> 20} MB"

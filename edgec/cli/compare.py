@@ -21,7 +21,7 @@ def compare(
     memory: MemoryOption = "flash",
     json: Json = False,
 ) -> None:
-    """Flash, RAM, cycles and, where evaluated, accuracy of builds side by side."""
+    """Show flash, RAM, cycles and (if evaluated) accuracy of several builds side by side."""
     from edgec.profile.compare import compare as compare_folders
     from edgec.profile.text import print_comparison
 

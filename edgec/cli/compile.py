@@ -38,7 +38,7 @@ def compile_command(
         typer.Option(help=".npz with typical inputs: 'x' [N, ...] as the model takes them."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Output folder [default: build/<model>-<board>].")
+        Path | None, typer.Option(help="Output folder (default: build/<model>-<board>).")
     ] = None,
     shape: Shapes = None,
     max_length: MaxLengthOption = None,
@@ -47,7 +47,9 @@ def compile_command(
     equalize: Equalize = None,
     bias_correction: BiasCorrection = None,
     residual: ResidualOption = None,
-    build: Annotated[bool, typer.Option("--build/--no-build", help="Build firmware too.")] = True,
+    build: Annotated[
+        bool, typer.Option("--build/--no-build", help="Also build the firmware.")
+    ] = True,
     verify: Annotated[
         bool,
         typer.Option(
@@ -65,7 +67,7 @@ def compile_command(
         str | None,
         typer.Option(
             metavar="flash=256K,ram=64K,ms=50",
-            help="Fail when the firmware is larger, or its estimated inference slower.",
+            help="Fail if the firmware needs more memory, or one inference more time (estimated).",
         ),
     ] = None,
     activation_bits: ActivationBits = str(POOL_DEFAULTS.activation_bits),

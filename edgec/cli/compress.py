@@ -24,25 +24,25 @@ def compress(
             "-o",
             "--output",
             metavar="MODEL.pool.onnx",
-            help="File to write; of several models the folder [default: beside the model].",
+            help="File to write; for several models a folder (default: beside each model).",
         ),
     ] = None,
     pool_size: Annotated[int, typer.Option(help="Vectors of the pool.")] = DEFAULTS.size,
     group: Annotated[int, typer.Option(help="Weights of a vector: 4, 8 or 16.")] = DEFAULTS.group,
     signed: Annotated[
         bool,
-        typer.Option("--signed", help="Half of the pool's vectors are the others' negatives."),
+        typer.Option("--signed", help="Make half of the pool the negatives of the other half."),
     ] = False,
     calibration: Annotated[
         list[Path] | None,
-        typer.Option(help=".npz with typical inputs: 'x' [N, ...]; a few hundred pay."),
+        typer.Option(help=".npz with typical inputs: 'x' [N, ...]; best a few hundred."),
     ] = None,
     train: Annotated[
         list[Path] | None,
         typer.Option(help="Fine-tune on this .npz: 'x' [N, ...] and labels 'y' [N]."),
     ] = None,
     epochs: Annotated[
-        int | None, typer.Option(min=1, help="Passes over the training data [default: 40].")
+        int | None, typer.Option(min=1, help="Passes over the training data (default: 40).")
     ] = None,
     augment: Annotated[
         bool, typer.Option("--augment", help="Mirror and shift training images at random.")
@@ -56,12 +56,12 @@ def compress(
         list[str] | None,
         typer.Option(
             metavar="PATTERN",
-            help="Pool these layers (with * and ?) and no others. Repeatable. "
-            "Default: those for which it pays.",
+            help="Pool only the layers whose name matches PATTERN (which may hold * and ?). "
+            "Repeatable. Default: every layer for which it saves enough.",
         ),
     ] = None,
     shared_pool: Annotated[
-        bool, typer.Option("--shared-pool", help="One pool for all of several models.")
+        bool, typer.Option("--shared-pool", help="Let several models share one pool.")
     ] = False,
     seed: Annotated[int, typer.Option(help="Seed of the random numbers.")] = DEFAULTS.seed,
     shape: Shapes = None,
@@ -70,7 +70,7 @@ def compress(
     """Replace a model's weights by indices into a small pool of vectors, 7 to 10 times smaller.
 
     The result is standard ONNX.  Calibration data make it fit what the network computes; with
-    training data it is fine-tuned as well (PyTorch; an interrupted run goes on where it was).
+    training data it is fine-tuned as well (with PyTorch; an interrupted run continues).
     """
     from edgec.cli.compress_text import print_compression
     from edgec.commands.compress import CompressOptions, Training, compress_models, jobs_of

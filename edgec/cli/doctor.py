@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def doctor(json: Json = False) -> None:
-    """Check that compilers, PlatformIO and emulators are there; say how to install what is not."""
+    """Check that compilers, PlatformIO and emulators are installed; say how to get the others."""
     from edgec.toolchain.doctor import diagnose
 
     checks = diagnose()

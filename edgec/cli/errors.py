@@ -49,7 +49,7 @@ def _failure(error: Exception) -> int:
 
 
 def _system_error(error: OSError) -> ConfigError:
-    """A message for what the operating system refused."""
+    """A message that says what the operating system refused."""
     where = str(error.filename or "")
     return ConfigError(system_reason(error), where=where)
 

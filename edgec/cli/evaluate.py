@@ -27,7 +27,8 @@ def evaluate(
         str | None,
         typer.Option(
             metavar="8,6,4,3,2",
-            help="Accuracy and cycles at these widths of activations (compile --runtime-bits).",
+            help="Report accuracy and cycles at these widths of activations, in bits; for builds "
+            "with --runtime-bits.",
         ),
     ] = None,
     html: Annotated[
@@ -35,7 +36,7 @@ def evaluate(
     ] = None,
     json: Json = False,
 ) -> None:
-    """Accuracy of a compiled model, beside its float original, on labelled data."""
+    """Measure the accuracy of a compiled model and of its float original on labelled data."""
     from edgec.workflow import evaluation
 
     no_curve = "there is no curve without widths"

@@ -14,7 +14,10 @@ Model = Annotated[Path, typer.Argument(metavar="MODEL.onnx", help="Float or QDQ 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="Folder written by edgec compile.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 On = Annotated[
-    str, typer.Option("--on", help="host: the same C, native; emulator: the very firmware.elf.")
+    str,
+    typer.Option(
+        "--on", help="host: the C, compiled for this computer; emulator: firmware.elf itself."
+    ),
 ]
 Shapes = Annotated[
     list[str] | None,
@@ -27,8 +30,9 @@ MaxLengthOption = Annotated[
     typer.Option(
         "--max-length",
         metavar="[NAME=]128",
-        help="For transformers: let each run choose the length of the dynamic dimension NAME (of "
-        "the only one), up to this: edgec_<model>_run_length. Time goes with the length.",
+        help="For transformers: let each run choose the length of the dynamic dimension NAME, up "
+        "to this maximum (NAME is not needed if there is only one). Shorter runs take less time. "
+        "In C: edgec_<model>_run_length.",
     ),
 ]
 DEFAULTS = QuantSettings()
@@ -36,27 +40,28 @@ ObserverOption = Annotated[
     Observer | None,
     typer.Option(
         help="How activation ranges are chosen from calibration data; not for transformers "
-        f"[default: {DEFAULTS.observer.value}]."
+        f"(default: {DEFAULTS.observer.value})."
     ),
 ]
 Percentile = Annotated[
     float | None,
     typer.Option(
-        help=f"For --observer percentile: kept share in percent [default: {DEFAULTS.percentile}]."
+        help="For --observer percentile: percentage of the values that a range must hold "
+        f"(default: {DEFAULTS.percentile})."
     ),
 ]
 Equalize = Annotated[
     bool | None,
     typer.Option(
         "--equalize/--no-equalize",
-        help="Cross-layer equalization of weights; not for transformers [default: no].",
+        help="Equalize weights across layers; not for transformers (default: no).",
     ),
 ]
 BiasCorrection = Annotated[
     bool | None,
     typer.Option(
         "--bias-correction/--no-bias-correction",
-        help="Correct each layer's mean output error [default: where there are calibration data].",
+        help="Correct each layer's mean output error (default: if calibration data are given).",
     ),
 ]
 ResidualOption = Annotated[
@@ -64,14 +69,15 @@ ResidualOption = Annotated[
     typer.Option(
         "--residual",
         help="For transformers: element type of the residual stream. int8 takes half the memory of "
-        f"int16 and costs accuracy [default: {DEFAULTS.residual.value}].",
+        f"int16 and costs accuracy (default: {DEFAULTS.residual.value}).",
     ),
 ]
 MemoryOption = Annotated[
     str,
     typer.Option(
         "--memory",
-        help="flash: as the board runs it; sram: code and weights in RAM; ideal: no wait states.",
+        help="Where code and weights are assumed to be. flash: as on the board; sram: in RAM; "
+        "ideal: in memory without wait states.",
     ),
 ]
 POOL_DEFAULTS = PoolKernelOptions()
@@ -80,23 +86,24 @@ ActivationBits = Annotated[
     typer.Option(
         "--activation-bits",
         metavar="1..8|auto",
-        help="Bits that layers with pooled weights see of an activation; fewer are faster. auto: "
-        "per layer, as few as --calibration data allow.",
+        help="Bits of an activation that layers with pooled weights use; fewer are faster. auto: "
+        "for each layer as few as the calibration data allow.",
     ),
 ]
 MaxDrop = Annotated[
     float | None,
     typer.Option(
         "--max-drop",
-        help="For --activation-bits auto: percentage points of equal decisions that may be lost "
-        f"[default: {POOL_DEFAULTS.max_drop}].",
+        help="For --activation-bits auto: percentage points of agreement with 8 bits that may be "
+        f"lost on the calibration data (default: {POOL_DEFAULTS.max_drop}).",
     ),
 ]
 RuntimeBits = Annotated[
     bool,
     typer.Option(
         "--runtime-bits",
-        help="The width can be lowered while the firmware runs: edgec_<model>_set_activation_bits.",
+        help="Let the width of activations be lowered while the firmware runs. In C: "
+        "edgec_<model>_set_activation_bits.",
     ),
 ]
 PoolKernels = Annotated[
@@ -104,8 +111,9 @@ PoolKernels = Annotated[
     typer.Option(
         "--pool-kernel",
         metavar="[PATTERN=]KERNEL",
-        help="Kernel of layers with pooled weights: responses, direct, decode or expand; of all, "
-        "or of those that PATTERN matches. Repeatable, the last match holds. Default: planned.",
+        help="Kernel of the layers with pooled weights whose name matches PATTERN (without "
+        "PATTERN: of all): responses, direct, decode or expand. Repeatable; the last match holds. "
+        "Default: the one that edgec estimates to be the fastest.",
     ),
 ]
 PoolTable = Annotated[
@@ -113,19 +121,19 @@ PoolTable = Annotated[
     typer.Option(
         "--pool-table",
         metavar="32K",
-        help="Table space: most SRAM that a layer with pooled weights works in (its table of "
-        "responses, list and sums, or decoded filters). Default: as much as fits.",
+        help="Table space: the most SRAM that a layer with pooled weights may work in (its table "
+        "of responses, list and sums, or its decoded filters). Default: as much as fits.",
     ),
 ]
 
 
 def max_length_of(text: str | None) -> MaxLength | None:
-    """`[NAME=]128` as a maximum."""
+    """The maximum that a text like `128` or `NAME=128` says."""
     return None if text is None else MaxLength.parse(text)
 
 
 def shapes_of(texts: list[str] | None) -> dict[str, tuple[int, ...]]:
-    """`NAME=1,3,32,32` options as a mapping."""
+    """The shapes by name that texts like `NAME=1,3,32,32` say."""
     shapes: dict[str, tuple[int, ...]] = {}
     for text in texts or []:
         name, separator, sizes = text.rpartition("=")

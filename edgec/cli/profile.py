@@ -20,7 +20,7 @@ def profile(
     folder: Folder,
     input: Annotated[
         Path | None,
-        typer.Option("--input", help=".npz with inputs; the first sample is run [default: noise]."),
+        typer.Option("--input", help=".npz with inputs; the first sample is run (default: noise)."),
     ] = None,
     json: Json = False,
     html: Annotated[
@@ -29,7 +29,9 @@ def profile(
     memory: MemoryOption = "flash",
     length: Annotated[
         int | None,
-        typer.Option(min=1, help="Tokens of the run (compile --max-length) [default: the most]."),
+        typer.Option(
+            min=1, help="Tokens of the run, for builds with --max-length (default: the most)."
+        ),
     ] = None,
     measured: Annotated[
         Path | None,

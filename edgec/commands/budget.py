@@ -29,7 +29,7 @@ def check_measurable(options: CompileOptions, board: Board) -> None:
                 given,
                 options.build,
                 "a budget needs built firmware",
-                "leave --no-build away",
+                "leave out --no-build",
             ),
         ]
     )

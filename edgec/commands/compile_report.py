@@ -12,6 +12,7 @@ from edgec.codegen.cnames import library_names
 from edgec.ir import Graph, Node
 from edgec.ir.infer import macs
 from edgec.ir.specialize import specialized
+from edgec.ir.weighted import form_of
 from edgec.lower import PoolPlan, Program
 from edgec.lower.params import ConstantRef
 from edgec.lower.pool_reasons import PooledLayer
@@ -154,9 +155,16 @@ def _layers(graph: Graph, program: Program, quantization: QuantReport) -> tuple[
             input_bytes=_activation_bytes(graph, nodes[step.node]),
             output_bytes=step.output.size_bytes,
             growth=_growth(graph, program, nodes[step.node], step),
+            form=_form(nodes[step.node]),
         )
         for step in program.steps
     )
+
+
+def _form(node: Node) -> str:
+    """Name of the form of requantization in which a node ends."""
+    form = form_of(node.attrs)
+    return "" if form is None else form.NAME
 
 
 def _growth(graph: Graph, program: Program, node: Node, step: Step) -> GrowthReport | None:

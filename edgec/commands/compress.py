@@ -19,7 +19,7 @@ from edgec.base.options import CompileOptions, PoolingOptions, Progress, no_prog
 from edgec.base.output_dir import check_writable, write_whole
 from edgec.exporters.onnx.export import export_real
 from edgec.ir.graph import Graph
-from edgec.quant.transformer import is_transformer
+from edgec.quant import keeps_activation_bits
 from edgec.weightpool import CompressionReport, compress_graphs, report_of
 from edgec.weightpool.finetune import Augmentation, FinetuneOptions, TrainingData, finetune
 from edgec.workflow.accuracy import Accuracy, LabelledData, labelled_data, measured
@@ -294,8 +294,8 @@ def _finished(
     """Fine-tuning, export, and accuracy of what was exported."""
     job, epochs = each.job, 0
     if each.train is not None:
-        transformer = is_transformer(each.model.graph)
-        recipe = _recipe(options.training, job.output, shared=shared, transformer=transformer)
+        whole = keeps_activation_bits(each.model.graph)
+        recipe = _recipe(options.training, job.output, shared=shared, whole=whole)
         epochs = recipe.epochs
         data = TrainingData(each.train.inputs, each.train.labels)
         graph = finetune(each.model.graph, graph, data, recipe, progress)
@@ -321,15 +321,15 @@ def _pooling(loaded: Sequence[_Loaded], pooling: PoolingOptions) -> PoolingOptio
 
     A transformer's activations always have 8 bits.
     """
-    wide = any(each.train is not None or is_transformer(each.model.graph) for each in loaded)
+    wide = any(each.train is not None or keeps_activation_bits(each.model.graph) for each in loaded)
     return dataclasses.replace(pooling, range_bits=8) if wide else pooling
 
 
 def _recipe(
-    training: Training, output: Path, *, shared: bool, transformer: bool = False
+    training: Training, output: Path, *, shared: bool, whole: bool = False
 ) -> FinetuneOptions:
     recipe = FinetuneOptions(
-        bits=(8,) if transformer else FinetuneOptions().bits,
+        bits=(8,) if whole else FinetuneOptions().bits,
         train_pool=not shared,
         augmentation=Augmentation() if training.augment else None,
         seed=training.seed,

@@ -45,6 +45,12 @@ class QuantParams:
         """Parameters shared by the whole tensor."""
         return cls((float(scale),), (int(zero_point),), dtype)
 
+    @classmethod
+    def per_output(cls, scale: Array) -> QuantParams:
+        """Symmetric int8 parameters of weights whose axis 0 has the scales given."""
+        scales = tuple(float(s) for s in scale)
+        return cls(scales, (0,) * len(scales), DType.INT8, axis=0)
+
     @property
     def tensor_scale(self) -> float:
         """The scale of a per-tensor quantization."""

@@ -51,7 +51,7 @@ def _plain(value: Any) -> str:
         return str(value.value)
     if dataclasses.is_dataclass(value):
         fields = (f"{f.name}={_plain(getattr(value, f.name))}" for f in dataclasses.fields(value))
-        return f"({', '.join(fields)})"
+        return f"{type(value).__name__}({', '.join(fields)})"
     return repr(value).replace(" ", "")
 
 

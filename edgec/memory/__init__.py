@@ -2,7 +2,7 @@
 
 Owns the plan's types (`plan`), the planner (`planner`, on `problem` and `search`), the bounds that
 a plan is measured against (`bounds`), the independent checker (`check`) and a text picture
-(`render`).  Knows buffers and steps only, no graphs; imports L0 alone.
+(`render`).  Knows buffers and steps only, no graphs; imports `base` alone.
 """
 
 from edgec.memory.bounds import lower_bound, overlap_bound

@@ -28,7 +28,7 @@ def overlap_bound(buffers: Sequence[Buffer], overlaps: Sequence[Overlap]) -> int
     Not always reachable: a plan must suit all steps at once.
 
     Raises:
-        InternalError: as `legal_distances`.
+        InternalError: see `legal_distances`.
     """
     by_step: dict[int, dict[tuple[int, int], int]] = defaultdict(dict)
     for pair, distance in legal_distances(buffers, overlaps).items():

@@ -95,8 +95,8 @@ def _check_step(plan: MemoryPlan, allowed: Mapping[tuple[str, str], int], step: 
             continue
         for other, other_slot in reaching:
             if not (
-                _behind(allowed, other, other_slot, name, slot)
-                or _behind(allowed, name, slot, other, other_slot)
+                _keeps_distance(allowed, other, other_slot, name, slot)
+                or _keeps_distance(allowed, name, slot, other, other_slot)
             ):
                 raise MemoryPlanError(
                     f"share memory at step {step}: {_place(other_slot)} and {_place(slot)}",
@@ -106,7 +106,7 @@ def _check_step(plan: MemoryPlan, allowed: Mapping[tuple[str, str], int], step: 
         reaching.append((name, slot))
 
 
-def _behind(
+def _keeps_distance(
     allowed: Mapping[tuple[str, str], int], output: str, out: Slot, source: str, src: Slot
 ) -> bool:
     """True when `output` may lie over `source` and keeps the distance."""

@@ -64,8 +64,8 @@ class Slot:
 
     Attributes:
         offset: bytes from the arena's start.
-        size_bytes: as asked for, unpadded.
-        first_step, end_step: live on ``[first_step, end_step)``, as asked for.
+        size_bytes: size of the buffer, without padding.
+        first_step, end_step: the buffer lives on ``[first_step, end_step)``.
     """
 
     offset: int
@@ -88,7 +88,7 @@ class MemoryPlan:
     """A place in the arena for every buffer.
 
     Attributes:
-        slots: by buffer name, in the order the buffers were given.
+        slots: the slot of each buffer by its name, in the order in which the buffers were given.
         arena_bytes: size of the arena, a multiple of the alignment.
         lower_bound_bytes: largest sum of sizes live at one step, without overlaps; a plan that uses
             overlaps may be below it.

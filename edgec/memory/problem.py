@@ -73,7 +73,7 @@ def make_problem(buffers: Sequence[Buffer], overlaps: Sequence[Overlap], alignme
     """The problem of placing `buffers` at multiples of `alignment` bytes.
 
     Raises:
-        InternalError: as `legal_distances`.
+        InternalError: see `legal_distances`.
     """
     sizes = [-(-buffer.size_bytes // alignment) for buffer in buffers]
     distances = {

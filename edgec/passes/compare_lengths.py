@@ -73,7 +73,7 @@ def _check_same_structure(longest: Graph, shorter: Graph) -> None:
 
 def _another_network(where: str) -> ImportModelError:
     return ImportModelError(
-        "the network is another one when its input is shorter by 1",
+        "the network changes when its input is shorter by 1",
         where=shown(where),
         hint=_REMEDY,
     )

@@ -24,6 +24,7 @@ import numpy as np
 from edgec.base.dtypes import Array
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Graph, GraphBuilder, Node
+from edgec.ir.qparams import QuantParams
 from edgec.passes.edit import sweep
 from edgec.passes.linear import (
     Affine,
@@ -34,7 +35,6 @@ from edgec.passes.linear import (
     per_channel,
     unpinned_linear_before,
 )
-from edgec.quant.weights import weight_params
 
 
 def fold_batch_norm(graph: Graph) -> Graph:
@@ -73,7 +73,7 @@ def _fold_into_scales(graph: Graph, linear: Node, node: Node, affine: Affine) ->
     # A scale cannot hold a sign, nor a factor of zero.
     if not np.all((scale > 0) & np.isfinite(scale)):
         return None
-    scaled = Constant(weight.name, weight.array, weight_params(scale), weight.pooled)
+    scaled = Constant(weight.name, weight.array, QuantParams.per_output(scale), weight.pooled)
     shift = _bias(graph, linear, len(weight.array)) * affine.scale + affine.shift
     return fused(graph, linear, node, scaled, shift)
 

@@ -18,11 +18,11 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.base.exact_functions import log
+from edgec.floatrun.tabled import unary_function
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.ops import UnaryKind
 from edgec.passes.edit import replace_node, sweep
-from edgec.quant.tables import unary_function
 
 _POINTS = np.linspace(-9.0, 9.0, 145)
 """Where functions are compared, 0 and 1 among the points."""

@@ -9,13 +9,17 @@ import: layers 0 to 2.
 
 from edgec.quant.annotation import annotate
 from edgec.quant.conversion import to_integer
+from edgec.quant.entry import Quantized, keeps_activation_bits, quantize
 from edgec.quant.report import CalibrationSource, LayerQuality, QuantReport, sqnr_db
 
 __all__ = [
     "CalibrationSource",
     "LayerQuality",
     "QuantReport",
+    "Quantized",
     "annotate",
+    "keeps_activation_bits",
+    "quantize",
     "sqnr_db",
     "to_integer",
 ]

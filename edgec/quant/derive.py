@@ -6,11 +6,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from edgec.floatrun.tabled import unary_function
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.qparams import QuantParams
 from edgec.quant.params import Range, activation_params, range_of
-from edgec.quant.tables import codes_real, unary_function
+from edgec.quant.tables import codes_real
 from edgec.quant.ties import TieGroup
 
 

@@ -7,31 +7,14 @@ import numpy as np
 from edgec.base.dtypes import Array
 from edgec.base.exact_functions import exp
 from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, ceil_log2, round_half_up, saturate
-from edgec.floatrun.ops_elementwise import Function, element_function
+from edgec.floatrun.tabled import unary_function
 from edgec.ir import ops
-from edgec.ir.ops import UnaryKind
 from edgec.ir.qparams import QuantParams
 
 SOFTMAX_BITS = 23
 """Most fraction bits of a softmax table entry: a float32's worth."""
 SOFTMAX_SUM_BITS = 30
 """The sum of a row's entries stays at or below 2^30."""
-_LARGEST_EXPONENT = 700.0
-"""Of the exponential function: keeps it finite."""
-
-
-def unary_function(attrs: ops.Unary | ops.Clip) -> Function:
-    """The function of an operator on float64 arrays of what codes stand for."""
-    function = element_function(attrs)
-    if isinstance(attrs, ops.Clip):
-        return function
-    if attrs.kind is UnaryKind.EXP:
-        return lambda x: function(np.minimum(x, _LARGEST_EXPONENT))
-    root = attrs.kind is UnaryKind.POW and not attrs.alpha.is_integer()
-    if root or attrs.kind is UnaryKind.SQRT:
-        # The root of a negative number has no value; codes just below zero are rounding noise.
-        return lambda x: function(np.maximum(x, 0.0))
-    return function
 
 
 def codes_real(quant: QuantParams) -> Array:

@@ -88,11 +88,6 @@ def bias_params(input_scale: float, weight_scale: Array) -> QuantParams:
     return QuantParams(scale, (0,) * len(scale), DType.INT32, axis=0)
 
 
-def weight_params(scale: Array) -> QuantParams:
-    """Symmetric int8 parameters per output channel."""
-    return QuantParams(tuple(float(s) for s in scale), (0,) * len(scale), DType.INT8, axis=0)
-
-
 # -- one layer -----------------------------------------------------------------------------------
 
 
@@ -105,7 +100,7 @@ def _quantize_layer(graph: Graph, builder: GraphBuilder, node: Node) -> list[str
         if constant is not None and not np.isfinite(constant.real64()).all():
             raise QuantizationError("the weights hold NaN or infinite numbers", where=constant.name)
     layer = layer_weights(weight, bias, input_scale, node.name)
-    w = _put(graph, builder, weight.name, layer.weight, weight_params(layer.scale))
+    w = _put(graph, builder, weight.name, layer.weight, QuantParams.per_output(layer.scale))
     b = None
     if bias is not None and layer.bias is not None:
         b = _put(graph, builder, bias.name, layer.bias, bias_params(input_scale, layer.scale))

@@ -25,7 +25,7 @@ class BundledModel:
     """A model of a bundle.
 
     Attributes:
-        name: of the model.
+        name: name of the model.
         folder: the build folder it came from.
         weight_bytes: its constants, those shared with other models included.
         arena_bytes: the working memory it needs alone.
@@ -47,7 +47,7 @@ class Bundle:
         board: what it was built for.
         models: in the order in which the firmware numbers them.
         arena_bytes: the arena that they share.
-        flash_bytes, ram_bytes: of the firmware; None on the host.
+        flash_bytes, ram_bytes: what the firmware takes; None on the host.
         shared_bytes: flash saved by storing equal pools once; None on the host.
     """
 

@@ -85,6 +85,7 @@ class LayerReport:
         input_bytes: bytes of the activations it reads.
         output_bytes: bytes of the tensor it writes.
         growth: how that depends on the length of a run; None: not at all.
+        form: name of the form of requantization in which it ends; "" if it has none.
     """
 
     name: str
@@ -98,6 +99,7 @@ class LayerReport:
     input_bytes: int = 0
     output_bytes: int = 0
     growth: GrowthReport | None = None
+    form: str = ""
 
     def less(self, tokens: int) -> LayerReport:
         """The step in a run that is shorter than the longest by `tokens`."""
@@ -141,7 +143,7 @@ class MemoryReport:
         arena_lower_bound_bytes: largest sum of tensors alive at one step if none could overlap.
         weight_bytes: all constants of the model.
         flash_limit_bytes, ram_limit_bytes: what the board has; None: no limit (host).
-        flash_bytes, code_bytes, ram_bytes, stack_bytes: of the firmware; None when not built.
+        flash_bytes, code_bytes, ram_bytes, stack_bytes: what the firmware takes; None if not built.
             flash = weights + code (everything else); ram = data + bss + arena + reserved stack.
     """
 
@@ -163,10 +165,10 @@ class CalibrationReport:
     Attributes:
         source: "data", "model" (all in the QDQ file) or "synthetic" (no data was given).
         samples: number of calibration samples.
-        observer: what chose the ranges; None where no observer did: of a transformer, or of a model
-            that brings all its ranges.
-        equalize, bias_correction: they were done.
-        percentile: kept share of the values in percent; None for observers that keep all.
+        observer: what chose the ranges; None where no observer did: for a transformer, and for a
+            model that brings all its ranges.
+        equalize, bias_correction: whether they were done.
+        percentile: percentage of the values that a range holds; None for observers that keep all.
         residual: element type of a transformer's residual stream; None for other networks.
     """
 
@@ -189,7 +191,7 @@ class CheckReport:
         steps: intermediate tensors compared for each.
         skipped: why it was not done; empty when it was.
         stack_bytes: most stack that the firmware used; None where it was not measured.
-        lengths: of a model of variable length, those that were run.
+        lengths: the lengths that were run, of a model of variable length.
     """
 
     what: str

@@ -79,7 +79,7 @@ def _layer_table(report: Report) -> object:
         (
             str(number),
             _layer_name(layer),
-            layer.op,
+            f"{layer.op} {layer.form}".rstrip(),
             _shape(layer.output_shape),
             count(layer.macs) if layer.macs else "",
             count(layer.weight_bytes) if layer.weight_bytes else "",

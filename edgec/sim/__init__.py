@@ -1,5 +1,5 @@
 """Runs what was emitted: natively (`host`), as firmware in an emulator (`emulator`), and compares.
 
 Owns the host build of a generated library, the client of the firmware's protocol, the emulators and
-the comparison with the oracle (`compare`).  May import: layers 0 to 4.
+the comparison with the oracle (`compare`).
 """

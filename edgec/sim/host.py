@@ -33,7 +33,7 @@ Progress = Callable[[int, int], None]
 
 _SYMBOL = re.compile(r"\bextern\s+const\s+edgec_model_t\s+(edgec_\w+_model)\s*;")
 _DTYPES = (DType.INT8, DType.INT32, DType.INT16)
-"""`edgec_dtype_t` by value."""
+"""Element types by their values in `edgec_dtype_t`."""
 _CANARY = 0x5C
 _CANARY_BYTES = 64
 _ALIGNMENT = 64
@@ -151,8 +151,8 @@ class HostModel:
         """
         if not 1 <= length <= self.max_length:
             most = self.max_length
-            known = f"1 to {most}" if most else "fixed"
-            raise SimulationError(f"the length {length} is none; it is {known}", where=self.name)
+            known = f"lengths are 1 to {most}" if most else "its length is fixed"
+            raise SimulationError(f"no run has the length {length}: {known}", where=self.name)
         self._form.length = length
         self.inputs = self._tensors(self._model.inputs, self._model.num_inputs)
         self.outputs = self._tensors(self._model.outputs, self._model.num_outputs)

@@ -82,12 +82,12 @@ class LinuxMachine:
 
     @property
     def hook(self) -> int:
-        """A function that only returns."""
+        """Address of a function that does nothing but return."""
         return _HOOK
 
     @property
     def scratch(self) -> int:
-        """A page for what calls pass in memory."""
+        """Address of a page for what calls pass in memory."""
         return _SCRATCH
 
     @property
@@ -177,7 +177,7 @@ class _Registers:
 
     @classmethod
     def of(cls, is_aarch64: bool) -> _Registers:
-        """Of A64 code, or of Arm and Thumb code.
+        """The registers of A64 code, or those of Arm and Thumb code.
 
         Source: Arm AAPCS64 and AAPCS32, "Parameter passing".
         """

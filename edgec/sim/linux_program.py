@@ -32,7 +32,7 @@ class LoadedPart:
     """Bytes that Linux maps before the program starts.
 
     Attributes:
-        address: of the first byte.
+        address: address of the first byte.
         data: contents; zeros follow up to `size_bytes`.
         size_bytes: size in memory.
     """

@@ -9,16 +9,16 @@ STATUS_NAMES = (
     *("EDGEC_OK", "EDGEC_ERROR_NULL", "EDGEC_ERROR_ARENA", "EDGEC_ERROR_NOT_READY"),
     "EDGEC_ERROR_LENGTH",
 )
-"""`edgec_status_t` by value."""
+"""The names of the values of `edgec_status_t`, by value."""
 
 StepHook = ctypes.CFUNCTYPE(
     None, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_void_p, ctypes.c_uint32
 )
-"""`edgec_step_hook_t`: user, step, output, bytes."""
+"""The C type `edgec_step_hook_t`: its arguments are user, step, output, bytes."""
 
 
 class NativeTensor(ctypes.Structure):
-    """`edgec_tensor_t`."""
+    """The C structure `edgec_tensor_t`."""
 
     offset: int
     bytes: int
@@ -35,7 +35,7 @@ class NativeTensor(ctypes.Structure):
 
 
 class NativeContext(ctypes.Structure):
-    """`edgec_context_t`."""
+    """The C structure `edgec_context_t`."""
 
     _fields_: ClassVar = [
         ("arena", ctypes.c_void_p),
@@ -46,7 +46,7 @@ class NativeContext(ctypes.Structure):
 
 
 class BatchForm(ctypes.Structure):
-    """`edgec_batch_form_t`."""
+    """The C structure `edgec_batch_form_t`."""
 
     length: int
     bits: int
@@ -54,7 +54,7 @@ class BatchForm(ctypes.Structure):
 
 
 class NativeModel(ctypes.Structure):
-    """`edgec_model_t`."""
+    """The C structure `edgec_model_t`."""
 
     name: bytes
     digest: bytes
@@ -103,7 +103,7 @@ def layout(structure: type[ctypes.Structure], pointer_bytes: int) -> dict[str, i
     """Offsets of the members of a structure of 32-bit words and pointers, on another core.
 
     Args:
-        structure: as ctypes describes it for this computer.
+        structure: the structure, as ctypes describes it for this computer.
         pointer_bytes: size and alignment of a pointer there.
     """
     offsets = {}

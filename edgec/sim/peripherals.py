@@ -108,7 +108,7 @@ class Family:
         uarts: base address of each UART by its name in the reference manual.
         derived: status bits that follow other registers.
         reset_values: registers that are not 0 after reset, by address.
-        windows: where peripherals lie.
+        windows: the address ranges of peripherals.
     """
 
     uart: UartKind

@@ -76,7 +76,7 @@ class FirmwareRun:
 
     Attributes:
         outputs: one flat, read-only int8 or int32 array per model output.
-        cycles: of the whole run; None when it was traced or benchmarked, or where
+        cycles: cycles of the whole run; None when it was traced or benchmarked, or where
             cycles mean nothing (emulation).
         stack_bytes: most stack used since start; 0 where it is not measured.
         steps: one entry per step of a trace or benchmark; empty for a plain run.

@@ -55,7 +55,7 @@ def trace_inference(
         board: the board it was built for.
         inputs: int8, one array per model input, in the model's order.
         memory: FLASH simulates wait states and caches; the others have no stalls.
-        bits: width of activations to set before the run; None: as compiled.
+        bits: width of activations to set before the run; None: the width as compiled.
         length: tokens of the run, which the inputs have; None: the longest.
         pace: cycles of a block without waiting, for how far a prefetch gets meanwhile.
         native: count in compiled C; None: if a compiler for this computer is installed.

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _DIGEST_LENGTH = 16
 _DTYPES = (np.int8, np.int32, np.int16)
-"""Of `edgec_dtype_t` by value."""
+"""Element types by their values in `edgec_dtype_t`."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

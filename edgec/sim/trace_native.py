@@ -37,7 +37,7 @@ _GoOn = ctypes.CFUNCTYPE(ctypes.c_bool)
 
 
 class _CacheShape(ctypes.Structure):
-    """`trace_cache_shape_t`."""
+    """The C structure `trace_cache_shape_t`."""
 
     _fields_: ClassVar = [
         (name, ctypes.c_uint32) for name in ("size_bytes", "line_bytes", "ways", "fill_bytes")
@@ -45,7 +45,7 @@ class _CacheShape(ctypes.Structure):
 
 
 class _FlashTiming(ctypes.Structure):
-    """`trace_flash_timing_t`."""
+    """The C structure `trace_flash_timing_t`."""
 
     _fields_: ClassVar = [
         *(
@@ -61,7 +61,7 @@ class _FlashTiming(ctypes.Structure):
 
 
 class _Config(ctypes.Structure):
-    """`edgec_trace_config_t`."""
+    """The C structure `edgec_trace_config_t`."""
 
     _fields_: ClassVar = [
         ("uc", ctypes.c_void_p),
@@ -78,7 +78,7 @@ class _Config(ctypes.Structure):
 
 
 class _Summary(ctypes.Structure):
-    """`edgec_trace_summary_t`."""
+    """The C structure `edgec_trace_summary_t`."""
 
     num_blocks: int
     num_edges: int
@@ -249,7 +249,7 @@ class NativeTracer:
 
 
 def native_timing(timing: FlashTiming) -> _FlashTiming:
-    """`trace_flash_timing_t` of a flash."""
+    """What the C tracer must know of a flash: `trace_flash_timing_t`."""
 
     def shape(cache: CacheShape | None) -> _CacheShape:
         if cache is None:

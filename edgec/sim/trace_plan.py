@@ -17,9 +17,9 @@ from edgec.timing.memory import BlockPace, LineShares, line_shares
 from edgec.timing.types import FlashTiming
 
 _RUN_POINTER_OFFSET = 36
-"""Of `edgec_model_t.run`: name, digest, arena_bytes, three counts, inputs, outputs, init before."""
+"""Offset in bytes of the member `run` of `edgec_model_t`: its tenth word."""
 _RUN_LENGTH_POINTER_OFFSET = 44
-"""Index of the member `run_length` of `edgec_model_t`, after `run` and `set_activation_bits`."""
+"""Offset in bytes of the member `run_length` of `edgec_model_t`: its twelfth word."""
 
 _HOOK = "bench_step"
 """The step hook that the protocol's `bench` sets; see firmware/app/protocol.c."""
@@ -30,7 +30,7 @@ class Divide:
     """A UDIV or SDIV instruction.
 
     Attributes:
-        address: where it is.
+        address: address of the instruction.
         dividend, divisor: numbers of its operand registers.
         signed: SDIV.
     """

@@ -1,6 +1,6 @@
 """Boards: one validated data file each (`boards/*.toml`), loaded into a frozen `Board`.
 
-Layer 2; imports pydantic for validation and nothing else of edgec but errors and resources.
+pydantic validates the files.
 Sizes are bytes, addresses are absolute, clocks are hertz.  Unknown keys are errors.
 """
 

@@ -1,6 +1,6 @@
 """The memories of a microcontroller board: flash, RAM, and what lies where ([memory] of its file).
 
-Layer 1, below `board`.  Sizes are bytes, addresses are absolute.
+Sizes are bytes, addresses are absolute.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Region:
     """A block of RAM.
 
     Attributes:
-        name: as the reference manual calls it, in lower case.
+        name: its name in the reference manual, in lower case.
         origin: first address.
         size_bytes: size.
     """

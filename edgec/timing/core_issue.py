@@ -11,7 +11,7 @@ from edgec.timing.decode import Instruction
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A register's value that is on its way.
+    """A register's new value, which is not ready yet.
 
     Attributes:
         ready: first cycle in which an ordinary data operation that reads it may issue.

@@ -82,7 +82,7 @@ def units(instruction: Instruction) -> frozenset[str]:
 
 
 def is_alone(instruction: Instruction) -> bool:
-    """Never issues with another (LLVM: SingleIssue)."""
+    """True for what never issues together with another instruction (LLVM: SingleIssue)."""
     if instruction.kind in (Kind.FP_LOAD, Kind.FP_STORE):
         return instruction.is_double
     if instruction.kind is Kind.FP_CORE_MOVE:
@@ -91,13 +91,16 @@ def is_alone(instruction: Instruction) -> bool:
 
 
 def is_first_only(instruction: Instruction) -> bool:
-    """Only the older of two (LLVM: BeginGroup; measured: bit fields, SIMD, double precision)."""
+    """True for what can only be the older of two that issue together.
+
+    Source: LLVM (BeginGroup); measured: bit fields, SIMD, double precision.
+    """
     is_double = instruction.is_double and instruction.kind in _OCCUPIED_DOUBLE
     return "simd" in units(instruction) or is_double
 
 
 def occupied(instruction: Instruction) -> int:
-    """Cycles in which nothing younger issues.
+    """Cycles in which no later instruction issues.
 
     Lists move two registers a cycle.  Dividers and double precision hold the pipeline (measured;
     LLVM's latencies for double-precision sums of equal exponents are shorter).

@@ -63,7 +63,7 @@ class Instruction:
     """One instruction.  Registers are numbers: r0-r15, `FLAGS`, `FP_FLAGS`, 32 + n for s<n>.
 
     Attributes:
-        address: where it is.
+        address: address of its first byte.
         size_bytes: 2 or 4.
         text: assembler text.
         name: capstone's name, without condition and width.
@@ -122,7 +122,7 @@ def decode_block(code: bytes, address: int) -> tuple[Instruction, ...]:
 
     Args:
         code: Thumb machine code, all of the block.
-        address: of its first byte, without the Thumb bit.
+        address: address of its first byte, without the Thumb bit.
 
     Raises:
         ConfigError: capstone is not installed or too old.

@@ -67,11 +67,11 @@ class Form(Enum):
 
     Attributes:
         RESULT: the first is written (and read where it is also a source), the others are read.
-        EARLY_LAST: as RESULT; the last register goes through the shifter first.
+        EARLY_LAST: like RESULT, but the last register goes through the shifter first.
         COMPARE: all are read.
-        ADD_LAST: as RESULT; the last register is added to a product.
+        ADD_LAST: like RESULT, but the last register is added to a product.
         LONG: the first two are written, the others are read.
-        LONG_ADD: as LONG; the first two are also added to the product.
+        LONG_ADD: like LONG, but the first two are also added to the product.
         ADD_FIRST: the first is read, added to and written.
         DATA: registers to load or store, then an address.
         LIST: an address register, then registers to load or store.

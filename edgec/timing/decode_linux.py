@@ -27,7 +27,7 @@ class BlockKinds:
     """Instructions of one execution of a block.
 
     Attributes:
-        instructions: all of them; a conditional one counts whether or not it has an effect.
+        instructions: every instruction; a conditional one counts whether or not it has an effect.
         simd: those with a SIMD and floating-point register, loads and stores included.
         loads, stores: those that read or write memory, however many registers.
     """
@@ -43,7 +43,7 @@ def count_kinds(code: bytes, address: int, kind: CodeKind) -> BlockKinds:
 
     Args:
         code: its instructions.
-        address: of the first one.
+        address: address of the first instruction.
         kind: its instruction set.
 
     Raises:

@@ -15,8 +15,7 @@ waiting, spread evenly over them.
 Data.  A read that the data cache misses costs a whole read; without a data cache each does.
 
 Caches are set-associative and replace the least recently used line of a set.  A miss reads
-`fill_bytes`; the core waits for all of them, and further flash lines of a fill come one after the
-other.
+`fill_bytes`; the core waits for the whole fill, whose flash lines come one after the other.
 
 Sources and readings, by board family:
 - STM32F2, F4: RM0033 3.4.2, RM0390 3.4.2, ART accelerator: 64 + 8 lines of 128 bits, least
@@ -248,7 +247,7 @@ class MemorySimulator:
 
 
 def ram_base(timing: FlashTiming) -> int:
-    """Where cached RAM follows the flash in the numbering of cache lines."""
+    """Offset at which cached RAM follows the flash in the numbering of cache lines."""
     cache = timing.data_cache
     return -(-timing.size_bytes // cache.size_bytes) * cache.size_bytes if cache else 0
 

@@ -1,4 +1,4 @@
 """External programs: compilers, PlatformIO, upload tools, ELF sizes, and what of it is installed.
 
-Owns every process edgec starts (`process`).  Layer 3: imports errors, resources and board.
+Owns every process edgec starts (`process`).
 """

@@ -68,7 +68,7 @@ class Mode(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class FirmwareFiles:
-    """What a build leaves behind.
+    """The files that a build makes.
 
     Attributes:
         elf: the program with debug information (under an operating system: the executable).

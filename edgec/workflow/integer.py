@@ -1,6 +1,6 @@
 """From a model file to an integer graph: import, clean, calibrate, quantize, optimise.
 
-Layer 6, the first half of the driver; `compile_model` and `quantize_model` share it.
+The first half of the driver; `compile_model` and `quantize_model` share it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from edgec.base.dtypes import Array, DType
-from edgec.base.effect import refuse_without_effect
 from edgec.base.errors import ConfigError, ImportModelError
 from edgec.base.names import shown
 from edgec.base.options import CompileOptions, Progress, no_progress
@@ -22,19 +21,8 @@ from edgec.importers.onnx.importer import import_model
 from edgec.importers.onnx.variable_axis import shapes_at
 from edgec.ir import Graph
 from edgec.ir.infer import total_macs
-from edgec.passes.base import run_passes
-from edgec.passes.compare_lengths import with_real_length
-from edgec.passes.mean_by_attention import mean_by_attention
-from edgec.passes.pipeline import (
-    INTEGER_PASSES,
-    REAL_PASSES,
-    TRANSFORMER_INTEGER_PASSES,
-    TRANSFORMER_PASSES,
-)
-from edgec.passes.variable_length import with_variable_length
-from edgec.quant import QuantReport, annotate, to_integer
-from edgec.quant.transformer import is_transformer, quantize_transformer
-from edgec.workflow.option_effects import quantization_effects
+from edgec.passes import REAL_PASSES, run_passes
+from edgec.quant import QuantReport, quantize
 
 Calibration = Path | str | Mapping[str, ArrayLike] | None
 
@@ -45,7 +33,8 @@ class IntegerModel:
 
     Attributes:
         imported: REAL stage as imported: the model's own inputs and outputs.
-        annotated: ANNOTATED stage: what `edgec quantize` exports; None of a transformer.
+        annotated: ANNOTATED stage: what `edgec quantize` exports; None where `quant.Quantized`
+            has none.
         integer: INTEGER stage, optimised: what is lowered.
         quantization: how ranges were found, SQNR per layer.
         calibration: real graph-side samples that were used, by input; empty without data.
@@ -172,60 +161,15 @@ def quantized_model(
         ConfigError: an option has no effect on this network.
         QuantizationError: see `quant`.
     """
-    has_data = model.calibration is not None
-    refuse_without_effect(quantization_effects(options, model.graph, has_data=has_data))
-    if is_transformer(model.graph):
-        return _transformer_model(model, options, progress)
-    annotated, report = annotate(
-        model.graph,
-        model.calibration,
-        options.quant,
-        progress=lambda done, total: progress("quantizing", done, total),
-    )
-    integer = run_passes(
-        to_integer(annotated), INTEGER_PASSES, options.dump_ir, first_number=len(REAL_PASSES)
-    )
+    found = quantize(model.graph, model.calibration, options, progress, shorter=model.shorter)
     return IntegerModel(
         imported=model.imported,
-        annotated=annotated,
-        integer=integer.graph,
-        quantization=report,
+        annotated=found.annotated,
+        integer=found.integer,
+        quantization=found.report,
         calibration=model.calibration or {},
         macs_in_file=total_macs(model.graph),
-        notes=(*model.notes, *(note.text for note in integer.notes)),
-    )
-
-
-def _transformer_model(
-    model: RealModel, options: CompileOptions, progress: Progress
-) -> IntegerModel:
-    number = len(REAL_PASSES)
-    real = run_passes(model.graph, TRANSFORMER_PASSES, options.dump_ir, first_number=number)
-    graph = real.graph
-    if model.shorter is not None:
-        shorter = run_passes(model.shorter, TRANSFORMER_PASSES).graph
-        graph = mean_by_attention(with_real_length(graph, shorter))
-    quantized, report = quantize_transformer(
-        graph,
-        model.calibration,
-        options.quant,
-        progress=lambda done, total: progress("quantizing", done, total),
-    )
-    number += len(TRANSFORMER_PASSES)
-    integer = run_passes(
-        quantized, TRANSFORMER_INTEGER_PASSES, options.dump_ir, first_number=number
-    )
-    ready = integer.graph
-    if graph.length is not None:
-        ready = with_variable_length(ready, graph)
-    return IntegerModel(
-        imported=model.imported,
-        annotated=None,
-        integer=ready,
-        quantization=report,
-        calibration=model.calibration or {},
-        macs_in_file=total_macs(model.graph),
-        notes=(*model.notes, *(note.text for note in (*real.notes, *integer.notes))),
+        notes=(*model.notes, *found.notes),
     )
 
 

@@ -1,4 +1,4 @@
-"""The definitions of `ir/qops.py`, one element at a time: the oracle of the oracle."""
+"""The definitions of `ir.qops`, one element at a time: the oracle of the oracle."""
 
 import itertools
 from collections.abc import Callable, Iterator

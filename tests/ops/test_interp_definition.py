@@ -1,4 +1,4 @@
-"""The numpy oracle = the definitions of qops.py read literally, element by element."""
+"""The numpy oracle = the definitions of `ir.qops` read literally, element by element."""
 
 import numpy as np
 import pytest

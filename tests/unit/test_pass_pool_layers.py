@@ -101,7 +101,7 @@ def test_text_shows_the_pool_and_the_arithmetic():
     assert "pool [64,8] crc" in graph_text(graph)
     text = graph_text(pool_layers(graph))
     assert "QPooledConv(" in text
-    assert "pooling=(activation_bits=8, response_shift=0)" in text
+    assert "pooling=Pooling(activation_bits=8, response_shift=0)" in text
 
 
 def test_a_dropped_channel_takes_the_indices_with_it():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import sys
 import threading
@@ -85,8 +84,10 @@ def test_interrupt_ends_the_whole_family(tmp_path: Path) -> None:
     def interrupt() -> None:
         while not (note.exists() and note.read_text()):
             time.sleep(0.02)
-        os.kill(os.getpid(), signal.SIGINT)
+        # To the thread that waits: a signal to the process may go to this one, and wake nobody.
+        signal.pthread_kill(waiting, signal.SIGINT)
 
+    waiting = threading.get_ident()
     threading.Thread(target=interrupt, daemon=True).start()
     with pytest.raises(KeyboardInterrupt):
         process.run([sys.executable, "-c", FAMILY, str(note), "wait"], timeout_s=30)

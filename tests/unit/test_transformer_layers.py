@@ -8,13 +8,13 @@ from small_transformers import GELU, SILU, Net, inputs_of
 
 from edgec.base.dtypes import DType
 from edgec.base.options import QuantOptions
+from edgec.floatrun.tabled import unary_function
 from edgec.interp import run_graph
 from edgec.ir import ops, qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.ops import UnaryKind
 from edgec.ir.qparams import QuantParams
 from edgec.quant.params import Range
-from edgec.quant.tables import unary_function
 from edgec.quant.transformer import quantize_transformer
 from edgec.quant.transformer.emit_layers import table_domain
 from edgec.quant.transformer.samples import collect

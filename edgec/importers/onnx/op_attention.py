@@ -21,7 +21,7 @@ _LOWEST = float(np.finfo(np.float32).min)
 
 
 def attention(ctx: Context, node: OnnxNode) -> Tensor:
-    """Of opset 23: one key head a query head, without past, softcap and outputs but the first."""
+    """As many key heads as query heads; no past keys, no softcap, no output but the first."""
     _check_plain(node)
     q, k, v = (node.real_value(index) for index in range(3))
     flat = len(q.shape) == 3

@@ -17,7 +17,7 @@ _REMEDY = "write it as MatMul, Transpose and ReduceSum"
 
 
 def einsum(ctx: Context, node: OnnxNode) -> Tensor:
-    """Two operands, no index twice in one of them, sums only over indices that both have."""
+    """Two operands; no index twice in one of them; sums only over indices that both have."""
     equation = node.text("equation", "").replace(" ", "")
     found = _EQUATION.fullmatch(equation)
     if found is None or node.input_count != 2:

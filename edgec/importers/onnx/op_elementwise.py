@@ -64,7 +64,7 @@ def power(ctx: Context, node: OnnxNode) -> Tensor:
 
 
 def scaler(ctx: Context, node: OnnxNode) -> Tensor:
-    """Of scikit-learn (StandardScaler): (x - offset) * scale, one number or one per feature."""
+    """scikit-learn's StandardScaler: (x - offset) * scale, one number or one per feature."""
     x = node.real_value(0)
     # Attributes have no names that other tensors could not have as well.
     offset, scale = (
@@ -105,13 +105,13 @@ def clip(ctx: Context, node: OnnxNode) -> Tensor:
 
 
 def minimum(ctx: Context, node: OnnxNode) -> Tensor:
-    """Of one value and one constant number."""
+    """One computed value and one constant number."""
     x, bound = _value_and_number(node)
     return _clip(ctx, x, -math.inf, bound)
 
 
 def maximum(ctx: Context, node: OnnxNode) -> Tensor:
-    """Of one value and one constant number."""
+    """One computed value and one constant number."""
     x, bound = _value_and_number(node)
     return _clip(ctx, x, bound, math.inf)
 

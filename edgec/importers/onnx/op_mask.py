@@ -24,7 +24,7 @@ _MOST_NUMBER = 1 << 24
 
 
 def where(ctx: Context, node: OnnxNode) -> Tensor:
-    """Condition constant or a mask of integers; numpy broadcasting."""
+    """The condition is a constant or a mask of integers; numpy broadcasting."""
     condition, *choices = (node.tensor(index) for index in range(3))
     a, b = (_choice(choice) for choice in choices)
     if isinstance(condition, Constant):
@@ -40,12 +40,12 @@ def where(ctx: Context, node: OnnxNode) -> Tensor:
 
 
 def not_(ctx: Context, node: OnnxNode) -> Tensor:
-    """Of masks."""
+    """The operand is a mask."""
     return ctx.emit(_NOT, _mask(node, 0))
 
 
 def equal(ctx: Context, node: OnnxNode) -> Tensor:
-    """Of integers or booleans with one constant number."""
+    """Integers or booleans compared with one constant number."""
     index = 1 if isinstance(node.tensor(0), Constant) else 0
     x, number = _mask(node, index), node.constant(1 - index, "second operand").array
     first = number.reshape(-1)[0] if number.size else 0
@@ -60,12 +60,12 @@ def equal(ctx: Context, node: OnnxNode) -> Tensor:
 
 
 def and_(ctx: Context, node: OnnxNode) -> Tensor:
-    """Of masks and constants."""
+    """Each operand is a mask or a constant."""
     return _combined(ctx, node, absorbing=False)
 
 
 def or_(ctx: Context, node: OnnxNode) -> Tensor:
-    """Of masks and constants."""
+    """Each operand is a mask or a constant."""
     return _combined(ctx, node, absorbing=True)
 
 
@@ -93,7 +93,7 @@ def _combined(ctx: Context, node: OnnxNode, absorbing: bool) -> Tensor:
 
 
 def to_bool(ctx: Context, x: Value) -> Tensor:
-    """X as 0 and 1; reals, too."""
+    """X as 0 (where x is zero) and 1; x may hold real numbers."""
     made = ctx.producer(x)
     if made is not None and made.attrs == _NOT:
         return x
@@ -101,7 +101,7 @@ def to_bool(ctx: Context, x: Value) -> Tensor:
 
 
 def is_nan(ctx: Context, node: OnnxNode) -> Tensor:
-    """False: the numbers of a quantized network are finite."""
+    """Always false, as the numbers of a quantized network are finite."""
     return Constant(node.outputs[0], np.zeros((1,) * len(node.real_value(0).shape), np.bool_))
 
 

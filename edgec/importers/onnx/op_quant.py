@@ -37,7 +37,7 @@ _CODE_TYPES: Mapping[ir.DataType, DType] = MappingProxyType(
 
 
 def quantize_linear(ctx: Context, node: OnnxNode) -> Tensor:
-    """Of activations to int8 or uint8 per tensor; of constants (computed at import) any form."""
+    """Activations to int8 or uint8 per tensor; constants in any form (computed at import)."""
     x = node.real_value(0)
     if _code_type(node, _output_type(node)) in (ir.DataType.INT4, ir.DataType.UINT4):
         raise UnsupportedError("activations are quantized to 4 bits", "quantize them to int8")
@@ -47,7 +47,7 @@ def quantize_linear(ctx: Context, node: OnnxNode) -> Tensor:
 
 
 def dequantize_linear(ctx: Context, node: OnnxNode) -> Tensor:
-    """Of int8, uint8 (activations per tensor, weights also per channel) and int32 (biases)."""
+    """int8, uint8 (activations per tensor, weights also per channel) and int32 (biases)."""
     x = node.tensor(0)
     quant = _parameters(node, x.shape, node.onnx_dtype(0))
     if isinstance(x, Constant):

@@ -65,7 +65,7 @@ def split(ctx: Context, node: OnnxNode) -> tuple[Tensor, ...]:
 
 
 def gather(ctx: Context, node: OnnxNode) -> Tensor:
-    """Of values: constant, evenly spaced indices. Of constants: any (pools), or ids as input."""
+    """Any indices into a constant; constant, evenly spaced indices into a computed tensor."""
     x, indices = node.tensor(0), node.tensor(1)
     if isinstance(indices, Value):
         return _embedding(ctx, x, indices, node.integer("axis", 0))
@@ -95,7 +95,7 @@ def _embedding(ctx: Context, table: Tensor, ids: Value, axis: int) -> Tensor:
 
 
 def gather_nd(ctx: Context, node: OnnxNode) -> Tensor:
-    """Of values: constant indices of evenly spaced elements."""
+    """Elements of a computed tensor by constant, evenly spaced indices."""
     x, indices = node.value(0), node.constant(1, "indices").array
     depth = indices.shape[-1] if indices.ndim else 0
     if node.integer("batch_dims", 0) or not 1 <= depth <= len(x.shape):
@@ -116,7 +116,7 @@ def gather_nd(ctx: Context, node: OnnxNode) -> Tensor:
 
 
 def gather_elements(ctx: Context, node: OnnxNode) -> Tensor:
-    """Of a constant whose elements are all equal: the indices do not matter."""
+    """Only from a constant whose elements are all equal: then the indices do not matter."""
     table, indices = node.tensor(0), node.tensor(1)
     one = isinstance(table, Constant) and np.unique(table.array).size == 1
     if not isinstance(table, Constant) or not one or table.quant is not None:
@@ -127,7 +127,7 @@ def gather_elements(ctx: Context, node: OnnxNode) -> Tensor:
 
 
 def class_labels(ctx: Context, node: OnnxNode) -> Tensor:
-    """Of scikit-learn classifiers: labels 0, 1, 2, ... picked by ArgMax are the indices."""
+    """Only the labels 0, 1, 2, ... of a scikit-learn classifier: they are what ArgMax gives."""
     labels, index = node.constant(0, "labels"), node.value(1)
     counted = labels.array.reshape(-1).tolist() == list(range(labels.array.size))
     if index.dtype is not DType.INT32 or not counted:

@@ -76,7 +76,7 @@ def transpose(ctx: Context, node: OnnxNode) -> Tensor:
 
 
 def depth_to_space(ctx: Context, node: OnnxNode) -> Tensor:
-    """DCR and CRD."""
+    """Both modes, DCR and CRD."""
     x, block = node.value(0), node.integer("blocksize", 1)
     n, c, h, w = _image(x)
     mode = node.text("mode", "DCR")
@@ -107,12 +107,12 @@ def space_to_depth(ctx: Context, node: OnnxNode) -> Tensor:
 
 
 def identity(ctx: Context, node: OnnxNode) -> Tensor:
-    """Any tensor; vanishes."""
+    """Any tensor; the node is removed."""
     return node.tensor(0)
 
 
 def dropout(ctx: Context, node: OnnxNode) -> Tensor:
-    """Inference mode; vanishes."""
+    """Inference mode; the node is removed."""
     if node.is_used(1):
         raise UnsupportedError("its mask output is used", "export the model for inference")
     if node.has(2) and any(node.ints_input(2, "training_mode")):
@@ -121,7 +121,7 @@ def dropout(ctx: Context, node: OnnxNode) -> Tensor:
 
 
 def cast(ctx: Context, node: OnnxNode) -> Tensor:
-    """Between float types, of integer inputs, ArgMax indices, masks and shapes."""
+    """Between float types; integers only if they are inputs, ArgMax indices, masks or shapes."""
     x, to = node.tensor(0), node.integer("to", 0)
     if isinstance(x, Constant):
         if to not in _FLOATS:

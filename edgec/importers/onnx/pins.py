@@ -44,7 +44,7 @@ def spread_pins(builder: GraphBuilder, pins: Iterable[Pin]) -> None:
                 raise ImportModelError(
                     "the tensor holds integers of unknown meaning",
                     where=shown(name),
-                    hint="put a DequantizeLinear behind it (QDQ format), or use float inputs",
+                    hint="put a DequantizeLinear after it (QDQ format), or use float inputs",
                 )
             builder.values[name] = replace(value, quant=found[name])
     for node in moves:

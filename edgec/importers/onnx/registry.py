@@ -133,7 +133,7 @@ _FOLDED = (
     ("Constant", "All attribute forms; becomes a constant."),
     (
         "ConstantOfShape, Shape, Size, Range, Tile, ...",
-        "Where all inputs are known at compile time: computed at import.",
+        "Only if all inputs are known at compile time; computed at import.",
     ),
 )
 """Operators that never reach a handler, for the table."""

@@ -48,6 +48,8 @@ class Requant31:
         low, high: bounds of y, int8 codes.
     """
 
+    NAME: ClassVar[str] = "31 bits"
+    """In reports."""
     MULTIPLIERS: ClassVar[DType] = DType.INT32
     """Type of the multipliers of output channels."""
     LARGEST_MULTIPLIER: ClassVar[int] = INT32_MAX
@@ -113,6 +115,8 @@ class Rescale16x15:
         dtype: INT8 or INT16.
     """
 
+    NAME: ClassVar[str] = "16x15"
+    """In reports."""
     MULTIPLIERS: ClassVar[DType] = DType.INT16
     """Type of the multipliers of output channels."""
     LARGEST_MULTIPLIER: ClassVar[int] = INT16_MAX

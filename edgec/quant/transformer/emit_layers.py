@@ -8,12 +8,12 @@ import numpy as np
 
 from edgec.base.dtypes import Array, DType
 from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, quantize_array
+from edgec.floatrun.tabled import unary_function
 from edgec.ir import ops, qops
 from edgec.ir.fusion import act_bounds
 from edgec.ir.graph import Node
 from edgec.ir.qparams import QuantParams
 from edgec.quant.params import Range
-from edgec.quant.tables import unary_function
 from edgec.quant.transformer.emitter import INT8_REACH, Emitter, Form, per_channel
 from edgec.quant.transformer.layers import Layer
 from edgec.quant.transformer.pooled import pooled_codes, pooled_weight

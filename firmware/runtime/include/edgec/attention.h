@@ -1,4 +1,4 @@
-/* Softmax attention: exponentials and the scale of a row, ir/qops_transformer.py, QAttention. */
+/* Softmax attention: exponentials and the scale of a row, ir/qops/attention.py, QAttention. */
 #ifndef EDGEC_ATTENTION_H
 #define EDGEC_ATTENTION_H
 

@@ -1,4 +1,4 @@
-/* Softmax attention with NEON, four queries of a head at a time: ir/qops_transformer.py,
+/* Softmax attention with NEON, four queries of a head at a time: ir/qops/attention.py,
  * QAttention.
  *
  * Keys and values of a head are packed once.  Logits are the products of neon_products.h with keys

@@ -1,4 +1,4 @@
-/* LayerNormalization and RMSNormalization: the numbers of a row, ir/qops_transformer.py, QNorm.
+/* LayerNormalization and RMSNormalization: the numbers of a row, ir/qops/norm.py, QNorm.
  *
  * With w = factor * x + offset (C and -total, or 1 and 0), the shifts follow from the least
  * and the greatest w, the reciprocal from the sum of squares.  One division and one integer square

@@ -128,7 +128,7 @@ typedef struct edgec_reduce_params {
     int8_t act_max;
 } edgec_reduce_params_t;
 
-/* Source positions of a resize: rows and columns, as ir/qops.py defines them. */
+/* Source positions of a resize: rows and columns, as ir/qops/ defines them. */
 typedef struct edgec_resize_params {
     const int32_t *rows;
     const int32_t *cols;

@@ -1,6 +1,6 @@
 /* Requantization of a transformer's layers by a 16 by 15 bit product: 32 bits from end to end.
  *
- * ir/qops_transformer.py, Rescale16x15, states the numbers and their bounds.  The half step before
+ * ir/qops/forms.py, Rescale16x15, states the numbers and their bounds.  The half step before
  * the first shift is in the bias of every accumulator here, so `acc >> pre_shift` rounds half up.
  */
 #ifndef EDGEC_REQUANT16_H

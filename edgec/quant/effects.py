@@ -18,7 +18,7 @@ _GIVE_DATA = "give --calibration DATA.npz"
 def quantization_effects(
     options: CompileOptions, graph: Graph, *, has_data: bool
 ) -> tuple[Effect, ...]:
-    """The table of the options that `quantized_model` reads.
+    """The table of the options that `quantize` reads.
 
     Args:
         options: as the user gave them.

@@ -1,0 +1,77 @@
+"""One graph, layers of several forms of requantization: verified, oracle = generated C."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from parity import check_host
+from random_transformer import Layer
+
+from edgec.base.dtypes import DType
+from edgec.ir import Graph, QuantParams, qops
+from edgec.ir.graph import Value
+from edgec.ir.infer import infer_shapes
+from edgec.ir.ops import ReduceKind
+from edgec.ir.verify import Stage, verify
+
+BYTE = (-128, 127)
+NARROW = qops.Rescale16x15(2, 20, *BYTE)
+ONES = (1, 1)
+
+
+class Mixed(Layer):
+    """A chain of layers, each of which reads what the one before wrote."""
+
+    def put(self, attrs: object, inputs: list[str], zero_point: int) -> str:
+        graph = self.builder
+        shapes = [{**graph.values, **graph.constants}[name].shape for name in inputs]
+        (shape,) = infer_shapes(attrs, shapes)
+        quant = QuantParams.per_tensor(0.05, zero_point)
+        name = graph.value(Value(graph.fresh("y"), shape, DType.INT8, quant))
+        graph.node(f"{name} node", attrs, inputs, [name])
+        return name
+
+    def numbers(self, form: qops.Requantization, outputs: int, *inner: int) -> list[str]:
+        """Weights, bias and multipliers that spread the outputs over about half of the codes."""
+        depth = int(np.prod(inner))
+        shift = form.shift + (form.pre_shift if isinstance(form, qops.Rescale16x15) else 0)
+        factor = 2.0**shift / (60.0 * depth**0.5 * 60)
+        most = self.rng.uniform(0.5, 1, outputs) * factor
+        multipliers = np.minimum(most, form.LARGEST_MULTIPLIER).astype(form.MULTIPLIERS.numpy)
+        return [
+            self.constant(-127, 127, outputs, *inner),
+            self.constant(-900, 900, outputs, dtype=np.int32),
+            self.array(multipliers),
+        ]
+
+
+def mixed(seed: int) -> Graph:
+    """A network whose layers end in either form, centred or raw."""
+    net = Mixed(seed)
+    wide = qops.Requant31(32, -5)
+    x = net.input(1, 6, 6, 8)
+    conv = qops.QConv(ONES, (1,) * 4, ONES, 1, wide)
+    a = net.put(conv, [x, *net.numbers(wide, 8, 3, 3, 8)], -5)
+    narrow_conv = qops.QConv(ONES, (1,) * 4, ONES, 1, NARROW)
+    b = net.put(narrow_conv, [a, *net.numbers(NARROW, 8, 3, 3, 8)], 4)
+    depthwise = qops.QConv(ONES, (0,) * 4, ONES, 8, wide)
+    c = net.put(depthwise, [b, *net.numbers(wide, 8, 1, 1, 1)], -5)
+    d = net.put(qops.QMul(NARROW, 9000, 77), [b, c], 4)
+    e = net.put(qops.QMul(qops.Requant31(30, 7), 2**23), [c, d], 7)
+    f = net.put(qops.QAdd(qops.AddParams(4, 7, 1 << 10, -900, 10, -3)), [d, e], -3)
+    for form, raw in ((wide, False), (wide, True), (NARROW, False), (NARROW, True)):
+        layer = qops.QGemm(form, raw=raw)
+        zero_point = form.zero_point if isinstance(form, qops.Requant31) else 9
+        f = net.put(layer, [f, *net.numbers(form, 8, 8)], zero_point)
+    g = net.put(qops.QReduce(ReduceKind.MEAN, (1, 2), False, NARROW, 9000, 5), [f], 9)
+    h = net.put(qops.QReduce(ReduceKind.SUM, (1,), True, qops.Requant31(31), 2**27), [g], 0)
+    net.builder.outputs = [g, h]
+    return net.builder.build()
+
+
+@pytest.mark.parametrize("board", ["host", "nucleo_l4r5zi", "nucleo_f207zg"])
+@pytest.mark.parametrize("seed", range(2))
+def test_layers_of_both_forms_in_one_graph(seed: int, board: str, tmp_path: Path):
+    graph = mixed(seed)
+    verify(graph, Stage.INTEGER)
+    check_host(graph, tmp_path, board=board)
