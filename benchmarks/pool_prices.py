@@ -2,6 +2,7 @@
 
     python benchmarks/pool_prices.py fit                # all cores: writes pool_prices.toml
     python benchmarks/pool_prices.py judge --docs       # errors on other layers, into the docs
+    python benchmarks/pool_prices.py networks --docs    # errors on networks/*.pool.onnx
     python benchmarks/pool_prices.py fit m4 --keep build/prices    # keeps what it measures
 
 Firmware of single layers (`pool_shapes.py`) is built and run in the emulator with memory that never
@@ -15,12 +16,13 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 from pool_derived import derived
 from pool_judge import table_of, write_docs
+from pool_judge_networks import networks_table
 from pool_layers import BOARDS, Layer, Measured, measure
 from pool_shapes import held_out, spec_of, training
 
@@ -119,10 +121,10 @@ def write(changed: dict[str, Operations]) -> None:
 def main() -> None:
     """Fit or judge."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["fit", "judge"])
+    parser.add_argument("what", choices=["fit", "judge", "networks"])
     parser.add_argument("cores", nargs="*", default=list(BOARDS), help=f"of {', '.join(BOARDS)}")
     parser.add_argument("--keep", type=Path, help="folder for what is measured, to use it again")
-    parser.add_argument("--docs", action="store_true", help="judge: put the table into the docs")
+    parser.add_argument("--docs", action="store_true", help="put the table into the docs")
     args = parser.parse_args()
     boards = {core: load_board(BOARDS[core]) for core in args.cores}
     if args.what == "fit":
@@ -133,11 +135,23 @@ def main() -> None:
             }
         )
         return
-    found = {core: measured(held_out(board), core, args.keep) for core, board in boards.items()}
-    text = table_of(found, boards)
+    if args.what == "networks":
+        text = networks_table(_timed(args.cores))
+    else:
+        text = _judged(boards, args.keep)
     print(text)
     if args.docs:
-        write_docs("judged", text)
+        write_docs("networks" if args.what == "networks" else "judged", text)
+
+
+def _timed(cores: Sequence[str]) -> list[str]:
+    """Cores that have a cycle model."""
+    return [core for core in cores if not _SERVED[core][0].is_cortex_a]
+
+
+def _judged(boards: Mapping[str, Board], keep: Path | None) -> str:
+    found = {core: measured(held_out(board), core, keep) for core, board in boards.items()}
+    return table_of(found, boards)
 
 
 if __name__ == "__main__":

@@ -14,10 +14,11 @@ from dataclasses import replace
 from pool_layers import Layer, graph_of
 
 from edgec.base.errors import LoweringError
+from edgec.kernels.family import KernelSpec
+from edgec.kernels.weightpool.decision import READY_INDEX_BITS, PoolFamily, PoolKernelConfig
+from edgec.kernels.weightpool.gather.spec import PooledConv
+from edgec.kernels.weightpool.tables import ResponseKind
 from edgec.lower import select_kernels
-from edgec.lower.pool_config import READY_INDEX_BITS, PoolFamily, PoolKernelConfig
-from edgec.lower.pool_tables import ResponseKind
-from edgec.lower.spec import KernelSpec, PooledConv
 from edgec.target.board import Board
 from edgec.target.target import Target
 
@@ -153,6 +154,13 @@ def _variants(board: Board) -> Iterator[Layer]:
 def _dense_variants(base: Layer, board: Board) -> Iterator[Layer]:
     decode = PoolKernelConfig(PoolFamily.DECODE, index_bits=6)
     direct = PoolKernelConfig(PoolFamily.DIRECT, index_bits=6, builder=ResponseKind.BITSERIAL)
+    # Of shallow layers, where the addition at the end takes a good part of the time.
+    thin = replace(_shape(12, 16, 16, 1, 1, 32), residual=True)
+    packed = replace(decode, index_bits=5)
+    yield replace(thin, config=packed)
+    yield thin
+    if board.dsp:
+        yield replace(thin, config=replace(packed, dsp=True, batch=8))
     yield replace(base, config=decode, residual=True)
     yield replace(base, config=replace(decode, runtime_bits=True))
     yield replace(base, bits=2, config=replace(direct, index_bits=8))
