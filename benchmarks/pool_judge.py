@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from pool_layers import Layer, Measured
 
-from edgec.lower.pool_config import PoolFamily
+from edgec.kernels.weightpool.decision import PoolFamily
 from edgec.lower.pool_cost import events_of
 from edgec.lower.pool_form import KernelForm
 from edgec.lower.pool_price_data import prices_of
