@@ -10,12 +10,12 @@ from typing import ClassVar
 
 from edgec.base.dtypes import Array
 from edgec.codegen.cnames import LibraryNames
-from edgec.lower.spec import KernelSpec
+from edgec.kernels.family import KernelSpec
 
 
 @dataclass(frozen=True, slots=True)
 class KernelContext:
-    """One C function: `kernels/<family>.c.j2`.
+    """One C function: the template of its family.
 
     Attributes:
         title: what it computes, in words.

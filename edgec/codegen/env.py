@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,13 +17,22 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 TEMPLATES = Path(__file__).resolve().parent.parent / "templates"
+"""Templates that belong to no kernel family."""
+KERNELS = Path(__file__).resolve().parent.parent / "kernels"
+"""Where `kernels/...` in the name of a template begins: parts that families share."""
 
 
 @cache
 def environment() -> jinja2.Environment:
     """Strict, without HTML escaping; only the filters that templates may use are added."""
     env = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
+        loader=jinja2.ChoiceLoader(
+            [
+                jinja2.FunctionLoader(_of_anywhere),
+                jinja2.PrefixLoader({"kernels": jinja2.FileSystemLoader(KERNELS)}),
+                jinja2.FileSystemLoader(TEMPLATES),
+            ]
+        ),
         undefined=jinja2.StrictUndefined,
         autoescape=False,
         trim_blocks=True,
@@ -49,6 +59,14 @@ def render(template: str, context: DataclassInstance) -> str:
 def values(context: DataclassInstance) -> dict[str, Any]:
     """What a template gets of its context: every field, by its name."""
     return {field.name: getattr(context, field.name) for field in dataclasses.fields(context)}
+
+
+def _of_anywhere(name: str) -> tuple[str, str, Callable[[], bool]] | None:
+    """The template of a kernel family, which may be outside of edgec, by its path."""
+    path = Path(name)
+    if not path.is_absolute() or not path.is_file():
+        return None
+    return path.read_text("utf-8"), name, lambda: True
 
 
 def nested(text: str, depth: int) -> str:

@@ -33,17 +33,11 @@ from edgec.codegen.contexts import (
 )
 from edgec.codegen.env import render
 from edgec.codegen.files import write_tree
-from edgec.lower.extent import Extent
-from edgec.lower.params import ConstantRef, Params
-from edgec.lower.program import (
-    Argument,
-    Program,
-    ProgramConstant,
-    ProgramPort,
-    Step,
-    TensorArg,
-)
-from edgec.lower.spec import KernelSpec
+from edgec.kernels.common.constants import ProgramConstant
+from edgec.kernels.common.extent import Extent
+from edgec.kernels.common.params import ConstantRef, Params
+from edgec.kernels.family import KernelSpec
+from edgec.lower.program import Argument, Program, ProgramPort, Step, TensorArg
 
 _DIGEST_DIGITS = 16
 _NAME_LIMIT = 60
@@ -92,8 +86,8 @@ def render_kernel(context: KernelContext) -> str:
 
 
 def kernel_template(spec: KernelSpec | type[KernelSpec]) -> str:
-    """The template of a kernel family."""
-    return f"kernels/{spec.family}.c.j2"
+    """The name of a family's template for the environment: its path."""
+    return str(spec.template)
 
 
 def header_context(program: Program, names: LibraryNames) -> HeaderContext:

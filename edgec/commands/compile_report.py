@@ -13,8 +13,8 @@ from edgec.ir import Graph, Node
 from edgec.ir.infer import macs
 from edgec.ir.specialize import specialized
 from edgec.ir.weighted import form_of
+from edgec.kernels.common.params import ConstantRef
 from edgec.lower import PoolPlan, Program
-from edgec.lower.params import ConstantRef
 from edgec.lower.pool_reasons import PooledLayer
 from edgec.lower.program import ProgramPort, Step
 from edgec.lower.select import operands

@@ -46,7 +46,7 @@ class TradeOff:
         board: the board's name in words.
         on: what ran the samples: "host" or "emulator".
         n: number of samples.
-        float_accuracy: of the model that was compiled, in onnxruntime.
+        float_accuracy: of the model that was compiled, in real arithmetic.
         points: in the order in which widths were asked for.
         note: why there are no cycles, or why they are all alike; empty otherwise.
     """

@@ -152,7 +152,7 @@ def stored_sizes(graph: Graph, *, signed: bool) -> StoredSizes:
 
 def _is_layer(graph: Graph, node: Node) -> bool:
 
-    weighted = isinstance(node.attrs, ops.Conv | ops.ConvTranspose | ops.Gemm)
+    weighted = isinstance(node.attrs, ops.Weighted)
     return weighted and ops.layer_inputs(node).w in graph.constants
 
 

@@ -1,4 +1,4 @@
-"""Accuracy of graphs on labelled data: float in onnxruntime, integers in the numpy oracle.
+"""Accuracy of graphs on labelled data: float in float64, integers in the numpy oracle.
 
 `evaluation` measures what was compiled; this measures models that have not been.
 """

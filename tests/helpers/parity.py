@@ -16,8 +16,8 @@ from edgec.codegen.library import emit_library
 from edgec.interp import run_graph
 from edgec.ir import Graph
 from edgec.ir.verify import Stage, verify
+from edgec.kernels.weightpool.decision import PoolKernelConfig
 from edgec.lower import Program, buffers_of, lower, select_kernels
-from edgec.lower.pool_config import PoolKernelConfig
 from edgec.memory import check_plan, plan_memory
 from edgec.sim.compare import compare_outputs, compare_trace
 from edgec.sim.host import HostModel, model_symbol
