@@ -80,5 +80,7 @@ def _regrets(layers: Sequence[Measured], board: Board) -> list[float]:
 def write_docs(name: str, text: str) -> None:
     """Put a table between the markers of this name in docs/weight-pools.md."""
     begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->"
-    before, _, rest = _DOCS.read_text("utf-8").partition(begin)
+    before, found, rest = _DOCS.read_text("utf-8").partition(begin)
+    if not found:
+        raise SystemExit(f"{_DOCS.name} has no place for this table: {begin.strip()}")
     _DOCS.write_text(before + begin + text + "\n" + end + rest.partition(end)[2], "utf-8")
