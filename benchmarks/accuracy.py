@@ -25,6 +25,8 @@ from public_data import QDQ_TASKS, TASKS, Array, Split, Task
 from edgec.base.options import Observer, QuantOptions
 from edgec.codegen.library import emit_library
 from edgec.exporters.onnx.export import export_qdq, tensor_names
+from edgec.floatrun.activations import activations
+from edgec.floatrun.executor import is_quantized
 from edgec.floatrun.float_model import FloatModel
 from edgec.importers.onnx.importer import import_model
 from edgec.interp import run_graph_batch
@@ -69,7 +71,7 @@ def real_values(graph: Graph, codes: Array) -> Array:
 
 def run_onnxruntime(annotated: Graph, split: Split) -> Array:
     """Outputs of the exported QDQ model as real values."""
-    model = FloatModel(export_qdq(annotated))
+    model = FloatModel(export_qdq(annotated), optimize=False)
     (x,), (y,) = annotated.inputs, annotated.outputs
     names = tensor_names(annotated)
     result = model.run({names[x]: split.x})[names[y]]
@@ -105,7 +107,12 @@ ENGINES = {"onnxruntime": run_onnxruntime, "interp": run_interp, "host": run_hos
 
 
 def float_outputs(path: Path, split: Split) -> Array:
-    """What onnxruntime gives for the original file, as it is."""
+    """What the original file gives: in onnxruntime, or in float64 if it is quantized."""
+    graph = import_model(path)
+    if is_quantized(graph):
+        (x,), (y,) = graph.inputs, graph.outputs
+        batches = activations(graph, [y], {x: split.x})
+        return np.concatenate([found[y].reshape(-1, *graph.shape(y)[1:]) for _, found in batches])
     model = FloatModel(path)
     return model.run({model.input_names[0]: split.x})[model.output_names[0]]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 from pool_layers import Layer, Measured
 
-from edgec.lower.pool_config import PoolFamily
+from edgec.kernels.weightpool.decision import PoolFamily
 from edgec.lower.pool_cost import events_of
 from edgec.lower.pool_form import KernelForm
 from edgec.lower.pool_price_data import prices_of
@@ -80,5 +80,7 @@ def _regrets(layers: Sequence[Measured], board: Board) -> list[float]:
 def write_docs(name: str, text: str) -> None:
     """Put a table between the markers of this name in docs/weight-pools.md."""
     begin, end = f"<!-- {name}: begin -->\n", f"<!-- {name}: end -->"
-    before, _, rest = _DOCS.read_text("utf-8").partition(begin)
+    before, found, rest = _DOCS.read_text("utf-8").partition(begin)
+    if not found:
+        raise SystemExit(f"{_DOCS.name} has no place for this table: {begin.strip()}")
     _DOCS.write_text(before + begin + text + "\n" + end + rest.partition(end)[2], "utf-8")

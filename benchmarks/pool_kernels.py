@@ -22,12 +22,11 @@ from dataclasses import dataclass, replace
 
 from pool_layers import BOARDS, Layer, Measured, graph_of, measure
 
-from edgec.lower.build_pooled import pooled_conv
-from edgec.lower.pool_config import PoolFamily, PoolKernelConfig
-from edgec.lower.pool_indices import index_bytes
-from edgec.lower.pool_tables import ResponseKind
-from edgec.lower.spec import PooledConv
-from edgec.lower.spec_pooled import WORD_BYTES
+from edgec.kernels.weightpool.decision import PoolFamily, PoolKernelConfig
+from edgec.kernels.weightpool.gather.family import pooled_conv
+from edgec.kernels.weightpool.gather.indices import index_bytes
+from edgec.kernels.weightpool.gather.spec import WORD_BYTES, PooledConv
+from edgec.kernels.weightpool.tables import ResponseKind
 from edgec.target.board import load_board
 
 SHAPES = ((8, 64), (16, 32))

@@ -19,10 +19,10 @@ from edgec.base.dtypes import Array, DType
 from edgec.ir import Graph, QuantParams, Value, qops
 from edgec.ir.graph import GraphBuilder
 from edgec.ir.pool_graph import with_plain_weights
+from edgec.kernels.family import KernelSpec
+from edgec.kernels.weightpool.bounds import least_response_shift
+from edgec.kernels.weightpool.decision import PoolFamily, PoolKernelConfig
 from edgec.lower import buffers_of, lower, select_kernels
-from edgec.lower.pool_bounds import least_response_shift
-from edgec.lower.pool_config import PoolFamily, PoolKernelConfig
-from edgec.lower.spec import KernelSpec
 from edgec.memory import plan_memory
 from edgec.profile.instructions import InstructionCounter
 from edgec.profile.pricing import Pricer

@@ -4,9 +4,10 @@
     python benchmarks/pool_networks.py ../networks/resnet8_cifar10.onnx --boards mps2_an385
     python benchmarks/pool_networks.py --tables 16K 32K 64K --layers  # less SRAM, every layer
 
-Pools are made without training (speed depends on shapes only, and hardly on which vector a weight
-gets), from noise for calibration.  The boards are Arm's FPGA boards: a Cortex-M3 and a Cortex-M4
-whose memory never waits, with room for any network.  Cycles are those of `edgec profile`.
+MODEL.pool.onnx beside a network is its pooled form; without one, pools are made without training,
+from noise (speed depends on shapes only, and hardly on which vector a weight gets).  The boards are
+Arm's FPGA boards: a Cortex-M3 and a Cortex-M4 whose memory never waits, with room for any network.
+Cycles are those of `edgec profile`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ import numpy as np
 from edgec.base.dtypes import Array
 from edgec.base.options import CompileOptions, PoolingOptions, PoolKernelOptions, parse_bytes
 from edgec.commands.compile import compile_model
-from edgec.commands.compress import CompressOptions, Job, compress_models
+from edgec.commands.compress import SUFFIX, CompressOptions, Job, compress_models
 from edgec.floatrun.float_model import FloatModel
 from edgec.profile import LayerProfile, Profile, profile
 from edgec.report.model import Report
@@ -57,7 +58,10 @@ def noise() -> Array:
 
 
 def pooled_network(network: Path, folder: Path) -> Path:
-    """The network with pools, without training."""
+    """The network with pools: MODEL.pool.onnx beside it, or made without training."""
+    beside = network.with_name(network.stem + SUFFIX)
+    if beside.is_file():
+        return beside
     data, output = folder / "noise.npz", folder / f"{network.stem}.pool.onnx"
     (name,) = FloatModel(network).input_names
     np.savez(data, **{name: noise()})

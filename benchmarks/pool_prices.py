@@ -2,7 +2,7 @@
 
     python benchmarks/pool_prices.py fit                # all cores: writes pool_prices.toml
     python benchmarks/pool_prices.py judge --docs       # errors on other layers, into the docs
-    python benchmarks/pool_prices.py networks --docs    # errors on networks/*.pool.onnx
+    python benchmarks/pool_prices.py networks           # errors on networks/*.pool.onnx
     python benchmarks/pool_prices.py fit m4 --keep build/prices    # keeps what it measures
 
 Firmware of single layers (`pool_shapes.py`) is built and run in the emulator with memory that never

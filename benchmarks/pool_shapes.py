@@ -14,10 +14,11 @@ from dataclasses import replace
 from pool_layers import Layer, graph_of
 
 from edgec.base.errors import LoweringError
+from edgec.kernels.family import KernelSpec
+from edgec.kernels.weightpool.decision import READY_INDEX_BITS, PoolFamily, PoolKernelConfig
+from edgec.kernels.weightpool.gather.spec import PooledConv
+from edgec.kernels.weightpool.tables import ResponseKind
 from edgec.lower import select_kernels
-from edgec.lower.pool_config import READY_INDEX_BITS, PoolFamily, PoolKernelConfig
-from edgec.lower.pool_tables import ResponseKind
-from edgec.lower.spec import KernelSpec, PooledConv
 from edgec.target.board import Board
 from edgec.target.target import Target
 

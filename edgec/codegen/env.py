@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,13 +17,22 @@ if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 TEMPLATES = Path(__file__).resolve().parent.parent / "templates"
+"""Templates that belong to no kernel family."""
+KERNELS = Path(__file__).resolve().parent.parent / "kernels"
+"""Where `kernels/...` in the name of a template begins: parts that families share."""
 
 
 @cache
 def environment() -> jinja2.Environment:
     """Strict, without HTML escaping; only the filters that templates may use are added."""
     env = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(TEMPLATES),
+        loader=jinja2.ChoiceLoader(
+            [
+                jinja2.FunctionLoader(_of_anywhere),
+                jinja2.PrefixLoader({"kernels": jinja2.FileSystemLoader(KERNELS)}),
+                jinja2.FileSystemLoader(TEMPLATES),
+            ]
+        ),
         undefined=jinja2.StrictUndefined,
         autoescape=False,
         trim_blocks=True,
@@ -51,6 +61,14 @@ def values(context: DataclassInstance) -> dict[str, Any]:
     return {field.name: getattr(context, field.name) for field in dataclasses.fields(context)}
 
 
+def _of_anywhere(name: str) -> tuple[str, str, Callable[[], bool]] | None:
+    """The template of a kernel family, which may be outside of edgec, by its path."""
+    path = Path(name)
+    if not path.is_absolute() or not path.is_file():
+        return None
+    return path.read_text("utf-8"), name, lambda: True
+
+
 def nested(text: str, depth: int) -> str:
     """`text` inside `depth` blocks of C, four spaces each, its first line included."""
     return do_indent(text, 4 * depth, first=True)
@@ -75,12 +93,12 @@ def html_environment() -> jinja2.Environment:
 
 
 def _fixed(number: float, digits: int) -> str:
-    """With this many digits after the point."""
+    """A number with this many digits after the point."""
     return f"{number:.{digits}f}"
 
 
 def _general(number: float) -> str:
-    """With no more digits than it needs."""
+    """A number with no more digits than it needs."""
     return f"{number:g}"
 
 
@@ -90,5 +108,5 @@ def _percent(share: float, digits: int) -> str:
 
 
 def _thousands(number: int) -> str:
-    """With commas between the thousands."""
+    """A number with commas between the thousands."""
     return f"{number:,}"

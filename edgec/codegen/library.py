@@ -33,22 +33,16 @@ from edgec.codegen.contexts import (
 )
 from edgec.codegen.env import render
 from edgec.codegen.files import write_tree
-from edgec.lower.extent import Extent
-from edgec.lower.params import ConstantRef, Params
-from edgec.lower.program import (
-    Argument,
-    Program,
-    ProgramConstant,
-    ProgramPort,
-    Step,
-    TensorArg,
-)
-from edgec.lower.spec import KernelSpec
+from edgec.kernels.common.constants import ProgramConstant
+from edgec.kernels.common.extent import Extent
+from edgec.kernels.common.params import ConstantRef, Params
+from edgec.kernels.family import KernelSpec
+from edgec.lower.program import Argument, Program, ProgramPort, Step, TensorArg
 
 _DIGEST_DIGITS = 16
 _NAME_LIMIT = 60
 _TOKENS = "tokens"
-"""In the C function of a run, its length as a signed number."""
+"""The length of a run as a signed number, in the C function that runs it."""
 
 
 def emit_library(program: Program, out_dir: Path, names: LibraryNames | None = None) -> None:
@@ -57,7 +51,7 @@ def emit_library(program: Program, out_dir: Path, names: LibraryNames | None = N
     The same program gives the same bytes; a file that already holds them is not touched.
 
     Args:
-        program: of `lower.lower`.
+        program: a program, from `lower.lower`.
         out_dir: the library's folder; created, or updated where it exists.
         names: in C; default: from the program's name.
 
@@ -92,8 +86,8 @@ def render_kernel(context: KernelContext) -> str:
 
 
 def kernel_template(spec: KernelSpec | type[KernelSpec]) -> str:
-    """The template of a kernel family."""
-    return f"kernels/{spec.family}.c.j2"
+    """The name of a family's template for the environment: its path."""
+    return str(spec.template)
 
 
 def header_context(program: Program, names: LibraryNames) -> HeaderContext:

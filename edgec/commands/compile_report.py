@@ -13,8 +13,8 @@ from edgec.ir import Graph, Node
 from edgec.ir.infer import macs
 from edgec.ir.specialize import specialized
 from edgec.ir.weighted import form_of
+from edgec.kernels.common.params import ConstantRef
 from edgec.lower import PoolPlan, Program
-from edgec.lower.params import ConstantRef
 from edgec.lower.pool_reasons import PooledLayer
 from edgec.lower.program import ProgramPort, Step
 from edgec.lower.select import operands
@@ -57,7 +57,7 @@ def build_report(
         program: what the C code was written from.
         plan: where each tensor lies.
         board: the target.
-        size: of the firmware; None when none was built, or under an operating system.
+        size: sizes of the firmware; None when none was built, or under an operating system.
         checks: what was compared with the reference.
         qdq_export: the comparison with the exported QDQ model; None when nothing was compared.
     """

@@ -8,13 +8,12 @@ from collections.abc import Mapping, Sequence
 from edgec.base.canonical import canonical_digest
 from edgec.base.errors import InternalError, LoweringError
 from edgec.base.fixedpoint import INT32_MAX
-from edgec.ir import qops
-from edgec.ir.graph import Graph, Node
-from edgec.ir.weighted import pooled_attrs
-from edgec.lower.arguments import ConstantPool, params_of
-from edgec.lower.arguments_transformer import transformer_params
+from edgec.ir.graph import Graph
+from edgec.kernels.common.constants import ConstantPool, check_codes
+from edgec.kernels.common.params import Params
+from edgec.kernels.family import KernelSpec
 from edgec.lower.buffers import aliases_of, root, scratch_name
-from edgec.lower.layer_end import ends_narrow
+from edgec.lower.lengths import sizes_of_run
 from edgec.lower.program import (
     Argument,
     Kernel,
@@ -26,13 +25,7 @@ from edgec.lower.program import (
     TensorArg,
 )
 from edgec.lower.select import KernelChoice, operands
-from edgec.lower.spec import KernelSpec
-from edgec.lower.spec_pooled import PooledConv
-from edgec.lower.spec_pooled_dense import PooledDecode, PooledDecodeDsp, PooledDirect
-from edgec.lower.variable import sizes_of_run
 from edgec.memory import MemoryPlan
-
-_POOLED = (PooledConv, PooledDecode, PooledDecodeDsp, PooledDirect)
 
 
 def lower(graph: Graph, choices: Sequence[KernelChoice], plan: MemoryPlan) -> Program:
@@ -127,27 +120,29 @@ def _step(
     scratch = None
     if choice.scratch_bytes:
         scratch = TensorArg(plan.slots[scratch_name(graph, choice)].offset)
-    narrow = ends_narrow(node) or isinstance(node.attrs, qops.QNorm | qops.QAttention)
-    make_params = transformer_params if narrow else params_of
     return Step(
         kernel=list(kernels).index(spec),
-        inputs=tuple(_argument(graph, node, name, tensors, pool) for name in operands(node)),
+        inputs=tuple(_argument(graph, choice, name, tensors, pool) for name in operands(node)),
         output=tensors[node.output],
         scratch=scratch,
-        params=make_params(graph, node, spec, pool),
+        params=_params(graph, choice, pool),
         node=node.name,
         sources=node.sources,
         macs=spec.macs,
-        runtime_bits=_runtime_bits(node, spec),
+        runtime_bits=choice.family.runtime_bits(node, spec),
     )
 
 
-def _runtime_bits(node: Node, spec: KernelSpec) -> int | None:
-    """The layer's own width of activations, for a kernel that takes the width as an argument."""
-    if not isinstance(spec, _POOLED) or spec.bits is not None:
-        return None
-    bits: int = pooled_attrs(node).pooling.activation_bits
-    return bits
+def _params(graph: Graph, choice: KernelChoice, pool: ConstantPool) -> tuple[Params, ...]:
+    """The argument structs of one call, in the function's order.
+
+    Raises:
+        InternalError: a number does not fit the type that the kernel has for it.
+    """
+    found = choice.family.arguments(graph, choice.node, choice.spec, pool)
+    for struct in found:
+        check_codes(struct, choice.node)
+    return found
 
 
 def _length(graph: Graph, choices: Sequence[KernelChoice]) -> ProgramLength | None:
@@ -158,20 +153,19 @@ def _length(graph: Graph, choices: Sequence[KernelChoice]) -> ProgramLength | No
     return ProgramLength(
         maximum=variable.maximum,
         axes=tuple((name, axis) for name, axis in variable.axes.items() if name in graph.values),
-        arguments=tuple(sizes_of_run(graph, c.node, c.spec) for c in choices),
+        arguments=tuple(sizes_of_run(c.family, graph, c.node, c.spec) for c in choices),
     )
 
 
 def _argument(
     graph: Graph,
-    node: Node,
+    choice: KernelChoice,
     name: str,
     tensors: Mapping[str, ProgramTensor],
     pool: ConstantPool,
 ) -> Argument:
     if graph.is_constant(name):
-        stem = "table" if isinstance(node.attrs, qops.QLut) else "constant"
-        return pool.add(stem, graph.constants[name].array)
+        return pool.add(choice.family.constant_stem, graph.constants[name].array)
     return TensorArg(tensors[name].offset_bytes, tensors[name].dtype)
 
 

@@ -10,20 +10,22 @@ from edgec.base.options import PoolKernel, PoolKernelOptions
 from edgec.ir.graph import Graph, Node
 from edgec.ir.pool_graph import with_plain_weights
 from edgec.ir.weighted import pooled_attrs
-from edgec.lower.build_pooled import pooled_conv
-from edgec.lower.build_pooled_dense import pooled_decode, pooled_direct, serves_dsp
-from edgec.lower.dense_weights import FILTERS
-from edgec.lower.pool_bounds import least_response_shift
-from edgec.lower.pool_config import READY_INDEX_BITS, PoolFamily, PoolKernelConfig
+from edgec.kernels.common.dense_weights import FILTERS
+from edgec.kernels.family import KernelSpec
+from edgec.kernels.weightpool.bounds import least_response_shift
+from edgec.kernels.weightpool.decision import READY_INDEX_BITS, PoolFamily, PoolKernelConfig
+from edgec.kernels.weightpool.decode.family import pooled_decode
+from edgec.kernels.weightpool.decoded import serves_dsp
+from edgec.kernels.weightpool.direct.family import pooled_direct
+from edgec.kernels.weightpool.gather.family import pooled_conv
+from edgec.kernels.weightpool.gather.indices import index_bytes
+from edgec.kernels.weightpool.gather.spec import PooledConv
+from edgec.kernels.weightpool.plain import BLOCK
+from edgec.kernels.weightpool.tables import ResponseKind
 from edgec.lower.pool_cost import estimate
-from edgec.lower.pool_indices import index_bytes
 from edgec.lower.pool_price_data import Prices, prices_of
 from edgec.lower.pool_rounding import rounds_too_much
-from edgec.lower.pool_tables import ResponseKind
-from edgec.lower.select import FAMILIES
-from edgec.lower.spec import KernelSpec
-from edgec.lower.spec_pooled import PooledConv
-from edgec.lower.spec_pooled_dense import BLOCK
+from edgec.lower.select import first_spec
 from edgec.target.board import Board
 from edgec.target.target import Target
 
@@ -264,9 +266,4 @@ def _expanded(graph: Graph, node: Node, setting: Setting) -> Iterator[Candidate]
 
 
 def _plain_kernel(graph: Graph, node: Node, board: Board) -> KernelSpec:
-    target = Target.of(board)
-    return next(
-        family.build(graph, node)
-        for family in FAMILIES
-        if isinstance(node.attrs, family.op) and family.accepts(graph, node, target)
-    )
+    return first_spec(graph, node, Target.of(board))

@@ -9,6 +9,17 @@ for code and constants that never make the core wait; waiting for tables in flas
 from __future__ import annotations
 
 from edgec.base.errors import InternalError
+from edgec.kernels.dsp.tile_3x2.spec import DenseDsp
+from edgec.kernels.dsp.tile_4x2.spec import DenseQuads
+from edgec.kernels.family import KernelSpec
+from edgec.kernels.generic.conv2d.family import Conv2D
+from edgec.kernels.generic.gemm.family import Gemm
+from edgec.kernels.neon.tile_4x4.spec import DenseNeon
+from edgec.kernels.small.tile_3x4.spec import DenseTriples
+from edgec.kernels.weightpool.decode.family import PooledDecode
+from edgec.kernels.weightpool.decode_dsp.family import PooledDecodeDsp
+from edgec.kernels.weightpool.direct.family import PooledDirect
+from edgec.kernels.weightpool.gather.spec import PooledConv
 from edgec.lower.pool_events import (
     Event,
     Events,
@@ -24,14 +35,6 @@ from edgec.lower.pool_events_responses import responses_events
 from edgec.lower.pool_form import KernelForm
 from edgec.lower.pool_price_data import Prices
 from edgec.lower.pool_waiting import waiting
-from edgec.lower.spec import KernelSpec
-from edgec.lower.spec_dense_dsp import DenseDsp
-from edgec.lower.spec_dense_quads import DenseQuads
-from edgec.lower.spec_dense_triples import DenseTriples
-from edgec.lower.spec_neon import DenseNeon
-from edgec.lower.spec_pooled import PooledConv
-from edgec.lower.spec_pooled_dense import PooledDecode, PooledDecodeDsp, PooledDirect
-from edgec.lower.spec_weighted import Conv2D, Gemm
 from edgec.target.board import Board
 
 

@@ -9,14 +9,17 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 
-from edgec.lower.dense_weights import FILTERS
-from edgec.lower.neon_weights import LANES, ROWS
-from edgec.lower.spec_dense_dsp import PIXELS, DenseDsp
-from edgec.lower.spec_dense_quads import TOKENS, DenseQuads
-from edgec.lower.spec_dense_triples import DenseTriples
-from edgec.lower.spec_neon import DenseNeon
-from edgec.lower.spec_pooled_dense import PooledDecode, PooledDecodeDsp, PooledDirect
-from edgec.lower.spec_weighted import Conv2D, Gemm
+from edgec.kernels.common.dense_weights import FILTERS
+from edgec.kernels.dsp.tile_3x2.spec import PIXELS, DenseDsp
+from edgec.kernels.dsp.tile_4x2.spec import TOKENS, DenseQuads
+from edgec.kernels.generic.conv2d.family import Conv2D
+from edgec.kernels.generic.gemm.family import Gemm
+from edgec.kernels.neon.tile_4x4.spec import DenseNeon
+from edgec.kernels.neon.weights import LANES, ROWS
+from edgec.kernels.small.tile_3x4.spec import DenseTriples
+from edgec.kernels.weightpool.decode.family import PooledDecode
+from edgec.kernels.weightpool.decode_dsp.family import PooledDecodeDsp
+from edgec.kernels.weightpool.direct.family import PooledDirect
 
 
 @enum.unique

@@ -18,7 +18,7 @@ from edgec.base.dtypes import Array, frozen
 from edgec.ir.graph import Graph, GraphBuilder, Node
 from edgec.ir.pool_graph import pooled_nodes
 from edgec.ir.weighted import pooled_attrs
-from edgec.lower.layer_end import requant31_of
+from edgec.kernels.common.layer_end import requant31_of
 
 _STEPS_LIMIT = 2.0
 """Steps of an output that rounding may add, as a standard deviation over the filters of a layer."""

@@ -6,16 +6,19 @@ nothing foretells costs a read of a line of flash.
 
 from __future__ import annotations
 
+from edgec.kernels.dsp.tile_3x2.spec import PIXELS, DenseDsp
+from edgec.kernels.dsp.tile_4x2.spec import TOKENS, DenseQuads
+from edgec.kernels.family import KernelSpec
+from edgec.kernels.generic.conv2d.family import Conv2D
+from edgec.kernels.generic.gemm.family import Gemm
+from edgec.kernels.small.tile_3x4.spec import DenseTriples
+from edgec.kernels.weightpool.decode.family import PooledDecode
+from edgec.kernels.weightpool.decode_dsp.family import PooledDecodeDsp
+from edgec.kernels.weightpool.direct.family import PooledDirect
+from edgec.kernels.weightpool.gather.spec import PooledConv
+from edgec.kernels.weightpool.tables import ResponseKind, part_channels
 from edgec.lower.pool_events_responses import BuiltPixels
 from edgec.lower.pool_form import KernelForm
-from edgec.lower.pool_tables import ResponseKind, part_channels
-from edgec.lower.spec import KernelSpec
-from edgec.lower.spec_dense_dsp import PIXELS, DenseDsp
-from edgec.lower.spec_dense_quads import TOKENS, DenseQuads
-from edgec.lower.spec_dense_triples import DenseTriples
-from edgec.lower.spec_pooled import PooledConv
-from edgec.lower.spec_pooled_dense import PooledDecode, PooledDecodeDsp, PooledDirect
-from edgec.lower.spec_weighted import Conv2D, Gemm
 from edgec.target.board import Board
 from edgec.target.memory_map import Flash
 

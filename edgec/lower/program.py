@@ -8,11 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from edgec.base.dtypes import Array, DType, frozen
+from edgec.base.dtypes import DType
 from edgec.ir.length import shortened
-from edgec.lower.extent import Extent
-from edgec.lower.params import ConstantRef, Params
-from edgec.lower.spec import KernelSpec
+from edgec.kernels.common.constants import ProgramConstant
+from edgec.kernels.common.extent import Extent
+from edgec.kernels.common.params import ConstantRef, Params
+from edgec.kernels.family import KernelSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,29 +49,6 @@ class ProgramPort:
 
     tensor: ProgramTensor
     model_perm: tuple[int, ...] | None = None
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ProgramConstant:
-    """A constant array: weights, biases, multipliers, tables.
-
-    Attributes:
-        stem: what it holds, a legal C identifier chosen by edgec, e.g. `weights`.
-        array: read-only int8, int16 or int32, already in the kernel's layout.
-        shared: other models have it as well: linked into one firmware, they keep it once.
-    """
-
-    stem: str
-    array: Array
-    shared: bool = False
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "array", frozen(self.array))
-
-    @property
-    def dtype(self) -> DType:
-        """Element type."""
-        return DType.of(self.array)
 
 
 @dataclass(frozen=True, slots=True)

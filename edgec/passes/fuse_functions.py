@@ -25,11 +25,10 @@ from edgec.ir.ops import UnaryKind
 from edgec.passes.edit import replace_node, sweep
 
 _POINTS = np.linspace(-9.0, 9.0, 145)
-"""Where functions are compared, 0 and 1 among the points."""
+"""The points at which functions are compared; 0 and 1 are among them."""
 _TOLERANCE = 1e-5
 """GELU and its approximation differ by 4.7e-4; the constants of a file are float32."""
 _MOST_NODES = 16
-_BINARY = (ops.Add, ops.Sub, ops.Mul)
 
 
 def fuse_functions(graph: Graph) -> Graph:
@@ -95,7 +94,7 @@ def _elementwise(graph: Graph, node: Node) -> bool:
     constants = [graph.constants[name] for name in node.inputs if graph.is_constant(name)]
     numbers = all(constant.array.size == 1 for constant in constants)
     shapes = {graph.shape(name) for name in (*node.inputs, node.output) if name in graph.values}
-    return isinstance(node.attrs, _BINARY) and numbers and len(shapes) == 1
+    return isinstance(node.attrs, ops.Arithmetic) and numbers and len(shapes) == 1
 
 
 def _values(graph: Graph, name: str, source: str, known: dict[str, Array]) -> Array:

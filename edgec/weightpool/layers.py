@@ -12,8 +12,7 @@ from edgec.ir.graph import Graph, Node
 from edgec.weightpool.vectors import PoolLayer, pool_layer
 
 LEAST_VECTORS = 64
-"""A layer of fewer vectors saves less than half a kilobyte: not worth its error."""
-WEIGHTED = (ops.Conv, ops.ConvTranspose, ops.Gemm)
+"""A layer of fewer vectors saves less than half a kilobyte, which is not worth its error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +52,7 @@ def choose_layers(graph: Graph, options: PoolingOptions) -> Choice:
         WeightPoolError: nothing can be pooled, something is pooled already, a pattern matches no
             layer or only such that cannot be pooled, or weights are not finite.
     """
-    layers = [node for node in graph.nodes if isinstance(node.attrs, WEIGHTED)]
+    layers = [node for node in graph.nodes if isinstance(node.attrs, ops.Weighted)]
     _check_unpooled(graph, layers)
     _check_patterns(graph, layers, options)
     pooled: list[PoolLayer] = []

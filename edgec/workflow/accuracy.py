@@ -1,4 +1,4 @@
-"""Accuracy of graphs on labelled data: float in onnxruntime, integers in the numpy oracle.
+"""Accuracy of graphs on labelled data: float in float64, integers in the numpy oracle.
 
 `evaluation` measures what was compiled; this measures models that have not been.
 """
@@ -46,8 +46,8 @@ class Accuracy:
     """Shares of samples whose largest output is the label.
 
     Attributes:
-        real: of the model as it came, in float.
-        int8: of the same, quantized.
+        real: share for the model as it came, in float.
+        int8: share for the same model, quantized.
         pooled: of the pooled model, quantized, by `WIDTHS` of the activations of pooled layers; of
             a transformer, whose activations have 8 bits, the first alone.
         n: number of samples.

@@ -12,7 +12,7 @@ from edgec.base.options import CompileOptions, PoolingOptions, PoolKernelOptions
 from edgec.commands.compile import compile_model
 from edgec.commands.compress import CompressOptions, Job, Training, compress_models
 from edgec.ir import ops
-from edgec.lower.spec import PooledDecodeDsp
+from edgec.kernels.weightpool.decode_dsp.family import PooledDecodeDsp
 from edgec.workflow.integer import real_model
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from data_folder import needed_data_folder
+from original_model import outputs_of
 from own_networks import OWN_NETWORKS, digit_images
 from public_data import QDQ_TASKS, TASKS, Task
 
@@ -89,9 +90,7 @@ def test_every_tensor_is_equal_and_quality_is_kept(name: str, tmp_path: Path):
     data = task.data(folder, "test")
     x = data.x[: expected.samples]
     found = np.asarray(result.run(x))
-    (wanted,) = (
-        FloatModel(folder / "models" / task.model).run({result.report.inputs[0].name: x}).values()
-    )
+    wanted = outputs_of(folder / "models" / task.model, x)
     check_quality(expected, found, wanted, data.y)
 
 

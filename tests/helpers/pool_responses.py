@@ -12,7 +12,7 @@ from edgec.base.dtypes import Array
 from edgec.codegen.env import environment
 from edgec.ir.pool import WeightPool
 from edgec.ir.qops.pooling import responses_of, round_codes
-from edgec.lower.pool_tables import ResponseBuilder, response_sums, response_table
+from edgec.kernels.weightpool.tables import ResponseBuilder, response_sums, response_table
 
 _CALL = np.dtype("<i4")
 

@@ -11,9 +11,10 @@ from edgec.ir import Graph, qops
 from edgec.ir.graph import GraphBuilder, Node
 from edgec.ir.pool import WeightPool
 from edgec.ir.weighted import POOLED
-from edgec.lower.build_pooled_dense import DIRECT_POOL_SIZE, serves_dsp
-from edgec.lower.pool_config import PoolFamily, PoolKernelConfig
-from edgec.lower.pool_tables import ResponseKind
+from edgec.kernels.weightpool.decision import PoolFamily, PoolKernelConfig
+from edgec.kernels.weightpool.decoded import serves_dsp
+from edgec.kernels.weightpool.direct.family import DIRECT_POOL_SIZE
+from edgec.kernels.weightpool.tables import ResponseKind
 
 DENSE_FAMILIES = (PoolFamily.DECODE, PoolFamily.DIRECT)
 _BYTE_SIZES = 256

@@ -13,8 +13,8 @@ from edgec.base.dtypes import DType
 from edgec.ir import QuantParams, Value, qops
 from edgec.ir.graph import GraphBuilder
 from edgec.ir.shapes import window_out
-from edgec.lower.pool_config import READY_INDEX_BITS, PoolFamily, PoolKernelConfig
-from edgec.lower.pool_tables import ResponseKind
+from edgec.kernels.weightpool.decision import READY_INDEX_BITS, PoolFamily, PoolKernelConfig
+from edgec.kernels.weightpool.tables import ResponseKind
 
 GROUPS = (4, 8, 16)
 WIDTHS = range(1, 9)

@@ -11,10 +11,10 @@ from edgec.base.errors import LoweringError
 from edgec.ir import Graph, qops
 from edgec.ir.graph import GraphBuilder, Node
 from edgec.ir.pool import WeightPool
-from edgec.lower.build_pooled import pooled_conv
-from edgec.lower.pool_bounds import least_response_shift
-from edgec.lower.pool_config import READY_INDEX_BITS, PoolFamily, PoolKernelConfig
-from edgec.lower.pool_tables import ResponseKind
+from edgec.kernels.weightpool.bounds import least_response_shift
+from edgec.kernels.weightpool.decision import READY_INDEX_BITS, PoolFamily, PoolKernelConfig
+from edgec.kernels.weightpool.gather.family import pooled_conv
+from edgec.kernels.weightpool.tables import ResponseKind
 
 _LARGE_IMAGES = ((1, 5, 18, 20), (1, 9, 12, 33), (1, 13, 8, 9), (1, 12, 17, 16), (1, 10, 5, 24))
 """Several blocks of columns, chunks of groups, incomplete groups."""

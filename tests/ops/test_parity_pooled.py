@@ -17,10 +17,10 @@ from edgec.base.dtypes import Array
 from edgec.interp import run_graph
 from edgec.ir import qops
 from edgec.ir.qops.pooling import responses_of
-from edgec.lower.pool_bounds import least_response_shift
-from edgec.lower.pool_config import PoolFamily, PoolKernelConfig
-from edgec.lower.pool_tables import ResponseKind
-from edgec.lower.spec import PooledConv
+from edgec.kernels.weightpool.bounds import least_response_shift
+from edgec.kernels.weightpool.decision import PoolFamily, PoolKernelConfig
+from edgec.kernels.weightpool.gather.spec import PooledConv
+from edgec.kernels.weightpool.tables import ResponseKind
 from edgec.sim.compare import compare_trace
 from edgec.sim.host import HostModel
 

@@ -8,8 +8,8 @@ from parity import check_host, compiled, samples_of
 from pooled_grid import GROUPS, grid
 from random_graphs import with_one_input
 
-from edgec.lower.pool_tables import ResponseKind
-from edgec.lower.spec import PooledConv
+from edgec.kernels.weightpool.gather.spec import PooledConv
+from edgec.kernels.weightpool.tables import ResponseKind
 from edgec.toolchain import process
 
 BOARDS = {

@@ -16,7 +16,8 @@ from edgec.base.errors import QuantizationError
 from edgec.base.options import QuantOptions, Residual
 from edgec.ir import ops, qops
 from edgec.ir.graph import Constant, Graph, GraphBuilder, Node
-from edgec.lower.spec import PooledDecode, PooledDecodeDsp
+from edgec.kernels.weightpool.decode.family import PooledDecode
+from edgec.kernels.weightpool.decode_dsp.family import PooledDecodeDsp
 from edgec.passes.base import run_passes
 from edgec.passes.pipeline import TRANSFORMER_INTEGER_PASSES, TRANSFORMER_PASSES
 from edgec.quant.transformer import quantize_transformer

@@ -14,7 +14,7 @@ from c_programs import BUILDS, RUNTIME_INCLUDE, SANITIZE, Build, run_program
 from pool_responses import Call, Case, random_calls, source
 from random_pools import random_pool
 
-from edgec.lower.pool_tables import ResponseBuilder, ResponseKind
+from edgec.kernels.weightpool.tables import ResponseBuilder, ResponseKind
 
 SHAPES = ((8, 64), (8, 32), (8, 19), (8, 17), (4, 16), (4, 100), (16, 32), (16, 18))
 """Group and size of pools: with and without assembly loops, and a rest of the last word."""

@@ -17,8 +17,9 @@ from pooled_graphs import (
 from random_graphs import with_one_input
 
 from edgec.ir import Graph
-from edgec.lower.pool_config import PoolFamily, PoolKernelConfig
-from edgec.lower.spec import PooledDecode, PooledDecodeDsp
+from edgec.kernels.weightpool.decision import PoolFamily, PoolKernelConfig
+from edgec.kernels.weightpool.decode.family import PooledDecode
+from edgec.kernels.weightpool.decode_dsp.family import PooledDecodeDsp
 from edgec.sim.compare import compare_trace
 from edgec.sim.host import HostModel
 

@@ -7,8 +7,9 @@ legal distance by trying: it knows nothing of formulas.
 import itertools
 from collections.abc import Iterator
 
-from edgec.lower import spec as s
-from edgec.lower.window import Window
+import specs as s
+
+from edgec.kernels.common.window import Window
 
 Event = tuple[str, int]
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 from c_programs import Build, run_program
+from kernel_records import param_structs
 from lower_samples import NetBuilder, emitted, lowered, small_net
 
 from edgec.base.errors import CodegenError, InternalError
 from edgec.codegen import emit_library, library_names
 from edgec.codegen.files import write_tree
 from edgec.ir import Graph
-from edgec.lower.params import Params
 from edgec.toolchain import process
 from edgec.toolchain.cc import WARNING_FLAGS
 
@@ -203,7 +203,7 @@ def test_parameter_structs_have_the_fields_of_the_c_header() -> None:
 
     folder = data_dir("firmware") / "runtime" / "include" / "edgec"
     text = "".join((folder / name).read_text("utf-8") for name in ("params.h", "math.h"))
-    for cls in Params.__args__:
+    for cls in param_structs():
         start = text.index(f"typedef struct {cls.c_type.removesuffix('_t')} {{")
         body = text[start : text.index("}", start)].splitlines()[1:]
         declared = [line.split(";")[0].split()[-1].lstrip("*") for line in body if ";" in line]

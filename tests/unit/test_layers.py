@@ -18,6 +18,7 @@ LAYERS = (
     ("floatrun",),
     ("passes",),
     ("quant", "weightpool"),
+    ("kernels",),
     ("lower",),
     ("codegen", "sim"),
     ("workflow",),

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from access_order import events_of, least_distance
 from cross import MACHINES, check_program, library_for, linked
+from kernel_records import distances
 from lower_samples import BOARD, small_net
 from neon_layers import KINDS, product
 from parity import samples_of
@@ -18,12 +19,16 @@ from test_lower_overlap import _tight_plan
 
 from edgec.base.dtypes import DType
 from edgec.ir import Graph, qops
+from edgec.kernels.common.narrow import Narrow
+from edgec.kernels.common.window import Window
+from edgec.kernels.generic.gemm.family import Gemm
+from edgec.kernels.neon.attention.family import AttentionNeon
+from edgec.kernels.neon.lut.family import LutNeon
+from edgec.kernels.neon.rescale.family import RescaleNeon
+from edgec.kernels.neon.stream_add.family import StreamAddNeon
+from edgec.kernels.neon.tile_4x4.spec import DenseNeon
+from edgec.kernels.neon.weights import packed, padded
 from edgec.lower import select_kernels
-from edgec.lower.neon_weights import packed, padded
-from edgec.lower.overlap import distances
-from edgec.lower.spec import AttentionNeon, DenseNeon, Gemm, LutNeon, RescaleNeon, StreamAddNeon
-from edgec.lower.spec_narrow import Narrow
-from edgec.lower.window import Window
 from edgec.target.cores import Core
 from edgec.target.target import Target
 

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from access_order import events_of, least_distance
 from hypothesis import HealthCheck, given, seed, settings
+from kernel_records import distances
 from lower_samples import BOARD, DSP_BOARD, NetBuilder
 from pooled_graphs import dense_configs, dsp_configs, pooled_operators, quad_operators
 from random_graphs import adversarial_inputs, single_ops
@@ -16,20 +17,17 @@ from random_ops import OPS
 from edgec.codegen import emit_library
 from edgec.interp import run_graph
 from edgec.ir import Graph
+from edgec.kernels.family import KernelSpec
+from edgec.kernels.generic.gemm.family import Gemm
+from edgec.kernels.generic.lut.family import Lut
+from edgec.kernels.generic.prelu.family import PRelu
+from edgec.kernels.generic.resize_linear.family import ResizeLinear
+from edgec.kernels.generic.resize_nearest.family import ResizeNearest
+from edgec.kernels.generic.softmax.family import Softmax
+from edgec.kernels.weightpool.decode.family import PooledDecode
+from edgec.kernels.weightpool.decode_dsp.family import PooledDecodeDsp
 from edgec.lower import buffers_of, lower, select_kernels
-from edgec.lower.overlap import distances
 from edgec.lower.select import KernelChoice, operands
-from edgec.lower.spec import (
-    Gemm,
-    KernelSpec,
-    Lut,
-    PooledDecode,
-    PooledDecodeDsp,
-    PRelu,
-    ResizeLinear,
-    ResizeNearest,
-    Softmax,
-)
 from edgec.memory import MemoryPlan, Slot
 from edgec.sim.host import HostModel
 

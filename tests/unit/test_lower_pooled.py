@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from kernel_records import distances
 from pooled_layer import pooled_layer, worst_images
 from random_pools import random_indices, random_vectors
 
@@ -12,14 +13,14 @@ from edgec.base.fixedpoint import rshr
 from edgec.ir import Graph, qops
 from edgec.ir.pool import WeightPool
 from edgec.ir.qops.pooling import responses_of, round_codes
-from edgec.lower.build_pooled import builder_table, pooled_conv
-from edgec.lower.overlap import distances
-from edgec.lower.pool_bounds import least_response_shift, sums_fit_lanes
-from edgec.lower.pool_config import READY_INDEX_BITS, PoolFamily, PoolKernelConfig
-from edgec.lower.pool_indices import index_bytes, packed, stored_indices
-from edgec.lower.pool_tables import ResponseKind
-from edgec.lower.spec_pooled import PooledConv
-from edgec.lower.window import Window
+from edgec.kernels.common.window import Window
+from edgec.kernels.weightpool.bounds import least_response_shift, sums_fit_lanes
+from edgec.kernels.weightpool.decision import READY_INDEX_BITS, PoolFamily, PoolKernelConfig
+from edgec.kernels.weightpool.gather.family import builder_table, pooled_conv
+from edgec.kernels.weightpool.gather.indices import index_bytes, stored_indices
+from edgec.kernels.weightpool.gather.spec import PooledConv
+from edgec.kernels.weightpool.packed_indices import packed_indices
+from edgec.kernels.weightpool.tables import ResponseKind
 
 CONFIG = PoolKernelConfig(PoolFamily.RESPONSES)
 RNG_SEED = 11
@@ -147,7 +148,7 @@ def test_builders_read_as_many_words_as_the_specification_says(
 @pytest.mark.parametrize("bits", [1, 3, 6, 8, 10, 16])
 def test_packed_is_a_little_endian_stream(bits: int):
     numbers = np.random.default_rng(1).integers(0, 2**bits, (3, 7)).astype(np.uint16)
-    stream = int.from_bytes(packed(numbers, bits).tobytes(), "little")
+    stream = int.from_bytes(packed_indices(numbers, bits).tobytes(), "little")
     read = [(stream >> (n * bits)) & (2**bits - 1) for n in range(numbers.size)]
     assert read == numbers.ravel().tolist()
 

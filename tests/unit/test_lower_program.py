@@ -8,9 +8,10 @@ from lower_samples import BOARD, NetBuilder, lowered, small_net
 
 from edgec.base.errors import InternalError, LoweringError
 from edgec.ir.graph import Graph
+from edgec.kernels.common.params import ConstantRef
+from edgec.kernels.common.weighted import ConvParams, SumParams
 from edgec.lower import lower, select_kernels
-from edgec.lower.params import ConvParams, SumParams
-from edgec.lower.program import ConstantRef, TensorArg
+from edgec.lower.program import TensorArg
 from edgec.memory import MemoryPlan
 
 

@@ -9,9 +9,12 @@ from lower_samples import BOARD, NetBuilder, small_net
 from edgec.base.errors import LoweringError
 from edgec.ir import ops, qops
 from edgec.ir.graph import Graph
+from edgec.kernels.common.window import Window
+from edgec.kernels.family import KernelSpec
+from edgec.kernels.generic.conv2d.family import Conv2D
+from edgec.kernels.generic.depthwise.family import Depthwise
+from edgec.kernels.generic.gemm.family import Gemm
 from edgec.lower import select_kernels
-from edgec.lower.spec import Conv2D, Depthwise, Gemm, KernelSpec
-from edgec.lower.window import Window
 
 
 def _only(graph: Graph) -> KernelSpec:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from kernel_records import distances
 from lower_samples import BOARD, DSP_BOARD
 from random_transformer import OPERATORS, STREAM, Layer, operators
 from test_lower_overlap import _run_tight
@@ -11,12 +12,13 @@ from test_lower_overlap import _run_tight
 from edgec.base.dtypes import DType
 from edgec.base.errors import LoweringError
 from edgec.ir import Graph, qops
+from edgec.kernels.common.code_range import is_symmetric
+from edgec.kernels.common.constants import ConstantPool
+from edgec.kernels.dsp.attention.family import AttentionDsp
+from edgec.kernels.dsp.tile_4x2.spec import DenseQuads
+from edgec.kernels.generic.gemm.family import Gemm
+from edgec.kernels.transformer.attention.family import Attention
 from edgec.lower import select_kernels
-from edgec.lower.arguments import ConstantPool
-from edgec.lower.arguments_transformer import transformer_params
-from edgec.lower.code_range import is_symmetric
-from edgec.lower.overlap import distances
-from edgec.lower.spec import Attention, AttentionDsp, DenseQuads, Gemm
 
 
 def gemm(symmetric: bool, depth: int = 32, pre_shift: int = 3, rows: int = 5) -> Graph:
@@ -73,8 +75,8 @@ def test_the_half_step_of_the_first_shift_is_in_the_bias() -> None:
     for pre_shift, expected in ((0, 1000), (1, 1001), (5, 1016)):
         graph = gemm(symmetric=True, pre_shift=pre_shift)
         pool = ConstantPool()
-        spec = select_kernels(graph, BOARD)[-1].spec
-        (params,) = transformer_params(graph, graph.nodes[-1], spec, pool)
+        choice = select_kernels(graph, BOARD)[-1]
+        (params,) = choice.family.arguments(graph, choice.node, choice.spec, pool)
         assert (pool.constants[params.bias.index].array == expected).all()
 
 

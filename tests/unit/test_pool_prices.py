@@ -11,15 +11,15 @@ from pool_layers import Layer, measure
 from pool_shapes import held_out, spec_of, training
 
 from edgec.base.errors import ConfigError, InternalError
-from edgec.lower.pool_config import PoolFamily, PoolKernelConfig
+from edgec.kernels.generic.lut.family import Lut
+from edgec.kernels.weightpool.decision import PoolFamily, PoolKernelConfig
+from edgec.kernels.weightpool.gather.spec import PooledConv
+from edgec.kernels.weightpool.tables import ResponseKind
 from edgec.lower.pool_cost import estimate, events_of
 from edgec.lower.pool_events import Event
 from edgec.lower.pool_form import KernelForm
 from edgec.lower.pool_operations import Operations
 from edgec.lower.pool_price_data import PRICES_FILE, core_prices, prices_of
-from edgec.lower.pool_tables import ResponseKind
-from edgec.lower.spec_compute import Lut
-from edgec.lower.spec_pooled import PooledConv
 from edgec.target.board import list_boards, load_board
 from edgec.target.cores import Core
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from random_pools import KINDS, random_pool
 
-from edgec.lower.pool_tables import (
+from edgec.kernels.weightpool.tables import (
     ResponseBuilder,
     ResponseKind,
     part_channels,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from edgec.lower.pool_columns import ColumnLoop, ColumnRun
-from edgec.lower.pool_indices import packed
-from edgec.lower.pool_unrolled import (
+from edgec.kernels.weightpool.gather.columns import ColumnLoop, ColumnRun
+from edgec.kernels.weightpool.packed_indices import packed_indices
+from edgec.kernels.weightpool.unrolled import (
     code_pairs,
     codes_by_word,
     numbers_by_plane,
@@ -22,7 +22,7 @@ from edgec.lower.pool_unrolled import (
 def test_packed_indices_are_found_where_they_lie(bits: int) -> None:
     rng = np.random.default_rng(bits)
     indices = rng.integers(0, 1 << bits, 8)
-    data = [int(byte) for byte in packed(indices.astype(np.uint16), bits)]
+    data = [int(byte) for byte in packed_indices(indices.astype(np.uint16), bits)]
     assert len(data) == bits
     for index, value in zip(unpacked(bits), indices, strict=True):
         word = data[index.byte] >> index.shift

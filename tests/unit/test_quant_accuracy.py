@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import tf_networks
 from data_folder import needed_data_folder
+from original_model import outputs_of
 from own_networks import OWN_NETWORKS, digits
 
 from edgec.base.dtypes import Array
@@ -31,7 +32,7 @@ def check_accuracy(path: Path, calibration: Array, x: Array, labels: Array) -> N
     moved = calibration.transpose(graph.input_layouts.get(graph.inputs[0], range(calibration.ndim)))
     annotated, report = annotate(graph, {graph.inputs[0]: moved}, QuantOptions())
     assert min(layer.sqnr_db for layer in report.layers) > 20
-    wanted = outputs(FloatModel(path), x)
+    wanted = outputs_of(path, x)
     found = outputs(FloatModel(export_qdq(annotated), optimize=False), x)
     accuracy = [100 * np.mean(y.argmax(axis=1) == labels) for y in (wanted, found)]
     assert abs(accuracy[0] - accuracy[1]) <= 0.5
@@ -43,7 +44,7 @@ def check_codes(path: Path, codes: Array) -> None:
     """Import, pins and integer arithmetic change no output of a quantized file."""
     graph = run_passes(import_model(path), REAL_PASSES).graph
     integer = to_integer(annotate(graph, None, QuantOptions())[0])
-    wanted = outputs(FloatModel(path), codes)
+    wanted = outputs_of(path, codes)
     for sample, expected in zip(codes, wanted, strict=True):
         found = run_graph(integer, {integer.inputs[0]: sample[None]})[integer.outputs[0]]
         np.testing.assert_array_equal(found[0], expected)
@@ -55,7 +56,7 @@ def test_digits_stay_within_half_a_point(name):
     check_accuracy(OWN_NETWORKS[name], digits("calibration")[0], x, labels)
 
 
-def test_a_quantized_file_computes_what_onnxruntime_computes(tmp_path):
+def test_a_quantized_file_computes_what_onnx_says(tmp_path):
     path = tf_networks.save_written("separable", tmp_path, quantized=True)
     codes = np.random.default_rng(1).integers(-128, 128, (40, 25, 10, 1)).astype(np.int8)
     check_codes(path, codes)
@@ -72,7 +73,7 @@ def test_keyword_spotting_stays_within_half_a_point():
 
 
 @pytest.mark.data
-def test_a_public_quantized_file_computes_what_onnxruntime_computes():
+def test_a_public_quantized_file_computes_what_onnx_says():
     folder = needed_data_folder()
     codes = np.load(folder / "data" / "kws01_eval_500.npz")["x"][:40]
     check_codes(folder / "models" / "mlperf_dscnn_kws_int8_qdq.onnx", codes)

@@ -20,13 +20,13 @@ import edgec
 from edgec.codegen import contexts, project_contexts
 from edgec.codegen.env import environment, html_environment
 from edgec.codegen.library import kernel_template
-from edgec.lower import spec as specs
+from edgec.kernels.registry import FAMILIES
 from edgec.profile.html import Page
 from edgec.profile.widths_html import WidthsPage
 
 PACKAGE = Path(edgec.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.j2"))
-SPECS = {spec.family: spec for spec in specs.KernelSpec.__args__}
+SPECS = {family.name: family.spec_type for family in FAMILIES}
 MOST_AXES = 14
 """Values that one template chooses by: those of the largest, which must not grow."""
 _ROOTS = {"template", "header_template"}

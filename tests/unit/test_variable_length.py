@@ -19,7 +19,7 @@ from edgec.ir.graph import Graph
 from edgec.ir.length import VariableLength
 from edgec.ir.specialize import specialized
 from edgec.ir.verify import Stage, verify
-from edgec.lower.extent import Extent
+from edgec.kernels.common.extent import Extent
 from edgec.passes.compare_lengths import with_real_length
 from edgec.passes.mean_by_attention import mean_by_attention
 

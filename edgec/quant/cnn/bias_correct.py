@@ -20,7 +20,7 @@ from edgec.floatrun.executor import Executor
 from edgec.ir import ops
 from edgec.ir.graph import Graph, GraphBuilder, Node
 from edgec.quant.common.calibrate import Progress
-from edgec.quant.common.weights import WEIGHTED, accumulator_bound, bias_params
+from edgec.quant.common.weights import accumulator_bound, bias_params
 
 SAMPLES = 32
 """Samples that the means are taken over."""
@@ -42,7 +42,7 @@ def correct_biases(
         bounded by int32 keeps its bias.
     """
     data = {name: array[:SAMPLES] for name, array in data.items()}
-    layers = [node for node in real.nodes if isinstance(node.attrs, WEIGHTED)]
+    layers = [node for node in real.nodes if isinstance(node.attrs, ops.Weighted)]
     layers = [node for node in layers if real.constants[ops.layer_inputs(node).w].quant is None]
     wanted = channel_means(real, [node.output for node in layers], data)
     corrections = _Corrections(annotated, wanted, progress)

@@ -1,4 +1,4 @@
-"""Ranges of activations from calibration data, by running the float graph in onnxruntime."""
+"""Ranges of activations from calibration data, by executing the float graph."""
 
 from __future__ import annotations
 

@@ -73,7 +73,7 @@ def _is_real_only(graph: Graph, node: Node) -> bool:
 
 
 def _compares(node: Node) -> bool:
-    return getattr(node.attrs, "kind", None) is ops.UnaryKind.NOT
+    return isinstance(node.attrs, ops.Unary) and node.attrs.kind is ops.UnaryKind.NOT
 
 
 def _obstacle(graph: Graph, node: Node) -> tuple[str, str] | None:

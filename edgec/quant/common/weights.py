@@ -23,7 +23,6 @@ from edgec.quant.common.params import activation_params, as_int8, range_of
 
 _LOG = logging.getLogger(__name__)
 
-WEIGHTED = (ops.Conv, ops.ConvTranspose, ops.Gemm)
 _OPERANDS = (ops.Add, ops.Sub, ops.Mul, ops.MatMul, ops.Concat)
 _INPUT_SPAN = 256
 """Bound of |x - zero_point| for int8 x, and of |x| + |zero_point|."""
@@ -68,7 +67,7 @@ def quantize_constants(graph: Graph) -> tuple[Graph, tuple[str, ...]]:
     builder = GraphBuilder.of(graph)
     notes: list[str] = []
     for node in graph.nodes:
-        if isinstance(node.attrs, WEIGHTED):
+        if isinstance(node.attrs, ops.Weighted):
             notes += _quantize_layer(graph, builder, node)
         elif isinstance(node.attrs, _OPERANDS):
             _quantize_operands(graph, builder, node)

@@ -13,6 +13,9 @@ from edgec.ir.real import RealOperator
 from edgec.quant.transformer.layers import Layer, is_column_slice, keeps_channels
 from edgec.quant.transformer.stream import is_real
 
+QKV = ("q", "k", "v")
+"""Operands of attention that are activations."""
+
 
 @dataclass(frozen=True, slots=True)
 class Group:
@@ -21,7 +24,7 @@ class Group:
     Attributes:
         members: all of them, in graph order.
         sources: those that no move computes.
-        readers: (node, index of the operand) of every other reader; column slices of attention are
+        readers: (node, name of the operand) of every other reader; column slices of attention are
             looked through.
         keeps_channels: every move between the members leaves the last axis as it is.
         is_output: one of them is a graph output.
@@ -29,7 +32,7 @@ class Group:
 
     members: tuple[str, ...]
     sources: tuple[str, ...]
-    readers: tuple[tuple[Node, int], ...]
+    readers: tuple[tuple[Node, str], ...]
     keeps_channels: bool
     is_output: bool
 
@@ -80,7 +83,7 @@ def _joins(graph: Graph, node: Node, stream: frozenset[str]) -> bool:
 def _group(graph: Graph, members: tuple[str, ...], moves: list[Node]) -> Group:
     inside = [node for node in moves if node.output in members]
     moved = {node.output for node in inside}
-    readers: list[tuple[Node, int]] = []
+    readers: list[tuple[Node, str]] = []
     for name in members:
         readers += [use for use in _uses(graph, name) if use[0] not in inside]
     return Group(
@@ -92,13 +95,14 @@ def _group(graph: Graph, members: tuple[str, ...], moves: list[Node]) -> Group:
     )
 
 
-def _uses(graph: Graph, name: str) -> list[tuple[Node, int]]:
-    found: list[tuple[Node, int]] = []
+def _uses(graph: Graph, name: str) -> list[tuple[Node, str]]:
+    found: list[tuple[Node, str]] = []
     for node in graph.consumers[name]:
         if is_column_slice(graph, node):
             found += _uses(graph, node.output)
         else:
-            found += [(node, index) for index, read in enumerate(node.inputs) if read == name]
+            operands = node.attrs.Inputs.of(node.inputs).items()
+            found += [(node, operand) for operand, read in operands if read == name]
     return found
 
 
@@ -107,6 +111,6 @@ def only_read_by(group: Group, kinds: type | tuple[type, ...]) -> bool:
 
     Of a layer only the activations count as read, of an attention the queries, keys and values.
     """
-    least = 3 if kinds is ops.Attention else 1
-    used = [isinstance(node.attrs, kinds) and index < least for node, index in group.readers]
+    counted = QKV if kinds is ops.Attention else ("x",)
+    used = [isinstance(node.attrs, kinds) and name in counted for node, name in group.readers]
     return bool(used) and all(used) and not group.is_output

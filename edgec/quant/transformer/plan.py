@@ -12,7 +12,7 @@ from edgec.ir import ops
 from edgec.ir.graph import Graph
 from edgec.ir.qparams import QuantParams
 from edgec.quant.common.params import SCALE_FLOOR, Range, activation_params
-from edgec.quant.transformer.groups import Group, code_groups, only_read_by
+from edgec.quant.transformer.groups import QKV, Group, code_groups, only_read_by
 from edgec.quant.transformer.heads import attention_scales
 from edgec.quant.transformer.layers import Layer
 from edgec.quant.transformer.narrow_stream import narrow_stream
@@ -113,12 +113,12 @@ def _codes_of_stream(
         return None
     # Norms, and sums and moves within the stream, read its own form.
     readers = [
-        (node, index)
-        for node, index in group.readers
+        (node, operand)
+        for node, operand in group.readers
         if not isinstance(node.attrs, NORMS)
         and not (isinstance(node.attrs, TIES) and node.output in stream)
     ]
-    layers = all(isinstance(node.attrs, ops.Gemm) and index == 0 for node, index in readers)
+    layers = all(isinstance(node.attrs, ops.Gemm) and name == "x" for node, name in readers)
     return params if readers and layers and not reads_pooled(graph, readers) else None
 
 
@@ -144,10 +144,10 @@ def _group_params(
         # Codes from a pool cannot take up differences between channels.
         exponents = ONE_SCALE if reads_pooled(graph, group.readers) else EXPONENTS
         return channel_params(found.low, found.high, found.rows, weights, exponents)
-    symmetric = any(isinstance(n.attrs, ops.Attention) and i < 3 for n, i in group.readers)
+    symmetric = any(isinstance(n.attrs, ops.Attention) and name in QKV for n, name in group.readers)
     makers = [graph.producers.get(name) for name in group.sources]
     symmetric |= any(m is not None and isinstance(m.attrs, ops.Attention) for m in makers)
-    if isinstance(getattr(producer, "attrs", None), ops.Softmax):
+    if producer is not None and isinstance(producer.attrs, ops.Softmax):
         return SOFTMAX_PARAMS
     if group.is_output or any(isinstance(node.attrs, ops.Softmax) for node, _ in group.readers):
         # Never clipped: the largest logit is the one that counts.

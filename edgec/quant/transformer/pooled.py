@@ -35,7 +35,7 @@ def pooled_weight(graph: Graph, node: Node) -> Constant | None:
     return weight if weight is not None and weight.pooled is not None else None
 
 
-def reads_pooled(graph: Graph, readers: Sequence[tuple[Node, int]]) -> bool:
+def reads_pooled(graph: Graph, readers: Sequence[tuple[Node, str]]) -> bool:
     """True when a layer with pooled weights is among the readers of a tensor."""
     return any(pooled_weight(graph, node) is not None for node, _ in readers)
 

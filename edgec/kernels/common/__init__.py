@@ -1,0 +1,1 @@
+"""What several families share: windows, loops, packing, distances, argument structs."""

@@ -1,0 +1,98 @@
+"""Constants of a program under construction, and the numbers that argument structs hold."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from edgec.base.dtypes import Array, DType, frozen
+from edgec.base.errors import InternalError
+from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, INT32_MAX, INT32_MIN
+from edgec.ir import qops
+from edgec.ir.graph import Graph, Node
+from edgec.kernels.common.params import ConstantRef, Params
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ProgramConstant:
+    """A constant array: weights, biases, multipliers, tables.
+
+    Attributes:
+        stem: what it holds, a legal C identifier chosen by edgec, e.g. `weights`.
+        array: read-only int8, int16 or int32, already in the kernel's layout.
+        shared: other models have it as well: linked into one firmware, they keep it once.
+    """
+
+    stem: str
+    array: Array
+    shared: bool = False
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "array", frozen(self.array))
+
+    @property
+    def dtype(self) -> DType:
+        """Element type."""
+        return DType.of(self.array)
+
+
+@dataclass(slots=True)
+class ConstantPool:
+    """The constants of a program under construction; equal ones are kept once."""
+
+    constants: list[ProgramConstant] = field(default_factory=list)
+    _known: dict[tuple[str, str, bytes], ConstantRef] = field(default_factory=dict)
+
+    def add(self, stem: str, array: Array, *, shared: bool = False) -> ConstantRef:
+        """A reference to an equal array of the same stem, added if there is none.
+
+        Args:
+            stem, array, shared: of `ProgramConstant`.
+        """
+        key = (stem, str(array.dtype), hashlib.sha256(array.tobytes()).digest())
+        if key not in self._known:
+            self._known[key] = ConstantRef(len(self.constants))
+            self.constants.append(ProgramConstant(stem, array, shared))
+        return self._known[key]
+
+
+def zero_point(graph: Graph, name: str) -> int:
+    """The zero point of a tensor with one quantization."""
+    return graph.quant(name).tensor_zero_point
+
+
+def end_fields(form: qops.Requant31 | qops.QSoftmax) -> dict[str, int]:
+    """The last three fields of most structs, as keyword arguments."""
+    return {"y_zero_point": form.zero_point, "act_min": form.low, "act_max": form.high}
+
+
+def check_codes(params: Params, node: Node) -> None:
+    """Check that the codes in a struct fit int8.
+
+    Raises:
+        InternalError: one does not.
+    """
+    for name in (
+        "x_zero_point",
+        "a_zero_point",
+        "b_zero_point",
+        "y_zero_point",
+        "act_min",
+        "act_max",
+    ):
+        code = getattr(params, name, 0)
+        if not INT8_MIN <= code <= INT8_MAX:
+            raise InternalError(f"{name} = {code} is no int8 code", where=node.name)
+
+
+def int32_of(values: Array, node: Node) -> Array:
+    """Numbers that an accumulator starts from, as int32.
+
+    Raises:
+        InternalError: one does not fit, which the quantizer has excluded.
+    """
+    if np.any((values < INT32_MIN) | (values > INT32_MAX)):
+        raise InternalError("an accumulator can overflow 32 bits", where=node.name)
+    return frozen(values, np.int32)

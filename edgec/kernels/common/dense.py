@@ -1,0 +1,69 @@
+"""What specifications of the dense kernels for one kind of core have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from edgec.kernels.common.narrow import Narrow
+from edgec.kernels.common.spec import describe_image, describe_window
+from edgec.kernels.common.window import Window
+
+
+@dataclass(frozen=True, slots=True)
+class Dense:
+    """Convolution of one group, or matrix product, some pixels at a time.
+
+    x int8 [height, width, channels], y [out_height, out_width, out_channels].
+
+    Attributes:
+        window: geometry; of a matrix product, a 1x1 window over [1, rows, depth].
+        out_channels: filters.
+        shift: of the requantization.
+        residual_shift: of the addition at the end; None: there is no addition.
+        narrow: as in `Conv2D`.
+        variable: the rows of a run are an argument; only of matrix products.
+    """
+
+    window: Window
+    out_channels: int
+    shift: int
+    residual_shift: int | None = None
+    narrow: Narrow | None = None
+    variable: bool = False
+
+    @property
+    def rows(self) -> int:
+        """Pixels of y; of a matrix product its rows."""
+        return self.window.out_pixels
+
+    @property
+    def depth(self) -> int:
+        """Weights of one filter."""
+        return self.window.taps * self.window.channels
+
+    @property
+    def adds(self) -> bool:
+        """There is a residual."""
+        return self.residual_shift is not None or (self.narrow is not None and self.narrow.residual)
+
+    @property
+    def y_type(self) -> str:
+        """C type of an element of y."""
+        return "int8_t" if self.narrow is None else self.narrow.c_type
+
+    @property
+    def out_elements(self) -> int:
+        """Elements of y."""
+        return self.rows * self.out_channels
+
+    @property
+    def macs(self) -> int:
+        """Multiply-accumulates of one call."""
+        return self.out_elements * self.depth
+
+    def _described(self, pixels: str) -> str:
+        """What the function computes, in words, `pixels` at a time."""
+        w = self.window
+        x = describe_image(w.height, w.width, w.channels)
+        y = describe_image(w.out_height, w.out_width, self.out_channels)
+        return f"Convolution {x} to {y}, {describe_window(w)}, {pixels} pixels at a time"

@@ -1,0 +1,112 @@
+"""How far a kernel's output may lie over its inputs.
+
+Every kernel writes its output in raster order.  Let T(i) be the number of output bytes written
+before the last read of input byte i is done.  The output may overlap the input if no byte is
+written before its last read, that is, if ``offset(output) + d <= offset(input)`` with
+``d = max(T(i) - i)`` over the input bytes that are read; at least 0.  d is exact: one byte less,
+and the kernel reads what it wrote.
+
+The order of reads and writes is that of the templates, which say so in their first lines.  A family
+states the distance for each of its tensor operands (`KernelFamily.overlap`); here are the orders
+that several families have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+
+import numpy as np
+
+from edgec.base.dtypes import Array
+from edgec.kernels.common.loops import strides_of
+from edgec.kernels.common.narrow import Narrow
+from edgec.kernels.common.spec import Loop
+from edgec.kernels.common.window import Window
+from edgec.kernels.family import Distances
+
+IN_PLACE = 0
+_NOTHING_READ = -(2**62)
+
+
+class Ended(Protocol):
+    """A specification of a layer with weights, which may end in an addition or a table."""
+
+    @property
+    def residual_shift(self) -> int | None:
+        """Shift of the addition at the end; None: there is none of this kind."""
+
+    @property
+    def narrow(self) -> Narrow | None:
+        """The end in a transformer's arithmetic."""
+
+
+def with_ending(spec: Ended, own: int | None, added: int | None = IN_PLACE) -> Distances:
+    """The distances of a layer with weights.
+
+    Args:
+        spec: its specification.
+        own: the distance to x.
+        added: the distance to what is added at the end, if something is.
+    """
+    own = own if own is None else max(own, 0)
+    if spec.narrow is not None and spec.narrow.table:
+        return (own, None)
+    adds = spec.residual_shift is not None or (spec.narrow is not None and spec.narrow.residual)
+    return (own, added) if adds else (own,)
+
+
+def out_bytes(spec: Ended) -> int:
+    """Bytes of an element of the output."""
+    return 1 if spec.narrow is None else spec.narrow.out_bytes
+
+
+def by_blocks(window: Window, out_channels: int, block: int) -> int:
+    """max(T(i) - i) if pixels are written when the windows of all of their block have been read.
+
+    Args:
+        window: geometry.
+        out_channels: bytes of an output pixel.
+        block: pixels whose windows are read together.
+    """
+    readers = window.last_readers()
+    starts = np.where(readers < 0, -1, readers // block * block)
+    return pixel_distance(starts, out_channels, window.channels)
+
+
+def by_row(rows: int, depth: int, units: int, last: int) -> int:
+    """max(T(i) - i) if a row is read for each block of units; `last`: units of the last block."""
+    return max((rows - 1) * (units - depth), 0) + units - last
+
+
+def by_pixel(window: Window, out_channels: int) -> int:
+    """max(T(i) - i) if an output pixel is written as a whole, after its reads."""
+    readers = window.last_readers()
+    return pixel_distance(readers, out_channels, window.channels)
+
+
+def pixel_distance(readers: Array, out_channels: int, channels: int) -> int:
+    """max(T(i) - i) over the pixels of an image.
+
+    Args:
+        readers: int64 [height, width], the output pixel before which each pixel is read last; -1:
+            it is not read.
+        out_channels, channels: bytes of a pixel of the output and of the image.
+    """
+    flat = readers.ravel()
+    ahead = flat * out_channels - np.arange(flat.size, dtype=np.int64) * channels
+    read = ahead[flat >= 0]
+    return int(read.max()) if read.size else _NOTHING_READ
+
+
+def by_element(loops: Iterable[Loop], operand: int, run: int = 1) -> int:
+    """max(e - index(e)) over the elements e of a raster-order output walked by `loops`.
+
+    Both are sums over the loops' counters, so the maximum is a sum of maxima.
+    """
+    loops = tuple(loops)
+    own = strides_of([loop.size for loop in loops])
+    return sum(
+        max(0, (loop.size - 1) * (stride * run - loop.strides[operand]))
+        for loop, stride in zip(loops, own, strict=True)
+    )

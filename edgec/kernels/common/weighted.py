@@ -1,0 +1,157 @@
+"""Layers with weights: how they end, and what their functions are called with.
+
+A family that packs weights in an order of its own gives a function for that; the rest is here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from edgec.base.dtypes import Array
+from edgec.ir import qops
+from edgec.ir.graph import Graph, Node
+from edgec.ir.qops.arithmetic import half_step
+from edgec.ir.weighted import residual_of
+from edgec.kernels.common.constants import ConstantPool, int32_of
+from edgec.kernels.common.layer_end import ends_narrow, requant31_of, rescale16x15_of
+from edgec.kernels.common.params import ConstantRef, Params
+
+
+@dataclass(frozen=True, slots=True)
+class ConvParams:
+    """Convolutions and matrix products."""
+
+    c_type: ClassVar[str] = "edgec_conv_params_t"
+    weights: ConstantRef
+    bias: ConstantRef
+    multiplier: ConstantRef
+    x_zero_point: int
+    y_zero_point: int
+    act_min: int
+    act_max: int
+
+
+@dataclass(frozen=True, slots=True)
+class SumParams:
+    """`ir.qops.AddParams`, alone or at the end of a convolution."""
+
+    c_type: ClassVar[str] = "edgec_add_params_t"
+    a_zero_point: int
+    b_zero_point: int
+    a_multiplier: int
+    b_multiplier: int
+    shift: int
+    y_zero_point: int
+    act_min: int
+    act_max: int
+
+
+@dataclass(frozen=True, slots=True)
+class NarrowParams:
+    """Convolutions and matrix products of a transformer."""
+
+    c_type: ClassVar[str] = "edgec_narrow_params_t"
+    weights: ConstantRef
+    bias: ConstantRef
+    multiplier: ConstantRef
+    x_zero_point: int
+
+
+Pack = Callable[[Array, Array, Array], tuple[Array, Array, Array]]
+"""Weights, biases and multipliers [O, ...] in the layout that a kernel reads."""
+MATRIX_PRODUCTS = (qops.QGemm,)
+CONVOLUTIONS = (qops.QConv,)
+
+
+def as_stored(weights: Array, bias: Array, multiplier: Array) -> tuple[Array, Array, Array]:
+    """Constants as the graph has them."""
+    return weights, bias, multiplier
+
+
+def weighted_arguments(
+    graph: Graph, node: Node, pool: ConstantPool, pack: Pack = as_stored, *, folds: bool = True
+) -> tuple[Params, ...]:
+    """The argument structs of a layer with weights, in either arithmetic.
+
+    Args:
+        graph: INTEGER stage.
+        node: a convolution or matrix product.
+        pool: takes the constants.
+        pack: brings them into the kernel's layout.
+        folds: the kernel sums up x * w, not (x - zx) * w: the bias takes the difference.
+
+    Raises:
+        InternalError: an accumulator can overflow 32 bits.
+    """
+    weights, multiplier = (graph.constants[node.inputs[at]].array for at in (1, 3))
+    start = accumulator_start(graph, node, folds=folds)
+    weights, start, multiplier = pack(weights, start, multiplier)
+    constants = (
+        pool.add("weights", weights),
+        pool.add("bias", int32_of(start, node)),
+        pool.add("multipliers", multiplier),
+    )
+    x_zero_point = input_zero_point(graph, node)
+    if ends_narrow(node):
+        return (NarrowParams(*constants, x_zero_point),)
+    form = requant31_of(node)
+    own = ConvParams(*constants, x_zero_point, form.zero_point, form.low, form.high)
+    return (own, *residual_arguments(node))
+
+
+def accumulator_start(graph: Graph, node: Node, *, folds: bool = True) -> Array:
+    """What the accumulators of a layer with weights start from: int64 [O].
+
+    It is the bias, with the half step of the first shift in a transformer's arithmetic.  With
+    `folds` it is also ``-zx * sum(weights)``: then the kernel sums up x * w instead of
+    (x - zx) * w.  That fits int32, because it is the accumulator of the input x = 0; and so do all
+    partial sums, which are accumulators of inputs with some x = 0 (`ir.qops` promises both).
+    """
+    weights, bias = (graph.constants[node.inputs[at]].array for at in (1, 2))
+    start = bias.astype(np.int64)
+    if ends_narrow(node):
+        start = start + half_step(rescale16x15_of(node).pre_shift)
+    if folds:
+        start = start - input_zero_point(graph, node) * filter_sums(weights)
+    return start
+
+
+def input_zero_point(graph: Graph, node: Node) -> int:
+    """The zero point of x; 0 for a product that takes raw codes."""
+    raw = isinstance(node.attrs, qops.QGemm) and node.attrs.raw
+    return 0 if raw else zero_point_of(graph, node.inputs[0])
+
+
+def filter_sums(weights: Array) -> Array:
+    """The sum of the weights of each filter: int64 [O]."""
+    return np.asarray(weights.reshape(len(weights), -1).astype(np.int64).sum(axis=1))
+
+
+def zero_point_of(graph: Graph, name: str) -> int:
+    """Of a tensor; 0 where it is quantized per channel, whose readers take raw codes."""
+    quant = graph.quant(name)
+    return quant.tensor_zero_point if quant.axis is None else 0
+
+
+def residual_arguments(node: Node) -> tuple[SumParams, ...]:
+    """The struct of the addition at the end of a layer, if there is one."""
+    addition = residual_of(node.attrs)
+    return (sum_params(addition),) if isinstance(addition, qops.AddParams) else ()
+
+
+def sum_params(params: qops.AddParams) -> SumParams:
+    """An addition as its struct."""
+    return SumParams(
+        a_zero_point=params.a_zero_point,
+        b_zero_point=params.b_zero_point,
+        a_multiplier=params.a_multiplier,
+        b_multiplier=params.b_multiplier,
+        shift=params.shift,
+        y_zero_point=params.y_zero_point,
+        act_min=params.act_min,
+        act_max=params.act_max,
+    )

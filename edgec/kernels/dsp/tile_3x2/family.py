@@ -1,0 +1,64 @@
+"""Convolutions and matrix products on cores with the DSP extension: three pixels by two filters."""
+
+from __future__ import annotations
+
+from edgec.base.dtypes import Array
+from edgec.ir.graph import Graph, Node
+from edgec.kernels.common.constants import ConstantPool
+from edgec.kernels.common.dense_weights import interleaved
+from edgec.kernels.common.geometry import dense_window
+from edgec.kernels.common.layer_end import end_of
+from edgec.kernels.common.lengths import Counted
+from edgec.kernels.common.overlap import by_blocks, out_bytes, with_ending
+from edgec.kernels.common.params import Params
+from edgec.kernels.common.weighted import (
+    CONVOLUTIONS,
+    MATRIX_PRODUCTS,
+    weighted_arguments,
+)
+from edgec.kernels.dsp.tile_3x2.spec import PIXELS, DenseDsp
+from edgec.kernels.family import Distances, KernelFamily
+from edgec.target.target import Target
+
+
+def accepts(graph: Graph, node: Node, target: Target) -> bool:
+    """A convolution of one group, or a product of several rows, on a core with the DSP extension.
+
+    A single row would leave two pixels of three idle, and gain nothing from widening in advance.
+    Windows that are too large when widened are left to the plain kernel, which gathers bytes.
+    """
+    if not target.has_dsp or getattr(node.attrs, "group", 1) != 1:
+        return False
+    found = spec(graph, node, target)
+    return found.window.out_pixels > 1 and found.scratch_bytes <= target.scratch_limit_bytes
+
+
+def spec(graph: Graph, node: Node, target: Target) -> DenseDsp:
+    """Of a convolution of one group or of a matrix product, in either arithmetic."""
+    filters = graph.shape(node.inputs[1])[0]
+    return DenseDsp(dense_window(graph, node), filters, *end_of(node))
+
+
+def overlap(spec: DenseDsp) -> Distances:
+    """The windows of three pixels are read before the first of them is written."""
+    return with_ending(spec, by_blocks(spec.window, spec.out_channels * out_bytes(spec), PIXELS))
+
+
+def arguments(graph: Graph, node: Node, spec: DenseDsp, pool: ConstantPool) -> tuple[Params, ...]:
+    """Filters two by two."""
+    return weighted_arguments(graph, node, pool, _pack)
+
+
+def _pack(weights: Array, bias: Array, multiplier: Array) -> tuple[Array, Array, Array]:
+    return interleaved(weights), bias, multiplier
+
+
+FAMILY = KernelFamily(
+    spec_type=DenseDsp,
+    operators=(*CONVOLUTIONS, *MATRIX_PRODUCTS),
+    spec=spec,
+    overlap=overlap,
+    accepts=accepts,
+    arguments=arguments,
+    lengths=Counted("rows", lambda spec: spec.window.is_pointwise),
+)

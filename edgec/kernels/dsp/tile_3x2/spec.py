@@ -1,0 +1,66 @@
+"""Specification of the register tile of three pixels by two filters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from edgec.kernels.common.dense import Dense
+from edgec.kernels.common.dense_weights import FILTERS, QUAD, padded_depth
+from edgec.kernels.family import template_beside
+
+PIXELS = 3
+"""Pixels whose sums are computed together."""
+
+_PAIR_BYTES = 4
+
+
+@dataclass(frozen=True, slots=True)
+class DenseDsp(Dense):
+    """Convolution of one group, or matrix product of several rows, three pixels at a time.
+
+    x int8 [height, width, channels], weights as `dense_weights.interleaved` gives them, y int8
+    [out_height, out_width, out_channels].
+    """
+
+    family: ClassVar[str] = "dense_dsp"
+    template: ClassVar[Path] = template_beside(__file__, "dense_dsp")
+
+    @property
+    def quads(self) -> int:
+        """Words of weights of one filter, an even number."""
+        return padded_depth(self.depth) // QUAD
+
+    @property
+    def widens_runs(self) -> bool:
+        """Rows of the window are widened where they lie; else they are gathered first."""
+        return self.window.channels % QUAD == 0 and self.window.columns_are_runs
+
+    @property
+    def pads_depth(self) -> bool:
+        """The last quads hold more than weights."""
+        return self.quads * QUAD != self.depth
+
+    @property
+    def odd(self) -> bool:
+        """The last filter has no partner."""
+        return self.out_channels % FILTERS == 1
+
+    @property
+    def codes_at(self) -> int:
+        """Place in scratch of the results that a residual is added to, or of the residual."""
+        widened = self.quads * PIXELS * 2 * _PAIR_BYTES
+        return widened + (0 if self.widens_runs else self.quads * QUAD)
+
+    @property
+    def scratch_bytes(self) -> int:
+        """Three widened windows, one that is not, and three pixels of results or residual."""
+        codes = PIXELS * self.out_channels
+        if self.narrow is not None and self.narrow.residual:
+            return self.codes_at + codes * self.narrow.out_bytes
+        return self.codes_at + (0 if self.residual_shift is None else codes)
+
+    def describe(self) -> str:
+        """What the function computes, in words."""
+        return self._described("three")

@@ -1,0 +1,135 @@
+"""Convolutions and matrix products on cores with the DSP extension: four rows by two filters."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from edgec.base.dtypes import Array
+from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, INT32_MAX
+from edgec.ir import qops
+from edgec.ir.graph import Graph, Node
+from edgec.kernels.common.code_range import is_symmetric
+from edgec.kernels.common.constants import ConstantPool
+from edgec.kernels.common.dense_weights import QUAD, flipped_quads, odd_sums
+from edgec.kernels.common.geometry import dense_window
+from edgec.kernels.common.layer_end import end_of, requant31_of
+from edgec.kernels.common.lengths import Counted
+from edgec.kernels.common.overlap import by_blocks, out_bytes, pixel_distance, with_ending
+from edgec.kernels.common.params import Params
+from edgec.kernels.common.weighted import (
+    CONVOLUTIONS,
+    MATRIX_PRODUCTS,
+    weighted_arguments,
+)
+from edgec.kernels.dsp.tile_4x2.spec import TOKENS, DenseQuads
+from edgec.kernels.family import Distances, KernelFamily
+from edgec.target.target import Target
+
+_ROOMY_BYTES = 2048
+"""The code of a loop of sixteen quads, 104 bytes each, and what is around it (`edgec/quads.h`)."""
+_MOST_PRE_SHIFT = 15
+"""Bits of the half step that 16x15 requantization adds to a bias."""
+_LEAST_UNITS = 16
+"""Filters from which on two more pixels a block pay for windows that are gathered byte by byte."""
+
+
+def accepts(graph: Graph, node: Node, target: Target) -> bool:
+    """Whether the core has the DSP extension, and the node what `DenseQuads` asks for."""
+    if not target.has_dsp or getattr(node.attrs, "group", 1) != 1:
+        return False
+    found = spec(graph, node, target)
+    if found.rows == 1 or found.depth % QUAD or found.scratch_bytes > target.scratch_limit_bytes:
+        return False
+    return _pays(found) and (not found.any_code or _has_room(graph, node))
+
+
+def _pays(spec: DenseQuads) -> bool:
+    """Whether this is the faster one of the products for cores with DSP (the other takes 3 rows).
+
+    After 16x15 bits it always is.  Else, measured with the cycle model on the layers of MLPerf
+    Tiny: rows of a last block that is not full are computed for nothing, and gathering costs more
+    the fewer filters share it.
+    """
+    if spec.narrow is not None:
+        return True
+    idle = -spec.rows % TOKENS
+    gathers = spec.window is not None and not spec.widens_runs
+    return idle < max(spec.rows // TOKENS, 2) and (not gathers or spec.units >= _LEAST_UNITS)
+
+
+def _has_room(graph: Graph, node: Node) -> bool:
+    """Whether sums of any codes fit int32 with what the biases hold more."""
+    weights, bias = (graph.constants[name].array.astype(np.int64) for name in node.inputs[1:3])
+    rows = np.abs(weights.reshape(len(weights), -1)).sum(axis=1)
+    # |x|, |zx| <= 128, and 128 times the odd weights.
+    most = np.abs(bias) + 3 * 128 * rows + (1 << _MOST_PRE_SHIFT)
+    return bool(np.all(most <= INT32_MAX))
+
+
+def _is_symmetric(graph: Graph, node: Node) -> bool:
+    """Whether a kernel meets no code -128, in x or outside the image."""
+    return is_symmetric(graph, node.inputs[0]) and _padding(graph, node) != INT8_MIN
+
+
+def _padding(graph: Graph, node: Node) -> int:
+    """What convolutions meet outside the image."""
+    quant = graph.quant(node.inputs[0])
+    is_conv = isinstance(node.attrs, qops.QConv)
+    return quant.tensor_zero_point if is_conv and quant.axis is None else 0
+
+
+def spec(graph: Graph, node: Node, target: Target) -> DenseQuads:
+    """Of a matrix product, or of a convolution of one group, in either arithmetic."""
+    window = dense_window(graph, node)
+    depth = window.taps * window.channels
+    gathers = not window.is_pointwise or depth % QUAD > 0
+    shift, residual, narrow = end_of(node)
+    return DenseQuads(
+        rows=window.out_pixels,
+        depth=-(-depth // QUAD) * QUAD,
+        units=graph.shape(node.inputs[1])[0],
+        narrow=narrow,
+        dual_issue=target.dual_issue,
+        roomy=target.dual_issue or target.runs_from_cache(_ROOMY_BYTES),
+        window=window if gathers else None,
+        any_code=not _is_symmetric(graph, node),
+        shift=0 if narrow is not None else shift,
+        residual_shift=residual,
+        saturates=narrow is None and _saturates(node),
+    )
+
+
+def _saturates(node: Node) -> bool:
+    """The bounds of the outputs are those of int8."""
+    form = requant31_of(node)
+    return (form.low, form.high) == (INT8_MIN, INT8_MAX)
+
+
+def overlap(spec: DenseQuads) -> Distances:
+    """As many rows as a block has are read before the first of them is written."""
+    row = spec.units * out_bytes(spec)
+    if spec.window is not None:
+        return with_ending(spec, by_blocks(spec.window, row, TOKENS))
+    starts = np.arange(spec.rows) // TOKENS * TOKENS
+    return with_ending(spec, pixel_distance(starts, row, spec.depth))
+
+
+def arguments(graph: Graph, node: Node, spec: DenseQuads, pool: ConstantPool) -> tuple[Params, ...]:
+    """Filters two by two, signs flipped."""
+
+    def pack(weights: Array, bias: Array, multiplier: Array) -> tuple[Array, Array, Array]:
+        start = bias + odd_sums(weights) if spec.any_code else bias
+        return flipped_quads(weights), start, multiplier
+
+    return weighted_arguments(graph, node, pool, pack)
+
+
+FAMILY = KernelFamily(
+    spec_type=DenseQuads,
+    operators=(*CONVOLUTIONS, *MATRIX_PRODUCTS),
+    spec=spec,
+    overlap=overlap,
+    accepts=accepts,
+    arguments=arguments,
+    lengths=Counted("rows", lambda spec: spec.window is None),
+)

@@ -1,0 +1,232 @@
+"""Specification of the register tile of four rows by two filters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from edgec.base.fixedpoint import INT16_MAX, INT16_MIN
+from edgec.kernels.common.dense_weights import QUAD
+from edgec.kernels.common.narrow import Narrow
+from edgec.kernels.common.spec import describe_image, describe_window
+from edgec.kernels.common.window import Window
+from edgec.kernels.family import template_beside
+
+TOKENS = 4
+"""Rows of x whose sums are computed together."""
+
+TOKENS_BYTES = 32
+"""Eight words: those of four tokens for a quad, and their sums for two rows (`edgec/quads.h`)."""
+
+_MOST_UNROLLED = 16
+
+_MOST_IN_SMALL_CACHES = 4
+"""A loop that fits the 1 KB of instruction cache that chips with a Cortex-M4 have, with the code
+around it; larger ones wait for flash all the time."""
+
+_BATCH = 8
+
+_LEAST_SHIFT = 15
+
+_HIGH_SHIFT = 32
+"""With this shift a product's high word is the result: `edgec/quads_high.h`."""
+
+_READ_AHEAD = 8
+"""Bytes behind the widened rows that may be read."""
+
+
+def unrolled(quads: int, *, roomy: bool) -> int:
+    """How many quads one turn of a loop takes: the most that divides `quads`.
+
+    Args:
+        quads: of all turns.
+        roomy: for a core with an instruction cache of several KB.
+    """
+    most = _MOST_UNROLLED if roomy else _MOST_IN_SMALL_CACHES
+    return max(n for n in range(1, most + 1) if quads % n == 0)
+
+
+@dataclass(frozen=True, slots=True)
+class DenseQuads:
+    """Matrix product with constant weights, four rows by two filters at a time: `edgec/quads.h`.
+
+    x int8 [rows, depth], depth a multiple of 4; weights as `dense_weights.flipped_quads` gives
+    them; y [rows, units].  A row may be the window of an output pixel, gathered first; then x is an
+    image, and zeros may follow to make up a multiple of 4.
+
+    Attributes:
+        rows, depth, units: shapes.
+        narrow: how a sum is stored with 16x15 bits; None: with a multiplier of 31 bits.
+        dual_issue: the core issues a load together with a product.
+        roomy: see `unrolled`.
+        window: of a convolution that is not pointwise.
+        any_code: x may hold the code -128; then the biases hold `dense_weights.odd_sums`.
+        shift: of a multiplier of 31 bits.
+        residual_shift: shift of the addition that follows it; None: there is none.
+        saturates: the bounds after a multiplier of 31 bits are those of int8.
+        variable: the rows of a run are an argument.
+    """
+
+    family: ClassVar[str] = "dense_quads"
+    template: ClassVar[Path] = template_beside(__file__, "dense_quads")
+    rows: int
+    depth: int
+    units: int
+    narrow: Narrow | None
+    dual_issue: bool = False
+    roomy: bool = False
+    window: Window | None = None
+    any_code: bool = False
+    shift: int = 0
+    residual_shift: int | None = None
+    saturates: bool = False
+    variable: bool = False
+
+    @property
+    def used_depth(self) -> int:
+        """Weights of one filter without the zeros behind them."""
+        return self.depth if self.window is None else self.window.taps * self.window.channels
+
+    @property
+    def quads(self) -> int:
+        """Words of weights of one filter."""
+        return self.depth // QUAD
+
+    @property
+    def unrolled(self) -> int:
+        """Words in one turn of the loop."""
+        return unrolled(self.quads, roomy=self.roomy)
+
+    @property
+    def pairs(self) -> int:
+        """Pairs of filters."""
+        return -(-self.units // 2)
+
+    @property
+    def odd(self) -> bool:
+        """The last filter has no partner."""
+        return self.units % 2 > 0
+
+    @property
+    def widens_runs(self) -> bool:
+        """Rows of a window are widened where they lie; else they are gathered first."""
+        w = self.window
+        return w is not None and w.channels % QUAD == 0 and w.columns_are_runs
+
+    @property
+    def padding(self) -> int:
+        """Zeros behind the weights of a filter."""
+        return self.depth - self.used_depth
+
+    @property
+    def pair_bytes(self) -> int:
+        """Bytes of the weights of a pair of filters."""
+        return 2 * self.depth
+
+    @property
+    def out_bytes(self) -> int:
+        """Bytes of an output."""
+        return 1 if self.narrow is None else self.narrow.out_bytes
+
+    @property
+    def c_type(self) -> str:
+        """C type of an output."""
+        return "int8_t" if self.narrow is None else self.narrow.c_type
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of a row of y."""
+        return self.units * self.out_bytes
+
+    @property
+    def lifts(self) -> bool:
+        """-127 takes the place of an output of -128."""
+        n = self.narrow
+        return n is not None and n.out_bytes == 1 and not n.table and not n.is_saturated
+
+    @property
+    def table_origin(self) -> int:
+        """Place of the output for a result of 0 in the table."""
+        return 0 if self.narrow is None else -self.narrow.output.low
+
+    @property
+    def batch(self) -> int:
+        """Pairs of filters whose sums are computed in one call."""
+        return min(_BATCH, self.pairs)
+
+    @property
+    def rest(self) -> int:
+        """Rows in the last block, if it is not full."""
+        return self.rows % TOKENS
+
+    @property
+    def fuses(self) -> bool:
+        """Outputs are stored from registers (`edgec/quads_out.h`)."""
+        n = self.narrow
+        if self.units % 2:
+            return False
+        if n is None:
+            return self.saturates and self.shift == _HIGH_SHIFT
+        if n.residual:
+            # What is added to fits int16 for such shifts, and saturation is all that comes after.
+            wide = (n.output.low, n.output.high) == (INT16_MIN, INT16_MAX)
+            return wide and n.output.shift >= _LEAST_SHIFT
+        return n.saturated_bits == 10 if n.table else n.saturated_bits in (8, 16)
+
+    @property
+    def out_kind(self) -> str:
+        """What becomes of a scaled sum: the end of a name in `edgec/quads_out.h`."""
+        if self.narrow is not None and self.narrow.table:
+            return "TABLE"
+        if self.narrow is not None and self.narrow.residual:
+            return "ADDED"
+        return "BYTE" if self.out_bytes == 1 else "WIDE"
+
+    @property
+    def sums_at(self) -> int:
+        """Place of the sums in scratch, in bytes, behind the widened rows."""
+        return (1 + self.quads) * TOKENS_BYTES
+
+    @property
+    def added_at(self) -> int:
+        """Place of a block of the residual, or of the results that a residual is added to."""
+        return self.sums_at + (_READ_AHEAD if self.fuses else self.batch * TOKENS_BYTES)
+
+    @property
+    def patch_at(self) -> int:
+        """Place of a gathered window."""
+        added = TOKENS * self.row_bytes if self.adds else 0
+        return self.added_at + added
+
+    @property
+    def scratch_bytes(self) -> int:
+        """Four widened rows, sums, the residual of four rows, and a window."""
+        gathers = self.window is not None and not self.widens_runs
+        return self.patch_at + (self.depth if gathers else 0)
+
+    @property
+    def adds(self) -> bool:
+        """There is a residual."""
+        in_stream = self.narrow is not None and self.narrow.residual
+        return in_stream or self.residual_shift is not None
+
+    @property
+    def out_elements(self) -> int:
+        """Elements of y."""
+        return self.rows * self.units
+
+    @property
+    def macs(self) -> int:
+        """Multiply-accumulates of one call."""
+        return self.out_elements * self.used_depth
+
+    def describe(self) -> str:
+        """What the function computes, in words."""
+        if self.window is not None:
+            w = self.window
+            image = describe_image(w.height, w.width, w.channels)
+            y = describe_image(w.out_height, w.out_width, self.units)
+            return f"Convolution {image} to {y}, {describe_window(w)}, four pixels at a time"
+        shapes = f"[{self.rows}, {self.depth}] by [{self.units}, {self.depth}]"
+        return f"Matrix product {shapes}, four rows at a time"

@@ -1,0 +1,139 @@
+"""The record of a kernel family: all that edgec knows of one C function template.
+
+A family is a folder `kernels/<group>/<family>/` with `family.py`, which ends in the record, and the
+template beside it.  `edgec.kernels.registry` lists the records; selection, lowering and code
+generation loop over them and know no family by name.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
+
+from edgec.ir.graph import Graph, Node
+from edgec.kernels.common.constants import ConstantPool
+from edgec.kernels.common.extent import Extent
+from edgec.kernels.common.params import Params
+from edgec.target.target import Target
+
+S = TypeVar("S", bound="KernelSpec")
+Distances = tuple[int | None, ...]
+"""The least distance in bytes from the output to each tensor operand (`kernels.common.overlap`).
+None: the output must not overlap this operand."""
+
+
+class KernelSpec(Hashable, Protocol):
+    """The specification of a kernel: a frozen dataclass, one class per family, all numbers final.
+
+    A specification holds what is compiled into a C function: shapes, strides and shifts.  What
+    differs between layers of one shape (weights, multipliers, zero points, clamps) is an argument
+    of the function.  So equal specifications share one function.
+
+    A template sees a specification and nothing else; what it needs computed is a property here.
+
+    The class says the family's name, which is unique, and the path of its template.
+    """
+
+    family: ClassVar[str]
+    template: ClassVar[Path]
+
+    @property
+    def scratch_bytes(self) -> int:
+        """Working memory of a call."""
+
+    @property
+    def macs(self) -> int:
+        """Multiply-accumulates of a call."""
+
+    def describe(self) -> str:
+        """What the function computes, in words."""
+
+
+class Lengths(ABC, Generic[S]):
+    """How the kernels of a family serve a model of variable length.
+
+    Every tensor with the variable axis has its elements at the front in a shorter run, since all
+    axes before that one have length 1.  So a kernel that works row by row serves shorter runs by
+    stopping earlier, in the memory that was planned for the longest: what it has written then, and
+    where, is the beginning of what it writes in the longest run, and its distances hold.
+    """
+
+    @abstractmethod
+    def spec(self, graph: Graph, node: Node, spec: S) -> S | None:
+        """The specification that serves all lengths; None if there is none for this node.
+
+        Args:
+            graph: INTEGER stage, with a variable length.
+            node: one that reads or writes a tensor with the variable axis.
+            spec: for the longest run.
+        """
+
+    @abstractmethod
+    def sizes(self, graph: Graph, node: Node, spec: S) -> tuple[Extent, ...]:
+        """The last arguments of the function that `spec` gave, in its order."""
+
+
+def _always(graph: Graph, node: Node, target: Target) -> bool:
+    return True
+
+
+def _no_arguments(graph: Graph, node: Node, spec: Any, pool: ConstantPool) -> tuple[Params, ...]:
+    return ()
+
+
+def _not_planned(graph: Graph, node: Node, decision: Any) -> None:
+    return None
+
+
+def _fixed_width(node: Node, spec: Any) -> None:
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class KernelFamily(Generic[S]):
+    """One family of kernels.
+
+    Attributes:
+        spec_type: the class of its specifications; its `family` is the family's name.
+        operators: the operators that it computes, classes of the integer stage of `edgec.ir`.
+        spec: the specification for a node that `accepts` has accepted.
+        overlap: how far the output may lie over each tensor operand, from a specification.
+        accepts: whether it serves a node on a target; default: every node of its operators.
+        arguments: the argument structs of one call, in the function's order; constants go into the
+            pool in the layout that the function reads.  Default: none.
+        lengths: how it serves a variable length; None: it does not.
+        planned: the specification for a node for which a planner has decided; None where the
+            decision is for another family.  Default: no planner decides for it.
+        runtime_bits: the layer's own width of activations, for a function that takes the width as
+            an argument; None for others.
+        constant_stem: what a constant among the tensor operands holds, as a C identifier.
+    """
+
+    spec_type: type[S]
+    operators: tuple[type, ...]
+    spec: Callable[[Graph, Node, Target], S]
+    overlap: Callable[[S], Distances]
+    accepts: Callable[[Graph, Node, Target], bool] = _always
+    arguments: Callable[[Graph, Node, S, ConstantPool], tuple[Params, ...]] = _no_arguments
+    lengths: Lengths[S] | None = None
+    planned: Callable[[Graph, Node, Any], S | None] = _not_planned
+    runtime_bits: Callable[[Node, S], int | None] = _fixed_width
+    constant_stem: str = "constant"
+
+    @property
+    def name(self) -> str:
+        """Unique among the families."""
+        return self.spec_type.family
+
+    @property
+    def template(self) -> Path:
+        """The path of its `.c.j2` file."""
+        return self.spec_type.template
+
+
+def template_beside(module: str, name: str) -> Path:
+    """The path of a template in the folder of a module, of which `module` is `__file__`."""
+    return Path(module).resolve().parent / f"{name}.c.j2"

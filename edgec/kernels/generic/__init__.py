@@ -1,0 +1,1 @@
+"""Plain C for every core: the arithmetic of convolutional networks."""

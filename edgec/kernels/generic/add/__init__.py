@@ -1,0 +1,1 @@
+"""Sum or difference of two int8 tensors in plain C."""

@@ -1,0 +1,1 @@
+"""Index of the maximum along an axis in plain C."""

@@ -1,0 +1,1 @@
+"""Mean over a sliding window in plain C."""

@@ -1,0 +1,1 @@
+"""Convolution in plain C, for every core and every shape."""

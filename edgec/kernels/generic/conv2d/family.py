@@ -1,0 +1,141 @@
+"""Convolution in plain C, for every core and every shape."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from edgec.ir import qops
+from edgec.ir.graph import Graph, Node
+from edgec.kernels.common.constants import ConstantPool
+from edgec.kernels.common.geometry import conv_window
+from edgec.kernels.common.layer_end import end_of
+from edgec.kernels.common.narrow import Narrow
+from edgec.kernels.common.overlap import by_pixel, out_bytes, with_ending
+from edgec.kernels.common.params import Params
+from edgec.kernels.common.spec import describe_image, describe_window
+from edgec.kernels.common.weighted import (
+    CONVOLUTIONS,
+    weighted_arguments,
+)
+from edgec.kernels.common.window import Window
+from edgec.kernels.family import Distances, KernelFamily, template_beside
+from edgec.target.target import Target
+
+_BLOCK = 4
+"""Output channels computed together, so that a loaded activation is used several times."""
+
+
+@dataclass(frozen=True, slots=True)
+class Conv2D:
+    """Convolution: gathers the window of one output pixel, then one dot product per channel.
+
+    x int8 [height, width, channels], weights int8 [out_channels, kernel_h, kernel_w,
+    channels / group], y int8 [out_height, out_width, out_channels].
+
+    Attributes:
+        window: geometry.
+        out_channels: filters.
+        group: input and output channels are cut into this many independent groups.
+        shift: of the requantization.
+        residual_shift: of the addition at the end; None: there is no addition.
+        narrow: how it ends in a transformer's arithmetic; None: by a 31-bit multiplier.
+    """
+
+    family: ClassVar[str] = "conv2d"
+    template: ClassVar[Path] = template_beside(__file__, "conv2d")
+    window: Window
+    out_channels: int
+    group: int
+    shift: int
+    residual_shift: int | None = None
+    narrow: Narrow | None = None
+
+    @property
+    def depth(self) -> int:
+        """Weights of one filter."""
+        return self.window.taps * self.window.channels // self.group
+
+    @property
+    def is_grouped(self) -> bool:
+        """There are several groups."""
+        return self.group > 1
+
+    @property
+    def group_channels(self) -> int:
+        """Input channels of a group."""
+        return self.window.channels // self.group
+
+    @property
+    def group_filters(self) -> int:
+        """Output channels of a group."""
+        return self.out_channels // self.group
+
+    @property
+    def block(self) -> int:
+        """Filters computed together."""
+        return min(_BLOCK, self.group_filters)
+
+    @property
+    def rest(self) -> int:
+        """Filters of a group that are left after the last full block."""
+        return self.group_filters % self.block
+
+    @property
+    def copies_runs(self) -> bool:
+        """The window is gathered row by row; else tap by tap."""
+        return self.group == 1 and self.window.columns_are_runs
+
+    @property
+    def scratch_bytes(self) -> int:
+        """The gathered window."""
+        return self.window.taps * self.window.channels
+
+    @property
+    def out_elements(self) -> int:
+        """Elements of y."""
+        return self.window.out_pixels * self.out_channels
+
+    @property
+    def macs(self) -> int:
+        """Multiply-accumulates of one call."""
+        return self.out_elements * self.depth
+
+    def describe(self) -> str:
+        """What the function computes, in words."""
+        w = self.window
+        group = f", {self.group} groups" if self.group > 1 else ""
+        x = describe_image(w.height, w.width, w.channels)
+        y = describe_image(w.out_height, w.out_width, self.out_channels)
+        return f"Convolution {x} to {y}, {describe_window(w)}{group}"
+
+
+def spec(graph: Graph, node: Node, target: Target) -> Conv2D:
+    """Of a convolution of any number of groups."""
+    filters = graph.shape(node.inputs[1])[0]
+    return Conv2D(
+        conv_window(graph, node),
+        filters,
+        node.attrs_as(qops.QConv).group,
+        *end_of(node),
+    )
+
+
+def overlap(spec: Conv2D) -> Distances:
+    """The whole window of an output pixel is read before the pixel is written."""
+    return with_ending(spec, by_pixel(spec.window, spec.out_channels * out_bytes(spec)))
+
+
+def arguments(graph: Graph, node: Node, spec: Conv2D, pool: ConstantPool) -> tuple[Params, ...]:
+    """Weights as the graph has them."""
+    return weighted_arguments(graph, node, pool)
+
+
+FAMILY = KernelFamily(
+    spec_type=Conv2D,
+    operators=CONVOLUTIONS,
+    spec=spec,
+    overlap=overlap,
+    arguments=arguments,
+)

@@ -1,0 +1,1 @@
+"""Transposed convolution in plain C."""

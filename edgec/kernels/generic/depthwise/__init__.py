@@ -1,0 +1,1 @@
+"""Depthwise convolution in plain C."""

@@ -1,0 +1,142 @@
+"""Depthwise convolution in plain C."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from edgec.ir.graph import Graph, Node
+from edgec.kernels.common.constants import ConstantPool
+from edgec.kernels.common.geometry import conv_window, is_depthwise
+from edgec.kernels.common.layer_end import end_of
+from edgec.kernels.common.narrow import Narrow
+from edgec.kernels.common.overlap import by_pixel, out_bytes, with_ending
+from edgec.kernels.common.params import Params
+from edgec.kernels.common.spec import describe_image, describe_window
+from edgec.kernels.common.weighted import (
+    CONVOLUTIONS,
+    weighted_arguments,
+)
+from edgec.kernels.common.window import Window
+from edgec.kernels.family import Distances, KernelFamily, template_beside
+from edgec.target.target import Target
+
+_BORDER_BLOCK = 2
+"""Channels of a depthwise convolution that share the loops over the taps.
+
+More of them win nothing: a Cortex-M4 runs out of registers.
+"""
+
+_UNROLLED_TAPS = 25
+"""Depthwise windows of more taps are loops everywhere."""
+
+
+@dataclass(frozen=True, slots=True)
+class Depthwise:
+    """Depthwise convolution: every input channel has its own `multiplier` filters.
+
+    x int8 [height, width, channels], weights int8 [channels * multiplier, kernel_h, kernel_w],
+    y int8 [out_height, out_width, channels * multiplier].
+    """
+
+    family: ClassVar[str] = "depthwise"
+    template: ClassVar[Path] = template_beside(__file__, "depthwise")
+    window: Window
+    multiplier: int
+    shift: int
+    residual_shift: int | None = None
+    narrow: Narrow | None = None
+
+    @property
+    def block(self) -> int:
+        """Channels computed together at the border; the filters of one channel go one by one."""
+        return min(_BORDER_BLOCK, self.out_channels) if self.multiplier == 1 else 1
+
+    @property
+    def rest(self) -> int:
+        """Channels that are left after the last full block."""
+        return self.out_channels % self.block
+
+    @property
+    def has_multiplier(self) -> bool:
+        """An input channel has more than one filter."""
+        return self.multiplier > 1
+
+    @property
+    def taps(self) -> tuple[tuple[int, int], ...]:
+        """(row, column) of each tap, in the order of the weights."""
+        rows, columns = range(self.window.kernel_h), range(self.window.kernel_w)
+        return tuple(itertools.product(rows, columns))
+
+    @property
+    def unrolled(self) -> bool:
+        """Pixels whose window lies inside the image have code without loops over the taps."""
+        few = self.window.taps <= _UNROLLED_TAPS
+        return self.multiplier == 1 and few and self.window.fits
+
+    @property
+    def scratch_bytes(self) -> int:
+        """None."""
+        return 0
+
+    @property
+    def out_channels(self) -> int:
+        """Channels of y."""
+        return self.window.channels * self.multiplier
+
+    @property
+    def out_elements(self) -> int:
+        """Elements of y."""
+        return self.window.out_pixels * self.out_channels
+
+    @property
+    def macs(self) -> int:
+        """Multiply-accumulates of one call, those of padding included."""
+        return self.out_elements * self.window.taps
+
+    def describe(self) -> str:
+        """What the function computes, in words."""
+        w = self.window
+        x = describe_image(w.height, w.width, w.channels)
+        y = describe_image(w.out_height, w.out_width, self.out_channels)
+        return f"Depthwise convolution {x} to {y}, {describe_window(w)}"
+
+
+def accepts(graph: Graph, node: Node, target: Target) -> bool:
+    """A convolution of several groups with one input channel each."""
+    return is_depthwise(graph, node)
+
+
+def spec(graph: Graph, node: Node, target: Target) -> Depthwise:
+    """Of such a convolution."""
+    window = conv_window(graph, node)
+    multiplier = graph.shape(node.inputs[1])[0] // window.channels
+    return Depthwise(window, multiplier, *end_of(node))
+
+
+def overlap(spec: Depthwise) -> Distances:
+    """Outputs are written channel by channel.
+
+    Channel c is last read for output channel c * multiplier + multiplier - 1.  A block of channels
+    reads some of them earlier, but its first one no earlier.
+    """
+    each = out_bytes(spec)
+    spread = (spec.out_channels - 1) * each - (spec.window.channels - 1)
+    return with_ending(spec, by_pixel(spec.window, spec.out_channels * each) + spread)
+
+
+def arguments(graph: Graph, node: Node, spec: Depthwise, pool: ConstantPool) -> tuple[Params, ...]:
+    """Weights as the graph has them; the kernel leaves padding out, so no zero point is folded."""
+    return weighted_arguments(graph, node, pool, folds=False)
+
+
+FAMILY = KernelFamily(
+    spec_type=Depthwise,
+    operators=CONVOLUTIONS,
+    spec=spec,
+    overlap=overlap,
+    accepts=accepts,
+    arguments=arguments,
+)

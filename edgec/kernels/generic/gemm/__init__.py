@@ -1,0 +1,1 @@
+"""Matrix product with constant weights in plain C."""

@@ -1,0 +1,112 @@
+"""Matrix product with constant weights in plain C, also of pointwise convolutions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from edgec.ir.graph import Graph, Node
+from edgec.kernels.common.constants import ConstantPool
+from edgec.kernels.common.geometry import dense_window, is_gemm
+from edgec.kernels.common.layer_end import end_of
+from edgec.kernels.common.lengths import Counted
+from edgec.kernels.common.narrow import Narrow
+from edgec.kernels.common.overlap import by_row, out_bytes, with_ending
+from edgec.kernels.common.params import Params
+from edgec.kernels.common.weighted import (
+    CONVOLUTIONS,
+    MATRIX_PRODUCTS,
+    weighted_arguments,
+)
+from edgec.kernels.family import Distances, KernelFamily, template_beside
+from edgec.target.target import Target
+
+_BLOCK = 4
+"""Output channels computed together, so that a loaded activation is used several times."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gemm:
+    """Matrix product with constant weights: fully connected layers and pointwise convolutions.
+
+    x int8 [rows, depth], weights int8 [units, depth], y int8 [rows, units].
+
+    Attributes:
+        variable: the rows of a run are an argument.
+    """
+
+    family: ClassVar[str] = "gemm"
+    template: ClassVar[Path] = template_beside(__file__, "gemm")
+    rows: int
+    depth: int
+    units: int
+    shift: int
+    residual_shift: int | None = None
+    narrow: Narrow | None = None
+    variable: bool = False
+
+    @property
+    def block(self) -> int:
+        """Units computed together."""
+        return min(_BLOCK, self.units)
+
+    @property
+    def rest(self) -> int:
+        """Units that are left after the last full block."""
+        return self.units % self.block
+
+    @property
+    def scratch_bytes(self) -> int:
+        """None."""
+        return 0
+
+    @property
+    def out_elements(self) -> int:
+        """Elements of y."""
+        return self.rows * self.units
+
+    @property
+    def macs(self) -> int:
+        """Multiply-accumulates of one call."""
+        return self.out_elements * self.depth
+
+    def describe(self) -> str:
+        """What the function computes, in words."""
+        return f"Matrix product [{self.rows}, {self.depth}] by [{self.units}, {self.depth}]"
+
+
+def accepts(graph: Graph, node: Node, target: Target) -> bool:
+    """A product, or a convolution that is a product of the input as it lies in memory."""
+    return isinstance(node.attrs, MATRIX_PRODUCTS) or is_gemm(graph, node)
+
+
+def spec(graph: Graph, node: Node, target: Target) -> Gemm:
+    """Of such an operator."""
+    window = dense_window(graph, node)
+    units = graph.shape(node.inputs[1])[0]
+    depth = window.taps * window.channels
+    return Gemm(window.out_pixels, depth, units, *end_of(node))
+
+
+def overlap(spec: Gemm) -> Distances:
+    """A row of x is read for each block of units: only the last one is unwritten then."""
+    each = out_bytes(spec)
+    last = (spec.rest or spec.block) * each
+    return with_ending(spec, by_row(spec.rows, spec.depth, spec.units * each, last))
+
+
+def arguments(graph: Graph, node: Node, spec: Gemm, pool: ConstantPool) -> tuple[Params, ...]:
+    """Weights as the graph has them."""
+    return weighted_arguments(graph, node, pool)
+
+
+FAMILY = KernelFamily(
+    spec_type=Gemm,
+    operators=(*CONVOLUTIONS, *MATRIX_PRODUCTS),
+    spec=spec,
+    overlap=overlap,
+    accepts=accepts,
+    arguments=arguments,
+    lengths=Counted("rows"),
+)

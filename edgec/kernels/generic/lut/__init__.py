@@ -1,0 +1,1 @@
+"""A function of one int8 element by table, in plain C."""

@@ -1,0 +1,1 @@
+"""Maximum over a sliding window in plain C."""

@@ -1,0 +1,48 @@
+"""Maximum over a sliding window in plain C."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from edgec.ir import qops
+from edgec.ir.graph import Graph, Node
+from edgec.kernels.common.geometry import pooling_window
+from edgec.kernels.common.overlap import by_pixel
+from edgec.kernels.common.spec import Plain, describe_image, describe_window
+from edgec.kernels.common.window import Window
+from edgec.kernels.family import Distances, KernelFamily, template_beside
+from edgec.target.target import Target
+
+
+@dataclass(frozen=True, slots=True)
+class MaxPool(Plain):
+    """x int8 [height, width, channels], y int8 [out_height, out_width, channels]."""
+
+    family: ClassVar[str] = "max_pool"
+    template: ClassVar[Path] = template_beside(__file__, "max_pool")
+    window: Window
+
+    def describe(self) -> str:
+        """What the function computes, in words."""
+        w = self.window
+        return f"Maximum pool {describe_image(w.height, w.width, w.channels)}, {describe_window(w)}"
+
+
+def spec(graph: Graph, node: Node, target: Target) -> MaxPool:
+    """Of a QMaxPool."""
+    return MaxPool(pooling_window(graph, node))
+
+
+def overlap(spec: MaxPool) -> Distances:
+    """Channel by channel; the distance is that of whole pixels."""
+    return (max(by_pixel(spec.window, spec.window.channels), 0),)
+
+
+FAMILY = KernelFamily(
+    spec_type=MaxPool,
+    operators=(qops.QMaxPool,),
+    spec=spec,
+    overlap=overlap,
+)

@@ -1,0 +1,1 @@
+"""Product of two int8 tensors in plain C."""

@@ -1,0 +1,1 @@
+"""Padding of leading axes in plain C."""

@@ -1,0 +1,1 @@
+"""Parametric rectifier in plain C."""

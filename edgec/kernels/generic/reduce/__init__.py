@@ -1,0 +1,1 @@
+"""Mean, sum or maximum over axes in plain C."""

@@ -1,0 +1,101 @@
+"""Mean, sum or maximum over axes in plain C."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from edgec.ir import qops
+from edgec.ir.graph import Graph, Node
+from edgec.ir.ops import ReduceKind
+from edgec.kernels.common.constants import ConstantPool, end_fields, zero_point
+from edgec.kernels.common.layer_end import requant31_of
+from edgec.kernels.common.loops import reduction_loops
+from edgec.kernels.common.overlap import by_element
+from edgec.kernels.common.params import Params
+from edgec.kernels.common.spec import Loop, Plain
+from edgec.kernels.family import Distances, KernelFamily, template_beside
+from edgec.target.target import Target
+
+
+@dataclass(frozen=True, slots=True)
+class Reduce(Plain):
+    """Mean, sum or maximum over some axes; y is written in raster order.
+
+    Attributes:
+        kind: operator.
+        kept: loops over y, with strides of x.
+        reduced: loops over what is summed up, with strides of x.
+        shift: of the requantization; 1 and unused for MAX.
+    """
+
+    family: ClassVar[str] = "reduce"
+    template: ClassVar[Path] = template_beside(__file__, "reduce")
+    kind: ReduceKind
+    kept: tuple[Loop, ...]
+    reduced: tuple[Loop, ...]
+    shift: int
+
+    @property
+    def is_max(self) -> bool:
+        """The maximum, not a sum."""
+        return self.kind is ReduceKind.MAX
+
+    @property
+    def terms(self) -> int:
+        """Elements of x for one of y."""
+        return math.prod(loop.size for loop in self.reduced)
+
+    def describe(self) -> str:
+        """What the function computes, in words."""
+        outputs = math.prod(loop.size for loop in self.kept)
+        return f"{self.kind.value} of {self.terms} elements, {outputs} times"
+
+
+@dataclass(frozen=True, slots=True)
+class ReduceParams:
+    """Means and sums."""
+
+    c_type: ClassVar[str] = "edgec_reduce_params_t"
+    multiplier: int
+    x_zero_point: int
+    y_zero_point: int
+    act_min: int
+    act_max: int
+
+
+def spec(graph: Graph, node: Node, target: Target) -> Reduce:
+    """Of a QReduce."""
+    attrs = node.attrs_as(qops.QReduce)
+    kept, reduced = reduction_loops(graph.shape(node.inputs[0]), attrs.axes)
+    return Reduce(
+        attrs.kind, kept, reduced, 1 if attrs.kind is ReduceKind.MAX else requant31_of(node).shift
+    )
+
+
+def overlap(spec: Reduce) -> Distances:
+    """All terms of an element of y are read before it is written."""
+    return (max(by_element(spec.kept, 0), 0),)
+
+
+def arguments(graph: Graph, node: Node, spec: Reduce, pool: ConstantPool) -> tuple[Params, ...]:
+    """Multiplier, zero points and bounds; a maximum needs none of them."""
+    if spec.is_max:
+        return ()
+    x_zero_point = zero_point(graph, node.inputs[0])
+    return (
+        ReduceParams(
+            node.attrs_as(qops.QReduce).multiplier, x_zero_point, **end_fields(requant31_of(node))
+        ),
+    )
+
+
+FAMILY = KernelFamily(
+    spec_type=Reduce,
+    operators=(qops.QReduce,),
+    spec=spec,
+    overlap=overlap,
+    arguments=arguments,
+)

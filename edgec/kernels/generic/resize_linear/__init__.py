@@ -1,0 +1,1 @@
+"""Resizing by linear interpolation in plain C."""

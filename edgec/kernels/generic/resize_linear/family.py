@@ -1,0 +1,37 @@
+"""Resizing by linear interpolation in plain C."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from edgec.ir import qops
+from edgec.ir.graph import Graph, Node
+from edgec.kernels.family import KernelFamily, template_beside
+from edgec.kernels.generic import resize
+from edgec.kernels.generic.resize import Resize
+from edgec.target.target import Target
+
+
+@dataclass(frozen=True, slots=True)
+class ResizeLinear(Resize):
+    """Tables: rows int32 [out_height, 3], cols int32 [out_width, 3]."""
+
+    family: ClassVar[str] = "resize_linear"
+    template: ClassVar[Path] = template_beside(__file__, "resize_linear")
+    method: ClassVar[str] = "Linear"
+
+
+def spec(graph: Graph, node: Node, target: Target) -> ResizeLinear:
+    """Of a QResizeLinear."""
+    return ResizeLinear(*resize.sizes(graph, node))
+
+
+FAMILY = KernelFamily(
+    spec_type=ResizeLinear,
+    operators=(qops.QResizeLinear,),
+    spec=spec,
+    overlap=resize.overlap,
+    arguments=resize.arguments,
+)

@@ -1,0 +1,1 @@
+"""Resizing by nearest pixel in plain C."""

@@ -1,0 +1,1 @@
+"""Softmax of int8 in plain C."""

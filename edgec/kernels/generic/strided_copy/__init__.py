@@ -1,0 +1,1 @@
+"""Transposes and slices: copies of runs of bytes, in plain C."""

@@ -1,0 +1,1 @@
+"""Softmax attention on cores with NEON, four queries at a time."""

@@ -1,0 +1,1 @@
+"""Layer and root mean square normalization on cores with NEON."""

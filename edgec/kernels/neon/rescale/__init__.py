@@ -1,0 +1,1 @@
+"""Requantization of the elements of a stream on cores with NEON."""

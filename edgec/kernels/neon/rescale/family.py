@@ -1,0 +1,80 @@
+"""Requantization of the elements of a stream on cores with NEON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from edgec.base.dtypes import DType
+from edgec.ir import qops
+from edgec.ir.graph import Graph, Node
+from edgec.kernels.common.lengths import Counted
+from edgec.kernels.common.narrow import Narrow, stored_type
+from edgec.kernels.common.spec import Plain
+from edgec.kernels.family import Distances, KernelFamily, template_beside
+from edgec.kernels.neon.attention.family import COLUMNS
+from edgec.kernels.neon.stream import on_wide_streams
+from edgec.kernels.transformer.rescale import family as plain_rescale
+from edgec.kernels.transformer.rescale.family import growth
+from edgec.target.target import Target
+
+
+@dataclass(frozen=True, slots=True)
+class RescaleNeon(Plain):
+    """Requantization of single elements of one scale, eight at a time.
+
+    Attributes:
+        count: elements.
+        dtype: of x, INT8 or INT16.
+        narrow: how an element is stored.
+        variable: the elements of a run are an argument.
+    """
+
+    family: ClassVar[str] = "rescale_neon"
+    template: ClassVar[Path] = template_beside(__file__, "rescale_neon")
+    count: int
+    dtype: DType
+    narrow: Narrow
+    variable: bool = False
+
+    @property
+    def x_type(self) -> str:
+        """C type of an element of x."""
+        return stored_type(self.dtype)
+
+    @property
+    def x_bytes(self) -> int:
+        """Bytes of an element of x."""
+        return self.dtype.size_bytes
+
+    @property
+    def has_rest(self) -> bool:
+        """Elements are left after the last full vector, or may be."""
+        return self.variable or self.count % COLUMNS > 0
+
+    def describe(self) -> str:
+        """What the function computes, in words."""
+        return f"Rescaling of {self.count} elements from {self.dtype.value}, eight at a time"
+
+
+def spec(graph: Graph, node: Node, target: Target) -> RescaleNeon:
+    """Of a QRescale."""
+    plain = plain_rescale.spec(graph, node, target)
+    return RescaleNeon(plain.count, plain.dtype, plain.narrow)
+
+
+def overlap(spec: RescaleNeon) -> Distances:
+    """Element by element."""
+    return (growth(spec.count, spec.dtype, spec.narrow),)
+
+
+FAMILY = KernelFamily(
+    spec_type=RescaleNeon,
+    operators=(qops.QRescale,),
+    spec=spec,
+    overlap=overlap,
+    accepts=on_wide_streams,
+    arguments=plain_rescale.arguments,
+    lengths=Counted("count"),
+)

@@ -1,0 +1,1 @@
+"""Sum of two int16 tensors on cores with NEON."""

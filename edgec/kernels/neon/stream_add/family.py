@@ -1,0 +1,68 @@
+"""Sum of two int16 tensors on cores with NEON."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from edgec.ir import qops
+from edgec.ir.graph import Graph, Node
+from edgec.kernels.common.lengths import Counted
+from edgec.kernels.common.overlap import IN_PLACE
+from edgec.kernels.common.spec import Plain
+from edgec.kernels.family import Distances, KernelFamily, template_beside
+from edgec.kernels.neon.attention.family import COLUMNS
+from edgec.kernels.neon.stream import on_wide_streams
+from edgec.target.target import Target
+
+
+@dataclass(frozen=True, slots=True)
+class StreamAddNeon(Plain):
+    """Sum of two int16 tensors of one shape, saturated, eight elements at a time.
+
+    Attributes:
+        count: elements.
+        variable: the elements of a run are an argument.
+    """
+
+    family: ClassVar[str] = "stream_add_neon"
+    template: ClassVar[Path] = template_beside(__file__, "stream_add_neon")
+    count: int
+    variable: bool = False
+
+    @property
+    def has_rest(self) -> bool:
+        """Elements are left after the last full vector, or may be."""
+        return self.variable or self.count % COLUMNS > 0
+
+    def describe(self) -> str:
+        """What the function computes, in words."""
+        return f"Sum of two int16 tensors, {self.count} elements"
+
+
+def accepts(graph: Graph, node: Node, target: Target) -> bool:
+    """A sum without broadcasting."""
+    shapes = {graph.shape(name) for name in (*node.inputs, node.output)}
+    return on_wide_streams(graph, node, target) and len(shapes) == 1
+
+
+def spec(graph: Graph, node: Node, target: Target) -> StreamAddNeon:
+    """Of a QStreamAdd."""
+    return StreamAddNeon(math.prod(graph.shape(node.output)))
+
+
+def overlap(spec: StreamAddNeon) -> Distances:
+    """Element by element."""
+    return (IN_PLACE, IN_PLACE)
+
+
+FAMILY = KernelFamily(
+    spec_type=StreamAddNeon,
+    operators=(qops.QStreamAdd,),
+    spec=spec,
+    overlap=overlap,
+    accepts=accepts,
+    lengths=Counted("count"),
+)

@@ -1,0 +1,60 @@
+"""Convolutions and matrix products on cores with NEON: four pixels by four filters."""
+
+from __future__ import annotations
+
+from edgec.base.dtypes import Array
+from edgec.base.fixedpoint import INT8_MIN
+from edgec.ir.graph import Graph, Node
+from edgec.kernels.common.constants import ConstantPool
+from edgec.kernels.common.geometry import dense_window
+from edgec.kernels.common.layer_end import end_of
+from edgec.kernels.common.lengths import Counted
+from edgec.kernels.common.overlap import by_blocks, out_bytes, with_ending
+from edgec.kernels.common.params import Params
+from edgec.kernels.common.weighted import (
+    CONVOLUTIONS,
+    MATRIX_PRODUCTS,
+    weighted_arguments,
+)
+from edgec.kernels.family import Distances, KernelFamily
+from edgec.kernels.neon.tile_4x4.spec import DenseNeon
+from edgec.kernels.neon.weights import ROWS, packed, padded
+from edgec.target.target import Target
+
+
+def accepts(graph: Graph, node: Node, target: Target) -> bool:
+    """A convolution of one group or a matrix product, no weight being -128."""
+    if not target.has_neon or getattr(node.attrs, "group", 1) != 1:
+        return False
+    return int(graph.constants[node.inputs[1]].array.min(initial=0)) > INT8_MIN
+
+
+def spec(graph: Graph, node: Node, target: Target) -> DenseNeon:
+    """Of a convolution of one group or of a matrix product, in either arithmetic."""
+    filters = graph.shape(node.inputs[1])[0]
+    return DenseNeon(dense_window(graph, node), filters, *end_of(node))
+
+
+def overlap(spec: DenseNeon) -> Distances:
+    """The windows of four pixels are read before the first of them is written."""
+    return with_ending(spec, by_blocks(spec.window, spec.out_channels * out_bytes(spec), ROWS))
+
+
+def arguments(graph: Graph, node: Node, spec: DenseNeon, pool: ConstantPool) -> tuple[Params, ...]:
+    """Filters four by four."""
+    return weighted_arguments(graph, node, pool, _pack)
+
+
+def _pack(weights: Array, bias: Array, multiplier: Array) -> tuple[Array, Array, Array]:
+    return packed(weights), padded(bias), padded(multiplier)
+
+
+FAMILY = KernelFamily(
+    spec_type=DenseNeon,
+    operators=(*CONVOLUTIONS, *MATRIX_PRODUCTS),
+    spec=spec,
+    overlap=overlap,
+    accepts=accepts,
+    arguments=arguments,
+    lengths=Counted("rows", lambda spec: spec.window.is_pointwise),
+)

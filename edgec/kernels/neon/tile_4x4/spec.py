@@ -1,0 +1,163 @@
+"""Specification of the register tile of four pixels by four filters, for cores with NEON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from edgec.kernels.common.dense import Dense
+from edgec.kernels.family import template_beside
+from edgec.kernels.neon.weights import BLOCK_BYTES, LANES, ROWS, blocks_of
+
+_NEAR_SHIFT = 32
+"""Largest shift of one instruction that narrows 64 bits to 32 (Arm A64 ISA, SQRSHRN)."""
+
+_SPARE_BYTES = 8
+"""Four elements that may be loaded behind the last residual."""
+
+
+@dataclass(frozen=True, slots=True)
+class TilePixel:
+    """A pixel whose codes are in one half of a vector of eight.
+
+    Attributes:
+        number: of the pixel in its tile.
+        half: 0 for the low half, 1 for the high one.
+    """
+
+    number: int
+    half: int
+
+    @property
+    def lane(self) -> int:
+        """The first lane of its codes."""
+        return self.half * ROWS
+
+
+@dataclass(frozen=True, slots=True)
+class TilePair:
+    """Pixels whose codes are stored from one vector: two, or one twice."""
+
+    pixels: tuple[TilePixel, ...]
+
+    @property
+    def first(self) -> TilePixel:
+        """The pixel in the low half."""
+        return self.pixels[0]
+
+    @property
+    def last(self) -> TilePixel:
+        """The pixel in the high half."""
+        return self.pixels[-1]
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """Pixels whose sums with four filters one function computes: four, or one."""
+
+    pixels: int
+
+    @property
+    def is_single(self) -> bool:
+        """It is one pixel."""
+        return self.pixels == 1
+
+    @property
+    def others(self) -> range:
+        """The pixels after the first one."""
+        return range(1, self.pixels)
+
+    @property
+    def pairs(self) -> tuple[TilePair, ...]:
+        """The pixels, two by two."""
+        numbers = range(self.pixels)
+        halves = (numbers[first : first + 2] for first in numbers[::2])
+        return tuple(
+            TilePair(tuple(TilePixel(number, half) for half, number in enumerate(pair)))
+            for pair in halves
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class DenseNeon(Dense):
+    """Convolution of one group, or matrix product, four pixels by four filters at a time.
+
+    x int8 [height, width, channels], weights without -128 as `neon_weights.packed` gives them, y
+    [out_height, out_width, out_channels].
+    """
+
+    family: ClassVar[str] = "dense_neon"
+    template: ClassVar[Path] = template_beside(__file__, "dense_neon")
+
+    @property
+    def blocks(self) -> int:
+        """Blocks of 16 weights of a filter."""
+        return blocks_of(self.depth)
+
+    @property
+    def pads_depth(self) -> bool:
+        """The last block holds more than weights."""
+        return self.depth % LANES > 0
+
+    @property
+    def is_product(self) -> bool:
+        """The window of a pixel is the pixel; else windows are gathered before they are packed."""
+        return self.window.is_pointwise
+
+    @property
+    def copies_runs(self) -> bool:
+        """The window is gathered row by row; else tap by tap."""
+        return self.window.columns_are_runs
+
+    @property
+    def rest(self) -> int:
+        """Filters behind the last full block."""
+        return self.out_channels % ROWS
+
+    @property
+    def last_block(self) -> int:
+        """Number of the last block of weights of a filter."""
+        return self.blocks - 1
+
+    @property
+    def shifts_far(self) -> bool:
+        """The requantization shifts by more than one narrowing instruction can."""
+        return self.shift > _NEAR_SHIFT
+
+    @property
+    def tile(self) -> Tile | None:
+        """What the function for four pixels works on; None: it is not needed."""
+        return Tile(ROWS) if self.rows > 1 else None
+
+    @property
+    def single(self) -> Tile | None:
+        """What the function for a pixel that stands alone works on; None: it is not needed."""
+        return Tile(1) if self.variable or self.rows % ROWS == 1 else None
+
+    @property
+    def tiles(self) -> tuple[Tile, ...]:
+        """Those of the functions that are needed."""
+        return tuple(tile for tile in (self.tile, self.single) if tile is not None)
+
+    @property
+    def patch_at(self) -> int:
+        """Place of a gathered window in scratch, in bytes, behind four packed ones."""
+        return self.blocks * BLOCK_BYTES
+
+    @property
+    def added_at(self) -> int:
+        """Place of the residual of four pixels; a multiple of 16."""
+        return self.patch_at + (0 if self.is_product else self.blocks * LANES)
+
+    @property
+    def scratch_bytes(self) -> int:
+        """Four packed windows, one that is not, and the residual of four pixels."""
+        if not self.adds:
+            return self.added_at
+        element = 1 if self.narrow is None else self.narrow.out_bytes
+        return self.added_at + ROWS * self.out_channels * element + _SPARE_BYTES
+
+    def describe(self) -> str:
+        """What the function computes, in words."""
+        return self._described("four")

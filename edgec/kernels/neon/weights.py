@@ -1,0 +1,48 @@
+"""Weights in the order in which the NEON kernel reads them: `firmware/.../neon_products.h`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from edgec.base.dtypes import Array
+
+ROWS = 4
+"""Filters, or tokens, whose sums are computed together."""
+
+LANES = 16
+"""Values of one of them in a block."""
+
+BLOCK_BYTES = ROWS * LANES
+"""Of all of them."""
+
+
+def blocks_of(depth: int) -> int:
+    """Blocks of filters of so many weights."""
+    return -(-depth // LANES)
+
+
+def padded_rows(rows: int) -> int:
+    """Filters, tokens or keys as stored: a multiple of four."""
+    return -(-rows // ROWS) * ROWS
+
+
+def packed(weights: Array) -> Array:
+    """Filters four by four, block by block.
+
+    Args:
+        weights: int8 [O, ...].
+
+    Returns:
+        int8 [ceil(O / 4), blocks, 4, 16]; what is missing at the ends is zero.
+    """
+    filters = weights.reshape(weights.shape[0], -1)
+    count, depth = filters.shape
+    blocks = blocks_of(depth)
+    missing = ((0, padded_rows(count) - count), (0, blocks * LANES - depth))
+    quads = np.pad(filters, missing).reshape(-1, ROWS, blocks, LANES)
+    return np.ascontiguousarray(quads.transpose(0, 2, 1, 3))
+
+
+def padded(values: Array) -> Array:
+    """One number a filter, zeros for those that are missing at the end; [O] to [multiple of 4]."""
+    return np.pad(values, (0, padded_rows(len(values)) - len(values)))

@@ -1,0 +1,97 @@
+"""The families of kernels, one line each: of several that serve a node, the first one wins.
+
+Families for some cores stand above plain C, which accepts every node of its operators.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from edgec.kernels.dsp.attention.family import FAMILY as DSP_ATTENTION
+from edgec.kernels.dsp.tile_3x2.family import FAMILY as DSP_TILE_3X2
+from edgec.kernels.dsp.tile_4x2.family import FAMILY as DSP_TILE_4X2
+from edgec.kernels.family import KernelFamily
+from edgec.kernels.generic.add.family import FAMILY as GENERIC_ADD
+from edgec.kernels.generic.arg_max.family import FAMILY as GENERIC_ARG_MAX
+from edgec.kernels.generic.average_pool.family import FAMILY as GENERIC_AVERAGE_POOL
+from edgec.kernels.generic.concat.family import FAMILY as GENERIC_CONCAT
+from edgec.kernels.generic.conv2d.family import FAMILY as GENERIC_CONV2D
+from edgec.kernels.generic.conv_transpose.family import FAMILY as GENERIC_CONV_TRANSPOSE
+from edgec.kernels.generic.depthwise.family import FAMILY as GENERIC_DEPTHWISE
+from edgec.kernels.generic.gemm.family import FAMILY as GENERIC_GEMM
+from edgec.kernels.generic.lut.family import FAMILY as GENERIC_LUT
+from edgec.kernels.generic.max_pool.family import FAMILY as GENERIC_MAX_POOL
+from edgec.kernels.generic.mul.family import FAMILY as GENERIC_MUL
+from edgec.kernels.generic.pad.family import FAMILY as GENERIC_PAD
+from edgec.kernels.generic.prelu.family import FAMILY as GENERIC_PRELU
+from edgec.kernels.generic.reduce.family import FAMILY as GENERIC_REDUCE
+from edgec.kernels.generic.resize_linear.family import FAMILY as GENERIC_RESIZE_LINEAR
+from edgec.kernels.generic.resize_nearest.family import FAMILY as GENERIC_RESIZE_NEAREST
+from edgec.kernels.generic.softmax.family import FAMILY as GENERIC_SOFTMAX
+from edgec.kernels.generic.strided_copy.family import FAMILY as GENERIC_STRIDED_COPY
+from edgec.kernels.neon.attention.family import FAMILY as NEON_ATTENTION
+from edgec.kernels.neon.lut.family import FAMILY as NEON_LUT
+from edgec.kernels.neon.norm.family import FAMILY as NEON_NORM
+from edgec.kernels.neon.rescale.family import FAMILY as NEON_RESCALE
+from edgec.kernels.neon.stream_add.family import FAMILY as NEON_STREAM_ADD
+from edgec.kernels.neon.tile_4x4.family import FAMILY as NEON_TILE_4X4
+from edgec.kernels.small.tile_3x4.family import FAMILY as SMALL_TILE_3X4
+from edgec.kernels.transformer.attention.family import FAMILY as TRANSFORMER_ATTENTION
+from edgec.kernels.transformer.embedding.family import FAMILY as TRANSFORMER_EMBEDDING
+from edgec.kernels.transformer.is_equal.family import FAMILY as TRANSFORMER_IS_EQUAL
+from edgec.kernels.transformer.matmul.family import FAMILY as TRANSFORMER_MATMUL
+from edgec.kernels.transformer.mul.family import FAMILY as TRANSFORMER_MUL
+from edgec.kernels.transformer.norm.family import FAMILY as TRANSFORMER_NORM
+from edgec.kernels.transformer.reduce.family import FAMILY as TRANSFORMER_REDUCE
+from edgec.kernels.transformer.rescale.family import FAMILY as TRANSFORMER_RESCALE
+from edgec.kernels.transformer.softmax.family import FAMILY as TRANSFORMER_SOFTMAX
+from edgec.kernels.transformer.stream_add.family import FAMILY as TRANSFORMER_STREAM_ADD
+from edgec.kernels.weightpool.decode.family import FAMILY as WEIGHTPOOL_DECODE
+from edgec.kernels.weightpool.decode_dsp.family import FAMILY as WEIGHTPOOL_DECODE_DSP
+from edgec.kernels.weightpool.direct.family import FAMILY as WEIGHTPOOL_DIRECT
+from edgec.kernels.weightpool.gather.family import FAMILY as WEIGHTPOOL_GATHER
+
+FAMILIES: tuple[KernelFamily[Any], ...] = (
+    WEIGHTPOOL_GATHER,
+    WEIGHTPOOL_DIRECT,
+    WEIGHTPOOL_DECODE_DSP,
+    WEIGHTPOOL_DECODE,
+    NEON_TILE_4X4,
+    DSP_TILE_4X2,
+    DSP_TILE_3X2,
+    SMALL_TILE_3X4,
+    NEON_LUT,
+    NEON_RESCALE,
+    NEON_STREAM_ADD,
+    NEON_NORM,
+    NEON_ATTENTION,
+    DSP_ATTENTION,
+    GENERIC_GEMM,
+    GENERIC_DEPTHWISE,
+    GENERIC_CONV2D,
+    GENERIC_CONV_TRANSPOSE,
+    GENERIC_ADD,
+    TRANSFORMER_MUL,
+    GENERIC_MUL,
+    GENERIC_LUT,
+    GENERIC_PRELU,
+    GENERIC_SOFTMAX,
+    GENERIC_MAX_POOL,
+    GENERIC_AVERAGE_POOL,
+    TRANSFORMER_REDUCE,
+    GENERIC_REDUCE,
+    GENERIC_STRIDED_COPY,
+    GENERIC_CONCAT,
+    GENERIC_PAD,
+    GENERIC_RESIZE_NEAREST,
+    GENERIC_RESIZE_LINEAR,
+    GENERIC_ARG_MAX,
+    TRANSFORMER_MATMUL,
+    TRANSFORMER_RESCALE,
+    TRANSFORMER_STREAM_ADD,
+    TRANSFORMER_NORM,
+    TRANSFORMER_ATTENTION,
+    TRANSFORMER_EMBEDDING,
+    TRANSFORMER_SOFTMAX,
+    TRANSFORMER_IS_EQUAL,
+)

@@ -1,0 +1,1 @@
+"""Convolutions and matrix products on Cortex-M cores without the DSP extension."""

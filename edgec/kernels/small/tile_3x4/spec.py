@@ -1,0 +1,128 @@
+"""Specification of the dense kernel for Cortex-M cores without the DSP extension."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
+
+from edgec.kernels.common.dense import Dense
+from edgec.kernels.family import template_beside
+
+PACKED_PIXELS = 3
+"""Pixels whose sums are computed together (`edgec/triples.h`)."""
+
+WORDS_BYTES = 8
+"""Of the words of three activations, or of the three sums with one filter."""
+
+_PAIR = 2
+"""Words that three activations take, or three sums."""
+
+STEPS = {2: 4, 4: 8}
+"""Weights of a filter in one turn of the loop, by filters that are computed together."""
+
+
+@dataclass(frozen=True, slots=True)
+class SumPart:
+    """A part of a sum: weights of a filter after which sums are taken out of their words.
+
+    Attributes:
+        words_at: its words of sums, in words from the first part's.
+        weights_at: its weights of all filters of a block, in bytes from the first part's.
+        packed_at, packed_end: its words of activations, in words from the first part's.
+    """
+
+    words_at: int
+    weights_at: int
+    packed_at: int
+    packed_end: int
+
+
+@dataclass(frozen=True, slots=True)
+class DenseTriples(Dense):
+    """Convolution of one group, or matrix product of several rows, three pixels at a time.
+
+    x int8 [height, width, channels], weights as `dense_weights.by_column` gives them, y
+    [out_height, out_width, out_channels].
+
+    Attributes:
+        filters: computed together, 2 or 4.
+        segment: weights of a filter after which sums are taken out of their words.
+    """
+
+    family: ClassVar[str] = "dense_triples"
+    template: ClassVar[Path] = template_beside(__file__, "dense_triples")
+    filters: int = field(kw_only=True)
+    segment: int = field(kw_only=True)
+
+    @property
+    def padded_depth(self) -> int:
+        """Weights of one filter as stored, a multiple of what a turn of the loop takes."""
+        step = STEPS[self.filters]
+        return -(-self.depth // step) * step
+
+    @property
+    def segments(self) -> int:
+        """Parts of a sum."""
+        return -(-self.padded_depth // self.segment)
+
+    @property
+    def parts(self) -> tuple[SumPart, ...]:
+        """Where each part of a sum lies."""
+        return tuple(
+            SumPart(
+                words_at=_PAIR * number * self.filters,
+                weights_at=first * self.filters,
+                packed_at=_PAIR * first,
+                packed_end=_PAIR * min(self.padded_depth, first + self.segment),
+            )
+            for number, first in enumerate(range(0, self.padded_depth, self.segment))
+        )
+
+    @property
+    def padding_bytes(self) -> int:
+        """Bytes of the words of activations that meet the zeros behind a filter's weights."""
+        return WORDS_BYTES * (self.padded_depth - self.depth)
+
+    @property
+    def is_product(self) -> bool:
+        """The window of a pixel is the pixel."""
+        return self.window.is_pointwise
+
+    @property
+    def run(self) -> int:
+        """Activations of a window that lie in one piece: those of a row, or else of a pixel."""
+        taps = self.window.kernel_w if self.window.columns_are_runs else 1
+        return taps * self.window.channels
+
+    @property
+    def words_at(self) -> int:
+        """Place of the words of sums in scratch, in bytes, behind those of activations."""
+        return self.padded_depth * WORDS_BYTES
+
+    @property
+    def added_at(self) -> int:
+        """Place of the residual of three pixels."""
+        return self.words_at + self.segments * self.filters * WORDS_BYTES
+
+    @property
+    def runs_at(self) -> int:
+        """Place of the runs of three pixels that are partly padding."""
+        if self.narrow is not None and self.narrow.residual:
+            return self.added_at + PACKED_PIXELS * self.out_channels * self.narrow.out_bytes
+        added = 0 if self.residual_shift is None else PACKED_PIXELS * self.out_channels
+        return self.added_at + added
+
+    @property
+    def clipped(self) -> bool:
+        """Some window holds padding."""
+        return self.window.rows_clipped or self.window.cols_clipped
+
+    @property
+    def scratch_bytes(self) -> int:
+        """Words of three windows, of sums, a residual and padded runs."""
+        return self.runs_at + (PACKED_PIXELS * self.run if self.clipped else 0)
+
+    def describe(self) -> str:
+        """What the function computes, in words."""
+        return self._described("three")

@@ -1,0 +1,1 @@
+"""Plain C for the operators that only transformers have."""

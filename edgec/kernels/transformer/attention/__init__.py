@@ -1,0 +1,1 @@
+"""Softmax attention in plain C, row by row of a head."""

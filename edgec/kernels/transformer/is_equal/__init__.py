@@ -1,0 +1,1 @@
+"""Comparison of integers with a number, in plain C."""

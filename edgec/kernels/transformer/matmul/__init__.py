@@ -1,0 +1,1 @@
+"""Products of two int8 matrices that are both computed, in plain C."""

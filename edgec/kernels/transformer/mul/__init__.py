@@ -1,0 +1,1 @@
+"""Product of two int8 tensors of a transformer in plain C."""

@@ -1,0 +1,1 @@
+"""Layer and root mean square normalization in plain C."""

@@ -1,0 +1,1 @@
+"""Mean or sum over axes of a transformer's tensors in plain C."""

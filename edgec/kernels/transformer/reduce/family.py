@@ -1,0 +1,76 @@
+"""Mean or sum over axes of a transformer's tensors in plain C."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from edgec.base.dtypes import DType
+from edgec.ir import qops
+from edgec.ir.graph import Graph, Node
+from edgec.kernels.common.layer_end import on_narrow_ends, rescale16x15_of
+from edgec.kernels.common.lengths import Looped
+from edgec.kernels.common.loops import reduction_loops
+from edgec.kernels.common.narrow import Narrow, stored_type
+from edgec.kernels.common.spec import Loop, Plain
+from edgec.kernels.family import Distances, KernelFamily, template_beside
+from edgec.kernels.transformer.single import dtype_of, single_arguments
+from edgec.target.target import Target
+
+
+@dataclass(frozen=True, slots=True)
+class NarrowReduce(Plain):
+    """Mean or sum over some axes; y is written in raster order.
+
+    Attributes:
+        dtype: of x, INT8 or INT16.
+        kept: loops over y, with strides of x.
+        reduced: loops over what is summed up, with strides of x.
+        narrow: how a sum is stored.
+        variable: the turns of the outermost loop over y are an argument.
+    """
+
+    family: ClassVar[str] = "narrow_reduce"
+    template: ClassVar[Path] = template_beside(__file__, "narrow_reduce")
+    dtype: DType
+    kept: tuple[Loop, ...]
+    reduced: tuple[Loop, ...]
+    narrow: Narrow
+    variable: bool = False
+
+    @property
+    def x_type(self) -> str:
+        """C type of an element of x."""
+        return stored_type(self.dtype)
+
+    def describe(self) -> str:
+        """What the function computes, in words."""
+        terms = math.prod(loop.size for loop in self.reduced)
+        outputs = math.prod(loop.size for loop in self.kept)
+        return f"Sum of {terms} elements of {self.dtype.value}, {outputs} times"
+
+
+def spec(graph: Graph, node: Node, target: Target) -> NarrowReduce:
+    """Of a QReduce."""
+    attrs = node.attrs_as(qops.QReduce)
+    x = node.inputs[0]
+    kept, reduced = reduction_loops(graph.shape(x), attrs.axes)
+    return NarrowReduce(dtype_of(graph, x), kept, reduced, Narrow(rescale16x15_of(node)))
+
+
+def overlap(spec: NarrowReduce) -> Distances:
+    """The output does not overlap the input."""
+    return (None,)
+
+
+FAMILY = KernelFamily(
+    spec_type=NarrowReduce,
+    operators=(qops.QReduce,),
+    spec=spec,
+    overlap=overlap,
+    accepts=on_narrow_ends,
+    arguments=single_arguments,
+    lengths=Looped("kept"),
+)

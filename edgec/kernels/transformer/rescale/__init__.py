@@ -1,0 +1,1 @@
+"""Requantization of the elements of a transformer's stream in plain C."""

@@ -1,0 +1,1 @@
+"""Softmax in a transformer's arithmetic in plain C."""

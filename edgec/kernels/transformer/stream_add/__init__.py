@@ -1,0 +1,1 @@
+"""Sum of two tensors of a transformer's stream in plain C."""

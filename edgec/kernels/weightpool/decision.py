@@ -1,0 +1,50 @@
+"""The planner's decision about a layer with pooled weights."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+from edgec.kernels.weightpool.tables import ResponseKind
+
+READY_INDEX_BITS = 16
+"""`index_bits` of lists of table offsets that need no decoding (`PooledConv` only)."""
+
+
+class PoolFamily(enum.Enum):
+    """Kernels for pooled layers; the value is the kernel's `family`."""
+
+    RESPONSES = "pooled_conv"
+    DECODE = "pooled_decode"
+    DIRECT = "pooled_direct"
+
+
+@dataclass(frozen=True, slots=True)
+class PoolKernelConfig:
+    """The kernel of one pooled layer.
+
+    Attributes:
+        family: of the kernel; the other fields are for `RESPONSES` where nothing else is said.
+        chunk_groups: groups of input channels whose responses are in the table at a time.
+        lanes: output rows that one 32-bit word of the table serves, 1 or 2.
+        builder: of the responses.
+        index_bits: of a stored index: the pool's own `index_bits` (packed), 8 (bytes, for pools of
+            up to 256 vectors), or `READY_INDEX_BITS`.  All families.
+        keep_rows: the table holds all rows of a chunk, not only those of one output row: larger,
+            a little faster.
+        tables_in_ram: copy the pool or its look-up table to scratch memory first.
+        batch: filters expanded at a time, of `DECODE`; None: as many as little memory holds.
+        dsp: `DECODE` for a core with the DSP extension.
+        runtime_bits: the width of activations is an argument of the kernel.  All families.
+    """
+
+    family: PoolFamily
+    chunk_groups: int = 1
+    lanes: int = 2
+    builder: ResponseKind = ResponseKind.MULTIPLY
+    index_bits: int = 8
+    keep_rows: bool = False
+    tables_in_ram: bool = False
+    batch: int | None = None
+    dsp: bool = False
+    runtime_bits: bool = False

@@ -1,0 +1,1 @@
+"""Layers with pooled weights, expanded in plain C a few filters at a time."""

@@ -1,0 +1,156 @@
+"""Layers with pooled weights, expanded in plain C a few filters at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from edgec.ir import qops
+from edgec.ir.graph import Graph, Node
+from edgec.ir.weighted import POOLED
+from edgec.kernels.common.overlap import by_pixel, by_row, out_bytes, with_ending
+from edgec.kernels.family import Distances, KernelFamily, template_beside
+from edgec.kernels.weightpool.arguments import own_width
+from edgec.kernels.weightpool.decision import PoolFamily, PoolKernelConfig
+from edgec.kernels.weightpool.decoded import (
+    Decoded,
+    batch_of,
+    decoded_arguments,
+    is_pooled,
+    narrow_fields,
+    planned_fields,
+)
+from edgec.kernels.weightpool.default import default_config
+from edgec.kernels.weightpool.plain import BLOCK, POOL_WORD_BYTES
+from edgec.target.target import Target
+
+
+@dataclass(frozen=True, slots=True)
+class PooledDecode(Decoded):
+    """Expands the indices of a batch of filters, then computes their outputs for all pixels.
+
+    Indices are stored as [filter, tap, vector].
+
+    Attributes:
+        batch: filters expanded at a time; a multiple of `block`, or all.
+    """
+
+    family: ClassVar[str] = "pooled_decode"
+    template: ClassVar[Path] = template_beside(__file__, "pooled_decode")
+
+    @property
+    def depth(self) -> int:
+        """Weights of one filter."""
+        return self.window.taps * self.window.channels
+
+    @property
+    def block(self) -> int:
+        """Filters computed together."""
+        return min(BLOCK, self.out_channels)
+
+    @property
+    def rest(self) -> int:
+        """Filters that are left after the last full block."""
+        return self.out_channels % self.block
+
+    @property
+    def reads_rows(self) -> bool:
+        """What a filter meets lies in x as one row; else it is gathered."""
+        return self.window.is_pointwise or self.window.is_whole_image
+
+    @property
+    def copies_runs(self) -> bool:
+        """The window is gathered row by row; else tap by tap."""
+        return self.window.columns_are_runs
+
+    @property
+    def needs_patch(self) -> bool:
+        """What a filter meets is copied first."""
+        return self.rounds or not self.reads_rows
+
+    @property
+    def biases_bytes(self) -> int:
+        """int32 [batch] at the start of the scratch memory: the constant part of the sums."""
+        return POOL_WORD_BYTES * self.batch if self.runtime_bits else 0
+
+    @property
+    def patch_words(self) -> int:
+        """Words of the patch."""
+        return -(-self.depth // POOL_WORD_BYTES)
+
+    @property
+    def patch_start(self) -> int:
+        """Place of the patch, behind the biases and the expanded filters int8 [batch, depth]."""
+        filters = -(-self.batch * self.depth // POOL_WORD_BYTES) * POOL_WORD_BYTES
+        return self.biases_bytes + filters
+
+    @property
+    def scratch_bytes(self) -> int:
+        """Biases, filters and patch."""
+        return self.patch_start + (POOL_WORD_BYTES * self.patch_words if self.needs_patch else 0)
+
+    def describe(self) -> str:
+        """What the function computes, in words."""
+        return self._describe(f"{self.batch} filters decoded at a time")
+
+
+def accepts(graph: Graph, node: Node, target: Target) -> bool:
+    """A layer of a transformer, or one for which no planner has decided and that is not scaled."""
+    if isinstance(node.attrs, POOLED):
+        return default_config(graph, node).family is PoolFamily.DECODE
+    return is_pooled(graph, node)
+
+
+def spec(graph: Graph, node: Node, target: Target) -> PooledDecode:
+    """Of a layer of a transformer, or with the default decision."""
+    if isinstance(node.attrs, POOLED):
+        return pooled_decode(graph, node, default_config(graph, node))
+    return _with_batch(narrow_fields(graph, node))
+
+
+def planned(graph: Graph, node: Node, decision: PoolKernelConfig) -> PooledDecode | None:
+    """Of a layer for which the planner has decided."""
+    if decision.family is not PoolFamily.DECODE or decision.dsp:
+        return None
+    return pooled_decode(graph, node, decision)
+
+
+def pooled_decode(graph: Graph, node: Node, decision: PoolKernelConfig) -> PooledDecode:
+    """`PooledDecode` of a QPooledConv or QPooledGemm.
+
+    Raises:
+        LoweringError: the node's responses are scaled.
+    """
+    return _with_batch(planned_fields(graph, node, decision), decision.batch)
+
+
+def _with_batch(fields: dict[str, Any], asked: int | None = None) -> PooledDecode:
+    window, filters = fields["window"], fields["out_channels"]
+    depth = window.taps * window.channels
+    return PooledDecode(**fields, batch=batch_of(filters, depth, min(BLOCK, filters), asked))
+
+
+def overlap(spec: PooledDecode) -> Distances:
+    """Like `Gemm` where rows are read as they lie, and like `Conv2D` where they are copied."""
+    if spec.batch < spec.out_channels:
+        # The next batch of filters reads all of x again.
+        return with_ending(spec, None, None)
+    each = out_bytes(spec)
+    if spec.needs_patch:
+        return with_ending(spec, by_pixel(spec.window, spec.out_channels * each))
+    last = (spec.rest or spec.block) * each
+    rows = spec.window.out_pixels
+    return with_ending(spec, by_row(rows, spec.depth, spec.out_channels * each, last))
+
+
+FAMILY = KernelFamily(
+    spec_type=PooledDecode,
+    operators=(*POOLED, qops.QGemm, qops.QConv),
+    spec=spec,
+    overlap=overlap,
+    accepts=accepts,
+    arguments=decoded_arguments,
+    planned=planned,
+    runtime_bits=own_width,
+)

@@ -1,0 +1,190 @@
+"""Kernels that expand the vectors of a pool to weights, a few filters at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from edgec.base.dtypes import Array, frozen
+from edgec.base.errors import InternalError
+from edgec.base.fixedpoint import INT32_MAX, INT32_MIN
+from edgec.ir import qops
+from edgec.ir.graph import Graph, Node
+from edgec.ir.pool import PooledWeights
+from edgec.ir.qops.pooling import round_codes
+from edgec.ir.weighted import pooled_attrs, weights_of
+from edgec.kernels.common.constants import ConstantPool, int32_of
+from edgec.kernels.common.dense_weights import QUAD
+from edgec.kernels.common.geometry import dense_window
+from edgec.kernels.common.layer_end import end_of, ends_narrow
+from edgec.kernels.common.params import Params
+from edgec.kernels.common.weighted import accumulator_start, input_zero_point
+from edgec.kernels.weightpool.arguments import PoolNarrowParams, pool_arguments
+from edgec.kernels.weightpool.decision import PoolKernelConfig
+from edgec.kernels.weightpool.geometry import pooled_window
+from edgec.kernels.weightpool.packed_indices import packed_indices
+from edgec.kernels.weightpool.plain import CODE_BITS, PooledDense, check_exact, row_sums, stacked
+
+DECODED_BYTES = 4096
+"""Expanded weights that are held at a time, unless one block of filters takes more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded(PooledDense):
+    """What kernels have that expand vectors to weights.
+
+    Attributes:
+        batch: filters expanded at a time.
+    """
+
+    batch: int
+
+    @property
+    def rounds(self) -> bool:
+        """Activations may have to be rounded."""
+        return self.bits != 8
+
+    @property
+    def drop(self) -> int:
+        """Low bits of a code that are rounded away; with a width chosen at run time, none here."""
+        return 0 if self.bits is None else CODE_BITS - self.bits
+
+    @property
+    def full(self) -> int:
+        """Vectors of a tap that are used in whole."""
+        return self.window.channels // self.group
+
+    @property
+    def last(self) -> int:
+        """Weights of another vector of a tap, used in part."""
+        return self.window.channels % self.group
+
+
+def pooled_weights(graph: Graph, node: Node) -> PooledWeights:
+    """The weights of a layer that a family of this file serves.
+
+    Raises:
+        InternalError: they do not come from a pool, or are not what the pool says.
+    """
+    weight = graph.constants[node.inputs[1]]
+    if weight.pooled is None or not np.array_equal(
+        weight.pooled.expand(weight.shape[-1]), weight.array
+    ):
+        raise InternalError("the weights are not those of their pool", where=node.name)
+    return weight.pooled
+
+
+def stored_pool(graph: Graph, node: Node) -> tuple[Array, Array]:
+    """The vectors int8 [S, G], and the indices uint8, packed as [filter, tap, vector]."""
+    weights = pooled_weights(graph, node)
+    return weights.pool.vectors, packed_indices(weights.indices, weights.pool.index_bits)
+
+
+def serves_dsp(graph: Graph, node: Node) -> bool:
+    """Vectors fall on whole quads, and there is more than one pixel for the loops."""
+    window = pooled_window(graph, node, lanes=1)
+    return window.channels % QUAD == 0 and window.out_pixels > 1
+
+
+def _bias(
+    spec: Decoded,
+    bias: Array,
+    sums: Array,
+    x_zero_point: int,
+    node: Node,
+) -> Array:
+    """The kernel sums up codes: ``t(x) - 128``."""
+    if spec.bits is None:
+        return stacked(bias, sums)
+    zero_point = int(round_codes(np.asarray(x_zero_point), spec.bits)) - CODE_OFFSET
+    folded = bias.astype(np.int64) - zero_point * sums
+    if np.any((folded < INT32_MIN) | (folded > INT32_MAX)):
+        raise InternalError("an accumulator can overflow 32 bits", where=node.name)
+    return frozen(folded, np.int32)
+
+
+CODE_OFFSET = 128
+"""Of the entries of a look-up table, all parts together."""
+
+
+def batch_of(filters: int, depth: int, block: int, asked: int | None = None) -> int:
+    """Filters that are expanded at a time: a multiple of `block`, or all.
+
+    Args:
+        filters, depth: filters of the layer, and weights of each.
+        block: filters that are computed together.
+        asked: the planner's decision; None: as many as `DECODED_BYTES` hold.
+    """
+    few = DECODED_BYTES // depth if asked is None else asked
+    return min(filters, max(few // block, 1) * block)
+
+
+def is_pooled(graph: Graph, node: Node) -> bool:
+    """A layer of a transformer whose weights come from a pool.
+
+    The integer graph holds it as a plain `QGemm` or `QConv`, whose weight constant says
+    which vectors of which pool it consists of.  What is stored is the pool and packed indices.
+    """
+    is_layer = isinstance(node.attrs, qops.QGemm | qops.QConv) and ends_narrow(node)
+    return is_layer and graph.constants[node.inputs[1]].pooled is not None
+
+
+def planned_fields(graph: Graph, node: Node, decision: PoolKernelConfig) -> dict[str, Any]:
+    """The fields of a specification for a layer for which the planner has decided, without batch.
+
+    Raises:
+        LoweringError: the layer's responses are scaled.
+    """
+    check_exact(node)
+    end = end_of(node)
+    return {
+        "window": pooled_window(graph, node, lanes=1),
+        "out_channels": graph.shape(node.inputs[2])[0],
+        "group": graph.shape(node.inputs[1])[1],
+        "index_bits": decision.index_bits,
+        "bits": None if decision.runtime_bits else pooled_attrs(node).pooling.activation_bits,
+        "shift": end.shift,
+        "residual_shift": end.residual_shift,
+    }
+
+
+def narrow_fields(graph: Graph, node: Node) -> dict[str, Any]:
+    """The fields of a specification for a layer of a transformer, without batch."""
+    pool, end = pooled_weights(graph, node).pool, end_of(node)
+    return {
+        "window": dense_window(graph, node),
+        "out_channels": graph.shape(node.inputs[1])[0],
+        "group": pool.group,
+        "index_bits": pool.index_bits,
+        "bits": 8,
+        "shift": end.shift,
+        "residual_shift": None,
+        "narrow": end.narrow,
+    }
+
+
+def decoded_arguments(
+    graph: Graph, node: Node, spec: Decoded, pool: ConstantPool
+) -> tuple[Params, ...]:
+    """The vectors of the pool and the packed indices, in either arithmetic.
+
+    Raises:
+        InternalError: an accumulator can overflow 32 bits.
+    """
+    if not isinstance(node.attrs, qops.QGemm | qops.QConv):
+        vectors, indices, bias = (graph.constants[name].array for name in node.inputs[1:4])
+        sums = row_sums(weights_of(graph, node))
+        start = _bias(spec, bias, sums, graph.quant(node.inputs[0]).tensor_zero_point, node)
+        stored = packed_indices(indices, spec.index_bits)
+        return pool_arguments(graph, node, pool, vectors, stored, start)
+    table, indices = stored_pool(graph, node)
+    own = PoolNarrowParams(
+        table=pool.add("pool_table", table, shared=True),
+        indices=pool.add("indices", indices),
+        bias=pool.add("bias", int32_of(accumulator_start(graph, node), node)),
+        multiplier=pool.add("multipliers", graph.constants[node.inputs[3]].array),
+        x_zero_point=input_zero_point(graph, node),
+    )
+    return (own,)

@@ -1,0 +1,216 @@
+"""Layers with pooled weights, looked up bit by bit: the form of Li & Gupta (MLSys 2022)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from edgec.base.dtypes import Array, frozen
+from edgec.base.errors import LoweringError
+from edgec.ir.graph import Graph, Node
+from edgec.ir.pool import WeightPool
+from edgec.ir.qops.pooling import round_codes
+from edgec.ir.weighted import POOLED, pooled_attrs
+from edgec.kernels.common.constants import ConstantPool
+from edgec.kernels.common.layer_end import end_of
+from edgec.kernels.common.overlap import by_pixel, out_bytes, with_ending
+from edgec.kernels.common.params import Params
+from edgec.kernels.family import Distances, KernelFamily, template_beside
+from edgec.kernels.weightpool.arguments import own_width, pool_arguments
+from edgec.kernels.weightpool.decision import PoolFamily, PoolKernelConfig
+from edgec.kernels.weightpool.decoded import CODE_OFFSET
+from edgec.kernels.weightpool.default import default_config
+from edgec.kernels.weightpool.geometry import pooled_window
+from edgec.kernels.weightpool.packed_indices import packed_indices
+from edgec.kernels.weightpool.plain import (
+    CODE_BITS,
+    POOL_WORD_BYTES,
+    PooledDense,
+    check_exact,
+    row_sums,
+    stacked,
+)
+from edgec.kernels.weightpool.tables import ResponseKind, part_channels, response_table
+from edgec.kernels.weightpool.unrolled import (
+    CodePair,
+    PlaneRow,
+    code_pairs,
+    numbers_by_plane,
+    plane_rows,
+)
+from edgec.target.target import Target
+
+DIRECT_POOL_SIZE = 256
+"""Most vectors of a pool that `PooledDirect` serves: offsets into its table have 16 bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class PooledDirect(PooledDense):
+    """Looks up, for each filter, vector and bit plane, the sum of the weights whose bit is set.
+
+    A vector's bit planes are found once for all filters; so indices are stored as [tap, vector,
+    filter].
+
+    Attributes:
+        pool_size: vectors of the pool.
+        builder: whose look-up table it is, `BITSERIAL` or `NIBBLE`.
+    """
+
+    family: ClassVar[str] = "pooled_direct"
+    template: ClassVar[Path] = template_beside(__file__, "pooled_direct")
+    pool_size: int
+    builder: ResponseKind
+
+    @property
+    def part(self) -> int:
+        """Channels whose bits make up the number of a row of the table."""
+        return part_channels(self.builder, self.group)
+
+    @property
+    def parts(self) -> int:
+        """Look-ups for one vector and bit plane."""
+        return self.group // self.part
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of a row of the table."""
+        return -(-self.pool_size // POOL_WORD_BYTES) * POOL_WORD_BYTES
+
+    @property
+    def planes(self) -> int:
+        """Most bit planes that are looked up."""
+        return CODE_BITS if self.bits is None else self.bits
+
+    @property
+    def code_words(self) -> tuple[CodePair, ...]:
+        """The words of codes whose bit planes are found together."""
+        return code_pairs(self.group)
+
+    @property
+    def rows(self) -> tuple[PlaneRow, ...]:
+        """The rows of the look-up table of a vector, the highest plane first."""
+        last = CODE_BITS - 1
+        return plane_rows(range(last, last - self.planes, -1), self.part, self.parts)
+
+    @property
+    def rows_by_plane(self) -> tuple[tuple[int, ...], ...]:
+        """The numbers of the rows of each plane."""
+        return numbers_by_plane(self.planes, self.parts)
+
+    @property
+    def part_mask(self) -> int:
+        """The bits of the number of a row."""
+        return (1 << self.part) - 1
+
+    @property
+    def look_ups(self) -> int:
+        """Vectors of a filter."""
+        return self.window.taps * self.vectors
+
+    @property
+    def unpacks(self) -> bool:
+        """Indices are expanded to bytes in scratch memory first."""
+        return self.index_bits != 8
+
+    @property
+    def indices_start(self) -> int:
+        """Place of the expanded indices, behind the sums uint32 [out_channels]."""
+        return POOL_WORD_BYTES * self.out_channels
+
+    @property
+    def scratch_bytes(self) -> int:
+        """Sums and indices."""
+        return self.indices_start + (self.out_channels * self.look_ups if self.unpacks else 0)
+
+    def describe(self) -> str:
+        """What the function computes, in words."""
+        return self._describe("looked up bit by bit")
+
+
+def accepts(graph: Graph, node: Node, target: Target) -> bool:
+    """No layer: it serves where the planner decides for it."""
+    return False
+
+
+def spec(graph: Graph, node: Node, target: Target) -> PooledDirect:
+    """With little memory."""
+    return pooled_direct(graph, node, default_config(graph, node))
+
+
+def planned(graph: Graph, node: Node, decision: PoolKernelConfig) -> PooledDirect | None:
+    """Of a layer for which the planner has decided."""
+    if decision.family is not PoolFamily.DIRECT:
+        return None
+    return pooled_direct(graph, node, decision)
+
+
+def pooled_direct(graph: Graph, node: Node, config: PoolKernelConfig) -> PooledDirect:
+    """`PooledDirect` of a QPooledConv or QPooledGemm.
+
+    Raises:
+        LoweringError: the node's responses are scaled, or its pool is too large.
+    """
+    check_exact(node)
+    size, group = graph.shape(node.inputs[1])
+    if size > DIRECT_POOL_SIZE:
+        raise LoweringError(
+            f"a pool of {size} vectors is too large for the direct bit-serial kernel",
+            where=node.name,
+            hint=f"it serves up to {DIRECT_POOL_SIZE} vectors; take another kernel",
+        )
+    nibble = config.builder is ResponseKind.NIBBLE
+    end = end_of(node)
+    return PooledDirect(
+        window=pooled_window(graph, node, lanes=1),
+        out_channels=graph.shape(node.inputs[2])[0],
+        group=group,
+        index_bits=config.index_bits,
+        bits=None if config.runtime_bits else pooled_attrs(node).pooling.activation_bits,
+        shift=end.shift,
+        residual_shift=end.residual_shift,
+        pool_size=size,
+        builder=ResponseKind.NIBBLE if nibble else ResponseKind.BITSERIAL,
+    )
+
+
+def overlap(spec: PooledDirect) -> Distances:
+    """The whole window of an output pixel is read before the pixel is written."""
+    return with_ending(spec, by_pixel(spec.window, spec.out_channels * out_bytes(spec)))
+
+
+def arguments(
+    graph: Graph, node: Node, spec: PooledDirect, pool: ConstantPool
+) -> tuple[Params, ...]:
+    """The look-up table, and the packed indices as [tap, vector, filter]."""
+    vectors, indices, bias = (graph.constants[name].array for name in node.inputs[1:4])
+    # Missing channels hold the zero point like any other: whole vectors count.
+    sums = row_sums(vectors.astype(np.int64).sum(axis=1)[indices])
+    table = response_table(WeightPool(vectors), spec.builder)
+    stored = packed_indices(np.moveaxis(indices, 0, -1), spec.index_bits)
+    start = _bias(spec, bias, sums, graph.quant(node.inputs[0]).tensor_zero_point)
+    return pool_arguments(graph, node, pool, table, stored, start)
+
+
+def _bias(spec: PooledDirect, bias: Array, sums: Array, x_zero_point: int) -> Array:
+    """The kernel sums up ``t(x)`` modulo 2^32, and the offsets of what it looks up."""
+    if spec.bits is None:
+        return stacked(bias, sums)
+    zero_point = int(round_codes(np.asarray(x_zero_point), spec.bits))
+    looked_up = (256 - (1 << (8 - spec.bits))) * CODE_OFFSET * spec.look_ups
+    folded = bias.astype(np.int64) - zero_point * sums - looked_up
+    return frozen((folded & 0xFFFFFFFF).astype(np.uint32).view(np.int32))
+
+
+FAMILY = KernelFamily(
+    spec_type=PooledDirect,
+    operators=POOLED,
+    spec=spec,
+    overlap=overlap,
+    accepts=accepts,
+    arguments=arguments,
+    planned=planned,
+    runtime_bits=own_width,
+)

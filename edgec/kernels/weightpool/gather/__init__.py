@@ -1,0 +1,1 @@
+"""Layers with pooled weights by responses."""

@@ -1,0 +1,63 @@
+"""Indices of layers that gather responses: packed, in the kernel's order, or as lists."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from edgec.base.dtypes import Array
+from edgec.kernels.weightpool.decision import READY_INDEX_BITS
+from edgec.kernels.weightpool.gather.spec import (
+    BYTE_BITS,
+    ENTRY_BYTES,
+    INDEX_BLOCK,
+    WORD_BYTES,
+    PooledConv,
+)
+from edgec.kernels.weightpool.packed_indices import packed_indices
+
+
+def stored_indices(spec: PooledConv, indices: Array) -> Array:
+    """What a `PooledConv` reads.
+
+    Args:
+        spec: the kernel.
+        indices: uint16 [O, KH, KW, groups].
+
+    Returns:
+        uint8 [bytes], packed in the order of the kernel: chunk, filter, tap row, group, tap column,
+        every chunk in whole blocks; or, if the kernel decodes nothing, its lists uint16
+        [entries + 1].
+    """
+    chunks = [
+        indices[..., first : first + spec.chunk_groups].transpose(0, 1, 3, 2)
+        for first in range(0, spec.groups, spec.chunk_groups)
+    ]
+    if spec.index_bits == READY_INDEX_BITS:
+        lists = [_entries(spec, chunk).reshape(-1) for chunk in chunks]
+        # The kernel reads one entry behind the last one.
+        return np.concatenate([*lists, np.zeros(1, np.uint16)])
+    return np.concatenate([_packed_chunk(spec, chunk.reshape(-1)) for chunk in chunks])
+
+
+def _packed_chunk(spec: PooledConv, indices: Array) -> Array:
+    missing = 0 if spec.index_bits == BYTE_BITS else -len(indices) % INDEX_BLOCK
+    return packed_indices(np.pad(indices, (0, missing)), spec.index_bits)
+
+
+def _entries(spec: PooledConv, chunk: Array) -> Array:
+    """Entries of edgec/pool_gather.h for the indices [O, KH, groups, KW] of a chunk, row-major."""
+    filters, rows, groups, _ = chunk.shape
+    group = np.arange(groups)[:, None] * spec.group_bytes
+    column = np.asarray(spec.tap_columns) * WORD_BYTES
+    row = np.asarray(spec.tap_row_bytes)[:, None, None]
+    entries = chunk.astype(np.int64) * spec.vector_bytes + group + column + row
+    by_base = entries.reshape(filters, rows // spec.rows_per_base, -1)
+    last = np.arange(by_base.shape[-1]) == by_base.shape[-1] - 1
+    return np.asarray(by_base | last, np.uint16)
+
+
+def index_bytes(spec: PooledConv) -> int:
+    """Bytes of `stored_indices`."""
+    chunks = [spec.chunk_groups] * (spec.chunks - 1) + [spec.last_groups]
+    behind = 0 if spec.decodes else ENTRY_BYTES
+    return sum(spec.index_bytes(groups) for groups in chunks) + behind

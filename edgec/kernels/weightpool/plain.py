@@ -1,0 +1,100 @@
+"""Layers with pooled weights without a table of responses: what their kernels share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from edgec.base.dtypes import Array, frozen
+from edgec.base.errors import LoweringError
+from edgec.ir.graph import Node
+from edgec.ir.weighted import pooled_attrs
+from edgec.kernels.common.narrow import Narrow
+from edgec.kernels.common.spec import describe_image, describe_window
+from edgec.kernels.common.window import Window
+
+CODE_BITS = 8
+
+POOL_WORD_BYTES = 4
+
+BLOCK = 4
+"""Output channels computed together, so that a loaded activation is used several times."""
+
+
+@dataclass(frozen=True, slots=True)
+class PooledDense:
+    """What all have.
+
+    x int8 [height, width, channels], y int8 [out_height, out_width, out_channels].  Biases int32
+    [out_channels] hold the constant part of the sums; with a width chosen at run time they are
+    [2, out_channels]: the plain biases, then the sum of each filter's weights.
+
+    Attributes:
+        window: geometry.
+        out_channels: filters.
+        group: weights of a vector.
+        index_bits: of a stored index.
+        bits: width of activations; None: an argument of the kernel.
+        shift: of the requantization.
+        residual_shift: of the addition at the end; None: there is no addition.
+        narrow: the end in a transformer's arithmetic, which then replaces both.
+    """
+
+    window: Window
+    out_channels: int
+    group: int
+    index_bits: int
+    bits: int | None
+    shift: int
+    residual_shift: int | None
+    narrow: Narrow | None = field(default=None, kw_only=True)
+
+    @property
+    def runtime_bits(self) -> bool:
+        """The width of activations is an argument of the kernel."""
+        return self.bits is None
+
+    @property
+    def vectors(self) -> int:
+        """Vectors of a tap."""
+        return -(-self.window.channels // self.group)
+
+    @property
+    def out_elements(self) -> int:
+        """Elements of y."""
+        return self.window.out_pixels * self.out_channels
+
+    @property
+    def macs(self) -> int:
+        """Multiply-accumulates of the operator that one call stands for."""
+        return self.out_elements * self.window.taps * self.window.channels
+
+    def _describe(self, how: str) -> str:
+        w = self.window
+        x = describe_image(w.height, w.width, w.channels)
+        y = describe_image(w.out_height, w.out_width, self.out_channels)
+        return f"Pooled convolution {x} to {y}, {describe_window(w)}, {how}"
+
+
+def row_sums(weights: Array) -> Array:
+    """int64 [O]."""
+    return np.asarray(weights.reshape(len(weights), -1).astype(np.int64).sum(axis=1))
+
+
+def stacked(bias: Array, sums: Array) -> Array:
+    """Biases and sums of weights, for a width of activations that is chosen at run time."""
+    return frozen(np.stack([bias.astype(np.int64), sums]), np.int32)
+
+
+def check_exact(node: Node) -> None:
+    """Check that the responses of a layer are not scaled.
+
+    Raises:
+        LoweringError: they are.
+    """
+    if pooled_attrs(node).pooling.response_shift:
+        raise LoweringError(
+            "responses are scaled, which only the kernel with a table of responses does",
+            where=node.name,
+        )
