@@ -38,8 +38,8 @@ class LibraryNames:
         name: a C identifier in lower case, also safe as a file name.
         header: file name of the header, for #include.
         symbol: the `edgec_model_t`.
-        prefix: of functions and variables, e.g. `edgec_digits`.
-        macro: of macros, e.g. `EDGEC_DIGITS`.
+        prefix: what names of functions and variables begin with, e.g. `edgec_digits`.
+        macro: what names of macros begin with, e.g. `EDGEC_DIGITS`.
     """
 
     name: str

@@ -19,8 +19,8 @@ class KernelContext:
 
     Attributes:
         title: what it computes, in words.
-        name: of the function.
-        k: all numbers.
+        name: name of the function.
+        k: the specification of the kernel: all its numbers.
     """
 
     title: str
@@ -42,7 +42,7 @@ class PortContext:
         offset_bytes, size_bytes, elements: place and size.
         scale: literal of a double.
         zero_point: code of the real number 0.
-        row_bytes: by which it grows with the length of a run; 0: its size is fixed.
+        row_bytes: bytes of one token, where its size depends on the run; 0: its size is fixed.
         run_bytes: its size in a run of `length`, in words; "" where it is fixed.
     """
 
@@ -63,7 +63,7 @@ class PortContext:
 
 @dataclass(frozen=True, slots=True)
 class HeaderContext:
-    """`model.h.j2`.
+    """What `model.h.j2` gets.
 
     Attributes:
         runtime_bits: the width of activations of pooled layers is a variable.
@@ -101,11 +101,11 @@ class StepContext:
     """One call.
 
     Attributes:
-        number: of the step.
+        number: number of the step.
         comment: the nodes it stands for, fit for a comment.
-        function: to call.
+        function: the function to call.
         arguments: expressions, in order.
-        offset_bytes: of the output.
+        offset_bytes: place of the output in the arena.
         size: bytes of the output, an expression.
     """
 
@@ -119,7 +119,7 @@ class StepContext:
 
 @dataclass(frozen=True, slots=True)
 class SourceContext:
-    """`model.c.j2`.
+    """What `model.c.j2` gets.
 
     Attributes:
         kernels: C functions, rendered.
@@ -147,10 +147,10 @@ class ConstantContext:
     """One constant array.
 
     Attributes:
-        c_type: of an element.
-        name: of the array.
+        c_type: type of an element.
+        name: name of the array.
         shape: in words, e.g. `[16, 3, 3, 3]`.
-        length: elements.
+        length: number of elements.
         values: row-major.
         shared: libraries of other models define it, too.
     """
@@ -165,7 +165,7 @@ class ConstantContext:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WeightsContext:
-    """`weights.h.j2` and `weights.c.j2`."""
+    """What `weights.h.j2` and `weights.c.j2` get."""
 
     template: ClassVar[str] = "weights.c.j2"
     header_template: ClassVar[str] = "weights.h.j2"
@@ -178,7 +178,7 @@ class WeightsContext:
 
 @dataclass(frozen=True, slots=True)
 class CMakeContext:
-    """`CMakeLists.txt.j2`."""
+    """What `CMakeLists.txt.j2` gets."""
 
     template: ClassVar[str] = "CMakeLists.txt.j2"
     target: str

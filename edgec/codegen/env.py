@@ -93,12 +93,12 @@ def html_environment() -> jinja2.Environment:
 
 
 def _fixed(number: float, digits: int) -> str:
-    """With this many digits after the point."""
+    """A number with this many digits after the point."""
     return f"{number:.{digits}f}"
 
 
 def _general(number: float) -> str:
-    """With no more digits than it needs."""
+    """A number with no more digits than it needs."""
     return f"{number:g}"
 
 
@@ -108,5 +108,5 @@ def _percent(share: float, digits: int) -> str:
 
 
 def _thousands(number: int) -> str:
-    """With commas between the thousands."""
+    """A number with commas between the thousands."""
     return f"{number:,}"

@@ -42,7 +42,7 @@ from edgec.lower.program import Argument, Program, ProgramPort, Step, TensorArg
 _DIGEST_DIGITS = 16
 _NAME_LIMIT = 60
 _TOKENS = "tokens"
-"""In the C function of a run, its length as a signed number."""
+"""The length of a run as a signed number, in the C function that runs it."""
 
 
 def emit_library(program: Program, out_dir: Path, names: LibraryNames | None = None) -> None:
@@ -51,7 +51,7 @@ def emit_library(program: Program, out_dir: Path, names: LibraryNames | None = N
     The same program gives the same bytes; a file that already holds them is not touched.
 
     Args:
-        program: of `lower.lower`.
+        program: a program, from `lower.lower`.
         out_dir: the library's folder; created, or updated where it exists.
         names: in C; default: from the program's name.
 

@@ -40,7 +40,7 @@ def check_budget(folder: Path, options: CompileOptions) -> None:
 
     Args:
         folder: with `report.json` and the firmware.
-        options: of the compilation.
+        options: options of the compilation.
 
     Raises:
         BudgetError: a figure is exceeded; names every one that is.

@@ -37,7 +37,7 @@ def bundle_models(
     """Build one firmware from several build folders.
 
     Args:
-        folders: of `edgec compile`, all for one board, of different models.
+        folders: folders that `edgec compile` wrote, all for one board, of different models.
         out: output folder.
         force: replace generated files that were edited by hand.
         progress: told what is being done.

@@ -57,7 +57,7 @@ def build_report(
         program: what the C code was written from.
         plan: where each tensor lies.
         board: the target.
-        size: of the firmware; None when none was built, or under an operating system.
+        size: sizes of the firmware; None when none was built, or under an operating system.
         checks: what was compared with the reference.
         qdq_export: the comparison with the exported QDQ model; None when nothing was compared.
     """

@@ -41,7 +41,7 @@ class Training:
         epochs: passes over the data; 0: as many as the recipe says.
         augment: mirror and shift images at random.
         device: "auto", "cpu" or "cuda".
-        seed: of the random numbers.
+        seed: seed of the random numbers.
     """
 
     epochs: int = 0
@@ -79,7 +79,7 @@ class Compression:
         file_bytes: its size.
         report: layers, errors, sizes.
         accuracy: on the evaluation data, or None.
-        epochs: of fine-tuning; 0 without.
+        epochs: epochs of fine-tuning; 0 without it.
     """
 
     model: Path

@@ -48,7 +48,7 @@ class TensorInfo:
     """An input or output of a model.
 
     Attributes:
-        name: as in the model.
+        name: its name in the model.
         shape: None where the model leaves a dimension open.
         dtype: numpy name of the element type, e.g. "float32" or "int8".
     """

@@ -52,7 +52,7 @@ def _spread(x: Array, strides: Pair) -> Array:
 
 
 def _cropped(x: Array, edges: Pads2D) -> Array:
-    """Without what negative pads take away."""
+    """An image without what negative pads take away."""
     top, left, bottom, right = (max(-edge, 0) for edge in edges)
     return x[:, :, top : x.shape[2] - bottom, left : x.shape[3] - right]
 

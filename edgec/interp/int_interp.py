@@ -48,7 +48,7 @@ def run_graph_batch(graph: Graph, inputs: Mapping[str, Array]) -> dict[str, Arra
         Codes [N, *shape[1:]] of each graph output by name.
 
     Raises:
-        InternalError: as `run_graph`.
+        InternalError: see `run_graph`.
     """
     count = len(next(iter(inputs.values())))
     results: dict[str, list[Array]] = {name: [] for name in graph.outputs}
@@ -65,11 +65,11 @@ def run_node(graph: Graph, node: Node, found: Mapping[str, Array]) -> Array:
 
     Args:
         graph: INTEGER stage.
-        node: of the graph, or a variant of one with the same inputs and outputs.
-        found: codes of its inputs by name.
+        node: a node of the graph, or a variant of one with the same inputs and outputs.
+        found: the codes of its inputs by name.
 
     Raises:
-        InternalError: as `run_graph`.
+        InternalError: see `run_graph`.
     """
     operands = [_operand(graph, name, found) if name else None for name in node.inputs]
     try:
@@ -85,7 +85,7 @@ def _operand(graph: Graph, name: str, found: Mapping[str, Array]) -> Operand:
 
 
 def _zero_point(graph: Graph, name: str) -> int:
-    """Of a per-tensor quantization; 0 where there is none (parameters, indices, weights)."""
+    """The zero point of a per-tensor quantization; 0 where there is none."""
     tensor = graph.constants[name] if graph.is_constant(name) else graph.values[name]
     quant = tensor.quant
     return quant.tensor_zero_point if quant is not None and quant.axis is None else 0

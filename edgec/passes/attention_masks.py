@@ -74,7 +74,7 @@ def _added(
 
 
 def added_mask(graph: Graph, name: str, keys: int) -> KeyMask | None:
-    """The mask behind a summand of logits, or None if it is anything else.
+    """The mask that a summand of logits is made of, or None if it is anything else.
 
     Masks hold 0 and 1: that is what their arithmetic takes for granted, ``(1 - mask) * -10000``.
     """
@@ -83,7 +83,7 @@ def added_mask(graph: Graph, name: str, keys: int) -> KeyMask | None:
 
 
 def chosen_mask(graph: Graph, condition: str, keys: int) -> KeyMask | None:
-    """The mask behind a condition that is true for the keys to see."""
+    """The mask that a condition is made of, which is true for the keys to see."""
     found = _Follower(graph, keys).follow(condition)
     if found is None:
         return None
@@ -110,7 +110,7 @@ class _Follower:
         self._known: dict[str, _Found | None] = {}
 
     def follow(self, name: str, depth: int = 0) -> _Found | None:
-        """The integers behind a value, and the value where these are 0, and 1.
+        """The integers that a value is computed from, and the value where these are 0, and 1.
 
         The values broadcast against [..., queries, keys].
         """

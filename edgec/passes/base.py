@@ -27,8 +27,8 @@ class Pass:
     """One step of a pipeline.
 
     Attributes:
-        name: as it appears in logs, dumps and reports.
-        requires: stage of the graph it takes.
+        name: its name in logs, dumps and reports.
+        requires: stage of the graph that it takes.
         gives: stage of the graph it returns.
         run: the rewrite; returns a new graph.
         notes: lines for the report, from the graph before and after.
@@ -63,7 +63,7 @@ def run_passes(
     """Run passes in order and verify the graph before the first and after each.
 
     Args:
-        graph: of the stage that the first pass requires.
+        graph: a graph of the stage that the first pass requires.
         passes: in order.
         dump_dir: write the graph after each pass to ``NN-<pass>.txt`` in this folder.
         first_number: NN of the first pass.

@@ -1,4 +1,4 @@
-"""What a network's length is to the float graph: the same file, read at two lengths, side by side.
+"""Finds the axis of variable length in a float graph: the same file, read at two lengths.
 
 The shapes of both say which axis of which tensor is the variable one, and everything else must be
 equal, or its beginning: then one graph stands for all lengths.
@@ -80,7 +80,7 @@ def _another_network(where: str) -> ImportModelError:
 
 
 def _changed_axes(one: tuple[int, ...], other: tuple[int, ...]) -> tuple[int, ...]:
-    """Axes whose size differs; all of them where ranks do."""
+    """Axes whose size differs; every axis where ranks differ."""
     if len(one) != len(other):
         return tuple(range(max(len(one), 2)))
     return tuple(axis for axis, size in enumerate(one) if size != other[axis])

@@ -6,8 +6,8 @@ Rules:
    below `HIDDEN`; one that depends on the key alone and comes from integers becomes its `keys`.
    Constant summands and masks become one constant bias, unless they are the same for all keys.
 2. heads: queries, keys and values that are columns of some value (`token_columns`) are read there,
-   without the transposes that cut heads out; factors on the way join the scale.  When none of them
-   are, each head counts as a sequence of its own.
+   without the transposes that cut heads out; factors found there join the scale.  When none of the
+   three are, each head counts as a sequence of its own.
 """
 
 from __future__ import annotations

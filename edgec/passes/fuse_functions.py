@@ -25,7 +25,7 @@ from edgec.ir.ops import UnaryKind
 from edgec.passes.edit import replace_node, sweep
 
 _POINTS = np.linspace(-9.0, 9.0, 145)
-"""Where functions are compared, 0 and 1 among the points."""
+"""The points at which functions are compared; 0 and 1 are among them."""
 _TOLERANCE = 1e-5
 """GELU and its approximation differ by 4.7e-4; the constants of a file are float32."""
 _MOST_NODES = 16

@@ -35,7 +35,7 @@ class _Core:
         x: what is normalized.
         axis: over which axis.
         attrs: `LayerNormalization` or `RMSNormalization`.
-        sources: of the nodes it is made of.
+        sources: sources of the nodes that it is made of.
     """
 
     x: str

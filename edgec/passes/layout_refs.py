@@ -98,9 +98,9 @@ class Refs:
 
     Attributes:
         shapes: shape of each root.
-        freedom: of each root's operator.
-        refs: of each value.
-        uses: readings of each root.
+        freedom: the freedom of each root's operator.
+        refs: each value as a rearrangement of a root.
+        uses: the readings of each root.
         aliases: names of the nodes that only rearrange.
     """
 

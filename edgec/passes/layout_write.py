@@ -31,7 +31,7 @@ def write(graph: Graph, refs: Refs, frames: Mapping[str, Perm]) -> Graph:
     Args:
         graph: the graph that `refs` describes.
         refs: its roots and rearrangements.
-        frames: of every root; allowed by its operator.
+        frames: the frame of every root, which its operator allows.
     """
     return _Writer(graph, refs, frames).write()
 

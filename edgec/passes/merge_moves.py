@@ -29,8 +29,8 @@ class _Digits:
     """A permutation of elements as a transpose of axes.
 
     Attributes:
-        shape: into which the input is reshaped.
-        perm: of its axes.
+        shape: the shape into which the input is reshaped.
+        perm: the permutation of these axes.
     """
 
     shape: tuple[int, ...]

@@ -53,7 +53,7 @@ def _merged(graph: Graph, chain: tuple[Node, Node, Node], axes: tuple[int, ...])
     """The inner reduction over all axes; the outer one becomes a `Reshape`."""
     inner, between, outer = chain
     builder = GraphBuilder.of(graph)
-    builder.remove(between)  # the inner reduction itself, or the reshape behind it
+    builder.remove(between)  # the inner reduction itself, or the reshape after it
     result = graph.values[outer.output]
     source = graph.shape(inner.first)
     shape = tuple(1 if axis in axes else size for axis, size in enumerate(source))

@@ -47,19 +47,19 @@ REAL_PASSES = (
     Pass("hoist_clip", Stage.REAL, Stage.REAL, hoist_clip),
     Pass("simplify", Stage.REAL, Stage.REAL, simplify),
 )
-"""From the imported graph to the one that is calibrated."""
+"""The passes from the imported graph to the one that is calibrated."""
 
 TRANSFORMER_PASSES = (
     Pass("pool_by_attention", Stage.REAL, Stage.REAL, pool_by_attention),
     Pass("sink_addition", Stage.REAL, Stage.REAL, sink_addition),
     Pass("average_by_convolution", Stage.REAL, Stage.REAL, average_by_convolution),
 )
-"""After `REAL_PASSES`, for what `quant.transformer` quantizes."""
+"""The passes after `REAL_PASSES` for graphs that `quant.transformer` quantizes."""
 
 TRANSFORMER_INTEGER_PASSES = (
     Pass("schedule", Stage.INTEGER, Stage.INTEGER, schedule, schedule_notes),
 )
-"""From `quant.transformer`'s graph to the one that is lowered."""
+"""The passes from `quant.transformer`'s graph to the one that is lowered."""
 
 INTEGER_PASSES = (
     Pass("pool_layers", Stage.INTEGER, Stage.INTEGER, pool_layers, pool_notes),
@@ -73,4 +73,4 @@ INTEGER_PASSES = (
     Pass("fuse_residual", Stage.INTEGER, Stage.INTEGER, fuse_residual, residual_notes),
     Pass("schedule", Stage.INTEGER, Stage.INTEGER, schedule, schedule_notes),
 )
-"""From `quant.to_integer`'s graph to the one that is lowered."""
+"""The passes from `quant.to_integer`'s graph to the one that is lowered."""

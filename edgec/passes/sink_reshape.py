@@ -1,4 +1,4 @@
-"""Keep the rows of a sequence in one shape: move reshapes behind operators on rows.
+"""Keep the rows of a sequence in one shape: move reshapes after operators on rows.
 
 Exporters flatten [1, N, C] to [N, C] before a dense layer and restore it afterwards, which hides
 that the layers between belong together.

@@ -28,7 +28,7 @@ class Source:
     Attributes:
         root: the other value, which no mover computes.
         positions: for each element of the value its position in the root, row-major.
-        factor: the product of the numbers passed on the way.
+        factor: the product of the numbers that it is multiplied by.
     """
 
     root: str
@@ -86,7 +86,7 @@ def columns_of(graph: Graph, source: Source, batch: int, heads: int) -> Columns 
 
     Args:
         graph: REAL stage.
-        source: of a value [..., L, D].
+        source: the source of a value [..., L, D].
         batch: with `heads`, what the leading axes of the value are split into.
         heads: see `batch`.
 

@@ -1,7 +1,7 @@
 """Follows the variable axis through an integer graph: the graph that serves all lengths.
 
 Every operator either works position by position along that axis, or is attention; all others are
-refused, all of them at once.
+refused, all at once.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class _Scan:
         real: the float network.
         wanted: the axes of its values.
         maximum: length of the longest run.
-        axes: of the tensors that vary.
+        axes: the variable axis of each tensor that varies.
         squares: constants that vary on both of their last axes.
     """
 
@@ -78,7 +78,7 @@ class _Scan:
         """
         origin = self.origin(node.output)
         wanted = self.wanted.get(origin)
-        if wanted is not None:  # before a refusal, so that the nodes behind are looked at, too
+        if wanted is not None:  # before a refusal, so that later nodes are looked at, too
             self._note(node.output, wanted)
         axis = None
         if any(name in self.axes for name in node.inputs):
@@ -131,13 +131,13 @@ def _elementwise(scan: _Scan, node: Node) -> int | None:
     """Two operands with numpy broadcasting."""
     rank = len(scan.graph.shape(node.output))
     operands = node.inputs[:2]
-    behind = {name: rank - len(scan.graph.shape(name)) for name in operands}
-    found = {scan.axes[name] + behind[name] for name in operands if name in scan.axes}
+    missing = {name: rank - len(scan.graph.shape(name)) for name in operands}
+    found = {scan.axes[name] + missing[name] for name in operands if name in scan.axes}
     if len(found) != 1:
         raise _RefusedError("its operands vary along different axes")
     (axis,) = found
     for name in operands:
-        own = axis - behind[name]
+        own = axis - missing[name]
         if name not in scan.axes and own >= 0 and scan.graph.shape(name)[own] > 1:
             if not scan.graph.is_constant(name):
                 raise _RefusedError("one of its operands has the same length in every run")

@@ -4,8 +4,8 @@ Owns what `edgec profile` and `edgec compare` find out and show: `run` traces th
 up, `pricing` puts the core model's prices on the trace, `measured` reads what a board measured,
 `floor` says what the core could do at best, `text` and `html` show it, `compare` puts builds side
 by side.  For boards with Linux, of which there is no cycle model, `instructions` counts what is
-executed and `instructions_text` shows it.  Layer 7: imports `sim`, `timing`, `report`, `session`
-and `codegen.env` (the HTML page is a Jinja template); the driver uses it for budgets.
+executed and `instructions_text` shows it.  The HTML pages are Jinja templates, so it imports
+`codegen.env`; `commands.budget` uses it, too.
 """
 
 from edgec.profile.instructions import InstructionProfile, count_instructions

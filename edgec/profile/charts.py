@@ -30,7 +30,7 @@ class Bar:
 
     Attributes:
         y: top of its row.
-        stalls_x: where the second part begins.
+        stalls_x: x at which the second part begins.
         label: number and name of the layer.
         title: what a pointer shows.
         ideal, stalls: widths.
@@ -50,12 +50,12 @@ class Bar:
 
     @property
     def top(self) -> float:
-        """Of the bar itself."""
+        """Top of the bar itself."""
         return self.y + 4
 
     @property
     def base_line(self) -> float:
-        """Of its texts."""
+        """Base line of the texts."""
         return self.y + 16
 
     @property

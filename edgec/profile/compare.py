@@ -22,10 +22,10 @@ class BuildFigures:
     """What is known about one build folder; None: not known.
 
     Attributes:
-        folder: as given.
-        cycles, time_ms: of one inference, as `edgec profile` estimates them.
-        instructions: that one inference executes.
-        accuracy: of the last `edgec evaluate` on this folder.
+        folder: the folder, as given.
+        cycles, time_ms: cycles and time of one inference, as `edgec profile` estimates them.
+        instructions: the instructions that one inference executes.
+        accuracy: what the last `edgec evaluate` on this folder found.
         accuracy_samples: how many samples that was; 0 without an accuracy.
         notes: why something is not known.
     """

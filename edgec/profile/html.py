@@ -79,7 +79,7 @@ def render_html(found: Profile, report: Report) -> str:
 
     Args:
         found: the profile.
-        report: of the same build: where tensors lie.
+        report: report of the same build, which says where tensors lie.
     """
     page = Page(
         found=found,

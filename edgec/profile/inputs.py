@@ -24,7 +24,7 @@ class ProfileInput:
     Attributes:
         arrays: int8 (int32 of token ids and masks), one per model input, as the library takes them.
         words: what they are.
-        length: of the run; None where every run has the same.
+        length: length of the run; None where all runs have the same.
     """
 
     arrays: tuple[Array, ...]
@@ -42,8 +42,8 @@ def profile_input(
     Args:
         tensors: the model's inputs.
         samples: .npz file, or [N, ...] by input name.
-        length: of the run, for a model of variable length; None: that of the samples, or without
-            any the longest.
+        length: length of the run, for a model of variable length; None: that of the samples, or
+            the longest if there are no samples.
 
     Raises:
         ConfigError: samples that do not fit the model, or have another length.

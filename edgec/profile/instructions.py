@@ -29,7 +29,7 @@ class InstructionCounts:
     """What a part of a run executed.
 
     Attributes:
-        instructions: all; a conditional one counts whether or not it has an effect.
+        instructions: all instructions; a conditional one counts whether or not it has an effect.
         simd: those that use the SIMD registers, loads and stores included.
         loads, stores: those that read or write memory, however many registers.
     """
@@ -87,14 +87,14 @@ class InstructionProfile:
     """One inference on one board with Linux.
 
     Attributes:
-        digest: of the program, as in `report.json`.
+        digest: digest of the program, as in `report.json`.
         board: its name.
         board_title: its name in words.
         core: the processor core.
         input: what was run, in words.
         layers: in order of execution.
         outside: after the last layer; in the total, in no layer.
-        functions: of the whole run, most instructions first.
+        functions: the functions of the whole run, most instructions first.
         total: all layers and `outside`.
         macs: multiply-accumulates.
         arena_bytes: size of the arena.

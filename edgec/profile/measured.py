@@ -29,7 +29,7 @@ class Measurement:
     """Cycles that a board counted.
 
     Attributes:
-        cycles: of each step; the median when the log holds several runs.
+        cycles: cycles of each step; the median when the log holds several runs.
         runs: complete runs in the log.
     """
 
@@ -44,7 +44,7 @@ def measurement_of(
 
     Args:
         source: a terminal's log, or the serial port of a board.
-        report: of the build that runs there.
+        report: report of the build that runs there.
         samples: .npz whose first sample the board runs; None: noise, as for the estimate.
         length: tokens of the run; None: those of `samples`, or the longest run.
 
@@ -64,8 +64,8 @@ def read_measurement(path: Path, layers: Sequence[LayerReport], digest: str) -> 
 
     Args:
         path: text with the firmware's replies among anything else.
-        layers: of the build, for the number and size of the steps.
-        digest: of the program; checked when the log holds the reply to `info`.
+        layers: layers of the build, for the number and size of the steps.
+        digest: digest of the program; checked when the log holds the reply to `info`.
 
     Raises:
         ConfigError: not readable, no complete run, or of another model.
@@ -105,7 +105,7 @@ def measure_on_board(
 
     Args:
         port: its serial port.
-        report: of the build that was flashed.
+        report: report of the build that was flashed.
         inputs: int8, one array per model input.
         length: tokens of the run, which the inputs have; None: the longest.
 

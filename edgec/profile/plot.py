@@ -19,7 +19,7 @@ class Tick:
 
     @property
     def base_line(self) -> float:
-        """Of the text beside a mark on a vertical axis."""
+        """Base line of the text beside a mark on a vertical axis."""
         return self.at + 4
 
 
@@ -86,7 +86,7 @@ class Linear:
     end: float
 
     def at(self, value: float) -> float:
-        """Where `value` lies."""
+        """The position of `value`."""
         return self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start)
 
 
@@ -100,7 +100,7 @@ class Log:
     end: float
 
     def at(self, value: float) -> float:
-        """Where `value` lies."""
+        """The position of `value`."""
         share = math.log(value / self.low) / math.log(self.high / self.low)
         return self.start + share * (self.end - self.start)
 

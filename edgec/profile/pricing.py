@@ -23,7 +23,7 @@ class PricedSegment:
 
     Attributes:
         total: everything in it.
-        functions: by the name of the C function, in order of address.
+        functions: the cost of each C function by its name, in order of address.
     """
 
     total: Counts
@@ -71,7 +71,7 @@ class Pricer:
 
     Attributes:
         image: the firmware.
-        model: of the core.
+        model: cycle model of the core.
     """
 
     image: FirmwareImage

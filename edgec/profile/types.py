@@ -127,8 +127,8 @@ class Floor:
     """What the core could do at best.
 
     Attributes:
-        cycles_per_mac: of the multiply-accumulate instructions alone.
-        bytes_per_cycle: that loads can bring at best.
+        cycles_per_mac: cycles that multiply-accumulate instructions alone take.
+        bytes_per_cycle: bytes that loads can bring in a cycle at best.
         reason: both in words.
     """
 
@@ -142,7 +142,7 @@ class Profile:
     """One inference on one board.
 
     Attributes:
-        digest: of the program, as in `report.json`.
+        digest: digest of the program, as in `report.json`.
         board: its name.
         board_title: its name in words.
         core: the processor core.
@@ -151,7 +151,7 @@ class Profile:
         input: what was run, in words.
         layers: in order of execution.
         outside: calls between the layers; in the totals, in no layer.
-        functions: of the whole run, most cycles first.
+        functions: the functions of the whole run, most cycles first.
         total: all layers and `outside`.
         macs: multiply-accumulates.
         stack_bytes: most stack in use, whole firmware, as its paint shows; None: not measured.

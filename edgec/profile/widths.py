@@ -26,7 +26,7 @@ class WidthPoint:
         bits: most bits of an activation that layers with pooled weights see.
         accuracy: share of samples whose argmax is the label.
         agreement: share of samples whose argmax equals the float model's.
-        cycles: of one inference, as `edgec profile` estimates them; None: see `TradeOff.note`.
+        cycles: cycles of one inference, estimated as by `edgec profile`; None: see `TradeOff.note`.
         time_ms: the same at the board's clock.
     """
 
@@ -46,7 +46,7 @@ class TradeOff:
         board: the board's name in words.
         on: what ran the samples: "host" or "emulator".
         n: number of samples.
-        float_accuracy: of the model that was compiled, in real arithmetic.
+        float_accuracy: accuracy of the model that was compiled, in real arithmetic.
         points: in the order in which widths were asked for.
         note: why there are no cycles, or why they are all alike; empty otherwise.
     """

@@ -42,7 +42,7 @@ class WidthChart:
         marks: in order of x.
         line: the points of a polyline through them.
         float_y: height of the float model's accuracy.
-        x_name: of the axis.
+        x_name: name of the horizontal axis.
     """
 
     plot: Plot
@@ -78,7 +78,7 @@ def render_widths_html(found: TradeOff) -> str:
 
 
 def width_chart(found: TradeOff) -> WidthChart:
-    """Where everything in the plot lies."""
+    """The plot of a trade-off, all positions final."""
     timed = all(point.cycles is not None for point in found.points)
     places = [float(point.cycles or 0) if timed else float(point.bits) for point in found.points]
     low = min(0.0, *places) if timed else 0.0

@@ -21,7 +21,7 @@ def quantization_effects(
     """The table of the options that `quantize` reads.
 
     Args:
-        options: as the user gave them.
+        options: the options that the user gave.
         graph: REAL stage, cleaned.
         has_data: the user gave calibration data.
     """

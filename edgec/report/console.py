@@ -39,7 +39,7 @@ class Say(Protocol):
     """Shows what is being done; with `total`, how much of it is finished."""
 
     def __call__(self, text: str, done: int = 0, total: int = 0) -> None:
-        """Show it."""
+        """Show `text`, and `done` of `total` pieces if `total` is not 0."""
 
 
 def set_up_logging(verbose: bool) -> None:

@@ -4,8 +4,7 @@ Owns: the choice of layers (`layers`), weights as vectors (`vectors`), the error
 as a function of its weights (`moments`), the first pool (`cluster`), assignments (`assign`), the
 pool of least error (`refine`), its int8 form (`codebook`), ranges of activations (`ranges`), the
 pass over a network (`network`, `sequence`), the whole of it (`compress`) and its report (`report`,
-`summary`).  numpy only; float networks run in `floatrun`.  May import: layers
-0 to 2.
+`summary`).  numpy only; float networks run in `floatrun`.
 """
 
 from edgec.weightpool.compress import compress_graph, compress_graphs, report_of

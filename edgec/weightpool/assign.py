@@ -20,8 +20,11 @@ from edgec.weightpool.moments import Objective
 _SCALE_STEPS = 3
 _SWEEPS = 4
 LEAST_SCALE = 2.0**-10
-"""Of a filter, over the largest of its layer.  A dead filter needs a positive scale, too, and one
-that is not so small that its bias would not fit 32 bits in units of the accumulator."""
+"""The least scale of a filter, relative to the largest of its layer.
+
+A dead filter needs a positive scale, too, and one with which its bias fits 32 bits in units of the
+accumulator.
+"""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,7 +131,7 @@ def with_feedback(objective: Objective, pool: Array, scale: Array, plan: _Plan) 
 
 
 def _closest(wanted: Array, offered: Array, scale: Array) -> Array:
-    """For each row o the s of least ``|wanted[o] - scale[o] * offered[s]|``."""
+    """For each row o the vector s of least ``|wanted[o] - scale[o] * offered[s]|``."""
     lengths = np.sum(offered**2, axis=1)
     cost = scale[:, None] * lengths - 2 * quick_product(wanted, offered.T)
     return np.asarray(np.argmin(cost, axis=1))

@@ -19,7 +19,7 @@ from edgec.weightpool.moments import Objective
 from edgec.weightpool.vectors import PoolLayer
 
 MOST_VECTORS = 40_000
-"""Vectors that are clustered; a larger network is sampled."""
+"""No more vectors than this are clustered; a larger network is sampled."""
 _ITERATIONS = 25
 
 
@@ -61,7 +61,7 @@ def cluster(cloud: Cloud, size: int, signed: bool, rng: np.random.Generator) -> 
 
     Args:
         cloud: the vectors.
-        size: of the pool.
+        size: number of vectors in the pool.
         signed: make the second half the negative of the first.
         rng: chooses samples and seeds.
     """

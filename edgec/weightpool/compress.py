@@ -111,8 +111,8 @@ def report_of(
     Args:
         before: what was compressed.
         after: what became of it; the same node and value names.
-        calibration: as for `compress_graphs`.
-        options: as they were.
+        calibration: calibration data, as for `compress_graphs`.
+        options: the options of the compression.
     """
     data = None if calibration is None else checked_calibration(before, calibration)
     return summarized(Network(before, data, choose_layers(before, options)), after, options)

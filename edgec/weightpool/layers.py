@@ -12,7 +12,7 @@ from edgec.ir.graph import Graph, Node
 from edgec.weightpool.vectors import PoolLayer, pool_layer
 
 LEAST_VECTORS = 64
-"""A layer of fewer vectors saves less than half a kilobyte: not worth its error."""
+"""A layer of fewer vectors saves less than half a kilobyte, which is not worth its error."""
 
 
 @dataclass(frozen=True, slots=True)

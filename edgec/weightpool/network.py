@@ -58,8 +58,8 @@ def objective_within(
 ) -> Objective:
     """A layer's error when it reads what a partly compressed network computes.
 
-    Where the layer's output only goes into a sum, it is the float network's sum that is wanted, so
-    that the layer also makes up for the error of the other term.
+    Where the layer's output only goes into a sum, the float network's sum is the goal, so that the
+    layer also makes up for the error of the other term.
 
     Args:
         network: the network.

@@ -31,8 +31,8 @@ def refined_pool(
 
     Args:
         pool: float64 [S, G], where to start from.
-        objectives: one a layer.
-        assignments: of the same layers.
+        objectives: the objective of each layer.
+        assignments: assignments of the same layers.
         signed: keep the second half the negative of the first.
     """
     weights = [1.0 / each.power if each.power > 0 else 0.0 for each in objectives]

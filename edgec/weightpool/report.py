@@ -23,9 +23,9 @@ class LayerCompression:
         vectors: number of vectors, each an index.
         entries_used: distinct entries of the pool among them.
         weight_error: squared error of the weights over their squared sum.
-        sqnr_db: of the layer's output against the float network's, the whole network compressed;
-            None without calibration data.
-        index_bytes: indices, packed.
+        sqnr_db: signal-to-error ratio of the layer's output against the float network's, with the
+            whole network compressed; None without calibration data.
+        index_bytes: bytes of its indices, packed.
     """
 
     node: str
@@ -51,11 +51,11 @@ class StoredSizes:
 
     Attributes:
         int8_weights: weights of all layers and constant operands, a byte each.
-        indices: of the pooled layers, packed.
+        indices: indices of the pooled layers, packed.
         pool: the vectors.
         unpooled_weights: weights that stay int8, and constant operands.
-        biases: of all layers.
-        multipliers: of all layers.
+        biases: biases of all layers.
+        multipliers: multipliers of all layers.
         table: the look-up table of bit patterns (256 a vector), where a kernel uses one.
     """
 
@@ -98,12 +98,12 @@ class CompressionReport:
     """Result of compressing one network.
 
     Attributes:
-        pool_size, group: of the pool.
+        pool_size, group: number of vectors in the pool, and of weights in a vector.
         signed: the pool's second half is the negative of its first.
         samples: calibration samples; 0 when there were none.
         layers: the pooled layers, in graph order.
         left_alone: the other layers with weights.
-        sizes: bytes.
+        sizes: what the network stores, in bytes.
         notes: what the user should know, a sentence each.
     """
 
@@ -118,7 +118,7 @@ class CompressionReport:
 
 
 def index_bytes(count: int, pool: WeightPool) -> int:
-    """Bytes of `count` packed indices."""
+    """Bytes of `count` indices, packed."""
     return -(-count * pool.index_bits // 8)
 
 

@@ -21,8 +21,8 @@ class Decided:
 
     Attributes:
         graph: REAL stage, pooled.
-        objectives: of the pooled layers, in graph order.
-        assignments: of the same.
+        objectives: objectives of the pooled layers, in graph order.
+        assignments: assignments of the same layers.
     """
 
     graph: Graph

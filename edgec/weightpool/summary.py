@@ -29,7 +29,7 @@ def summarized(network: Network, graph: Graph, options: PoolingOptions) -> Compr
     Args:
         network: before.
         graph: after, with nodes and values of the same names.
-        options: as they were.
+        options: the options of the compression.
     """
     quality = _output_quality(network, graph)
     nodes = {node.name: node for node in graph.nodes}

@@ -46,8 +46,8 @@ class Accuracy:
     """Shares of samples whose largest output is the label.
 
     Attributes:
-        real: of the model as it came, in float.
-        int8: of the same, quantized.
+        real: share for the model as it came, in float.
+        int8: share for the same model, quantized.
         pooled: of the pooled model, quantized, by `WIDTHS` of the activations of pooled layers; of
             a transformer, whose activations have 8 bits, the first alone.
         n: number of samples.

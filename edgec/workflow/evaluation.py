@@ -101,7 +101,7 @@ def evaluate_widths(
 
     Args:
         folder: build folder, compiled with run-time widths.
-        data: as in `evaluate`.
+        data: labelled data, as for `evaluate`.
         widths: most bits that a layer with pooled weights sees of an activation, 1 to 8 each.
         on: "host" or "emulator".
         limit: use only this many samples, from the start.
@@ -111,7 +111,7 @@ def evaluate_widths(
         One result per width, in order.
 
     Raises:
-        ConfigError: as `evaluate`, or the build's widths are fixed.
+        ConfigError: see `evaluate`; also if the build's widths are fixed.
     """
     folder = Path(folder)
     report = Report.read(folder)

@@ -54,7 +54,7 @@ def overflow_error(memory: str, excess_bytes: int, demand: Demand, board: Board)
 
     Args:
         memory: "RAM" or "flash".
-        excess_bytes: by how much.
+        excess_bytes: bytes that do not fit.
         demand: what the model asks for.
         board: whose memory is too small.
     """

@@ -1,6 +1,6 @@
 """From a model file to an integer graph: import, clean, calibrate, quantize, optimise.
 
-The first half of the driver; `compile_model` and `quantize_model` share it.
+`compile_model` and `quantize_model` share it.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class RealModel:
         graph: REAL stage, cleaned: what is calibrated.
         calibration: real graph-side samples by input, or None without data.
         notes: what passes want the user to know.
-        shorter: of a model of variable length, `graph` for the maximum length less 1.
+        shorter: `graph` for the maximum length less 1, for a model of variable length.
     """
 
     imported: Graph
@@ -85,7 +85,7 @@ def real_model(
         progress: told what is being done.
 
     Raises:
-        ImportModelError, ConfigError: see `frontend`, `samples`.
+        ImportModelError, ConfigError: see `importers.onnx`, `base.samples`.
     """
     progress("importing")
     imported = import_model(path, input_shapes(path, options)).replace(name=path.stem)
@@ -105,7 +105,7 @@ def input_shapes(
     Args:
         path: ONNX file.
         options: shapes and the variable length.
-        less: by which the inputs are shorter than in the longest run.
+        less: how much shorter the inputs are than in the longest run.
 
     Raises:
         ConfigError, ImportModelError: see `importers.onnx.variable_axis`.
@@ -147,7 +147,7 @@ def integer_model(
         progress: told what is being done.
 
     Raises:
-        ImportModelError, QuantizationError, ConfigError: see `frontend`, `quant`, `samples`.
+        ImportModelError, QuantizationError, ConfigError: see `importers.onnx`, `quant`, `samples`.
     """
     return quantized_model(real_model(path, calibration, options, progress), options, progress)
 

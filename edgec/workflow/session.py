@@ -1,6 +1,6 @@
 """Running a compiled model on real inputs: conversion to and from the library's integers.
 
-Layer 6.  The same code serves `edgec run`, `edgec evaluate` and the Python API, on the host's
+The same code serves `edgec run`, `edgec evaluate` and the Python API, on the host's
 native build and on emulated firmware.
 """
 

@@ -21,7 +21,7 @@ def stack_warnings(checks: Sequence[CheckReport], board: Board) -> tuple[str, ..
     """Warnings about a stack that is nearly full.
 
     Args:
-        checks: of the compilation; only those that measured the stack count.
+        checks: checks of the compilation; only those that measured the stack count.
         board: says what is reserved.
 
     Raises:

@@ -1,6 +1,6 @@
 """Layers with pooled weights on their way to a board: widths of activations, then kernels.
 
-Layer 6, between `integer` and lowering: what the driver does for `PoolKernelOptions`.
+A step between `integer` and lowering, which `PoolKernelOptions` rule.
 """
 
 from __future__ import annotations

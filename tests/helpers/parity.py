@@ -1,6 +1,6 @@
 """From a random graph to compiled C, and the comparison of both on adversarial inputs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -16,6 +16,8 @@ from edgec.codegen.library import emit_library
 from edgec.interp import run_graph
 from edgec.ir import Graph
 from edgec.ir.verify import Stage, verify
+from edgec.kernels.family import KernelFamily
+from edgec.kernels.registry import FAMILIES
 from edgec.kernels.weightpool.decision import PoolKernelConfig
 from edgec.lower import Program, buffers_of, lower, select_kernels
 from edgec.memory import check_plan, plan_memory
@@ -53,16 +55,17 @@ def compiled(
     one_buffer_per_tensor: bool = False,
     board: str = "host",
     pool_configs: Mapping[str, PoolKernelConfig] = MappingProxyType({}),
+    families: Sequence[KernelFamily] = FAMILIES,
 ) -> Program:
     """Lower a graph and write its C library into `folder`.
 
     With `one_buffer_per_tensor`, every buffer lives for the whole run and nothing overlaps.
     `board`: whose core the kernels are for; `pool_configs`: kernels of operators with pooled
-    weights, by node.
+    weights, by node; `families`: in order of precedence.
     """
     verify(graph, Stage.INTEGER, "the random generator")
     target = Target.of(load_board(board))
-    choices = select_kernels(graph, target, pool_configs)
+    choices = select_kernels(graph, target, pool_configs, families)
     buffers, overlaps, _ = buffers_of(graph, choices)
     if one_buffer_per_tensor:
         overlaps = ()

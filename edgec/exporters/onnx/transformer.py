@@ -134,7 +134,7 @@ def composed_unary(e: Emitter, stem: str, attrs: ops.Unary, x: str) -> str | Non
 
     Args:
         e: receives the nodes.
-        stem: of their names.
+        stem: what their names begin with.
         attrs: the function.
         x: the tensor it is applied to, in any layout.
     """

@@ -24,7 +24,7 @@ MAX_FOLDED_TOTAL = 1 << 26
 
 _KEPT = frozenset(
     {
-        # Weights behind DequantizeLinear stay integer.
+        # Weights that a DequantizeLinear reads stay integer.
         "DequantizeLinear",
         "DynamicQuantizeLinear",
         # Not known at compile time.

@@ -24,7 +24,7 @@ KEEP_SCORES = (
 _MOST_CHOSEN = 1 << 24
 """Elements that a GatherND is followed through."""
 Range = tuple[int, int, int]
-"""(start, step, size)"""
+"""Part of an axis: (start, step, size)."""
 
 
 def slice_(ctx: Context, node: OnnxNode) -> Tensor:

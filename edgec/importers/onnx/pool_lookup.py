@@ -27,13 +27,13 @@ ON_THE_WAY = frozenset(
 )
 """Operators that may stand between a look-up and the weights."""
 _READERS = {"Conv": (1,), "Gemm": (0, 1), "MatMul": (0, 1)}
-"""Where operators take weights."""
+"""The input at which an operator takes weights."""
 _MAX_STEPS = 64
 """Most nodes between a look-up and the weights that are followed."""
 
 
 def is_weight_lookup(node: ir.Node) -> bool:
-    """Whether a node of constant inputs gathers rows of a table that become weights and no else."""
+    """Whether a node with constant inputs gathers rows of a table that become weights alone."""
     if node.op_type != "Gather" or node.domain not in ("", "ai.onnx") or len(node.inputs) != 2:
         return False
     table = node.inputs[0]

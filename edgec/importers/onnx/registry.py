@@ -127,7 +127,7 @@ HANDLERS: Mapping[str, Handler] = MappingProxyType(
 ML_HANDLERS: Mapping[str, Handler] = MappingProxyType(
     {"ArrayFeatureExtractor": op_select.class_labels, "Scaler": op_elementwise.scaler}
 )
-"""Of the domain ai.onnx.ml."""
+"""The handlers of the operators of the domain ai.onnx.ml, by name."""
 
 _FOLDED = (
     ("Constant", "All attribute forms; becomes a constant."),

@@ -51,14 +51,14 @@ class NodeSummary:
     """One node after clean-up; nodes that only look weights up in a pool are left out.
 
     Attributes:
-        input_shapes, output_shapes: of the tensors that are present; None where unknown.
+        input_shapes, output_shapes: shapes of the tensors that are present; None where unknown.
         macs: multiply-accumulates of Conv, ConvTranspose, Gemm and MatMul, padding taps included;
             0 for all other operators and where shapes are unknown.
         parameters: elements of the constants that no earlier node reads; of weights from a pool
             those that the indices stand for.
         supported: True when the node can be compiled.
         reason, remedy: why not, and what to do; "" when supported.
-        pool: of weights that come from a pool.
+        pool: the weight pool that its weights come from, if they do.
     """
 
     name: str
@@ -104,7 +104,7 @@ def inspect_model(path: Path, shapes: Mapping[str, tuple[int, ...]] = NO_SHAPES)
 
     Args:
         path: an ONNX file.
-        shapes: as for `import_model`.
+        shapes: shapes of inputs, as for `import_model`.
 
     Raises:
         ImportModelError: the file is no sound model.

@@ -80,7 +80,7 @@ def translate(
 
     Args:
         model: from `cleanup.clean`.
-        name: of the new graph.
+        name: name of the new graph.
         handlers: of further operators, by ONNX name.
 
     Raises:

@@ -25,7 +25,7 @@ def shapes_at(
         path: the model.
         option: the dimension and its maximum.
         shapes: shapes that the user gave, of the longest run.
-        length: of the variable dimension.
+        length: length of the variable dimension.
 
     Returns:
         `shapes`, and the shape of each input that has the dimension.

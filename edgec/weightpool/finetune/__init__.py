@@ -3,8 +3,7 @@
 Owns: what a user trains with (`options`), REAL graphs as PyTorch networks (`operators`, `layers`,
 `network`), pools with trainable vectors and assignments (`pools`), what rounding of activations
 does to them (`ranges`), the recipe (`train`, `batches`, `checkpoint`) and the way back to a graph
-(`export`).  The only importer of torch, which is loaded when training starts.  May import: layers
-0 to 3.
+(`export`).  The only importer of torch, which is loaded when training starts.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ def finetune(
     """Train a pooled network towards its float original.
 
     Weights keep their pool and layers; vectors, indices, scales, biases and the weights that are
-    not pooled are trained, batch normalization is put behind each convolution and folded again,
+    not pooled are trained, batch normalization is put after each convolution and folded again,
     and the activations that pooled layers read get a fixed range (``Clip(0, high)``).
 
     Args:

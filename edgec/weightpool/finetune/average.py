@@ -49,11 +49,11 @@ class Average:
             self._set(own)
 
     def state(self) -> dict[str, int | list[torch.Tensor]]:
-        """For checkpoints."""
+        """The state that a checkpoint holds."""
         return {"count": self.count, "values": self.values}
 
     def restore(self, count: int, values: Sequence[torch.Tensor]) -> None:
-        """From a checkpoint."""
+        """Take up the state of a checkpoint."""
         self.count, self.values = count, list(values)
 
     def _set(self, values: Sequence[torch.Tensor]) -> None:

@@ -17,7 +17,7 @@ _EVALUATED = 256
 
 
 class Samples:
-    """Data on the way to a device.
+    """Training data, moved to a device batch by batch.
 
     Attributes:
         count: number of samples.

@@ -24,8 +24,8 @@ class Layer(nn.Module):
         weight: [O, KH, KW, I/group] or [N, K]; of a pooled layer the latent weights.
         bias: [O]; unused once there is a normalization.
         pooled: what a pooled layer computes with, set for each step by `pools.Pools`.
-        norm: behind a convolution.
-        scale: [N], behind a pooled matrix product.
+        norm: the normalization after a convolution; None: there is none.
+        scale: factors [N] after a pooled matrix product; None: there are none.
         watched: sums of y, y^2 and their number, while the outputs are measured.
     """
 
@@ -61,7 +61,7 @@ class Layer(nn.Module):
         return (y if self.scale is None else y * self.scale) + self.bias
 
     def normalize(self) -> None:
-        """Put a normalization behind a convolution that changes nothing, as `watched` says."""
+        """Put a normalization after a convolution that changes nothing, given what was watched."""
         assert self.watched is not None
         total, squares, count = self.watched
         mean = (total / count).float()
@@ -76,7 +76,7 @@ class Layer(nn.Module):
         self.bias.requires_grad_(False)
 
     def add_scale(self, scale: torch.Tensor) -> None:
-        """Put a factor [N] behind a matrix product."""
+        """Put a factor [N] after a matrix product."""
         self.scale = nn.Parameter(scale.clone())
 
     def keep_positive(self) -> None:

@@ -29,7 +29,7 @@ class Student:
 
     Attributes:
         network: what is trained.
-        pools: its pools.
+        pools: its weight pools.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Student:
             original: the network before.
             samples: training data.
             options: the recipe.
-            device: where to train.
+            device: the device to train on.
 
         Raises:
             WeightPoolError: nothing is pooled, or the networks differ.
@@ -131,7 +131,7 @@ class Student:
         return hits / samples.count
 
     def _normalize(self) -> None:
-        """Put normalizations behind the convolutions; the network computes what it did."""
+        """Put normalizations after the convolutions; the network computes what it did."""
         convolutions = [layer for layer in self.network.layers.values() if layer.is_conv]
         for layer in convolutions:
             layer.watched = []

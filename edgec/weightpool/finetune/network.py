@@ -32,7 +32,7 @@ class Network(nn.Module):
 
     Attributes:
         layers: the convolutions and matrix products by node name.
-        ranges: of the inputs of pooled layers, by the Clip or value that they belong to.
+        ranges: ranges of the inputs of pooled layers, by the Clip or value that they belong to.
         bits: width of the activations that pooled layers see.
     """
 
@@ -84,7 +84,7 @@ class Network(nn.Module):
 
     @property
     def norms(self) -> list[nn.BatchNorm2d]:
-        """The normalizations behind convolutions."""
+        """The normalizations after convolutions."""
         return [layer.norm for layer in self.layers.values() if layer.norm is not None]
 
     def _step(self, node: Node) -> _Step | Layer:

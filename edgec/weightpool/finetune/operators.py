@@ -18,7 +18,7 @@ from edgec.ir.shapes import Pads2D
 
 Tensor: TypeAlias = torch.Tensor
 Operator: TypeAlias = Callable[[Any, Any], Tensor]
-"""From the attributes and the operands, a record of `Inputs`, to the output."""
+"""A function from the attributes and the operands, a record of `Inputs`, to the output."""
 
 
 def unsupported(node: Node, reason: str) -> NoReturn:

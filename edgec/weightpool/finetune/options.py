@@ -64,7 +64,7 @@ class Augmentation:
 
     Attributes:
         mirror: left and right are exchanged for half of them.
-        shift: they are moved by up to so many pixels; zeros come in.
+        shift: the most pixels that they are moved by; zeros take the free places.
     """
 
     mirror: bool = True
@@ -97,10 +97,10 @@ class FinetuneOptions:
         frozen: indices stay as they are in this last share of the steps; weights are averaged.
         bits: widths of the activations, one of which is drawn for each step.
         augmentation: None: the data as they are.
-        seed: of the order of the samples and all that is drawn.
+        seed: seed of the order of the samples and of all that is drawn at random.
         device: "auto" (a GPU if there is one), "cpu" or "cuda".
-        checkpoint: where the state is kept after each epoch; a run that finds its own there goes
-            on from it.  None: nowhere.  The caller removes the file when it has the result.
+        checkpoint: the file that keeps the state after each epoch; a run that finds its own there
+            goes on from it.  None: there is none.  The caller removes the file after the run.
         validation: told about after each epoch when given; nothing is chosen by it.
     """
 

@@ -1,7 +1,7 @@
 """Pools in training: latent weights, their assignment to vectors, gradients straight through.
 
 A pooled layer keeps latent weights.  Each step computes with the vectors nearest to them (the
-normalization behind the layer takes the scale of its filters up), and the gradient reaches the
+normalization after the layer takes up the scale of its filters), and the gradient reaches the
 latent weights as if they had been used themselves (Li & Gupta, MLSys 2022), and the vectors too.
 Latent weights start as near to the float weights as their indices allow: in the middle of its cell
 a vector takes many epochs to change.  Left alone, they end up between two vectors, and thousands of
@@ -132,7 +132,7 @@ class TrainedPool(nn.Module):
             apart = self._present(layer).repeat(len(start) // self._groups(layer), 1)
             apart = apart @ vectors.pow(2).T + start.pow(2).sum(1, True) - 2 * start @ vectors.T
             nearer = 2 * (way @ vectors.T - (way * start).sum(1, True))
-            # Half of the distance to each vector, in units of the way; those behind do not matter.
+            # Half of the distance to each vector, in units of the way; backwards does not matter.
             border = torch.where(
                 (nearer > 1 / _FAR) & (apart > 1 / _FAR), apart / nearer.clamp(min=1 / _FAR), _FAR
             )
@@ -161,7 +161,7 @@ class TrainedPool(nn.Module):
 
 
 def _make_latent(layer: Layer, hard: torch.Tensor) -> torch.Tensor:
-    """Let a layer's weights be those of the pool, its scale [O, 1, ...] a factor behind it."""
+    """Let a layer's weights be those of the pool, its scale [O, 1, ...] a factor after it."""
     weight = layer.weight.detach()
     axes = tuple(range(1, weight.ndim))
     scale = (weight * hard).sum(axes, True) / hard.pow(2).sum(axes, True).clamp(min=1e-12)

@@ -94,11 +94,11 @@ class Range(nn.Module):
             self.high = _least_error(values, bits, self.limit)
 
     def get_extra_state(self) -> dict[str, float]:
-        """For checkpoints."""
+        """The state that a checkpoint holds."""
         return {"low": self.low, "high": self.high}
 
     def set_extra_state(self, state: dict[str, float]) -> None:
-        """From a checkpoint."""
+        """Take up the state of a checkpoint."""
         self.low, self.high = state["low"], state["high"]
 
 

@@ -2,7 +2,7 @@
 
 Straight-through training with a trainable pool.  Indices move while the rate is high; in the last
 part they are frozen and what remains is averaged.  For each step a width of the activations is
-drawn, so that one network serves all of them.
+drawn, so that one network serves all widths.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class Training:
     """A run: what changes from step to step.
 
     Attributes:
-        average: of all parameters, since the indices are frozen.
+        average: the average of all parameters since the indices were frozen.
     """
 
     def __init__(

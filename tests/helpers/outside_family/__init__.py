@@ -1,0 +1,1 @@
+"""A kernel family that lies outside of edgec, as `docs/contributing.md` describes one."""
