@@ -161,6 +161,11 @@ class DenseQuads:
         return self.rows % TOKENS
 
     @property
+    def counts_rows(self) -> bool:
+        """The code for a block of rows asks how many rows it has, also where that never varies."""
+        return self.window is None or self.narrow is None or self.fuses or self.adds
+
+    @property
     def fuses(self) -> bool:
         """Outputs are stored from registers (`edgec/quads_out.h`)."""
         n = self.narrow

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import ast
-from pathlib import Path
 
 import pytest
-
-PACKAGE = Path(__file__).resolve().parents[2] / "edgec"
+from places import PACKAGE
 
 OTHER_INPUTS = {
     "commands/compile.py": "inputs of a report",

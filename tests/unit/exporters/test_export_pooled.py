@@ -9,6 +9,7 @@ import numpy as np
 import onnx
 import pytest
 from data_folder import needed_data_folder
+from places import NETWORKS
 from quant_samples import Sketch, samples
 from random_pools import pooled_constant, random_pool
 from rich.console import Console
@@ -31,7 +32,6 @@ from edgec.passes.pipeline import REAL_PASSES
 from edgec.quant import annotate
 from edgec.workflow.integer import integer_model
 
-NETWORKS = Path(__file__).parents[2] / "networks"
 LEAST_CHANNELS = 4
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from quant_samples import Sketch, branches, perceptron, residual_network, samples, upsampler
+from random_real_graphs import random_graph
 from small_transformers import cct, gated, inputs_of, relative, vit
-from test_pass_random import random_graph
 
 from edgec.base.errors import InternalError
 from edgec.exporters.onnx.export import export_real, tensor_names

@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from c_programs import BUILDS, RUNTIME_INCLUDE, Build, run_program
+from places import HELPERS
 
 from edgec.base.dtypes import Array
 from edgec.base.fixedpoint import (
@@ -20,7 +21,7 @@ from edgec.base.fixedpoint import (
     saturate,
 )
 
-PROBE = Path(__file__).parents[1] / "helpers" / "math_probe.c"
+PROBE = HELPERS / "math_probe.c"
 LIMIT = 2**30
 """EDGEC_REQUANTIZE_LIMIT."""
 

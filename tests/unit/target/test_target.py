@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 from lower_samples import small_net
+from places import PACKAGE
 from targets import bare_target
 
 from edgec.lower import select_kernels
@@ -11,7 +12,6 @@ from edgec.target.board import Board, list_boards, load_board
 from edgec.target.cores import CORES, Core, Fpu, InstructionSet
 from edgec.target.target import Target
 
-PACKAGE = Path(__file__).resolve().parents[2] / "edgec"
 KERNELS = ("lower", "kernels", "weightpool")
 """Packages that choose and describe kernels."""
 
