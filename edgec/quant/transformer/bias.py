@@ -12,7 +12,7 @@ from edgec.base.dtypes import Array, frozen
 from edgec.base.errors import QuantizationError
 from edgec.base.exact_functions import LOG2_E
 from edgec.base.fixedpoint import INT16_MAX, round_half_up
-from edgec.quant.transformer.numbers import LOGIT_BITS
+from edgec.quant.common.numbers import LOGIT_BITS
 
 
 def bias_steps(bias: Array, numbers: Array, width: int, where: str) -> tuple[Array, Array]:

@@ -19,7 +19,7 @@ from edgec.base.fixedpoint import INT8_MAX, round_half_up
 from edgec.ir import ops, qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.qparams import QuantParams
-from edgec.quant.params import SCALE_FLOOR
+from edgec.quant.common.params import SCALE_FLOOR
 from edgec.quant.transformer.layers import WEIGHTED, keeps_channels
 from edgec.quant.transformer.samples import Seen
 from edgec.quant.transformer.stream import NORMS

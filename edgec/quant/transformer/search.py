@@ -17,7 +17,7 @@ from edgec.base.exact_functions import power
 from edgec.base.exact_product import quick_product
 from edgec.base.fixedpoint import INT8_MAX, round_half_up
 from edgec.ir.qparams import QuantParams
-from edgec.quant.params import EMPTY_SCALE, SCALE_FLOOR, Range, activation_params
+from edgec.quant.common.params import EMPTY_SCALE, SCALE_FLOOR, Range, activation_params
 
 LEAST_CODE = -INT8_MAX
 """Least code that operators compute: products without -128 are faster on cores with DSP."""
