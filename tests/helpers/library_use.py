@@ -19,7 +19,7 @@ USER_PROGRAM = Path(__file__).with_name("library_user.c")
 
 @dataclass(frozen=True)
 class Library:
-    """An emitted library and the model behind it."""
+    """An emitted library and the model that it was made from."""
 
     folder: Path
     names: LibraryNames
