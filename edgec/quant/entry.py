@@ -61,7 +61,7 @@ def quantize(
         calibration: graph input name to [N, ...graph shape without batch...], or None without data.
         options: those of quantization, and the folder that dumps of the graph go to.
         progress: told what is being done.
-        shorter: of a model of variable length, the graph for the maximum length less 1.
+        shorter: the graph for the maximum length less 1, for a model of variable length.
 
     Raises:
         ConfigError: an option has no effect on this network, or the data do not fit the graph.

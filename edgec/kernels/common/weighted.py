@@ -132,7 +132,7 @@ def filter_sums(weights: Array) -> Array:
 
 
 def zero_point_of(graph: Graph, name: str) -> int:
-    """Of a tensor; 0 where it is quantized per channel, whose readers take raw codes."""
+    """The zero point of a tensor; 0 where it has one for each channel: then raw codes are read."""
     quant = graph.quant(name)
     return quant.tensor_zero_point if quant.axis is None else 0
 

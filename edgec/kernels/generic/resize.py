@@ -31,7 +31,7 @@ class Resize(Plain):
 
 @dataclass(frozen=True, slots=True)
 class ResizeParams:
-    """Resizes."""
+    """Arguments of the kernels that resize images."""
 
     c_type: ClassVar[str] = "edgec_resize_params_t"
     rows: ConstantRef

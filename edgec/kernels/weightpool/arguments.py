@@ -48,7 +48,7 @@ def pool_arguments(
 
     Args:
         graph: INTEGER stage.
-        node: of it.
+        node: the node.
         pool: takes the constants.
         table: the weight pool or what is made of it, shared by all layers of the pool.
         indices: in the kernel's order.

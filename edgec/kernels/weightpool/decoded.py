@@ -106,7 +106,7 @@ def _bias(
 
 
 CODE_OFFSET = 128
-"""Of the entries of a look-up table, all parts together."""
+"""What is added to the entries of a look-up table, all parts together."""
 
 
 def batch_of(filters: int, depth: int, block: int, asked: int | None = None) -> int:

@@ -13,8 +13,8 @@ from edgec.kernels.common.window import Window
 from edgec.kernels.weightpool.bounds import sums_fit_lanes
 from edgec.kernels.weightpool.gather.spec import BLOCKS
 
-_NARROW_COST = 0.6
-"""Of gathering a block of four columns, against one of eight."""
+_FOUR_COLUMNS_COST = 0.6
+"""Cost of gathering a block of four columns, relative to one of eight."""
 
 
 def pooled_window(graph: Graph, node: Node, lanes: int) -> Window:
@@ -49,7 +49,7 @@ def _matrix_window(rows: int, depth: int, lanes: int) -> Window:
 
 def _gather_cost(height: int, width: int, lanes: int) -> float:
     wide, rest = divmod(width, BLOCKS[0])
-    last = 0.0 if rest == 0 else _NARROW_COST if rest <= BLOCKS[1] else 1.0
+    last = 0.0 if rest == 0 else _FOUR_COLUMNS_COST if rest <= BLOCKS[1] else 1.0
     return -(-height // lanes) * (wide + last)
 
 

@@ -117,7 +117,7 @@ def input_channels(node: Node, shape: tuple[int, ...]) -> Array:
 
     Args:
         node: Conv or Gemm.
-        shape: of its weights, [O, KH, KW, I/group] or [N, K].
+        shape: shape of its weights, [O, KH, KW, I/group] or [N, K].
     """
     group = node.attrs.group if isinstance(node.attrs, ops.Conv) else 1
     outputs, inputs = shape[0], shape[-1]

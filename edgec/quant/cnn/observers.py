@@ -32,7 +32,7 @@ class MinMax:
     """Running extremes of a tensor.
 
     Attributes:
-        low, high: of the values seen; inf and -inf before the first.
+        low, high: bounds of the values seen; inf and -inf before the first.
     """
 
     low: float = float("inf")

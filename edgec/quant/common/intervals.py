@@ -37,7 +37,7 @@ def bounds_of(graph: Graph, node: Node) -> dict[str, float]:
 
     Args:
         graph: INTEGER stage.
-        node: of the graph.
+        node: a node of the graph.
     """
     attrs = node.attrs_as(IntegerOperator)
     return attrs.bounds(attrs.Inputs.of(graph.tensors(node)))

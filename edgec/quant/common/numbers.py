@@ -43,11 +43,11 @@ class RealNorm:
     Attributes:
         centred: LayerNormalization, not RMSNormalization.
         gamma, beta: float64 [C].
-        epsilon: of the variance.
-        x_scale: of the stream.
+        epsilon: what is added to the variance.
+        x_scale: scale of the stream.
         y_scale, y_zero: parameters of the output, [C].
-        dtype: of the output, INT8 or INT16.
-        least: code of an int8 output.
+        dtype: element type of the output, INT8 or INT16.
+        least: least code of an int8 output.
     """
 
     centred: bool
@@ -155,8 +155,8 @@ def head_numbers(
     Args:
         kappa: octaves between neighbouring logits.
         ratio: scale of v over scale of the output.
-        width: of q and k.
-        bits: of an exponential.
+        width: columns of q and k for a head.
+        bits: bits of an exponential.
         where: the node, for messages.
         biased: logits may be farther apart than the products of queries and keys can be.
 
@@ -187,7 +187,7 @@ def distance_numbers(kappa: float, bits: int, most: int) -> tuple[int, int]:
 
     Args:
         kappa: octaves between neighbouring logits; `MOST_OCTAVES` if it is more.
-        bits: of an exponential.
+        bits: bits of an exponential.
         most: the largest distance.
     """
     multiplier = max(int(round_half_up(min(kappa, MOST_OCTAVES) * 2.0**LOGIT_BITS)), 1)

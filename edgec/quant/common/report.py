@@ -57,7 +57,7 @@ class InForce:
     Attributes:
         observer: chose the ranges; None where none did: of a transformer, whose scales are searched
             otherwise, or of a model that brings all its ranges.
-        percentile: of the PERCENTILE observer; None for any other.
+        percentile: percentage of values that a range holds; None unless the observer is PERCENTILE.
         equalize, bias_correction: they were done.
         residual: element type of a transformer's residual stream; None for other networks.
     """
@@ -78,7 +78,7 @@ class QuantReport:
     """Result of quantization.
 
     Attributes:
-        source: of the activation ranges.
+        source: source of the activation ranges.
         samples: calibration samples used.
         in_force: the options that had an effect.
         warnings: what the user should know, a sentence each.

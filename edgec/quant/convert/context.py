@@ -23,11 +23,11 @@ SPAN = 255
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Conversion:
-    """One real node, with the Clip fused onto it, on its way to an integer node.
+    """One real node, with the Clip fused onto it, as it becomes an integer node.
 
     Attributes:
         graph: ANNOTATED stage.
-        builder: of the integer graph; holds all constants already.
+        builder: builds the integer graph; holds all constants already.
         node: what is converted.
         clip: the Clip it absorbs, or None.
     """

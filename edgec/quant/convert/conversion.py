@@ -36,7 +36,7 @@ def to_integer(graph: Graph, converters: Mapping[type[Operator], Converter] = CO
 
     Args:
         graph: ANNOTATED stage.
-        converters: of each operator that the graph holds.
+        converters: converter of each operator that the graph holds.
 
     Raises:
         QuantizationError: an accumulator could overflow, or a rescaling factor is out of range.

@@ -21,7 +21,7 @@ def bias_steps(bias: Array, numbers: Array, width: int, where: str) -> tuple[Arr
     Args:
         bias: float64 [P, heads, N, M], in units of the scaled logits.
         numbers: int32 [heads, 4], the heads of `QAttention`.
-        width: of a head.
+        width: width of a head.
         where: the node, for messages.
 
     Returns:

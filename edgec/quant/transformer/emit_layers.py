@@ -37,8 +37,8 @@ class _Ending:
     """What a layer's accumulators become.
 
     Attributes:
-        target: of the requantization.
-        form: of the output.
+        target: quantization of the requantization.
+        form: the form of the output.
         bounds: after the requantization.
         extra: the constant or value that follows the multipliers: table or residual; or "".
     """

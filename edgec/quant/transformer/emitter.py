@@ -42,7 +42,7 @@ class Emitter:
         graph: REAL stage.
         plan: parameters of every value.
         seen: samples of every value.
-        builder: of the integer graph.
+        builder: builds the integer graph.
         correct_biases: take the mean error of rounded weights out of the biases.
     """
 

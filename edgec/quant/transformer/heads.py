@@ -169,7 +169,7 @@ def head_scales(rows: Array, magnitude: Array, heads: int) -> Array:
 
     Args:
         rows: [R, heads*D].
-        magnitude: of each column, [heads*D].
+        magnitude: magnitude of each column, [heads*D].
         heads: number of heads.
     """
     split = rows.reshape(len(rows), heads, -1)

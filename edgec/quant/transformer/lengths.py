@@ -31,7 +31,7 @@ def collect_at_lengths(
     Args:
         graph: REAL stage.
         names: values to observe.
-        data: of the longest run, from `checked_calibration`.
+        data: calibration data of the longest run, from `checked_calibration`.
         progress: told after each batch.
 
     Raises:

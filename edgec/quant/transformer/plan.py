@@ -28,7 +28,7 @@ from edgec.quant.transformer.search import (
 from edgec.quant.transformer.stream import NORMS, TIES
 
 SOFTMAX_PARAMS = QuantParams.per_tensor(1 / 256, INT8_MIN)
-"""Of `QSoftmaxOctaves`."""
+"""Quantization of the output of `QSoftmaxOctaves`."""
 _MAKERS = (*NORMS, ops.Add, ops.Gemm, ops.Conv, ops.Embedding)
 """Operators that write a stream in its own form."""
 _STREAM_MARGIN = 1.25

@@ -20,7 +20,7 @@ from edgec.ir.qparams import QuantParams
 from edgec.quant.common.params import EMPTY_SCALE, SCALE_FLOOR, Range, activation_params
 
 LEAST_CODE = -INT8_MAX
-"""Of what operators compute: products of codes without -128 are faster on cores with DSP."""
+"""Least code that operators compute: products without -128 are faster on cores with DSP."""
 CLIPS = (1.0, 0.97, 0.94, 0.9, 0.85, 0.8)
 """Shares of the range that are tried."""
 EXPONENTS = (0.0, 0.25, 0.5, 0.625, 0.75, 1.0)

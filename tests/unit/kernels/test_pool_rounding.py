@@ -16,7 +16,7 @@ SHIFT = 6
 
 @pytest.fixture(scope="module", params=[8, 5, 4, 3, 2])
 def graph(request: pytest.FixtureRequest) -> Graph:
-    """INTEGER stage; the pooled layers see so many bits of their activations."""
+    """INTEGER stage; the pooled layers see this many bits of their activations."""
     return limited_bits(integer_stage(pooled_network(small_network())), request.param)
 
 

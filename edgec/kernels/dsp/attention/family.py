@@ -83,7 +83,7 @@ class AttentionDsp(Attention):
 
     @property
     def logits_at(self) -> int:
-        """Place of the logits in scratch, in bytes, behind the widened queries."""
+        """Place of the logits in scratch, in bytes, after the widened queries."""
         return (1 + self.quads) * TOKENS_BYTES
 
     @property
@@ -118,7 +118,7 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
 
 
 def spec(graph: Graph, node: Node, target: Target) -> AttentionDsp:
-    """Of a QAttention that `accepts` accepts."""
+    """The specification for a QAttention that `accepts` accepts."""
     plain = plain_attention.spec(graph, node, target)
     return AttentionDsp(**fields_of(plain), dual_issue=target.dual_issue)
 

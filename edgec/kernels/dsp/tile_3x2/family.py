@@ -34,7 +34,7 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
 
 
 def spec(graph: Graph, node: Node, target: Target) -> DenseDsp:
-    """Of a convolution of one group or of a matrix product, in either arithmetic."""
+    """The specification for a convolution of one group or a matrix product, of either form."""
     filters = graph.shape(node.inputs[1])[0]
     return DenseDsp(dense_window(graph, node), filters, *end_of(node))
 

@@ -79,7 +79,7 @@ def _padding(graph: Graph, node: Node) -> int:
 
 
 def spec(graph: Graph, node: Node, target: Target) -> DenseQuads:
-    """Of a matrix product, or of a convolution of one group, in either arithmetic."""
+    """The specification for a matrix product or a convolution of one group, of either form."""
     window = dense_window(graph, node)
     depth = window.taps * window.channels
     gathers = not window.is_pointwise or depth % QUAD > 0

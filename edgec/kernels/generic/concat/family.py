@@ -66,7 +66,7 @@ class Concat(Plain):
 
 
 def spec(graph: Graph, node: Node, target: Target) -> Concat:
-    """Of a QConcat."""
+    """The specification for a QConcat."""
     axis = node.attrs_as(qops.QConcat).axis
     shapes = [graph.shape(name) for name in node.inputs]
     element = graph.values[node.output].dtype.size_bytes

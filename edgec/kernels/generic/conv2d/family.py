@@ -38,8 +38,8 @@ class Conv2D:
         window: geometry.
         out_channels: filters.
         group: input and output channels are cut into this many independent groups.
-        shift: of the requantization.
-        residual_shift: of the addition at the end; None: there is no addition.
+        shift: right shift of the requantization.
+        residual_shift: right shift of the addition at the end; None: there is no addition.
         narrow: how it ends in a transformer's arithmetic; None: by a 31-bit multiplier.
     """
 
@@ -112,7 +112,7 @@ class Conv2D:
 
 
 def spec(graph: Graph, node: Node, target: Target) -> Conv2D:
-    """Of a convolution of any number of groups."""
+    """The specification for a convolution of any number of groups."""
     filters = graph.shape(node.inputs[1])[0]
     return Conv2D(
         conv_window(graph, node),

@@ -41,7 +41,7 @@ class ConvTranspose:
 
     @property
     def scratch_bytes(self) -> int:
-        """None."""
+        """Always 0."""
         return 0
 
     @property
@@ -74,7 +74,7 @@ class ConvTranspose:
 
 
 def spec(graph: Graph, node: Node, target: Target) -> ConvTranspose:
-    """Of a QConvTranspose."""
+    """The specification for a QConvTranspose."""
     attrs = node.attrs_as(qops.QConvTranspose)
     x, y = image_of(graph, node, node.inputs[0]), image_of(graph, node, node.output)
     kernel = graph.shape(node.inputs[1])[1:3]

@@ -78,7 +78,7 @@ class Depthwise:
 
     @property
     def scratch_bytes(self) -> int:
-        """None."""
+        """Always 0."""
         return 0
 
     @property
@@ -110,7 +110,7 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
 
 
 def spec(graph: Graph, node: Node, target: Target) -> Depthwise:
-    """Of such a convolution."""
+    """The specification for a convolution that `accepts` accepts."""
     window = conv_window(graph, node)
     multiplier = graph.shape(node.inputs[1])[0] // window.channels
     return Depthwise(window, multiplier, *end_of(node))

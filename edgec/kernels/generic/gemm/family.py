@@ -58,7 +58,7 @@ class Gemm:
 
     @property
     def scratch_bytes(self) -> int:
-        """None."""
+        """Always 0."""
         return 0
 
     @property
@@ -82,7 +82,7 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
 
 
 def spec(graph: Graph, node: Node, target: Target) -> Gemm:
-    """Of such an operator."""
+    """The specification for an operator that `accepts` accepts."""
     window = dense_window(graph, node)
     units = graph.shape(node.inputs[1])[0]
     depth = window.taps * window.channels

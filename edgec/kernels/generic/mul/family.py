@@ -44,7 +44,7 @@ class MulParams:
 
 
 def spec(graph: Graph, node: Node, target: Target) -> Mul:
-    """Of a QMul."""
+    """The specification for a QMul."""
     return Mul(broadcast_loops(graph, node), requant31_of(node).shift)
 
 

@@ -49,7 +49,7 @@ class PReluParams:
 
 
 def spec(graph: Graph, node: Node, target: Target) -> PRelu:
-    """Of a QPRelu."""
+    """The specification for a QPRelu."""
     shape = graph.shape(node.output)
     return PRelu(math.prod(shape[:-1]), shape[-1], requant31_of(node).shift)
 

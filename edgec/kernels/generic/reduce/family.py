@@ -28,7 +28,7 @@ class Reduce(Plain):
         kind: operator.
         kept: loops over y, with strides of x.
         reduced: loops over what is summed up, with strides of x.
-        shift: of the requantization; 1 and unused for MAX.
+        shift: right shift of the requantization; 1 and unused for MAX.
     """
 
     family: ClassVar[str] = "reduce"
@@ -67,7 +67,7 @@ class ReduceParams:
 
 
 def spec(graph: Graph, node: Node, target: Target) -> Reduce:
-    """Of a QReduce."""
+    """The specification for a QReduce."""
     attrs = node.attrs_as(qops.QReduce)
     kept, reduced = reduction_loops(graph.shape(node.inputs[0]), attrs.axes)
     return Reduce(

@@ -34,7 +34,7 @@ class Softmax(Plain):
 
 @dataclass(frozen=True, slots=True)
 class SoftmaxParams:
-    """Softmax."""
+    """Arguments of the softmax."""
 
     c_type: ClassVar[str] = "edgec_softmax_params_t"
     table: ConstantRef
@@ -45,7 +45,7 @@ class SoftmaxParams:
 
 
 def spec(graph: Graph, node: Node, target: Target) -> Softmax:
-    """Of a QSoftmax."""
+    """The specification for a QSoftmax."""
     shape = graph.shape(node.output)
     return Softmax(math.prod(shape[:-1]), shape[-1], node.attrs_as(qops.QSoftmax).shift)
 

@@ -50,7 +50,7 @@ class AttentionNeon(Attention):
 
     @property
     def keys_at(self) -> int:
-        """Place of the packed keys in scratch, in bytes, behind four packed queries."""
+        """Place of the packed keys in scratch, in bytes, after four packed queries."""
         return self.blocks * BLOCK_BYTES
 
     @property
@@ -96,7 +96,7 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
 
 
 def spec(graph: Graph, node: Node, target: Target) -> AttentionNeon:
-    """Of a QAttention that `accepts` accepts."""
+    """The specification for a QAttention that `accepts` accepts."""
     return AttentionNeon(**fields_of(plain_attention.spec(graph, node, target)))
 
 

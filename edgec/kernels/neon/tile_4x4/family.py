@@ -30,7 +30,7 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
 
 
 def spec(graph: Graph, node: Node, target: Target) -> DenseNeon:
-    """Of a convolution of one group or of a matrix product, in either arithmetic."""
+    """The specification for a convolution of one group or a matrix product, of either form."""
     filters = graph.shape(node.inputs[1])[0]
     return DenseNeon(dense_window(graph, node), filters, *end_of(node))
 

@@ -26,7 +26,7 @@ from edgec.kernels.small.tile_3x4.spec import PACKED_PIXELS, STEPS, DenseTriples
 from edgec.target.target import Target
 
 _LARGEST_SUM = 8191
-"""Of |w| in a segment: with activations of up to 128 the sums stay below 2^20."""
+"""Largest sum of |w| in a segment: with activations of up to 128 the sums stay below 2^20."""
 
 _FEW = 4
 """Filters for which it does not pay to pack activations."""
@@ -47,7 +47,7 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
 
 
 def spec(graph: Graph, node: Node, target: Target) -> DenseTriples:
-    """Of a convolution or matrix product, in either arithmetic.
+    """The specification for a convolution or matrix product, in either arithmetic.
 
     The sums of four filters need registers that Armv6-M's instructions do not reach.
     """

@@ -96,7 +96,7 @@ class Attention:
 
 
 def spec(graph: Graph, node: Node, target: Target) -> Attention:
-    """Of a QAttention."""
+    """The specification for a QAttention."""
     attrs = node.attrs_as(qops.QAttention)
     q, k, v = (graph.shape(name) for name in node.inputs[:3])
     batch = math.prod(q[:-2])

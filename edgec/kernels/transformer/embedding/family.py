@@ -23,10 +23,10 @@ class Embedding(Plain):
 
     Attributes:
         tokens, vocabulary, channels: shapes.
-        dtype: of the table, INT8 or INT16.
-        multiplier: of its entries.
+        dtype: element type of the table, INT8 or INT16.
+        multiplier: multiplier of its entries.
         variable: the tokens of a run are an argument.
-        y_dtype: of y, INT16 or INT8.
+        y_dtype: element type of y, INT16 or INT8.
     """
 
     family: ClassVar[str] = "embedding"
@@ -65,7 +65,7 @@ class Embedding(Plain):
 
 
 def spec(graph: Graph, node: Node, target: Target) -> Embedding:
-    """Of a QEmbedding."""
+    """The specification for a QEmbedding."""
     ids, table = node.inputs
     vocabulary, channels = graph.shape(table)
     return Embedding(

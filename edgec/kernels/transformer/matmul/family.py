@@ -24,7 +24,7 @@ class MatMul:
 
     Attributes:
         outer: loops over the pairs, with strides of a and b.
-        rows, depth, columns: of one pair.
+        rows, depth, columns: sizes of one pair.
         a_strides: elements of a between rows and along the depth.
         b_strides: elements of b along the depth and between columns.
         narrow: how a sum is stored.
@@ -42,7 +42,7 @@ class MatMul:
 
     @property
     def scratch_bytes(self) -> int:
-        """None."""
+        """Always 0."""
         return 0
 
     @property
@@ -58,7 +58,7 @@ class MatMul:
 
 
 def spec(graph: Graph, node: Node, target: Target) -> MatMul:
-    """Of a QMatMul."""
+    """The specification for a QMatMul."""
     attrs = node.attrs_as(qops.QMatMul)
     a, b = (graph.shape(name) for name in node.inputs)
     *lead, rows, columns = graph.shape(node.output)

@@ -28,7 +28,7 @@ class Norm(Plain):
         rows, channels: shape.
         centred: subtract the mean.
         square_shift, shift, low, high: of `ir.qops.QNorm`.
-        dtype: of y, INT8 or INT16.
+        dtype: element type of y, INT8 or INT16.
         variable: the rows of a run are an argument.
         shifted: x is int8 and has a left shift for each channel; else it is int16.
     """
@@ -88,7 +88,7 @@ class Norm(Plain):
 
 
 def spec(graph: Graph, node: Node, target: Target) -> Norm:
-    """Of a QNorm."""
+    """The specification for a QNorm."""
     attrs = node.attrs_as(qops.QNorm)
     *rows, channels = graph.shape(node.inputs[0])
     return Norm(

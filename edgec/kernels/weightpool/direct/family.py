@@ -117,7 +117,7 @@ class PooledDirect(PooledDense):
 
     @property
     def indices_start(self) -> int:
-        """Place of the expanded indices, behind the sums uint32 [out_channels]."""
+        """Place of the expanded indices, after the sums uint32 [out_channels]."""
         return POOL_WORD_BYTES * self.out_channels
 
     @property
@@ -141,7 +141,7 @@ def spec(graph: Graph, node: Node, target: Target) -> PooledDirect:
 
 
 def planned(graph: Graph, node: Node, decision: PoolKernelConfig) -> PooledDirect | None:
-    """Of a layer for which the planner has decided."""
+    """The specification for a layer for which the planner has decided."""
     if decision.family is not PoolFamily.DIRECT:
         return None
     return pooled_direct(graph, node, decision)

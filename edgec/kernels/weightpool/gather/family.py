@@ -39,7 +39,7 @@ def spec(graph: Graph, node: Node, target: Target) -> PooledConv:
 
 
 def planned(graph: Graph, node: Node, decision: PoolKernelConfig) -> PooledConv | None:
-    """Of a layer for which the planner has decided."""
+    """The specification for a layer for which the planner has decided."""
     if decision.family is not PoolFamily.RESPONSES:
         return None
     return pooled_conv(graph, node, decision)
@@ -104,7 +104,7 @@ def _check(graph: Graph, node: Node, spec: PooledConv) -> None:
 
 
 def overlap(spec: PooledConv) -> Distances:
-    """The residual is read in no order that would be behind the writing."""
+    """Never in place: the residual is not read in the order in which outputs are written."""
     own = _distance(spec)
     return (own,) if spec.residual_shift is None else (own, None)
 

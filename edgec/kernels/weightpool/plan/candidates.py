@@ -40,8 +40,8 @@ class Candidate:
 
     Attributes:
         kernel: what the user would call it.
-        config: of a pooled kernel; None: the weights are expanded, the kernel is a plain one.
-        spec: of the kernel.
+        config: decision for a pooled kernel; None: a plain kernel with expanded weights.
+        spec: specification of the kernel.
         response_shift: k that it needs.
         cycles: estimated.
         flash_bytes: weights or indices, without what layers share.
@@ -69,7 +69,7 @@ class Setting:
 
     Attributes:
         board: the target.
-        prices: of its core, for `estimate`.
+        prices: prices of its core, for `estimate`.
         table_bytes: most SRAM of a response table and its sums; None: no limit.
         runtime_bits: the width of activations is an argument.
     """

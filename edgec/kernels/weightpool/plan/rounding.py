@@ -77,7 +77,7 @@ def _mean_excess(graph: Graph, node: Node, shift: int) -> int:
 
 
 def _activation_steps(graph: Graph, node: Node) -> float:
-    """Standard deviation of an output's error, in output steps, from rounding to so many bits."""
+    """Standard deviation of an output's error, in output steps, from rounding to `bits` bits."""
     pool, indices = (graph.constants[name].array for name in node.inputs[1:3])
     energy = np.square(pool.astype(np.float64)).sum(axis=1)[indices]
     per_filter = energy.reshape(len(indices), -1).sum(axis=1)
