@@ -10,7 +10,11 @@ from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.kernels.common.code_range import is_symmetric
 from edgec.kernels.common.constants import ConstantPool
+from edgec.kernels.common.cost import Cost, residual_events
 from edgec.kernels.common.dense_weights import QUAD, flipped_quads, odd_sums
+from edgec.kernels.common.events import Event, Events
+from edgec.kernels.common.flash_waits import for_weights
+from edgec.kernels.common.form import KernelForm
 from edgec.kernels.common.geometry import dense_window
 from edgec.kernels.common.layer_end import end_of, requant31_of
 from edgec.kernels.common.lengths import Counted
@@ -23,6 +27,7 @@ from edgec.kernels.common.weighted import (
 )
 from edgec.kernels.dsp.tile_4x2.spec import TOKENS, DenseQuads
 from edgec.kernels.family import Distances, KernelFamily
+from edgec.target.memory_map import Flash
 from edgec.target.target import Target
 
 _ROOMY_BYTES = 2048
@@ -124,6 +129,33 @@ def arguments(graph: Graph, node: Node, spec: DenseQuads, pool: ConstantPool) ->
     return weighted_arguments(graph, node, pool, pack)
 
 
+def events(spec: DenseQuads, bits: int, form: KernelForm) -> Events:
+    """Tiles of four rows and two filters; those that fill up the last tiles are computed, too."""
+    rows = -(-spec.rows // TOKENS) * TOKENS
+    tiles = rows // TOKENS * spec.pairs
+    turns = spec.quads // spec.unrolled
+    product = Event.QUAD_MAC_DUAL if spec.dual_issue else Event.QUAD_MAC
+    found: dict[Event, float] = {
+        product: 2 * rows * spec.pairs * spec.depth,
+        Event.QUAD_TURN: tiles * turns if turns > 1 else 0,
+        Event.QUAD_TILE: tiles,
+        Event.QUAD_WIDEN: rows * spec.quads,
+        Event.COPY: rows * (1 if spec.window is None else spec.window.kernel_h),
+    }
+    outputs: dict[Event, float] = (
+        {Event.QUAD_OUTPUTS: tiles} if spec.fuses else {Event.OUTPUT: spec.out_elements}
+    )
+    return found | outputs | residual_events(spec)
+
+
+def waits(spec: DenseQuads, bits: int, form: KernelForm, flash: Flash) -> float:
+    """Cycles waited for weights, each of which is read once for four rows."""
+    return for_weights(spec.macs / TOKENS, flash)
+
+
+COST = Cost(events, waits)
+
+
 FAMILY = KernelFamily(
     spec_type=DenseQuads,
     operators=(*CONVOLUTIONS, *MATRIX_PRODUCTS),
@@ -132,4 +164,5 @@ FAMILY = KernelFamily(
     accepts=accepts,
     arguments=arguments,
     lengths=Counted("rows", lambda spec: spec.window is None),
+    cost=COST,
 )
