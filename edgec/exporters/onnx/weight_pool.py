@@ -4,8 +4,8 @@
     -> Reshape [O, KH, KW, N * G] -> Slice to the input channels, where some are left over
     -> Transpose to the axes of Conv or MatMul -> DequantizeLinear, one scale an output channel
 
-Every runtime that folds constants sees plain int8 weights; `weight_pool_lookup` and `weight_pools` of
-`importers.onnx` read the chain back.
+Every runtime that folds constants sees plain int8 weights; `weight_pool_lookup` and
+`weight_pools` of `importers.onnx` read the chain back.
 """
 
 from __future__ import annotations

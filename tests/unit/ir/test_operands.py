@@ -15,7 +15,7 @@ OTHER_INPUTS = {
 """Files in which the subscript is no operand of an operator of edgec."""
 INTEGER_BY_POSITION = (
     *("kernels/", "lower/"),
-    *("ir/pool_graph.py", "ir/weighted.py", "quant/convert/conversion.py"),
+    *("ir/weight_pool_graph.py", "ir/weighted.py", "quant/convert/conversion.py"),
     *("passes/channel_plan.py", "passes/channel_ranges.py", "passes/fuse_residual.py"),
     *("passes/weight_pool_layers.py", "passes/remove_constant_channels.py", "passes/schedule.py"),
     "passes/variable_length.py",
