@@ -14,10 +14,11 @@ from edgec.ir.infer import macs
 from edgec.ir.specialize import specialized
 from edgec.ir.weighted import form_of
 from edgec.kernels.common.params import ConstantRef
-from edgec.lower import PoolPlan, Program
-from edgec.lower.pool_reasons import PooledLayer
+from edgec.kernels.select import operands
+from edgec.kernels.weightpool.plan.plan import PoolPlan
+from edgec.kernels.weightpool.plan.reasons import PooledLayer
+from edgec.lower import Program
 from edgec.lower.program import ProgramPort, Step
-from edgec.lower.select import operands
 from edgec.memory import MemoryPlan
 from edgec.quant import QuantReport
 from edgec.report.model import (

@@ -8,7 +8,8 @@ from data_folder import needed_data_folder
 from own_networks import OWN_NETWORKS
 
 from edgec.base.options import CompileOptions
-from edgec.lower import buffers_of, select_kernels
+from edgec.kernels.buffers import buffers_of
+from edgec.kernels.select import select_kernels
 from edgec.memory import Buffer, Overlap, check_plan, disjoint_bound, overlap_bound, plan_memory
 from edgec.target.board import load_board
 from edgec.target.target import Target
