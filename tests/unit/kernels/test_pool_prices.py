@@ -153,7 +153,6 @@ def test_waiting_for_flash_comes_on_top() -> None:
         ("step = 1.0", "stride = 1.0", "derived.*step.*: "),
         ("step = 1.0", "step =", "cannot read prices"),
         ('"cortex-m3"', '"cortex-m9"', "no prices of cortex-m3"),
-        ('"cortex-m3"', '"cortex-m4"', "no prices of cortex-m3"),
         ('"cortex-m3"', '"cortex-m3", "cortex-m4"', "a core has two tables"),
     ],
 )
