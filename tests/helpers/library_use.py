@@ -34,6 +34,7 @@ class Library:
             self.names.header,
             self.names.symbol,
             self.result.program.arena_bytes,
+            len(self.result.program.inputs),
         )
 
     def input(self) -> Array:

@@ -52,7 +52,7 @@ def project(tmp_path: Path, board: str) -> Path:
     (library / "library.json").write_text('{"name": "n", "version": "0.0.0"}')
     (library / "include" / "n.h").write_text("/* nothing */\n")
     folder = tmp_path / "my project"  # a space, which commands must survive
-    emit_project([FirmwareModel(library, "n", "n.h", "n_model", 8)], load_board(board), folder)
+    emit_project([FirmwareModel(library, "n", "n.h", "n_model", 8, 1)], load_board(board), folder)
     shutil.rmtree(folder / "src" / "app")
     (folder / "src" / "app").mkdir()
     (folder / "src" / "app" / "main.c").write_text(MAIN)
