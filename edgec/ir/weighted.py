@@ -12,7 +12,7 @@ from edgec.base.dtypes import Array
 from edgec.base.errors import InternalError
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
-from edgec.ir.pool import expand
+from edgec.ir.weight_pool import expand
 
 POOLED = (qops.QPooledConv, qops.QPooledGemm)
 """Operators whose operands are x, pool, indices, bias, multiplier; maybe a residual or a table."""

@@ -10,7 +10,6 @@ import numpy as np
 from edgec.base.dtypes import Array, DType
 from edgec.ir.graph import Tensor, Value
 from edgec.ir.operator import Operands, Shape, T
-from edgec.ir.pool import expand
 from edgec.ir.qops.base import IntegerOperator
 from edgec.ir.qops.conv import QConv
 from edgec.ir.qops.convolution import conv_sums
@@ -24,6 +23,7 @@ from edgec.ir.qops.pooling import (
     rounded_activations,
 )
 from edgec.ir.shapes import need
+from edgec.ir.weight_pool import expand
 
 
 @dataclass(frozen=True, slots=True)

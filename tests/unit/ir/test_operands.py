@@ -9,15 +9,15 @@ from places import PACKAGE
 
 OTHER_INPUTS = {
     "commands/compile.py": "inputs of a report",
-    "importers/onnx/pool_lookup.py": "inputs of an ONNX node",
+    "importers/onnx/weight_pool_lookup.py": "inputs of an ONNX node",
     "ir/graph.py": "`Node.first` and `Node.input` themselves",
 }
 """Files in which the subscript is no operand of an operator of edgec."""
 INTEGER_BY_POSITION = (
     *("kernels/", "lower/"),
-    *("ir/pool_graph.py", "ir/weighted.py", "quant/convert/conversion.py"),
+    *("ir/weight_pool_graph.py", "ir/weighted.py", "quant/convert/conversion.py"),
     *("passes/channel_plan.py", "passes/channel_ranges.py", "passes/fuse_residual.py"),
-    *("passes/pool_layers.py", "passes/remove_constant_channels.py", "passes/schedule.py"),
+    *("passes/weight_pool_layers.py", "passes/remove_constant_channels.py", "passes/schedule.py"),
     "passes/variable_length.py",
 )
 """What works on integer graphs and still counts operands; nothing may be added here."""

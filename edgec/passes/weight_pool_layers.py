@@ -18,7 +18,7 @@ import numpy as np
 
 from edgec.ir import qops
 from edgec.ir.graph import Graph, GraphBuilder, Node
-from edgec.ir.pool import PooledWeights, WeightPool
+from edgec.ir.weight_pool import PooledWeights, WeightPool
 from edgec.ir.weighted import PLAIN, POOLED
 
 _EXACT = qops.Pooling(activation_bits=8, response_shift=0)
