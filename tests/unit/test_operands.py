@@ -15,13 +15,7 @@ OTHER_INPUTS = {
     "ir/graph.py": "`Node.first` and `Node.input` themselves",
 }
 """Files in which the subscript is no operand of an operator of edgec."""
-INTEGER_BY_POSITION = (
-    *("kernels/", "lower/"),
-    *("ir/pool_graph.py", "ir/weighted.py", "quant/conversion.py"),
-    *("passes/channel_plan.py", "passes/channel_ranges.py", "passes/fuse_residual.py"),
-    *("passes/pool_layers.py", "passes/remove_constant_channels.py", "passes/schedule.py"),
-    "passes/variable_length.py",
-)
+INTEGER_BY_POSITION = ("kernels/",)
 """What works on integer graphs and still counts operands; nothing may be added here."""
 
 
