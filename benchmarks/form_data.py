@@ -22,8 +22,8 @@ from edgec.ir import ops
 from edgec.ir.ops import UnaryKind
 from edgec.ir.qops.attention import normalised
 from edgec.ir.qops.exponentials import exponentials
-from edgec.quant.params import activation_params, range_of
-from edgec.quant.transformer.numbers import RealNorm, head_numbers, norm_numbers
+from edgec.quant.common.numbers import RealNorm, head_numbers, norm_numbers
+from edgec.quant.common.params import activation_params, range_of
 
 KEYS, WIDTH, CHANNELS, HIDDEN = 196, 64, 192, 768
 QUERIES = 4

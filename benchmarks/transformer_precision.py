@@ -33,8 +33,8 @@ from edgec.ir.qops import computed
 from edgec.ir.qops.exponentials import exponentials
 from edgec.ir.qops.operands import Operand
 from edgec.quant import sqnr_db
-from edgec.quant.params import activation_params, range_of
-from edgec.quant.transformer.numbers import RealNorm, exponential_bits, head_numbers, norm_numbers
+from edgec.quant.common.numbers import RealNorm, exponential_bits, head_numbers, norm_numbers
+from edgec.quant.common.params import activation_params, range_of
 
 KEYS, WIDTH = 197, 64
 CHANNELS = 192

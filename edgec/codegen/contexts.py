@@ -1,6 +1,6 @@
 """What each template gets: one frozen dataclass per template, everything decided and named.
 
-`tests/unit/test_templates.py` checks that templates use these fields, and all of them.
+`tests/unit/codegen/test_templates.py` checks that templates use these fields, and all of them.
 """
 
 from __future__ import annotations

@@ -43,6 +43,9 @@ _C_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 _HEADER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_/.]{0,127}\.h")
 _KINDS = {".c", ".h", ".json", ".py", ".txt"}
 
+PROTOCOL_INPUTS = 16
+"""Most inputs of a model where the build does not ask for more: PROTOCOL_MAX_INPUTS."""
+
 _COMMON_FLAGS = (
     "-std=c11",
     "-O2",
@@ -69,6 +72,7 @@ class FirmwareModel:
         header: its header, as in #include.
         symbol: the `edgec_model_t` that describes it.
         arena_bytes: the arena it needs.
+        num_inputs: how many inputs it has.
     """
 
     library_dir: Path
@@ -76,6 +80,7 @@ class FirmwareModel:
     header: str
     symbol: str
     arena_bytes: int
+    num_inputs: int
 
 
 def emit_project(models: Sequence[FirmwareModel], board: Board, out_dir: Path) -> None:
@@ -146,7 +151,7 @@ def _copied(part: str, folder: Path) -> dict[str, str]:
 
 def _generated(models: Sequence[FirmwareModel], board: Board) -> dict[str, str]:
     files = {
-        "platformio.ini": _platformio_ini(board),
+        "platformio.ini": _platformio_ini(models, board),
         f"boards/{board.name}.json": json.dumps(board_manifest(board), indent=2) + "\n",
         "include/app_config.h": _app_config(models, board),
         "include/port.h": (data_dir("firmware") / "port" / "port.h").read_text("utf-8"),
@@ -208,7 +213,7 @@ def linker_script(board: Board, memory: MemoryMap) -> str:
     )
 
 
-def _platformio_ini(board: Board) -> str:
+def _platformio_ini(models: Sequence[FirmwareModel], board: Board) -> str:
     includes = ["src/app"] + ([] if board.is_hosted else ["src/port/common", "src/port/drivers"])
     target = () if board.is_hosted else _TARGET_FLAGS
     return _render(
@@ -216,11 +221,21 @@ def _platformio_ini(board: Board) -> str:
             title=board.title,
             board=board.name,
             flags=(*_COMMON_FLAGS, *target),
-            source_flags=(*_SOURCE_FLAGS, *(f"-I{folder}" for folder in includes)),
+            source_flags=(
+                *_SOURCE_FLAGS,
+                *_protocol_flags(models),
+                *(f"-I{folder}" for folder in includes),
+            ),
             linker_script="" if board.is_hosted else _LINKER_SCRIPT,
             baud=0 if board.console is None else board.console.baud,
         )
     )
+
+
+def _protocol_flags(models: Sequence[FirmwareModel]) -> tuple[str, ...]:
+    """Room for the inputs of all models, where they are more than protocol.h provides for."""
+    most = max(model.num_inputs for model in models)
+    return (f"-DPROTOCOL_MAX_INPUTS={most}U",) if most > PROTOCOL_INPUTS else ()
 
 
 def _board_config(board: Board, baud: int) -> str:

@@ -104,7 +104,14 @@ def _taken(folder: Path, report: Report, staging: Path) -> FirmwareModel:
     names = library_names(report.model)
     library = staging / LIBRARY_DIR / names.name
     shutil.copytree(folder / LIBRARY_DIR, library)
-    return FirmwareModel(library, names.name, names.header, names.symbol, report.memory.arena_bytes)
+    return FirmwareModel(
+        library,
+        names.name,
+        names.header,
+        names.symbol,
+        report.memory.arena_bytes,
+        len(report.inputs),
+    )
 
 
 def _demand(reports: Sequence[Report]) -> Demand:

@@ -151,7 +151,12 @@ def _lowered(pools: PoolPlan, board: Board) -> tuple[Program, MemoryPlan]:
 def _firmware_model(program: Program, staging: Path) -> FirmwareModel:
     names = library_names(program.name)
     return FirmwareModel(
-        staging / LIBRARY_DIR, names.name, names.header, names.symbol, program.arena_bytes
+        staging / LIBRARY_DIR,
+        names.name,
+        names.header,
+        names.symbol,
+        program.arena_bytes,
+        len(program.inputs),
     )
 
 

@@ -63,8 +63,8 @@ def act_bounds(low: float, high: float, scale: float, zero_point: int) -> tuple[
     Args:
         low: real lower bound, -inf for none.
         high: real upper bound, inf for none.
-        scale: of the clamped tensor.
-        zero_point: of the clamped tensor.
+        scale: scale of the clamped tensor.
+        zero_point: zero point of the clamped tensor.
     """
     return _code(low, scale, zero_point), _code(high, scale, zero_point)
 

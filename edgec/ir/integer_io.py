@@ -24,7 +24,7 @@ def integer_io_dtype(graph: Graph, name: str) -> DType | None:
 
     Args:
         graph: any stage after Q/DQ nodes were absorbed.
-        name: of a graph input or output.
+        name: name of a graph input or output.
     """
     found = graph.metadata.get(_PREFIX + name)
     return DType(found) if found is not None else None

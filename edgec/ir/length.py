@@ -57,7 +57,7 @@ def slice_problem(start: int, step: int, count: int, size: int, maximum: int) ->
         start: first position that the slice takes.
         step: distance of two positions.
         count: number of positions.
-        size: of the variable axis in the longest run.
+        size: size of the variable axis in the longest run.
         maximum: the longest run.
     """
     last = start + (count - 1) * step

@@ -41,7 +41,7 @@ def with_plain_weights(graph: Graph, names: Set[str]) -> Graph:
 
     Args:
         graph: INTEGER stage.
-        names: of pooled nodes that round neither activations nor responses.
+        names: names of pooled nodes that round neither activations nor responses.
     """
     builder = GraphBuilder.of(graph)
     for node in pooled_nodes(graph):

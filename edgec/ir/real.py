@@ -56,7 +56,7 @@ class RealOperator(Operator):
 
         Args:
             inputs: the operands' shapes, a record of `Inputs`.
-            axis: of the first operand.
+            axis: an axis of the first operand.
         """
         return False
 

@@ -17,9 +17,9 @@ def for_all_lengths(
     """A specification that serves every length; None if the family has none for this node.
 
     Args:
-        family: of the specification.
+        family: family of the specification.
         graph: INTEGER stage.
-        node: of the graph.
+        node: a node of the graph.
         spec: for the longest run, which serves all where no tensor of the node varies.
     """
     if not _is_variable(graph, node):

@@ -38,7 +38,7 @@ class _Layer:
     """What a width means for a layer; both tuples are for the widths 1 to 8.
 
     Attributes:
-        name: of the node.
+        name: name of the node.
         cycles: estimated.
         noise: power of the error of its output, against the signal's.
     """
@@ -68,7 +68,7 @@ def plan_with_widths(
         The plan, and what it costs in accuracy, in words.
 
     Raises:
-        ConfigError, WeightPoolError: as `plan_pools`.
+        ConfigError, WeightPoolError: see `plan_pools`.
     """
     used = {name: array[:_DROP_SAMPLES] for name, array in samples.items()}
     narrow = plan_pools(limited_bits(graph, _TYPICAL_BITS), board, options)
@@ -140,7 +140,7 @@ def _at_width(graph: Graph, node: Node, bits: int, found: Mapping[str, Array]) -
 def _cycles(
     graph: Graph, node: Node, board: Board, options: PoolKernelOptions, narrow: PoolPlan
 ) -> tuple[float, ...]:
-    """Of the fastest kernel at each width, 1 to 8, with tables that a narrow network has."""
+    """Cycles of the fastest kernel at each width, 1 to 8, with the tables of a narrow network."""
     tables = {layer.builder for layer in narrow.layers if layer.table_bytes}
     setting = Setting.of(board, options)
     ways = [

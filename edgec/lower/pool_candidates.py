@@ -15,6 +15,7 @@ from edgec.kernels.family import KernelSpec
 from edgec.kernels.weightpool.bounds import least_response_shift
 from edgec.kernels.weightpool.decision import READY_INDEX_BITS, PoolFamily, PoolKernelConfig
 from edgec.kernels.weightpool.decode.family import pooled_decode
+from edgec.kernels.weightpool.decode_dsp.family import pooled_decode_dsp
 from edgec.kernels.weightpool.decoded import serves_dsp
 from edgec.kernels.weightpool.direct.family import pooled_direct
 from edgec.kernels.weightpool.gather.family import pooled_conv
@@ -39,8 +40,8 @@ class Candidate:
 
     Attributes:
         kernel: what the user would call it.
-        config: of a pooled kernel; None: the weights are expanded, the kernel is a plain one.
-        spec: of the kernel.
+        config: decision for a pooled kernel; None: a plain kernel with expanded weights.
+        spec: specification of the kernel.
         response_shift: k that it needs.
         cycles: estimated.
         flash_bytes: weights or indices, without what layers share.
@@ -68,7 +69,7 @@ class Setting:
 
     Attributes:
         board: the target.
-        prices: of its core, for `estimate`.
+        prices: prices of its core, for `estimate`.
         table_bytes: most SRAM of a response table and its sums; None: no limit.
         runtime_bits: the width of activations is an argument.
     """
@@ -228,7 +229,7 @@ def _decodes(graph: Graph, node: Node, setting: Setting) -> Iterator[Candidate]:
     for dsp in (False, True) if has_dsp else (False,):
         for batch in (None, *_batches(filters, FILTERS if dsp else BLOCK)):
             config = replace(plain, dsp=dsp, batch=batch)
-            spec = pooled_decode(graph, node, config)
+            spec = (pooled_decode_dsp if dsp else pooled_decode)(graph, node, config)
             if spec in known or (config != plain and _too_large(spec, setting)):
                 continue
             known.add(spec)

@@ -42,7 +42,7 @@ def estimate(spec: KernelSpec, bits: int, prices: Prices, board: Board) -> float
     """Cycles of one call.
 
     Args:
-        spec: of a convolution or matrix product, with a pool or not.
+        spec: specification of a convolution or matrix product, with a pool or not.
         bits: activation width, 1 to 8.
         prices: of `pool_price_data.prices_of`.
         board: whose code runs, and whose flash the constants are in.

@@ -107,7 +107,7 @@ _ROWS_IN_REGISTERS = 4
 
 
 def spilled_rows(rows: int) -> int:
-    """Of `rows` addresses, those that are loaded again for every use."""
+    """How many of `rows` addresses are loaded again for every use."""
     return max(0, rows - _ROWS_IN_REGISTERS)
 
 
@@ -150,7 +150,7 @@ def plain_events(spec: Conv2D | Gemm) -> dict[Event, float]:
 
 
 def tile_events(spec: DenseDsp | DenseTriples) -> dict[Event, float]:
-    """Three pixels at a time; pixels and filters behind the last ones are computed, too."""
+    """Three pixels at a time; pixels and filters beyond the last ones are computed, too."""
     triples = -(-spec.window.out_pixels // PIXELS)
     together = spec.filters if isinstance(spec, DenseTriples) else FILTERS
     tiles = triples * -(-spec.out_channels // together)
@@ -164,7 +164,7 @@ def tile_events(spec: DenseDsp | DenseTriples) -> dict[Event, float]:
 
 
 def quad_events(spec: DenseQuads) -> dict[Event, float]:
-    """Four pixels at a time; pixels and filters behind the last ones are computed, too."""
+    """Four pixels at a time; pixels and filters beyond the last ones are computed, too."""
     rows = -(-spec.rows // TOKENS) * TOKENS
     tiles = rows // TOKENS * spec.pairs
     turns = spec.quads // spec.unrolled
@@ -182,7 +182,7 @@ def quad_events(spec: DenseQuads) -> dict[Event, float]:
 
 
 def neon_events(spec: DenseNeon) -> dict[Event, float]:
-    """Pixels and filters behind the last four are computed, too, except for a lone pixel."""
+    """Pixels and filters beyond the last four are computed, too, except for a lone pixel."""
     depth = spec.blocks * LANES
     pixels = spec.rows if spec.rows == 1 else -(-spec.rows // ROWS) * ROWS
     tiles = -(-pixels // ROWS) * -(-spec.out_channels // ROWS)

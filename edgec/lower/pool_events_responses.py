@@ -22,9 +22,9 @@ def responses_events(spec: PooledConv, bits: int, form: KernelForm) -> dict[Even
     """Events of one call.
 
     Args:
-        spec: of the kernel.
+        spec: specification of the kernel.
         bits: activation width.
-        form: of the kernel.
+        form: form of the kernel.
     """
     pixels = BuiltPixels.of(spec, form)
     found = _of_sums(spec) | _of_calls(spec, pixels, form)
@@ -52,7 +52,7 @@ class BuiltPixels:
 
     @classmethod
     def of(cls, spec: PooledConv, form: KernelForm) -> BuiltPixels:
-        """Of a kernel."""
+        """The pixels that a kernel builds responses of."""
         window, builder = spec.window, spec.responses
         tops = [pair * window.stride_h - window.pad_top for pair in range(spec.out_pairs)]
         rows = {row for top in tops for row in range(top, top + spec.reach_h)}

@@ -56,7 +56,7 @@ class PoolPlan:
 
     Attributes:
         graph: INTEGER stage: the definition of what the kernels compute.
-        configs: of every layer that stays pooled, by name of the node.
+        configs: the decision for every layer that stays pooled, by name of the node.
         layers: one record per pooled layer, in the graph's order.
     """
 

@@ -29,8 +29,8 @@ class PooledLayer:
     Attributes:
         output: name of the tensor that it writes, untrusted.
         kernel: what computes it.
-        builder: of responses, or of the bit planes' table: "multiply", "bitserial", "nibble"; ""
-            without any.
+        builder: how responses, or the bit planes' table, are built: "multiply", "bitserial",
+            "nibble"; "" without any.
         lanes: sums in a 32-bit word.
         chunk_groups: groups of channels whose responses exist at one time; 0 without any.
         scratch_bytes: SRAM of a call.

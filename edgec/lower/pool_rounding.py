@@ -82,7 +82,7 @@ def _look_ups(graph: Graph, node: Node) -> int:
 
 
 def _activation_steps(graph: Graph, node: Node) -> float:
-    """Standard deviation of an output's error, in output steps, from rounding to so many bits."""
+    """Standard deviation of an output's error, in output steps, from rounding to `bits` bits."""
     inputs = pooled_inputs(node)
     pool, indices = (graph.constants[name].array for name in (inputs.pool, inputs.indices))
     energy = np.square(pool.astype(np.float64)).sum(axis=1)[indices]

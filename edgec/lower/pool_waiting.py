@@ -24,7 +24,7 @@ from edgec.target.memory_map import Flash
 
 _WORD_BYTES = 4
 _COPY_CYCLES = 4
-"""Of a word that is copied from flash to scratch memory, without waiting."""
+"""Cycles of a word that is copied from flash to scratch memory, without waiting."""
 
 
 def waiting(spec: KernelSpec, bits: int, board: Board) -> float:
@@ -50,7 +50,7 @@ def waiting(spec: KernelSpec, bits: int, board: Board) -> float:
 
 
 def _of_weights(weights: float, flash: Flash) -> float:
-    """Of weights, which are read again for every few pixels."""
+    """Cycles waited for weights, which are read again for every few pixels."""
     return weights * _per_word(flash, 1 << 30) / _WORD_BYTES
 
 

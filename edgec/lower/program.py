@@ -110,7 +110,7 @@ class ProgramLength:
     Attributes:
         maximum: the longest run, whose sizes the rest of the program states.
         axes: (tensor, its variable axis); names from the model, untrusted.
-        arguments: of each step, the sizes that its kernel takes behind all else.
+        arguments: for each step, the sizes that its kernel takes after all other arguments.
     """
 
     maximum: int
@@ -123,7 +123,7 @@ class Program:
     """A model, ready to be written as C.
 
     Attributes:
-        name: of the model, untrusted.
+        name: name of the model, untrusted.
         digest: 64 hexadecimal digits, SHA-256 over the canonical form (`base.canonical`) of
             everything else here.
         arena_bytes: size of the arena.
@@ -197,7 +197,7 @@ class Program:
         return Extent(each, tensor.size_bytes - each * self.max_length)
 
     def sizes_of_run(self, step: int) -> tuple[Extent, ...]:
-        """What the kernel of a step takes behind all else."""
+        """What the kernel of a step takes after all other arguments."""
         return () if self.length is None else self.length.arguments[step]
 
     @property

@@ -25,7 +25,7 @@ class KernelChoice:
     """The kernel of a node.
 
     Attributes:
-        node: of the integer graph; never a `QReshape`, which needs no kernel.
+        node: a node of the integer graph; never a `QReshape`, which needs no kernel.
         family: that serves it.
         spec: what is generated.
         overlaps: how far the output may lie over each input; names are those of the graph's values,
@@ -54,7 +54,8 @@ def select_kernels(
     Args:
         graph: INTEGER stage.
         target: the processor that runs them.
-        decisions: of planners, by names of nodes; a family knows its own (`KernelFamily.planned`).
+        decisions: what planners decided, by name of the node; a family knows its own
+            (`KernelFamily.planned`).
             Nodes without one get the first family that accepts them.
         families: in order of precedence.
 

@@ -7,10 +7,10 @@ conversion to integers (`conversion` and `integer_*`) and the measured quality (
 import: layers 0 to 2.
 """
 
-from edgec.quant.annotation import annotate
-from edgec.quant.conversion import to_integer
+from edgec.quant.cnn.annotation import annotate
+from edgec.quant.common.report import CalibrationSource, LayerQuality, QuantReport, sqnr_db
+from edgec.quant.convert.conversion import to_integer
 from edgec.quant.entry import Quantized, keeps_activation_bits, quantize
-from edgec.quant.report import CalibrationSource, LayerQuality, QuantReport, sqnr_db
 
 __all__ = [
     "CalibrationSource",

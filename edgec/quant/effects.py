@@ -5,9 +5,9 @@ from __future__ import annotations
 from edgec.base.effect import Effect
 from edgec.base.options import CompileOptions, Observer
 from edgec.ir import Graph
-from edgec.quant.annotation import has_open_ranges
-from edgec.quant.equalize import can_equalize
-from edgec.quant.transformer import is_transformer
+from edgec.quant.cnn.annotation import has_open_ranges
+from edgec.quant.cnn.equalize import can_equalize
+from edgec.quant.common.searched import is_searched
 
 _SEARCHED = "the scales of a transformer are searched by the error of what reads them"
 _PINNED = "the model brings the ranges of all its tensors (QuantizeLinear)"
@@ -26,7 +26,7 @@ def quantization_effects(
         has_data: the user gave calibration data.
     """
     quant = options.quant
-    transformer = is_transformer(graph)
+    transformer = is_searched(graph)
     observer, percentile = quant.observer is not None, quant.percentile is not None
     is_open = not (observer or percentile) or transformer or has_open_ranges(graph, has_data)
     shaped = quant.observer not in (None, Observer.MINMAX)

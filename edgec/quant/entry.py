@@ -19,12 +19,13 @@ from edgec.passes.pipeline import (
     TRANSFORMER_PASSES,
 )
 from edgec.passes.variable_length import with_variable_length
-from edgec.quant.annotation import annotate
-from edgec.quant.conversion import to_integer
+from edgec.quant.cnn.annotation import annotate
+from edgec.quant.common.intervals import check_intervals
+from edgec.quant.common.report import QuantReport
+from edgec.quant.common.searched import is_searched
+from edgec.quant.convert.conversion import to_integer
 from edgec.quant.effects import quantization_effects
-from edgec.quant.report import QuantReport
 from edgec.quant.transformer.quantize import quantize_transformer
-from edgec.quant.transformer.stream import is_transformer
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,7 +61,7 @@ def quantize(
         calibration: graph input name to [N, ...graph shape without batch...], or None without data.
         options: those of quantization, and the folder that dumps of the graph go to.
         progress: told what is being done.
-        shorter: of a model of variable length, the graph for the maximum length less 1.
+        shorter: the graph for the maximum length less 1, for a model of variable length.
 
     Raises:
         ConfigError: an option has no effect on this network, or the data do not fit the graph.
@@ -71,7 +72,7 @@ def quantize(
     has_data = calibration is not None
     refuse_without_effect(quantization_effects(options, graph, has_data=has_data))
     run = _Run(calibration, options, progress)
-    if is_transformer(graph):
+    if is_searched(graph):
         return run.by_search(graph, shorter)
     return run.by_observers(graph)
 
@@ -82,7 +83,7 @@ def keeps_activation_bits(graph: Graph) -> bool:
     Args:
         graph: REAL stage.
     """
-    return is_transformer(graph)
+    return is_searched(graph)
 
 
 class _Run:
@@ -97,7 +98,9 @@ class _Run:
     def by_observers(self, graph: Graph) -> Quantized:
         """Ranges from observers, by way of an annotated graph."""
         annotated, report = annotate(graph, self._calibration, self._options.quant, self._tell)
-        integer = self._passes(to_integer(annotated), INTEGER_PASSES)
+        converted = to_integer(annotated)
+        check_intervals(converted)
+        integer = self._passes(converted, INTEGER_PASSES)
         return Quantized(integer.graph, annotated, report, _texts(integer))
 
     def by_search(self, graph: Graph, shorter: Graph | None) -> Quantized:

@@ -48,7 +48,7 @@ class Accuracy:
     Attributes:
         real: share for the model as it came, in float.
         int8: share for the same model, quantized.
-        pooled: of the pooled model, quantized, by `WIDTHS` of the activations of pooled layers; of
+        pooled: shares for the pooled model, quantized, by `WIDTHS` of activations; for
             a transformer, whose activations have 8 bits, the first alone.
         n: number of samples.
     """

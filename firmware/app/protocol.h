@@ -31,8 +31,10 @@
 /* Longest request, without its line end. */
 #define PROTOCOL_LINE_BYTES 320U
 
-/* Most inputs a model may have. */
+/* Most inputs a model may have; the build sets it where a model has more. */
+#ifndef PROTOCOL_MAX_INPUTS
 #define PROTOCOL_MAX_INPUTS 16U
+#endif
 
 /* What the program is made of; filled in by main.c. */
 typedef struct protocol_config {

@@ -23,7 +23,7 @@ typedef struct edgec_batch_form {
  * form: length and width; inputs and outputs are as long as it says.
  * hook: called after each step of each sample; NULL: none.
  *
- * Returns the first status that is not EDGEC_OK; the outputs of that sample and of those behind it
+ * Returns the first status that is not EDGEC_OK; the outputs of that sample and of those after it
  * are not written.  Threads may share everything but the arena. */
 edgec_status_t edgec_batch_run(const edgec_model_t *model, uint8_t *arena,
                                const uint8_t *const *inputs, uint8_t *const *outputs,

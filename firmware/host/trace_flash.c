@@ -1,4 +1,4 @@
-/* Simulates a flash behind wait states, prefetch buffer and caches; see trace_flash.h. */
+/* Simulates a flash with wait states, prefetch buffer and caches; see trace_flash.h. */
 #include "trace_flash.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@ static bool cache_init(trace_cache_t *cache, const trace_cache_shape_t *shape,
     }
     const uint32_t slots = shape->size_bytes / shape->line_bytes;
     const uint32_t lines =
-        memory_bytes / shape->line_bytes + 2U; /* prefetch looks behind the end */
+        memory_bytes / shape->line_bytes + 2U; /* prefetch looks beyond the end */
     cache->shape = *shape;
     cache->sets = slots / shape->ways;
     cache->slot_of_line = malloc((size_t)lines * sizeof(uint32_t));

@@ -1,4 +1,4 @@
-/* Simulates a flash behind wait states, prefetch buffer and caches, for trace_hook.c.
+/* Simulates a flash with wait states, prefetch buffer and caches, for trace_hook.c.
  *
  * The same as edgec/timing/memory.py, where the model is explained; numbers agree exactly. */
 #ifndef EDGEC_TRACE_FLASH_H
@@ -16,7 +16,7 @@ typedef struct {
 
 typedef struct {
     uint32_t origin, size_bytes, wait_states, line_bytes;
-    uint32_t ram_origin, ram_bytes, ram_base; /* RAM behind the data cache; ram_bytes 0: none */
+    uint32_t ram_origin, ram_bytes, ram_base; /* RAM that is cached; ram_bytes 0: none */
     bool prefetch, unified;
     trace_cache_shape_t instruction_cache, data_cache;
 } trace_flash_timing_t;
@@ -53,7 +53,7 @@ uint64_t trace_flash_fetch(trace_flash_t *flash, const trace_share_t *shares, ui
 /* Read data at an address in the flash; the cycles waited. */
 uint64_t trace_flash_read(trace_flash_t *flash, uint32_t address, uint32_t size);
 
-/* Read or write in RAM behind the data cache: nothing waits, but lines are replaced. */
+/* Read or write in cached RAM: nothing waits, but lines are replaced. */
 void trace_flash_touch(trace_flash_t *flash, uint32_t address, uint32_t size);
 
 #endif

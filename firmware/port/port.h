@@ -15,7 +15,7 @@
 /* Set up the clocks, the console and the cycle counter; call it first. */
 void port_init(void);
 
-/* Send bytes over the console; returns when the last one is on its way. */
+/* Send bytes over the console; returns when the last one is handed to the UART. */
 void port_write(const char *bytes, uint32_t count);
 
 /* The next byte from the console, 0 to 255, waiting for it; negative at the end of the input, which

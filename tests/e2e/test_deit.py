@@ -33,7 +33,7 @@ TINY_WEIGHTS = 5_717_416
 
 @pytest.fixture
 def export(monkeypatch, tmp_path):
-    """Writes the network with so many blocks; gives the file."""
+    """Writes the network with this many blocks; gives the file."""
     monkeypatch.syspath_prepend(str(NETWORKS))
     import deit
 

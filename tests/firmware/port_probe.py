@@ -28,7 +28,7 @@ def dummy_library(folder: Path) -> FirmwareModel:
     (folder / "include").mkdir(parents=True, exist_ok=True)
     (folder / "library.json").write_text(json.dumps({"name": "nothing", "version": "0.0.0"}))
     (folder / "include" / "nothing.h").write_text("/* nothing */\n")
-    return FirmwareModel(folder, "nothing", "nothing.h", "nothing_model", 64)
+    return FirmwareModel(folder, "nothing", "nothing.h", "nothing_model", 64, 1)
 
 
 def emit_probe(folder: Path, board: Board, probe: Path = _PROBE) -> Path:

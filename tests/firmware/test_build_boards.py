@@ -46,7 +46,7 @@ def test_platformio_builds_every_board(tmp_path: Path, board: Board) -> None:
     if shutil.which(compiler) is None:
         pytest.skip(f"{compiler} is not installed")
     library = toy_library(tmp_path / "library", "toy", with_source=True)
-    model = FirmwareModel(library, "toy", "toy_model.h", "toy_model", 2048)
+    model = FirmwareModel(library, "toy", "toy_model.h", "toy_model", 2048, 1)
     emit_project([model], board, tmp_path / "project")
     files = build(tmp_path / "project", board)
     assert files.elf.is_file()

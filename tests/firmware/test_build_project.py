@@ -23,7 +23,7 @@ BOARD = load_board("mps2_an386")
 
 def toy_model(folder: Path) -> FirmwareModel:
     library = toy_library(folder, "toy", with_source=True)
-    return FirmwareModel(library, "toy", "toy_model.h", "toy_model", 2048)
+    return FirmwareModel(library, "toy", "toy_model.h", "toy_model", 2048, 1)
 
 
 def tree(folder: Path) -> dict[str, bytes]:
@@ -92,7 +92,7 @@ def test_changing_the_board_leaves_no_other_port_behind(tmp_path: Path) -> None:
 def test_names_never_reach_files_raw(tmp_path: Path, change: dict[str, str]) -> None:
     library = toy_library(tmp_path / "library", "toy", with_source=True)
     fields = {"name": "toy", "header": "toy_model.h", "symbol": "toy_model", **change}
-    model = FirmwareModel(library_dir=library, arena_bytes=8, **fields)
+    model = FirmwareModel(library_dir=library, arena_bytes=8, num_inputs=1, **fields)
     with pytest.raises(CodegenError, match="cannot be a name in C"):
         emit_project([model], BOARD, tmp_path / "project")
     assert not (tmp_path / "project").exists()

@@ -65,7 +65,7 @@ def build_traced(folder: Path, name: str) -> Path:
     shutil.copy(FIXTURES / "trace_model.h", library / "include")
     shutil.copy(FIXTURES / "trace_model.c", library / "src")
     (library / "library.json").write_text(json.dumps({"name": "traced", "version": "0.0.0"}))
-    model = FirmwareModel(library, "traced", "trace_model.h", "trace_model", 64)
+    model = FirmwareModel(library, "traced", "trace_model.h", "trace_model", 64, 1)
     board = load_board(name)
     emit_project([model], board, folder / "project")
     return compile_project(folder / "project", board, folder / "firmware.elf")

@@ -50,7 +50,12 @@ def check_executed(graph: Graph, core: str, folder: Path) -> None:
     program = compiled(graph, folder / "library", board=CORES[core])
     names = library_names(program.name)
     model = FirmwareModel(
-        folder / "library", names.name, names.header, names.symbol, program.arena_bytes
+        folder / "library",
+        names.name,
+        names.header,
+        names.symbol,
+        program.arena_bytes,
+        len(program.inputs),
     )
     board = load_board(CORES[core])
     emit_project([model], board, folder / "project")

@@ -54,6 +54,7 @@ def build_toy_firmware(
             header="toy_model.h",
             symbol=f"{name}_model",
             arena_bytes=ARENA_BYTES,
+            num_inputs=2,
         )
         for index, name in enumerate(toys)
     ]

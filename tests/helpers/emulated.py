@@ -68,6 +68,13 @@ def emulated(name: str, library: Path, program: Program, folder: Path) -> Emulat
     """Firmware of a board, built around a library."""
     board = load_board(name)
     names = library_names(program.name)
-    model = FirmwareModel(library, names.name, names.header, names.symbol, program.arena_bytes)
+    model = FirmwareModel(
+        library,
+        names.name,
+        names.header,
+        names.symbol,
+        program.arena_bytes,
+        len(program.inputs),
+    )
     emit_project([model], board, folder)
     return EmulatedFirmware(build(folder, board).elf, board)

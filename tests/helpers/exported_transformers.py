@@ -17,13 +17,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import onnx
+from places import REPOSITORY
 
 from edgec.base.dtypes import Array
 
 if TYPE_CHECKING:
     from torch import nn
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = REPOSITORY
 EXPORTED = ROOT / "tests" / "exported"
 EXPORTERS = {"old-13": 13, "old-17": 17, "new-20": 20, "new-23": 23}
 STORED = ("old-17", "new-20")

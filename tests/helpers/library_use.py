@@ -19,7 +19,7 @@ USER_PROGRAM = Path(__file__).with_name("library_user.c")
 
 @dataclass(frozen=True)
 class Library:
-    """An emitted library and the model behind it."""
+    """An emitted library and the model that it was made from."""
 
     folder: Path
     names: LibraryNames
@@ -34,6 +34,7 @@ class Library:
             self.names.header,
             self.names.symbol,
             self.result.program.arena_bytes,
+            len(self.result.program.inputs),
         )
 
     def input(self) -> Array:

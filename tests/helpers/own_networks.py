@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
+from places import REPOSITORY
 
 from edgec.base.dtypes import Array
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = REPOSITORY
 EXAMPLES, NETWORKS = ROOT / "examples", ROOT / "networks"
 OWN_NETWORKS = {
     "digits_mlp": EXAMPLES / "digits_mlp.onnx",

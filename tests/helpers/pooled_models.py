@@ -66,7 +66,7 @@ def pooled_network(
 
     Args:
         graph: REAL stage.
-        size: of the pool: so many of the network's vectors, drawn at random.
+        size: vectors of the pool, drawn at random from those of the network.
         seed: of the draw.
         pool: to use instead.
     """

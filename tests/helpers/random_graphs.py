@@ -63,7 +63,7 @@ def with_one_input(graph: Graph) -> Graph:
 
 
 def grow_network(net: Net, nodes: int) -> Graph:
-    """A network of so many nodes; nothing is built on tensors that are nearly constant."""
+    """A network of this many nodes; nothing is built on tensors that are nearly constant."""
     tensors = [net.input(net.image_shape())]
     for _ in range(nodes):
         # The last tensor most of the time; an early one makes a branch that lives long.

@@ -73,7 +73,7 @@ def conv_transpose(net: Net, x: str) -> str:
     kernel, strides, dilations = (_pair(net, 1, 3) for _ in range(3))
     reach = [(k - 1) * d + 1 for k, d in zip(kernel, dilations, strict=True)]
     top, left = (net.integer(0, size - 1) for size in reach)
-    # Rows before and behind the image may not take all of it.
+    # Rows before and after the image may not take all of it.
     bottom, right = (
         net.integer(0, min(2, size - 1 - before))
         for size, before in zip(reach, (top, left), strict=True)

@@ -85,7 +85,7 @@ def cct() -> Graph:
 
 
 def post_norm(mean: bool = False) -> Graph:
-    """BERT's: ids, a mask, norms behind the sums; ids and mask int32 [1, 9]."""
+    """BERT's: ids, a mask, norms after the sums; ids and mask int32 [1, 9]."""
     n = Net("bert", 3)
     for name in ("ids", "mask"):
         n.builder.inputs.append(name)

@@ -9,7 +9,7 @@ import numpy as np
 from edgec.base.dtypes import Array
 from edgec.ir import qops
 from edgec.ir.qops.operands import Operand
-from edgec.quant.transformer.numbers import (
+from edgec.quant.common.numbers import (
     RealNorm,
     attention_bits,
     head_numbers,

@@ -53,7 +53,7 @@ def vit(n: int) -> Graph:
 
 
 def bert(n: int) -> Graph:
-    """Ids and a mask, norms behind the sums, four scores for each token."""
+    """Ids and a mask, norms after the sums, four scores for each token."""
     net = SequenceNet("bert", 3)
     ids, mask = net.integers("ids", n), net.integers("mask", n)
     x = net(ops.Embedding(), ids, net.normal("words", 40, 16), name="word")

@@ -62,6 +62,8 @@ CASES = (
     Case(6, 4, 4, WIDE, "residual", shift=16, kernel=2, stride=2),
     Case(4, 8, 5, BYTE, kernel=3, pad=2, fuses=False),
     Case(3, 8, 4, BYTE, "table", kernel=1),
+    Case(4, 8, 5, BYTE, kernel=2, pad=1, fuses=False),
+    Case(4, 4, 3, CLIPPED, kernel=2, stride=2, fuses=False),
 )
 
 

@@ -8,11 +8,12 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from places import REPOSITORY
 from typer.main import get_command
 
 from edgec.cli.app import app
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = REPOSITORY
 DOCUMENTS = sorted(
     [ROOT / "README.md", *ROOT.glob("docs/*.md"), *ROOT.glob("*/README.md")],
     key=lambda path: path.as_posix(),

@@ -8,8 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-
-PACKAGE = Path(__file__).resolve().parents[2] / "edgec"
+from places import PACKAGE
 
 LAYERS = (
     ("base",),

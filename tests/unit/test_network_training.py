@@ -6,17 +6,16 @@ import argparse
 import subprocess
 import sys
 from collections import Counter
-from pathlib import Path
 
 import pytest
 import torch
+from places import NETWORKS
 
 from edgec.base.options import CompileOptions
 from edgec.ir import ops
 from edgec.workflow.integer import real_model
 
 pytestmark = pytest.mark.torch
-NETWORKS = Path(__file__).parents[2] / "networks"
 
 
 @pytest.fixture

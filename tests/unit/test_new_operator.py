@@ -27,8 +27,8 @@ from edgec.ir.shapes import need
 from edgec.ir.text import graph_text
 from edgec.ir.verify import Stage, verify
 from edgec.passes.layout import layout, transposes
-from edgec.quant.conversion import CONVERTERS, to_integer
-from edgec.quant.integer_context import Conversion
+from edgec.quant.convert.context import Conversion
+from edgec.quant.convert.conversion import CONVERTERS, to_integer
 
 
 @dataclass(frozen=True, slots=True)

@@ -145,13 +145,13 @@ def cast(ctx: Context, node: OnnxNode) -> Tensor:
 
 
 _BFLOAT16 = 16
-"""TensorProto.BFLOAT16."""
+"""The number of the element type BFLOAT16 in ONNX (TensorProto)."""
 _FLOATS = (1, 10, 11, _BFLOAT16)
-"""TensorProto.FLOAT, FLOAT16, DOUBLE, BFLOAT16."""
+"""The numbers of FLOAT, FLOAT16, DOUBLE and BFLOAT16."""
 _INDICES = (6, 7)
-"""TensorProto.INT32, INT64."""
+"""The numbers of INT32 and INT64."""
 _BOOL = 9
-"""TensorProto.BOOL."""
+"""The number of BOOL."""
 
 
 def _is_arg_max(ctx: Context, x: Value) -> bool:

@@ -81,7 +81,7 @@ def translate(
     Args:
         model: from `cleanup.clean`.
         name: name of the new graph.
-        handlers: of further operators, by ONNX name.
+        handlers: handlers of further operators, by ONNX name.
 
     Raises:
         ImportModelError: an input, a weight or the shapes of a node are impossible.

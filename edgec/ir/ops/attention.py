@@ -1,4 +1,4 @@
-"""Attention."""
+"""Scaled dot-product attention, its heads side by side."""
 
 from __future__ import annotations
 

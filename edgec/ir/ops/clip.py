@@ -1,4 +1,4 @@
-"""Limits."""
+"""Limits of values."""
 
 from __future__ import annotations
 

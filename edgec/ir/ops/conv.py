@@ -1,4 +1,4 @@
-"""Convolution."""
+"""Convolution of images, in groups."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Repetition."""
+"""Repetition along axes of length 1."""
 
 from __future__ import annotations
 

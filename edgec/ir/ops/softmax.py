@@ -1,4 +1,4 @@
-"""Softmax."""
+"""Softmax over the last axis."""
 
 from __future__ import annotations
 

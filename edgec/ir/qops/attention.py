@@ -1,4 +1,4 @@
-"""Attention."""
+"""Attention by integers: exponentials in octaves, one division a row."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ HEAD_COLUMNS = 4
 _BYTE, _WORD = 128, 32768
 _LEAST_OUTPUT_SHIFT = 4
 _NARROWED_ROOM = 4096
-"""Of a narrowed sum: 2^(16 - n) of the margin, less the rounding of up to 4095 keys, half of one
-each; n is 3 at most for the largest sums."""
+"""Room above a sum of exponentials that have lost n bits: 2^(16 - n) of the margin, less the
+rounding of up to 4095 keys, half of one each; n is 3 at most for the largest sums."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,7 @@ class IntegerOperator(Operator):
 
         Args:
             inputs: the operands, a record of `Inputs` that holds tensors of the graph.
-            output: of the node.
+            output: the output of the node.
 
         Raises:
             ValueError: says what is wrong.

@@ -61,11 +61,11 @@ def exponent_and_divisor(total: Array) -> tuple[Array, Array]:
 
 
 def distance_bounds(farthest: float, exp_bits: int) -> dict[str, float]:
-    """Bounds on the way from a distance to its exponential.
+    """Bounds of the steps from a distance to its exponential.
 
     Args:
         farthest: the largest distance times its multiplier.
-        exp_bits: of the exponentials.
+        exp_bits: bits of the exponentials.
     """
     octaves = int(farthest / 2.0 ** (DISTANCE_SHIFT + DISTANCE_BITS)) + 16 - exp_bits
     return {

@@ -63,7 +63,7 @@ class Ends(Protocol):
 
     @property
     def multiplier(self) -> Operand:
-        """Of each output channel: [O]."""
+        """The multiplier of each output channel: [O]."""
 
     @property
     def residual(self) -> Operand | None:

@@ -60,5 +60,5 @@ class QMatMul(IntegerOperator):
         need_single(self.output, self.multiplier, self.bias, output)
 
     def _depth(self, a: Shape) -> int:
-        """K."""
+        """The number of products in a sum, K."""
         return a[-2 if self.transpose_a else -1]

@@ -81,7 +81,7 @@ class Operand:
 
     Attributes:
         array: int8 or int16 codes, or parameters.
-        zero_point: of codes quantized per tensor; 0 for all else.
+        zero_point: zero point of codes quantized per tensor; 0 for all else.
     """
 
     array: Array

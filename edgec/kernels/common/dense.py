@@ -18,8 +18,8 @@ class Dense:
     Attributes:
         window: geometry; of a matrix product, a 1x1 window over [1, rows, depth].
         out_channels: filters.
-        shift: of the requantization.
-        residual_shift: of the addition at the end; None: there is no addition.
+        shift: right shift of the requantization.
+        residual_shift: right shift of the addition at the end; None: there is no addition.
         narrow: as in `Conv2D`.
         variable: the rows of a run are an argument; only of matrix products.
     """

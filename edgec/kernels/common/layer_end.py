@@ -17,8 +17,8 @@ class End(NamedTuple):
 
     Attributes:
         shift: right shift of the product with the multiplier.
-        residual_shift: of the addition that follows (`qops.AddParams`); None: there is none.
-        narrow: of a layer that ends in `qops.Rescale16x15`; None of one in `qops.Requant31`.
+        residual_shift: right shift of the addition that follows (`qops.AddParams`), if any.
+        narrow: numbers of a layer that ends in `qops.Rescale16x15`; None for `qops.Requant31`.
     """
 
     shift: int

@@ -22,7 +22,7 @@ class Narrow:
     """The end of a kernel: `ir.qops.Rescale16x15`, then a table or a residual.
 
     Attributes:
-        output: shifts and bounds; all of them are compiled in.
+        output: shifts and bounds, which are compiled in.
         table: outputs are looked up.
         residual: int16 is added before the bounds.
     """
@@ -44,7 +44,7 @@ class Narrow:
 
     @property
     def is_saturated(self) -> bool:
-        """`saturated_bits` are all of the bounds."""
+        """Saturation to `saturated_bits` gives both bounds."""
         bits = self.saturated_bits
         return bits > 0 and self.output.low == -(1 << (bits - 1))
 
@@ -73,7 +73,7 @@ class Narrow:
 
     @property
     def c_type(self) -> str:
-        """Of an output."""
+        """The C type of an output."""
         return stored_type(self.output.dtype)
 
 

@@ -32,12 +32,12 @@ class Plain:
 
     @property
     def scratch_bytes(self) -> int:
-        """None."""
+        """Always 0."""
         return 0
 
     @property
     def macs(self) -> int:
-        """None."""
+        """Always 0."""
         return 0
 
 

@@ -17,8 +17,8 @@ class Window:
     in [0, kernel_h) that lie inside the image, and columns likewise.
 
     Attributes:
-        height, width, channels: of the input image.
-        out_height, out_width: of the output image.
+        height, width, channels: sizes of the input image.
+        out_height, out_width: sizes of the output image.
         kernel_h, kernel_w: taps.
         stride_h, stride_w: input pixels between two output pixels.
         pad_top, pad_left: rows and columns outside the image before the first one.
@@ -51,7 +51,7 @@ class Window:
 
     @property
     def reach_w(self) -> int:
-        """Columns from a window's first tap to the one behind its last."""
+        """Columns from a window's first tap to the one after its last."""
         return (self.kernel_w - 1) * self.dilation_w + 1
 
     @property

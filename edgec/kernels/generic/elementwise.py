@@ -16,7 +16,7 @@ class Elementwise(Plain):
 
     Attributes:
         loops: strides of a and b; y is contiguous.
-        shift: of the rounding at the end.
+        shift: right shift of the rounding at the end.
     """
 
     loops: tuple[Loop, ...]

@@ -10,14 +10,14 @@ ROWS = 4
 """Filters, or tokens, whose sums are computed together."""
 
 LANES = 16
-"""Values of one of them in a block."""
+"""Values of one filter, or token, in a block."""
 
 BLOCK_BYTES = ROWS * LANES
-"""Of all of them."""
+"""Bytes in one block."""
 
 
 def blocks_of(depth: int) -> int:
-    """Blocks of filters of so many weights."""
+    """Blocks that filters of `depth` weights take."""
     return -(-depth // LANES)
 
 

@@ -24,12 +24,12 @@ class PoolKernelConfig:
     """The kernel of one pooled layer.
 
     Attributes:
-        family: of the kernel; the other fields are for `RESPONSES` where nothing else is said.
+        family: kind of the kernel; the other fields are for `RESPONSES` if they say nothing else.
         chunk_groups: groups of input channels whose responses are in the table at a time.
         lanes: output rows that one 32-bit word of the table serves, 1 or 2.
-        builder: of the responses.
-        index_bits: of a stored index: the pool's own `index_bits` (packed), 8 (bytes, for pools of
-            up to 256 vectors), or `READY_INDEX_BITS`.  All families.
+        builder: how the responses are built.
+        index_bits: bits of a stored index: the pool's own `index_bits` (packed), 8 (bytes, for
+            pools of up to 256 vectors), or `READY_INDEX_BITS`.  All families.
         keep_rows: the table holds all rows of a chunk, not only those of one output row: larger,
             a little faster.
         tables_in_ram: copy the pool or its look-up table to scratch memory first.

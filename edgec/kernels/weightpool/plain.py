@@ -24,7 +24,7 @@ BLOCK = 4
 
 @dataclass(frozen=True, slots=True)
 class PooledDense:
-    """What all have.
+    """What kernels that expand indices, or look bits up, have in common.
 
     x int8 [height, width, channels], y int8 [out_height, out_width, out_channels].  Biases int32
     [out_channels] hold the constant part of the sums; with a width chosen at run time they are
@@ -34,10 +34,10 @@ class PooledDense:
         window: geometry.
         out_channels: filters.
         group: weights of a vector.
-        index_bits: of a stored index.
+        index_bits: bits of a stored index.
         bits: width of activations; None: an argument of the kernel.
-        shift: of the requantization.
-        residual_shift: of the addition at the end; None: there is no addition.
+        shift: right shift of the requantization.
+        residual_shift: right shift of the addition at the end; None: there is no addition.
         narrow: the end in a transformer's arithmetic, which then replaces both.
     """
 

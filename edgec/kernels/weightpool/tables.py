@@ -52,10 +52,10 @@ _PACKED_BITS = 4
 """Widest activations of which two fit the 16-bit operand of a product, sums of products apart."""
 
 _PACKED_WORDS = 5
-"""Of a vector as EDGEC_POOL_PACKED reads it."""
+"""Words of a vector as EDGEC_POOL_PACKED reads it."""
 
 _SUM_BIAS = 0x8000
-"""In both lanes of a table word, before the shift."""
+"""What is added to both lanes of a table word, before the shift."""
 
 
 class ResponseKind(Enum):
@@ -78,7 +78,7 @@ class ResponseBuilder:
         bits: activation width b; None: an argument of the function.
         lanes: pixels of a table word: 2, or 1 with exact responses.
         row_words: words from the response of a vector to that of the next one.
-        zero_is_min: the zero point is -128, as behind a ReLU: t(zx) = 0 at any width.
+        zero_is_min: the zero point is -128, as after a ReLU: t(zx) = 0 at any width.
         row_columns: fewest columns that are built side by side in a row.
         has_lone_rows: there are rows of which one lane is padding.
     """

@@ -39,7 +39,7 @@ class PlaneRow:
     """A row of the look-up table: that of one part of the channels of one bit plane.
 
     Attributes:
-        number: of the row among all rows of a pixel.
+        number: number of the row among all rows of a pixel.
         part: part of the channels.
         pair: number of the first of the two plane words of its channels.
         half: which of the two holds the plane: 0, or 1 for planes 4 to 7.
@@ -138,7 +138,7 @@ def plane_rows(planes: range, part: int, parts: int) -> tuple[PlaneRow, ...]:
     Args:
         planes: bits of a code; bit 0 is the low one.
         part: channels of a part.
-        parts: of a plane.
+        parts: number of parts of a plane.
     """
     rows: list[PlaneRow] = []
     for plane in planes:

@@ -12,7 +12,7 @@ from edgec.base.dtypes import Array, frozen
 from edgec.base.errors import QuantizationError
 from edgec.base.exact_functions import LOG2_E
 from edgec.base.fixedpoint import INT16_MAX, round_half_up
-from edgec.quant.transformer.numbers import LOGIT_BITS
+from edgec.quant.common.numbers import LOGIT_BITS
 
 
 def bias_steps(bias: Array, numbers: Array, width: int, where: str) -> tuple[Array, Array]:
@@ -21,7 +21,7 @@ def bias_steps(bias: Array, numbers: Array, width: int, where: str) -> tuple[Arr
     Args:
         bias: float64 [P, heads, N, M], in units of the scaled logits.
         numbers: int32 [heads, 4], the heads of `QAttention`.
-        width: of a head.
+        width: width of a head.
         where: the node, for messages.
 
     Returns:

@@ -12,11 +12,7 @@ from edgec.base.fixedpoint import INT8_MAX, INT8_MIN
 from edgec.ir import ops, qops
 from edgec.ir.graph import Node
 from edgec.ir.qparams import QuantParams
-from edgec.quant.params import EMPTY_SCALE
-from edgec.quant.transformer.bias import bias_steps
-from edgec.quant.transformer.emitter import Emitter, Form, per_channel, stream_unit
-from edgec.quant.transformer.layers import columns_of
-from edgec.quant.transformer.numbers import (
+from edgec.quant.common.numbers import (
     RealNorm,
     attention_bits,
     distance_numbers,
@@ -24,6 +20,10 @@ from edgec.quant.transformer.numbers import (
     head_numbers,
     norm_numbers,
 )
+from edgec.quant.common.params import EMPTY_SCALE
+from edgec.quant.transformer.bias import bias_steps
+from edgec.quant.transformer.emitter import Emitter, Form, per_channel, stream_unit
+from edgec.quant.transformer.layers import columns_of
 
 
 def emit_attention(e: Emitter, node: Node) -> None:

@@ -13,8 +13,9 @@ from edgec.ir import ops, qops
 from edgec.ir.fusion import act_bounds
 from edgec.ir.graph import Node
 from edgec.ir.qparams import QuantParams
-from edgec.quant.params import Range
-from edgec.quant.transformer.emitter import INT8_REACH, Emitter, Form, per_channel
+from edgec.quant.common.params import Range
+from edgec.quant.convert.products import INT8_REACH
+from edgec.quant.transformer.emitter import Emitter, Form, per_channel
 from edgec.quant.transformer.layers import Layer
 from edgec.quant.transformer.pooled import pooled_codes, pooled_weight
 from edgec.quant.transformer.search import LEAST_CODE, coded
@@ -36,8 +37,8 @@ class _Ending:
     """What a layer's accumulators become.
 
     Attributes:
-        target: of the requantization.
-        form: of the output.
+        target: quantization of the requantization.
+        form: the form of the output.
         bounds: after the requantization.
         extra: the constant or value that follows the multipliers: table or residual; or "".
     """

@@ -15,11 +15,11 @@ from edgec.base.fixedpoint import INT8_MAX, INT16_MAX, round_half_up
 from edgec.ir import ops, qops
 from edgec.ir.graph import Node, Value
 from edgec.ir.qparams import QuantParams
-from edgec.quant import integer_elementwise as elementwise
-from edgec.quant import integer_linear as linear
-from edgec.quant import integer_move as move
-from edgec.quant.integer_context import SPAN, Conversion
-from edgec.quant.transformer.emitter import INT8_REACH, Emitter, Form
+from edgec.quant.convert import elementwise, linear, move
+from edgec.quant.convert.context import SPAN, Conversion
+from edgec.quant.convert.products import single_rescale
+from edgec.quant.transformer.emitter import Emitter, Form
+from edgec.quant.transformer.search import LEAST_CODE
 
 _CONVERTERS: Mapping[type, Callable[[Conversion], None]] = MappingProxyType(
     {
@@ -39,6 +39,8 @@ _CONVERTERS: Mapping[type, Callable[[Conversion], None]] = MappingProxyType(
     }
 )
 """Operators whose integer form has no requantization of its own, or a 32-bit one."""
+_CODES = (LEAST_CODE, INT8_MAX)
+"""Codes of what operators compute."""
 _STREAM_MOVES = (ops.Reshape, ops.Transpose, ops.Slice, ops.Concat)
 SUPPORTED = (
     *_CONVERTERS,
@@ -142,7 +144,8 @@ def _product(e: Emitter, node: Node) -> None:
     if isinstance(node.attrs, ops.MatMul):
         factor *= node.attrs.scale
         terms = node.attrs.terms(node.attrs.Inputs.of(e.graph.shapes(node)))
-    output, multiplier, bias = _scaled(e, node, factor, float(SPAN * SPAN * terms), y)
+    bound = float(SPAN * SPAN * terms)
+    output, multiplier, bias = single_rescale(factor, bound, y, _CODES, node.name)
     attrs: qops.QMul | qops.QMatMul = qops.QMul(output, multiplier, bias)
     if isinstance(node.attrs, ops.MatMul):
         transposes = node.attrs.transpose_a, node.attrs.transpose_b
@@ -160,20 +163,11 @@ def _reduce(e: Emitter, node: Node) -> None:
     y = e.plan.codes[node.output]
     factor = quant.tensor_scale / y.tensor_scale
     factor /= count if attrs.kind is ops.ReduceKind.MEAN else 1
-    output, multiplier, bias = _scaled(e, node, factor, float(span * count), y)
+    bound = float(span * count)
+    output, multiplier, bias = single_rescale(factor, bound, y, _CODES, node.name)
     integer = qops.QReduce(attrs.kind, attrs.axes, attrs.keepdims, output, multiplier, bias)
     source = e.wide(x) if wide else e.narrow(x)
     e.put(node.name, integer, (source,), node.output, Form.CODES, (node,))
-
-
-def _scaled(
-    e: Emitter, node: Node, factor: float, bound: float, y: QuantParams
-) -> tuple[qops.Rescale16x15, int, int]:
-    """Output numbers, multiplier and bias of an operator with one factor."""
-    zero = y.tensor_zero_point / factor if factor else 0.0
-    requant = e.requant(factor, bound + abs(zero), INT8_REACH, node.name)
-    output = e.output(requant, DType.INT8)
-    return output, int(requant.multiplier[0]), int(round_half_up(zero))
 
 
 def _embedding(e: Emitter, node: Node) -> None:

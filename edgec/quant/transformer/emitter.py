@@ -21,13 +21,11 @@ from edgec.ir import qops
 from edgec.ir.graph import Graph, GraphBuilder, Node, Value
 from edgec.ir.operator import Operands
 from edgec.ir.qparams import QuantParams
+from edgec.quant.common.weights import operand_codes
+from edgec.quant.convert.products import INT8_REACH
 from edgec.quant.transformer.plan import Plan
 from edgec.quant.transformer.samples import Seen
 from edgec.quant.transformer.search import LEAST_CODE
-from edgec.quant.weights import operand_codes
-
-INT8_REACH = 129.0
-"""Largest code magnitude, and one, that an int8 output needs through its 16 bits."""
 
 
 class Form(enum.Enum):
@@ -44,7 +42,7 @@ class Emitter:
         graph: REAL stage.
         plan: parameters of every value.
         seen: samples of every value.
-        builder: of the integer graph.
+        builder: builds the integer graph.
         correct_biases: take the mean error of rounded weights out of the biases.
     """
 

@@ -19,10 +19,10 @@ from edgec.base.fixedpoint import INT8_MAX, round_half_up
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.qparams import QuantParams
-from edgec.quant.params import SCALE_FLOOR
+from edgec.quant.common.numbers import LEAST_RATIO, LOGIT_BITS, MOST_RATIO
+from edgec.quant.common.params import SCALE_FLOOR
 from edgec.quant.transformer.groups import Group, only_read_by
 from edgec.quant.transformer.layers import Layer, columns_of
-from edgec.quant.transformer.numbers import LEAST_RATIO, LOGIT_BITS, MOST_RATIO
 from edgec.quant.transformer.pooled import reads_pooled
 from edgec.quant.transformer.samples import Seen
 from edgec.quant.transformer.search import symmetric_scale
@@ -169,7 +169,7 @@ def head_scales(rows: Array, magnitude: Array, heads: int) -> Array:
 
     Args:
         rows: [R, heads*D].
-        magnitude: of each column, [heads*D].
+        magnitude: magnitude of each column, [heads*D].
         heads: number of heads.
     """
     split = rows.reshape(len(rows), heads, -1)

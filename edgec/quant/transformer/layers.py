@@ -79,7 +79,7 @@ class Columns:
 
 
 def columns_of(graph: Graph, name: str) -> Columns:
-    """The tensor that attention reads an operand from, behind slices of its last axis.
+    """The tensor that attention reads an operand from, seen through slices of its last axis.
 
     Args:
         graph: REAL stage.

@@ -13,7 +13,7 @@ import numpy as np
 from edgec.base.dtypes import Array
 from edgec.ir.graph import Graph
 from edgec.ir.specialize import specialized
-from edgec.quant.calibrate import Progress
+from edgec.quant.common.calibrate import Progress
 from edgec.quant.transformer.samples import Seen, collect
 
 _PARTS = (4, 2)
@@ -31,7 +31,7 @@ def collect_at_lengths(
     Args:
         graph: REAL stage.
         names: values to observe.
-        data: of the longest run, from `checked_calibration`.
+        data: calibration data of the longest run, from `checked_calibration`.
         progress: told after each batch.
 
     Raises:

@@ -19,7 +19,7 @@ from edgec.base.fixedpoint import INT8_MAX, round_half_up
 from edgec.ir import ops, qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.qparams import QuantParams
-from edgec.quant.params import SCALE_FLOOR
+from edgec.quant.common.params import SCALE_FLOOR
 from edgec.quant.transformer.layers import WEIGHTED, keeps_channels
 from edgec.quant.transformer.samples import Seen
 from edgec.quant.transformer.stream import NORMS
@@ -31,7 +31,7 @@ _FACTORS = tuple(range(qops.MOST_CHANNEL_SHIFT + 1))
 _ROWS = 512
 """Rows of each value that errors are measured on."""
 _LEAST_DEVIATION = 1 / 8
-"""Of the mean: what counts for a row that hardly differs from 0."""
+"""Least deviation that counts for a row, relative to the mean; some rows hardly differ from 0."""
 
 
 def narrow_stream(graph: Graph, names: Sequence[str], seen: Mapping[str, Seen]) -> QuantParams:

@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from edgec.base.dtypes import Array, DType
-from edgec.base.errors import QuantizationError
 from edgec.base.fixedpoint import INT8_MIN, INT16_MAX
 from edgec.base.options import Residual
 from edgec.ir import ops
 from edgec.ir.graph import Graph
 from edgec.ir.qparams import QuantParams
-from edgec.quant.params import SCALE_FLOOR, Range, activation_params
+from edgec.quant.common.params import SCALE_FLOOR, Range, activation_params
 from edgec.quant.transformer.groups import QKV, Group, code_groups, only_read_by
 from edgec.quant.transformer.heads import attention_scales
 from edgec.quant.transformer.layers import Layer
@@ -29,7 +28,7 @@ from edgec.quant.transformer.search import (
 from edgec.quant.transformer.stream import NORMS, TIES
 
 SOFTMAX_PARAMS = QuantParams.per_tensor(1 / 256, INT8_MIN)
-"""Of `QSoftmaxOctaves`."""
+"""Quantization of the output of `QSoftmaxOctaves`."""
 _MAKERS = (*NORMS, ops.Add, ops.Gemm, ops.Conv, ops.Embedding)
 """Operators that write a stream in its own form."""
 _STREAM_MARGIN = 1.25
@@ -90,17 +89,7 @@ def make_plan(
         layers: from `find_layers`.
         stream: from `stream_params`.
         seen: samples of every value.
-
-    Raises:
-        QuantizationError: the model pins parameters.
     """
-    pinned = [name for name, value in graph.values.items() if value.quant is not None]
-    if pinned:
-        raise QuantizationError(
-            "the model is a transformer with parameters of its own (QuantizeLinear)",
-            where=pinned[0],
-            hint="give the float model; edgec quantizes transformers itself",
-        )
     groups = code_groups(graph, frozenset(stream), layers)
     scales = attention_scales(graph, groups, layers, seen)
     codes: dict[str, QuantParams] = {}

@@ -24,7 +24,7 @@ from edgec.quant.transformer.weights import (
 )
 
 _LEAST_FACTOR = 2.0**-14
-"""Of the largest factor of a layer: outputs with smaller ones get a multiplier of 1 or 2."""
+"""Least factor, relative to the largest of a layer; smaller ones get a multiplier of 1 or 2."""
 
 
 def pooled_weight(graph: Graph, node: Node) -> Constant | None:
@@ -53,9 +53,9 @@ def pooled_codes(
 
     Args:
         weight: int8 [O, ...] with `pooled`, one scale or one an output channel.
-        x_scale: of all channels of the input.
+        x_scale: scale of all channels of the input.
         bias: float64 [O].
-        target: of the output.
+        target: quantization of the output.
         folded_zero: zero points of the input's channels [I], to be taken out by the bias, or None.
         span: bound of the magnitude of an input, centred or raw as the operator reads it.
         where: the layer, for messages.

@@ -10,15 +10,15 @@ from edgec.base.options import QuantOptions, QuantSettings
 from edgec.floatrun.activations import checked_calibration
 from edgec.ir import ops
 from edgec.ir.graph import Graph
-from edgec.quant.calibrate import Progress
-from edgec.quant.refuse import refuse_in_transformer
-from edgec.quant.report import CalibrationSource, InForce, QuantReport, quality_of
-from edgec.quant.synthetic import describe, synthetic_inputs, warn_synthetic
+from edgec.quant.common.calibrate import Progress
+from edgec.quant.common.intervals import check_intervals
+from edgec.quant.common.refuse import refuse_in_transformer, refuse_some_pins
+from edgec.quant.common.report import CalibrationSource, InForce, QuantReport, quality_of
+from edgec.quant.common.synthetic import describe, synthetic_inputs, warn_synthetic
 from edgec.quant.transformer.emit_attention import emit_attention, emit_norm, emit_softmax
 from edgec.quant.transformer.emit_layers import emit_layer
 from edgec.quant.transformer.emit_other import SUPPORTED, emit_other
 from edgec.quant.transformer.emitter import Emitter
-from edgec.quant.transformer.intervals import check_intervals
 from edgec.quant.transformer.layers import find_layers, is_column_slice
 from edgec.quant.transformer.lengths import collect_at_lengths
 from edgec.quant.transformer.plan import make_plan, stream_params
@@ -49,8 +49,10 @@ def quantize_transformer(
     Raises:
         ConfigError: the calibration data do not fit the graph.
         UnsupportedModelError: operators without an integer form.
-        QuantizationError: NaN or infinite numbers, or an operator that could overflow 32 bits.
+        QuantizationError: NaN or infinite numbers, an operator that could overflow 32 bits, or
+            tensors that the model pins.
     """
+    refuse_some_pins(graph)
     refuse_in_transformer(graph, SUPPORTED)
     source = CalibrationSource.USER if calibration is not None else CalibrationSource.SYNTHETIC
     if calibration is None:

@@ -14,8 +14,8 @@ import numpy as np
 from edgec.base.dtypes import Array
 from edgec.floatrun.activations import activations
 from edgec.ir.graph import Graph
-from edgec.quant.calibrate import Progress, check_finite
-from edgec.quant.params import Range
+from edgec.quant.common.calibrate import Progress, check_finite
+from edgec.quant.common.params import Range
 
 MOST_ROWS = 2048
 """Rows of a value that are kept."""

@@ -17,10 +17,10 @@ from edgec.base.exact_functions import power
 from edgec.base.exact_product import quick_product
 from edgec.base.fixedpoint import INT8_MAX, round_half_up
 from edgec.ir.qparams import QuantParams
-from edgec.quant.params import EMPTY_SCALE, SCALE_FLOOR, Range, activation_params
+from edgec.quant.common.params import EMPTY_SCALE, SCALE_FLOOR, Range, activation_params
 
 LEAST_CODE = -INT8_MAX
-"""Of what operators compute: products of codes without -128 are faster on cores with DSP."""
+"""Least code that operators compute: products without -128 are faster on cores with DSP."""
 CLIPS = (1.0, 0.97, 0.94, 0.9, 0.85, 0.8)
 """Shares of the range that are tried."""
 EXPONENTS = (0.0, 0.25, 0.5, 0.625, 0.75, 1.0)

@@ -7,19 +7,8 @@ from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
 
 NORMS = (ops.LayerNormalization, ops.RMSNormalization)
-MARKS = (*NORMS, ops.Attention, ops.Embedding, ops.MatMul)
-"""Operators that make a network a transformer."""
 TIES = (ops.Add, ops.Reshape, ops.Transpose, ops.Slice, ops.Concat)
 """Operators whose inputs and output are all of the stream or all not."""
-
-
-def is_transformer(graph: Graph) -> bool:
-    """True for a network that is quantized here, with 16x15 requantization throughout.
-
-    Args:
-        graph: REAL stage.
-    """
-    return any(isinstance(node.attrs, MARKS) for node in graph.nodes)
 
 
 def is_real(graph: Graph, name: str) -> bool:

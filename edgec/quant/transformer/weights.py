@@ -73,7 +73,7 @@ def layer_codes(
     Args:
         weight: float64 [O, ...], the scale of the input folded in: ``real = sum codes * weight``.
         bias: float64 [O].
-        target: of the output.
+        target: quantization of the output.
         folded_zero: zero points of the input's channels [I], to be taken out by the bias, or None.
         span: bound of the magnitude of an input, centred or raw as the operator reads it.
         where: the layer, for messages.

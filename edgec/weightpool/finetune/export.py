@@ -39,7 +39,7 @@ def trained(graph: Graph, network: Network, pools: Sequence[TrainedPool]) -> Gra
 
 
 def _pooled_weights(pools: Sequence[TrainedPool]) -> dict[str, tuple[PooledWeights, float]]:
-    """By node name: weights and the unit of their pool."""
+    """The pooled weights by node name, and the unit of their pool."""
     found: dict[str, tuple[PooledWeights, float]] = {}
     for trained_pool in pools:
         codes, unit = trained_pool.codes()

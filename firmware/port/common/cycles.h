@@ -1,4 +1,4 @@
-/* The cycle counter behind port_cycles. */
+/* The cycle counter that port_cycles reads. */
 #ifndef EDGEC_PORT_CYCLES_H
 #define EDGEC_PORT_CYCLES_H
 

@@ -28,7 +28,7 @@ static void attention_dsp_s8_0(const int8_t *q, const int8_t *k, const int8_t *v
         for (int32_t i = 0; i < QUERIES; i += EDGEC_TOKENS) {
             const int32_t count = edgec_min_s32(QUERIES - i, EDGEC_TOKENS);
             for (int32_t t = 0; t < EDGEC_TOKENS; t++) {
-                /* Queries behind the last one repeat it; their outputs are not stored. */
+                /* Queries beyond the last one repeat it; their outputs are not stored. */
                 const int32_t token = edgec_min_s32(i + t, QUERIES - 1);
                 edgec_widen4(queries + token * 96, tokens, t, QUADS);
             }

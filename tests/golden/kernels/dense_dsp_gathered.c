@@ -24,7 +24,7 @@ static void dense_dsp_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const ed
     const edgec_conv_params_t p = *params;
     edgec_pair_t *const widened = (edgec_pair_t *)(void *)scratch;
     int8_t *const patch = scratch + QUADS * EDGEC_DSP_PIXELS * 8;
-    /* Weights behind the last one are zero; what they multiply must only be defined. */
+    /* Weights beyond the last one are zero; what they multiply must only be defined. */
     memset(patch, 0, (size_t)(QUADS * 4));
     int32_t oy = 0;
     int32_t ox = 0;
@@ -44,7 +44,7 @@ static void dense_dsp_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const ed
                 }
             }
             edgec_widen3(patch, widened + 2 * j, QUADS);
-            /* Pixels behind the last one repeat it; their sums are not stored. */
+            /* Pixels beyond the last one repeat it; their sums are not stored. */
             if (first + j < PIXELS - 1) {
                 ox++;
                 oy += (ox == OUT_WIDTH) ? 1 : 0;

@@ -26,7 +26,7 @@ static void dense_dsp_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, i
     edgec_add_params_t addition = *add;
     addition.shift = RESIDUAL_SHIFT;
     edgec_pair_t *const widened = (edgec_pair_t *)(void *)scratch;
-    /* Weights behind the last one are zero; what they multiply must only be defined. */
+    /* Weights beyond the last one are zero; what they multiply must only be defined. */
     memset(widened + (QUADS - 1) * EDGEC_DSP_PIXELS * 2, 0, EDGEC_DSP_PIXELS * 8);
     /* The residual may lie where y is written, so it is added in the order of memory. */
     int8_t *const codes = scratch + 240;
@@ -41,7 +41,7 @@ static void dense_dsp_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, i
                 const int32_t iy = oy * STRIDE_H - PAD_TOP + ky * DILATION_H;
                 edgec_widen3(x + (iy * WIDTH + ix) * CHANNELS, to, RUN_QUADS);
             }
-            /* Pixels behind the last one repeat it; their sums are not stored. */
+            /* Pixels beyond the last one repeat it; their sums are not stored. */
             if (first + j < PIXELS - 1) {
                 ox++;
                 oy += (ox == OUT_WIDTH) ? 1 : 0;

@@ -24,7 +24,7 @@ static void dense_dsp_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const ed
     const edgec_conv_params_t p = *params;
     edgec_pair_t *const widened = (edgec_pair_t *)(void *)scratch;
     const uint32_t padding = edgec_sxtb16((uint8_t)p.x_zero_point * 0x01010101U);
-    /* Weights behind the last one are zero; what they multiply must only be defined. */
+    /* Weights beyond the last one are zero; what they multiply must only be defined. */
     memset(widened + (QUADS - 1) * EDGEC_DSP_PIXELS * 2, 0, EDGEC_DSP_PIXELS * 8);
     int32_t oy = 0;
     int32_t ox = 0;
@@ -47,7 +47,7 @@ static void dense_dsp_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const ed
                 edgec_fill3(padding, to + right * quads * EDGEC_DSP_PIXELS * 2,
                             (KERNEL_W - right) * quads);
             }
-            /* Pixels behind the last one repeat it; their sums are not stored. */
+            /* Pixels beyond the last one repeat it; their sums are not stored. */
             if (first + j < PIXELS - 1) {
                 ox++;
                 oy += (ox == OUT_WIDTH) ? 1 : 0;

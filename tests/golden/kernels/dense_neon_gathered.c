@@ -4,7 +4,7 @@ const int8_t *extra, const edgec_add_params_t *add, int8_t *y, int32_t count)
     enum { UNITS = 6, REST = 2, BLOCKS = 1 };
     const edgec_conv_params_t p = *params;
     const int32_t row0 = 0;
-    /* Pixels behind the last one repeat it. */
+    /* Pixels beyond the last one repeat it. */
     const int32_t row1 = edgec_min_s32(count - 1, 1) * UNITS;
     const int32_t row2 = edgec_min_s32(count - 1, 2) * UNITS;
     const int32_t row3 = edgec_min_s32(count - 1, 3) * UNITS;
@@ -130,14 +130,14 @@ static void dense_neon_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, 
     int8_t *const patch = scratch + 64;
     int32_t oy = 0;
     int32_t ox = 0;
-    /* Weights behind the last one are zero; what they multiply must only be defined. */
+    /* Weights beyond the last one are zero; what they multiply must only be defined. */
     memset(tokens + 0 * EDGEC_NEON_BLOCK, 0, EDGEC_NEON_BLOCK);
     /* The residual may lie where y is written, so that of a block is copied first. */
     int8_t *const added = (int8_t *)(void *)(scratch + 80);
     for (int32_t first = 0; first < PIXELS; first += EDGEC_NEON_ROWS) {
         const int32_t count = edgec_min_s32(PIXELS - first, EDGEC_NEON_ROWS);
         for (int32_t t = 0; t < EDGEC_NEON_ROWS; t++) {
-            /* Pixels behind the last one repeat it; their sums are not stored. */
+            /* Pixels beyond the last one repeat it; their sums are not stored. */
             const int32_t ix = ox * STRIDE_W - PAD_LEFT;
             const int32_t left = (ix < 0) ? -ix : 0;
             const int32_t right = (WIDTH - ix < KERNEL_W) ? WIDTH - ix : KERNEL_W;

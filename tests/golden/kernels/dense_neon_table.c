@@ -4,7 +4,7 @@ const int8_t *table, int8_t *y, int32_t count)
     enum { UNITS = 7, REST = 3, BLOCKS = 1 };
     const edgec_narrow_params_t p = *params;
     const int32_t row0 = 0;
-    /* Pixels behind the last one repeat it. */
+    /* Pixels beyond the last one repeat it. */
     const int32_t row1 = edgec_min_s32(count - 1, 1) * UNITS;
     const int32_t row2 = edgec_min_s32(count - 1, 2) * UNITS;
     const int32_t row3 = edgec_min_s32(count - 1, 3) * UNITS;
@@ -93,12 +93,12 @@ static void dense_neon_s8_0(const int8_t *x, const int8_t *table, int8_t *y, int
         DEPTH = 12,
     };
     int8_t *const tokens = scratch;
-    /* Weights behind the last one are zero; what they multiply must only be defined. */
+    /* Weights beyond the last one are zero; what they multiply must only be defined. */
     memset(tokens + 0 * EDGEC_NEON_BLOCK, 0, EDGEC_NEON_BLOCK);
     for (int32_t first = 0; first < PIXELS; first += EDGEC_NEON_ROWS) {
         const int32_t count = edgec_min_s32(PIXELS - first, EDGEC_NEON_ROWS);
         for (int32_t t = 0; t < EDGEC_NEON_ROWS; t++) {
-            /* Pixels behind the last one repeat it; their sums are not stored. */
+            /* Pixels beyond the last one repeat it; their sums are not stored. */
             edgec_neon_spread(x + (first + edgec_min_s32(t, count - 1)) * DEPTH, tokens + t * EDGEC_NEON_LANES, DEPTH);
         }
         if (count == 1) {

@@ -14,7 +14,7 @@ static void dense_quads_s8_0(const int8_t *x, const int8_t *table, int8_t *y, in
     edgec_pair_t *const tokens = (edgec_pair_t *)(void *)scratch;
     for (int32_t first = 0; first < ROWS; first += EDGEC_TOKENS) {
         const int32_t count = EDGEC_TOKENS;
-        /* Rows behind the last one repeat it. */
+        /* Rows beyond the last one repeat it. */
         for (int32_t t = 0; t < EDGEC_TOKENS; t++) {
             edgec_widen4(x + edgec_min_s32(t, count - 1) * DEPTH, tokens, t, QUADS);
         }

@@ -32,7 +32,7 @@ static void dense_quads_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const 
     int32_t ox = 0;
     for (int32_t first = 0; first < ROWS; first += EDGEC_TOKENS) {
         const int32_t count = edgec_min_s32(ROWS - first, EDGEC_TOKENS);
-        /* Rows behind the last one repeat it. */
+        /* Rows beyond the last one repeat it. */
         for (int32_t t = 0; t < EDGEC_TOKENS; t++) {
             edgec_pair_t *to = tokens + 2 * EDGEC_TOKENS + t;
             int32_t sum = 0;

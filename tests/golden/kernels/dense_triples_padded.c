@@ -54,12 +54,12 @@ EDGEC_SEPARATE void dense_triples_s8_0(const int8_t *x, const int8_t *residual, 
     /* The residual may lie where y is written, so that of a block is copied first. */
     int8_t *const added = (int8_t *)(void *)(scratch + 352);
     int8_t *const runs = scratch + 367;
-    /* Weights behind the last one are zero; what they multiply must only be defined. */
+    /* Weights beyond the last one are zero; what they multiply must only be defined. */
     memset(packed + 2 * DEPTH, 0, 32);
     int32_t oy = 0;
     int32_t ox = 0;
     for (int32_t first = 0; first < PIXELS; first += EDGEC_TRIPLE) {
-        /* Pixels behind the last one repeat it; their sums are not stored. */
+        /* Pixels beyond the last one repeat it; their sums are not stored. */
         const int32_t count = edgec_min_s32(PIXELS - first, EDGEC_TRIPLE);
         int32_t tops[EDGEC_TRIPLE];
         int32_t lefts[EDGEC_TRIPLE];

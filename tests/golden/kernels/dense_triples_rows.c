@@ -36,7 +36,7 @@ EDGEC_SEPARATE void dense_triples_s8_0(const int8_t *x, const edgec_s16_t *resid
     /* The residual may lie where y is written, so that of a block is copied first. */
     edgec_s16_t *const added = (edgec_s16_t *)(void *)(scratch + 128);
     for (int32_t first = 0; first < rows; first += EDGEC_TRIPLE) {
-        /* Pixels behind the last one repeat it; their sums are not stored. */
+        /* Pixels beyond the last one repeat it; their sums are not stored. */
         const int32_t count = edgec_min_s32(rows - first, EDGEC_TRIPLE);
         const int8_t *const row = x + first * DEPTH;
         edgec_triples_pack(row, row + ((count > 1) ? DEPTH : 0), row + (count - 1) * DEPTH, packed,

@@ -31,7 +31,7 @@ EDGEC_SEPARATE void pooled_decode_dsp_s8_0(const int8_t *x, const int8_t *residu
     const int32_t drop = 4;
     edgec_add_params_t addition = *add;
     addition.shift = RESIDUAL_SHIFT;
-    /* No vector writes the weights behind a filter's last one and of a filter without partner. */
+    /* No vector writes the weights after a filter's last one and of a filter without partner. */
     memset(decoded, 0, 160);
     for (int32_t start = 0; start < OUT_CHANNELS; start += BATCH) {
         const int32_t end = edgec_min_s32(OUT_CHANNELS - start, BATCH);
@@ -57,7 +57,7 @@ EDGEC_SEPARATE void pooled_decode_dsp_s8_0(const int8_t *x, const int8_t *residu
         edgec_pair_t *const widened = (edgec_pair_t *)(void *)scratch;
         const uint32_t zeros = edgec_pool_rounded((uint8_t)p.x_zero_point * 0x01010101U, drop);
         const uint32_t padding = edgec_sxtb16(zeros);
-        /* Weights behind the last one are zero; what they multiply must only be defined. */
+        /* Weights beyond the last one are zero; what they multiply must only be defined. */
         memset(widened + (QUADS - 1) * EDGEC_DSP_PIXELS * 2, 0, EDGEC_DSP_PIXELS * 8);
         int32_t oy = 0;
         int32_t ox = 0;
@@ -80,7 +80,7 @@ EDGEC_SEPARATE void pooled_decode_dsp_s8_0(const int8_t *x, const int8_t *residu
                     edgec_fill3(padding, to + right * quads * EDGEC_DSP_PIXELS * 2,
                                 (KERNEL_W - right) * quads);
                 }
-                /* Pixels behind the last one repeat it; their sums are not stored. */
+                /* Pixels beyond the last one repeat it; their sums are not stored. */
                 if (first + j < PIXELS - 1) {
                     ox++;
                     oy += (ox == OUT_WIDTH) ? 1 : 0;

@@ -27,7 +27,7 @@ EDGEC_SEPARATE void pooled_decode_dsp_s8_0(const int8_t *x, const edgec_s16_t *r
     const int8_t *const pool = (const int8_t *)params->table;
     edgec_pool_indices_t indices = edgec_pool_indices(params->indices);
     int8_t *const decoded = scratch + 96;
-    /* No vector writes the weights behind a filter's last one and of a filter without partner. */
+    /* No vector writes the weights after a filter's last one and of a filter without partner. */
     memset(decoded, 0, 64);
     for (int32_t start = 0; start < OUT_CHANNELS; start += BATCH) {
         const int32_t end = edgec_min_s32(OUT_CHANNELS - start, BATCH);
@@ -56,7 +56,7 @@ EDGEC_SEPARATE void pooled_decode_dsp_s8_0(const int8_t *x, const edgec_s16_t *r
             .x_zero_point = params->x_zero_point,
         };
         edgec_pair_t *const widened = (edgec_pair_t *)(void *)scratch;
-        /* Weights behind the last one are zero; what they multiply must only be defined. */
+        /* Weights beyond the last one are zero; what they multiply must only be defined. */
         memset(widened + (QUADS - 1) * EDGEC_DSP_PIXELS * 2, 0, EDGEC_DSP_PIXELS * 8);
         int32_t oy = 0;
         int32_t ox = 0;
@@ -69,7 +69,7 @@ EDGEC_SEPARATE void pooled_decode_dsp_s8_0(const int8_t *x, const edgec_s16_t *r
                     const int32_t iy = oy * STRIDE_H - PAD_TOP + ky * DILATION_H;
                     edgec_widen3(x + (iy * WIDTH + ix) * CHANNELS, to, RUN_QUADS);
                 }
-                /* Pixels behind the last one repeat it; their sums are not stored. */
+                /* Pixels beyond the last one repeat it; their sums are not stored. */
                 if (first + j < PIXELS - 1) {
                     ox++;
                     oy += (ox == OUT_WIDTH) ? 1 : 0;

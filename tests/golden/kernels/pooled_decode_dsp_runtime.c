@@ -30,7 +30,7 @@ EDGEC_SEPARATE void pooled_decode_dsp_s8_0(const int8_t *x, int8_t *y, int8_t *s
     int32_t *const biases = (int32_t *)(void *)(scratch + 400);
     const int32_t drop = 8 - bits;
     const int32_t zero_point = (int32_t)edgec_pool_zero(params->x_zero_point, drop) - 128;
-    /* No vector writes the weights behind a filter's last one and of a filter without partner. */
+    /* No vector writes the weights after a filter's last one and of a filter without partner. */
     memset(decoded, 0, 160);
     for (int32_t start = 0; start < OUT_CHANNELS; start += BATCH) {
         const int32_t end = edgec_min_s32(OUT_CHANNELS - start, BATCH);
@@ -58,7 +58,7 @@ EDGEC_SEPARATE void pooled_decode_dsp_s8_0(const int8_t *x, int8_t *y, int8_t *s
             .act_max = params->act_max,
         };
         edgec_pair_t *const widened = (edgec_pair_t *)(void *)scratch;
-        /* Weights behind the last one are zero; what they multiply must only be defined. */
+        /* Weights beyond the last one are zero; what they multiply must only be defined. */
         memset(widened + (QUADS - 1) * EDGEC_DSP_PIXELS * 2, 0, EDGEC_DSP_PIXELS * 8);
         int32_t oy = 0;
         int32_t ox = 0;
@@ -71,7 +71,7 @@ EDGEC_SEPARATE void pooled_decode_dsp_s8_0(const int8_t *x, int8_t *y, int8_t *s
                     const int32_t iy = oy * STRIDE_H - PAD_TOP + ky * DILATION_H;
                     edgec_pool_widen3(x + (iy * WIDTH + ix) * CHANNELS, to, RUN_QUADS, drop);
                 }
-                /* Pixels behind the last one repeat it; their sums are not stored. */
+                /* Pixels beyond the last one repeat it; their sums are not stored. */
                 if (first + j < PIXELS - 1) {
                     ox++;
                     oy += (ox == OUT_WIDTH) ? 1 : 0;

@@ -83,7 +83,7 @@ class AttentionDsp(Attention):
 
     @property
     def logits_at(self) -> int:
-        """Place of the logits in scratch, in bytes, behind the widened queries."""
+        """Place of the logits in scratch, in bytes, after the widened queries."""
         return (1 + self.quads) * TOKENS_BYTES
 
     @property
@@ -113,12 +113,12 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
         and plain.v.width % 2 == 0
         and plain.k.stride <= _FARTHEST_BYTES
         and plain.v.stride <= _FARTHEST_BYTES
-        and is_symmetric(graph, node.inputs[0])
+        and is_symmetric(graph, qops.QAttention.Inputs.of(node.inputs).q)
     )
 
 
 def spec(graph: Graph, node: Node, target: Target) -> AttentionDsp:
-    """Of a QAttention that `accepts` accepts."""
+    """The specification for a QAttention that `accepts` accepts."""
     plain = plain_attention.spec(graph, node, target)
     return AttentionDsp(**fields_of(plain), dual_issue=target.dual_issue)
 

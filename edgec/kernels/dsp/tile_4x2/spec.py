@@ -33,14 +33,14 @@ _HIGH_SHIFT = 32
 """With this shift a product's high word is the result: `edgec/quads_high.h`."""
 
 _READ_AHEAD = 8
-"""Bytes behind the widened rows that may be read."""
+"""Bytes after the widened rows that may be read."""
 
 
 def unrolled(quads: int, *, roomy: bool) -> int:
-    """How many quads one turn of a loop takes: the most that divides `quads`.
+    """How many groups of four weights one turn of a loop takes: the most that divides `quads`.
 
     Args:
-        quads: of all turns.
+        quads: groups of four weights that all turns take.
         roomy: for a core with an instruction cache of several KB.
     """
     most = _MOST_UNROLLED if roomy else _MOST_IN_SMALL_CACHES
@@ -60,9 +60,9 @@ class DenseQuads:
         narrow: how a sum is stored with 16x15 bits; None: with a multiplier of 31 bits.
         dual_issue: the core issues a load together with a product.
         roomy: see `unrolled`.
-        window: of a convolution that is not pointwise.
+        window: the window of a convolution that is not pointwise.
         any_code: x may hold the code -128; then the biases hold `dense_weights.odd_sums`.
-        shift: of a multiplier of 31 bits.
+        shift: right shift with a multiplier of 31 bits.
         residual_shift: shift of the addition that follows it; None: there is none.
         saturates: the bounds after a multiplier of 31 bits are those of int8.
         variable: the rows of a run are an argument.
@@ -85,7 +85,7 @@ class DenseQuads:
 
     @property
     def used_depth(self) -> int:
-        """Weights of one filter without the zeros behind them."""
+        """Weights of one filter without the zeros after them."""
         return self.depth if self.window is None else self.window.taps * self.window.channels
 
     @property
@@ -116,7 +116,7 @@ class DenseQuads:
 
     @property
     def padding(self) -> int:
-        """Zeros behind the weights of a filter."""
+        """Zeros after the weights of a filter."""
         return self.depth - self.used_depth
 
     @property
@@ -161,6 +161,11 @@ class DenseQuads:
         return self.rows % TOKENS
 
     @property
+    def counts_rows(self) -> bool:
+        """The code for a block of rows asks how many rows it has, also where that never varies."""
+        return self.window is None or self.narrow is None or self.fuses or self.adds
+
+    @property
     def fuses(self) -> bool:
         """Outputs are stored from registers (`edgec/quads_out.h`)."""
         n = self.narrow
@@ -185,7 +190,7 @@ class DenseQuads:
 
     @property
     def sums_at(self) -> int:
-        """Place of the sums in scratch, in bytes, behind the widened rows."""
+        """Place of the sums in scratch, in bytes, after the widened rows."""
         return (1 + self.quads) * TOKENS_BYTES
 
     @property

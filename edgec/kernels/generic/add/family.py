@@ -37,7 +37,7 @@ class Add(Elementwise):
 
 
 def spec(graph: Graph, node: Node, target: Target) -> Add:
-    """Of a QAdd."""
+    """The specification for a QAdd."""
     return Add(broadcast_loops(graph, node), node.attrs_as(qops.QAdd).params.shift)
 
 

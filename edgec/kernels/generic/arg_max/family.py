@@ -20,7 +20,7 @@ class ArgMax(Plain):
     """x int8 [outer, depth, inner], y int32 [outer, inner].
 
     Attributes:
-        last: of several largest the last, else the first.
+        last: True: of several largest elements the last, else the first.
         variable: `outer` of a run is an argument.
     """
 
@@ -39,9 +39,9 @@ class ArgMax(Plain):
 
 
 def spec(graph: Graph, node: Node, target: Target) -> ArgMax:
-    """Of a QArgMax."""
+    """The specification for a QArgMax."""
     attrs = node.attrs_as(qops.QArgMax)
-    shape = graph.shape(node.inputs[0])
+    shape = graph.shape(node.input)
     outer, inner = math.prod(shape[: attrs.axis]), math.prod(shape[attrs.axis + 1 :])
     return ArgMax(outer, shape[attrs.axis], inner, attrs.select_last_index)
 

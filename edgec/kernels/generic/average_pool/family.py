@@ -21,12 +21,12 @@ from edgec.target.target import Target
 
 @dataclass(frozen=True, slots=True)
 class AveragePool(Plain):
-    """As `MaxPool`; multipliers int32 [kernel_h * kernel_w + 1], by the number of taps counted.
+    """Mean of windows; multipliers int32 [kernel_h * kernel_w + 1], by the number of taps counted.
 
     Attributes:
         window: geometry.
         counts_padding: every output divides by the same number.
-        shift: of the requantization.
+        shift: right shift of the requantization.
     """
 
     family: ClassVar[str] = "average_pool"
@@ -59,7 +59,7 @@ class AveragePoolParams:
 
 
 def spec(graph: Graph, node: Node, target: Target) -> AveragePool:
-    """Of a QAveragePool."""
+    """The specification for a QAveragePool."""
     attrs = node.attrs_as(qops.QAveragePool)
     return AveragePool(
         pooling_window(graph, node), attrs.count_include_pad, requant31_of(node).shift
@@ -75,8 +75,9 @@ def arguments(
     graph: Graph, node: Node, spec: AveragePool, pool: ConstantPool
 ) -> tuple[Params, ...]:
     """A multiplier for each number of taps that counts, zero points and bounds."""
-    table = pool.add("multipliers", graph.constants[node.inputs[1]].array)
-    x_zero_point = zero_point(graph, node.inputs[0])
+    inputs = qops.QAveragePool.Inputs.of(node.inputs)
+    table = pool.add("multipliers", graph.constants[inputs.multiplier].array)
+    x_zero_point = zero_point(graph, inputs.x)
     return (AveragePoolParams(table, x_zero_point, **end_fields(requant31_of(node))),)
 
 

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
+from edgec.ir.weighted import plain_inputs
 from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.common.geometry import conv_window
 from edgec.kernels.common.layer_end import end_of
@@ -38,8 +39,8 @@ class Conv2D:
         window: geometry.
         out_channels: filters.
         group: input and output channels are cut into this many independent groups.
-        shift: of the requantization.
-        residual_shift: of the addition at the end; None: there is no addition.
+        shift: right shift of the requantization.
+        residual_shift: right shift of the addition at the end; None: there is no addition.
         narrow: how it ends in a transformer's arithmetic; None: by a 31-bit multiplier.
     """
 
@@ -112,8 +113,8 @@ class Conv2D:
 
 
 def spec(graph: Graph, node: Node, target: Target) -> Conv2D:
-    """Of a convolution of any number of groups."""
-    filters = graph.shape(node.inputs[1])[0]
+    """The specification for a convolution of any number of groups."""
+    filters = graph.shape(plain_inputs(node).w)[0]
     return Conv2D(
         conv_window(graph, node),
         filters,

@@ -35,7 +35,7 @@ class Lut(Plain):
 
 
 def spec(graph: Graph, node: Node, target: Target) -> Lut:
-    """Of a QLut."""
+    """The specification for a QLut."""
     return Lut(math.prod(graph.shape(node.output)))
 
 

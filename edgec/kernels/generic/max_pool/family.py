@@ -31,7 +31,7 @@ class MaxPool(Plain):
 
 
 def spec(graph: Graph, node: Node, target: Target) -> MaxPool:
-    """Of a QMaxPool."""
+    """The specification for a QMaxPool."""
     return MaxPool(pooling_window(graph, node))
 
 

@@ -44,13 +44,13 @@ class MulParams:
 
 
 def spec(graph: Graph, node: Node, target: Target) -> Mul:
-    """Of a QMul."""
+    """The specification for a QMul."""
     return Mul(broadcast_loops(graph, node), requant31_of(node).shift)
 
 
 def arguments(graph: Graph, node: Node, spec: Mul, pool: ConstantPool) -> tuple[Params, ...]:
     """Multiplier, zero points and bounds."""
-    zero_points = [zero_point(graph, name) for name in node.inputs[:2]]
+    zero_points = [zero_point(graph, name) for name in node.inputs]
     return (
         MulParams(
             node.attrs_as(qops.QMul).multiplier, *zero_points, **end_fields(requant31_of(node))

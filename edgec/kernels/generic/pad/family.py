@@ -36,12 +36,12 @@ class NumberedAxis(PadAxis):
 
 @dataclass(frozen=True, slots=True)
 class Pad(Plain):
-    """Padding of the leading axes; what lies behind the last padded axis is copied in runs.
+    """Padding of the leading axes; what lies after the last padded axis is copied in runs.
 
     Attributes:
         mode: what the new entries hold.
         axes: all axes up to the last padded one.
-        run_bytes: contiguous bytes behind them.
+        run_bytes: contiguous bytes after these axes.
         value: int8 code of the new entries, in CONSTANT mode.
     """
 
@@ -82,9 +82,9 @@ class Pad(Plain):
 
 
 def spec(graph: Graph, node: Node, target: Target) -> Pad:
-    """Of a QPad."""
+    """The specification for a QPad."""
     attrs = node.attrs_as(qops.QPad)
-    shape = graph.shape(node.inputs[0])
+    shape = graph.shape(node.input)
     padded = [axis for axis, pads in enumerate(attrs.pads) if pads != (0, 0)]
     count = padded[-1] + 1 if padded else 0
     axes = tuple(

@@ -24,7 +24,7 @@ class ResizeLinear(Resize):
 
 
 def spec(graph: Graph, node: Node, target: Target) -> ResizeLinear:
-    """Of a QResizeLinear."""
+    """The specification for a QResizeLinear."""
     return ResizeLinear(*resize.sizes(graph, node))
 
 

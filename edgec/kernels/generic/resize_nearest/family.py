@@ -24,7 +24,7 @@ class ResizeNearest(Resize):
 
 
 def spec(graph: Graph, node: Node, target: Target) -> ResizeNearest:
-    """Of a QResizeNearest."""
+    """The specification for a QResizeNearest."""
     return ResizeNearest(*resize.sizes(graph, node))
 
 

@@ -34,7 +34,7 @@ class Softmax(Plain):
 
 @dataclass(frozen=True, slots=True)
 class SoftmaxParams:
-    """Softmax."""
+    """Arguments of the softmax."""
 
     c_type: ClassVar[str] = "edgec_softmax_params_t"
     table: ConstantRef
@@ -45,7 +45,7 @@ class SoftmaxParams:
 
 
 def spec(graph: Graph, node: Node, target: Target) -> Softmax:
-    """Of a QSoftmax."""
+    """The specification for a QSoftmax."""
     shape = graph.shape(node.output)
     return Softmax(math.prod(shape[:-1]), shape[-1], node.attrs_as(qops.QSoftmax).shift)
 
@@ -57,7 +57,8 @@ def overlap(spec: Softmax) -> Distances:
 
 def arguments(graph: Graph, node: Node, spec: Softmax, pool: ConstantPool) -> tuple[Params, ...]:
     """The table of exponentials, multiplier, zero point and bounds."""
-    table = pool.add("exponentials", graph.constants[node.inputs[1]].array)
+    inputs = qops.QSoftmax.Inputs.of(node.inputs)
+    table = pool.add("exponentials", graph.constants[inputs.table].array)
     return (
         SoftmaxParams(
             table,

@@ -24,7 +24,7 @@ class StridedCopy(Plain):
     """Transpose or slice: y is written in raster order, in runs of `run_bytes`.
 
     Attributes:
-        start_bytes: of the first run in x.
+        start_bytes: place of the first run in x.
         loops: strides of x, in bytes.
         run_bytes: contiguous bytes copied at once.
         variable: the turns of the outermost loop are an argument.
@@ -48,10 +48,10 @@ class StridedCopy(Plain):
 
 
 def spec(graph: Graph, node: Node, target: Target) -> StridedCopy:
-    """Of a QTranspose or QSlice."""
-    own = strides_of(graph.shape(node.inputs[0]))
+    """The specification for a QTranspose or QSlice."""
+    own = strides_of(graph.shape(node.input))
     if isinstance(node.attrs, qops.QTranspose):
-        shape = graph.shape(node.inputs[0])
+        shape = graph.shape(node.input)
         turned = [Loop(shape[axis], (own[axis],)) for axis in node.attrs.perm]
         return _strided_copy(graph, node, 0, turned)
     attrs = node.attrs_as(qops.QSlice)

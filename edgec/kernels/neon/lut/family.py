@@ -38,7 +38,7 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
 
 
 def spec(graph: Graph, node: Node, target: Target) -> LutNeon:
-    """Of a QLut."""
+    """The specification for a QLut."""
     return LutNeon(**fields_of(plain_lut.spec(graph, node, target)))
 
 

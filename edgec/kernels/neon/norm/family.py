@@ -37,7 +37,7 @@ class NormNeon(Norm):
 
 
 def spec(graph: Graph, node: Node, target: Target) -> NormNeon:
-    """Of a QNorm."""
+    """The specification for a QNorm."""
     return NormNeon(**fields_of(plain_norm.spec(graph, node, target)))
 
 

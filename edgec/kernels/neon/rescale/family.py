@@ -26,7 +26,7 @@ class RescaleNeon(Plain):
 
     Attributes:
         count: elements.
-        dtype: of x, INT8 or INT16.
+        dtype: element type of x, INT8 or INT16.
         narrow: how an element is stored.
         variable: the elements of a run are an argument.
     """
@@ -59,7 +59,7 @@ class RescaleNeon(Plain):
 
 
 def spec(graph: Graph, node: Node, target: Target) -> RescaleNeon:
-    """Of a QRescale."""
+    """The specification for a QRescale."""
     plain = plain_rescale.spec(graph, node, target)
     return RescaleNeon(plain.count, plain.dtype, plain.narrow)
 

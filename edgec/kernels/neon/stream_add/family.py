@@ -49,7 +49,7 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
 
 
 def spec(graph: Graph, node: Node, target: Target) -> StreamAddNeon:
-    """Of a QStreamAdd."""
+    """The specification for a QStreamAdd."""
     return StreamAddNeon(math.prod(graph.shape(node.output)))
 
 

@@ -14,7 +14,7 @@ _NEAR_SHIFT = 32
 """Largest shift of one instruction that narrows 64 bits to 32 (Arm A64 ISA, SQRSHRN)."""
 
 _SPARE_BYTES = 8
-"""Four elements that may be loaded behind the last residual."""
+"""Four elements that may be loaded after the last residual."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class TilePixel:
     """A pixel whose codes are in one half of a vector of eight.
 
     Attributes:
-        number: of the pixel in its tile.
+        number: number of the pixel in its tile.
         half: 0 for the low half, 1 for the high one.
     """
 
@@ -112,7 +112,7 @@ class DenseNeon(Dense):
 
     @property
     def rest(self) -> int:
-        """Filters behind the last full block."""
+        """Filters after the last full block."""
         return self.out_channels % ROWS
 
     @property
@@ -142,7 +142,7 @@ class DenseNeon(Dense):
 
     @property
     def patch_at(self) -> int:
-        """Place of a gathered window in scratch, in bytes, behind four packed ones."""
+        """Place of a gathered window in scratch, in bytes, after four packed ones."""
         return self.blocks * BLOCK_BYTES
 
     @property

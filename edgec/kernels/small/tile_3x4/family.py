@@ -9,6 +9,7 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.ir.graph import Graph, Node
+from edgec.ir.weighted import plain_inputs
 from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.common.dense_weights import by_column
 from edgec.kernels.common.geometry import dense_window
@@ -26,7 +27,7 @@ from edgec.kernels.small.tile_3x4.spec import PACKED_PIXELS, STEPS, DenseTriples
 from edgec.target.target import Target
 
 _LARGEST_SUM = 8191
-"""Of |w| in a segment: with activations of up to 128 the sums stay below 2^20."""
+"""Largest sum of |w| in a segment: with activations of up to 128 the sums stay below 2^20."""
 
 _FEW = 4
 """Filters for which it does not pay to pack activations."""
@@ -47,12 +48,12 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
 
 
 def spec(graph: Graph, node: Node, target: Target) -> DenseTriples:
-    """Of a convolution or matrix product, in either arithmetic.
+    """The specification for a convolution or matrix product, in either arithmetic.
 
     The sums of four filters need registers that Armv6-M's instructions do not reach.
     """
     filters = 4 if target.has_wide_thumb else 2
-    weights = graph.constants[node.inputs[1]].array
+    weights = graph.constants[plain_inputs(node).w].array
     rows = weights.reshape(weights.shape[0], -1)
     return DenseTriples(
         dense_window(graph, node),

@@ -13,7 +13,7 @@ PACKED_PIXELS = 3
 """Pixels whose sums are computed together (`edgec/triples.h`)."""
 
 WORDS_BYTES = 8
-"""Of the words of three activations, or of the three sums with one filter."""
+"""Bytes that three activations take, or the three sums with one filter."""
 
 _PAIR = 2
 """Words that three activations take, or three sums."""
@@ -81,7 +81,7 @@ class DenseTriples(Dense):
 
     @property
     def padding_bytes(self) -> int:
-        """Bytes of the words of activations that meet the zeros behind a filter's weights."""
+        """Bytes of the words of activations that meet the zeros after a filter's weights."""
         return WORDS_BYTES * (self.padded_depth - self.depth)
 
     @property
@@ -97,7 +97,7 @@ class DenseTriples(Dense):
 
     @property
     def words_at(self) -> int:
-        """Place of the words of sums in scratch, in bytes, behind those of activations."""
+        """Place of the words of sums in scratch, in bytes, after those of activations."""
         return self.padded_depth * WORDS_BYTES
 
     @property

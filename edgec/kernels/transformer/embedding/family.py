@@ -23,10 +23,10 @@ class Embedding(Plain):
 
     Attributes:
         tokens, vocabulary, channels: shapes.
-        dtype: of the table, INT8 or INT16.
-        multiplier: of its entries.
+        dtype: element type of the table, INT8 or INT16.
+        multiplier: multiplier of its entries.
         variable: the tokens of a run are an argument.
-        y_dtype: of y, INT16 or INT8.
+        y_dtype: element type of y, INT16 or INT8.
     """
 
     family: ClassVar[str] = "embedding"
@@ -65,14 +65,14 @@ class Embedding(Plain):
 
 
 def spec(graph: Graph, node: Node, target: Target) -> Embedding:
-    """Of a QEmbedding."""
-    ids, table = node.inputs
-    vocabulary, channels = graph.shape(table)
+    """The specification for a QEmbedding."""
+    inputs = qops.QEmbedding.Inputs.of(node.inputs)
+    vocabulary, channels = graph.shape(inputs.table)
     return Embedding(
-        tokens=math.prod(graph.shape(ids)),
+        tokens=math.prod(graph.shape(inputs.ids)),
         vocabulary=vocabulary,
         channels=channels,
-        dtype=graph.constants[table].dtype,
+        dtype=graph.constants[inputs.table].dtype,
         multiplier=node.attrs_as(qops.QEmbedding).multiplier,
         y_dtype=node.attrs_as(qops.QEmbedding).dtype,
     )

@@ -36,7 +36,7 @@ class IsEqual(Plain):
 
 
 def spec(graph: Graph, node: Node, target: Target) -> IsEqual:
-    """Of a QIsEqual."""
+    """The specification for a QIsEqual."""
     return IsEqual(math.prod(graph.shape(node.output)), node.attrs_as(qops.QIsEqual).value)
 
 

@@ -24,7 +24,7 @@ class MatMul:
 
     Attributes:
         outer: loops over the pairs, with strides of a and b.
-        rows, depth, columns: of one pair.
+        rows, depth, columns: sizes of one pair.
         a_strides: elements of a between rows and along the depth.
         b_strides: elements of b along the depth and between columns.
         narrow: how a sum is stored.
@@ -42,7 +42,7 @@ class MatMul:
 
     @property
     def scratch_bytes(self) -> int:
-        """None."""
+        """Always 0."""
         return 0
 
     @property
@@ -58,9 +58,10 @@ class MatMul:
 
 
 def spec(graph: Graph, node: Node, target: Target) -> MatMul:
-    """Of a QMatMul."""
+    """The specification for a QMatMul."""
     attrs = node.attrs_as(qops.QMatMul)
-    a, b = (graph.shape(name) for name in node.inputs)
+    inputs = qops.QMatMul.Inputs.of(node.inputs)
+    a, b = graph.shape(inputs.a), graph.shape(inputs.b)
     *lead, rows, columns = graph.shape(node.output)
     depth = a[-2] if attrs.transpose_a else a[-1]
     left, right = (_pairs(shape, lead) for shape in (a, b))

@@ -42,7 +42,7 @@ class NarrowMul(Plain):
 
 
 def spec(graph: Graph, node: Node, target: Target) -> NarrowMul:
-    """Of a QMul."""
+    """The specification for a QMul."""
     return NarrowMul(broadcast_loops(graph, node), Narrow(rescale16x15_of(node)))
 
 

@@ -25,7 +25,7 @@ class NarrowReduce(Plain):
     """Mean or sum over some axes; y is written in raster order.
 
     Attributes:
-        dtype: of x, INT8 or INT16.
+        dtype: element type of x, INT8 or INT16.
         kept: loops over y, with strides of x.
         reduced: loops over what is summed up, with strides of x.
         narrow: how a sum is stored.
@@ -53,9 +53,9 @@ class NarrowReduce(Plain):
 
 
 def spec(graph: Graph, node: Node, target: Target) -> NarrowReduce:
-    """Of a QReduce."""
+    """The specification for a QReduce."""
     attrs = node.attrs_as(qops.QReduce)
-    x = node.inputs[0]
+    x = node.input
     kept, reduced = reduction_loops(graph.shape(x), attrs.axes)
     return NarrowReduce(dtype_of(graph, x), kept, reduced, Narrow(rescale16x15_of(node)))
 

@@ -27,7 +27,7 @@ class Rescale(Plain):
 
     Attributes:
         count: elements.
-        dtype: of x, INT8 or INT16.
+        dtype: element type of x, INT8 or INT16.
         narrow: how an element is stored.
         variable: the elements of a run are an argument.
         channels: elements that have a shift of their own, again and again; 0: none has.
@@ -54,9 +54,9 @@ class Rescale(Plain):
 
 
 def spec(graph: Graph, node: Node, target: Target) -> Rescale:
-    """Of a QRescale."""
+    """The specification for a QRescale."""
     attrs = node.attrs_as(qops.QRescale)
-    x = node.inputs[0]
+    x = qops.QRescale.Inputs.of(node.inputs).x
     return Rescale(
         count=math.prod(graph.shape(x)),
         dtype=dtype_of(graph, x),

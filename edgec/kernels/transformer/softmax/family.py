@@ -41,7 +41,7 @@ class NarrowSoftmax(Plain):
 
 
 def spec(graph: Graph, node: Node, target: Target) -> NarrowSoftmax:
-    """Of a QSoftmaxOctaves."""
+    """The specification for a QSoftmaxOctaves."""
     attrs = node.attrs_as(qops.QSoftmaxOctaves)
     *rows, depth = graph.shape(node.output)
     numbers = attrs.distance_multiplier, attrs.distance_limit, attrs.exp_bits

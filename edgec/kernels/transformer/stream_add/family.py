@@ -26,7 +26,7 @@ class StreamAdd(Plain):
     Attributes:
         loops: strides of a and b; y is contiguous.
         variable: the turns of the outermost loop are an argument.
-        dtype: of a, b and y, INT16 or INT8.
+        dtype: element type of a, b and y, INT16 or INT8.
     """
 
     family: ClassVar[str] = "stream_add"
@@ -52,7 +52,7 @@ class StreamAdd(Plain):
 
 
 def spec(graph: Graph, node: Node, target: Target) -> StreamAdd:
-    """Of a QStreamAdd."""
+    """The specification for a QStreamAdd."""
     return StreamAdd(broadcast_loops(graph, node), dtype=node.attrs_as(qops.QStreamAdd).dtype)
 
 

@@ -81,7 +81,7 @@ class PooledDecode(Decoded):
 
     @property
     def patch_start(self) -> int:
-        """Place of the patch, behind the biases and the expanded filters int8 [batch, depth]."""
+        """Place of the patch, after the biases and the expanded filters int8 [batch, depth]."""
         filters = -(-self.batch * self.depth // POOL_WORD_BYTES) * POOL_WORD_BYTES
         return self.biases_bytes + filters
 
@@ -103,14 +103,14 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
 
 
 def spec(graph: Graph, node: Node, target: Target) -> PooledDecode:
-    """Of a layer of a transformer, or with the default decision."""
+    """The specification for a layer of a transformer, or with the default decision."""
     if isinstance(node.attrs, POOLED):
         return pooled_decode(graph, node, default_config(graph, node))
     return _with_batch(narrow_fields(graph, node))
 
 
 def planned(graph: Graph, node: Node, decision: PoolKernelConfig) -> PooledDecode | None:
-    """Of a layer for which the planner has decided."""
+    """The specification for a layer for which the planner has decided."""
     if decision.family is not PoolFamily.DECODE or decision.dsp:
         return None
     return pooled_decode(graph, node, decision)

@@ -86,7 +86,7 @@ class PooledDecodeDsp(Decoded):
 
     @property
     def filters_start(self) -> int:
-        """Place of the expanded filters int8 [batch / 2, quads, 2, 4], behind the windows."""
+        """Place of the expanded filters int8 [batch / 2, quads, 2, 4], after the windows."""
         return self.dense.scratch_bytes
 
     @property
@@ -118,12 +118,12 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
 
 
 def spec(graph: Graph, node: Node, target: Target) -> PooledDecodeDsp:
-    """Of a layer of a transformer."""
+    """The specification for a layer of a transformer."""
     return _with_batch(narrow_fields(graph, node))
 
 
 def planned(graph: Graph, node: Node, decision: PoolKernelConfig) -> PooledDecodeDsp | None:
-    """Of a layer for which the planner has decided."""
+    """The specification for a layer for which the planner has decided."""
     if decision.family is not PoolFamily.DECODE or not decision.dsp:
         return None
     return pooled_decode_dsp(graph, node, decision)

@@ -34,7 +34,7 @@ def stored_indices(spec: PooledConv, indices: Array) -> Array:
     ]
     if spec.index_bits == READY_INDEX_BITS:
         lists = [_entries(spec, chunk).reshape(-1) for chunk in chunks]
-        # The kernel reads one entry behind the last one.
+        # The kernel reads one entry after the last one.
         return np.concatenate([*lists, np.zeros(1, np.uint16)])
     return np.concatenate([_packed_chunk(spec, chunk.reshape(-1)) for chunk in chunks])
 
@@ -59,5 +59,5 @@ def _entries(spec: PooledConv, chunk: Array) -> Array:
 def index_bytes(spec: PooledConv) -> int:
     """Bytes of `stored_indices`."""
     chunks = [spec.chunk_groups] * (spec.chunks - 1) + [spec.last_groups]
-    behind = 0 if spec.decodes else ENTRY_BYTES
-    return sum(spec.index_bytes(groups) for groups in chunks) + behind
+    beyond = 0 if spec.decodes else ENTRY_BYTES
+    return sum(spec.index_bytes(groups) for groups in chunks) + beyond

@@ -76,15 +76,15 @@ class PooledConv:
         chunk_groups: groups of channels whose responses are in the table at a time.
         lanes: output rows that a word serves: 2, or 1 for sums of 32 bits.
         response_shift: k of `Pooling`; 0 if there is one lane or the sums fit 16 bits anyway.
-        shift: of the requantization.
-        builder: of the responses.
-        index_bits: of a stored index, see `PoolKernelConfig`.
+        shift: right shift of the requantization.
+        builder: how the responses are built.
+        index_bits: bits of a stored index, see `PoolKernelConfig`.
         bits: width of activations; None: an argument of the kernel.
         saturates: outputs are clamped to the codes of int8 and no further.
-        zero_is_code_min: the zero point of x is -128 (activations behind a rectifier).
+        zero_is_code_min: the zero point of x is -128 (activations after a rectifier).
         keep_rows: the table holds all pair rows.
         tables_in_ram: the pool or its look-up table is copied to scratch memory first.
-        residual_shift: of the addition at the end; None: there is no addition.
+        residual_shift: right shift of the addition at the end; None: there is no addition.
     """
 
     family: ClassVar[str] = "pooled_conv"
@@ -125,7 +125,7 @@ class PooledConv:
 
     @property
     def reach_h(self) -> int:
-        """Pair rows from a window's first tap to the one behind its last."""
+        """Pair rows from a window's first tap to the one after its last."""
         return (self.window.kernel_h - 1) * self.window.dilation_h + 1
 
     @property
@@ -149,7 +149,7 @@ class PooledConv:
 
     @property
     def is_flat(self) -> bool:
-        """Pair rows of a window lie behind each other, so that one base serves all taps."""
+        """Pair rows of a window follow each other, so that one base serves all taps."""
         return self.window.kernel_h == 1 or self.ring_rows == self.pair_rows
 
     @property
@@ -262,7 +262,7 @@ class PooledConv:
 
     @property
     def padded_width(self) -> int:
-        """Output columns that are gathered; those behind the last are garbage."""
+        """Output columns that are gathered; those beyond the last are garbage."""
         return sum(self.blocks)
 
     @property
@@ -329,9 +329,9 @@ class PooledConv:
 
     @property
     def table_bytes(self) -> int:
-        """The table, and what the last block reads behind it."""
-        behind = self.shared_columns + self.padded_width - self.window.out_width
-        return self.chunk_groups * self.group_bytes + behind * WORD_BYTES
+        """The table, and what the last block reads after it."""
+        beyond = self.shared_columns + self.padded_width - self.window.out_width
+        return self.chunk_groups * self.group_bytes + beyond * WORD_BYTES
 
     @property
     def list_entries(self) -> int:
@@ -360,7 +360,7 @@ class PooledConv:
 
     @property
     def list_bytes(self) -> int:
-        """The list in scratch memory, and the entry that is read behind its last one.
+        """The list in scratch memory, and the entry that is read after its last one.
 
         Indices that are packed closer than bytes are unpacked in whole blocks.
         """
@@ -432,7 +432,7 @@ class PooledConv:
 
     @property
     def needs_sums(self) -> bool:
-        """The builder reads the sums of the pool's vectors as well; they are behind its table."""
+        """The builder reads the sums of the pool's vectors as well; they are after its table."""
         return self.builder is not ResponseKind.MULTIPLY and not self.zero_is_code_min
 
     @property
@@ -442,7 +442,7 @@ class PooledConv:
 
     @property
     def all_builder_words(self) -> int:
-        """Words of the builder's table and of the sums behind it."""
+        """Words of the builder's table and of the sums after it."""
         sums = 2 * -(-self.pool_size // WORD_BYTES)
         return self.builder_words + (sums if self.needs_sums else 0)
 

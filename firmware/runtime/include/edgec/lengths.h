@@ -35,8 +35,8 @@ EDGEC_SEPARATE void edgec_attention_of_one(const int8_t *values, int32_t columns
 /* Where the loops of a column end. */
 typedef struct edgec_values_ends {
     int32_t columns;           /* pairs of columns that are left */
-    const edgec_pair_t *fours; /* weights behind the last four pairs */
-    const edgec_pair_t *pairs; /* weights behind the last pair, but for an odd one */
+    const edgec_pair_t *fours; /* weights after the last four pairs */
+    const edgec_pair_t *pairs; /* weights after the last pair, but for an odd one */
     int32_t odd;
 } edgec_values_ends_t;
 

@@ -30,7 +30,7 @@ extern "C" {
 /* Columns of values whose sums are computed together. */
 #define EDGEC_NEON_COLUMNS 8
 
-/* Packs the keys of a head, `width` columns of rows `stride` apart, in groups of four; those behind
+/* Packs the keys of a head, `width` columns of rows `stride` apart, in groups of four; those beyond
  * the last one repeat it.  `blocks` are those of a key. */
 EDGEC_INLINE void edgec_neon_pack_keys(const int8_t *from, int32_t stride, int32_t keys,
                                        int32_t width, int32_t blocks, int8_t *to) {
@@ -43,7 +43,7 @@ EDGEC_INLINE void edgec_neon_pack_keys(const int8_t *from, int32_t stride, int32
     }
 }
 
-/* Up to eight int8, zeros behind them. */
+/* Up to eight int8, followed by zeros. */
 EDGEC_INLINE int8x8_t edgec_neon_eight_s8(const int8_t *from, int32_t count) {
     uint64_t word = 0;
     memcpy(&word, from, (size_t)count);

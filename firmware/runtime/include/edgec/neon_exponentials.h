@@ -185,7 +185,7 @@ EDGEC_INLINE uint32x4_t edgec_neon_masked(edgec_s16_t *weights, const int16_t *v
 
 /* The exponentials of a row of `keys` logits over these, those up to the next multiple of 8 being
  * 0; their sum.  `valid`: 0 for the keys that take no part, -1 for the others, up to a multiple of
- * 8; NULL: all of them take part. */
+ * 8; NULL: all keys take part. */
 EDGEC_SEPARATE uint32_t edgec_neon_row(edgec_s32_t *logits, int32_t keys, const edgec_s16_t *valid,
                                        int32_t highest, const edgec_attention_head_t *head,
                                        int32_t exp_bits) {

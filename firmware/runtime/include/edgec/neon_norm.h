@@ -1,6 +1,6 @@
 /* LayerNormalization and RMSNormalization with NEON: eight elements at a time.
  *
- * The steps and the numbers of a row are those of norm.h, which also serves the elements behind the
+ * The steps and the numbers of a row are those of norm.h, which also serves the elements after the
  * last eight.  Only kernels for cores with NEON use these functions; there is no other C form.
  */
 #ifndef EDGEC_NEON_NORM_H

@@ -8,7 +8,7 @@
  *     tokens       [blocks][4 tokens][16]     edgec_neon_spread
  *     weights      [blocks][4 filters][16]    lower/neon_weights.py
  *
- * What is behind the last value of a depth that is no multiple of 16 is zero on one side, and
+ * What lies beyond the last value of a depth that is no multiple of 16 is zero on one side, and
  * anything on the other.  Only kernels for cores with NEON use these functions; there is no C form:
  * tests run them in an emulator.  One source serves A64 and Armv7-A.
  */
@@ -229,7 +229,7 @@ EDGEC_INLINE edgec_neon_tile_t edgec_neon_tile4(const int8_t *tokens, const int8
 #endif
 
 /* Packs `count` values of one token, or filter: `to` is its place in the first block.  What is
- * behind them keeps its value. */
+ * beyond them keeps its value. */
 EDGEC_INLINE void edgec_neon_spread(const int8_t *from, int8_t *to, int32_t count) {
     for (; count >= EDGEC_NEON_LANES; count -= EDGEC_NEON_LANES) {
         vst1q_s8(to, vld1q_s8(from));

@@ -9,7 +9,7 @@
  * each, the eight words found at every entry of the filter's list.  EDGEC_POOL_GATHER4 has four
  * words instead of eight.
  *
- * list: the entries of all filters, one filter behind the other.  An entry is the offset in bytes,
+ * list: the entries of all filters, one filter after the other.  An entry is the offset in bytes,
  *       a multiple of 4, from a base; bit 0 marks the last entry that uses this base.
  * bases: one for each marked entry of a filter, in order, then NULL; the same for all filters.
  * unroll: divides the number of entries of every base.  The list must have one more entry, which
@@ -39,7 +39,7 @@ EDGEC_INLINE int32_t edgec_pool_lane(uint32_t word, int32_t lane) {
     return (int32_t)(word + 0x8000U) >> 16;
 }
 
-/* Add `places` to the lists of all filters, each of so many entries; no sum is beyond 16 bits.
+/* Add `places` to the lists of all filters, each of `entries` entries; no sum is beyond 16 bits.
  * With an even number two entries are added at a time: lists start at a multiple of four. */
 EDGEC_INLINE void edgec_pool_add_places(uint16_t *list, const uint16_t *places, int32_t entries,
                                         int32_t filters) {
@@ -96,7 +96,7 @@ EDGEC_INLINE void edgec_pool_add_places(uint16_t *list, const uint16_t *places, 
 
 #if EDGEC_POOL_ARMV7M
 
-/* One look-up but for its last addition, and `next`, which loads the next entry into r0 behind the
+/* One look-up but for its last addition, and `next`, which loads the next entry into r0 after the
  * other loads.  The last sum of a look-up waits until r0 is the next address: additions fill the
  * slot in which a load would wait for its address. */
 #define EDGEC_GATHER_LOOKUP8(next)                                                                 \

@@ -115,7 +115,7 @@ EDGEC_INLINE void edgec_widen4_any(const int8_t *from, edgec_pair_t *tokens, int
  * QUADS, a multiple of UNROLLED: words of a row.  SECOND: bytes from a word to that of the pair's
  * second row; STEP: to the next word; NEXT: from one pair of rows to the next.  FLIP: 1 where the
  * signs of a row's values 0 and 2 have not been flipped in memory.  DUAL: 1 for a core that issues
- * a load and a product in one cycle; then 8 bytes behind the tokens are read, too. */
+ * a load and a product in one cycle; then 8 bytes after the tokens are read, too. */
 #if defined(__GNUC__) && defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
 /* clang-format off */
 #define EDGEC_QUAD_DOT                                                                             \
@@ -156,7 +156,7 @@ EDGEC_INLINE void edgec_widen4_any(const int8_t *from, edgec_pair_t *tokens, int
     "ldr lr, [r1, #-4]\n"                                                                          \
     EDGEC_QUAD_DOT_HIGH
 
-/* The same for a core that issues a load with a product: each load stands behind a product, and
+/* The same for a core that issues a load with a product: each load stands after a product, and
  * the next quad's first words of tokens are loaded at the end of this one. */
 #define EDGEC_QUAD_DUAL                                                                            \
     "ldr r3, [r0, #%c[second]]\n"                                                                  \

@@ -19,7 +19,7 @@ extern "C" {
 #define EDGEC_OUT_WIDE 2
 #define EDGEC_OUT_ADDED 3
 
-/* Where outputs come from and go to.  `rows` are the places of the tokens 1 to 3 behind token 0, in
+/* Where outputs come from and go to.  `rows` are the places of the tokens 1 to 3 after token 0, in
  * bytes: in a last block that is not full, tokens repeat the last one, in its place. */
 typedef struct edgec_quads_out {
     const edgec_pair_t *tokens_end;

@@ -1,0 +1,113 @@
+"""Empirical bias correction: take out the mean error that rounded weights cause.
+
+Source: Nagel et al., "Data-Free Quantization Through Weight Equalization and Bias Correction", ICCV
+2019, section 4.2 and appendix D (the empirical form).  Rounding the weights shifts the mean of each
+output channel, and later layers shift it further.  Layer by layer, in graph order, the mean over
+the calibration data of float minus weight-quantized output is added to the bias.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from edgec.base.dtypes import Array, DType
+from edgec.base.fixedpoint import INT32_MAX, round_half_up
+from edgec.floatrun.activations import activations
+from edgec.floatrun.executor import Executor
+from edgec.ir import ops
+from edgec.ir.graph import Graph, GraphBuilder, Node
+from edgec.quant.common.calibrate import Progress
+from edgec.quant.common.weights import accumulator_bound, bias_params
+
+SAMPLES = 32
+"""Samples that the means are taken over."""
+
+
+def correct_biases(
+    real: Graph, annotated: Graph, data: Mapping[str, Array], progress: Progress | None = None
+) -> Graph:
+    """Correct the biases of layers whose weights edgec rounded.
+
+    Args:
+        real: REAL stage.
+        annotated: what it became; the same node and value names.
+        data: graph input name to float32 [N, ...]; the first `SAMPLES` are used.
+        progress: told after each layer.
+
+    Returns:
+        The annotated graph with other biases.  A layer whose accumulators would no longer be
+        bounded by int32 keeps its bias.
+    """
+    data = {name: array[:SAMPLES] for name, array in data.items()}
+    layers = [node for node in real.nodes if isinstance(node.attrs, ops.Weighted)]
+    layers = [node for node in layers if real.constants[ops.layer_inputs(node).w].quant is None]
+    wanted = channel_means(real, [node.output for node in layers], data)
+    corrections = _Corrections(annotated, wanted, progress)
+    # All samples at once: a layer is corrected before the next one runs.
+    Executor(annotated, annotated.outputs).run(data, corrections.change)
+    return corrections.graph
+
+
+class _Corrections:
+    """Corrects one layer after the other while the network runs."""
+
+    def __init__(
+        self, graph: Graph, wanted: Mapping[str, Array], progress: Progress | None
+    ) -> None:
+        self.graph = graph
+        self._wanted = wanted
+        self._progress = progress
+        self._done = 0
+
+    def change(self, node: Node, output: Array) -> Array:
+        """The output of a layer, float64 [S, ..., C], with the layer's bias corrected."""
+        if node.output not in self._wanted:
+            return output
+        found = _mean(output)
+        self.graph, step = _corrected(self.graph, node.name, self._wanted[node.output] - found)
+        self._done += 1
+        if self._progress is not None:
+            self._progress(self._done, len(self._wanted))
+        return np.asarray(output + step)
+
+
+def channel_means(graph: Graph, names: list[str], data: Mapping[str, Array]) -> dict[str, Array]:
+    """Mean of each channel (the last axis) over samples and positions; float64 [C]."""
+    sums = {name: np.zeros(graph.shape(name)[-1]) for name in names}
+    counts = dict.fromkeys(names, 0)
+    for _, batch in activations(graph, names, data):
+        for name, values in batch.items():
+            for sample in values.astype(np.float64):
+                sums[name] += _mean(sample)
+                counts[name] += 1
+    return {name: sums[name] / counts[name] for name in names}
+
+
+def _mean(values: Array) -> Array:
+    """Mean of each channel of [..., C]; float64 [C]."""
+    rows = values.reshape(-1, values.shape[-1])
+    return np.asarray(rows.sum(axis=0) / len(rows))
+
+
+def _corrected(graph: Graph, node_name: str, correction: Array) -> tuple[Graph, Array]:
+    """The graph with another bias in one layer, and what that adds to the output; float64 [C]."""
+    node: Node = next(node for node in graph.nodes if node.name == node_name)
+    inputs = ops.layer_inputs(node)
+    x, weight = graph.quant(inputs.x), graph.constants[inputs.w]
+    params = bias_params(x.tensor_scale, np.asarray(graph.quant(weight.name).scale))
+    name = inputs.b
+    bias = graph.constants[name].array if name else np.zeros(weight.shape[0])
+    steps = np.clip(correction / np.asarray(params.scale), -(2.0**40), 2.0**40)
+    corrected = bias.astype(np.int64) + round_half_up(steps)
+    if np.any(accumulator_bound(weight.array, corrected) > INT32_MAX):
+        return graph, np.zeros_like(correction)
+    builder = GraphBuilder.of(graph)
+    stored = corrected.astype(DType.INT32.numpy)
+    stem = name or f"{node.name}_bias"
+    put = builder.constant(stem, stored, params, keep_name=bool(name))
+    builder.put(replace(node, inputs=replace(inputs, b=put).names()))
+    step = (corrected - bias) * np.asarray(params.scale)
+    return builder.build(), step

@@ -1,0 +1,172 @@
+"""Range estimators: which interval of a tensor's values to represent, from its histogram.
+
+Two passes over the calibration data: the first finds the extremes, the second counts into bins of
+equal width between them.  Memory is one histogram a tensor whatever the number of samples, and the
+result depends neither on batch sizes nor on order.  Exact zeros are not counted: int8 holds them
+without error, and after a Relu they would drown everything else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from edgec.base.dtypes import Array
+from edgec.base.exact_functions import log
+from edgec.base.fixedpoint import INT8_MIN
+from edgec.base.options import Observer, QuantSettings
+from edgec.quant.common.params import Range, activation_params
+
+BINS = 2048
+_MSE_STEPS = 64
+_MSE_LEAST = 0.25
+"""The MSE search shrinks each end of a range down to this share of it, in _MSE_STEPS steps."""
+_ENTROPY_LEAST = 256
+_ENTROPY_STEP = 16
+"""The entropy search keeps from _ENTROPY_LEAST to all bins, in steps of _ENTROPY_STEP."""
+
+
+@dataclass(slots=True)
+class MinMax:
+    """Running extremes of a tensor.
+
+    Attributes:
+        low, high: bounds of the values seen; inf and -inf before the first.
+    """
+
+    low: float = float("inf")
+    high: float = float("-inf")
+
+    def update(self, values: Array) -> None:
+        """Take in float32 values of any shape."""
+        self.low = min(self.low, float(values.min()))
+        self.high = max(self.high, float(values.max()))
+
+    @property
+    def range(self) -> Range:
+        """The extremes, widened to hold zero."""
+        return Range(min(self.low, 0.0), max(self.high, 0.0))
+
+
+@dataclass(slots=True)
+class Histogram:
+    """Counts of a tensor's non-zero values in `BINS` bins of equal width over `range`."""
+
+    range: Range
+    counts: Array = field(default_factory=lambda: np.zeros(BINS, np.int64))
+
+    def update(self, values: Array) -> None:
+        """Take in float32 values of any shape inside `range`."""
+        width = self.range.high - self.range.low
+        nonzero = values[values != 0]
+        if width <= 0 or nonzero.size == 0:
+            return
+        index = ((nonzero.astype(np.float64) - self.range.low) * (BINS / width)).astype(np.int64)
+        self.counts += np.bincount(np.clip(index, 0, BINS - 1), minlength=BINS)
+
+    @property
+    def centers(self) -> Array:
+        """Middle of each bin; float64 [BINS]."""
+        edges = self.edges
+        return np.asarray((edges[:-1] + edges[1:]) / 2)
+
+    @property
+    def edges(self) -> Array:
+        """Bounds of the bins; float64 [BINS + 1]."""
+        return np.linspace(self.range.low, self.range.high, BINS + 1)
+
+
+def choose_range(histogram: Histogram, options: QuantSettings) -> Range:
+    """The range that an observer chooses; at most the histogram's, and it holds zero."""
+    if options.observer is Observer.MINMAX or not histogram.counts.any():
+        return histogram.range
+    match options.observer:
+        case Observer.PERCENTILE:
+            return percentile_range(histogram, options.percentile)
+        case Observer.MSE:
+            return mse_range(histogram)
+        case _:
+            return entropy_range(histogram)
+
+
+def percentile_range(histogram: Histogram, percent: float) -> Range:
+    """The range that `percent` of the non-zero values do not exceed at either end."""
+    cumulative = np.cumsum(histogram.counts)
+    allowed = cumulative[-1] * (1.0 - percent / 100.0)
+    edges = histogram.edges
+    low = edges[np.searchsorted(cumulative, allowed, side="right")]
+    high = edges[np.searchsorted(cumulative, cumulative[-1] - allowed, side="left") + 1]
+    return Range(min(float(low), 0.0), max(float(high), 0.0))
+
+
+def mse_range(histogram: Histogram) -> Range:
+    """The range of least mean squared error of rounding and saturation, one end after the other."""
+    best = histogram.range
+    shrinks = np.linspace(1.0, _MSE_LEAST, _MSE_STEPS)
+    # Both ends together first: that finds the right scale for tensors with two long tails.
+    candidates = [Range(best.low * s, best.high * s) for s in shrinks]
+    best = min(candidates, key=lambda r: squared_error(histogram, r))
+    for _ in range(2):
+        candidates = [Range(best.low, best.high * s) for s in shrinks]
+        best = min(candidates, key=lambda r: squared_error(histogram, r))
+        candidates = [Range(best.low * s, best.high) for s in shrinks]
+        best = min(candidates, key=lambda r: squared_error(histogram, r))
+    return best
+
+
+def squared_error(histogram: Histogram, values: Range) -> float:
+    """Sum of squared errors of the histogram's values in the int8 parameters of a range."""
+    params = activation_params(values)
+    scale, zero_point = params.tensor_scale, params.tensor_zero_point
+    centers = histogram.centers
+    steps = np.floor(centers / scale + 0.5)
+    steps = np.clip(steps, INT8_MIN - zero_point, 127 - zero_point)
+    return float(np.sum(histogram.counts * (steps * scale - centers) ** 2))
+
+
+def entropy_range(histogram: Histogram) -> Range:
+    """The range of least Kullback-Leibler divergence between values and their codes.
+
+    Source: S. Migacz, "8-bit inference with TensorRT", GTC 2017, for a threshold t that bounds both
+    ends: [max(low, -t), min(high, t)].
+    """
+    best, best_divergence = histogram.range, float("inf")
+    bin_width = (histogram.range.high - histogram.range.low) / BINS
+    reach = int(np.ceil(histogram.range.magnitude / bin_width))
+    for kept in range(_ENTROPY_LEAST, reach + _ENTROPY_STEP, _ENTROPY_STEP):
+        threshold = kept * bin_width
+        values = Range(max(histogram.range.low, -threshold), min(histogram.range.high, threshold))
+        divergence = _divergence(histogram, values)
+        if divergence < best_divergence:
+            best, best_divergence = values, divergence
+    return best
+
+
+def _divergence(histogram: Histogram, values: Range) -> float:
+    """KL divergence of the saturated histogram P from its quantized form Q."""
+    centers = histogram.centers
+    inside = (centers >= values.low) & (centers <= values.high)
+    first, last = np.flatnonzero(inside)[[0, -1]]
+    kept = histogram.counts[first : last + 1].astype(np.float64)
+    reference = kept.copy()
+    reference[0] += histogram.counts[:first].sum()
+    reference[-1] += histogram.counts[last + 1 :].sum()
+    params = activation_params(values)
+    codes = np.floor(centers[first : last + 1] / params.tensor_scale + 0.5).astype(np.int64)
+    codes -= codes[0]
+    occupied = kept > 0
+    totals = np.bincount(codes, weights=kept)
+    members = np.bincount(codes, weights=occupied.astype(np.float64))
+    spread = np.divide(totals, members, out=np.zeros_like(totals), where=members > 0)
+    model = np.where(occupied, spread[codes], 0.0)
+    return _kl(reference, model)
+
+
+def _kl(reference: Array, model: Array) -> float:
+    p = reference / reference.sum()
+    q = model / max(model.sum(), 1.0)
+    # A bin that only saturation fills has no model: smooth it, as TensorRT does.
+    q = np.where(q > 0, q, 1e-9)
+    where = p > 0
+    return float(np.sum(p[where] * log(p[where] / q[where])))

@@ -1,0 +1,75 @@
+"""Ranges of activations from calibration data, by executing the float graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from edgec.base.dtypes import Array
+from edgec.base.errors import QuantizationError
+from edgec.base.options import Observer, QuantSettings
+from edgec.floatrun.activations import activations
+from edgec.ir.graph import Graph
+from edgec.quant.cnn.observers import Histogram, MinMax, choose_range
+from edgec.quant.common.params import Range
+
+Progress = Callable[[int, int], None]
+"""Called with samples done and samples in all, for each step of the work from the start."""
+
+
+def calibrate(
+    graph: Graph,
+    names: Sequence[str],
+    data: Mapping[str, Array],
+    options: QuantSettings,
+    progress: Progress | None = None,
+) -> dict[str, Range]:
+    """Ranges of values over the calibration data, as the observer of `options` chooses them.
+
+    Args:
+        graph: REAL stage.
+        names: values to observe.
+        data: from `checked_calibration`.
+        options: the observer.
+        progress: told after each batch.
+
+    Raises:
+        QuantizationError: an activation is NaN or infinite.
+    """
+    if not names:
+        return {}
+    total = len(next(iter(data.values())))
+    extremes = {name: MinMax() for name in names}
+    for done, batch in activations(graph, names, data):
+        for name, values in batch.items():
+            check_finite(name, values)
+            extremes[name].update(values)
+        _tell(progress, done, total)
+    if options.observer is Observer.MINMAX:
+        return {name: seen.range for name, seen in extremes.items()}
+    histograms = {name: Histogram(seen.range) for name, seen in extremes.items()}
+    for done, batch in activations(graph, names, data):
+        for name, values in batch.items():
+            histograms[name].update(values)
+        _tell(progress, done, total)
+    return {name: choose_range(histogram, options) for name, histogram in histograms.items()}
+
+
+def check_finite(name: str, values: Array) -> None:
+    """Check activations of the float network.
+
+    Raises:
+        QuantizationError: some are NaN or infinite.
+    """
+    if not np.isfinite(values).all():
+        raise QuantizationError(
+            "the float network computes NaN or infinite values here",
+            where=name,
+            hint="check the weights and the calibration data",
+        )
+
+
+def _tell(progress: Progress | None, done: int, total: int) -> None:
+    if progress is not None:
+        progress(done, total)

@@ -1,0 +1,196 @@
+"""What quantization did, and how much of the signal survived it."""
+
+from __future__ import annotations
+
+import enum
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from edgec.base.dtypes import Array
+from edgec.base.options import Observer, Residual
+from edgec.floatrun.activations import activations
+from edgec.interp.int_interp import run_graph
+from edgec.ir.graph import Graph
+from edgec.ir.qparams import QuantParams
+from edgec.quant.common.calibrate import Progress
+from edgec.quant.convert.conversion import to_integer
+
+
+class CalibrationSource(enum.Enum):
+    """Where activation ranges come from."""
+
+    USER = "user"
+    """Calibration data given by the user."""
+    SYNTHETIC = "synthetic"
+    """Noise: there was no data."""
+    NONE = "none"
+    """The model came quantized."""
+
+
+@dataclass(frozen=True, slots=True)
+class LayerQuality:
+    """Signal to quantization noise of one operator's output.
+
+    Attributes:
+        node: name of the integer graph's node.
+        op: its operator.
+        value: name of its output.
+        sqnr_db: 10 log10 of signal power over error power against the float graph, in dB; inf
+            when they are equal, -inf when the float tensor is zero and the integer one is not.
+        saturated: share of the float values that lie beyond what the codes can represent, 0 to 1.
+    """
+
+    node: str
+    op: str
+    value: str
+    sqnr_db: float
+    saturated: float
+
+
+@dataclass(frozen=True, slots=True)
+class InForce:
+    """The options that had an effect.
+
+    Attributes:
+        observer: chose the ranges; None where none did: of a transformer, whose scales are searched
+            otherwise, or of a model that brings all its ranges.
+        percentile: percentage of values that a range holds; None unless the observer is PERCENTILE.
+        equalize, bias_correction: they were done.
+        residual: element type of a transformer's residual stream; None for other networks.
+    """
+
+    observer: Observer | None
+    equalize: bool
+    bias_correction: bool
+    percentile: float | None = None
+    residual: Residual | None = None
+
+    def __post_init__(self) -> None:
+        if self.observer is not Observer.PERCENTILE:
+            object.__setattr__(self, "percentile", None)
+
+
+@dataclass(frozen=True, slots=True)
+class QuantReport:
+    """Result of quantization.
+
+    Attributes:
+        source: source of the activation ranges.
+        samples: calibration samples used.
+        in_force: the options that had an effect.
+        warnings: what the user should know, a sentence each.
+        layers: one for each node of the integer graph, in order; empty when there was no data.
+    """
+
+    source: CalibrationSource
+    samples: int
+    in_force: InForce
+    warnings: tuple[str, ...]
+    layers: tuple[LayerQuality, ...]
+
+
+def sqnr_db(reference: Array, result: Array) -> float:
+    """Signal power over error power in dB; see `LayerQuality`."""
+    signal = np.asarray(reference, np.float64)
+    error = np.asarray(result, np.float64) - signal
+    return _ratio_db(float(np.sum(signal**2)), float(np.sum(error**2)))
+
+
+def layer_quality(
+    real: Graph, annotated: Graph, data: Mapping[str, Array], progress: Progress | None = None
+) -> tuple[LayerQuality, ...]:
+    """Compare every operator of the integer graph with the float graph.
+
+    Args:
+        real: REAL stage, with values of the same names.
+        annotated: what `real` became.
+        data: graph input name to float32 [N, ...]; all N samples are used.
+        progress: told after each sample.
+    """
+    return quality_of(real, to_integer(annotated), data, progress)
+
+
+def quality_of(
+    real: Graph, graph: Graph, data: Mapping[str, Array], progress: Progress | None = None
+) -> tuple[LayerQuality, ...]:
+    """Compare every operator of an integer graph with the float graph it was made of.
+
+    Args:
+        real: REAL stage, with values of the same names.
+        graph: INTEGER stage.
+        data: graph input name to float32 (int32 for token ids and masks) [N, ...]; all are used.
+        progress: told after each sample.
+    """
+    nodes = [node for node in graph.nodes if graph.values[node.output].quant is not None]
+    nodes = [node for node in nodes if node.output in real.values]
+    tallies = {node.output: _Tally() for node in nodes}
+    done, total = 0, len(next(iter(data.values())))
+    for _, batch in activations(real, list(tallies), data):
+        for index in range(len(next(iter(batch.values())))):
+            codes = run_graph(graph, _quantized_inputs(graph, data, done))
+            for name, tally in tallies.items():
+                tally.add(batch[name][index], codes[name], graph.quant(name))
+            done += 1
+            if progress is not None:
+                progress(done, total)
+    return tuple(
+        LayerQuality(
+            node.name,
+            node.op,
+            node.output,
+            tallies[node.output].sqnr_db,
+            tallies[node.output].saturated,
+        )
+        for node in nodes
+    )
+
+
+def _quantized_inputs(graph: Graph, data: Mapping[str, Array], index: int) -> dict[str, Array]:
+    codes = {}
+    for name in graph.inputs:
+        array, quant = data[name][index : index + 1], graph.values[name].quant
+        codes[name] = array.astype(np.int32) if quant is None else quant.quantize(array)
+    return codes
+
+
+@dataclass(slots=True)
+class _Tally:
+    """Sums over the samples."""
+
+    signal: float = 0.0
+    noise: float = 0.0
+    beyond: int = 0
+    elements: int = 0
+
+    def add(self, real: Array, codes: Array, quant: QuantParams) -> None:
+        """Take in one sample: float values, and codes with their parameters."""
+        result = quant.dequantize(codes)
+        wanted = real.astype(np.float64).reshape(result.shape)
+        finite = np.isfinite(wanted)  # a Pad may hold -inf, which no code can be near
+        self.signal += float(np.sum(wanted[finite] ** 2))
+        self.noise += float(np.sum((result - wanted)[finite] ** 2))
+        steps = wanted / np.asarray(quant.scale) + np.asarray(quant.zero_point)
+        limits = np.iinfo(quant.dtype.numpy)
+        self.beyond += int(
+            np.count_nonzero((steps < limits.min - 0.5) | (steps > limits.max + 0.5))
+        )
+        self.elements += codes.size
+
+    @property
+    def sqnr_db(self) -> float:
+        """Signal to noise in dB."""
+        return _ratio_db(self.signal, self.noise)
+
+    @property
+    def saturated(self) -> float:
+        """Share of values beyond the codes."""
+        return self.beyond / max(self.elements, 1)
+
+
+def _ratio_db(signal: float, noise: float) -> float:
+    if noise == 0.0:
+        return math.inf
+    return 10.0 * math.log10(signal / noise) if signal > 0.0 else -math.inf

@@ -1,0 +1,25 @@
+"""Which networks have their scales searched, and which brings or observes ranges alone."""
+
+from __future__ import annotations
+
+from edgec.ir import ops
+from edgec.ir.graph import Graph, Node
+
+
+def is_searched(graph: Graph) -> bool:
+    """True where a network has a stream or attention whose numbers the model leaves open.
+
+    Its scales are searched by the error of what reads them.  A norm between tensors that the model
+    pins to int8 codes computes from and to these codes, as every other operator does.
+
+    Args:
+        graph: REAL stage.
+    """
+    return any(is_open(graph, node) for node in graph.nodes)
+
+
+def is_open(graph: Graph, node: Node) -> bool:
+    """True for an operator that makes a network one whose scales are searched."""
+    if isinstance(node.attrs, ops.Norm):
+        return any(graph.values[name].quant is None for name in (node.first, node.output))
+    return isinstance(node.attrs, ops.Attention | ops.Embedding)

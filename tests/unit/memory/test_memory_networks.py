@@ -1,0 +1,67 @@
+"""Arenas of whole networks against the largest sum of tensors that are alive at one step."""
+
+import warnings
+from pathlib import Path
+
+import pytest
+from data_folder import needed_data_folder
+from own_networks import OWN_NETWORKS
+
+from edgec.base.options import CompileOptions
+from edgec.lower import buffers_of, select_kernels
+from edgec.memory import Buffer, Overlap, check_plan, lower_bound, overlap_bound, plan_memory
+from edgec.target.board import load_board
+from edgec.target.target import Target
+from edgec.workflow.integer import integer_model
+
+
+def memory_of(path: Path) -> tuple[list[Buffer], list[Overlap]]:
+    """Buffers and overlaps of a network as compiled for the Nucleo; ranges do not matter here."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        graph = integer_model(path, None, CompileOptions()).integer
+    buffers, overlaps, _ = buffers_of(graph, select_kernels(graph, Target.of(load_board("nucleo"))))
+    return list(buffers), list(overlaps)
+
+
+def check_arena(path: Path, stated_bytes: int, reached_bytes: int) -> None:
+    buffers, overlaps = memory_of(path)
+    disjoint = plan_memory(buffers, [])
+    check_plan(disjoint, buffers, [])
+    assert disjoint.arena_bytes <= lower_bound(buffers) * 1.05
+    assert disjoint.arena_bytes <= stated_bytes * 1.05
+    plan = plan_memory(buffers, overlaps)
+    check_plan(plan, buffers, overlaps)
+    assert overlap_bound(buffers, overlaps) <= plan.arena_bytes <= reached_bytes * 1.02
+
+
+@pytest.mark.parametrize(
+    ("name", "stated_bytes", "reached_bytes"),
+    [
+        # Stated: tensors and scratch alive at one step.  Reached, when this test was written.
+        ("digits_mlp", 96, 96),
+        ("digits_resnet", 2_216, 2_120),
+        ("resnet8", 50_408, 34_024),
+        ("resnet10", 54_056, 37_672),
+    ],
+)
+def test_arena(name: str, stated_bytes: int, reached_bytes: int) -> None:
+    check_arena(OWN_NETWORKS[name], stated_bytes, reached_bytes)
+
+
+@pytest.mark.data
+@pytest.mark.parametrize(
+    ("file", "stated_bytes", "reached_bytes"),
+    [
+        # Stated without overlaps; reached, with them, when this test was written.
+        ("mlperf_autoencoder_toycar_int8_qdq.onnx", 768, 768),
+        # Nine tensors of 8,000 bytes in a row, each shifted down by its layer's distance.
+        ("mlperf_dscnn_kws_int8_qdq.onnx", 16_000, 9_792),
+        ("mlperf_resnet8_cifar10_int8_qdq.onnx", 49_152, 33_680),
+        ("mlperf_mobilenetv1_025_vww96_int8_qdq.onnx", 73_728, 36_872),
+        ("resnet20_cifar10.onnx", 49_152, 33_680),
+        ("mcunet_vww80_float.onnx", 94_000, 75_208),
+    ],
+)
+def test_arena_of_a_public_network(file: str, stated_bytes: int, reached_bytes: int) -> None:
+    check_arena(needed_data_folder() / "models" / file, stated_bytes, reached_bytes)

@@ -1,0 +1,155 @@
+"""Cross-layer equalization and bias correction."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from quant_samples import Sketch, conv, gemm, relu, samples
+
+from edgec.base.options import QuantOptions
+from edgec.exporters.onnx.export import export_real, tensor_names
+from edgec.floatrun.float_model import FloatModel
+from edgec.ir import ops
+from edgec.ir.graph import Graph, GraphBuilder
+from edgec.ir.qparams import QuantParams
+from edgec.ir.verify import Stage, verify
+from edgec.quant import annotate
+from edgec.quant.cnn.bias_correct import channel_means, correct_biases
+from edgec.quant.cnn.equalize import equalize, input_channels
+
+
+def unbalanced(s: Sketch, name: str, factors: np.ndarray) -> None:
+    """Multiply a layer's output channels."""
+    for constant in (f"{name}_w", f"{name}_b"):
+        array = s.builder.constants[constant].array
+        shaped = factors.reshape(-1, *[1] * (array.ndim - 1))
+        s.builder.constant(constant, (array * shaped).astype(np.float32), keep_name=True)
+
+
+RELU = ops.Clip(0.0)
+
+
+def mobile(activation: ops.Clip | ops.Unary = RELU) -> Graph:
+    """1x1, depthwise 3x3, 1x1, with channels of very different size."""
+    s = Sketch()
+    x = s.input("x", 1, 6, 6, 3)
+    a = s(activation, conv(s, x, 8, 1, name="first"))
+    b = s(activation, conv(s, a, 16, depthwise=True, name="middle"))
+    c = conv(s, b, 4, 1, name="last")
+    unbalanced(s, "first", np.geomspace(1e-2, 1e2, 8))
+    unbalanced(s, "middle", np.geomspace(1e2, 1e-2, 16))
+    return s.graph(c)
+
+
+def outputs(graph: Graph, data):
+    names = tensor_names(graph)
+    found = FloatModel(export_real(graph)).run({names[n]: a for n, a in data.items()})
+    return [found[names[n]] for n in graph.outputs]
+
+
+def weight_ranges(graph: Graph, name: str) -> np.ndarray:
+    array = np.abs(graph.constants[f"{name}_w"].array)
+    return array.reshape(len(array), -1).max(axis=1)
+
+
+@pytest.mark.parametrize("activation", [ops.Clip(0.0), ops.Unary(ops.UnaryKind.LEAKY_RELU, 0.1)])
+def test_equalization_keeps_the_function_and_evens_the_ranges(activation):
+    graph = mobile(activation)
+    even = equalize(graph)
+    verify(even, Stage.REAL)
+    data = samples(graph, 8)
+    (before,), (after,) = outputs(graph, data), outputs(even, data)
+    np.testing.assert_allclose(after, before, rtol=1e-4, atol=1e-4 * np.abs(before).max())
+    for name in ("first", "middle"):
+        spread = weight_ranges(graph, name)
+        flat = weight_ranges(even, name)
+        assert spread.max() / spread.min() > 1e3
+        assert flat.max() / flat.min() < 30
+
+
+def test_equalization_saves_networks_with_uneven_channels():
+    """Activations are quantized per tensor: small channels drown without it."""
+    graph = mobile()
+    data = samples(graph, 16)
+    quality = []
+    for choice in (False, True):
+        _, report = annotate(graph, data, QuantOptions(equalize=choice))
+        quality.append(report.layers[-1].sqnr_db)
+    assert quality[1] > quality[0] + 3
+
+
+def test_input_channels_of_grouped_weights():
+    s = Sketch()
+    x = s.input("x", 1, 4, 4, 6)
+    y = s(ops.Conv(group=2), x, s.normal("w", 4, 1, 1, 3))
+    (node,) = s.graph(y).nodes
+    expected = [[0, 1, 2], [0, 1, 2], [3, 4, 5], [3, 4, 5]]
+    assert input_channels(node, (4, 1, 1, 3)).tolist() == expected
+
+
+def test_dead_channels_and_bounded_clips_stay_as_they_are():
+    s = Sketch()
+    x = s.input("x", 1, 4)
+    a = relu(s, gemm(s, x, 3, name="first"))
+    graph = s.graph(gemm(s, s(ops.Clip(0.0, 6.0), gemm(s, a, 3, name="second")), 2, name="third"))
+    dead = graph.constants["first_w"].array.copy()
+    dead[1] = 0.0
+    builder = GraphBuilder.of(graph)
+    builder.constant("first_w", dead, keep_name=True)
+    even = equalize(builder.build())
+    assert not even.constants["first_w"].array[1].any()
+    assert even.constants["first_b"].array[1] == graph.constants["first_b"].array[1]
+    np.testing.assert_array_equal(even.constants["third_w"].array, graph.constants["third_w"].array)
+
+
+def test_pinned_or_shared_layers_stay_as_they_are():
+    quant = QuantParams.per_tensor(0.1, 0)
+    s = Sketch()
+    x = s.input("x", 1, 4)
+    pinned = s(ops.Gemm(), x, s.normal("a", 4, 4), quant=quant)
+    codes = s.const("codes", np.ones((4, 4), np.int8), QuantParams.per_tensor(0.5, 0))
+    second = s(ops.Gemm(), pinned, codes)
+    shared = s.normal("shared", 4, 4)
+    third = s(ops.Gemm(), s(ops.Gemm(), second, shared), shared)
+    graph = s.graph(third)
+    even = equalize(graph)
+    for name in graph.constants:
+        np.testing.assert_array_equal(even.constants[name].array, graph.constants[name].array)
+
+
+def coarse() -> Graph:
+    """Weights with one giant a channel, so that the others round coarsely; inputs of mean 2."""
+    s = Sketch()
+    x = s.input("x", 1, 5, 5, 4)
+    a = relu(s, conv(s, x, 6, bias=False, name="first"))
+    y = conv(s, a, 5, name="second")
+    weight = s.builder.constants["first_w"].array.copy()
+    weight[:, 0, 0, 0] = 40.0
+    s.builder.constant("first_w", weight, keep_name=True)
+    return s.graph(y)
+
+
+def test_bias_correction_removes_the_mean_error_of_weights():
+    graph = coarse()
+    data = {"x": samples(graph, 32)["x"] + np.float32(2.0)}
+    plain, _ = annotate(graph, data, QuantOptions(bias_correction=False))
+    corrected, _ = annotate(graph, data, QuantOptions(bias_correction=True))
+    verify(corrected, Stage.ANNOTATED)
+    names = ["first", "second"]
+    wanted = channel_means(graph, names, data)
+    errors = []
+    for annotated in (plain, corrected):
+        found = channel_means(annotated, names, data)
+        errors.append({n: np.abs(found[n] - wanted[n]).max() for n in names})
+    for name in names:
+        assert errors[1][name] < 0.1 * errors[0][name]
+
+
+def test_bias_correction_leaves_pinned_weights_alone():
+    s = Sketch()
+    x = s.input("x", 1, 4)
+    w = s.const("w", np.array([[1, 2, 3, 4]], np.int8), QuantParams.per_tensor(0.5, 0))
+    graph = s.graph(s(ops.Gemm(), x, w))
+    data = samples(graph, 4)
+    annotated, _ = annotate(graph, data, QuantOptions())
+    assert correct_biases(graph, annotated, data) is annotated
