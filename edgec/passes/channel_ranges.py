@@ -221,8 +221,8 @@ def _sum(params: qops.AddParams, a: Range, b: Range) -> Range:
 
 
 def _add(graph: Graph, node: Node, ranges: Ranges) -> Range:
-    channels = _channels(graph, node.output)
-    a, b = (_operand(graph, name, ranges, channels) for name in node.inputs)
+    inputs, channels = qops.QAdd.Inputs.of(node.inputs), _channels(graph, node.output)
+    a, b = (_operand(graph, name, ranges, channels) for name in (inputs.a, inputs.b))
     return _sum(node.attrs_as(qops.QAdd).params, a, b)
 
 
@@ -231,8 +231,9 @@ def _mul(graph: Graph, node: Node, ranges: Ranges) -> Range:
     form = attrs.output
     if not isinstance(form, qops.Requant31):
         return _any_code(graph, node, ranges)
-    a, b = (_operand(graph, name, ranges, channels) for name in node.inputs)
-    za, zb = (_zero_point(graph, name) for name in node.inputs)
+    inputs = qops.QMul.Inputs.of(node.inputs)
+    a, b = (_operand(graph, name, ranges, channels) for name in (inputs.a, inputs.b))
+    za, zb = _zero_point(graph, inputs.a), _zero_point(graph, inputs.b)
     corners = [
         form.scaled((x - za) * (y - zb), attrs.multiplier)
         for x in (a.low, a.high)
