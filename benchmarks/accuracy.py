@@ -31,7 +31,9 @@ from edgec.floatrun.float_model import FloatModel
 from edgec.importers.onnx.importer import import_model
 from edgec.interp import run_graph_batch
 from edgec.ir import Graph
-from edgec.lower import buffers_of, lower, select_kernels
+from edgec.kernels.buffers import buffers_of
+from edgec.kernels.select import select_kernels
+from edgec.lower import lower
 from edgec.memory import plan_memory
 from edgec.passes import INTEGER_PASSES, REAL_PASSES, run_passes
 from edgec.quant import annotate, sqnr_db, to_integer

@@ -25,7 +25,9 @@ from edgec.base.dtypes import Array
 from edgec.base.options import CompileOptions
 from edgec.interp import run_graph
 from edgec.ir import Graph
-from edgec.lower import buffers_of, lower, select_kernels
+from edgec.kernels.buffers import buffers_of
+from edgec.kernels.select import select_kernels
+from edgec.lower import lower
 from edgec.memory import plan_memory
 from edgec.sim.linux_program import LinuxProgram
 from edgec.sim.trace_linux import trace_program

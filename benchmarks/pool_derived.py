@@ -11,7 +11,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from edgec.lower.pool_form import KernelForm
+from edgec.kernels.weightpool.plan.form import KernelForm
 from edgec.target.board import Board
 from edgec.timing.core import core_model
 from edgec.timing.decode import decode_block

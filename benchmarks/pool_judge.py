@@ -11,9 +11,9 @@ import numpy as np
 from pool_layers import Layer, Measured
 
 from edgec.kernels.weightpool.decision import PoolFamily
-from edgec.lower.pool_cost import events_of
-from edgec.lower.pool_form import KernelForm
-from edgec.lower.pool_price_data import prices_of
+from edgec.kernels.weightpool.plan.estimate import events_of
+from edgec.kernels.weightpool.plan.form import KernelForm
+from edgec.kernels.weightpool.plan.prices import prices_of
 from edgec.target.board import Board
 
 _DOCS = Path(__file__).resolve().parents[1] / "docs" / "weight-pools.md"

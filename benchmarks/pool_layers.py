@@ -19,10 +19,12 @@ from edgec.base.dtypes import Array, DType
 from edgec.ir import Graph, QuantParams, Value, qops
 from edgec.ir.graph import GraphBuilder
 from edgec.ir.pool_graph import with_plain_weights
+from edgec.kernels.buffers import buffers_of
 from edgec.kernels.family import KernelSpec
+from edgec.kernels.select import select_kernels
 from edgec.kernels.weightpool.bounds import least_response_shift
 from edgec.kernels.weightpool.decision import PoolFamily, PoolKernelConfig
-from edgec.lower import buffers_of, lower, select_kernels
+from edgec.lower import lower
 from edgec.memory import plan_memory
 from edgec.profile.instructions import InstructionCounter
 from edgec.profile.pricing import Pricer

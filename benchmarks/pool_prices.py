@@ -28,10 +28,10 @@ from pool_shapes import held_out, spec_of, training
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import InternalError
-from edgec.lower.pool_cost import events_of
-from edgec.lower.pool_form import KernelForm
-from edgec.lower.pool_operations import Operations, operations_of
-from edgec.lower.pool_price_data import PRICES_FILE, FittedPrices, core_prices
+from edgec.kernels.weightpool.plan.estimate import events_of
+from edgec.kernels.weightpool.plan.form import KernelForm
+from edgec.kernels.weightpool.plan.operations import Operations, operations_of
+from edgec.kernels.weightpool.plan.prices import PRICES_FILE, FittedPrices, core_prices
 from edgec.target.board import Board, load_board
 from edgec.target.cores import Core
 
@@ -114,7 +114,7 @@ def write(changed: dict[str, Operations]) -> None:
     for core, board in BOARDS.items():
         prices = changed.get(core) or core_prices()[_SERVED[core][0]].operations
         tables.append(_table(core, board, prices))
-    head = "# Written by benchmarks/pool_prices.py; edgec/lower/pool_operations.py says of what.\n"
+    head = "# Written by benchmarks/pool_prices.py; `operations.py` says what is counted.\n"
     PRICES_FILE.write_text(head + "".join(f"\n{table}" for table in tables), "utf-8")
 
 

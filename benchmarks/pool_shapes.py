@@ -15,10 +15,10 @@ from pool_layers import Layer, graph_of
 
 from edgec.base.errors import LoweringError
 from edgec.kernels.family import KernelSpec
+from edgec.kernels.select import select_kernels
 from edgec.kernels.weightpool.decision import READY_INDEX_BITS, PoolFamily, PoolKernelConfig
 from edgec.kernels.weightpool.gather.spec import PooledConv
 from edgec.kernels.weightpool.tables import ResponseKind
-from edgec.lower import select_kernels
 from edgec.target.board import Board
 from edgec.target.target import Target
 

@@ -24,7 +24,9 @@ from edgec.base.dtypes import Array, DType
 from edgec.interp import run_graph
 from edgec.ir import Graph, QuantParams, Value, qops
 from edgec.ir.graph import GraphBuilder
-from edgec.lower import buffers_of, lower, select_kernels
+from edgec.kernels.buffers import buffers_of
+from edgec.kernels.select import select_kernels
+from edgec.lower import lower
 from edgec.memory import plan_memory
 from edgec.profile.pricing import PricedSegment, Pricer
 from edgec.sim.compare import compare_outputs

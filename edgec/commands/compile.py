@@ -18,7 +18,10 @@ from edgec.codegen.project import FirmwareModel, emit_project
 from edgec.commands.budget import check_budget, check_measurable
 from edgec.commands.compile_report import build_report
 from edgec.importers.onnx.load import load_model
-from edgec.lower import PoolPlan, Program, buffers_of, lower, select_kernels
+from edgec.kernels.buffers import buffers_of
+from edgec.kernels.select import select_kernels
+from edgec.kernels.weightpool.plan.plan import PoolPlan
+from edgec.lower import Program, lower
 from edgec.memory import MemoryPlan, check_plan, plan_memory
 from edgec.report.model import CheckReport, Report
 from edgec.report.text import write_text

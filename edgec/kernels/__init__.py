@@ -4,6 +4,8 @@
 Every family is a folder `<group>/<family>/` with `family.py` and its template; what several
 families share is in their group's folder or in `common/`.
 
+`select` chooses a family for each node, and `buffers` says what memory the choices need.
+
 Groups: `generic` (plain C for every core), `transformer` (plain C, operators of transformers),
 `small` (Cortex-M without the DSP extension), `dsp` (with it), `neon`, and `weightpool` (layers
 whose weights are vectors of a pool).  Imports what lies below kernels: graphs, targets, the oracle.

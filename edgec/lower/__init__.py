@@ -1,22 +1,10 @@
-"""From the integer graph to a program: kernel choice, lifetimes, addresses, argument structs.
+"""From the integer graph to a program: addresses, argument structs, calls of chosen kernels.
 
-Owns the kernel specifications (`spec`), their choice (`select`, `build`), how far outputs may
-overlap inputs (`overlap`), lifetimes (`buffers`) and the program that code generation sees
-(`program`, `params`, `lower`).  Imports L0-L3; the only package that knows both graphs and kernels.
+`lower` puts together the kernels that `kernels.select` has chosen and the plan of memory; `program`
+is the result, which code generation sees.
 """
 
-from edgec.lower.buffers import buffers_of
 from edgec.lower.lower import lower
-from edgec.lower.pool_plan import PoolPlan, plan_pools
 from edgec.lower.program import Program
-from edgec.lower.select import KernelChoice, select_kernels
 
-__all__ = [
-    "KernelChoice",
-    "PoolPlan",
-    "Program",
-    "buffers_of",
-    "lower",
-    "plan_pools",
-    "select_kernels",
-]
+__all__ = ["Program", "lower"]

@@ -9,11 +9,12 @@ from edgec.base.canonical import canonical_digest
 from edgec.base.errors import InternalError, LoweringError
 from edgec.base.fixedpoint import INT32_MAX
 from edgec.ir.graph import Graph
+from edgec.kernels.buffers import aliases_of, root, scratch_name
 from edgec.kernels.common.constants import ConstantPool, check_codes
 from edgec.kernels.common.params import Params
 from edgec.kernels.family import KernelSpec
-from edgec.lower.buffers import aliases_of, root, scratch_name
-from edgec.lower.lengths import sizes_of_run
+from edgec.kernels.select import KernelChoice, operands
+from edgec.kernels.variable_length import sizes_of_run
 from edgec.lower.program import (
     Argument,
     Kernel,
@@ -24,7 +25,6 @@ from edgec.lower.program import (
     Step,
     TensorArg,
 )
-from edgec.lower.select import KernelChoice, operands
 from edgec.memory import MemoryPlan
 
 

@@ -11,8 +11,8 @@ from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError
 from edgec.base.options import PoolKernelOptions, Progress
 from edgec.ir.pool_graph import limited_bits, pooled_nodes
-from edgec.lower import PoolPlan, plan_pools
-from edgec.lower.pool_bits import plan_with_widths
+from edgec.kernels.weightpool.plan.plan import PoolPlan, plan_pools
+from edgec.kernels.weightpool.plan.widths import plan_with_widths
 from edgec.target.board import Board
 from edgec.workflow.integer import IntegerModel
 

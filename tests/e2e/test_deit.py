@@ -15,7 +15,9 @@ from edgec.codegen.library import emit_library
 from edgec.floatrun.float_model import FloatModel
 from edgec.interp import run_graph
 from edgec.ir import Graph
-from edgec.lower import Program, buffers_of, lower, select_kernels
+from edgec.kernels.buffers import buffers_of
+from edgec.kernels.select import select_kernels
+from edgec.lower import Program, lower
 from edgec.memory import plan_memory
 from edgec.quant import sqnr_db
 from edgec.sim.compare import compare_trace

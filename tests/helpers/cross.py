@@ -18,8 +18,9 @@ from targets import bare_target
 from edgec.codegen.library import emit_library
 from edgec.ir import Graph
 from edgec.ir.verify import Stage, verify
-from edgec.lower import Program, buffers_of, lower, select_kernels
-from edgec.lower.select import KernelChoice
+from edgec.kernels.buffers import buffers_of
+from edgec.kernels.select import KernelChoice, select_kernels
+from edgec.lower import Program, lower
 from edgec.memory import MemoryPlan, check_plan, plan_memory
 from edgec.sim.compare import compare_trace
 from edgec.sim.host import model_symbol

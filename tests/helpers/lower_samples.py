@@ -11,7 +11,9 @@ from edgec.codegen import emit_library
 from edgec.ir import Graph, QuantParams, Value, qops
 from edgec.ir.graph import GraphBuilder
 from edgec.ir.ops import ReduceKind
-from edgec.lower import KernelChoice, Program, buffers_of, lower, select_kernels
+from edgec.kernels.buffers import buffers_of
+from edgec.kernels.select import KernelChoice, select_kernels
+from edgec.lower import Program, lower
 from edgec.memory import MemoryPlan, check_plan, plan_memory
 from edgec.target.cores import Core
 

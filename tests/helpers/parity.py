@@ -16,10 +16,12 @@ from edgec.codegen.library import emit_library
 from edgec.interp import run_graph
 from edgec.ir import Graph
 from edgec.ir.verify import Stage, verify
+from edgec.kernels.buffers import buffers_of
 from edgec.kernels.family import KernelFamily
 from edgec.kernels.registry import FAMILIES
+from edgec.kernels.select import select_kernels
 from edgec.kernels.weightpool.decision import PoolKernelConfig
-from edgec.lower import Program, buffers_of, lower, select_kernels
+from edgec.lower import Program, lower
 from edgec.memory import check_plan, plan_memory
 from edgec.sim.compare import compare_outputs, compare_trace
 from edgec.sim.host import HostModel, model_symbol

@@ -12,7 +12,7 @@ from random_transformer import Layer
 from edgec.base.dtypes import DType
 from edgec.ir import Graph, QuantParams, qops
 from edgec.kernels.dsp.tile_4x2.spec import DenseQuads
-from edgec.lower import select_kernels
+from edgec.kernels.select import select_kernels
 from edgec.target.board import load_board
 from edgec.target.target import Target
 

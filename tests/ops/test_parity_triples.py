@@ -12,8 +12,8 @@ from random_transformer import operators
 from edgec.base.dtypes import Array, DType
 from edgec.ir import Graph, QuantParams, Value, qops
 from edgec.ir.graph import GraphBuilder
+from edgec.kernels.select import select_kernels
 from edgec.kernels.small.tile_3x4.spec import DenseTriples
-from edgec.lower import select_kernels
 from edgec.target.board import load_board
 from edgec.target.target import Target
 

@@ -14,8 +14,8 @@ from edgec.base.errors import LoweringError
 from edgec.interp import run_graph
 from edgec.ir import Graph, QuantParams, Value, qops
 from edgec.ir.graph import GraphBuilder
+from edgec.kernels.select import select_kernels
 from edgec.kernels.weightpool.decision import PoolFamily, PoolKernelConfig
-from edgec.lower import select_kernels
 from edgec.target.board import load_board
 from edgec.target.target import Target
 

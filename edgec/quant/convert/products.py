@@ -26,7 +26,7 @@ from edgec.quant.convert.context import SPAN, Conversion, Converter
 INT8_REACH = 129.0
 """Largest code magnitude, and one, that an int8 output needs through its 16 bits."""
 _WIDE_BITS = 7
-"""A centred int8 code, at most 255, fits int16 with this many zeros behind it."""
+"""A centred int8 code, at most 255, fits int16 when shifted left by this many bits."""
 
 
 def single_rescale(
@@ -35,7 +35,7 @@ def single_rescale(
     """Requantization, multiplier and bias of an operator with one factor and an int8 output.
 
     Args:
-        factor: of an accumulator, in output steps.
+        factor: the factor of an accumulator, in output steps.
         bound: largest magnitude of an accumulator.
         y: parameters of the output, per tensor; the bias holds the zero point.
         bounds: least and greatest code of the output.

@@ -28,7 +28,7 @@ from edgec.kernels.neon.rescale.family import RescaleNeon
 from edgec.kernels.neon.stream_add.family import StreamAddNeon
 from edgec.kernels.neon.tile_4x4.spec import DenseNeon
 from edgec.kernels.neon.weights import packed, padded
-from edgec.lower import select_kernels
+from edgec.kernels.select import select_kernels
 from edgec.target.cores import Core
 from edgec.target.target import Target
 

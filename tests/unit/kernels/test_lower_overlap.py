@@ -17,6 +17,7 @@ from random_ops import OPS
 from edgec.codegen import emit_library
 from edgec.interp import run_graph
 from edgec.ir import Graph
+from edgec.kernels.buffers import buffers_of
 from edgec.kernels.family import KernelSpec
 from edgec.kernels.generic.gemm.family import Gemm
 from edgec.kernels.generic.lut.family import Lut
@@ -24,10 +25,10 @@ from edgec.kernels.generic.prelu.family import PRelu
 from edgec.kernels.generic.resize_linear.family import ResizeLinear
 from edgec.kernels.generic.resize_nearest.family import ResizeNearest
 from edgec.kernels.generic.softmax.family import Softmax
+from edgec.kernels.select import KernelChoice, operands, select_kernels
 from edgec.kernels.weightpool.decode.family import PooledDecode
 from edgec.kernels.weightpool.decode_dsp.family import PooledDecodeDsp
-from edgec.lower import buffers_of, lower, select_kernels
-from edgec.lower.select import KernelChoice, operands
+from edgec.lower import lower
 from edgec.memory import MemoryPlan, Slot
 from edgec.sim.host import HostModel
 

@@ -14,7 +14,7 @@ from edgec.kernels.family import KernelSpec
 from edgec.kernels.generic.conv2d.family import Conv2D
 from edgec.kernels.generic.depthwise.family import Depthwise
 from edgec.kernels.generic.gemm.family import Gemm
-from edgec.lower import select_kernels
+from edgec.kernels.select import select_kernels
 
 
 def _only(graph: Graph) -> KernelSpec:

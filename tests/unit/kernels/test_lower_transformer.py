@@ -17,8 +17,8 @@ from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.dsp.attention.family import AttentionDsp
 from edgec.kernels.dsp.tile_4x2.spec import DenseQuads
 from edgec.kernels.generic.gemm.family import Gemm
+from edgec.kernels.select import select_kernels
 from edgec.kernels.transformer.attention.family import Attention
-from edgec.lower import select_kernels
 
 
 def gemm(symmetric: bool, depth: int = 32, pre_shift: int = 3, rows: int = 5) -> Graph:

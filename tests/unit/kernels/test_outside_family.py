@@ -11,7 +11,7 @@ from targets import bare_target
 
 from edgec.ir import Graph, qops
 from edgec.kernels.registry import FAMILIES
-from edgec.lower import select_kernels
+from edgec.kernels.select import select_kernels
 from edgec.target.cores import Core
 
 WITH_OURS = (FAMILY, *FAMILIES)

@@ -10,7 +10,7 @@ from edgec.base.dtypes import Array
 from edgec.base.options import PoolKernelOptions, PoolKernelRule, QuantOptions, no_progress
 from edgec.interp import run_graph_batch
 from edgec.ir import Graph
-from edgec.lower.pool_bits import drop_of, plan_with_widths
+from edgec.kernels.weightpool.plan.widths import drop_of, plan_with_widths
 from edgec.passes.base import run_passes
 from edgec.passes.pipeline import INTEGER_PASSES, REAL_PASSES
 from edgec.quant import annotate, to_integer

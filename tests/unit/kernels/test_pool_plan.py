@@ -12,11 +12,13 @@ from edgec.interp import run_graph
 from edgec.ir import Graph, qops
 from edgec.ir.graph import GraphBuilder
 from edgec.ir.pool_graph import limited_bits, pooled_nodes
+from edgec.kernels.buffers import buffers_of
+from edgec.kernels.select import select_kernels
 from edgec.kernels.weightpool.bounds import sums_fit_lanes
 from edgec.kernels.weightpool.decision import READY_INDEX_BITS, PoolFamily
 from edgec.kernels.weightpool.decode_dsp.family import PooledDecodeDsp
 from edgec.kernels.weightpool.gather.spec import PooledConv
-from edgec.lower import PoolPlan, buffers_of, plan_pools, select_kernels
+from edgec.kernels.weightpool.plan.plan import PoolPlan, plan_pools
 from edgec.memory import plan_memory
 from edgec.target.board import Board, load_board
 from edgec.target.target import Target

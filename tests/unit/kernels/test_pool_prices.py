@@ -14,12 +14,12 @@ from edgec.base.errors import ConfigError, InternalError
 from edgec.kernels.generic.lut.family import Lut
 from edgec.kernels.weightpool.decision import PoolFamily, PoolKernelConfig
 from edgec.kernels.weightpool.gather.spec import PooledConv
+from edgec.kernels.weightpool.plan.estimate import estimate, events_of
+from edgec.kernels.weightpool.plan.events import Event
+from edgec.kernels.weightpool.plan.form import KernelForm
+from edgec.kernels.weightpool.plan.operations import Operations
+from edgec.kernels.weightpool.plan.prices import PRICES_FILE, core_prices, prices_of
 from edgec.kernels.weightpool.tables import ResponseKind
-from edgec.lower.pool_cost import estimate, events_of
-from edgec.lower.pool_events import Event
-from edgec.lower.pool_form import KernelForm
-from edgec.lower.pool_operations import Operations
-from edgec.lower.pool_price_data import PRICES_FILE, core_prices, prices_of
 from edgec.target.board import list_boards, load_board
 from edgec.target.cores import Core
 

@@ -9,7 +9,7 @@ from edgec.ir import Graph
 from edgec.ir.pool_graph import limited_bits, pooled_nodes
 from edgec.ir.qops.pooling import responses_of, round_codes
 from edgec.ir.weighted import unpooled
-from edgec.lower.pool_rounding import rounding_steps, rounds_too_much, with_rounding
+from edgec.kernels.weightpool.plan.rounding import rounding_steps, rounds_too_much, with_rounding
 
 SHIFT = 6
 

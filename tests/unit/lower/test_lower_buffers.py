@@ -3,8 +3,8 @@
 from lower_samples import BOARD, NetBuilder, small_net
 
 from edgec.ir import Graph
-from edgec.lower import buffers_of, select_kernels
-from edgec.lower.buffers import scratch_name
+from edgec.kernels.buffers import buffers_of, scratch_name
+from edgec.kernels.select import select_kernels
 from edgec.memory import Buffer, Overlap, check_plan, plan_memory
 
 

@@ -10,7 +10,8 @@ from edgec.base.errors import InternalError, LoweringError
 from edgec.ir.graph import Graph
 from edgec.kernels.common.params import ConstantRef
 from edgec.kernels.common.weighted import ConvParams, SumParams
-from edgec.lower import lower, select_kernels
+from edgec.kernels.select import select_kernels
+from edgec.lower import lower
 from edgec.lower.program import TensorArg
 from edgec.memory import MemoryPlan
 

@@ -7,7 +7,7 @@ from lower_samples import small_net
 from places import PACKAGE
 from targets import bare_target
 
-from edgec.lower import select_kernels
+from edgec.kernels.select import select_kernels
 from edgec.target.board import Board, list_boards, load_board
 from edgec.target.cores import CORES, Core, Fpu, InstructionSet
 from edgec.target.target import Target
@@ -95,7 +95,7 @@ def test_no_kernel_asks_for_a_core_by_its_name() -> None:
         for path in (PACKAGE / package).rglob("*.py")
     }
     # Tables of measured prices, one column a core.
-    allowed = {"pool_form.py", "pool_price_data.py"}
+    allowed = {"form.py", "prices.py"}
     wrong = [
         path.name
         for path, text in texts.items()

@@ -1,4 +1,4 @@
-"""What an operation costs on each core: `pool_prices.toml`, read and checked.
+"""What an operation costs on each core: `prices.toml`, read and checked.
 
 benchmarks/pool_prices.py writes the file.
 """
@@ -16,13 +16,13 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
 from edgec.base.errors import ConfigError
-from edgec.lower.pool_events import Event
-from edgec.lower.pool_form import KernelForm
-from edgec.lower.pool_operations import Operations, operations_of
+from edgec.kernels.weightpool.plan.events import Event
+from edgec.kernels.weightpool.plan.form import KernelForm
+from edgec.kernels.weightpool.plan.operations import Operations, operations_of
 from edgec.target.board import Board
 from edgec.target.cores import Core
 
-PRICES_FILE = Path(__file__).with_name("pool_prices.toml")
+PRICES_FILE = Path(__file__).with_name("prices.toml")
 _STRICT = ConfigDict(extra="forbid")
 _Price = Annotated[float, Field(ge=0, le=10_000, allow_inf_nan=False)]
 

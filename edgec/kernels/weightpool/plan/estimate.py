@@ -1,9 +1,9 @@
 """Estimated cycles of the kernels for layers with a weight pool: what the planner compares.
 
-A kernel's events are counted from its specification alone (`pool_events`); each takes some
-operations (`pool_operations`) that have a price on a core (`pool_prices.toml`).  Those prices are
+A kernel's events are counted from its specification alone (`events`); each takes some
+operations (`operations`) that have a price on a core (`prices.toml`).  Those prices are
 for code and constants that never make the core wait; waiting for tables in flash comes on top
-(`pool_waiting`).
+(`waiting`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from edgec.kernels.weightpool.decode.family import PooledDecode
 from edgec.kernels.weightpool.decode_dsp.family import PooledDecodeDsp
 from edgec.kernels.weightpool.direct.family import PooledDirect
 from edgec.kernels.weightpool.gather.spec import PooledConv
-from edgec.lower.pool_events import (
+from edgec.kernels.weightpool.plan.events import (
     Event,
     Events,
     decode_events,
@@ -31,10 +31,10 @@ from edgec.lower.pool_events import (
     quad_events,
     tile_events,
 )
-from edgec.lower.pool_events_responses import responses_events
-from edgec.lower.pool_form import KernelForm
-from edgec.lower.pool_price_data import Prices
-from edgec.lower.pool_waiting import waiting
+from edgec.kernels.weightpool.plan.events_responses import responses_events
+from edgec.kernels.weightpool.plan.form import KernelForm
+from edgec.kernels.weightpool.plan.prices import Prices
+from edgec.kernels.weightpool.plan.waiting import waiting
 from edgec.target.board import Board
 
 
@@ -44,7 +44,7 @@ def estimate(spec: KernelSpec, bits: int, prices: Prices, board: Board) -> float
     Args:
         spec: specification of a convolution or matrix product, with a pool or not.
         bits: activation width, 1 to 8.
-        prices: of `pool_price_data.prices_of`.
+        prices: of `prices.prices_of`.
         board: whose code runs, and whose flash the constants are in.
     """
     form = KernelForm.of(board)

@@ -16,9 +16,9 @@ from edgec.kernels.weightpool.decode.family import PooledDecode
 from edgec.kernels.weightpool.decode_dsp.family import PooledDecodeDsp
 from edgec.kernels.weightpool.direct.family import PooledDirect
 from edgec.kernels.weightpool.gather.spec import PooledConv
+from edgec.kernels.weightpool.plan.events_responses import BuiltPixels
+from edgec.kernels.weightpool.plan.form import KernelForm
 from edgec.kernels.weightpool.tables import ResponseKind, part_channels
-from edgec.lower.pool_events_responses import BuiltPixels
-from edgec.lower.pool_form import KernelForm
 from edgec.target.board import Board
 from edgec.target.memory_map import Flash
 

@@ -10,10 +10,10 @@ from edgec.ir.graph import Graph, Node
 from edgec.ir.weighted import pooled_attrs, pooled_inputs
 from edgec.kernels.weightpool.decision import PoolFamily
 from edgec.kernels.weightpool.gather.spec import PooledConv
-from edgec.lower.pool_candidates import Candidate, two_lane_shift
-from edgec.lower.pool_cost import estimate
-from edgec.lower.pool_price_data import prices_of
-from edgec.lower.pool_rounding import rounding_steps, rounds_too_much
+from edgec.kernels.weightpool.plan.candidates import Candidate, two_lane_shift
+from edgec.kernels.weightpool.plan.estimate import estimate
+from edgec.kernels.weightpool.plan.prices import prices_of
+from edgec.kernels.weightpool.plan.rounding import rounding_steps, rounds_too_much
 from edgec.target.board import Board
 
 _KB = 1024

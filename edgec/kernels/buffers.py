@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from edgec.ir import qops
 from edgec.ir.graph import Graph
-from edgec.lower.select import KernelChoice, operands
+from edgec.kernels.select import KernelChoice, operands
 from edgec.memory import Buffer, Overlap
 
 

@@ -22,19 +22,19 @@ from edgec.base.options import MAX_ACTIVATION_BITS, PoolKernel, PoolKernelOption
 from edgec.ir.graph import Graph, Node
 from edgec.ir.pool_graph import pooled_nodes, with_plain_weights
 from edgec.ir.weighted import pooled_inputs
+from edgec.kernels.buffers import buffers_of, scratch_name
+from edgec.kernels.select import select_kernels
 from edgec.kernels.weightpool.decision import PoolKernelConfig
 from edgec.kernels.weightpool.gather.spec import WORD_BYTES
-from edgec.kernels.weightpool.tables import ResponseKind, table_words
-from edgec.lower.buffers import buffers_of, scratch_name
-from edgec.lower.pool_candidates import (
+from edgec.kernels.weightpool.plan.candidates import (
     Candidate,
     Setting,
     candidates,
 )
-from edgec.lower.pool_flash import fits_flash
-from edgec.lower.pool_reasons import PooledLayer, Rivals, record
-from edgec.lower.pool_rounding import with_rounding
-from edgec.lower.select import select_kernels
+from edgec.kernels.weightpool.plan.flash import fits_flash
+from edgec.kernels.weightpool.plan.reasons import PooledLayer, Rivals, record
+from edgec.kernels.weightpool.plan.rounding import with_rounding
+from edgec.kernels.weightpool.tables import ResponseKind, table_words
 from edgec.memory import MemoryPlan, plan_memory
 from edgec.target.board import Board
 from edgec.target.target import Target

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from edgec.kernels.weightpool.gather.spec import PooledConv
+from edgec.kernels.weightpool.plan.events import Event, spilled_rows
+from edgec.kernels.weightpool.plan.form import KernelForm
 from edgec.kernels.weightpool.tables import ResponseBuilder, ResponseKind
-from edgec.lower.pool_events import Event, spilled_rows
-from edgec.lower.pool_form import KernelForm
 
 _NEAR_STORE_BYTES = 256
 """A store can move its address on by less than this."""

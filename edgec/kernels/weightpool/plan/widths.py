@@ -20,9 +20,9 @@ from edgec.interp import run_graph, run_graph_batch, run_node
 from edgec.ir.graph import Graph, Node
 from edgec.ir.pool_graph import limited_bits, pooled_nodes, with_pooling
 from edgec.ir.weighted import pooled_attrs
-from edgec.lower.pool_candidates import Setting, candidates
-from edgec.lower.pool_cost import estimate
-from edgec.lower.pool_plan import PoolPlan, kernel_rules, plan_pools
+from edgec.kernels.weightpool.plan.candidates import Setting, candidates
+from edgec.kernels.weightpool.plan.estimate import estimate
+from edgec.kernels.weightpool.plan.plan import PoolPlan, kernel_rules, plan_pools
 from edgec.target.board import Board
 
 _NOISE_SAMPLES = 8

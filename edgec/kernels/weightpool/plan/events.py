@@ -1,7 +1,7 @@
 """What the kernels of layers with a weight pool do, and how often: counts from a specification.
 
 `events_of` says in closed form how often each inner loop of a kernel turns in one call.  What one
-turn takes is in `pool_operations`, and what that costs on a core in `pool_prices.toml`.
+turn takes is in `operations`, and what that costs on a core in `prices.toml`.
 """
 
 from __future__ import annotations

@@ -12,6 +12,7 @@ from edgec.ir.pool_graph import with_plain_weights
 from edgec.ir.weighted import plain_inputs, pooled_attrs, pooled_inputs
 from edgec.kernels.common.dense_weights import FILTERS
 from edgec.kernels.family import KernelSpec
+from edgec.kernels.select import first_spec
 from edgec.kernels.weightpool.bounds import least_response_shift
 from edgec.kernels.weightpool.decision import READY_INDEX_BITS, PoolFamily, PoolKernelConfig
 from edgec.kernels.weightpool.decode.family import pooled_decode
@@ -22,11 +23,10 @@ from edgec.kernels.weightpool.gather.family import pooled_conv
 from edgec.kernels.weightpool.gather.indices import index_bytes
 from edgec.kernels.weightpool.gather.spec import PooledConv
 from edgec.kernels.weightpool.plain import BLOCK
+from edgec.kernels.weightpool.plan.estimate import estimate
+from edgec.kernels.weightpool.plan.prices import Prices, prices_of
+from edgec.kernels.weightpool.plan.rounding import rounds_too_much
 from edgec.kernels.weightpool.tables import ResponseKind
-from edgec.lower.pool_cost import estimate
-from edgec.lower.pool_price_data import Prices, prices_of
-from edgec.lower.pool_rounding import rounds_too_much
-from edgec.lower.select import first_spec
 from edgec.target.board import Board
 from edgec.target.target import Target
 

@@ -13,7 +13,7 @@ from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.kernels.family import KernelFamily, KernelSpec
 from edgec.kernels.registry import FAMILIES
-from edgec.lower.lengths import for_all_lengths
+from edgec.kernels.variable_length import for_all_lengths
 from edgec.memory import Overlap
 from edgec.target.target import Target
 
