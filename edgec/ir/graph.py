@@ -15,8 +15,8 @@ from edgec.base.dtypes import Array, DType, frozen
 from edgec.base.errors import InternalError
 from edgec.ir.length import VariableLength
 from edgec.ir.operator import Operands, Operator, Shape
-from edgec.ir.pool import PooledWeights
 from edgec.ir.qparams import QuantParams
+from edgec.ir.weight_pool import PooledWeights
 
 _A = TypeVar("_A", bound=Operator)
 _B = TypeVar("_B", bound=Operator)

@@ -11,7 +11,7 @@ from typing import Any
 from edgec.base.dtypes import Array
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
-from edgec.ir.pool import expand
+from edgec.ir.weight_pool import expand
 
 POOLED = (qops.QPooledConv, qops.QPooledGemm)
 """The operators that are a `qops.PooledLayer`."""

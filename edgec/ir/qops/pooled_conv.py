@@ -10,7 +10,6 @@ import numpy as np
 from edgec.base.dtypes import Array
 from edgec.ir.graph import Tensor, Value
 from edgec.ir.operator import Shape
-from edgec.ir.pool import expand
 from edgec.ir.qops.conv import QConv
 from edgec.ir.qops.convolution import conv_sums
 from edgec.ir.qops.layer_end import finished, need_end
@@ -24,6 +23,7 @@ from edgec.ir.qops.pooling import (
 )
 from edgec.ir.qops.weighted import PooledLayer
 from edgec.ir.shapes import need
+from edgec.ir.weight_pool import expand
 
 
 @dataclass(frozen=True, slots=True)

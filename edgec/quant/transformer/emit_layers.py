@@ -67,7 +67,7 @@ def emit_layer(e: Emitter, layer: Layer) -> None:
     else:
         attrs = qops.QGemm(output, residual, raw=True)
     inputs = attrs.Inputs(
-        x=e.narrow(node.first),
+        x=e.as_codes(node.first),
         w=e.builder.constant(f"{name}_weight", codes.weight, pooled=pooled),
         b=e.array(f"{name}_bias", codes.bias),
         multiplier=e.array(f"{name}_multiplier", codes.requant.multiplier),
@@ -154,7 +154,7 @@ def _stream_ending(e: Emitter, layer: Layer) -> _Ending:
     if layer.add is not None and layer.residual in e.graph.constants:
         extra = e.wide_constant(layer.residual, quant, e.graph.shape(layer.output))
     elif layer.add is not None:
-        extra = e.wide(layer.residual)
+        extra = e.as_stream(layer.residual)
     bounds = None
     if layer.activation is not None:
         clip = layer.activation.attrs_as(ops.Clip)

@@ -76,7 +76,7 @@ def _stream_add(e: Emitter, node: Node) -> None:
     inputs = [
         e.wide_constant(name, quant, e.graph.shape(name))
         if name in e.graph.constants
-        else e.wide(name)
+        else e.as_stream(name)
         for name in node.inputs
     ]
     e.put(node.name, qops.QStreamAdd(quant.dtype), inputs, node.output, Form.STREAM, (node,))
@@ -94,7 +94,7 @@ def _convert(e: Emitter, node: Node, form: Form) -> None:
         elif e.graph.values[name].dtype is DType.INT32:
             found = name  # token ids and masks
         else:
-            found = e.narrow(name) if form is Form.CODES else e.wide(name)
+            found = e.as_codes(name) if form is Form.CODES else e.as_stream(name)
             values[found] = e.builder.values[found]
         inputs.append(found)
     y = e.graph.values[node.output]
@@ -114,17 +114,17 @@ def _operand(e: Emitter, node: Node, name: str, form: Form) -> str:
     if form is Form.STREAM:
         return e.wide_constant(name, e.plan.stream[node.output], e.graph.shape(name))
     fixed = e.plan.codes[node.output] if isinstance(node.attrs, ops.Concat) else None
-    return e.narrow_constant(name, fixed)
+    return e.constant_codes(name, fixed)
 
 
 def _operand_quant(e: Emitter, name: str) -> tuple[str, QuantParams]:
     if name in e.graph.constants:
-        made = e.narrow_constant(name)
+        made = e.constant_codes(name)
         quant = e.builder.constants[made].quant
         if quant is None:
             raise QuantizationError("a constant operand has no parameters", where=name)
         return made, quant
-    return e.narrow(name), e.plan.codes[name]
+    return e.as_codes(name), e.plan.codes[name]
 
 
 def _mask(e: Emitter, node: Node) -> None:
@@ -167,7 +167,7 @@ def _reduce(e: Emitter, node: Node) -> None:
     bound = float(span * count)
     output, multiplier, bias = single_rescale(factor, bound, y, _CODES, node.name)
     integer = qops.QReduce(attrs.kind, attrs.axes, attrs.keepdims, output, multiplier, bias)
-    source = e.wide(x) if wide else e.narrow(x)
+    source = e.as_stream(x) if wide else e.as_codes(x)
     e.put(node.name, integer, (source,), node.output, Form.CODES, (node,))
 
 

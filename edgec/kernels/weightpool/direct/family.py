@@ -11,8 +11,8 @@ import numpy as np
 from edgec.base.dtypes import Array, frozen
 from edgec.base.errors import LoweringError
 from edgec.ir.graph import Graph, Node
-from edgec.ir.pool import WeightPool
 from edgec.ir.qops.pooling import round_codes
+from edgec.ir.weight_pool import WeightPool
 from edgec.ir.weighted import POOLED, pooled_attrs, pooled_inputs
 from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.common.layer_end import end_of

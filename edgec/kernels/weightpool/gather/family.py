@@ -12,7 +12,7 @@ from edgec.base.errors import LoweringError
 from edgec.base.fixedpoint import INT8_MAX, INT8_MIN
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
-from edgec.ir.pool import WeightPool
+from edgec.ir.weight_pool import WeightPool
 from edgec.ir.weighted import POOLED, pooled_inputs
 from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.common.layer_end import end_of, requant31_of

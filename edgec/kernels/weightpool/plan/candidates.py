@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from edgec.base.errors import LoweringError
 from edgec.base.options import PoolKernel, PoolKernelOptions
 from edgec.ir.graph import Graph, Node
-from edgec.ir.pool_graph import with_plain_weights
+from edgec.ir.weight_pool_graph import with_plain_weights
 from edgec.ir.weighted import plain_inputs, pooled_attrs, pooled_inputs
 from edgec.kernels.common.dense_weights import FILTERS
 from edgec.kernels.family import KernelSpec

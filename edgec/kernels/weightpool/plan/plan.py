@@ -20,7 +20,7 @@ from edgec.base.effect import Effect, refuse_without_effect
 from edgec.base.errors import ConfigError, WeightPoolError
 from edgec.base.options import MAX_ACTIVATION_BITS, PoolKernel, PoolKernelOptions, PoolKernelRule
 from edgec.ir.graph import Graph, Node
-from edgec.ir.pool_graph import pooled_nodes, with_plain_weights
+from edgec.ir.weight_pool_graph import pooled_nodes, with_plain_weights
 from edgec.ir.weighted import pooled_inputs
 from edgec.kernels.buffers import buffers_of, scratch_name
 from edgec.kernels.select import select_kernels

@@ -16,7 +16,7 @@ import numpy as np
 
 from edgec.base.dtypes import Array, frozen
 from edgec.ir.graph import Graph, GraphBuilder, Node
-from edgec.ir.pool_graph import pooled_nodes
+from edgec.ir.weight_pool_graph import pooled_nodes
 from edgec.ir.weighted import pooled_attrs, pooled_inputs
 from edgec.kernels.common.layer_end import requant31_of
 

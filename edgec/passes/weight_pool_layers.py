@@ -18,7 +18,7 @@ import numpy as np
 
 from edgec.ir import qops
 from edgec.ir.graph import Graph, GraphBuilder
-from edgec.ir.pool import WeightPool
+from edgec.ir.weight_pool import WeightPool
 from edgec.ir.weighted import PLAIN, POOLED, pooled_inputs
 
 _EXACT = qops.Pooling(activation_bits=8, response_shift=0)
