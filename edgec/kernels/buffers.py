@@ -20,7 +20,7 @@ def buffers_of(
 
     Args:
         graph: INTEGER stage.
-        choices: of `select_kernels` for this graph.
+        choices: what `select_kernels` chose for this graph.
 
     Returns:
         Buffers by order of first use; overlaps between buffers; and the aliases: for the output of

@@ -27,7 +27,7 @@ class Norm(Plain):
     Attributes:
         rows, channels: shape.
         centred: subtract the mean.
-        square_shift, shift, low, high: of `ir.qops.QNorm`.
+        square_shift, shift, low, high: numbers of `ir.qops.QNorm`.
         dtype: element type of y, INT8 or INT16.
         variable: the rows of a run are an argument.
         shifted: x is int8 and has a left shift for each channel; else it is int16.
