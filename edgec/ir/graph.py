@@ -109,7 +109,8 @@ class Node:
 
     Attributes:
         name: unique in the graph; untrusted, like value names.
-        attrs: of `ir.ops` (real stage) or `ir.qops` (integer stage); its class is the operator.
+        attrs: attributes, of `ir.ops` (real stage) or `ir.qops` (integer stage); their class is
+            the operator.
         inputs: names of values and constants in the order of the operator's record `Inputs`; ""
             for an optional operand that is absent.  Walks over all operands read it; whoever wants
             a certain operand takes it from the record: ``Conv.Inputs.of(node.inputs).w``.

@@ -34,7 +34,7 @@ def lower(graph: Graph, choices: Sequence[KernelChoice], plan: MemoryPlan) -> Pr
 
     Args:
         graph: INTEGER stage.
-        choices: of `select_kernels` for this graph.
+        choices: what `select_kernels` chose for this graph.
         plan: places of the buffers of `buffers_of`, checked.
 
     Raises:
