@@ -9,7 +9,7 @@ from random_ops import OPS
 
 from edgec.ir import Graph, qops
 from edgec.ir.graph import GraphBuilder, Node
-from edgec.ir.pool import WeightPool
+from edgec.ir.weight_pool import WeightPool
 from edgec.ir.weighted import POOLED
 from edgec.kernels.weightpool.decision import PoolFamily, PoolKernelConfig
 from edgec.kernels.weightpool.decoded import serves_dsp

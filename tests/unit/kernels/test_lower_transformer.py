@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from kernel_records import distances
-from lower_samples import BOARD, DSP_BOARD
+from lower_samples import BOARD, DSP_BOARD, lowered
 from random_transformer import OPERATORS, STREAM, Layer, operators
 from test_lower_overlap import _run_tight
 
@@ -110,3 +110,18 @@ def test_running_at_the_least_distance_changes_nothing(name: str, tmp_path: Path
     for board in (BOARD, DSP_BOARD):
         graph = operators(4, [name], 6)
         _run_tight(graph, select_kernels(graph, board), tmp_path)
+
+
+@pytest.mark.parametrize("name", ["norm", "rescale", "stream_add", "gemm"])
+def test_names_of_functions_say_int16_where_they_read_or_write_it(name: str) -> None:
+    assert name in OPERATORS, sorted(OPERATORS)
+    done = lowered(operators(4, [name], 6))
+    for choice in done.choices:
+        names = (*choice.node.inputs, choice.node.output)
+        wide = any(
+            done.graph.values[value].dtype is DType.INT16
+            for value in names
+            if value in done.graph.values
+        )
+        kernel = next(kernel for kernel in done.program.kernels if kernel.spec == choice.spec)
+        assert ("_s16_" in kernel.name, "_s8_" in kernel.name) == (wide, not wide)

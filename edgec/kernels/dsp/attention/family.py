@@ -113,7 +113,7 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
         and plain.v.width % 2 == 0
         and plain.k.stride <= _FARTHEST_BYTES
         and plain.v.stride <= _FARTHEST_BYTES
-        and is_symmetric(graph, node.inputs[0])
+        and is_symmetric(graph, qops.QAttention.Inputs.of(node.inputs).q)
     )
 
 

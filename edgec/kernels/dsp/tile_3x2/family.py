@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from edgec.base.dtypes import Array
 from edgec.ir.graph import Graph, Node
+from edgec.ir.weighted import plain_inputs
 from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.common.dense_weights import interleaved
 from edgec.kernels.common.geometry import dense_window
@@ -35,7 +36,7 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
 
 def spec(graph: Graph, node: Node, target: Target) -> DenseDsp:
     """The specification for a convolution of one group or a matrix product, of either form."""
-    filters = graph.shape(node.inputs[1])[0]
+    filters = graph.shape(plain_inputs(node).w)[0]
     return DenseDsp(dense_window(graph, node), filters, *end_of(node))
 
 

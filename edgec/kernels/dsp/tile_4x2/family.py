@@ -8,6 +8,7 @@ from edgec.base.dtypes import Array
 from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, INT32_MAX
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
+from edgec.ir.weighted import plain_inputs
 from edgec.kernels.common.code_range import is_symmetric
 from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.common.dense_weights import QUAD, flipped_quads, odd_sums
@@ -59,7 +60,9 @@ def _pays(spec: DenseQuads) -> bool:
 
 def _has_room(graph: Graph, node: Node) -> bool:
     """Whether sums of any codes fit int32 with what the biases hold more."""
-    weights, bias = (graph.constants[name].array.astype(np.int64) for name in node.inputs[1:3])
+    inputs = plain_inputs(node)
+    own = graph.constants[inputs.w].array, graph.constants[inputs.b].array
+    weights, bias = (array.astype(np.int64) for array in own)
     rows = np.abs(weights.reshape(len(weights), -1)).sum(axis=1)
     # |x|, |zx| <= 128, and 128 times the odd weights.
     most = np.abs(bias) + 3 * 128 * rows + (1 << _MOST_PRE_SHIFT)
@@ -68,12 +71,12 @@ def _has_room(graph: Graph, node: Node) -> bool:
 
 def _is_symmetric(graph: Graph, node: Node) -> bool:
     """Whether a kernel meets no code -128, in x or outside the image."""
-    return is_symmetric(graph, node.inputs[0]) and _padding(graph, node) != INT8_MIN
+    return is_symmetric(graph, plain_inputs(node).x) and _padding(graph, node) != INT8_MIN
 
 
 def _padding(graph: Graph, node: Node) -> int:
     """What convolutions meet outside the image."""
-    quant = graph.quant(node.inputs[0])
+    quant = graph.quant(plain_inputs(node).x)
     is_conv = isinstance(node.attrs, qops.QConv)
     return quant.tensor_zero_point if is_conv and quant.axis is None else 0
 
@@ -87,7 +90,7 @@ def spec(graph: Graph, node: Node, target: Target) -> DenseQuads:
     return DenseQuads(
         rows=window.out_pixels,
         depth=-(-depth // QUAD) * QUAD,
-        units=graph.shape(node.inputs[1])[0],
+        units=graph.shape(plain_inputs(node).w)[0],
         narrow=narrow,
         dual_issue=target.dual_issue,
         roomy=target.dual_issue or target.runs_from_cache(_ROOMY_BYTES),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from edgec.base.dtypes import Array
 from edgec.base.fixedpoint import INT8_MIN
 from edgec.ir.graph import Graph, Node
+from edgec.ir.weighted import plain_inputs
 from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.common.geometry import dense_window
 from edgec.kernels.common.layer_end import end_of
@@ -26,12 +27,12 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
     """A convolution of one group or a matrix product, no weight being -128."""
     if not target.has_neon or getattr(node.attrs, "group", 1) != 1:
         return False
-    return int(graph.constants[node.inputs[1]].array.min(initial=0)) > INT8_MIN
+    return int(graph.constants[plain_inputs(node).w].array.min(initial=0)) > INT8_MIN
 
 
 def spec(graph: Graph, node: Node, target: Target) -> DenseNeon:
     """The specification for a convolution of one group or a matrix product, of either form."""
-    filters = graph.shape(node.inputs[1])[0]
+    filters = graph.shape(plain_inputs(node).w)[0]
     return DenseNeon(dense_window(graph, node), filters, *end_of(node))
 
 

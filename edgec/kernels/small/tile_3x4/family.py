@@ -9,6 +9,7 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.ir.graph import Graph, Node
+from edgec.ir.weighted import plain_inputs
 from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.common.dense_weights import by_column
 from edgec.kernels.common.geometry import dense_window
@@ -52,7 +53,7 @@ def spec(graph: Graph, node: Node, target: Target) -> DenseTriples:
     The sums of four filters need registers that Armv6-M's instructions do not reach.
     """
     filters = 4 if target.has_wide_thumb else 2
-    weights = graph.constants[node.inputs[1]].array
+    weights = graph.constants[plain_inputs(node).w].array
     rows = weights.reshape(weights.shape[0], -1)
     return DenseTriples(
         dense_window(graph, node),

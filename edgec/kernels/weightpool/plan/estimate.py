@@ -44,7 +44,7 @@ def estimate(spec: KernelSpec, bits: int, prices: Prices, board: Board) -> float
     Args:
         spec: specification of a convolution or matrix product, with a pool or not.
         bits: activation width, 1 to 8.
-        prices: of `prices.prices_of`.
+        prices: prices of the core, from `prices.prices_of`.
         board: whose code runs, and whose flash the constants are in.
     """
     form = KernelForm.of(board)

@@ -13,16 +13,16 @@ from edgec.base.options import QuantOptions
 from edgec.ir import ops, qops
 from edgec.ir.graph import Graph, GraphBuilder
 from edgec.ir.infer import total_macs
-from edgec.ir.pool import PooledWeights, WeightPool
 from edgec.ir.text import graph_text
 from edgec.ir.verify import Stage, verify
+from edgec.ir.weight_pool import PooledWeights, WeightPool
 from edgec.passes.base import run_passes
 from edgec.passes.channel_ranges import channel_ranges
 from edgec.passes.fold_batch_norm import fold_batch_norm
 from edgec.passes.fuse_residual import fuse_residual, residual_notes
 from edgec.passes.pipeline import INTEGER_PASSES, REAL_PASSES
-from edgec.passes.pool_layers import pool_layers, pool_notes
 from edgec.passes.remove_constant_channels import remove_constant_channels
+from edgec.passes.weight_pool_layers import pool_layers, pool_notes
 from edgec.quant import annotate, to_integer
 
 RNG = np.random.default_rng(0)

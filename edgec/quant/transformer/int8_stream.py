@@ -34,7 +34,7 @@ _LEAST_DEVIATION = 1 / 8
 """Least deviation that counts for a row, relative to the mean; some rows hardly differ from 0."""
 
 
-def narrow_stream(graph: Graph, names: Sequence[str], seen: Mapping[str, Seen]) -> QuantParams:
+def int8_stream(graph: Graph, names: Sequence[str], seen: Mapping[str, Seen]) -> QuantParams:
     """Parameters of the values of one group, on axis 0 if channels have scales of their own.
 
     Args:

@@ -16,8 +16,8 @@ from edgec.importers.onnx.tensors import Gathered, moved_constant
 from edgec.ir import ops
 from edgec.ir.graph import Constant
 from edgec.ir.infer import infer_shapes
-from edgec.ir.pool import GROUPS, SIZE_MAX, SIZE_MIN, PooledWeights, WeightPool
 from edgec.ir.qparams import QuantParams
+from edgec.ir.weight_pool import GROUPS, SIZE_MAX, SIZE_MIN, PooledWeights, WeightPool
 
 _LOG = logging.getLogger(__name__)
 _LEVELS = 128

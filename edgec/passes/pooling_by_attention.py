@@ -18,7 +18,7 @@ from edgec.ir.graph import Graph, GraphBuilder, Node
 from edgec.passes.edit import sweep
 
 
-def pool_by_attention(graph: Graph) -> Graph:
+def pooling_by_attention(graph: Graph) -> Graph:
     """Apply the rule to every sequence pooling."""
     return sweep(graph, _rewrite)
 

@@ -25,7 +25,7 @@ from edgec.passes.base import run_passes
 from edgec.passes.pipeline import TRANSFORMER_PASSES
 from edgec.quant.common.intervals import check_intervals
 from edgec.quant.transformer import quantize_transformer
-from edgec.quant.transformer.narrow_stream import narrow_stream
+from edgec.quant.transformer.int8_stream import int8_stream
 from edgec.quant.transformer.samples import Seen
 from edgec.toolchain import process
 from edgec.workflow.integer import integer_model
@@ -110,7 +110,7 @@ def uneven(*kinds: type) -> tuple[Graph, dict[str, Seen]]:
 def test_channels_follow_their_ranges():
     graph, seen = uneven()
     (name,) = seen
-    found = narrow_stream(graph, [name], seen)
+    found = int8_stream(graph, [name], seen)
     k = np.log2(np.array(found.scale) / min(found.scale))
     assert found.axis == 0
     assert k.max() - k.min() >= 5
@@ -121,7 +121,7 @@ def test_steps_that_serve_all_channels():
     """Where channels do not stay what they are, or have bounds of their own."""
     for kind in (ops.Reshape, ops.Clip):
         graph, seen = uneven(kind)
-        assert narrow_stream(graph, list(seen), seen).axis is None
+        assert int8_stream(graph, list(seen), seen).axis is None
 
 
 def test_wide_factors_are_found_by_the_proof():
