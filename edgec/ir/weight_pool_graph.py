@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from edgec.ir import qops
 from edgec.ir.graph import Graph, GraphBuilder, Node
-from edgec.ir.weighted import POOLED, pooled_attrs, unpooled, weights_of
+from edgec.ir.weighted import POOLED, pooled_attrs, pooled_inputs, unpooled, weights_of
 
 
 def pooled_nodes(graph: Graph) -> tuple[Node, ...]:
@@ -47,6 +47,6 @@ def with_plain_weights(graph: Graph, names: Set[str]) -> Graph:
     for node in pooled_nodes(graph):
         if node.name in names:
             weight = builder.constant(f"{node.name}/weight", weights_of(graph, node))
-            inputs = (node.inputs[0], weight, *node.inputs[3:])
+            inputs = pooled_inputs(node).plain(weight).names()
             builder.put(replace(node, attrs=unpooled(node.attrs), inputs=inputs))
     return builder.build()

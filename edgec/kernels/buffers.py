@@ -49,7 +49,7 @@ def aliases_of(graph: Graph) -> dict[str, str]:
     aliases: dict[str, str] = {}
     for node in graph.nodes:
         if isinstance(node.attrs, qops.QReshape):
-            aliases[node.output] = root(aliases, node.inputs[0])
+            aliases[node.output] = root(aliases, node.input)
     return aliases
 
 

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from edgec.ir import qops
-from edgec.ir.graph import Graph, GraphBuilder, Node
-from edgec.ir.weight_pool import PooledWeights, WeightPool
-from edgec.ir.weighted import PLAIN, POOLED
+from edgec.ir.graph import Graph, GraphBuilder
+from edgec.ir.weight_pool import WeightPool
+from edgec.ir.weighted import PLAIN, POOLED, pooled_inputs
 
 _EXACT = qops.Pooling(activation_bits=8, response_shift=0)
 
@@ -30,13 +30,16 @@ def pool_layers(graph: Graph) -> Graph:
     pools: dict[tuple[int, bytes], str] = {}
     for node in graph.nodes:
         attrs = _pooled_attrs(node.attrs)
-        weights = _pooled_weights(graph, node)
-        if attrs is None or weights is None:
+        if attrs is None:
+            continue
+        own = qops.PlainLayer.Inputs.of(node.inputs)
+        weights = graph.constants[own.w].pooled
+        if weights is None:
             continue
         pool = _shared(builder, pools, weights.pool)
-        indices = builder.constant(f"{node.inputs[1]}/indices", weights.indices)
-        inputs = (node.inputs[0], pool, indices, *node.inputs[2:])
-        builder.put(replace(node, attrs=attrs, inputs=inputs))
+        indices = builder.constant(f"{own.w}/indices", weights.indices)
+        inputs = own.pooled(pool, indices)
+        builder.put(replace(node, attrs=attrs, inputs=inputs.names()))
     return builder.build()
 
 
@@ -46,7 +49,8 @@ def pool_notes(before: Graph, after: Graph) -> tuple[str, ...]:
     if not pooled:
         return ()
     layers = sum(isinstance(node.attrs, (*PLAIN, *POOLED)) for node in after.nodes)
-    sizes = {node.inputs[1]: after.shape(node.inputs[1]) for node in pooled}
+    pools = [pooled_inputs(node).pool for node in pooled]
+    sizes = {name: after.shape(name) for name in pools}
     of = ", ".join(f"{size} vectors of {group} weights" for size, group in sizes.values())
     return (f"{len(pooled)} of {layers} layers pooled, {of}",)
 
@@ -60,11 +64,6 @@ def _pooled_attrs(attrs: Any) -> Any:
             return qops.QPooledGemm(attrs, _EXACT)
         case _:
             return None
-
-
-def _pooled_weights(graph: Graph, node: Node) -> PooledWeights | None:
-    constant = graph.constants.get(node.inputs[1]) if len(node.inputs) > 1 else None
-    return None if constant is None else constant.pooled
 
 
 def _shared(builder: GraphBuilder, pools: dict[tuple[int, bytes], str], pool: WeightPool) -> str:

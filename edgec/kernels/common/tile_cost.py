@@ -19,13 +19,13 @@ def tile_events(spec: Dense, filters: int) -> dict[Event, float]:
         spec: three pixels at a time, without an addition at the end.
         filters: filters of a tile.
     """
-    triples = -(-spec.window.out_pixels // TILE_PIXELS)
-    tiles = triples * -(-spec.out_channels // filters)
+    blocks = -(-spec.window.out_pixels // TILE_PIXELS)
+    tiles = blocks * -(-spec.out_channels // filters)
     return {
         Event.TILE_MAC: tiles * TILE_PIXELS * filters * spec.depth,
         Event.TILE: tiles,
-        Event.WIDEN: triples * TILE_PIXELS * spec.depth / 4,
-        Event.COPY: triples * TILE_PIXELS * spec.window.kernel_h,
+        Event.WIDEN: blocks * TILE_PIXELS * spec.depth / 4,
+        Event.COPY: blocks * TILE_PIXELS * spec.window.kernel_h,
         Event.OUTPUT: spec.out_elements,
     }
 

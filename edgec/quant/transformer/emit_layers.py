@@ -68,8 +68,8 @@ def emit_layer(e: Emitter, layer: Layer) -> None:
         attrs = qops.QGemm(output, residual, raw=True)
     inputs = attrs.Inputs(
         x=e.as_codes(node.first),
-        weight=e.builder.constant(f"{name}_weight", codes.weight, pooled=pooled),
-        bias=e.array(f"{name}_bias", codes.bias),
+        w=e.builder.constant(f"{name}_weight", codes.weight, pooled=pooled),
+        b=e.array(f"{name}_bias", codes.bias),
         multiplier=e.array(f"{name}_multiplier", codes.requant.multiplier),
         residual=ending.extra if residual is not None else None,
         table=ending.extra if ending.extra and residual is None else None,

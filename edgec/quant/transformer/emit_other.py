@@ -137,7 +137,8 @@ def _mask(e: Emitter, node: Node) -> None:
 
 def _product(e: Emitter, node: Node) -> None:
     """Mul and MatMul of two int8 tensors."""
-    (a, qa), (b, qb) = (_operand_quant(e, name) for name in node.inputs)
+    factors = node.attrs_as(ops.Mul, ops.MatMul).Inputs.of(node.inputs)
+    (a, qa), (b, qb) = (_operand_quant(e, name) for name in (factors.a, factors.b))
     y = e.plan.codes[node.output]
     factor = qa.tensor_scale * qb.tensor_scale / y.tensor_scale
     terms = 1
@@ -156,7 +157,7 @@ def _product(e: Emitter, node: Node) -> None:
 def _reduce(e: Emitter, node: Node) -> None:
     """Means and sums; of the stream as it is."""
     attrs = node.attrs_as(ops.Reduce)
-    (x,) = node.inputs
+    x = node.input
     wide = e.is_made(x, Form.STREAM) and e.plan.stream[x].axis is None
     quant, span = (e.plan.stream[x], INT16_MAX + 1) if wide else (e.plan.codes[x], SPAN)
     count = math.prod(e.graph.shape(x)[axis] for axis in attrs.axes)
@@ -172,8 +173,8 @@ def _reduce(e: Emitter, node: Node) -> None:
 
 def _embedding(e: Emitter, node: Node) -> None:
     """Embedding to rows of int8 whose scale is a multiple of the stream's."""
-    ids, table = node.inputs
-    real = e.graph.constants[table].real64()
+    inputs = ops.Embedding.Inputs.of(node.inputs)
+    real = e.graph.constants[inputs.table].real64()
     stream = e.plan.stream[node.output]
     scale, multiplier = np.asarray(stream.scale), 1
     if stream.dtype is DType.INT16:
@@ -181,6 +182,6 @@ def _embedding(e: Emitter, node: Node) -> None:
         multiplier = min(max(multiplier, 1), INT16_MAX)
         scale = multiplier * scale
     codes = round_half_up(np.clip(real / scale, -INT8_MAX, INT8_MAX)).astype(np.int8)
-    rows = e.array(f"{table}/rows", codes)
+    rows = e.array(f"{inputs.table}/rows", codes)
     attrs = qops.QEmbedding(multiplier, stream.dtype)
-    e.put(node.name, attrs, (ids, rows), node.output, Form.STREAM, (node,))
+    e.put(node.name, attrs, (inputs.ids, rows), node.output, Form.STREAM, (node,))

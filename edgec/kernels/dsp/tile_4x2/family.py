@@ -8,10 +8,11 @@ from edgec.base.dtypes import Array
 from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, INT32_MAX
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
+from edgec.ir.weighted import plain_inputs
 from edgec.kernels.common.code_range import is_symmetric
 from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.common.cost import Cost, residual_events
-from edgec.kernels.common.dense_weights import QUAD, flipped_quads, odd_sums
+from edgec.kernels.common.dense_weights import WORD, flipped_words, odd_sums
 from edgec.kernels.common.events import Event, Events
 from edgec.kernels.common.flash_waits import for_weights
 from edgec.kernels.common.form import KernelForm
@@ -25,13 +26,13 @@ from edgec.kernels.common.weighted import (
     MATRIX_PRODUCTS,
     weighted_arguments,
 )
-from edgec.kernels.dsp.tile_4x2.spec import TOKENS, DenseQuads
+from edgec.kernels.dsp.tile_4x2.spec import TOKENS, Tile4x2
 from edgec.kernels.family import Distances, KernelFamily
 from edgec.target.memory_map import Flash
 from edgec.target.target import Target
 
 _ROOMY_BYTES = 2048
-"""The code of a loop of sixteen quads, 104 bytes each, and what is around it (`edgec/quads.h`)."""
+"""The code of a loop of sixteen words, 104 bytes each, and what is around it: `tile_4x2.h`."""
 _MOST_PRE_SHIFT = 15
 """Bits of the half step that 16x15 requantization adds to a bias."""
 _LEAST_UNITS = 16
@@ -39,16 +40,16 @@ _LEAST_UNITS = 16
 
 
 def accepts(graph: Graph, node: Node, target: Target) -> bool:
-    """Whether the core has the DSP extension, and the node what `DenseQuads` asks for."""
+    """Whether the core has the DSP extension, and the node what `Tile4x2` asks for."""
     if not target.has_dsp or getattr(node.attrs, "group", 1) != 1:
         return False
     found = spec(graph, node, target)
-    if found.rows == 1 or found.depth % QUAD or found.scratch_bytes > target.scratch_limit_bytes:
+    if found.rows == 1 or found.depth % WORD or found.scratch_bytes > target.scratch_limit_bytes:
         return False
     return _pays(found) and (not found.any_code or _has_room(graph, node))
 
 
-def _pays(spec: DenseQuads) -> bool:
+def _pays(spec: Tile4x2) -> bool:
     """Whether this is the faster one of the products for cores with DSP (the other takes 3 rows).
 
     After 16x15 bits it always is.  Else, measured with the cycle model on the layers of MLPerf
@@ -64,7 +65,9 @@ def _pays(spec: DenseQuads) -> bool:
 
 def _has_room(graph: Graph, node: Node) -> bool:
     """Whether sums of any codes fit int32 with what the biases hold more."""
-    weights, bias = (graph.constants[name].array.astype(np.int64) for name in node.inputs[1:3])
+    inputs = plain_inputs(node)
+    own = graph.constants[inputs.w].array, graph.constants[inputs.b].array
+    weights, bias = (array.astype(np.int64) for array in own)
     rows = np.abs(weights.reshape(len(weights), -1)).sum(axis=1)
     # |x|, |zx| <= 128, and 128 times the odd weights.
     most = np.abs(bias) + 3 * 128 * rows + (1 << _MOST_PRE_SHIFT)
@@ -73,26 +76,26 @@ def _has_room(graph: Graph, node: Node) -> bool:
 
 def _is_symmetric(graph: Graph, node: Node) -> bool:
     """Whether a kernel meets no code -128, in x or outside the image."""
-    return is_symmetric(graph, node.inputs[0]) and _padding(graph, node) != INT8_MIN
+    return is_symmetric(graph, plain_inputs(node).x) and _padding(graph, node) != INT8_MIN
 
 
 def _padding(graph: Graph, node: Node) -> int:
     """What convolutions meet outside the image."""
-    quant = graph.quant(node.inputs[0])
+    quant = graph.quant(plain_inputs(node).x)
     is_conv = isinstance(node.attrs, qops.QConv)
     return quant.tensor_zero_point if is_conv and quant.axis is None else 0
 
 
-def spec(graph: Graph, node: Node, target: Target) -> DenseQuads:
+def spec(graph: Graph, node: Node, target: Target) -> Tile4x2:
     """The specification for a matrix product or a convolution of one group, of either form."""
     window = dense_window(graph, node)
     depth = window.taps * window.channels
-    gathers = not window.is_pointwise or depth % QUAD > 0
+    gathers = not window.is_pointwise or depth % WORD > 0
     shift, residual, narrow = end_of(node)
-    return DenseQuads(
+    return Tile4x2(
         rows=window.out_pixels,
-        depth=-(-depth // QUAD) * QUAD,
-        units=graph.shape(node.inputs[1])[0],
+        depth=-(-depth // WORD) * WORD,
+        units=graph.shape(plain_inputs(node).w)[0],
         narrow=narrow,
         dual_issue=target.dual_issue,
         roomy=target.dual_issue or target.runs_from_cache(_ROOMY_BYTES),
@@ -110,7 +113,7 @@ def _saturates(node: Node) -> bool:
     return (form.low, form.high) == (INT8_MIN, INT8_MAX)
 
 
-def overlap(spec: DenseQuads) -> Distances:
+def overlap(spec: Tile4x2) -> Distances:
     """As many rows as a block has are read before the first of them is written."""
     row = spec.units * out_bytes(spec)
     if spec.window is not None:
@@ -119,36 +122,36 @@ def overlap(spec: DenseQuads) -> Distances:
     return with_ending(spec, pixel_distance(starts, row, spec.depth))
 
 
-def arguments(graph: Graph, node: Node, spec: DenseQuads, pool: ConstantPool) -> tuple[Params, ...]:
+def arguments(graph: Graph, node: Node, spec: Tile4x2, pool: ConstantPool) -> tuple[Params, ...]:
     """Filters two by two, signs flipped."""
 
     def pack(weights: Array, bias: Array, multiplier: Array) -> tuple[Array, Array, Array]:
         start = bias + odd_sums(weights) if spec.any_code else bias
-        return flipped_quads(weights), start, multiplier
+        return flipped_words(weights), start, multiplier
 
     return weighted_arguments(graph, node, pool, pack)
 
 
-def events(spec: DenseQuads, bits: int, form: KernelForm) -> Events:
+def events(spec: Tile4x2, bits: int, form: KernelForm) -> Events:
     """Tiles of four rows and two filters; those that fill up the last tiles are computed, too."""
     rows = -(-spec.rows // TOKENS) * TOKENS
     tiles = rows // TOKENS * spec.pairs
-    turns = spec.quads // spec.unrolled
-    product = Event.QUAD_MAC_DUAL if spec.dual_issue else Event.QUAD_MAC
+    turns = spec.words // spec.unrolled
+    product = Event.TILE_4X2_MAC_DUAL if spec.dual_issue else Event.TILE_4X2_MAC
     found: dict[Event, float] = {
         product: 2 * rows * spec.pairs * spec.depth,
-        Event.QUAD_TURN: tiles * turns if turns > 1 else 0,
-        Event.QUAD_TILE: tiles,
-        Event.QUAD_WIDEN: rows * spec.quads,
+        Event.TILE_4X2_TURN: tiles * turns if turns > 1 else 0,
+        Event.TILE_4X2: tiles,
+        Event.TILE_4X2_WIDEN: rows * spec.words,
         Event.COPY: rows * (1 if spec.window is None else spec.window.kernel_h),
     }
     outputs: dict[Event, float] = (
-        {Event.QUAD_OUTPUTS: tiles} if spec.fuses else {Event.OUTPUT: spec.out_elements}
+        {Event.TILE_4X2_OUTPUTS: tiles} if spec.fuses else {Event.OUTPUT: spec.out_elements}
     )
     return found | outputs | residual_events(spec)
 
 
-def waits(spec: DenseQuads, bits: int, form: KernelForm, flash: Flash) -> float:
+def waits(spec: Tile4x2, bits: int, form: KernelForm, flash: Flash) -> float:
     """Cycles waited for weights, each of which is read once for four rows."""
     return for_weights(spec.macs / TOKENS, flash)
 
@@ -157,7 +160,7 @@ COST = Cost(events, waits)
 
 
 FAMILY = KernelFamily(
-    spec_type=DenseQuads,
+    spec_type=Tile4x2,
     operators=(*CONVOLUTIONS, *MATRIX_PRODUCTS),
     spec=spec,
     overlap=overlap,

@@ -89,8 +89,8 @@ class Norm(Plain):
 
 def spec(graph: Graph, node: Node, target: Target) -> Norm:
     """The specification for a QNorm."""
-    attrs = node.attrs_as(qops.QNorm)
-    *rows, channels = graph.shape(node.inputs[0])
+    attrs, inputs = node.attrs_as(qops.QNorm), qops.QNorm.Inputs.of(node.inputs)
+    *rows, channels = graph.shape(inputs.x)
     return Norm(
         rows=math.prod(rows),
         channels=channels,
@@ -124,8 +124,8 @@ def overlap(spec: Norm) -> Distances:
 
 def arguments(graph: Graph, node: Node, spec: Norm, pool: ConstantPool) -> tuple[Params, ...]:
     """Gain and offset of the channels, and the numbers of the square root."""
-    attrs = node.attrs_as(qops.QNorm)
-    gamma, beta = (graph.constants[name].array for name in node.inputs[1:3])
+    attrs, inputs = node.attrs_as(qops.QNorm), qops.QNorm.Inputs.of(node.inputs)
+    gamma, beta = (graph.constants[name].array for name in (inputs.gamma, inputs.beta))
     references = pool.add("gamma", gamma), pool.add("beta", beta)
     return (NormParams(*references, attrs.epsilon, attrs.least_shift),)
 
