@@ -22,7 +22,7 @@ from edgec.floatrun.float_model import FloatModel
 from edgec.report.model import MemoryReport
 
 _NETWORKS = {**TASKS, **QDQ_TASKS}
-_COLUMNS = ("arena", "lower bound", "weights", "code", "flash", "RAM")
+_COLUMNS = ("arena", "without overlaps", "weights", "code", "flash", "RAM")
 
 
 def footprint(name: str, board: str, data: Path) -> MemoryReport:
@@ -49,7 +49,7 @@ def row(name: str, memory: MemoryReport) -> str:
     """One line of the Markdown table."""
     sizes = (
         memory.arena_bytes,
-        memory.arena_lower_bound_bytes,
+        memory.arena_disjoint_bytes,
         memory.weight_bytes,
         memory.code_bytes or 0,
         memory.flash_bytes or 0,

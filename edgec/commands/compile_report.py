@@ -212,16 +212,17 @@ def _constant_bytes(program: Program, step: Step) -> int:
 def _memory(
     program: Program, plan: MemoryPlan, board: Board, size: FirmwareSize | None
 ) -> MemoryReport:
-    return MemoryReport(
-        arena_bytes=program.arena_bytes,
-        arena_lower_bound_bytes=plan.lower_bound_bytes,
-        weight_bytes=program.constant_bytes,
-        flash_limit_bytes=board.flash_bytes,
-        ram_limit_bytes=board.ram_bytes,
-        flash_bytes=size.flash_bytes if size else None,
-        code_bytes=size.code_bytes if size else None,
-        ram_bytes=size.ram_bytes if size else None,
-        stack_bytes=size.stack_bytes if size else None,
+    arena, weights = program.arena_bytes, program.constant_bytes
+    needed = MemoryReport(arena, plan.disjoint_bytes, weights, board.flash_bytes, board.ram_bytes)
+    if size is None:
+        return needed
+    return dataclasses.replace(
+        needed,
+        flash_bytes=size.flash_bytes,
+        code_bytes=size.flash_bytes - weights,
+        ram_bytes=size.ram_bytes,
+        stack_bytes=size.stack_bytes,
+        variable_bytes=size.ram_bytes - size.stack_bytes - arena,
     )
 
 

@@ -5,7 +5,7 @@ a plan is measured against (`bounds`), the independent checker (`check`) and a t
 (`render`).  Knows buffers and steps only, no graphs; imports `base` alone.
 """
 
-from edgec.memory.bounds import lower_bound, overlap_bound
+from edgec.memory.bounds import disjoint_bound, overlap_bound
 from edgec.memory.check import check_plan
 from edgec.memory.plan import ALIGNMENT_BYTES, Buffer, MemoryPlan, Overlap, Slot
 from edgec.memory.planner import plan_memory
@@ -18,7 +18,7 @@ __all__ = [
     "Overlap",
     "Slot",
     "check_plan",
-    "lower_bound",
+    "disjoint_bound",
     "overlap_bound",
     "plan_memory",
     "render_plan",

@@ -13,7 +13,7 @@ from edgec.memory.problem import legal_distances
 _MAX_EXACT = 6
 
 
-def lower_bound(buffers: Iterable[Buffer]) -> int:
+def disjoint_bound(buffers: Iterable[Buffer]) -> int:
     """Largest sum of `size_bytes` live at one step: the floor of any plan without overlaps."""
     change: dict[int, int] = defaultdict(int)
     for buffer in buffers:

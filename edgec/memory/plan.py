@@ -90,13 +90,13 @@ class MemoryPlan:
     Attributes:
         slots: the slot of each buffer by its name, in the order in which the buffers were given.
         arena_bytes: size of the arena, a multiple of the alignment.
-        lower_bound_bytes: largest sum of sizes live at one step, without overlaps; a plan that uses
-            overlaps may be below it.
+        disjoint_bytes: least arena without overlaps, the largest sum of sizes live at one step; a
+            plan that uses overlaps may be below it.
     """
 
     slots: Mapping[str, Slot]
     arena_bytes: int
-    lower_bound_bytes: int
+    disjoint_bytes: int
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "slots", MappingProxyType(dict(self.slots)))

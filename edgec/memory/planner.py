@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from edgec.memory.bounds import lower_bound, overlap_bound
+from edgec.memory.bounds import disjoint_bound, overlap_bound
 from edgec.memory.plan import ALIGNMENT_BYTES, Buffer, MemoryPlan, Overlap, Slot
 from edgec.memory.problem import make_problem
 from edgec.memory.search import search
@@ -36,7 +36,7 @@ def plan_memory(
         )
         for buffer, offset in zip(buffers, found.offsets, strict=True)
     }
-    return MemoryPlan(slots, found.height * alignment, lower_bound(buffers))
+    return MemoryPlan(slots, found.height * alignment, disjoint_bound(buffers))
 
 
 def _floor(buffers: Sequence[Buffer], overlaps: Sequence[Overlap], alignment: int) -> int:

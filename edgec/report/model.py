@@ -140,15 +140,18 @@ class MemoryReport:
 
     Attributes:
         arena_bytes: static arena of all activations and scratch.
-        arena_lower_bound_bytes: largest sum of tensors alive at one step if none could overlap.
+        arena_disjoint_bytes: least arena if no tensors could overlap, the largest sum at one step.
         weight_bytes: all constants of the model.
         flash_limit_bytes, ram_limit_bytes: what the board has; None: no limit (host).
-        flash_bytes, code_bytes, ram_bytes, stack_bytes: what the firmware takes; None if not built.
-            flash = weights + code (everything else); ram = data + bss + arena + reserved stack.
+        flash_bytes: the image in flash, as long as firmware.bin; None if not built, as the others.
+        code_bytes: the flash that is not weights, alignment between sections included.
+        ram_bytes: arena + stack + variables.
+        stack_bytes: reserved for the stack.
+        variable_bytes: variables of the firmware, with and without initial values.
     """
 
     arena_bytes: int
-    arena_lower_bound_bytes: int
+    arena_disjoint_bytes: int
     weight_bytes: int
     flash_limit_bytes: int | None = None
     ram_limit_bytes: int | None = None
@@ -156,6 +159,7 @@ class MemoryReport:
     code_bytes: int | None = None
     ram_bytes: int | None = None
     stack_bytes: int | None = None
+    variable_bytes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

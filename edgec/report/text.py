@@ -136,6 +136,7 @@ def _memory_table(report: Report) -> object:
         _memory_row("RAM", memory.ram_bytes, memory.ram_limit_bytes),
         _memory_row("  arena", memory.arena_bytes, None),
         _memory_row("  stack reserved", memory.stack_bytes, None),
+        _memory_row("  variables", memory.variable_bytes, None),
     ]
     return table("Memory", ("", ">bytes", ">board has", ">used"), [row for row in rows if row[1]])
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from elftools.common.exceptions import ELFError
 from elftools.elf.constants import SH_FLAGS
 from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import Section
 
 from edgec.base.errors import BuildError
 
@@ -17,23 +19,24 @@ class FirmwareSize:
     """Sizes in bytes, by the linker script's sections.
 
     Attributes:
+        flash_bytes: the image in flash from its first byte to its last, so what lies between
+            sections for their alignment is in it: the size of `firmware.bin`.
         weights_bytes: constants of the models in flash (section .weights).
-        code_bytes: everything else in flash: code, tables, strings, initial values.
         data_bytes: variables, with and without initial values.
         arena_bytes: the models' arena.
         stack_bytes: what is reserved for the stack.
     """
 
+    flash_bytes: int
     weights_bytes: int
-    code_bytes: int
     data_bytes: int
     arena_bytes: int
     stack_bytes: int
 
     @property
-    def flash_bytes(self) -> int:
-        """Flash in use."""
-        return self.weights_bytes + self.code_bytes
+    def code_bytes(self) -> int:
+        """Flash that is not weights: code, tables, strings, initial values, alignment."""
+        return self.flash_bytes - self.weights_bytes
 
     @property
     def ram_bytes(self) -> int:
@@ -47,26 +50,58 @@ def firmware_size(elf: Path) -> FirmwareSize:
     Raises:
         BuildError: not a readable ELF file.
     """
-    flash: dict[str, int] = {}
     ram: dict[str, int] = {}
     try:
         with elf.open("rb") as stream:
-            for section in ELFFile(stream).iter_sections():
-                if not section["sh_flags"] & SH_FLAGS.SHF_ALLOC:
-                    continue
-                name, size = str(section.name), int(section["sh_size"])
-                if section["sh_type"] != "SHT_NOBITS":
-                    flash[name] = flash.get(name, 0) + size
+            file = ELFFile(stream)
+            image = _image(file)
+            for section in _allocated(file):
                 if section["sh_flags"] & SH_FLAGS.SHF_WRITE:
-                    ram[name] = ram.get(name, 0) + size
+                    name = str(section.name)
+                    ram[name] = ram.get(name, 0) + int(section["sh_size"])
     except (OSError, ELFError) as error:
         raise BuildError(f"cannot read the firmware: {error}", where=str(elf)) from error
-    weights = flash.get(".weights", 0)
     arena, stack = ram.get(".arena", 0), ram.get(".stack", 0)
+    start = min((block.start for block in image), default=0)
     return FirmwareSize(
-        weights_bytes=weights,
-        code_bytes=sum(flash.values()) - weights,
+        flash_bytes=max((block.end for block in image), default=0) - start,
+        weights_bytes=sum(block.end - block.start for block in image if block.name == ".weights"),
         data_bytes=sum(ram.values()) - arena - stack,
         arena_bytes=arena,
         stack_bytes=stack,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """A section in the flash image, at the addresses [start, end)."""
+
+    name: str
+    start: int
+    end: int
+
+
+def _allocated(file: ELFFile) -> Iterator[Section]:
+    """Sections that take memory of the target."""
+    return (
+        section
+        for section in file.iter_sections()
+        if section["sh_flags"] & SH_FLAGS.SHF_ALLOC and section["sh_size"]
+    )
+
+
+def _image(file: ELFFile) -> list[_Block]:
+    """The sections that are stored in flash, where they are stored there."""
+    blocks = []
+    for section in _allocated(file):
+        if section["sh_type"] == "SHT_NOBITS":
+            continue
+        size = int(section["sh_size"])
+        start = int(section["sh_addr"])
+        for segment in file.iter_segments("PT_LOAD"):
+            if segment.section_in_segment(section):
+                # Initial values of variables are stored elsewhere than where they are used.
+                start += int(segment["p_paddr"]) - int(segment["p_vaddr"])
+                break
+        blocks.append(_Block(str(section.name), start, start + size))
+    return blocks

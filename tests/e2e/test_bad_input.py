@@ -86,6 +86,17 @@ def test_no_file_and_a_folder(capsys: Capsys, tmp_path: Path, earlier: Path) -> 
     check_refused(capsys, tmp_path / ("n" * 300 + ".onnx"), earlier)
 
 
+@pytest.mark.parametrize("index", range(6))
+def test_attribute_that_refers_to_a_function(capsys: Capsys, tmp_path: Path, index: int) -> None:
+    model = onnx.load(RESNET)
+    attribute = model.graph.node[0].attribute[index]
+    for field in ("i", "ints", "s"):
+        attribute.ClearField(field)  # type: ignore[arg-type]
+    attribute.ref_attr_name = "outer"
+    done = edgec(capsys, "inspect", saved(model, tmp_path))
+    check_one_message(done, attribute.name, "outer", code=3)
+
+
 # --- external data -------------------------------------------------------------------------------
 
 

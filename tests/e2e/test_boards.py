@@ -50,14 +50,18 @@ def check_result(result: CompileResult, board: Board) -> None:
         assert check.samples > 0
         assert check.steps == len(result.program.steps)
     memory = result.report.memory
-    assert memory.arena_bytes <= memory.arena_lower_bound_bytes * 1.05
+    assert memory.arena_bytes <= memory.arena_disjoint_bytes * 1.05
     assert (result.folder / "firmware.elf").is_file()
     if not board.is_hosted:
         assert memory.flash_bytes is not None and memory.flash_limit_bytes is not None
         assert memory.ram_bytes is not None and memory.ram_limit_bytes is not None
         assert memory.weight_bytes < memory.flash_bytes <= memory.flash_limit_bytes
         assert memory.arena_bytes < memory.ram_bytes <= memory.ram_limit_bytes
-        assert (result.folder / "firmware.bin").stat().st_size <= memory.flash_limit_bytes
+        assert (result.folder / "firmware.bin").stat().st_size == memory.flash_bytes
+        assert memory.stack_bytes is not None and memory.variable_bytes is not None
+        assert memory.weight_bytes + (memory.code_bytes or 0) == memory.flash_bytes
+        parts = (memory.arena_bytes, memory.stack_bytes, memory.variable_bytes)
+        assert min(parts) > 0 and sum(parts) == memory.ram_bytes
 
 
 def test_example_network(board: Board, tmp_path: Path):

@@ -126,7 +126,7 @@ def test_platformio_builds_offline_and_reproducibly(tmp_path: Path) -> None:
     size = firmware_size(first.elf)
     assert size.arena_bytes == 2048
     assert size.code_bytes < 12 * 1024
-    assert 0 <= first.bin.stat().st_size - size.flash_bytes < 16  # gaps of alignment
+    assert first.bin.stat().st_size == size.flash_bytes
 
 
 def test_plain_pio_run_works_after_a_move(tmp_path: Path) -> None:

@@ -96,7 +96,7 @@ def sample_report(*names: str) -> Report:
         macs=1000,
         macs_in_file=1000,
         parameters=1000,
-        memory=MemoryReport(arena_bytes=1024, arena_lower_bound_bytes=512, weight_bytes=72),
+        memory=MemoryReport(arena_bytes=1024, arena_disjoint_bytes=512, weight_bytes=72),
         calibration=CalibrationReport("data", 1, "mse", False, True),
         checks=(),
         qdq_export=None,

@@ -10,7 +10,7 @@ from own_networks import OWN_NETWORKS
 from edgec.base.options import CompileOptions
 from edgec.kernels.buffers import buffers_of
 from edgec.kernels.select import select_kernels
-from edgec.memory import Buffer, Overlap, check_plan, lower_bound, overlap_bound, plan_memory
+from edgec.memory import Buffer, Overlap, check_plan, disjoint_bound, overlap_bound, plan_memory
 from edgec.target.board import load_board
 from edgec.target.target import Target
 from edgec.workflow.integer import integer_model
@@ -29,7 +29,7 @@ def check_arena(path: Path, stated_bytes: int, reached_bytes: int) -> None:
     buffers, overlaps = memory_of(path)
     disjoint = plan_memory(buffers, [])
     check_plan(disjoint, buffers, [])
-    assert disjoint.arena_bytes <= lower_bound(buffers) * 1.05
+    assert disjoint.arena_bytes <= disjoint_bound(buffers) * 1.05
     assert disjoint.arena_bytes <= stated_bytes * 1.05
     plan = plan_memory(buffers, overlaps)
     check_plan(plan, buffers, overlaps)

@@ -13,7 +13,7 @@ from edgec.memory import (
     MemoryPlan,
     Overlap,
     check_plan,
-    lower_bound,
+    disjoint_bound,
     overlap_bound,
     plan_memory,
 )
@@ -40,7 +40,7 @@ def chain_overlaps(distances: list[int]) -> list[Overlap]:
 
 def test_input_and_output_of_one_step_are_both_live() -> None:
     plan = planned(chain([100, 60]), [])
-    assert plan.lower_bound_bytes == 160
+    assert plan.disjoint_bytes == 160
     assert plan.arena_bytes == 168
 
 
@@ -75,7 +75,7 @@ def test_empty_buffers_take_no_memory() -> None:
 
 def test_no_buffers() -> None:
     plan = planned([], [])
-    assert (plan.arena_bytes, plan.lower_bound_bytes, plan.steps) == (0, 0, 0)
+    assert (plan.arena_bytes, plan.disjoint_bytes, plan.steps) == (0, 0, 0)
 
 
 def test_only_empty_buffers() -> None:
@@ -88,7 +88,7 @@ def test_only_empty_buffers() -> None:
 def test_elementwise_operator_runs_in_place() -> None:
     plan = planned(chain([1000, 1000, 1000]), chain_overlaps([0, 0]))
     assert plan.arena_bytes == 1000
-    assert plan.lower_bound_bytes == 2000
+    assert plan.disjoint_bytes == 2000
 
 
 def test_residual_add_writes_over_either_input() -> None:
@@ -140,7 +140,7 @@ def test_shrinking_chain_of_pointwise_convolutions_is_near_its_largest_step() ->
     steps = zip(sizes, sizes[1:], distances, strict=False)
     largest = max(max(a, b, b - a + d) if b > a else a + d for a, b, d in steps)
     assert plan.arena_bytes <= largest * 1.02
-    assert plan.lower_bound_bytes == 18432 + 36864
+    assert plan.disjoint_bytes == 18432 + 36864
 
 
 def test_chain_of_equal_tensors_shifts_down_step_by_step() -> None:
@@ -161,9 +161,9 @@ def resnet8_buffers() -> list[Buffer]:
     return [Buffer(name, k * 1024, m, end + 1) for name, k, m, end in rows]
 
 
-def test_resnet8_reaches_its_lower_bound() -> None:
+def test_resnet8_reaches_its_disjoint_bound() -> None:
     plan = planned(resnet8_buffers(), [])
-    assert plan.arena_bytes == plan.lower_bound_bytes == 49152
+    assert plan.arena_bytes == plan.disjoint_bytes == 49152
 
 
 def test_resnet8_goes_below_it_in_place() -> None:
@@ -191,7 +191,7 @@ def test_inverted_bottleneck_with_scratch() -> None:
     ]
     overlaps = [Overlap("deep", "wide", 640), Overlap("sum", "x", 0), Overlap("sum", "narrow", 0)]
     plan = planned(buffers, overlaps)
-    assert plan.lower_bound_bytes == 2000 + 24000 + 512
+    assert plan.disjoint_bytes == 2000 + 24000 + 512
     # The projection from deep to narrow is now the largest step.
     assert plan.arena_bytes == overlap_bound(buffers, overlaps) == 2000 + 12000 + 2000 + 512
 
@@ -199,12 +199,12 @@ def test_inverted_bottleneck_with_scratch() -> None:
 # --- bounds --------------------------------------------------------------------------------------
 
 
-def test_lower_bound_is_the_largest_sum_at_a_step() -> None:
+def test_disjoint_bound_is_the_largest_sum_at_a_step() -> None:
     buffers = [Buffer("a", 10, 0, 2), Buffer("b", 20, 1, 3), Buffer("c", 15, 2, 4)]
-    assert lower_bound(buffers) == 35
-    assert lower_bound([]) == 0
+    assert disjoint_bound(buffers) == 35
+    assert disjoint_bound([]) == 0
     # One buffer ends where the next begins.
-    assert lower_bound([Buffer("a", 10, 0, 2), Buffer("b", 20, 2, 3)]) == 20
+    assert disjoint_bound([Buffer("a", 10, 0, 2), Buffer("b", 20, 2, 3)]) == 20
 
 
 def test_overlap_bound_adds_what_stands_by() -> None:
@@ -271,7 +271,7 @@ def test_checker_accepts_every_plan(problem: tuple[list[Buffer], list[Overlap]])
     assert plan.arena_bytes >= overlap_bound(buffers, overlaps)
     assert plan.arena_bytes >= max(buffer.size_bytes for buffer in buffers)
     assert plan.arena_bytes % 8 == 0
-    assert plan.lower_bound_bytes == max(
+    assert plan.disjoint_bytes == max(
         sum(b.size_bytes for b in buffers if b.first_step <= step < b.end_step)
         for step in range(10)
     )
@@ -279,12 +279,12 @@ def test_checker_accepts_every_plan(problem: tuple[list[Buffer], list[Overlap]])
 
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(problems(most=24, largest=300, steps=10))
-def test_plans_without_overlaps_are_near_the_lower_bound(
+def test_plans_without_overlaps_are_near_the_disjoint_bound(
     problem: tuple[list[Buffer], list[Overlap]],
 ) -> None:
     buffers, _ = problem
     plan = planned(buffers, [], alignment=1)
-    assert plan.lower_bound_bytes <= plan.arena_bytes <= plan.lower_bound_bytes * 1.25
+    assert plan.disjoint_bytes <= plan.arena_bytes <= plan.disjoint_bytes * 1.25
 
 
 def fits(buffers: list[Buffer], overlaps: list[Overlap], arena: int) -> bool:
@@ -344,4 +344,4 @@ def test_search_is_bounded(count: int, seconds: float) -> None:
     begin = time.process_time()
     plan = planned(buffers, [])
     assert time.process_time() - begin < seconds
-    assert plan.arena_bytes <= plan.lower_bound_bytes * 1.08
+    assert plan.arena_bytes <= plan.disjoint_bytes * 1.08

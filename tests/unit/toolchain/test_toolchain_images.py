@@ -38,6 +38,7 @@ MEMORY { FLASH (rx) : ORIGIN = 0, LENGTH = 64K
          RAM (rwx) : ORIGIN = 0x20000000, LENGTH = 64K }
 SECTIONS {
   .text : { *(.text*) } > FLASH
+  .odd : { BYTE(1) } > FLASH
   .weights : { *(.rodata.w) } > FLASH
   .stack (NOLOAD) : { . += 512; } > RAM
   .data : { *(.data*) } > RAM AT > FLASH
@@ -69,6 +70,9 @@ def test_sizes_by_section(tmp_path: Path) -> None:
     assert size.data_bytes == 5 * 4 + 7 * 4
     assert 20 + 10 < size.code_bytes < 120  # the initial values and a few instructions
     assert size.flash_bytes == size.code_bytes + 1000
+    argv = ["arm-none-eabi-objcopy", "-O", "binary", "x.elf", "x.bin"]
+    subprocess.run(argv, cwd=tmp_path, check=True)
+    assert size.flash_bytes == (tmp_path / "x.bin").stat().st_size
     assert size.ram_bytes == 48 + 2000 + 512
     assert isinstance(size, FirmwareSize)
 
