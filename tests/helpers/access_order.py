@@ -45,11 +45,11 @@ def events_of(spec: object, operand: int = 0) -> list[Event]:
             return list(_conv2d(spec))
         case s.PooledDecodeDsp():
             assert spec.batch == spec.out_channels, "the output must not overlap x"
-            return list(_dense_dsp(spec.dense))
-        case s.DenseDsp():
-            return list(_dense_dsp(spec))
-        case s.DenseNeon():
-            return list(_dense_dsp(spec, 4))
+            return list(_tile_3x2(spec.dense))
+        case s.Tile3x2():
+            return list(_tile_3x2(spec))
+        case s.Tile4x4():
+            return list(_tile_3x2(spec, 4))
         case s.Depthwise():
             return list(_by_channel(spec.window, spec.multiplier))
         case s.MaxPool() | s.AveragePool():
@@ -96,7 +96,7 @@ def _conv2d(spec: s.Conv2D | s.PooledDecode | s.PooledDirect) -> Iterator[Event]
         yield from (("w", number * spec.out_channels + o) for o in range(spec.out_channels))
 
 
-def _dense_dsp(spec: s.DenseDsp | s.DenseNeon, pixels_of_block: int = 3) -> Iterator[Event]:
+def _tile_3x2(spec: s.Tile3x2 | s.Tile4x4, pixels_of_block: int = 3) -> Iterator[Event]:
     """As `_conv2d`, several pixels at a time."""
     w = spec.window
     pixels = list(_raster(w))

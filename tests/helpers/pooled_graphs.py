@@ -77,7 +77,7 @@ def dense_configs(
     return found
 
 
-def quad_operators(seed: int, each: int) -> Graph:
+def tile_4x2_operators(seed: int, each: int) -> Graph:
     """Pooled operators whose channels are multiples of 4, exact: for `PooledDecodeDsp`."""
     net = Net.seeded(seed)
     for _ in range(each):

@@ -16,7 +16,7 @@ from edgec.ir.qops.pooling import round_codes
 from edgec.ir.weight_pool import PooledWeights
 from edgec.ir.weighted import plain_inputs, pooled_attrs, pooled_inputs, weights_of
 from edgec.kernels.common.constants import ConstantPool, int32_of
-from edgec.kernels.common.dense_weights import QUAD
+from edgec.kernels.common.dense_weights import WORD
 from edgec.kernels.common.geometry import dense_window
 from edgec.kernels.common.layer_end import end_of, ends_narrow
 from edgec.kernels.common.params import Params
@@ -83,9 +83,9 @@ def stored_pool(graph: Graph, node: Node) -> tuple[Array, Array]:
 
 
 def serves_dsp(graph: Graph, node: Node) -> bool:
-    """Vectors fall on whole quads, and there is more than one pixel for the loops."""
+    """Vectors fall on whole words, and there is more than one pixel for the loops."""
     window = pooled_window(graph, node, lanes=1)
-    return window.channels % QUAD == 0 and window.out_pixels > 1
+    return window.channels % WORD == 0 and window.out_pixels > 1
 
 
 def _bias(

@@ -15,7 +15,7 @@ from edgec.ir import Graph, qops
 from edgec.kernels.common.code_range import is_symmetric
 from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.dsp.attention.family import AttentionDsp
-from edgec.kernels.dsp.tile_4x2.spec import DenseQuads
+from edgec.kernels.dsp.tile_4x2.spec import Tile4x2
 from edgec.kernels.generic.gemm.family import Gemm
 from edgec.kernels.select import select_kernels
 from edgec.kernels.transformer.attention.family import Attention
@@ -49,9 +49,9 @@ def chosen(graph: Graph, board: object) -> type:
 
 def test_products_of_several_rows_get_the_fast_kernel() -> None:
     assert chosen(gemm(symmetric=True), BOARD) is Gemm
-    assert chosen(gemm(symmetric=True), DSP_BOARD) is DenseQuads
-    assert chosen(gemm(symmetric=False), DSP_BOARD) is DenseQuads
-    assert chosen(gemm(symmetric=True, depth=30), DSP_BOARD) is DenseQuads
+    assert chosen(gemm(symmetric=True), DSP_BOARD) is Tile4x2
+    assert chosen(gemm(symmetric=False), DSP_BOARD) is Tile4x2
+    assert chosen(gemm(symmetric=True, depth=30), DSP_BOARD) is Tile4x2
     assert chosen(gemm(symmetric=True, rows=1), DSP_BOARD) is Gemm
 
 

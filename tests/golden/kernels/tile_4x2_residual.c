@@ -1,9 +1,9 @@
 #ifndef EDGEC_SUMS_8
 #define EDGEC_SUMS_8
-EDGEC_QUADS_4X2(edgec_sums_8, 8, 4, 4, 8, 64, 0, 1)
+EDGEC_TILE_4X2(edgec_sums_8, 8, 4, 4, 8, 64, 0, 1)
 #endif
 
-EDGEC_SEPARATE void dense_quads_s8_0_store4(const edgec_s32_t *sum, const edgec_s32_t *end, const int32_t *bias,
+EDGEC_SEPARATE void tile_4x2_s8_0_store4(const edgec_s32_t *sum, const edgec_s32_t *end, const int32_t *bias,
     const int16_t *multiplier, edgec_s16_t *to, const edgec_s16_t *extra, const int32_t *bias_end)
 {
     enum { UNITS = 9, PRE_SHIFT = 0, SHIFT = 9, LOW = -32768, HIGH = 32767 };
@@ -39,7 +39,7 @@ EDGEC_SEPARATE void dense_quads_s8_0_store4(const edgec_s32_t *sum, const edgec_
     }
 }
 
-EDGEC_SEPARATE void dense_quads_s8_0_store3(const edgec_s32_t *sum, const edgec_s32_t *end, const int32_t *bias,
+EDGEC_SEPARATE void tile_4x2_s8_0_store3(const edgec_s32_t *sum, const edgec_s32_t *end, const int32_t *bias,
     const int16_t *multiplier, edgec_s16_t *to, const edgec_s16_t *extra, const int32_t *bias_end)
 {
     enum { UNITS = 9, PRE_SHIFT = 0, SHIFT = 9, LOW = -32768, HIGH = 32767 };
@@ -72,13 +72,13 @@ EDGEC_SEPARATE void dense_quads_s8_0_store3(const edgec_s32_t *sum, const edgec_
 }
 
 /* Matrix product [7, 32] by [9, 32], four rows at a time. */
-static void dense_quads_s8_0(const int8_t *x, const edgec_s16_t *residual, edgec_s16_t *y, int8_t *scratch, const edgec_narrow_params_t *params)
+static void tile_4x2_s8_0(const int8_t *x, const edgec_s16_t *residual, edgec_s16_t *y, int8_t *scratch, const edgec_narrow_params_t *params)
 {
     enum {
         ROWS = 7,
         DEPTH = 32,
         UNITS = 9,
-        QUADS = 8,
+        WORDS = 8,
         PAIRS = 5,
         BATCH = 5,
     };
@@ -91,7 +91,7 @@ static void dense_quads_s8_0(const int8_t *x, const edgec_s16_t *residual, edgec
         const int32_t count = edgec_min_s32(ROWS - first, EDGEC_TOKENS);
         /* Rows beyond the last one repeat it. */
         for (int32_t t = 0; t < EDGEC_TOKENS; t++) {
-            edgec_widen4(x + edgec_min_s32(t, count - 1) * DEPTH, tokens, t, QUADS);
+            edgec_widen4(x + edgec_min_s32(t, count - 1) * DEPTH, tokens, t, WORDS);
         }
         x += EDGEC_TOKENS * DEPTH;
         edgec_s16_t *to = y + first * UNITS;
@@ -100,11 +100,11 @@ static void dense_quads_s8_0(const int8_t *x, const edgec_s16_t *residual, edgec
             const int32_t batch = edgec_min_s32(PAIRS - pair, BATCH);
             edgec_sums_8(p.weights + pair * (2 * DEPTH), tokens, sums, batch);
             if (count < EDGEC_TOKENS) {
-                dense_quads_s8_0_store3(sums, sums + 2 * EDGEC_TOKENS * batch, p.bias + 2 * pair, p.multiplier + 2 * pair,
+                tile_4x2_s8_0_store3(sums, sums + 2 * EDGEC_TOKENS * batch, p.bias + 2 * pair, p.multiplier + 2 * pair,
             to + 2 * pair, added + 2 * pair, p.bias + UNITS);
                 continue;
             }
-            dense_quads_s8_0_store4(sums, sums + 2 * EDGEC_TOKENS * batch, p.bias + 2 * pair, p.multiplier + 2 * pair,
+            tile_4x2_s8_0_store4(sums, sums + 2 * EDGEC_TOKENS * batch, p.bias + 2 * pair, p.multiplier + 2 * pair,
             to + 2 * pair, added + 2 * pair, p.bias + UNITS);
         }
     }

@@ -1,5 +1,5 @@
 /* Convolution [5, 6, 4] to [3, 2, 7], 3x3 window, stride 1x2, three pixels at a time. */
-static void dense_dsp_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, int8_t *scratch, const edgec_conv_params_t *params, const edgec_add_params_t *add)
+static void tile_3x2_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, int8_t *scratch, const edgec_conv_params_t *params, const edgec_add_params_t *add)
 {
     enum {
         HEIGHT = 5,
@@ -17,8 +17,8 @@ static void dense_dsp_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, i
         DILATION_W = 1,
         OUT_CHANNELS = 7,
         PIXELS = 6,
-        QUADS = 10,
-        RUN_QUADS = KERNEL_W * CHANNELS / 4,
+        WORDS = 10,
+        RUN_WORDS = KERNEL_W * CHANNELS / 4,
         SHIFT = 32,
         RESIDUAL_SHIFT = 12,
     };
@@ -27,7 +27,7 @@ static void dense_dsp_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, i
     addition.shift = RESIDUAL_SHIFT;
     edgec_pair_t *const widened = (edgec_pair_t *)(void *)scratch;
     /* Weights beyond the last one are zero; what they multiply must only be defined. */
-    memset(widened + (QUADS - 1) * EDGEC_DSP_PIXELS * 2, 0, EDGEC_DSP_PIXELS * 8);
+    memset(widened + (WORDS - 1) * EDGEC_DSP_PIXELS * 2, 0, EDGEC_DSP_PIXELS * 8);
     /* The residual may lie where y is written, so it is added in the order of memory. */
     int8_t *const codes = scratch + 240;
     int32_t oy = 0;
@@ -37,9 +37,9 @@ static void dense_dsp_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, i
         for (int32_t j = 0; j < EDGEC_DSP_PIXELS; j++) {
             edgec_pair_t *to = widened + 2 * j;
             const int32_t ix = ox * STRIDE_W - PAD_LEFT;
-            for (int32_t ky = 0; ky < KERNEL_H; ky++, to += RUN_QUADS * EDGEC_DSP_PIXELS * 2) {
+            for (int32_t ky = 0; ky < KERNEL_H; ky++, to += RUN_WORDS * EDGEC_DSP_PIXELS * 2) {
                 const int32_t iy = oy * STRIDE_H - PAD_TOP + ky * DILATION_H;
-                edgec_widen3(x + (iy * WIDTH + ix) * CHANNELS, to, RUN_QUADS);
+                edgec_widen3(x + (iy * WIDTH + ix) * CHANNELS, to, RUN_WORDS);
             }
             /* Pixels beyond the last one repeat it; their sums are not stored. */
             if (first + j < PIXELS - 1) {
@@ -49,7 +49,7 @@ static void dense_dsp_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, i
             }
         }
         const int8_t *weights = p.weights;
-        for (int32_t o = 0; o < OUT_CHANNELS; o += 2, weights += QUADS * 8) {
+        for (int32_t o = 0; o < OUT_CHANNELS; o += 2, weights += WORDS * 8) {
             const bool pair = o + 1 < OUT_CHANNELS;
             const int32_t second = pair ? p.bias[o + 1] : 0;
             const int32_t filters = pair ? 2 : 1;
@@ -58,7 +58,7 @@ static void dense_dsp_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, i
                 sums[2 * j] = p.bias[o];
                 sums[2 * j + 1] = second;
             }
-            edgec_dot_3x2(weights, widened, sums, weights + QUADS * 8);
+            edgec_dot_3x2(weights, widened, sums, weights + WORDS * 8);
             for (int32_t j = 0; j < count; j++) {
                 int8_t *const to = codes + j * OUT_CHANNELS + o;
                 for (int32_t f = 0; f < filters; f++) {

@@ -1,5 +1,5 @@
 /* Convolution [5, 5, 12] to [5, 5, 7], 1x1 window, stride 1x1, three pixels at a time. */
-static void dense_dsp_s8_0(const int8_t *x, const edgec_s16_t *residual, edgec_s16_t *y, int8_t *scratch, const edgec_narrow_params_t *params)
+static void tile_3x2_s8_0(const int8_t *x, const edgec_s16_t *residual, edgec_s16_t *y, int8_t *scratch, const edgec_narrow_params_t *params)
 {
     enum {
         HEIGHT = 5,
@@ -17,14 +17,14 @@ static void dense_dsp_s8_0(const int8_t *x, const edgec_s16_t *residual, edgec_s
         DILATION_W = 1,
         OUT_CHANNELS = 7,
         PIXELS = 25,
-        QUADS = 4,
-        RUN_QUADS = KERNEL_W * CHANNELS / 4,
+        WORDS = 4,
+        RUN_WORDS = KERNEL_W * CHANNELS / 4,
         PRE_SHIFT = 0, SHIFT = 9, LOW = -32768, HIGH = 32767,
     };
     const edgec_narrow_params_t p = *params;
     edgec_pair_t *const widened = (edgec_pair_t *)(void *)scratch;
     /* Weights beyond the last one are zero; what they multiply must only be defined. */
-    memset(widened + (QUADS - 1) * EDGEC_DSP_PIXELS * 2, 0, EDGEC_DSP_PIXELS * 8);
+    memset(widened + (WORDS - 1) * EDGEC_DSP_PIXELS * 2, 0, EDGEC_DSP_PIXELS * 8);
     /* The residual may lie where y is written, so that of a block is copied first. */
     edgec_s16_t *const added = (edgec_s16_t *)(void *)(scratch + 96);
     int32_t oy = 0;
@@ -34,9 +34,9 @@ static void dense_dsp_s8_0(const int8_t *x, const edgec_s16_t *residual, edgec_s
         for (int32_t j = 0; j < EDGEC_DSP_PIXELS; j++) {
             edgec_pair_t *to = widened + 2 * j;
             const int32_t ix = ox * STRIDE_W - PAD_LEFT;
-            for (int32_t ky = 0; ky < KERNEL_H; ky++, to += RUN_QUADS * EDGEC_DSP_PIXELS * 2) {
+            for (int32_t ky = 0; ky < KERNEL_H; ky++, to += RUN_WORDS * EDGEC_DSP_PIXELS * 2) {
                 const int32_t iy = oy * STRIDE_H - PAD_TOP + ky * DILATION_H;
-                edgec_widen3(x + (iy * WIDTH + ix) * CHANNELS, to, RUN_QUADS);
+                edgec_widen3(x + (iy * WIDTH + ix) * CHANNELS, to, RUN_WORDS);
             }
             /* Pixels beyond the last one repeat it; their sums are not stored. */
             if (first + j < PIXELS - 1) {
@@ -48,7 +48,7 @@ static void dense_dsp_s8_0(const int8_t *x, const edgec_s16_t *residual, edgec_s
         memcpy(added, residual + first * OUT_CHANNELS,
                (size_t)(count * OUT_CHANNELS) * sizeof *added);
         const int8_t *weights = p.weights;
-        for (int32_t o = 0; o < OUT_CHANNELS; o += 2, weights += QUADS * 8) {
+        for (int32_t o = 0; o < OUT_CHANNELS; o += 2, weights += WORDS * 8) {
             const bool pair = o + 1 < OUT_CHANNELS;
             const int32_t second = pair ? p.bias[o + 1] : 0;
             const int32_t filters = pair ? 2 : 1;
@@ -57,7 +57,7 @@ static void dense_dsp_s8_0(const int8_t *x, const edgec_s16_t *residual, edgec_s
                 sums[2 * j] = p.bias[o];
                 sums[2 * j + 1] = second;
             }
-            edgec_dot_3x2(weights, widened, sums, weights + QUADS * 8);
+            edgec_dot_3x2(weights, widened, sums, weights + WORDS * 8);
             for (int32_t j = 0; j < count; j++) {
                 for (int32_t f = 0; f < filters; f++) {
                     const int32_t at = (first + j) * OUT_CHANNELS + o + f;

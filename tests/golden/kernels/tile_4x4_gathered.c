@@ -1,4 +1,4 @@
-EDGEC_SEPARATE void dense_neon_s8_0_4(const int8_t *tokens, const edgec_conv_params_t *params,
+EDGEC_SEPARATE void tile_4x4_s8_0_4(const int8_t *tokens, const edgec_conv_params_t *params,
 const int8_t *extra, const edgec_add_params_t *add, int8_t *y, int32_t count)
 {
     enum { UNITS = 6, REST = 2, BLOCKS = 1 };
@@ -67,7 +67,7 @@ const int8_t *extra, const edgec_add_params_t *add, int8_t *y, int32_t count)
     }
 }
 
-EDGEC_SEPARATE void dense_neon_s8_0_1(const int8_t *tokens, const edgec_conv_params_t *params,
+EDGEC_SEPARATE void tile_4x4_s8_0_1(const int8_t *tokens, const edgec_conv_params_t *params,
 const int8_t *extra, const edgec_add_params_t *add, int8_t *y)
 {
     enum { UNITS = 6, REST = 2, BLOCKS = 1 };
@@ -105,7 +105,7 @@ const int8_t *extra, const edgec_add_params_t *add, int8_t *y)
 }
 
 /* Convolution [5, 5, 3] to [3, 3, 6], 2x2 window, stride 2x2, four pixels at a time. */
-static void dense_neon_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, int8_t *scratch, const edgec_conv_params_t *params, const edgec_add_params_t *add)
+static void tile_4x4_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, int8_t *scratch, const edgec_conv_params_t *params, const edgec_add_params_t *add)
 {
     enum {
         HEIGHT = 5,
@@ -166,9 +166,9 @@ static void dense_neon_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, 
         ox = (ox == OUT_WIDTH) ? 0 : ox;
         memcpy(added, residual + first * UNITS, (size_t)(count * UNITS) * sizeof *added);
         if (count == 1) {
-            dense_neon_s8_0_1(tokens, params, added, add, y + first * UNITS);
+            tile_4x4_s8_0_1(tokens, params, added, add, y + first * UNITS);
         } else {
-            dense_neon_s8_0_4(tokens, params, added, add, y + first * UNITS, count);
+            tile_4x4_s8_0_4(tokens, params, added, add, y + first * UNITS, count);
         }
     }
 }

@@ -13,7 +13,7 @@ from edgec.base.dtypes import Array, DType
 from edgec.ir import Graph, QuantParams, Value, qops
 from edgec.ir.graph import GraphBuilder
 from edgec.kernels.select import select_kernels
-from edgec.kernels.small.tile_3x4.spec import DenseTriples
+from edgec.kernels.small.tile_3x4.spec import Tile3x4
 from edgec.target.board import load_board
 from edgec.target.target import Target
 
@@ -64,7 +64,7 @@ def weights_of(case: Conv, shape: tuple[int, ...], rng: np.random.Generator) -> 
 
 
 def graph_of(cases: tuple[Conv, ...], seed: int = 1) -> Graph:
-    builder = GraphBuilder("triples")
+    builder = GraphBuilder("tile_3x4")
     rng = np.random.default_rng(seed)
     for number, case in enumerate(cases):
         _add(builder, case, number, rng)
@@ -108,7 +108,7 @@ def test_the_cases_get_this_kernel_and_cut_long_sums():
         specs = [
             choice.spec for choice in select_kernels(graph_of(CASES), Target.of(load_board(board)))
         ]
-        assert all(isinstance(spec, DenseTriples) for spec in specs)
+        assert all(isinstance(spec, Tile3x4) for spec in specs)
         assert {spec.filters for spec in specs} == {filters}
         # 63 weights of -128 have room, 64 do not.
         lowest = specs[1]

@@ -11,7 +11,7 @@ from random_transformer import Layer
 
 from edgec.base.dtypes import DType
 from edgec.ir import Graph, qops
-from edgec.kernels.dsp.tile_4x2.spec import DenseQuads
+from edgec.kernels.dsp.tile_4x2.spec import Tile4x2
 from edgec.kernels.select import select_kernels
 from edgec.target.board import load_board
 from edgec.target.target import Target
@@ -115,7 +115,7 @@ def test_the_cases_get_this_kernel():
     for core, board in BOARDS.items():
         chosen = [c.spec for c in select_kernels(graph_of(1), Target.of(load_board(board)))]
         specs = [spec for spec in chosen if spec.family != "lut"]
-        assert all(isinstance(spec, DenseQuads) for spec in specs)
+        assert all(isinstance(spec, Tile4x2) for spec in specs)
         assert [spec.fuses for spec in specs] == [case.fuses for case in CASES]
         assert [spec.dual_issue for spec in specs] == [core == "m7"] * len(CASES)
         assert max(spec.unrolled for spec in specs) == (4 if core == "m4" else 16)
@@ -139,7 +139,7 @@ def test_padding_of_the_code_that_x_never_has_makes_it_a_kernel_for_any_codes():
     layer.node(attrs, [x, *numbers], DType.INT8)
     graph = layer.builder.build()
     spec = select_kernels(graph, Target.of(load_board(BOARDS["m4"])))[-1].spec
-    assert isinstance(spec, DenseQuads) and spec.any_code
+    assert isinstance(spec, Tile4x2) and spec.any_code
 
 
 @pytest.mark.parametrize("core", ["m4", pytest.param("m7", marks=pytest.mark.slow)])

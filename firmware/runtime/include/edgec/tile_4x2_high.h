@@ -1,12 +1,12 @@
-/* Products of int8 as in quads.h, four tokens by two rows, and their outputs: requantized by 31
+/* Products of int8 as in tile_4x2.h, four tokens by two rows, and their outputs: requantized by 31
  * bits, with a shift of 32, while the sums are in registers. */
-#ifndef EDGEC_QUADS_HIGH_H
-#define EDGEC_QUADS_HIGH_H
+#ifndef EDGEC_TILE_4X2_HIGH_H
+#define EDGEC_TILE_4X2_HIGH_H
 
 #include <stdint.h>
 
 #include "edgec/math.h"
-#include "edgec/quads.h"
+#include "edgec/tile_4x2.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -14,7 +14,7 @@ extern "C" {
 
 /* Where outputs come from and go to.  `rows` are the places of the tokens 1 to 3 after token 0, in
  * bytes: in a last block that is not full, tokens repeat the last one, in its place. */
-typedef struct edgec_quads_high {
+typedef struct edgec_tile_4x2_high {
     const edgec_pair_t *tokens_end;
     const int32_t *bias;
     const int32_t *multiplier;
@@ -22,23 +22,23 @@ typedef struct edgec_quads_high {
     int32_t rows[EDGEC_TOKENS - 1];
     const int8_t *weights_end;
     int32_t y_zero_point;
-} edgec_quads_high_t;
+} edgec_tile_4x2_high_t;
 
 /* Defines NAME(rows, tokens, out): the outputs of four tokens, for an even number of rows; bounds
  * are those of int8.
  *
- * QUADS, UNROLLED, DUAL: as for EDGEC_QUADS_4X2. */
+ * WORDS, UNROLLED, DUAL: as for EDGEC_TILE_4X2. */
 #if defined(__GNUC__) && defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
 /* clang-format off */
 /* Sums in r4-r11, first those of token 0 with both rows.  While products are summed up, weights are
  * in r2 and r3, tokens in r12 and lr; then all four are free.  On the stack: the struct and the
  * beginning of the tokens. */
-#define EDGEC_QUADS_HIGH(NAME, QUADS, UNROLLED, DUAL)                                              \
+#define EDGEC_TILE_4X2_HIGH(NAME, WORDS, UNROLLED, DUAL)                                           \
     EDGEC_SEPARATE void NAME(const int8_t *rows, const edgec_pair_t *tokens,                       \
-                             edgec_quads_high_t *out) {                                            \
+                             edgec_tile_4x2_high_t *out) {                                         \
         register const int8_t *w __asm__("r0") = rows;                                             \
         register const edgec_pair_t *x __asm__("r1") = tokens;                                     \
-        register edgec_quads_high_t *o __asm__("r2") = out;                                        \
+        register edgec_tile_4x2_high_t *o __asm__("r2") = out;                                     \
         __asm__ volatile(                                                                          \
             "push {r1, r4-r11, lr}\n"                                                              \
             "sub sp, sp, #36\n"                                                                    \
@@ -60,7 +60,7 @@ typedef struct edgec_quads_high {
             "add r9, r9, lr\n"                                                                     \
             "add r10, r11, r12\n"                                                                  \
             "add r11, r11, lr\n"                                                                   \
-            EDGEC_QUADS_LOOP                                                                       \
+            EDGEC_TILE_4X2_LOOP                                                                    \
             "ldr r2, [sp, #8]\n"                                                                   \
             "ldm r2!, {r12, lr}\n"                                                                 \
             "ldr r3, [sp, #32]\n"                                                                  \
@@ -104,20 +104,20 @@ typedef struct edgec_quads_high {
             "add sp, sp, #36\n"                                                                    \
             "pop {r1, r4-r11, lr}\n"                                                               \
             : "+r"(w), "+r"(x), "+r"(o)                                                            \
-            : [quads] "i"(QUADS), [unrolled] "i"(UNROLLED), [dual] "i"(DUAL), [flip] "i"(0),       \
+            : [words] "i"(WORDS), [unrolled] "i"(UNROLLED), [dual] "i"(DUAL), [flip] "i"(0),       \
               [second] "i"(4), [step] "i"(8)                                                       \
             : "r3", "r12", "memory", "cc");                                                        \
     }
 /* clang-format on */
 #else
-#define EDGEC_QUADS_HIGH(NAME, QUADS, UNROLLED, DUAL)                                              \
+#define EDGEC_TILE_4X2_HIGH(NAME, WORDS, UNROLLED, DUAL)                                           \
     EDGEC_INLINE void NAME(const int8_t *rows, const edgec_pair_t *tokens,                         \
-                           const edgec_quads_high_t *out) {                                        \
+                           const edgec_tile_4x2_high_t *out) {                                     \
         int32_t pair = 0;                                                                          \
-        for (const int8_t *w = rows; w < out->weights_end; w += 8 * (QUADS), pair++) {             \
+        for (const int8_t *w = rows; w < out->weights_end; w += 8 * (WORDS), pair++) {             \
             for (int32_t j = 0; j < 2 * EDGEC_TOKENS; j++) {                                       \
-                const int32_t sum = edgec_quads_dot(w + j % 2 * 4, 8, tokens + 8 + j / 2, QUADS,   \
-                                                    0U, (int32_t)tokens[j]);                       \
+                const int32_t sum = edgec_tile_4x2_dot(w + j % 2 * 4, 8, tokens + 8 + j / 2,       \
+                                                       WORDS, 0U, (int32_t)tokens[j]);             \
                 const int32_t row = (j < 2) ? 0 : out->rows[j / 2 - 1];                            \
                 const int32_t filter = 2 * pair + j % 2;                                           \
                 out->y[row + filter] =                                                             \

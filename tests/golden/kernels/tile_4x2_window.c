@@ -1,7 +1,7 @@
-EDGEC_QUADS_OUT(dense_quads_s8_0_outputs, 9, 9, 0, 3, 9, 8, 1, EDGEC_OUT_BYTE)
+EDGEC_TILE_4X2_OUT(tile_4x2_s8_0_outputs, 9, 9, 0, 3, 9, 8, 1, EDGEC_OUT_BYTE)
 
 /* Convolution [5, 6, 4] to [5, 6, 6], 3x3 window, stride 1x1, four pixels at a time. */
-static void dense_quads_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edgec_narrow_params_t *params)
+static void tile_4x2_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edgec_narrow_params_t *params)
 {
     enum {
         ROWS = 30,
@@ -20,9 +20,9 @@ static void dense_quads_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const 
         DILATION_W = 1,
         DEPTH = 36,
         UNITS = 6,
-        QUADS = 9,
-        RUN_QUADS = KERNEL_W * CHANNELS / 4,
-        PIXEL_QUADS = CHANNELS / 4,
+        WORDS = 9,
+        RUN_WORDS = KERNEL_W * CHANNELS / 4,
+        PIXEL_WORDS = CHANNELS / 4,
         ROW_BYTES = 6,
     };
     const edgec_narrow_params_t p = *params;
@@ -42,16 +42,16 @@ static void dense_quads_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const 
             for (int32_t ky = 0; ky < KERNEL_H; ky++) {
                 const int32_t iy = oy * STRIDE_H - PAD_TOP + ky * DILATION_H;
                 if (iy < 0 || iy >= HEIGHT) {
-                    sum = edgec_fill4_run(padding, to, RUN_QUADS, 0, sum);
-                    to += RUN_QUADS * 2 * EDGEC_TOKENS;
+                    sum = edgec_fill4_run(padding, to, RUN_WORDS, 0, sum);
+                    to += RUN_WORDS * 2 * EDGEC_TOKENS;
                     continue;
                 }
-                sum = edgec_fill4_run(padding, to, left * PIXEL_QUADS, 0, sum);
-                sum = edgec_widen4_run(x + (iy * WIDTH + ix + left) * CHANNELS, to + left * PIXEL_QUADS * 2 * EDGEC_TOKENS,
-                                       (right - left) * PIXEL_QUADS, 0, sum);
-                sum = edgec_fill4_run(padding, to + right * PIXEL_QUADS * 2 * EDGEC_TOKENS, (KERNEL_W - right) * PIXEL_QUADS,
+                sum = edgec_fill4_run(padding, to, left * PIXEL_WORDS, 0, sum);
+                sum = edgec_widen4_run(x + (iy * WIDTH + ix + left) * CHANNELS, to + left * PIXEL_WORDS * 2 * EDGEC_TOKENS,
+                                       (right - left) * PIXEL_WORDS, 0, sum);
+                sum = edgec_fill4_run(padding, to + right * PIXEL_WORDS * 2 * EDGEC_TOKENS, (KERNEL_W - right) * PIXEL_WORDS,
                                       0, sum);
-                to += RUN_QUADS * 2 * EDGEC_TOKENS;
+                to += RUN_WORDS * 2 * EDGEC_TOKENS;
             }
             edgec_start4(tokens, t, sum);
             if (first + t < ROWS - 1) {
@@ -61,8 +61,8 @@ static void dense_quads_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const 
             }
         }
         int8_t *to = y + first * UNITS;
-        edgec_quads_out_t out = {
-            .tokens_end = tokens + (1 + QUADS) * 2 * EDGEC_TOKENS,
+        edgec_tile_4x2_out_t out = {
+            .tokens_end = tokens + (1 + WORDS) * 2 * EDGEC_TOKENS,
             .bias = p.bias,
             .multiplier = p.multiplier,
             .y = (int8_t *)to,
@@ -71,6 +71,6 @@ static void dense_quads_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const 
             .weights_end = p.weights + UNITS * DEPTH,
             .extra = NULL,
         };
-        dense_quads_s8_0_outputs(p.weights, tokens, &out);
+        tile_4x2_s8_0_outputs(p.weights, tokens, &out);
     }
 }

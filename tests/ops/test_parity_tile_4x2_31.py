@@ -11,7 +11,7 @@ from random_transformer import Layer
 
 from edgec.base.dtypes import DType
 from edgec.ir import Graph, QuantParams, qops
-from edgec.kernels.dsp.tile_4x2.spec import DenseQuads
+from edgec.kernels.dsp.tile_4x2.spec import Tile4x2
 from edgec.kernels.select import select_kernels
 from edgec.target.board import load_board
 from edgec.target.target import Target
@@ -110,7 +110,7 @@ def _set_zero_point(layer: Layer, name: str, zero_point: int) -> None:
 def test_the_cases_get_this_kernel():
     for core, board in BOARDS.items():
         specs = [c.spec for c in select_kernels(graph_of(1), Target.of(load_board(board)))]
-        assert all(isinstance(spec, DenseQuads) and spec.any_code for spec in specs)
+        assert all(isinstance(spec, Tile4x2) and spec.any_code for spec in specs)
         assert [spec.fuses for spec in specs] == [case.fuses for case in CASES]
         assert [spec.widens_runs for spec in specs] == [case.runs for case in CASES]
         assert [spec.dual_issue for spec in specs] == [core == "m7"] * len(CASES)
@@ -120,11 +120,11 @@ def test_the_cases_get_this_kernel():
     ("rows", "depth", "units", "family"),
     [
         (1, 64, 8, "gemm"),
-        (3, 64, 8, "dense_quads"),
-        (5, 64, 8, "dense_dsp"),
-        (9, 64, 8, "dense_dsp"),
-        (12, 64, 8, "dense_quads"),
-        (12, 63, 8, "dense_dsp"),
+        (3, 64, 8, "tile_4x2"),
+        (5, 64, 8, "tile_3x2"),
+        (9, 64, 8, "tile_3x2"),
+        (12, 64, 8, "tile_4x2"),
+        (12, 63, 8, "tile_3x2"),
     ],
 )
 def test_few_rows_and_few_filters_get_the_smaller_tile(
@@ -143,7 +143,7 @@ def test_a_bias_without_room_for_the_sums_of_odd_weights_gets_the_smaller_tile()
     (choice,) = select_kernels(
         graph.replace(constants=constants), Target.of(load_board(BOARDS["m4"]))
     )
-    assert choice.spec.family == "dense_dsp"
+    assert choice.spec.family == "tile_3x2"
 
 
 @pytest.mark.parametrize("core", ["m4", pytest.param("m7", marks=pytest.mark.slow)])

@@ -1,13 +1,13 @@
-EDGEC_QUADS_OUT(dense_quads_s8_0_outputs, 8, 4, 0, 3, 9, 10, 0, EDGEC_OUT_TABLE)
+EDGEC_TILE_4X2_OUT(tile_4x2_s8_0_outputs, 8, 4, 0, 3, 9, 10, 0, EDGEC_OUT_TABLE)
 
 /* Matrix product [8, 32] by [10, 32], four rows at a time. */
-static void dense_quads_s8_0(const int8_t *x, const int8_t *table, int8_t *y, int8_t *scratch, const edgec_narrow_params_t *params)
+static void tile_4x2_s8_0(const int8_t *x, const int8_t *table, int8_t *y, int8_t *scratch, const edgec_narrow_params_t *params)
 {
     enum {
         ROWS = 8,
         DEPTH = 32,
         UNITS = 10,
-        QUADS = 8,
+        WORDS = 8,
         ROW_BYTES = 10,
     };
     const edgec_narrow_params_t p = *params;
@@ -16,12 +16,12 @@ static void dense_quads_s8_0(const int8_t *x, const int8_t *table, int8_t *y, in
         const int32_t count = EDGEC_TOKENS;
         /* Rows beyond the last one repeat it. */
         for (int32_t t = 0; t < EDGEC_TOKENS; t++) {
-            edgec_widen4(x + edgec_min_s32(t, count - 1) * DEPTH, tokens, t, QUADS);
+            edgec_widen4(x + edgec_min_s32(t, count - 1) * DEPTH, tokens, t, WORDS);
         }
         x += EDGEC_TOKENS * DEPTH;
         int8_t *to = y + first * UNITS;
-        edgec_quads_out_t out = {
-            .tokens_end = tokens + (1 + QUADS) * 2 * EDGEC_TOKENS,
+        edgec_tile_4x2_out_t out = {
+            .tokens_end = tokens + (1 + WORDS) * 2 * EDGEC_TOKENS,
             .bias = p.bias,
             .multiplier = p.multiplier,
             .y = (int8_t *)to,
@@ -30,6 +30,6 @@ static void dense_quads_s8_0(const int8_t *x, const int8_t *table, int8_t *y, in
             .weights_end = p.weights + UNITS * DEPTH,
             .extra = table + 512,
         };
-        dense_quads_s8_0_outputs(p.weights, tokens, &out);
+        tile_4x2_s8_0_outputs(p.weights, tokens, &out);
     }
 }

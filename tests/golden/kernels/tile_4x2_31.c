@@ -1,7 +1,7 @@
-EDGEC_QUADS_HIGH(dense_quads_s8_0_outputs, 9, 3, 0)
+EDGEC_TILE_4X2_HIGH(tile_4x2_s8_0_outputs, 9, 3, 0)
 
 /* Convolution [5, 6, 4] to [5, 6, 6], 3x3 window, stride 1x1, four pixels at a time. */
-static void dense_quads_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, int8_t *scratch, const edgec_conv_params_t *params, const edgec_add_params_t *add)
+static void tile_4x2_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, int8_t *scratch, const edgec_conv_params_t *params, const edgec_add_params_t *add)
 {
     enum {
         ROWS = 30,
@@ -20,9 +20,9 @@ static void dense_quads_s8_0(const int8_t *x, const int8_t *residual, int8_t *y,
         DILATION_W = 1,
         DEPTH = 36,
         UNITS = 6,
-        QUADS = 9,
-        RUN_QUADS = KERNEL_W * CHANNELS / 4,
-        PIXEL_QUADS = CHANNELS / 4,
+        WORDS = 9,
+        RUN_WORDS = KERNEL_W * CHANNELS / 4,
+        PIXEL_WORDS = CHANNELS / 4,
         ROW_BYTES = 6,
         RESIDUAL_SHIFT = 9,
     };
@@ -47,16 +47,16 @@ static void dense_quads_s8_0(const int8_t *x, const int8_t *residual, int8_t *y,
             for (int32_t ky = 0; ky < KERNEL_H; ky++) {
                 const int32_t iy = oy * STRIDE_H - PAD_TOP + ky * DILATION_H;
                 if (iy < 0 || iy >= HEIGHT) {
-                    sum = edgec_fill4_run(padding, to, RUN_QUADS, 1, sum);
-                    to += RUN_QUADS * 2 * EDGEC_TOKENS;
+                    sum = edgec_fill4_run(padding, to, RUN_WORDS, 1, sum);
+                    to += RUN_WORDS * 2 * EDGEC_TOKENS;
                     continue;
                 }
-                sum = edgec_fill4_run(padding, to, left * PIXEL_QUADS, 1, sum);
-                sum = edgec_widen4_run(x + (iy * WIDTH + ix + left) * CHANNELS, to + left * PIXEL_QUADS * 2 * EDGEC_TOKENS,
-                                       (right - left) * PIXEL_QUADS, 1, sum);
-                sum = edgec_fill4_run(padding, to + right * PIXEL_QUADS * 2 * EDGEC_TOKENS, (KERNEL_W - right) * PIXEL_QUADS,
+                sum = edgec_fill4_run(padding, to, left * PIXEL_WORDS, 1, sum);
+                sum = edgec_widen4_run(x + (iy * WIDTH + ix + left) * CHANNELS, to + left * PIXEL_WORDS * 2 * EDGEC_TOKENS,
+                                       (right - left) * PIXEL_WORDS, 1, sum);
+                sum = edgec_fill4_run(padding, to + right * PIXEL_WORDS * 2 * EDGEC_TOKENS, (KERNEL_W - right) * PIXEL_WORDS,
                                       1, sum);
-                to += RUN_QUADS * 2 * EDGEC_TOKENS;
+                to += RUN_WORDS * 2 * EDGEC_TOKENS;
             }
             edgec_start4(tokens, t, sum);
             if (first + t < ROWS - 1) {
@@ -66,8 +66,8 @@ static void dense_quads_s8_0(const int8_t *x, const int8_t *residual, int8_t *y,
             }
         }
         int8_t *to = codes;
-        edgec_quads_high_t out = {
-            .tokens_end = tokens + (1 + QUADS) * 2 * EDGEC_TOKENS,
+        edgec_tile_4x2_high_t out = {
+            .tokens_end = tokens + (1 + WORDS) * 2 * EDGEC_TOKENS,
             .bias = p.bias,
             .multiplier = p.multiplier,
             .y = (int8_t *)to,
@@ -76,7 +76,7 @@ static void dense_quads_s8_0(const int8_t *x, const int8_t *residual, int8_t *y,
             .weights_end = p.weights + UNITS * DEPTH,
             .y_zero_point = p.y_zero_point,
         };
-        dense_quads_s8_0_outputs(p.weights, tokens, &out);
+        tile_4x2_s8_0_outputs(p.weights, tokens, &out);
         const int32_t at = first * UNITS;
         for (int32_t i = 0; i < count * UNITS; i++) {
             y[at + i] = edgec_add_s8(codes[i], residual[at + i], &addition);

@@ -1,13 +1,13 @@
-/* Products of int8 as in quads.h, four tokens by two rows, and their outputs: requantized by 16 by
- * 15 bits while the sums are in registers. */
-#ifndef EDGEC_QUADS_OUT_H
-#define EDGEC_QUADS_OUT_H
+/* Products of int8 as in tile_4x2.h, four tokens by two rows, and their outputs: requantized by 16
+ * by 15 bits while the sums are in registers. */
+#ifndef EDGEC_TILE_4X2_OUT_H
+#define EDGEC_TILE_4X2_OUT_H
 
 #include <stdint.h>
 #include <string.h>
 
-#include "edgec/quads.h"
 #include "edgec/requant16.h"
+#include "edgec/tile_4x2.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -21,7 +21,7 @@ extern "C" {
 
 /* Where outputs come from and go to.  `rows` are the places of the tokens 1 to 3 after token 0, in
  * bytes: in a last block that is not full, tokens repeat the last one, in its place. */
-typedef struct edgec_quads_out {
+typedef struct edgec_tile_4x2_out {
     const edgec_pair_t *tokens_end;
     const int32_t *bias;
     const int16_t *multiplier;
@@ -29,11 +29,11 @@ typedef struct edgec_quads_out {
     int32_t rows[EDGEC_TOKENS - 1];
     const int8_t *weights_end;
     const int8_t *extra; /* the table's entry for 0, or what is added, in rows like those of y */
-} edgec_quads_out_t;
+} edgec_tile_4x2_out_t;
 
 /* Defines NAME(rows, tokens, out): the outputs of four tokens, for an even number of rows.
  *
- * QUADS, UNROLLED, DUAL: as for EDGEC_QUADS_4X2.  PRE_SHIFT, SHIFT: of the requantization.  BITS:
+ * WORDS, UNROLLED, DUAL: as for EDGEC_TILE_4X2.  PRE_SHIFT, SHIFT: of the requantization.  BITS:
  * to which its result is limited; 0 before an addition.  LIFTED: -127 takes the place of -128, only
  * of EDGEC_OUT_BYTE.  KIND: one of the above. */
 #if defined(__GNUC__) && defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
@@ -43,12 +43,12 @@ typedef struct edgec_quads_out {
  * beginning of the tokens.  Where two
  * instructions of one sum follow each other, those of others stand between, for cores that issue
  * two at a time. */
-#define EDGEC_QUADS_OUT(NAME, QUADS, UNROLLED, DUAL, PRE_SHIFT, SHIFT, BITS, LIFTED, KIND)         \
+#define EDGEC_TILE_4X2_OUT(NAME, WORDS, UNROLLED, DUAL, PRE_SHIFT, SHIFT, BITS, LIFTED, KIND)      \
     EDGEC_SEPARATE void NAME(const int8_t *rows, const edgec_pair_t *tokens,                       \
-                             edgec_quads_out_t *out) {                                             \
+                             edgec_tile_4x2_out_t *out) {                                          \
         register const int8_t *w __asm__("r0") = rows;                                             \
         register const edgec_pair_t *x __asm__("r1") = tokens;                                     \
-        register edgec_quads_out_t *o __asm__("r2") = out;                                         \
+        register edgec_tile_4x2_out_t *o __asm__("r2") = out;                                      \
         __asm__ volatile(                                                                          \
             "push {r1, r4-r11, lr}\n"                                                              \
             "sub sp, sp, #36\n"                                                                    \
@@ -70,7 +70,7 @@ typedef struct edgec_quads_out {
             "add r9, r9, lr\n"                                                                     \
             "add r10, r11, r12\n"                                                                  \
             "add r11, r11, lr\n"                                                                   \
-            EDGEC_QUADS_LOOP                                                                       \
+            EDGEC_TILE_4X2_LOOP                                                                    \
             "mov lr, %[half]\n"                                                                    \
             "ldr r3, [sp, #8]\n"                                                                   \
             "ldr r12, [r3], #4\n"                                                                  \
@@ -231,7 +231,7 @@ typedef struct edgec_quads_out {
             "add sp, sp, #36\n"                                                                    \
             "pop {r1, r4-r11, lr}\n"                                                               \
             : "+r"(w), "+r"(x), "+r"(o)                                                            \
-            : [quads] "i"(QUADS), [unrolled] "i"(UNROLLED), [dual] "i"(DUAL), [flip] "i"(0),       \
+            : [words] "i"(WORDS), [unrolled] "i"(UNROLLED), [dual] "i"(DUAL), [flip] "i"(0),       \
               [second] "i"(4), [step] "i"(8), [pre] "i"(PRE_SHIFT), [shift] "i"(SHIFT),            \
               [half] "i"(1 << ((SHIFT) - 1)), [bits] "i"(BITS), [lifted] "i"(LIFTED),              \
               [kind] "i"(KIND)                                                                     \
@@ -239,25 +239,25 @@ typedef struct edgec_quads_out {
     }
 /* clang-format on */
 #else
-#define EDGEC_QUADS_OUT(NAME, QUADS, UNROLLED, DUAL, PRE_SHIFT, SHIFT, BITS, LIFTED, KIND)         \
+#define EDGEC_TILE_4X2_OUT(NAME, WORDS, UNROLLED, DUAL, PRE_SHIFT, SHIFT, BITS, LIFTED, KIND)      \
     EDGEC_INLINE void NAME(const int8_t *rows, const edgec_pair_t *tokens,                         \
-                           const edgec_quads_out_t *out) {                                         \
+                           const edgec_tile_4x2_out_t *out) {                                      \
         int32_t pair = 0;                                                                          \
-        for (const int8_t *w = rows; w < out->weights_end; w += 8 * (QUADS), pair++) {             \
+        for (const int8_t *w = rows; w < out->weights_end; w += 8 * (WORDS), pair++) {             \
             for (int32_t j = 0; j < 2 * EDGEC_TOKENS; j++) {                                       \
-                const int32_t sum = edgec_quads_dot(w + j % 2 * 4, 8, tokens + 8 + j / 2, QUADS,   \
-                                                    0U, (int32_t)tokens[j]);                       \
+                const int32_t sum = edgec_tile_4x2_dot(w + j % 2 * 4, 8, tokens + 8 + j / 2,       \
+                                                       WORDS, 0U, (int32_t)tokens[j]);             \
                 const int32_t scaled =                                                             \
                     edgec_rescale(sum + out->bias[2 * pair + j % 2],                               \
                                   out->multiplier[2 * pair + j % 2], PRE_SHIFT, SHIFT);            \
-                edgec_quads_put(out, 2 * pair, j, edgec_saturated(scaled, BITS), LIFTED, KIND);    \
+                edgec_tile_4x2_put(out, 2 * pair, j, edgec_saturated(scaled, BITS), LIFTED, KIND); \
             }                                                                                      \
         }                                                                                          \
     }
 
 /* Stores output j of a pair, of token j / 2 and filter + j % 2. */
-EDGEC_INLINE void edgec_quads_put(const edgec_quads_out_t *out, int32_t filter, int32_t j,
-                                  int32_t scaled, int32_t lifted, int32_t kind) {
+EDGEC_INLINE void edgec_tile_4x2_put(const edgec_tile_4x2_out_t *out, int32_t filter, int32_t j,
+                                     int32_t scaled, int32_t lifted, int32_t kind) {
     const int32_t row = (j < 2) ? 0 : out->rows[j / 2 - 1];
     const int32_t column = filter + j % 2;
     if (kind < EDGEC_OUT_WIDE) {

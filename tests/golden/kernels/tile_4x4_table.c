@@ -1,4 +1,4 @@
-EDGEC_SEPARATE void dense_neon_s8_0_4(const int8_t *tokens, const edgec_narrow_params_t *params,
+EDGEC_SEPARATE void tile_4x4_s8_0_4(const int8_t *tokens, const edgec_narrow_params_t *params,
 const int8_t *table, int8_t *y, int32_t count)
 {
     enum { UNITS = 7, REST = 3, BLOCKS = 1 };
@@ -54,7 +54,7 @@ const int8_t *table, int8_t *y, int32_t count)
     }
 }
 
-EDGEC_SEPARATE void dense_neon_s8_0_1(const int8_t *tokens, const edgec_narrow_params_t *params,
+EDGEC_SEPARATE void tile_4x4_s8_0_1(const int8_t *tokens, const edgec_narrow_params_t *params,
 const int8_t *table, int8_t *y)
 {
     enum { UNITS = 7, REST = 3, BLOCKS = 1 };
@@ -85,7 +85,7 @@ const int8_t *table, int8_t *y)
 }
 
 /* Convolution [5, 5, 12] to [5, 5, 7], 1x1 window, stride 1x1, four pixels at a time. */
-static void dense_neon_s8_0(const int8_t *x, const int8_t *table, int8_t *y, int8_t *scratch, const edgec_narrow_params_t *params)
+static void tile_4x4_s8_0(const int8_t *x, const int8_t *table, int8_t *y, int8_t *scratch, const edgec_narrow_params_t *params)
 {
     enum {
         UNITS = 7,
@@ -102,9 +102,9 @@ static void dense_neon_s8_0(const int8_t *x, const int8_t *table, int8_t *y, int
             edgec_neon_spread(x + (first + edgec_min_s32(t, count - 1)) * DEPTH, tokens + t * EDGEC_NEON_LANES, DEPTH);
         }
         if (count == 1) {
-            dense_neon_s8_0_1(tokens, params, table, y + first * UNITS);
+            tile_4x4_s8_0_1(tokens, params, table, y + first * UNITS);
         } else {
-            dense_neon_s8_0_4(tokens, params, table, y + first * UNITS, count);
+            tile_4x4_s8_0_4(tokens, params, table, y + first * UNITS, count);
         }
     }
 }

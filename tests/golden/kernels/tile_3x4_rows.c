@@ -1,5 +1,5 @@
 /* The outputs of `count` pixels and some filters, from the words of their sums. */
-EDGEC_SEPARATE void dense_triples_s8_0_store(const edgec_triple_t *words, int32_t filters, int32_t count,
+EDGEC_SEPARATE void tile_3x4_s8_0_store(const edgec_tile_3x4_t *words, int32_t filters, int32_t count,
     const int32_t *bias, const int16_t *multiplier, edgec_s16_t *y, const edgec_s16_t *added)
 {
     enum {
@@ -7,9 +7,9 @@ EDGEC_SEPARATE void dense_triples_s8_0_store(const edgec_triple_t *words, int32_
         PRE_SHIFT = 0, SHIFT = 9, LOW = -32768, HIGH = 32767,
     };
     for (int32_t f = 0; f < filters; f++) {
-        int32_t sums[EDGEC_TRIPLE] = {bias[f], bias[f], bias[f]};
-        edgec_triples_add(words + 0 + 2 * f, sums);
-        edgec_triples_add(words + 4 + 2 * f, sums);
+        int32_t sums[EDGEC_TILE_3X4_ROWS] = {bias[f], bias[f], bias[f]};
+        edgec_tile_3x4_add(words + 0 + 2 * f, sums);
+        edgec_tile_3x4_add(words + 4 + 2 * f, sums);
         y[f] = (edgec_s16_t)edgec_limit(edgec_rescale(sums[0], multiplier[f], PRE_SHIFT, SHIFT) + added[0 * OUT_CHANNELS + f], LOW, HIGH);
         if (count > 1) {
             y[OUT_CHANNELS + f] = (edgec_s16_t)edgec_limit(edgec_rescale(sums[1], multiplier[f], PRE_SHIFT, SHIFT) + added[1 * OUT_CHANNELS + f], LOW, HIGH);
@@ -21,7 +21,7 @@ EDGEC_SEPARATE void dense_triples_s8_0_store(const edgec_triple_t *words, int32_
 }
 
 /* Convolution [5, 5, 12] to [5, 5, 7], 1x1 window, stride 1x1, three pixels at a time. */
-EDGEC_SEPARATE void dense_triples_s8_0(const int8_t *x, const edgec_s16_t *residual, edgec_s16_t *y, int8_t *scratch, const edgec_narrow_params_t *params, int32_t rows)
+EDGEC_SEPARATE void tile_3x4_s8_0(const int8_t *x, const edgec_s16_t *residual, edgec_s16_t *y, int8_t *scratch, const edgec_narrow_params_t *params, int32_t rows)
 {
     enum {
         OUT_CHANNELS = 7,
@@ -31,23 +31,23 @@ EDGEC_SEPARATE void dense_triples_s8_0(const int8_t *x, const edgec_s16_t *resid
     const int8_t *const weights = params->weights;
     const int32_t *const bias = params->bias;
     const int16_t *const multiplier = params->multiplier;
-    edgec_triple_t *const packed = (edgec_triple_t *)(void *)scratch;
-    edgec_triple_t *const words = (edgec_triple_t *)(void *)(scratch + 96);
+    edgec_tile_3x4_t *const packed = (edgec_tile_3x4_t *)(void *)scratch;
+    edgec_tile_3x4_t *const words = (edgec_tile_3x4_t *)(void *)(scratch + 96);
     /* The residual may lie where y is written, so that of a block is copied first. */
     edgec_s16_t *const added = (edgec_s16_t *)(void *)(scratch + 128);
-    for (int32_t first = 0; first < rows; first += EDGEC_TRIPLE) {
+    for (int32_t first = 0; first < rows; first += EDGEC_TILE_3X4_ROWS) {
         /* Pixels beyond the last one repeat it; their sums are not stored. */
-        const int32_t count = edgec_min_s32(rows - first, EDGEC_TRIPLE);
+        const int32_t count = edgec_min_s32(rows - first, EDGEC_TILE_3X4_ROWS);
         const int8_t *const row = x + first * DEPTH;
-        edgec_triples_pack(row, row + ((count > 1) ? DEPTH : 0), row + (count - 1) * DEPTH, packed,
+        edgec_tile_3x4_pack(row, row + ((count > 1) ? DEPTH : 0), row + (count - 1) * DEPTH, packed,
                            DEPTH);
         memcpy(added, residual + first * OUT_CHANNELS, (size_t)(count * OUT_CHANNELS) * sizeof *added);
         for (int32_t o = 0; o < OUT_CHANNELS; o += FILTERS) {
-            edgec_triples_2(weights + o * 12 + 0, packed + 0, words + 0,
+            edgec_tile_3x4_sums2(weights + o * 12 + 0, packed + 0, words + 0,
                 packed + 16);
-            edgec_triples_2(weights + o * 12 + 16, packed + 16, words + 4,
+            edgec_tile_3x4_sums2(weights + o * 12 + 16, packed + 16, words + 4,
                 packed + 24);
-            dense_triples_s8_0_store(words, edgec_min_s32(OUT_CHANNELS - o, FILTERS), count, bias + o, multiplier + o,
+            tile_3x4_s8_0_store(words, edgec_min_s32(OUT_CHANNELS - o, FILTERS), count, bias + o, multiplier + o,
                 y + first * OUT_CHANNELS + o, added + o);
         }
     }

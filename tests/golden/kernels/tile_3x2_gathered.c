@@ -1,5 +1,5 @@
 /* Convolution [5, 5, 3] to [3, 3, 6], 2x2 window, stride 2x2, three pixels at a time. */
-static void dense_dsp_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edgec_conv_params_t *params)
+static void tile_3x2_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edgec_conv_params_t *params)
 {
     enum {
         HEIGHT = 5,
@@ -17,15 +17,15 @@ static void dense_dsp_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const ed
         DILATION_W = 1,
         OUT_CHANNELS = 6,
         PIXELS = 9,
-        QUADS = 4,
-        RUN_QUADS = KERNEL_W * CHANNELS / 4,
+        WORDS = 4,
+        RUN_WORDS = KERNEL_W * CHANNELS / 4,
         SHIFT = 32,
     };
     const edgec_conv_params_t p = *params;
     edgec_pair_t *const widened = (edgec_pair_t *)(void *)scratch;
-    int8_t *const patch = scratch + QUADS * EDGEC_DSP_PIXELS * 8;
+    int8_t *const patch = scratch + WORDS * EDGEC_DSP_PIXELS * 8;
     /* Weights beyond the last one are zero; what they multiply must only be defined. */
-    memset(patch, 0, (size_t)(QUADS * 4));
+    memset(patch, 0, (size_t)(WORDS * 4));
     int32_t oy = 0;
     int32_t ox = 0;
     for (int32_t first = 0; first < PIXELS; first += EDGEC_DSP_PIXELS) {
@@ -43,7 +43,7 @@ static void dense_dsp_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const ed
                     }
                 }
             }
-            edgec_widen3(patch, widened + 2 * j, QUADS);
+            edgec_widen3(patch, widened + 2 * j, WORDS);
             /* Pixels beyond the last one repeat it; their sums are not stored. */
             if (first + j < PIXELS - 1) {
                 ox++;
@@ -52,7 +52,7 @@ static void dense_dsp_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const ed
             }
         }
         const int8_t *weights = p.weights;
-        for (int32_t o = 0; o < OUT_CHANNELS; o += 2, weights += QUADS * 8) {
+        for (int32_t o = 0; o < OUT_CHANNELS; o += 2, weights += WORDS * 8) {
             const int32_t second = p.bias[o + 1];
             const int32_t filters = 2;
             int32_t sums[2 * EDGEC_DSP_PIXELS];
@@ -60,7 +60,7 @@ static void dense_dsp_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const ed
                 sums[2 * j] = p.bias[o];
                 sums[2 * j + 1] = second;
             }
-            edgec_dot_3x2(weights, widened, sums, weights + QUADS * 8);
+            edgec_dot_3x2(weights, widened, sums, weights + WORDS * 8);
             for (int32_t j = 0; j < count; j++) {
                 int8_t *const to = y + (first + j) * OUT_CHANNELS + o;
                 for (int32_t f = 0; f < filters; f++) {

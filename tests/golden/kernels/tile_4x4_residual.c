@@ -1,4 +1,4 @@
-EDGEC_SEPARATE void dense_neon_s8_0_4(const int8_t *tokens, const edgec_narrow_params_t *params,
+EDGEC_SEPARATE void tile_4x4_s8_0_4(const int8_t *tokens, const edgec_narrow_params_t *params,
 const edgec_s16_t *extra, edgec_s16_t *y, int32_t count)
 {
     enum { UNITS = 8, REST = 0, BLOCKS = 1 };
@@ -37,7 +37,7 @@ const edgec_s16_t *extra, edgec_s16_t *y, int32_t count)
     }
 }
 
-EDGEC_SEPARATE void dense_neon_s8_0_1(const int8_t *tokens, const edgec_narrow_params_t *params,
+EDGEC_SEPARATE void tile_4x4_s8_0_1(const int8_t *tokens, const edgec_narrow_params_t *params,
 const edgec_s16_t *extra, edgec_s16_t *y)
 {
     enum { UNITS = 8, REST = 0, BLOCKS = 1 };
@@ -59,7 +59,7 @@ const edgec_s16_t *extra, edgec_s16_t *y)
 }
 
 /* Convolution [5, 5, 12] to [5, 5, 8], 1x1 window, stride 1x1, four pixels at a time. */
-static void dense_neon_s8_0(const int8_t *x, const edgec_s16_t *residual, edgec_s16_t *y, int8_t *scratch, const edgec_narrow_params_t *params)
+static void tile_4x4_s8_0(const int8_t *x, const edgec_s16_t *residual, edgec_s16_t *y, int8_t *scratch, const edgec_narrow_params_t *params)
 {
     enum {
         UNITS = 8,
@@ -79,9 +79,9 @@ static void dense_neon_s8_0(const int8_t *x, const edgec_s16_t *residual, edgec_
         }
         memcpy(added, residual + first * UNITS, (size_t)(count * UNITS) * sizeof *added);
         if (count == 1) {
-            dense_neon_s8_0_1(tokens, params, added, y + first * UNITS);
+            tile_4x4_s8_0_1(tokens, params, added, y + first * UNITS);
         } else {
-            dense_neon_s8_0_4(tokens, params, added, y + first * UNITS, count);
+            tile_4x4_s8_0_4(tokens, params, added, y + first * UNITS, count);
         }
     }
 }
