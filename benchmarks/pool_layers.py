@@ -18,7 +18,7 @@ from built import firmware_of
 from edgec.base.dtypes import Array, DType
 from edgec.ir import Graph, QuantParams, Value, qops
 from edgec.ir.graph import GraphBuilder
-from edgec.ir.pool_graph import with_plain_weights
+from edgec.ir.weight_pool_graph import with_plain_weights
 from edgec.kernels.buffers import buffers_of
 from edgec.kernels.family import KernelSpec
 from edgec.kernels.select import select_kernels

@@ -10,7 +10,6 @@ from __future__ import annotations
 import io
 import math
 import zipfile
-import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -135,9 +134,13 @@ def _read_npz(path: Path) -> Mapping[str, Array]:
         _check_sizes(path)
         with np.load(path, allow_pickle=False) as data:
             return {key: np.asarray(data[key]) for key in data.files}
-    except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error) as error:
+    except MemoryError:
+        raise
+    except Exception as error:
+        # zipfile, the decompressors and numpy raise many types, documented nowhere.
+        reason = (str(error).splitlines() or [type(error).__name__])[0][:200]
         raise ConfigError(
-            f"not a readable .npz file ({error})", where=str(path), hint=hint
+            f"not a readable .npz file ({reason})", where=str(path), hint=hint
         ) from error
 
 

@@ -15,8 +15,8 @@ from edgec.base.dtypes import Array, DType, frozen
 from edgec.base.errors import InternalError
 from edgec.ir.length import VariableLength
 from edgec.ir.operator import Operands, Operator, Shape
-from edgec.ir.pool import PooledWeights
 from edgec.ir.qparams import QuantParams
+from edgec.ir.weight_pool import PooledWeights
 
 _A = TypeVar("_A", bound=Operator)
 _B = TypeVar("_B", bound=Operator)
@@ -109,7 +109,8 @@ class Node:
 
     Attributes:
         name: unique in the graph; untrusted, like value names.
-        attrs: of `ir.ops` (real stage) or `ir.qops` (integer stage); its class is the operator.
+        attrs: attributes, of `ir.ops` (real stage) or `ir.qops` (integer stage); their class is
+            the operator.
         inputs: names of values and constants in the order of the operator's record `Inputs`; ""
             for an optional operand that is absent.  Walks over all operands read it; whoever wants
             a certain operand takes it from the record: ``Conv.Inputs.of(node.inputs).w``.

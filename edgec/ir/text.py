@@ -9,8 +9,8 @@ from typing import Any
 
 from edgec.base.dtypes import Array
 from edgec.ir.graph import Constant, Graph, Node
-from edgec.ir.pool import PooledWeights
 from edgec.ir.qparams import QuantParams
+from edgec.ir.weight_pool import PooledWeights
 
 
 def graph_text(graph: Graph) -> str:

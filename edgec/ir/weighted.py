@@ -9,16 +9,37 @@ from __future__ import annotations
 from typing import Any
 
 from edgec.base.dtypes import Array
-from edgec.base.errors import InternalError
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
-from edgec.ir.pool import expand
+from edgec.ir.weight_pool import expand
 
 POOLED = (qops.QPooledConv, qops.QPooledGemm)
-"""Operators whose operands are x, pool, indices, bias, multiplier; maybe a residual or a table."""
+"""The operators that are a `qops.PooledLayer`."""
 PLAIN = (qops.QConv, qops.QGemm)
-"""Operators whose operands are x, weight, bias, multiplier; maybe a residual or a table.  Those of
-`POOLED` hold one."""
+"""The operators that are a `qops.PlainLayer`; those of `POOLED` hold one."""
+
+LayerInputs = qops.PlainLayer.Inputs[str] | qops.PooledLayer.Inputs[str]
+WeightedInputs = qops.Weighted.Inputs[str] | qops.PooledLayer.Inputs[str]
+
+
+def weighted_inputs(node: Node) -> WeightedInputs:
+    """The operands of a node with weights, plain or pooled; InternalError for any other."""
+    return node.attrs_as(qops.Weighted, qops.PooledLayer).Inputs.of(node.inputs)
+
+
+def layer_inputs(node: Node) -> LayerInputs:
+    """As `weighted_inputs`, of a node that may have a residual or a table."""
+    return node.attrs_as(qops.PlainLayer, qops.PooledLayer).Inputs.of(node.inputs)
+
+
+def plain_inputs(node: Node) -> qops.Weighted.Inputs[str]:
+    """The operands of a node that holds its weights; InternalError for any other."""
+    return node.attrs_as(qops.Weighted).Inputs.of(node.inputs)
+
+
+def pooled_inputs(node: Node) -> qops.PooledLayer.Inputs[str]:
+    """The operands of a node with pooled weights; InternalError for any other."""
+    return node.attrs_as(qops.PooledLayer).Inputs.of(node.inputs)
 
 
 def unpooled(attrs: Any) -> Any:
@@ -58,14 +79,6 @@ def form_of(attrs: Any) -> qops.Requantization | None:
     return output
 
 
-def rows_at(attrs: Any) -> int:
-    """Which input of the operator holds one entry per output channel along its first axis.
-
-    That is the weight of a plain operator, the indices of a pooled one; bias and multiplier follow.
-    """
-    return 2 if isinstance(attrs, POOLED) else 1
-
-
 def weights_of(graph: Graph, node: Node) -> Array:
     """The int8 weights of an operator, those of a pooled one expanded.
 
@@ -76,8 +89,7 @@ def weights_of(graph: Graph, node: Node) -> Array:
         InternalError: the operator has no weights.
     """
     if isinstance(node.attrs, POOLED):
-        vectors, indices = (graph.constants[name].array for name in node.inputs[1:3])
-        return expand(vectors, indices, graph.shape(node.inputs[0])[-1])
-    if not isinstance(node.attrs, (*PLAIN, qops.QConvTranspose)):
-        raise InternalError(f"{node.op} has no weights", where=node.name)
-    return graph.constants[node.inputs[1]].array
+        inputs = pooled_inputs(node)
+        vectors, indices = (graph.constants[n].array for n in (inputs.pool, inputs.indices))
+        return expand(vectors, indices, graph.shape(inputs.x)[-1])
+    return graph.constants[plain_inputs(node).w].array

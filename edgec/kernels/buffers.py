@@ -20,7 +20,7 @@ def buffers_of(
 
     Args:
         graph: INTEGER stage.
-        choices: of `select_kernels` for this graph.
+        choices: what `select_kernels` chose for this graph.
 
     Returns:
         Buffers by order of first use; overlaps between buffers; and the aliases: for the output of
@@ -49,7 +49,7 @@ def aliases_of(graph: Graph) -> dict[str, str]:
     aliases: dict[str, str] = {}
     for node in graph.nodes:
         if isinstance(node.attrs, qops.QReshape):
-            aliases[node.output] = root(aliases, node.inputs[0])
+            aliases[node.output] = root(aliases, node.input)
     return aliases
 
 

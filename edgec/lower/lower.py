@@ -6,9 +6,10 @@ import dataclasses
 from collections.abc import Mapping, Sequence
 
 from edgec.base.canonical import canonical_digest
+from edgec.base.dtypes import DType
 from edgec.base.errors import InternalError, LoweringError
 from edgec.base.fixedpoint import INT32_MAX
-from edgec.ir.graph import Graph
+from edgec.ir.graph import Graph, Node
 from edgec.kernels.buffers import aliases_of, root, scratch_name
 from edgec.kernels.common.constants import ConstantPool, check_codes
 from edgec.kernels.common.params import Params
@@ -33,7 +34,7 @@ def lower(graph: Graph, choices: Sequence[KernelChoice], plan: MemoryPlan) -> Pr
 
     Args:
         graph: INTEGER stage.
-        choices: of `select_kernels` for this graph.
+        choices: what `select_kernels` chose for this graph.
         plan: places of the buffers of `buffers_of`, checked.
 
     Raises:
@@ -48,7 +49,7 @@ def lower(graph: Graph, choices: Sequence[KernelChoice], plan: MemoryPlan) -> Pr
             where=graph.name,
         )
     tensors = _tensors(graph, plan)
-    kernels = _kernels(choices)
+    kernels = _kernels(graph, choices)
     pool = ConstantPool()
     steps = tuple(_step(graph, choice, plan, tensors, kernels, pool) for choice in choices)
     program = Program(
@@ -99,13 +100,22 @@ def _tensors(graph: Graph, plan: MemoryPlan) -> dict[str, ProgramTensor]:
     return found
 
 
-def _kernels(choices: Sequence[KernelChoice]) -> dict[KernelSpec, Kernel]:
+def _kernels(graph: Graph, choices: Sequence[KernelChoice]) -> dict[KernelSpec, Kernel]:
     kernels: dict[KernelSpec, Kernel] = {}
     for choice in choices:
         if choice.spec not in kernels:
-            name = f"{choice.spec.family}_s8_{len(kernels)}"
+            name = f"{choice.spec.family}_{_elements(graph, choice.node)}_{len(kernels)}"
             kernels[choice.spec] = Kernel(name, choice.spec)
     return kernels
+
+
+def _elements(graph: Graph, node: Node) -> str:
+    """Element type in the name of a kernel: s16 if it reads or writes int16, else s8 or s32."""
+    names = (*node.inputs, node.output)
+    found = {graph.values[name].dtype for name in names if name in graph.values}
+    if DType.INT16 in found:
+        return "s16"
+    return "s8" if DType.INT8 in found else "s32"
 
 
 def _step(

@@ -15,7 +15,7 @@ import numpy as np
 from edgec.base.dtypes import Array, DType
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
-from edgec.ir.weighted import POOLED, form_of, residual_of, unpooled, weights_of
+from edgec.ir.weighted import POOLED, form_of, plain_inputs, residual_of, unpooled, weights_of
 from edgec.passes.channel_ranges import Range, channel_ranges, conv_taps
 
 _KEEPS_CHANNELS = (
@@ -69,7 +69,7 @@ def channel_map(graph: Graph, node: Node) -> Array | None:
     Returns:
         int [C out], or None when some output channel mixes several input channels.
     """
-    shape = graph.shape(node.inputs[0])
+    shape = graph.shape(node.input)
     if not shape or not graph.shape(node.output):
         return None
     index = np.broadcast_to(np.arange(shape[-1]), shape)
@@ -86,7 +86,7 @@ def is_depthwise(graph: Graph, node: Node) -> bool:
     return (
         isinstance(node.attrs, qops.QConv)
         and node.attrs.group > 1
-        and graph.shape(node.inputs[1])[3] == 1
+        and graph.shape(plain_inputs(node).w)[3] == 1
     )
 
 
@@ -102,7 +102,7 @@ def _depends(graph: Graph, node: Node, wanted: Array) -> list[tuple[str, Array]]
         read = np.any(weight != 0, axis=tuple(range(weight.ndim - 1)))
         return [(values[0], read), *((name, wanted) for name in values[1:])]
     if is_depthwise(graph, node):
-        weight = graph.constants[node.inputs[1]].array
+        weight = weights_of(graph, node)
         live = wanted & np.any(weight != 0, axis=(1, 2, 3))
         read = live.reshape(channels[values[0]], -1).any(axis=1)
         return [(values[0], read), *((name, wanted) for name in values[1:])]
@@ -184,18 +184,19 @@ def _keep_all(drop: dict[str, Array], names: Iterable[str]) -> None:
 
 def _foldable(graph: Graph, node: Node, plan: ChannelPlan) -> Array:
     """Input channels whose share of a QConv is the same everywhere: it goes into the bias."""
-    name = node.inputs[0]
+    inputs = plain_inputs(node)
     _, outside = conv_taps(graph, node)
-    at_zero = plan.codes[name] == graph.quant(name).tensor_zero_point
-    weight = graph.constants[node.inputs[1]].array
+    at_zero = plan.codes[inputs.x] == graph.quant(inputs.x).tensor_zero_point
+    weight = graph.constants[inputs.w].array
     # Zero weights at the taps that may miss the image are as good.
     unread = ~np.any(weight[:, outside, :] != 0, axis=(0, 1))
     return np.asarray(at_zero | unread)
 
 
 def _reduces_space(graph: Graph, node: Node) -> bool:
-    last = len(graph.shape(node.inputs[0])) - 1
-    return isinstance(node.attrs, qops.QReduce) and last not in node.attrs.axes
+    if not isinstance(node.attrs, qops.QReduce):
+        return False
+    return len(graph.shape(node.input)) - 1 not in node.attrs.axes
 
 
 def _agree(drop: dict[str, Array], names: list[str]) -> None:
@@ -214,7 +215,7 @@ def _strike_binary(graph: Graph, node: Node, plan: ChannelPlan) -> None:
 
 
 def _strike_moved(graph: Graph, node: Node, plan: ChannelPlan) -> None:
-    drop, source, target = plan.drop, node.inputs[0], node.output
+    drop, source, target = plan.drop, node.input, node.output
     mapped = channel_map(graph, node)
     if mapped is None:
         drop[source] = np.zeros_like(drop[source])

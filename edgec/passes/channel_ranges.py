@@ -22,10 +22,11 @@ from edgec.ir.ops import PadMode
 from edgec.ir.weighted import (
     POOLED,
     form_of,
+    layer_inputs,
     pooled_attrs,
     residual_of,
-    rows_at,
     unpooled,
+    weighted_inputs,
     weights_of,
 )
 
@@ -74,8 +75,9 @@ def taps_outside(
 def conv_taps(graph: Graph, node: Node) -> tuple[Array, Array]:
     """`taps_outside` for a QConv or QPooledConv: two bool arrays [KH, KW]."""
     attrs = unpooled(node.attrs)
-    _, h, w, _ = graph.shape(node.inputs[0])
-    _, kh, kw, _ = graph.shape(node.inputs[rows_at(node.attrs)])
+    inputs = weighted_inputs(node)
+    _, h, w, _ = graph.shape(inputs.x)
+    _, kh, kw, _ = graph.shape(inputs.rows)
     _, oh, ow, _ = graph.shape(node.output)
     rows = taps_outside(h, kh, attrs.strides[0], attrs.dilations[0], attrs.pads[0], oh)
     cols = taps_outside(w, kw, attrs.strides[1], attrs.dilations[1], attrs.pads[1], ow)
@@ -144,9 +146,9 @@ def _products(weight: Array | int, x: Range) -> Range:
 
 def _accumulated(graph: Graph, node: Node, terms: Range, form: qops.Requant31) -> Range:
     """Bias and requantization of a weighted operator; `terms` are its products [O, ...]."""
-    rows = rows_at(node.attrs)
-    bias = graph.constants[node.inputs[rows + 1]].array.astype(np.int64)
-    multiplier = graph.constants[node.inputs[rows + 2]].array
+    inputs = weighted_inputs(node)
+    bias = graph.constants[inputs.b].array.astype(np.int64)
+    multiplier = graph.constants[inputs.multiplier].array
     axes = tuple(range(1, terms.low.ndim))
     low, high = (bias + bound.sum(axis=axes) for bound in (terms.low, terms.high))
     return _requantized(form, low, high, multiplier)
@@ -158,7 +160,7 @@ def _conv(graph: Graph, node: Node, ranges: Ranges) -> Range:
         return _any_code(graph, node, ranges)
     weight = weights_of(graph, node).astype(np.int64)
     outputs, _, _, inputs = weight.shape
-    x, zero = ranges[node.inputs[0]], _zero_point(graph, node.inputs[0])
+    x, zero = ranges[node.first], _zero_point(graph, node.first)
     # [O, 1, 1, I/group]: the range of the input channel that each weight meets.
     low, high = (
         np.repeat(bound.reshape(attrs.group, inputs) - zero, outputs // attrs.group, axis=0)
@@ -171,9 +173,9 @@ def _conv(graph: Graph, node: Node, ranges: Ranges) -> Range:
         inside = outside = np.ones(weight.shape[1:3], bool)
     terms = _with_padding(terms, inside[None, :, :, None], outside[None, :, :, None])
     result = _accumulated(graph, node, terms, attrs.output)
-    if isinstance(attrs, qops.QConv) and isinstance(attrs.residual, qops.AddParams):
-        other = _operand(graph, node.inputs[-1], ranges, outputs)
-        return _sum(attrs.residual, result, other)
+    added = layer_inputs(node).residual if isinstance(attrs, qops.QConv) else None
+    if added is not None and isinstance(attrs.residual, qops.AddParams):
+        return _sum(attrs.residual, result, _operand(graph, added, ranges, outputs))
     return result
 
 
@@ -189,7 +191,7 @@ def _gemm(graph: Graph, node: Node, ranges: Ranges) -> Range:
     if not isinstance(attrs.output, qops.Requant31) or attrs.raw or attrs.residual is not None:
         return _any_code(graph, node, ranges)
     weight = weights_of(graph, node).astype(np.int64)
-    x, zero = ranges[node.inputs[0]], _zero_point(graph, node.inputs[0])
+    x, zero = ranges[node.first], _zero_point(graph, node.first)
     terms = _products(weight, Range(x.low - zero, x.high - zero))
     return _accumulated(graph, node, terms, attrs.output)
 
@@ -219,8 +221,8 @@ def _sum(params: qops.AddParams, a: Range, b: Range) -> Range:
 
 
 def _add(graph: Graph, node: Node, ranges: Ranges) -> Range:
-    channels = _channels(graph, node.output)
-    a, b = (_operand(graph, name, ranges, channels) for name in node.inputs)
+    inputs, channels = qops.QAdd.Inputs.of(node.inputs), _channels(graph, node.output)
+    a, b = (_operand(graph, name, ranges, channels) for name in (inputs.a, inputs.b))
     return _sum(node.attrs_as(qops.QAdd).params, a, b)
 
 
@@ -229,8 +231,9 @@ def _mul(graph: Graph, node: Node, ranges: Ranges) -> Range:
     form = attrs.output
     if not isinstance(form, qops.Requant31):
         return _any_code(graph, node, ranges)
-    a, b = (_operand(graph, name, ranges, channels) for name in node.inputs)
-    za, zb = (_zero_point(graph, name) for name in node.inputs)
+    inputs = qops.QMul.Inputs.of(node.inputs)
+    a, b = (_operand(graph, name, ranges, channels) for name in (inputs.a, inputs.b))
+    za, zb = _zero_point(graph, inputs.a), _zero_point(graph, inputs.b)
     corners = [
         form.scaled((x - za) * (y - zb), attrs.multiplier)
         for x in (a.low, a.high)
@@ -250,8 +253,9 @@ def _table_range(table: Array, x: Range) -> Range:
 
 
 def _lut(graph: Graph, node: Node, ranges: Ranges) -> Range:
-    table = graph.constants[node.inputs[1]].array.astype(np.int64)
-    return _table_range(table[None, :], ranges[node.inputs[0]])
+    inputs = qops.QLut.Inputs.of(node.inputs)
+    table = graph.constants[inputs.table].array.astype(np.int64)
+    return _table_range(table[None, :], ranges[inputs.x])
 
 
 def _prelu(graph: Graph, node: Node, ranges: Ranges) -> Range:
@@ -259,19 +263,21 @@ def _prelu(graph: Graph, node: Node, ranges: Ranges) -> Range:
     form = attrs.output
     if not isinstance(form, qops.Requant31):
         return _any_code(graph, node, ranges)
-    slope = graph.constants[node.inputs[1]].array.astype(np.int64)
-    codes = np.arange(INT8_MIN, INT8_MAX + 1) - _zero_point(graph, node.inputs[0])
+    inputs = qops.QPRelu.Inputs.of(node.inputs)
+    slope = graph.constants[inputs.slope_multiplier].array.astype(np.int64)
+    codes = np.arange(INT8_MIN, INT8_MAX + 1) - _zero_point(graph, inputs.x)
     multiplier = np.where(codes >= 0, attrs.multiplier, slope[:, None])
-    return _table_range(form.apply(codes, multiplier), ranges[node.inputs[0]])
+    return _table_range(form.apply(codes, multiplier), ranges[inputs.x])
 
 
 def _average(graph: Graph, node: Node, ranges: Ranges) -> Range:
-    attrs, x = node.attrs_as(qops.QAveragePool), ranges[node.inputs[0]]
+    attrs, inputs = node.attrs_as(qops.QAveragePool), qops.QAveragePool.Inputs.of(node.inputs)
+    x = ranges[inputs.x]
     form = attrs.output
     if not isinstance(form, qops.Requant31):
         return _any_code(graph, node, ranges)
-    multiplier = graph.constants[node.inputs[1]].array.astype(np.int64)
-    zero, taps = _zero_point(graph, node.inputs[0]), len(multiplier) - 1
+    multiplier = graph.constants[inputs.multiplier].array.astype(np.int64)
+    zero, taps = _zero_point(graph, inputs.x), len(multiplier) - 1
     ends = []
     for count in range(0 if any(attrs.pads) else taps, taps + 1):
         factor = multiplier[taps if attrs.count_include_pad else count]
@@ -280,21 +286,21 @@ def _average(graph: Graph, node: Node, ranges: Ranges) -> Range:
 
 
 def _reduce(graph: Graph, node: Node, ranges: Ranges) -> Range:
-    attrs, shape = node.attrs_as(qops.QReduce), graph.shape(node.inputs[0])
+    attrs, shape = node.attrs_as(qops.QReduce), graph.shape(node.input)
     form = attrs.output
     if len(shape) - 1 in attrs.axes or isinstance(form, qops.Rescale16x15):
         return _any_code(graph, node, ranges)
-    x = ranges[node.inputs[0]]
+    x = ranges[node.input]
     if form is None:
         return x
     count = int(np.prod([shape[axis] for axis in attrs.axes]))
-    zero = _zero_point(graph, node.inputs[0])
+    zero = _zero_point(graph, node.input)
     low, high = count * (x.low - zero), count * (x.high - zero)
     return _requantized(form, low, high, attrs.multiplier)
 
 
 def _same(graph: Graph, node: Node, ranges: Ranges) -> Range:
-    return ranges[node.inputs[0]]
+    return ranges[node.first]
 
 
 def _moved(graph: Graph, node: Node, ranges: Ranges) -> Range:

@@ -166,7 +166,8 @@ def _unmasked(graph: Graph, node: Node, found: _Logits) -> Iterator[tuple[str, _
 
 def _chosen(graph: Graph, node: Node, found: _Logits) -> Iterator[tuple[str, _Logits]]:
     """What the logits may be without a `Where` that hides keys."""
-    condition, *choices = node.inputs
+    inputs = ops.Where.Inputs.of(node.inputs)
+    condition, choices = inputs.condition, (inputs.a, inputs.b)
     *lead, _, keys = graph.shape(node.output)
     fixed = graph.constants.get(condition)
     free = fixed is None and found.keys is None

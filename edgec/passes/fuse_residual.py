@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
-from edgec.ir.weighted import form_of, residual_of, unpooled, with_plain
+from edgec.ir.weighted import form_of, layer_inputs, residual_of, unpooled, with_plain
 from edgec.passes.edit import sweep
 
 
@@ -28,21 +28,23 @@ def residual_notes(before: Graph, after: Graph) -> tuple[str, ...]:
 
 
 def _rewrite(graph: Graph, node: Node) -> Graph | None:
-    if not isinstance(node.attrs, qops.QAdd) or node.inputs[0] == node.inputs[1]:
+    if not isinstance(node.attrs, qops.QAdd):
+        return None
+    operands = qops.QAdd.Inputs.of(node.inputs)
+    if operands.a == operands.b:
         return None
     if any(graph.is_constant(name) for name in node.inputs):
         return None
     if any(graph.shape(name) != graph.shape(node.output) for name in node.inputs):
         return None
     place = {out: at for at, other in enumerate(graph.nodes) for out in other.outputs}
-    later_first = sorted((0, 1), key=lambda index: -place.get(node.inputs[index], -1))
-    for index in later_first:
-        conv = graph.producers.get(node.inputs[index])
+    params = node.attrs.params
+    ways = (operands.a, operands.b, params), (operands.b, operands.a, _swapped(params))
+    for taken, other, addition in sorted(ways, key=lambda way: -place.get(way[0], -1)):
+        conv = graph.producers.get(taken)
         if conv is not None and _can_take(graph, conv, node):
-            other = node.inputs[1 - index]
-            params = node.attrs.params if index == 0 else _swapped(node.attrs.params)
             at_conv = place.get(other, -1) < place[conv.output]
-            return _fused(graph, conv, node, other, params, at_conv=at_conv)
+            return _fused(graph, conv, node, other, addition, at_conv=at_conv)
     return None
 
 
@@ -62,7 +64,7 @@ def _fused(
     fused = replace(
         conv,
         attrs=with_plain(conv.attrs, replace(unpooled(conv.attrs), residual=params)),
-        inputs=(*conv.inputs, other),
+        inputs=replace(layer_inputs(conv), residual=other).names(),
         outputs=add.outputs,
         sources=(*conv.sources, *add.sources),
     )

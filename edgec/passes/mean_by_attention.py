@@ -38,7 +38,7 @@ def _fits(graph: Graph, node: Node) -> bool:
 
 
 def _rewrite(graph: Graph, node: Node, builder: GraphBuilder) -> None:
-    (x,) = node.inputs
+    x = node.input
     result = graph.values[node.output]
     *lead, _, channels = graph.shape(x)
     shape = (*lead, 1, channels)

@@ -18,13 +18,13 @@ from edgec.passes.hoist_clip import hoist_clip
 from edgec.passes.layout import layout
 from edgec.passes.merge_moves import merge_moves
 from edgec.passes.merge_reduce import merge_reduce
-from edgec.passes.pool_by_attention import pool_by_attention
-from edgec.passes.pool_layers import pool_layers, pool_notes
+from edgec.passes.pooling_by_attention import pooling_by_attention
 from edgec.passes.remove_constant_channels import removal_notes, remove_constant_channels
 from edgec.passes.schedule import schedule, schedule_notes
 from edgec.passes.simplify import simplify
 from edgec.passes.sink_addition import sink_addition
 from edgec.passes.sink_reshape import sink_reshape
+from edgec.passes.weight_pool_layers import pool_layers, pool_notes
 
 REAL_PASSES = (
     Pass("clean", Stage.REAL, Stage.REAL, simplify),
@@ -50,7 +50,7 @@ REAL_PASSES = (
 """The passes from the imported graph to the one that is calibrated."""
 
 TRANSFORMER_PASSES = (
-    Pass("pool_by_attention", Stage.REAL, Stage.REAL, pool_by_attention),
+    Pass("pooling_by_attention", Stage.REAL, Stage.REAL, pooling_by_attention),
     Pass("sink_addition", Stage.REAL, Stage.REAL, sink_addition),
     Pass("average_by_convolution", Stage.REAL, Stage.REAL, average_by_convolution),
 )

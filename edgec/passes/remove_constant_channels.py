@@ -28,7 +28,7 @@ from edgec.base.fixedpoint import INT32_MAX
 from edgec.ir import qops
 from edgec.ir.graph import Constant, Graph, GraphBuilder, Node
 from edgec.ir.infer import total_macs
-from edgec.ir.weighted import PLAIN, POOLED, rows_at
+from edgec.ir.weighted import PLAIN, POOLED, plain_inputs, weighted_inputs
 from edgec.passes.channel_plan import ChannelPlan, is_depthwise, plan_removal
 
 _WEIGHTED = (*PLAIN, *POOLED)
@@ -93,8 +93,10 @@ def _cut(builder: GraphBuilder, graph: Graph, node: Node, plan: ChannelPlan) -> 
 
 
 def _cut_weighted(builder: GraphBuilder, graph: Graph, node: Node, plan: ChannelPlan) -> Node:
-    x, at = node.inputs[0], rows_at(node.attrs)
-    weight, bias, multiplier = (graph.constants[name] for name in node.inputs[at : at + 3])
+    inputs = weighted_inputs(node)
+    x = inputs.x
+    own = inputs.rows, inputs.b, inputs.multiplier
+    weight, bias, multiplier = (graph.constants[name] for name in own)
     rows = ~plan.drop[node.output]
     attrs: Any = node.attrs
     codes = bias.array.astype(np.int64)
@@ -105,18 +107,17 @@ def _cut_weighted(builder: GraphBuilder, graph: Graph, node: Node, plan: Channel
         weight = Constant(weight.name, weight.array[..., ~plan.drop[x]], weight.quant)
     folded = Constant(bias.name, codes.astype(np.int32), bias.quant)
     parameters = (_cut_constant(builder, c, 0, rows) for c in (weight, folded, multiplier))
-    return replace(
-        node, attrs=attrs, inputs=(*node.inputs[:at], *parameters, *node.inputs[at + 3 :])
-    )
+    return replace(node, attrs=attrs, inputs=inputs.with_rows(*parameters).names())
 
 
 def _folded(graph: Graph, node: Node, plan: ChannelPlan) -> Array:
     """What the removed input channels add to every accumulator; int64 [O]."""
-    x, weight = node.inputs[0], graph.constants[node.inputs[1]].array.astype(np.int64)
+    inputs = plain_inputs(node)
+    x, weight = inputs.x, graph.constants[inputs.w].array.astype(np.int64)
     drop = plan.drop[x]
     offsets = (plan.codes[x] - graph.quant(x).tensor_zero_point)[drop]
     share = (weight[..., drop] * offsets).sum(axis=tuple(range(1, weight.ndim)))
-    bias = graph.constants[node.inputs[2]].array.astype(np.int64)
+    bias = graph.constants[inputs.b].array.astype(np.int64)
     # The bound of the whole accumulator covers this; anything else is a bug.
     if np.any(np.abs(bias + share) > INT32_MAX):
         raise InternalError("a folded bias leaves 32 bits", where=node.name)

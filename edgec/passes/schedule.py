@@ -51,7 +51,7 @@ class _Alive:
         self._root: dict[str, str] = {name: name for name in graph.inputs}
         for node in graph.nodes:
             shares = isinstance(node.attrs, qops.QReshape)
-            self._root[node.output] = self._root[node.inputs[0]] if shares else node.output
+            self._root[node.output] = self._root[node.input] if shares else node.output
         self._uses = dict.fromkeys(self._root.values(), 0)
         for node in graph.nodes:
             for name in self._read(node):

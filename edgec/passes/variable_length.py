@@ -17,6 +17,7 @@ from edgec.ir.graph import Graph, Node
 from edgec.ir.length import MIN_LENGTH, VariableLength, layout_problem, slice_problem
 from edgec.ir.specialize import specialized
 from edgec.ir.verify import Stage, verify
+from edgec.ir.weighted import plain_inputs
 
 
 def with_variable_length(graph: Graph, real: Graph) -> Graph:
@@ -114,29 +115,28 @@ class _Scan:
 
 def _by_position(scan: _Scan, node: Node) -> int | None:
     """Works on the last axis of each position; a constant residual has the output's shape."""
-    axis = scan.axis(node.inputs[0])
-    if axis is None or axis == len(scan.graph.shape(node.inputs[0])) - 1:
+    axis = scan.axis(node.first)
+    if axis is None or axis == len(scan.graph.shape(node.first)) - 1:
         raise _RefusedError("it sums up along the variable axis")
-    for name in node.inputs[1:]:
+    for name in node.inputs:
         if scan.graph.is_constant(name) and scan.graph.shape(name) == scan.graph.shape(node.output):
             scan.constant(name, axis)
     return axis
 
 
 def _same(scan: _Scan, node: Node) -> int | None:
-    return scan.axis(node.inputs[0])
+    return scan.axis(node.first)
 
 
 def _elementwise(scan: _Scan, node: Node) -> int | None:
     """Two operands with numpy broadcasting."""
     rank = len(scan.graph.shape(node.output))
-    operands = node.inputs[:2]
-    missing = {name: rank - len(scan.graph.shape(name)) for name in operands}
-    found = {scan.axes[name] + missing[name] for name in operands if name in scan.axes}
+    missing = {name: rank - len(scan.graph.shape(name)) for name in node.inputs}
+    found = {scan.axes[name] + missing[name] for name in node.inputs if name in scan.axes}
     if len(found) != 1:
         raise _RefusedError("its operands vary along different axes")
     (axis,) = found
-    for name in operands:
+    for name in node.inputs:
         own = axis - missing[name]
         if name not in scan.axes and own >= 0 and scan.graph.shape(name)[own] > 1:
             if not scan.graph.is_constant(name):
@@ -147,7 +147,7 @@ def _elementwise(scan: _Scan, node: Node) -> int | None:
 
 def _reduce(scan: _Scan, node: Node) -> int | None:
     attrs = node.attrs_as(qops.QReduce)
-    axis = scan.axes[node.inputs[0]]
+    axis = scan.axes[node.input]
     if axis in attrs.axes:
         kind = attrs.kind.value
         raise _RefusedError(f"{kind} along the variable axis has no form for all lengths")
@@ -155,7 +155,7 @@ def _reduce(scan: _Scan, node: Node) -> int | None:
 
 
 def _arg_max(scan: _Scan, node: Node) -> int | None:
-    axis = scan.axes[node.inputs[0]]
+    axis = scan.axes[node.input]
     if axis >= node.attrs_as(qops.QArgMax).axis:
         raise _RefusedError("it looks for the largest along the variable axis")
     return axis
@@ -163,15 +163,15 @@ def _arg_max(scan: _Scan, node: Node) -> int | None:
 
 def _pointwise(scan: _Scan, node: Node) -> int | None:
     attrs = node.attrs_as(qops.QConv)
-    kernel = scan.graph.shape(node.inputs[1])[1:3]
+    kernel = scan.graph.shape(plain_inputs(node).w)[1:3]
     if (*kernel, *attrs.strides, attrs.group) != (1,) * 5 or any(attrs.pads):
         raise _RefusedError("its window reaches over the variable axis")
     return _by_position(scan, node)
 
 
 def _reshape(scan: _Scan, node: Node) -> int | None:
-    before, after = scan.graph.shape(node.inputs[0]), scan.graph.shape(node.output)
-    old = scan.axes[node.inputs[0]]
+    before, after = scan.graph.shape(node.input), scan.graph.shape(node.output)
+    old = scan.axes[node.input]
     for axis, size in enumerate(after):
         if size == before[old] and math.prod(after[:axis]) == 1:
             return axis
@@ -179,15 +179,15 @@ def _reshape(scan: _Scan, node: Node) -> int | None:
 
 
 def _transpose(scan: _Scan, node: Node) -> int | None:
-    axis = node.attrs_as(qops.QTranspose).perm.index(scan.axes[node.inputs[0]])
+    axis = node.attrs_as(qops.QTranspose).perm.index(scan.axes[node.input])
     return axis
 
 
 def _slice(scan: _Scan, node: Node) -> int | None:
     """Along the variable axis: either up to the end, or what the shortest run has, too."""
     attrs = node.attrs_as(qops.QSlice)
-    axis = scan.axes[node.inputs[0]]
-    size = scan.graph.shape(node.inputs[0])[axis]
+    axis = scan.axes[node.input]
+    size = scan.graph.shape(node.input)[axis]
     if scan.origin(node.output) in scan.wanted:
         if attrs.steps[axis] != 1 or attrs.starts[axis] + attrs.sizes[axis] != size:
             raise _RefusedError("it takes positions that depend on the length in an unusual way")
@@ -214,9 +214,9 @@ def _concat(scan: _Scan, node: Node) -> int | None:
 
 def _attention(scan: _Scan, node: Node) -> int | None:
     """Queries, keys or both vary; values and a mask go with the keys, a bias with both."""
-    graph, attrs = scan.graph, node.attrs_as(qops.QAttention)
-    q, k, v, _, *others = node.inputs
-    masks = others[: int(attrs.keys)]
+    graph, inputs = scan.graph, node.attrs_as(qops.QAttention).Inputs.of(node.inputs)
+    q, k, v = inputs.q, inputs.k, inputs.v
+    masks = [] if inputs.keys is None else [inputs.keys]
     rank = len(graph.shape(k))
     keys = rank - 2
     axes = [scan.axis(name) for name in (k, v) if not graph.is_constant(name)]
@@ -232,8 +232,8 @@ def _attention(scan: _Scan, node: Node) -> int | None:
                 scan.constant(name, last)
     if any(name in scan.axes for name in masks) and keys not in axes:
         raise _RefusedError("its mask varies, its keys do not")
-    if attrs.bias:
-        _places(scan, others[-1], scan.axis(q) is not None, keys in axes)
+    if inputs.places is not None:
+        _places(scan, inputs.places, scan.axis(q) is not None, keys in axes)
     return scan.axis(q)
 
 

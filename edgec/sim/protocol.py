@@ -271,7 +271,10 @@ def _parse_tensor(line: str) -> PortTensor:
         zero_point = int(fields.get("zero_point", ""))
     except ValueError as error:
         raise _unexpected(line) from error
-    return PortTensor(_number(fields, "bytes"), dtype, zero_point)
+    size = _number(fields, "bytes")
+    if size % dtype.numpy.itemsize or not -(2**31) <= zero_point < 2**31:
+        raise _unexpected(line)
+    return PortTensor(size, dtype, zero_point)
 
 
 def _parse_step(line: str) -> FirmwareStep:
@@ -290,10 +293,14 @@ def _fields(items: Iterable[str]) -> dict[str, str]:
 
 
 def _number(fields: Mapping[str, str], key: str, base: int = 10) -> int:
+    """A number of the firmware's replies, all of which are unsigned and of 32 bits."""
     try:
-        return int(fields[key], base)
+        number = int(fields[key], base)
     except (KeyError, ValueError) as error:
         raise _unexpected(f"{key}={fields.get(key, '')}") from error
+    if not 0 <= number < 2**32:
+        raise _unexpected(f"{key}={fields[key]}")
+    return number
 
 
 def _unexpected(text: str) -> SimulationError:

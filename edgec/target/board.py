@@ -7,6 +7,8 @@ Sizes are bytes, addresses are absolute, clocks are hertz.  Unknown keys are err
 from __future__ import annotations
 
 import difflib
+import errno
+import stat
 import tomllib
 from dataclasses import field
 from pathlib import Path
@@ -21,6 +23,8 @@ from edgec.target.cores import Core, Fpu
 from edgec.target.memory_map import STRICT, ByteCount, MemoryMap, Name
 
 _MAX_FILE_BYTES = 64 * 1024
+_MAX_LINE = 1000
+"""Longest line of a board file: the time that a key of many parts takes grows as its square."""
 
 # Texts end up in comments of generated files: one line, no end of a comment.
 _Text = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f*\\]+$")]
@@ -305,18 +309,38 @@ def _files() -> list[Path]:
 def _read(path: Path) -> Board:
     hint = "see boards/nucleo_f446re.toml for an example"
     try:
-        if path.stat().st_size > _MAX_FILE_BYTES:
-            raise ConfigError("the board file is larger than 64 KB", where=str(path), hint=hint)
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
+        data = tomllib.loads(_text(path, hint))
     except OSError as error:
         reason = error.strerror or str(error)
         raise ConfigError(f"cannot read the board file: {reason}", where=str(path)) from error
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except (ValueError, RecursionError) as error:  # long numbers and deep arrays, too
         raise ConfigError(f"not a TOML file: {error}", where=str(path), hint=hint) from error
     try:
         return _ADAPTER.validate_python(data)
     except ValidationError as error:
         raise ConfigError(_explain(error), where=str(path), hint=hint) from error
+
+
+def _text(path: Path, hint: str) -> str:
+    """The text of a board file.
+
+    Raises:
+        ConfigError: it is a device or the like, or so large that reading it takes long.
+        OSError: it cannot be read.
+        UnicodeDecodeError: it is not UTF-8.
+    """
+    found = path.stat()
+    if stat.S_ISDIR(found.st_mode):
+        raise IsADirectoryError(errno.EISDIR, "it is a folder")
+    if not stat.S_ISREG(found.st_mode):
+        raise ConfigError("the board file is a device or a pipe", where=str(path), hint=hint)
+    if found.st_size > _MAX_FILE_BYTES:
+        raise ConfigError("the board file is larger than 64 KB", where=str(path), hint=hint)
+    text = path.read_text(encoding="utf-8")
+    if max(map(len, text.splitlines()), default=0) > _MAX_LINE:
+        reason = f"a line of the board file is longer than {_MAX_LINE:,} characters"
+        raise ConfigError(reason, where=str(path), hint=hint)
+    return text
 
 
 def _explain(error: ValidationError) -> str:

@@ -16,7 +16,9 @@ STRICT = ConfigDict(extra="forbid", str_max_length=400)
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,31}$")]
 ByteCount = Annotated[int, Field(gt=0, le=1 << 30)]
-_Address = Annotated[int, Field(ge=0, lt=1 << 32)]
+_RegionBytes = Annotated[int, Field(gt=0, le=1 << 30, multiple_of=8)]
+_RegionAddress = Annotated[int, Field(ge=0, lt=1 << 32, multiple_of=8)]
+"""Stack, arena and vector table are aligned to 8 bytes, so are the memories that they are in."""
 _OptionalBytes = Annotated[int, Field(ge=0, le=1 << 20)]
 
 
@@ -31,8 +33,8 @@ class Region:
     """
 
     name: Name
-    origin: _Address
-    size_bytes: ByteCount
+    origin: _RegionAddress
+    size_bytes: _RegionBytes
 
     @property
     def end(self) -> int:
@@ -60,8 +62,8 @@ class Flash:
         data_cache_ways: the same for the data cache.
     """
 
-    origin: _Address
-    size_bytes: ByteCount
+    origin: _RegionAddress
+    size_bytes: _RegionBytes
     boot_bytes: _OptionalBytes = 0
     wait_states: Annotated[int, Field(ge=0, le=1024)] = 0
     line_bytes: Annotated[int, Field(ge=0, le=128)] = 0

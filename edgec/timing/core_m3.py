@@ -147,7 +147,7 @@ class ArmV7MModel(CoreModel):
         if not is_taken(instruction, taken):
             return 1
         refill = _refill(instruction, before)
-        if target is not None and not target.is_narrow and target.address % 4:
+        if target is not None and not target.is_16_bit and target.address % 4:
             refill = min(refill + 1, _WORST_REFILL)
         if instruction.branch is Branch.LOADED:
             load = self._transfer(instruction, before)
@@ -177,7 +177,7 @@ def if_then_cycles(before: Instruction | None) -> int:
     Source: DDI 0337I and 0439B, table of processor instructions, note on IT: it can be folded
     onto a preceding 16-bit instruction.  The conditions that prevent it are not published.
     """
-    return 0 if before is not None and before.is_narrow else 1
+    return 0 if before is not None and before.is_16_bit else 1
 
 
 def _has_index(instruction: Instruction) -> bool:

@@ -56,7 +56,7 @@ class CortexM33Model(InOrderModel):
             self.check(instruction)
             if instruction.branch is not Branch.NONE:
                 return self._finish(instruction, partner, is_taken(instruction, taken), free)
-            folds = partner is not None and instruction.is_narrow
+            folds = partner is not None and instruction.is_16_bit
             if folds and instruction.kind in _FOLDED:
                 partner = None
                 continue
@@ -67,7 +67,7 @@ class CortexM33Model(InOrderModel):
             free = issue + _occupied(instruction)
             if instruction.kind is Kind.FP_MULTIPLY_ADD:
                 fp_free = free + _FUSED_BLOCK
-            partner = instruction if instruction.is_narrow else None
+            partner = instruction if instruction.is_16_bit else None
         return free
 
     def divide_cycles(self, bits: int) -> int:
@@ -125,7 +125,7 @@ class CortexM33Model(InOrderModel):
         """
         if branch.branch is Branch.TABLE:
             return free + _TABLE_BRANCH
-        folds = partner is not None and branch.is_narrow
+        folds = partner is not None and branch.is_16_bit
         if not goes:
             return free + (0 if folds else 1)
         if branch.branch is Branch.LOADED:

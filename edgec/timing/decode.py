@@ -107,7 +107,7 @@ class Instruction:
     target: int | None = None
 
     @property
-    def is_narrow(self) -> bool:
+    def is_16_bit(self) -> bool:
         """Encoded in 16 bits."""
         return self.size_bytes == 2
 

@@ -1,4 +1,4 @@
-"""The pool itself: int8 vectors within the sums that `ir.pool.WeightPool` asks for."""
+"""The pool itself: int8 vectors within the sums that `ir.weight_pool.WeightPool` asks for."""
 
 from __future__ import annotations
 

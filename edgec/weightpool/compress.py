@@ -11,13 +11,13 @@ from edgec.base.errors import WeightPoolError
 from edgec.base.options import PoolingOptions, Progress, no_progress
 from edgec.floatrun.activations import checked_calibration
 from edgec.ir.graph import Graph
-from edgec.ir.pool import WeightPool
+from edgec.ir.weight_pool import WeightPool
 from edgec.weightpool.assign import assign
 from edgec.weightpool.cluster import cluster, joined, normalised
 from edgec.weightpool.codebook import integer_pool
 from edgec.weightpool.layers import choose_layers
 from edgec.weightpool.network import Network, own_objectives
-from edgec.weightpool.ranges import narrowed
+from edgec.weightpool.ranges import with_ranges
 from edgec.weightpool.refine import refined_pool
 from edgec.weightpool.report import CompressionReport
 from edgec.weightpool.sequence import Decided, decide
@@ -91,7 +91,7 @@ def compress_graphs(
         )
     progress("choosing ranges")
     found = [
-        narrowed(network, result.graph, options.range_bits, rng)
+        with_ranges(network, result.graph, options.range_bits, rng)
         for network, result in zip(networks, results, strict=True)
     ]
     return tuple(

@@ -11,8 +11,8 @@ from edgec.base.dtypes import Array, DType
 from edgec.floatrun.activations import activations
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Graph, GraphBuilder
-from edgec.ir.pool import PooledWeights, WeightPool
 from edgec.ir.qparams import QuantParams
+from edgec.ir.weight_pool import PooledWeights, WeightPool
 from edgec.weightpool.assign import Assignment
 from edgec.weightpool.layers import Choice
 from edgec.weightpool.moments import Moments, Objective, plain_objective, sampled_rows

@@ -25,7 +25,7 @@ _VALUES = 1 << 14
 """Values of an activation that are looked at in a batch of samples."""
 
 
-def narrowed(network: Network, pooled: Graph, bits: int, rng: np.random.Generator) -> Graph:
+def with_ranges(network: Network, pooled: Graph, bits: int, rng: np.random.Generator) -> Graph:
     """The graph with ranges for `bits` bits; as it is without data or at 8 bits.
 
     Args:

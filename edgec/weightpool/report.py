@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Graph, Node
-from edgec.ir.pool import WeightPool
+from edgec.ir.weight_pool import WeightPool
 from edgec.weightpool.layers import LeftAlone
 
 _INT32_BYTES = 4

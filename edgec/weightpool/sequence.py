@@ -8,7 +8,7 @@ import numpy as np
 
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
-from edgec.ir.pool import WeightPool
+from edgec.ir.weight_pool import WeightPool
 from edgec.weightpool.assign import Assignment, assign
 from edgec.weightpool.moments import Objective
 from edgec.weightpool.network import Network, objective_within, with_layer, with_weights

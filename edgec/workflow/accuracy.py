@@ -19,7 +19,7 @@ from edgec.base.samples import load_labels, load_samples
 from edgec.floatrun.activations import activations
 from edgec.interp import run_graph_batch
 from edgec.ir.graph import Graph
-from edgec.ir.pool_graph import limited_bits, pooled_nodes
+from edgec.ir.weight_pool_graph import limited_bits, pooled_nodes
 from edgec.workflow.integer import IntegerModel, RealModel, graph_side, input_specs, quantized_model
 
 WIDTHS = (8, 4)

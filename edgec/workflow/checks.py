@@ -12,8 +12,8 @@ from edgec.base.dtypes import Array, DType
 from edgec.base.errors import BuildError, ConfigError
 from edgec.interp import run_graph
 from edgec.ir import Graph
-from edgec.ir.pool_graph import limited_bits
 from edgec.ir.specialize import specialized
+from edgec.ir.weight_pool_graph import limited_bits
 from edgec.lower import Program
 from edgec.report.model import CheckReport
 from edgec.sim.compare import compare_crcs, compare_outputs, compare_trace

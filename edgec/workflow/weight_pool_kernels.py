@@ -10,7 +10,7 @@ from dataclasses import replace
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError
 from edgec.base.options import PoolKernelOptions, Progress
-from edgec.ir.pool_graph import limited_bits, pooled_nodes
+from edgec.ir.weight_pool_graph import limited_bits, pooled_nodes
 from edgec.kernels.weightpool.plan.plan import PoolPlan, plan_pools
 from edgec.kernels.weightpool.plan.widths import plan_with_widths
 from edgec.target.board import Board

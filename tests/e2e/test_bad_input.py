@@ -48,7 +48,7 @@ def test_random_file(capsys: Capsys, tmp_path: Path, seed: int) -> None:
     model = tmp_path / "noise.onnx"
     model.write_bytes(np.random.default_rng(seed).bytes(10 ** (seed % 6)))
     check_one_message(edgec(capsys, "inspect", model), code=3)
-    check_one_message(edgec(capsys, "inspect", model, "--json"), code=3)
+    assert edgec(capsys, "inspect", model, "--json").code == 3
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -84,6 +84,17 @@ def test_no_file_and_a_folder(capsys: Capsys, tmp_path: Path, earlier: Path) -> 
     odd = tmp_path / "two\nlines\x1b[31m.onnx"
     check_refused(capsys, odd, earlier, "no such")
     check_refused(capsys, tmp_path / ("n" * 300 + ".onnx"), earlier)
+
+
+@pytest.mark.parametrize("index", range(6))
+def test_attribute_that_refers_to_a_function(capsys: Capsys, tmp_path: Path, index: int) -> None:
+    model = onnx.load(RESNET)
+    attribute = model.graph.node[0].attribute[index]
+    for field in ("i", "ints", "s"):
+        attribute.ClearField(field)  # type: ignore[arg-type]
+    attribute.ref_attr_name = "outer"
+    done = edgec(capsys, "inspect", saved(model, tmp_path))
+    check_one_message(done, attribute.name, "outer", code=3)
 
 
 # --- external data -------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from edgec.cli.app import run_app
 from edgec.commands.bundle import bundle_models
 from edgec.commands.compile import CompileResult, compile_model
 from edgec.interp import run_graph, run_graph_batch
-from edgec.ir.pool_graph import limited_bits
+from edgec.ir.weight_pool_graph import limited_bits
 from edgec.profile import count_instructions, profile
 from edgec.profile.compare import compare
 from edgec.profile.inputs import profile_input

@@ -14,7 +14,7 @@ from edgec.cli.app import run_app
 from edgec.commands.compile import CompileResult, compile_model
 from edgec.exporters.onnx.export import export_real
 from edgec.interp import run_graph_batch
-from edgec.ir.pool_graph import limited_bits
+from edgec.ir.weight_pool_graph import limited_bits
 from edgec.report.model import Report
 from edgec.sim.emulator import EmulatedFirmware
 from edgec.workflow.session import open_session

@@ -269,6 +269,10 @@ _INFO = (
         ("output=0 bytes=1 dtype=float32x zero_point=0\n", [], "unexpected: output=0"),
         ("output=0 bytes=1 dtype=int8 zero_point=x\n", [], "unexpected: output=0"),
         ("output=0 dtype=int8 zero_point=0\n", [], "unexpected: bytes="),
+        ("output=0 bytes=3 dtype=int32 zero_point=0\n", [], "unexpected: output=0"),
+        ("output=0 bytes=-4 dtype=int8 zero_point=0\n", [], "unexpected: bytes=-4"),
+        ("output=0 bytes=4294967296 dtype=int8 zero_point=0\n", [], "unexpected: bytes=4294967296"),
+        ("output=0 bytes=4 dtype=int8 zero_point=2147483648\n", [], "unexpected: output=0"),
         (
             "output=0 bytes=2 dtype=int8 zero_point=0\n",
             ["cycles=1\nstack=0\n", "data=00\n"],

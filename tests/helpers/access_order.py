@@ -45,12 +45,12 @@ def events_of(spec: object, operand: int = 0) -> list[Event]:
             return list(_conv2d(spec))
         case s.PooledDecodeDsp():
             assert spec.batch == spec.out_channels, "the output must not overlap x"
-            return list(_dense_dsp(spec.dense))
-        case s.DenseDsp():
-            return list(_dense_dsp(spec))
-        case s.DenseNeon():
-            return list(_dense_dsp(spec, 4))
-        case s.DenseQuads():
+            return list(_tile_3x2(spec.dense))
+        case s.Tile3x2():
+            return list(_tile_3x2(spec))
+        case s.Tile4x4():
+            return list(_tile_3x2(spec, 4))
+        case s.Tile4x2():
             return list(_by_rows(spec, 4) if spec.window is None else _by_windows(spec, 4))
         case s.Depthwise():
             return list(_by_channel(spec.window, spec.multiplier))
@@ -98,7 +98,7 @@ def _conv2d(spec: s.Conv2D | s.PooledDecode | s.PooledDirect) -> Iterator[Event]
         yield from (("w", number * spec.out_channels + o) for o in range(spec.out_channels))
 
 
-def _dense_dsp(spec: s.DenseDsp | s.DenseNeon, pixels_of_block: int = 3) -> Iterator[Event]:
+def _tile_3x2(spec: s.Tile3x2 | s.Tile4x4, pixels_of_block: int = 3) -> Iterator[Event]:
     """As `_conv2d`, several pixels at a time."""
     w = spec.window
     pixels = list(_raster(w))
@@ -128,16 +128,16 @@ def _gemm(spec: s.Gemm) -> Iterator[Event]:
             yield from (("w", row * spec.units + o) for o in range(first, end))
 
 
-def _by_rows(spec: s.DenseQuads, rows_of_block: int) -> Iterator[Event]:
+def _by_rows(spec: s.Tile4x2, rows_of_block: int) -> Iterator[Event]:
     for first in range(0, spec.rows, rows_of_block):
         last = min(first + rows_of_block, spec.rows)
         yield from (("r", i) for i in range(first * spec.depth, last * spec.depth))
         yield from (("w", o) for o in range(first * spec.units, last * spec.units))
 
 
-def _by_windows(spec: s.DenseQuads, pixels_of_block: int) -> Iterator[Event]:
-    same = s.DenseDsp(spec.window, spec.units, spec.shift)
-    yield from _dense_dsp(same, pixels_of_block)
+def _by_windows(spec: s.Tile4x2, pixels_of_block: int) -> Iterator[Event]:
+    same = s.Tile3x2(spec.window, spec.units, spec.shift)
+    yield from _tile_3x2(same, pixels_of_block)
 
 
 def _conv_transpose(spec: s.ConvTranspose) -> Iterator[Event]:

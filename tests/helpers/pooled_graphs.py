@@ -9,7 +9,7 @@ from random_ops import OPS
 
 from edgec.ir import Graph, qops
 from edgec.ir.graph import GraphBuilder, Node
-from edgec.ir.pool import WeightPool
+from edgec.ir.weight_pool import WeightPool
 from edgec.ir.weighted import POOLED
 from edgec.kernels.weightpool.decision import PoolFamily, PoolKernelConfig
 from edgec.kernels.weightpool.decoded import serves_dsp
@@ -77,7 +77,7 @@ def dense_configs(
     return found
 
 
-def quad_operators(seed: int, each: int) -> Graph:
+def tile_4x2_operators(seed: int, each: int) -> Graph:
     """Pooled operators whose channels are multiples of 4, exact: for `PooledDecodeDsp`."""
     net = Net.seeded(seed)
     for _ in range(each):

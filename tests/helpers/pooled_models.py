@@ -12,8 +12,8 @@ from edgec.importers.onnx.importer import import_model
 from edgec.ir import Graph, Value, ops
 from edgec.ir.graph import Constant, GraphBuilder
 from edgec.ir.infer import infer_shapes
-from edgec.ir.pool import PooledWeights, WeightPool
 from edgec.ir.qparams import QuantParams
+from edgec.ir.weight_pool import PooledWeights, WeightPool
 from edgec.passes.base import run_passes
 from edgec.passes.pipeline import INTEGER_PASSES, REAL_PASSES
 from edgec.quant import annotate, to_integer

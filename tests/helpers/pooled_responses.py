@@ -10,7 +10,7 @@ from random_ops import OPS
 from edgec.base.errors import LoweringError
 from edgec.ir import Graph, qops
 from edgec.ir.graph import GraphBuilder, Node
-from edgec.ir.pool import WeightPool
+from edgec.ir.weight_pool import WeightPool
 from edgec.kernels.weightpool.bounds import least_response_shift
 from edgec.kernels.weightpool.decision import READY_INDEX_BITS, PoolFamily, PoolKernelConfig
 from edgec.kernels.weightpool.gather.family import pooled_conv

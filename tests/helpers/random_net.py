@@ -17,8 +17,8 @@ from edgec.base.dtypes import Array, DType
 from edgec.base.fixedpoint import INT32_MAX
 from edgec.ir import Graph, QuantParams, Value, qops
 from edgec.ir.graph import GraphBuilder
-from edgec.ir.pool import GROUPS
 from edgec.ir.qops import AddParams, Pooling
+from edgec.ir.weight_pool import GROUPS
 
 CHANNELS = (1, 2, 3, 4, 5, 7, 8, 9, 16, 17)
 POOL_SIZES = (2, 3, 16, 17, 64, 255, 256)

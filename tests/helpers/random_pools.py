@@ -4,8 +4,8 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.ir.graph import Constant
-from edgec.ir.pool import PooledWeights, WeightPool
 from edgec.ir.qparams import QuantParams
+from edgec.ir.weight_pool import PooledWeights, WeightPool
 
 KINDS = ("any", "extremes", "positive", "zero")
 

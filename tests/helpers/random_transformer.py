@@ -245,7 +245,7 @@ def _shifts(layer: Layer, channels: int) -> str:
     return layer.constant(0, qops.MOST_CHANNEL_SHIFT, channels)
 
 
-def narrow_stream(layer: Layer) -> None:
+def int8_stream(layer: Layer) -> None:
     """What adds to a stream of int8, and what leads to it and from it."""
     channels, ids = layer.integer(1, 30), layer.input(1, 5, dtype=DType.INT32)
     x, k = layer.input(1, 5, channels), _shifts(layer, channels)
@@ -362,7 +362,7 @@ OPERATORS: Mapping[str, Callable[[Layer], None]] = MappingProxyType(
         for make in (
             *(gemm, conv, depthwise, matmul, mul, reduce, rescale, stream_add, embedding),
             *(norm, attention, fused_attention, movers),
-            *(biased_attention, softmax, is_equal, narrow_stream, long_attention),
+            *(biased_attention, softmax, is_equal, int8_stream, long_attention),
         )
     }
 )

@@ -2,8 +2,8 @@
 
 from edgec.kernels.common.spec import Loop
 from edgec.kernels.dsp.attention.family import AttentionDsp
-from edgec.kernels.dsp.tile_3x2.spec import DenseDsp
-from edgec.kernels.dsp.tile_4x2.spec import DenseQuads
+from edgec.kernels.dsp.tile_3x2.spec import Tile3x2
+from edgec.kernels.dsp.tile_4x2.spec import Tile4x2
 from edgec.kernels.generic.add.family import Add
 from edgec.kernels.generic.arg_max.family import ArgMax
 from edgec.kernels.generic.average_pool.family import AveragePool
@@ -27,8 +27,8 @@ from edgec.kernels.neon.lut.family import LutNeon
 from edgec.kernels.neon.norm.family import NormNeon
 from edgec.kernels.neon.rescale.family import RescaleNeon
 from edgec.kernels.neon.stream_add.family import StreamAddNeon
-from edgec.kernels.neon.tile_4x4.spec import DenseNeon
-from edgec.kernels.small.tile_3x4.spec import DenseTriples
+from edgec.kernels.neon.tile_4x4.spec import Tile4x4
+from edgec.kernels.small.tile_3x4.spec import Tile3x4
 from edgec.kernels.transformer.attention.family import Attention
 from edgec.kernels.transformer.embedding.family import Embedding
 from edgec.kernels.transformer.is_equal.family import IsEqual
@@ -54,10 +54,6 @@ __all__ = [
     "Concat",
     "Conv2D",
     "ConvTranspose",
-    "DenseDsp",
-    "DenseNeon",
-    "DenseQuads",
-    "DenseTriples",
     "Depthwise",
     "Embedding",
     "Gemm",
@@ -89,4 +85,8 @@ __all__ = [
     "StreamAdd",
     "StreamAddNeon",
     "StridedCopy",
+    "Tile3x2",
+    "Tile3x4",
+    "Tile4x2",
+    "Tile4x4",
 ]

@@ -26,12 +26,12 @@ from edgec.quant.transformer import quantize_transformer
 from edgec.target.cores import Core
 
 GRAPHS: dict[str, tuple[Callable[[], Graph], set[str]]] = {
-    "products": (lambda: products(1, 16), {"dense_neon"}),
+    "products": (lambda: products(1, 16), {"tile_4x4"}),
     "others": (
         lambda: others(1),
         {"norm_neon", "rescale_neon", "stream_add_neon", "attention_neon"},
     ),
-    "convolutional": (lambda: convolutional(1, 2), {"dense_neon"}),
+    "convolutional": (lambda: convolutional(1, 2), {"tile_4x4"}),
 }
 """Graphs, and the kernels that they must reach."""
 QUICK_NETS = ("vit", "cct")
@@ -99,7 +99,7 @@ def test_whole_transformers(name: str, machine: str, tmp_path: Path) -> None:
     graph = quantize_transformer(real, inputs_of(real, 8), QuantOptions())[0]
     program = check_cross(MACHINES[machine], graph, integer_samples(graph), tmp_path)
     used = Counter(kernel.spec.family for kernel in program.kernels)
-    assert used["dense_neon"] and not used["gemm"] and not used["dense_quads"]
+    assert used["tile_4x4"] and not used["gemm"] and not used["tile_4x2"]
 
 
 @pytest.mark.parametrize("machine", MACHINES)
@@ -108,7 +108,7 @@ def test_every_length_of_a_variable_run(name: str, machine: str, tmp_path: Path)
     graph = variable_nets.integer_graph(variable_nets.NETS[name])
     compiled = library_for(MACHINES[machine].core, graph, tmp_path / "library")
     program = linked(MACHINES[machine], tmp_path / "library", tmp_path / "program")
-    assert "dense_neon" in {kernel.spec.family for kernel in compiled.kernels}
+    assert "tile_4x4" in {kernel.spec.family for kernel in compiled.kernels}
     for length in variable_nets.LENGTHS:
         found = [Sample(*pair) for pair in variable_nets.samples(graph, length)]
         check_program(MACHINES[machine], program, compiled, found, tmp_path, length)

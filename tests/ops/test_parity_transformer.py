@@ -27,7 +27,7 @@ GROUPS = {
     ],
     "rare": [
         *("biased_attention", "biased_attention", "softmax", "is_equal"),
-        *("narrow_stream", "long_attention"),
+        *("int8_stream", "long_attention"),
     ],
 }
 """Operators of one firmware, which has at most 16 inputs."""

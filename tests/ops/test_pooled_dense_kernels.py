@@ -12,7 +12,7 @@ from pooled_graphs import (
     dense_configs,
     dsp_configs,
     pooled_operators,
-    quad_operators,
+    tile_4x2_operators,
 )
 from random_graphs import with_one_input
 
@@ -38,7 +38,7 @@ def test_kernels_equal_the_oracle(family: PoolFamily, tmp_path: Path):
 
 
 def test_decoding_for_dsp_equals_the_oracle(tmp_path: Path):
-    graph = quad_operators(seed=5, each=24)
+    graph = tile_4x2_operators(seed=5, each=24)
     program = check_host(graph, tmp_path, pool_configs=dsp_configs(graph))
     specs = [k.spec for k in program.kernels if isinstance(k.spec, PooledDecodeDsp)]
     assert len(specs) > 24
@@ -56,7 +56,7 @@ def test_decoding_for_dsp_equals_the_oracle(tmp_path: Path):
 
 @pytest.mark.parametrize("dsp", [False, True], ids=["plain", "dsp"])
 def test_width_at_run_time_equals_the_oracle_of_that_width(dsp: bool, tmp_path: Path):
-    graph = quad_operators(seed=2, each=8) if dsp else pooled_operators(seed=2, each=8)
+    graph = tile_4x2_operators(seed=2, each=8) if dsp else pooled_operators(seed=2, each=8)
     configs = dense_configs(graph, runtime_bits=[True])
     if dsp:
         configs |= dsp_configs(graph, runtime_bits=[True])
@@ -71,7 +71,7 @@ def test_width_at_run_time_equals_the_oracle_of_that_width(dsp: bool, tmp_path: 
 def check_builds(builds: tuple[Build, ...], seed: int, folder: Path) -> None:
     for name, graph in (
         ("any", pooled_operators(seed, each=8)),
-        ("quads", quad_operators(seed, each=5)),
+        ("tile_4x2", tile_4x2_operators(seed, each=5)),
     ):
         (folder / name).mkdir()
         check_graph(builds, graph, folder / name)
@@ -106,7 +106,7 @@ def test_emulated_cores_equal_the_oracle(name: str, tmp_path: Path):
 @pytest.mark.parametrize("name", DSP_BOARDS)
 def test_decoding_for_dsp_on_emulated_cores(name: str, tmp_path: Path):
     need_emulator(name)
-    graph = with_one_input(quad_operators(seed=6, each=8))
+    graph = with_one_input(tile_4x2_operators(seed=6, each=8))
     check_on_board(name, graph, dsp_configs(graph), tmp_path)
 
 

@@ -62,7 +62,7 @@ def riddle(text: str) -> str:
         return "begins with 'Of': say what it is that belongs to something"
     if len(first.split()) == 1:
         return "is a single word"
-    attribute = re.search(r"^ +[\w, ]+: of \w.*$", text, re.M)
+    attribute = re.search(r"^ +[\w, ]+: of [\w`].*$", text, re.M)
     return f"says only whose it is: {attribute[0].strip()}" if attribute else ""
 
 

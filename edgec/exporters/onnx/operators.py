@@ -225,7 +225,7 @@ def _pool(e: Emitter, node: Node) -> None:
 
 def _reduce(e: Emitter, node: Node) -> None:
     attrs = node.attrs_as(ops.Reduce)
-    (x,) = node.inputs
+    x = node.input
     layout = Layout.GRAPH
     # Without the reduced axes the other axes keep their order only if those are the image's.
     if len(e.graph.shape(x)) == 4 and (attrs.keepdims or attrs.axes == (1, 2)):
@@ -259,7 +259,7 @@ def _reshape(e: Emitter, node: Node) -> None:
 
 def _transpose(e: Emitter, node: Node) -> None:
     perm: tuple[int, ...] = node.attrs_as(ops.Transpose).perm
-    (x,) = node.inputs
+    x = node.input
     if perm == NCHW_TO_NHWC and x in e.graph.values and e.same_quant(x, node.output):
         e.alias(node.output, e.fetch(x), Layout.NCHW)
     elif perm == NHWC_TO_NCHW and x in e.graph.values and e.same_quant(x, node.output):
@@ -270,7 +270,7 @@ def _transpose(e: Emitter, node: Node) -> None:
 
 def _slice(e: Emitter, node: Node) -> None:
     attrs = node.attrs_as(ops.Slice)
-    (x,) = node.inputs
+    x = node.input
     layout = _common_layout(e, node)
     ends = []
     for start, step, size in zip(attrs.starts, attrs.steps, attrs.sizes, strict=True):
@@ -305,7 +305,7 @@ def _pad(e: Emitter, node: Node) -> None:
 
 def _resize(e: Emitter, node: Node) -> None:
     attrs = node.attrs_as(ops.Resize)
-    (x,) = node.inputs
+    x = node.input
     _, height, width, channels = e.graph.shape(x)
     matched = match_resize(attrs, height, width)
     tensor = e.fetch(x, Layout.NCHW)
@@ -357,7 +357,7 @@ def _quantize_linear(e: Emitter, node: Node) -> None:
 
 def _dequantize_linear(e: Emitter, node: Node) -> None:
     layout = _common_layout(e, node)
-    (x,) = node.inputs
+    x = node.input
     parameters = e.quant_parameters(x, e.graph.quant(x), layout)
     y = e.emit(node.name, "DequantizeLinear", [e.fetch(x, layout), *parameters[0]], **parameters[1])
     e.store(node.output, y, layout)

@@ -95,13 +95,15 @@ def _boolean(e: Emitter, stem: str, name: str) -> str:
 
 
 def _embedding(e: Emitter, node: Node) -> None:
-    ids, table = node.inputs
-    e.store(node.output, e.emit(node.name, "Gather", [e.weight(table, (0, 1)), e.fetch(ids)]))
+    operands = ops.Embedding.Inputs.of(node.inputs)
+    inputs = [e.weight(operands.table, (0, 1)), e.fetch(operands.ids)]
+    e.store(node.output, e.emit(node.name, "Gather", inputs))
 
 
 def _where(e: Emitter, node: Node) -> None:
-    condition, a, b = node.inputs
-    inputs = [_boolean(e, node.name, condition), e.fetch(a), e.fetch(b)]
+    operands = ops.Where.Inputs.of(node.inputs)
+    condition = _boolean(e, node.name, operands.condition)
+    inputs = [condition, e.fetch(operands.a), e.fetch(operands.b)]
     e.store(node.output, e.emit(node.name, "Where", inputs))
 
 

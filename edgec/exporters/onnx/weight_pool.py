@@ -4,8 +4,8 @@
     -> Reshape [O, KH, KW, N * G] -> Slice to the input channels, where some are left over
     -> Transpose to the axes of Conv or MatMul -> DequantizeLinear, one scale an output channel
 
-Every runtime that folds constants sees plain int8 weights; `pool_lookup` and `pool_weights` of
-`importers.onnx` read the chain back.
+Every runtime that folds constants sees plain int8 weights; `weight_pool_lookup` and
+`weight_pools` of `importers.onnx` read the chain back.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import onnx
 from edgec.base.errors import InternalError
 from edgec.exporters.onnx.state import Emitter
 from edgec.ir.graph import Constant
-from edgec.ir.pool import PooledWeights
+from edgec.ir.weight_pool import PooledWeights
 
 _BYTE = 256
 """Pools of at most this many vectors have indices of one byte."""

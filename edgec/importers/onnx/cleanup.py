@@ -15,7 +15,7 @@ from onnx_ir.passes import common
 from onnxscript.optimizer import fold_constants_ir
 
 from edgec.importers.onnx.boundary import library_call
-from edgec.importers.onnx.pool_lookup import is_weight_lookup
+from edgec.importers.onnx.weight_pool_lookup import is_weight_lookup
 
 MAX_FOLDED_ELEMENTS = 1 << 24
 """Largest tensor that folding may create; a graph could ask for any size in a few bytes."""

@@ -10,7 +10,6 @@ from typing import Any
 from edgec.base.dtypes import DType
 from edgec.base.errors import InternalError
 from edgec.importers.onnx.node import OnnxNode
-from edgec.importers.onnx.pool_weights import Pools
 from edgec.importers.onnx.screen import MAX_ELEMENTS
 from edgec.importers.onnx.tensors import (
     Tensor,
@@ -19,6 +18,7 @@ from edgec.importers.onnx.tensors import (
     moved_constant,
     same_array,
 )
+from edgec.importers.onnx.weight_pools import Pools
 from edgec.ir import ops
 from edgec.ir.graph import Constant, GraphBuilder, Node, Value
 from edgec.ir.infer import infer_shapes

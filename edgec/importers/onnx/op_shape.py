@@ -9,8 +9,8 @@ from edgec.importers.onnx.context import Context
 from edgec.importers.onnx.node import OnnxNode
 from edgec.importers.onnx.op_elementwise import normal_axis
 from edgec.importers.onnx.op_mask import to_bool
-from edgec.importers.onnx.pool_weights import float_constant
 from edgec.importers.onnx.tensors import Tensor, UnsupportedError
+from edgec.importers.onnx.weight_pools import float_constant
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Value
 

@@ -16,7 +16,7 @@ from onnx import TensorProto
 
 from edgec.base.errors import ImportModelError
 from edgec.base.names import node_label, shown
-from edgec.importers.onnx.walk import all_nodes, all_tensors
+from edgec.importers.onnx.walk import all_nodes, all_tensors, graph_nodes
 
 MIN_OPSET, MAX_OPSET = 7, 23
 MAX_ELEMENTS = 2**31 - 1
@@ -72,6 +72,8 @@ def screen(model: onnx.ModelProto) -> None:
         _check_tensor(tensor, shown(owner))
     for node in all_nodes(model):
         _check_numbers(node)
+    for node in graph_nodes(model.graph):
+        _check_values(node)
     _check_names(model.graph)
     _sort_nodes(model.graph)
 
@@ -83,7 +85,7 @@ def check_text(model: onnx.ModelProto) -> None:
     texts += [function.name for function in model.functions]
     for node in all_nodes(model):
         texts += [node.name, node.op_type, node.domain, *node.input, *node.output]
-        texts += [attribute.name for attribute in node.attribute]
+        texts += [text for a in node.attribute for text in (a.name, a.ref_attr_name)]
     for tensor, _ in all_tensors(model):
         texts.append(tensor.name)
         texts += [text for entry in tensor.external_data for text in (entry.key, entry.value)]
@@ -104,6 +106,19 @@ def _check_opset(model: onnx.ModelProto) -> None:
             f"opset {version} is not supported, only {MIN_OPSET} to {MAX_OPSET}",
             hint="export it again with opset 17, or use onnx.version_converter",
         )
+
+
+def _check_values(node: onnx.NodeProto) -> None:
+    """Refuse attributes that name a parameter of a function, outside of any function."""
+    first = node.output[0] if node.output else ""
+    for attribute in node.attribute:
+        if attribute.ref_attr_name:
+            raise ImportModelError(
+                f"attribute {shown(attribute.name)} has no value: it refers to "
+                f"{shown(attribute.ref_attr_name)}, which only a function can have",
+                where=shown(node_label(node.name, node.op_type, first)),
+                hint="the file is damaged; export the model again",
+            )
 
 
 def _check_numbers(node: onnx.NodeProto) -> None:

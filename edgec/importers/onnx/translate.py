@@ -17,10 +17,10 @@ from edgec.importers.onnx.cleanup import static_shape
 from edgec.importers.onnx.context import Context
 from edgec.importers.onnx.node import OnnxNode
 from edgec.importers.onnx.op_select import KEEP_SCORES
-from edgec.importers.onnx.pool_lookup import ON_THE_WAY
 from edgec.importers.onnx.registry import NO_HANDLERS, Handler, find_handler, obstacle
 from edgec.importers.onnx.schema import SchemaChecker
 from edgec.importers.onnx.tensors import Gathered, Tensor, UnknownTensorError, UnsupportedError
+from edgec.importers.onnx.weight_pool_lookup import ON_THE_WAY
 from edgec.ir.graph import Constant, Value
 
 _FLOATS = (ir.DataType.FLOAT, ir.DataType.FLOAT16, ir.DataType.BFLOAT16, ir.DataType.DOUBLE)

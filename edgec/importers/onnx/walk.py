@@ -9,9 +9,14 @@ import onnx
 
 def all_nodes(model: onnx.ModelProto) -> Iterator[onnx.NodeProto]:
     """Every node of the graph, of its subgraphs and of the model's functions."""
-    yield from _nodes(model.graph.node)
+    yield from graph_nodes(model.graph)
     for function in model.functions:
         yield from _nodes(function.node)
+
+
+def graph_nodes(graph: onnx.GraphProto) -> Iterator[onnx.NodeProto]:
+    """Every node of a graph and of its subgraphs."""
+    yield from _nodes(graph.node)
 
 
 def all_tensors(model: onnx.ModelProto) -> Iterator[tuple[onnx.TensorProto, str]]:

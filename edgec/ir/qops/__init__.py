@@ -51,6 +51,7 @@ from edgec.ir.qops.softmax_octaves import QSoftmaxOctaves
 from edgec.ir.qops.stream import MOST_CHANNEL_SHIFT
 from edgec.ir.qops.stream_add import QStreamAdd
 from edgec.ir.qops.transpose import QTranspose
+from edgec.ir.qops.weighted import PlainLayer, PooledLayer, Weighted
 
 __all__ = [
     "ATTENTION_MIN",
@@ -67,6 +68,8 @@ __all__ = [
     "AddParams",
     "IntegerOperator",
     "Operand",
+    "PlainLayer",
+    "PooledLayer",
     "Pooling",
     "QAdd",
     "QArgMax",
@@ -102,6 +105,7 @@ __all__ = [
     "Rescale16x15",
     "Residual",
     "StreamSum",
+    "Weighted",
     "computed",
     "marks_of",
     "tensors_of",

@@ -58,7 +58,7 @@ class Ends(Protocol):
     """The operands after the sums, codes or numbers."""
 
     @property
-    def bias(self) -> Operand:
+    def b(self) -> Operand:
         """int32 [O]."""
 
     @property
@@ -76,7 +76,7 @@ class Ends(Protocol):
 
 def finished(layer: Layer, total: Array, inputs: Ends) -> Array:
     """The output of a layer from its sums of products [..., O], whole numbers."""
-    acc, multiplier = accumulators(total) + inputs.bias.array, inputs.multiplier.array
+    acc, multiplier = accumulators(total) + inputs.b.array, inputs.multiplier.array
     output = layer.output
     if inputs.table is not None:
         return np.asarray(inputs.table.array[output.apply(acc, multiplier) + TABLE_SIZE // 2])

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
-from edgec.base.dtypes import Array, DType
+from edgec.base.dtypes import Array
 from edgec.ir.graph import Tensor, Value
-from edgec.ir.operator import Operands, Shape, T
-from edgec.ir.pool import expand
-from edgec.ir.qops.base import IntegerOperator
+from edgec.ir.operator import Shape
 from edgec.ir.qops.conv import QConv
 from edgec.ir.qops.convolution import conv_sums
 from edgec.ir.qops.layer_end import finished, need_end
-from edgec.ir.qops.operands import CODES, MULTIPLIERS, Operand, parameter, table, tensor
+from edgec.ir.qops.operands import Operand
 from edgec.ir.qops.pooling import (
     Pooling,
     expanded_shape,
@@ -23,42 +21,33 @@ from edgec.ir.qops.pooling import (
     responses_of,
     rounded_activations,
 )
+from edgec.ir.qops.weighted import PooledLayer
 from edgec.ir.shapes import need
+from edgec.ir.weight_pool import expand
 
 
 @dataclass(frozen=True, slots=True)
-class QPooledConv(IntegerOperator):
+class QPooledConv(PooledLayer):
     """x [N, H, W, I], pool int8 const [S, G], indices uint16 const [O, KH, KW, ceil(I/G)], then
-    bias, multiplier, residual and table as `QConv`.
+    b, multiplier, residual and table as `QConv`.
 
     A `QConv` of group 1 whose accumulator is that of `Pooling`.
     """
 
-    @dataclass(frozen=True, slots=True)
-    class Inputs(Operands[T]):
-        x: T = field(metadata=tensor(DType.INT8))
-        pool: T = field(metadata=parameter(DType.INT8))
-        indices: T = field(metadata=parameter(DType.UINT16))
-        bias: T = field(metadata=parameter(DType.INT32))
-        multiplier: T = field(metadata=parameter(*MULTIPLIERS))
-        residual: T | None = field(default=None, metadata=tensor(*CODES))
-        table: T | None = field(default=None, metadata=table(DType.INT8))
-
     conv: QConv
     pooling: Pooling
 
-    def infer_shape(self, inputs: Inputs[Shape]) -> Shape:
-        weight = expanded_shape(inputs.x, inputs.pool, inputs.indices)
-        rest = inputs.bias, inputs.multiplier, inputs.residual, inputs.table
-        return self.conv.infer_shape(QConv.Inputs(inputs.x, weight, *rest))
+    def infer_shape(self, inputs: PooledLayer.Inputs[Shape]) -> Shape:
+        w = expanded_shape(inputs.x, inputs.pool, inputs.indices)
+        return self.conv.infer_shape(inputs.plain(w))
 
-    def macs(self, inputs: Inputs[Shape], output: Shape) -> int:
+    def macs(self, inputs: PooledLayer.Inputs[Shape], output: Shape) -> int:
         return math.prod(output) * math.prod(inputs.indices[1:-1]) * inputs.x[-1]
 
-    def compute(self, inputs: Inputs[Operand]) -> Array:
+    def compute(self, inputs: PooledLayer.Inputs[Operand]) -> Array:
         return finished(self.conv, self._sums(inputs), inputs)
 
-    def _sums(self, inputs: Inputs[Operand]) -> Array:
+    def _sums(self, inputs: PooledLayer.Inputs[Operand]) -> Array:
         x, pool, indices = inputs.x, inputs.pool.array, inputs.indices.array
         shift = self.pooling.response_shift
         rounded = rounded_activations(x, self.pooling.activation_bits)
@@ -68,7 +57,7 @@ class QPooledConv(IntegerOperator):
         responses = responses_of(rounded, pool, shift)
         return conv_sums(self.conv, responses, picks(indices, len(pool))) * (1 << shift)
 
-    def verify(self, inputs: Inputs[Tensor], output: Value) -> None:
+    def verify(self, inputs: PooledLayer.Inputs[Tensor], output: Value) -> None:
         self.pooling.verify()
         need(self.conv.group == 1, "a pooled convolution has one group")
         need_end(self.conv, inputs.multiplier, output, inputs.residual, inputs.table)

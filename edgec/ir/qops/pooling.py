@@ -36,7 +36,7 @@ class Pooling:
         r[g, s] = rshr(sum_j (t(x[g*G + j]) - t(zx)) * pool[s, j], k)
 
     Channels beyond the last count as zx, and so does padding: both contribute nothing.  The
-    accumulator is ``acc = bias[o] + 2**k * sum r[g, index[o, ky, kx, g]]`` over taps and groups.
+    accumulator is ``acc = b[o] + 2**k * sum r[g, index[o, ky, kx, g]]`` over taps and groups.
     With b = 8 and k = 0 it is that of the expanded weights, exactly.
 
     A width chosen at run time replaces b; k stays.  The lowering pass proves for k > 0 that the sum

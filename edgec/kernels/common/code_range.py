@@ -42,7 +42,7 @@ def _least(graph: Graph, node: Node) -> int:
         case qops.QStreamAdd() | qops.QEmbedding():
             return -INT8_MAX
         case qops.QLut():
-            return int(graph.constants[node.inputs[1]].array.min())
+            return int(graph.constants[qops.QLut.Inputs.of(node.inputs).table].array.min())
         case _:
             output = getattr(attrs, "output", None)
             return output.low if isinstance(output, qops.Rescale16x15) else INT8_MIN

@@ -49,7 +49,7 @@ class ConstantPool:
         """A reference to an equal array of the same stem, added if there is none.
 
         Args:
-            stem, array, shared: of `ProgramConstant`.
+            stem, array, shared: fields of `ProgramConstant`.
         """
         key = (stem, str(array.dtype), hashlib.sha256(array.tobytes()).digest())
         if key not in self._known:

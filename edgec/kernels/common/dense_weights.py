@@ -1,4 +1,4 @@
-"""Weights in the order in which the dense kernels read them: `firmware/.../dsp.h`, `triples.h`."""
+"""Weights in the order in which the dense kernels read them: `firmware/.../dsp.h`, `tile_3x4.h`."""
 
 from __future__ import annotations
 
@@ -9,50 +9,50 @@ from edgec.base.dtypes import Array
 FILTERS = 2
 """Filters whose sums are computed together."""
 
-QUAD = 4
+WORD = 4
 """Weights in a word."""
 
 
 def padded_depth(depth: int) -> int:
-    """Weights of a filter as stored: pairs of quads."""
-    return -(-depth // (2 * QUAD)) * 2 * QUAD
+    """Weights of a filter as stored: pairs of words."""
+    return -(-depth // (2 * WORD)) * 2 * WORD
 
 
 def interleaved(weights: Array) -> Array:
-    """Filters two by two, quad by quad.
+    """Filters two by two, word by word.
 
     Args:
         weights: int8 [O, ...].
 
     Returns:
-        int8 [ceil(O / 2), quads, 2, 4]; what is missing at the ends is zero.
+        int8 [ceil(O / 2), words, 2, 4]; what is missing at the ends is zero.
     """
     rows = weights.reshape(weights.shape[0], -1)
     filters, depth = rows.shape
     pairs = -(-filters // FILTERS)
     missing = ((0, pairs * FILTERS - filters), (0, padded_depth(depth) - depth))
-    padded = np.pad(rows, missing).reshape(pairs, FILTERS, -1, QUAD)
+    padded = np.pad(rows, missing).reshape(pairs, FILTERS, -1, WORD)
     return np.ascontiguousarray(padded.transpose(0, 2, 1, 3))
 
 
-def flipped_quads(weights: Array) -> Array:
-    """Filters two by two, word by word, with the signs flipped that `edgec/quads.h` wants so.
+def flipped_words(weights: Array) -> Array:
+    """Filters two by two, word by word, with the signs flipped that `edgec/tile_4x2.h` wants so.
 
     Args:
         weights: int8 [O, ...].
 
     Returns:
-        int8 [ceil(O / 2), quads, 2, 4]; what is missing at the ends is zero.
+        int8 [ceil(O / 2), words, 2, 4]; what is missing at the ends is zero.
     """
     rows = weights.reshape(weights.shape[0], -1)
     filters, depth = rows.shape
-    padded = np.pad(rows, ((0, -filters % FILTERS), (0, -depth % QUAD)))
-    quads = padded.reshape(-(-filters // FILTERS), FILTERS, -1, QUAD).transpose(0, 2, 1, 3)
-    return np.ascontiguousarray(quads ^ np.array([-128, 0, -128, 0], np.int8))
+    padded = np.pad(rows, ((0, -filters % FILTERS), (0, -depth % WORD)))
+    words = padded.reshape(-(-filters // FILTERS), FILTERS, -1, WORD).transpose(0, 2, 1, 3)
+    return np.ascontiguousarray(words ^ np.array([-128, 0, -128, 0], np.int8))
 
 
 def odd_sums(weights: Array) -> Array:
-    """What the biases of products with any codes hold more (`edgec/quads.h`).
+    """What the biases of products with any codes hold more (`edgec/tile_4x2.h`).
 
     Args:
         weights: int8 [O, ...].
@@ -65,7 +65,7 @@ def odd_sums(weights: Array) -> Array:
 
 
 def by_column(weights: Array, filters: int, padded_depth: int) -> Array:
-    """A few filters at a time, one weight of each in turn: `edgec/triples.h`.
+    """A few filters at a time, one weight of each in turn: `edgec/tile_3x4.h`.
 
     Args:
         weights: int8 [O, ...].

@@ -9,6 +9,7 @@ from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.shapes import Pads2D, Pair
 from edgec.ir.shapes import Window as WindowAttrs
+from edgec.ir.weighted import plain_inputs
 from edgec.kernels.common.window import Window
 
 
@@ -44,27 +45,27 @@ def make_window(
 
 def conv_window(graph: Graph, node: Node) -> Window:
     """Geometry of a QConv."""
-    kernel = graph.shape(node.inputs[1])[1:3]
+    kernel = graph.shape(plain_inputs(node).w)[1:3]
     attrs = node.attrs_as(qops.QConv)
     return image_window(graph, node, attrs, (kernel[0], kernel[1]))
 
 
 def image_window(graph: Graph, node: Node, attrs: WindowAttrs, kernel: Pair) -> Window:
     """Geometry of a node that convolves with a kernel of the size `kernel`."""
-    image, out = image_of(graph, node, node.inputs[0]), image_of(graph, node, node.output)
+    image, out = image_of(graph, node, node.first), image_of(graph, node, node.output)
     return make_window(image, out, kernel, attrs.strides, attrs.pads, attrs.dilations)
 
 
 def pooling_window(graph: Graph, node: Node) -> Window:
     """Geometry of a pooling operator, which has no weights."""
     attrs = node.attrs_as(qops.QMaxPool, qops.QAveragePool)
-    image, out = image_of(graph, node, node.inputs[0]), image_of(graph, node, node.output)
+    image, out = image_of(graph, node, node.first), image_of(graph, node, node.output)
     return make_window(image, out, attrs.kernel, attrs.strides, attrs.pads, attrs.dilations)
 
 
 def is_depthwise(graph: Graph, node: Node) -> bool:
     """A convolution of several groups with one input channel each."""
-    channels = graph.shape(node.inputs[0])[3]
+    channels = graph.shape(plain_inputs(node).x)[3]
     return node.attrs_as(qops.QConv).group == channels > 1
 
 
@@ -77,8 +78,8 @@ def is_gemm(graph: Graph, node: Node) -> bool:
 
 def dense_window(graph: Graph, node: Node) -> Window:
     """Geometry of a convolution, or of a matrix product as one over a row of pixels."""
-    if isinstance(node.attrs, qops.QGemm | qops.QGemm):
-        *rows, depth = graph.shape(node.inputs[0])
+    if isinstance(node.attrs, qops.QGemm):
+        *rows, depth = graph.shape(plain_inputs(node).x)
         return _row_window(math.prod(rows), depth)
     window = conv_window(graph, node)
     return _row_window(1, window.taps * window.channels) if window.is_whole_image else window

@@ -46,11 +46,11 @@ def _continues(outer: Loop, inner: Loop) -> bool:
 
 
 def broadcast_loops(graph: Graph, node: Node) -> tuple[Loop, ...]:
-    """Loops over the output of a function of two tensors, with the strides of both."""
+    """Loops over the output of a function of several tensors, with the strides of each."""
     out_shape = graph.shape(node.output)
-    a = broadcast_strides(graph.shape(node.inputs[0]), out_shape)
-    b = broadcast_strides(graph.shape(node.inputs[1]), out_shape)
-    return merge_loops([Loop(size, (sa, sb)) for size, sa, sb in zip(out_shape, a, b, strict=True)])
+    operands = [broadcast_strides(graph.shape(name), out_shape) for name in node.inputs]
+    strides = zip(*operands, strict=True)
+    return merge_loops([Loop(*axis) for axis in zip(out_shape, strides, strict=True)])
 
 
 def reduction_loops(

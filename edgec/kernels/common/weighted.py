@@ -15,7 +15,7 @@ from edgec.base.dtypes import Array
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.qops.arithmetic import half_step
-from edgec.ir.weighted import residual_of
+from edgec.ir.weighted import plain_inputs, residual_of
 from edgec.kernels.common.constants import ConstantPool, int32_of
 from edgec.kernels.common.layer_end import ends_narrow, requant31_of, rescale16x15_of
 from edgec.kernels.common.params import ConstantRef, Params
@@ -87,7 +87,8 @@ def weighted_arguments(
     Raises:
         InternalError: an accumulator can overflow 32 bits.
     """
-    weights, multiplier = (graph.constants[node.inputs[at]].array for at in (1, 3))
+    inputs = plain_inputs(node)
+    weights, multiplier = (graph.constants[name].array for name in (inputs.w, inputs.multiplier))
     start = accumulator_start(graph, node, folds=folds)
     weights, start, multiplier = pack(weights, start, multiplier)
     constants = (
@@ -111,7 +112,8 @@ def accumulator_start(graph: Graph, node: Node, *, folds: bool = True) -> Array:
     (x - zx) * w.  That fits int32, because it is the accumulator of the input x = 0; and so do all
     partial sums, which are accumulators of inputs with some x = 0 (`ir.qops` promises both).
     """
-    weights, bias = (graph.constants[node.inputs[at]].array for at in (1, 2))
+    inputs = plain_inputs(node)
+    weights, bias = (graph.constants[name].array for name in (inputs.w, inputs.b))
     start = bias.astype(np.int64)
     if ends_narrow(node):
         start = start + half_step(rescale16x15_of(node).pre_shift)
@@ -123,7 +125,7 @@ def accumulator_start(graph: Graph, node: Node, *, folds: bool = True) -> Array:
 def input_zero_point(graph: Graph, node: Node) -> int:
     """The zero point of x; 0 for a product that takes raw codes."""
     raw = isinstance(node.attrs, qops.QGemm) and node.attrs.raw
-    return 0 if raw else zero_point_of(graph, node.inputs[0])
+    return 0 if raw else zero_point_of(graph, plain_inputs(node).x)
 
 
 def filter_sums(weights: Array) -> Array:

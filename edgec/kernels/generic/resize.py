@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.common.geometry import image_of
@@ -40,7 +41,7 @@ class ResizeParams:
 
 def sizes(graph: Graph, node: Node) -> tuple[int, int, int, int]:
     """Width and channels of x, height and width of y."""
-    _, width, channels = image_of(graph, node, node.inputs[0])
+    _, width, channels = image_of(graph, node, node.first)
     out_height, out_width, _ = image_of(graph, node, node.output)
     return width, channels, out_height, out_width
 
@@ -52,5 +53,7 @@ def overlap(spec: Resize) -> Distances:
 
 def arguments(graph: Graph, node: Node, spec: Resize, pool: ConstantPool) -> tuple[Params, ...]:
     """The tables."""
-    rows, cols = (graph.constants[name].array for name in node.inputs[1:3])
+    attrs = node.attrs_as(qops.QResizeNearest, qops.QResizeLinear)
+    inputs = attrs.Inputs.of(node.inputs)
+    rows, cols = (graph.constants[name].array for name in (inputs.rows, inputs.cols))
     return (ResizeParams(pool.add("rows", rows), pool.add("cols", cols)),)

@@ -39,8 +39,8 @@ def packed(weights: Array) -> Array:
     count, depth = filters.shape
     blocks = blocks_of(depth)
     missing = ((0, padded_rows(count) - count), (0, blocks * LANES - depth))
-    quads = np.pad(filters, missing).reshape(-1, ROWS, blocks, LANES)
-    return np.ascontiguousarray(quads.transpose(0, 2, 1, 3))
+    groups = np.pad(filters, missing).reshape(-1, ROWS, blocks, LANES)
+    return np.ascontiguousarray(groups.transpose(0, 2, 1, 3))
 
 
 def padded(values: Array) -> Array:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from edgec.base.dtypes import Array
 from edgec.ir.graph import Graph, Node
-from edgec.ir.weighted import pooled_attrs
+from edgec.ir.weighted import pooled_attrs, pooled_inputs
 from edgec.kernels.common.constants import ConstantPool, end_fields, zero_point
 from edgec.kernels.common.layer_end import requant31_of
 from edgec.kernels.common.params import ConstantRef, Params
@@ -54,12 +54,13 @@ def pool_arguments(
         indices: in the kernel's order.
         bias: int32 [O], or what the kernel takes instead.
     """
+    inputs = pooled_inputs(node)
     own = PoolParams(
         table=pool.add("pool_table", table, shared=True),
         indices=pool.add("indices", indices),
         bias=pool.add("bias", bias),
-        multiplier=pool.add("multipliers", graph.constants[node.inputs[4]].array),
-        x_zero_point=zero_point(graph, node.inputs[0]),
+        multiplier=pool.add("multipliers", graph.constants[inputs.multiplier].array),
+        x_zero_point=zero_point(graph, inputs.x),
         **end_fields(requant31_of(node)),
     )
     return (own, *residual_arguments(node))

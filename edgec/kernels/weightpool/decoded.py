@@ -12,11 +12,11 @@ from edgec.base.errors import InternalError
 from edgec.base.fixedpoint import INT32_MAX, INT32_MIN
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
-from edgec.ir.pool import PooledWeights
 from edgec.ir.qops.pooling import round_codes
-from edgec.ir.weighted import pooled_attrs, weights_of
+from edgec.ir.weight_pool import PooledWeights
+from edgec.ir.weighted import plain_inputs, pooled_attrs, pooled_inputs, weights_of
 from edgec.kernels.common.constants import ConstantPool, int32_of
-from edgec.kernels.common.dense_weights import QUAD
+from edgec.kernels.common.dense_weights import WORD
 from edgec.kernels.common.geometry import dense_window
 from edgec.kernels.common.layer_end import end_of, ends_narrow
 from edgec.kernels.common.params import Params
@@ -68,7 +68,7 @@ def pooled_weights(graph: Graph, node: Node) -> PooledWeights:
     Raises:
         InternalError: they do not come from a pool, or are not what the pool says.
     """
-    weight = graph.constants[node.inputs[1]]
+    weight = graph.constants[plain_inputs(node).w]
     if weight.pooled is None or not np.array_equal(
         weight.pooled.expand(weight.shape[-1]), weight.array
     ):
@@ -83,9 +83,9 @@ def stored_pool(graph: Graph, node: Node) -> tuple[Array, Array]:
 
 
 def serves_dsp(graph: Graph, node: Node) -> bool:
-    """Vectors fall on whole quads, and there is more than one pixel for the loops."""
+    """Vectors fall on whole words, and there is more than one pixel for the loops."""
     window = pooled_window(graph, node, lanes=1)
-    return window.channels % QUAD == 0 and window.out_pixels > 1
+    return window.channels % WORD == 0 and window.out_pixels > 1
 
 
 def _bias(
@@ -128,7 +128,7 @@ def is_pooled(graph: Graph, node: Node) -> bool:
     which vectors of which pool it consists of.  What is stored is the pool and packed indices.
     """
     is_layer = isinstance(node.attrs, qops.QGemm | qops.QConv) and ends_narrow(node)
-    return is_layer and graph.constants[node.inputs[1]].pooled is not None
+    return is_layer and graph.constants[plain_inputs(node).w].pooled is not None
 
 
 def planned_fields(graph: Graph, node: Node, decision: PoolKernelConfig) -> dict[str, Any]:
@@ -138,11 +138,11 @@ def planned_fields(graph: Graph, node: Node, decision: PoolKernelConfig) -> dict
         LoweringError: the layer's responses are scaled.
     """
     check_exact(node)
-    end = end_of(node)
+    inputs, end = pooled_inputs(node), end_of(node)
     return {
         "window": pooled_window(graph, node, lanes=1),
-        "out_channels": graph.shape(node.inputs[2])[0],
-        "group": graph.shape(node.inputs[1])[1],
+        "out_channels": graph.shape(inputs.indices)[0],
+        "group": graph.shape(inputs.pool)[1],
         "index_bits": decision.index_bits,
         "bits": None if decision.runtime_bits else pooled_attrs(node).pooling.activation_bits,
         "shift": end.shift,
@@ -155,7 +155,7 @@ def narrow_fields(graph: Graph, node: Node) -> dict[str, Any]:
     pool, end = pooled_weights(graph, node).pool, end_of(node)
     return {
         "window": dense_window(graph, node),
-        "out_channels": graph.shape(node.inputs[1])[0],
+        "out_channels": graph.shape(plain_inputs(node).w)[0],
         "group": pool.group,
         "index_bits": pool.index_bits,
         "bits": 8,
@@ -174,9 +174,11 @@ def decoded_arguments(
         InternalError: an accumulator can overflow 32 bits.
     """
     if not isinstance(node.attrs, qops.QGemm | qops.QConv):
-        vectors, indices, bias = (graph.constants[name].array for name in node.inputs[1:4])
+        inputs = pooled_inputs(node)
+        names = inputs.pool, inputs.indices, inputs.b
+        vectors, indices, bias = (graph.constants[name].array for name in names)
         sums = row_sums(weights_of(graph, node))
-        start = _bias(spec, bias, sums, graph.quant(node.inputs[0]).tensor_zero_point, node)
+        start = _bias(spec, bias, sums, graph.quant(inputs.x).tensor_zero_point, node)
         stored = packed_indices(indices, spec.index_bits)
         return pool_arguments(graph, node, pool, vectors, stored, start)
     table, indices = stored_pool(graph, node)
@@ -184,7 +186,7 @@ def decoded_arguments(
         table=pool.add("pool_table", table, shared=True),
         indices=pool.add("indices", indices),
         bias=pool.add("bias", int32_of(accumulator_start(graph, node), node)),
-        multiplier=pool.add("multipliers", graph.constants[node.inputs[3]].array),
+        multiplier=pool.add("multipliers", graph.constants[plain_inputs(node).multiplier].array),
         x_zero_point=input_zero_point(graph, node),
     )
     return (own,)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from edgec.ir.graph import Graph, Node
-from edgec.ir.weighted import pooled_attrs
+from edgec.ir.weighted import pooled_attrs, pooled_inputs
 from edgec.kernels.weightpool.decision import PoolFamily, PoolKernelConfig
 from edgec.kernels.weightpool.geometry import fits_lanes
 
@@ -13,7 +13,7 @@ _BYTE_SIZES = 256
 
 def default_config(graph: Graph, node: Node) -> PoolKernelConfig:
     """A kernel that serves the node, with little memory."""
-    size = graph.shape(node.inputs[1])[0]
+    size = graph.shape(pooled_inputs(node).pool)[0]
     index_bits = 8 if size <= _BYTE_SIZES else (size - 1).bit_length()
     if pooled_attrs(node).pooling.response_shift == 0:
         return PoolKernelConfig(PoolFamily.DECODE, index_bits=index_bits)

@@ -7,7 +7,7 @@ import math
 from edgec.base.dtypes import Array
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
-from edgec.ir.weighted import pooled_attrs
+from edgec.ir.weighted import pooled_attrs, pooled_inputs
 from edgec.kernels.common.geometry import image_window
 from edgec.kernels.common.window import Window
 from edgec.kernels.weightpool.bounds import sums_fit_lanes
@@ -23,9 +23,10 @@ def pooled_window(graph: Graph, node: Node, lanes: int) -> Window:
     The rows of a matrix product, and the pixels of a pointwise convolution, may be arranged as any
     image: the one that is gathered in the fewest steps, then the one with the smallest table.
     """
-    indices = graph.shape(node.inputs[2])
+    inputs = pooled_inputs(node)
+    indices = graph.shape(inputs.indices)
     if isinstance(node.attrs, qops.QPooledGemm):
-        shape = graph.shape(node.inputs[0])
+        shape = graph.shape(inputs.x)
         return _matrix_window(math.prod(shape[:-1]), shape[-1], lanes)
     conv = node.attrs_as(qops.QPooledConv).conv
     window = image_window(graph, node, conv, (indices[1], indices[2]))
@@ -36,7 +37,7 @@ def pooled_window(graph: Graph, node: Node, lanes: int) -> Window:
 
 def window_indices(graph: Graph, node: Node) -> Array:
     """uint16 [O, KH, KW, groups] of a pooled operator."""
-    indices = graph.constants[node.inputs[2]].array
+    indices = graph.constants[pooled_inputs(node).indices].array
     return indices[:, None, None] if indices.ndim == 2 else indices
 
 
@@ -55,13 +56,14 @@ def _gather_cost(height: int, width: int, lanes: int) -> float:
 
 def fits_lanes(graph: Graph, node: Node) -> bool:
     """Two lanes hold the sums of responses of a pooled operator, whatever the input."""
-    pool, indices = (graph.constants[name].array for name in node.inputs[1:3])
+    inputs = pooled_inputs(node)
+    pool, indices = (graph.constants[name].array for name in (inputs.pool, inputs.indices))
     pooling = pooled_attrs(node).pooling
     return sums_fit_lanes(
         pool,
         indices,
-        graph.quant(node.inputs[0]).tensor_zero_point,
+        graph.quant(inputs.x).tensor_zero_point,
         pooling.activation_bits,
         pooling.response_shift,
-        graph.shape(node.inputs[0])[-1],
+        graph.shape(inputs.x)[-1],
     )

@@ -18,7 +18,7 @@ from enum import Enum
 import numpy as np
 
 from edgec.base.dtypes import Array
-from edgec.ir.pool import WeightPool
+from edgec.ir.weight_pool import WeightPool
 from edgec.kernels.weightpool.unrolled import (
     Code,
     CodePair,

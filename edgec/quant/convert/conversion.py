@@ -64,9 +64,10 @@ def _drop_identities(builder: GraphBuilder) -> None:
         if not isinstance(node.attrs, qops.QLut):
             continue
         current = builder.nodes[node.name]
-        x, y = current.inputs[0], current.output
+        inputs, y = qops.QLut.Inputs.of(current.inputs), current.output
+        x = inputs.x
         same = builder.values[x].quant == builder.values[y].quant
-        if not (same and np.array_equal(builder.constants[current.inputs[1]].array, codes)):
+        if not (same and np.array_equal(builder.constants[inputs.table].array, codes)):
             continue
         if y not in builder.outputs:
             builder.remove(current)

@@ -45,7 +45,7 @@ def pad(c: Conversion) -> None:
 def resize(c: Conversion) -> None:
     """Resize to QResizeNearest or QResizeLinear."""
     attrs = c.node.attrs_as(ops.Resize)
-    (x,) = c.node.inputs
+    x = c.node.input
     if attrs.mode is ops.ResizeMode.NEAREST:
         rows, cols = c.int32("rows", attrs.row_low), c.int32("cols", attrs.col_low)
         c.emit(qops.QResizeNearest(), (x, rows, cols))

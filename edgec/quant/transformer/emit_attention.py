@@ -74,8 +74,8 @@ def _operand(e: Emitter, name: str) -> tuple[str, int, QuantParams]:
     if columns.root in e.graph.constants:
         most = float(np.abs(e.graph.constants[columns.root].real64()).max())
         quant = QuantParams.per_tensor(most / INT8_MAX if most > 0 else EMPTY_SCALE, 0)
-        return e.narrow_constant(columns.root, quant), columns.start, quant
-    return e.narrow(columns.root), columns.start, e.plan.codes[columns.root]
+        return e.constant_codes(columns.root, quant), columns.start, quant
+    return e.as_codes(columns.root), columns.start, e.plan.codes[columns.root]
 
 
 def _scale(quant: QuantParams, channel: int) -> float:
@@ -88,12 +88,12 @@ def emit_softmax(e: Emitter, node: Node) -> None:
     kappa = e.plan.codes[node.first].tensor_scale * LOG2_E
     multiplier, limit = distance_numbers(kappa, bits, INT8_MAX - INT8_MIN)
     attrs = qops.QSoftmaxOctaves(multiplier, limit, bits)
-    e.put(node.name, attrs, (e.narrow(node.first),), node.output, Form.CODES, (node,))
+    e.put(node.name, attrs, (e.as_codes(node.first),), node.output, Form.CODES, (node,))
 
 
 def emit_norm(e: Emitter, node: Node) -> None:
     """LayerNormalization and RMSNormalization to `QNorm`."""
-    x, channels = e.wide(node.first), e.graph.shape(node.first)[-1]
+    x, channels = e.as_stream(node.first), e.graph.shape(node.first)[-1]
     form = e.native(node.output)
     quant, stream = e.quant_of(node.output, form), e.plan.stream[node.first]
     parameters = ops.Norm.Inputs.of(node.inputs)

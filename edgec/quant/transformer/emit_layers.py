@@ -67,9 +67,9 @@ def emit_layer(e: Emitter, layer: Layer) -> None:
     else:
         attrs = qops.QGemm(output, residual, raw=True)
     inputs = attrs.Inputs(
-        x=e.narrow(node.first),
-        weight=e.builder.constant(f"{name}_weight", codes.weight, pooled=pooled),
-        bias=e.array(f"{name}_bias", codes.bias),
+        x=e.as_codes(node.first),
+        w=e.builder.constant(f"{name}_weight", codes.weight, pooled=pooled),
+        b=e.array(f"{name}_bias", codes.bias),
         multiplier=e.array(f"{name}_multiplier", codes.requant.multiplier),
         residual=ending.extra if residual is not None else None,
         table=ending.extra if ending.extra and residual is None else None,
@@ -154,7 +154,7 @@ def _stream_ending(e: Emitter, layer: Layer) -> _Ending:
     if layer.add is not None and layer.residual in e.graph.constants:
         extra = e.wide_constant(layer.residual, quant, e.graph.shape(layer.output))
     elif layer.add is not None:
-        extra = e.wide(layer.residual)
+        extra = e.as_stream(layer.residual)
     bounds = None
     if layer.activation is not None:
         clip = layer.activation.attrs_as(ops.Clip)

@@ -76,7 +76,7 @@ def _stream_add(e: Emitter, node: Node) -> None:
     inputs = [
         e.wide_constant(name, quant, e.graph.shape(name))
         if name in e.graph.constants
-        else e.wide(name)
+        else e.as_stream(name)
         for name in node.inputs
     ]
     e.put(node.name, qops.QStreamAdd(quant.dtype), inputs, node.output, Form.STREAM, (node,))
@@ -94,7 +94,7 @@ def _convert(e: Emitter, node: Node, form: Form) -> None:
         elif e.graph.values[name].dtype is DType.INT32:
             found = name  # token ids and masks
         else:
-            found = e.narrow(name) if form is Form.CODES else e.wide(name)
+            found = e.as_codes(name) if form is Form.CODES else e.as_stream(name)
             values[found] = e.builder.values[found]
         inputs.append(found)
     y = e.graph.values[node.output]
@@ -114,17 +114,17 @@ def _operand(e: Emitter, node: Node, name: str, form: Form) -> str:
     if form is Form.STREAM:
         return e.wide_constant(name, e.plan.stream[node.output], e.graph.shape(name))
     fixed = e.plan.codes[node.output] if isinstance(node.attrs, ops.Concat) else None
-    return e.narrow_constant(name, fixed)
+    return e.constant_codes(name, fixed)
 
 
 def _operand_quant(e: Emitter, name: str) -> tuple[str, QuantParams]:
     if name in e.graph.constants:
-        made = e.narrow_constant(name)
+        made = e.constant_codes(name)
         quant = e.builder.constants[made].quant
         if quant is None:
             raise QuantizationError("a constant operand has no parameters", where=name)
         return made, quant
-    return e.narrow(name), e.plan.codes[name]
+    return e.as_codes(name), e.plan.codes[name]
 
 
 def _mask(e: Emitter, node: Node) -> None:
@@ -137,7 +137,8 @@ def _mask(e: Emitter, node: Node) -> None:
 
 def _product(e: Emitter, node: Node) -> None:
     """Mul and MatMul of two int8 tensors."""
-    (a, qa), (b, qb) = (_operand_quant(e, name) for name in node.inputs)
+    factors = node.attrs_as(ops.Mul, ops.MatMul).Inputs.of(node.inputs)
+    (a, qa), (b, qb) = (_operand_quant(e, name) for name in (factors.a, factors.b))
     y = e.plan.codes[node.output]
     factor = qa.tensor_scale * qb.tensor_scale / y.tensor_scale
     terms = 1
@@ -156,7 +157,7 @@ def _product(e: Emitter, node: Node) -> None:
 def _reduce(e: Emitter, node: Node) -> None:
     """Means and sums; of the stream as it is."""
     attrs = node.attrs_as(ops.Reduce)
-    (x,) = node.inputs
+    x = node.input
     wide = e.is_made(x, Form.STREAM) and e.plan.stream[x].axis is None
     quant, span = (e.plan.stream[x], INT16_MAX + 1) if wide else (e.plan.codes[x], SPAN)
     count = math.prod(e.graph.shape(x)[axis] for axis in attrs.axes)
@@ -166,14 +167,14 @@ def _reduce(e: Emitter, node: Node) -> None:
     bound = float(span * count)
     output, multiplier, bias = single_rescale(factor, bound, y, _CODES, node.name)
     integer = qops.QReduce(attrs.kind, attrs.axes, attrs.keepdims, output, multiplier, bias)
-    source = e.wide(x) if wide else e.narrow(x)
+    source = e.as_stream(x) if wide else e.as_codes(x)
     e.put(node.name, integer, (source,), node.output, Form.CODES, (node,))
 
 
 def _embedding(e: Emitter, node: Node) -> None:
     """Embedding to rows of int8 whose scale is a multiple of the stream's."""
-    ids, table = node.inputs
-    real = e.graph.constants[table].real64()
+    inputs = ops.Embedding.Inputs.of(node.inputs)
+    real = e.graph.constants[inputs.table].real64()
     stream = e.plan.stream[node.output]
     scale, multiplier = np.asarray(stream.scale), 1
     if stream.dtype is DType.INT16:
@@ -181,6 +182,6 @@ def _embedding(e: Emitter, node: Node) -> None:
         multiplier = min(max(multiplier, 1), INT16_MAX)
         scale = multiplier * scale
     codes = round_half_up(np.clip(real / scale, -INT8_MAX, INT8_MAX)).astype(np.int8)
-    rows = e.array(f"{table}/rows", codes)
+    rows = e.array(f"{inputs.table}/rows", codes)
     attrs = qops.QEmbedding(multiplier, stream.dtype)
-    e.put(node.name, attrs, (ids, rows), node.output, Form.STREAM, (node,))
+    e.put(node.name, attrs, (inputs.ids, rows), node.output, Form.STREAM, (node,))

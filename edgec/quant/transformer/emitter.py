@@ -100,13 +100,13 @@ class Emitter:
 
     # -- readers ----------------------------------------------------------------------------------
 
-    def narrow(self, value: str) -> str:
+    def as_codes(self, value: str) -> str:
         """The int8 tensor of a value that is native already or can be made."""
         if value in self.plan.stream and self.plan.codes[value] == self.plan.stream[value]:
-            return self.wide(value)
+            return self.as_stream(value)
         return self._form(value, Form.CODES)
 
-    def wide(self, value: str) -> str:
+    def as_stream(self, value: str) -> str:
         """The tensor of a value of the stream."""
         return self._form(value, Form.STREAM)
 
@@ -171,7 +171,7 @@ class Emitter:
             codes = np.maximum(codes, LEAST_CODE)
         return self.array(f"{name}/{quant.dtype.value}", codes, quant)
 
-    def narrow_constant(self, name: str, quant: QuantParams | None = None) -> str:
+    def constant_codes(self, name: str, quant: QuantParams | None = None) -> str:
         """A constant operand as int8, with the parameters given or its own."""
         if (name, quant) not in self._constants:
             codes, found = operand_codes(self.graph.constants[name], quant)
@@ -231,7 +231,7 @@ class Emitter:
         """The integer graph."""
         for name in self.graph.outputs:
             if name in self.plan.codes:
-                self.narrow(name)
+                self.as_codes(name)
         return self.builder.build()
 
 

@@ -14,8 +14,8 @@ from edgec.ir.qparams import QuantParams
 from edgec.quant.common.params import SCALE_FLOOR, Range, activation_params
 from edgec.quant.transformer.groups import QKV, Group, code_groups, only_read_by
 from edgec.quant.transformer.heads import attention_scales
+from edgec.quant.transformer.int8_stream import int8_stream
 from edgec.quant.transformer.layers import Layer
-from edgec.quant.transformer.narrow_stream import narrow_stream
 from edgec.quant.transformer.pooled import reads_pooled
 from edgec.quant.transformer.samples import Seen
 from edgec.quant.transformer.search import (
@@ -67,8 +67,8 @@ def stream_params(
     params: dict[str, QuantParams] = {}
     for names in groups:
         if residual is Residual.INT8:
-            narrow = narrow_stream(graph, names, seen)
-            params.update((name, _on_last_axis(graph, name, narrow)) for name in names)
+            found = int8_stream(graph, names, seen)
+            params.update((name, _on_last_axis(graph, name, found)) for name in names)
             continue
         magnitude = max(seen[name].range.magnitude for name in names)
         scale = max(magnitude * _STREAM_MARGIN / INT16_MAX, SCALE_FLOOR)

@@ -11,8 +11,8 @@ import torch
 from edgec.base.dtypes import Array
 from edgec.ir import ops
 from edgec.ir.graph import Graph, GraphBuilder, Node
-from edgec.ir.pool import PooledWeights, WeightPool
 from edgec.ir.qparams import QuantParams
+from edgec.ir.weight_pool import PooledWeights, WeightPool
 from edgec.weightpool.finetune.layers import Layer
 from edgec.weightpool.finetune.network import Network
 from edgec.weightpool.finetune.pools import TrainedPool

@@ -11,7 +11,7 @@ from torch import nn
 from edgec.base.errors import WeightPoolError
 from edgec.ir import ops
 from edgec.ir.graph import Graph
-from edgec.ir.pool import PooledWeights
+from edgec.ir.weight_pool import PooledWeights
 from edgec.weightpool.finetune.batches import Samples
 from edgec.weightpool.finetune.layers import Layer
 from edgec.weightpool.finetune.network import Network

@@ -20,7 +20,7 @@ from torch import nn
 from torch.nn import functional
 
 from edgec.base.dtypes import Array
-from edgec.ir.pool import PooledWeights
+from edgec.ir.weight_pool import PooledWeights
 from edgec.weightpool.codebook import integer_pool
 from edgec.weightpool.finetune.layers import Layer
 

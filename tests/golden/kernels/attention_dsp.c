@@ -1,4 +1,4 @@
-EDGEC_QUADS_4X2(attention_dsp_s8_0_logits, 4, 4, 96, 4, 192, 1, 0)
+EDGEC_TILE_4X2(attention_dsp_s8_0_logits, 4, 4, 96, 4, 192, 1, 0)
 EDGEC_VALUES_4X2(attention_dsp_s8_0_values, 4, 1, 96, 0)
 
 /* Attention of 9 queries to 8 keys, 2 heads, four queries at a time. */
@@ -10,7 +10,7 @@ static void attention_dsp_s8_0(const int8_t *q, const int8_t *k, const int8_t *v
         KEYS = 8,
         PAIRS = 4,
         HEADS = 2,
-        QUADS = 4,
+        WORDS = 4,
         WIDTH = 16,
         VALUES = 16,
         ROW = HEADS * VALUES,
@@ -30,7 +30,7 @@ static void attention_dsp_s8_0(const int8_t *q, const int8_t *k, const int8_t *v
             for (int32_t t = 0; t < EDGEC_TOKENS; t++) {
                 /* Queries beyond the last one repeat it; their outputs are not stored. */
                 const int32_t token = edgec_min_s32(i + t, QUERIES - 1);
-                edgec_widen4(queries + token * 96, tokens, t, QUADS);
+                edgec_widen4(queries + token * 96, tokens, t, WORDS);
             }
             attention_dsp_s8_0_logits(keys, tokens, logits, KEYS / 2);
             edgec_attention_scale_t scales[EDGEC_TOKENS];

@@ -19,8 +19,8 @@ EDGEC_SEPARATE void pooled_decode_dsp_s8_0(const int8_t *x, const edgec_s16_t *r
         PIXELS = 25,
         GROUP = 8,
         INDEX_BITS = 6,
-        QUADS = 4,
-        RUN_QUADS = KERNEL_W * CHANNELS / 4,
+        WORDS = 4,
+        RUN_WORDS = KERNEL_W * CHANNELS / 4,
         BATCH = 4,
         PRE_SHIFT = 0, SHIFT = 9, LOW = -32768, HIGH = 32767,
     };
@@ -32,7 +32,7 @@ EDGEC_SEPARATE void pooled_decode_dsp_s8_0(const int8_t *x, const edgec_s16_t *r
     for (int32_t start = 0; start < OUT_CHANNELS; start += BATCH) {
         const int32_t end = edgec_min_s32(OUT_CHANNELS - start, BATCH);
         for (int32_t o = 0; o < end; o++) {
-            int8_t *weight = decoded + (o / 2) * (QUADS * 8) + (o % 2) * 4;
+            int8_t *weight = decoded + (o / 2) * (WORDS * 8) + (o % 2) * 4;
             for (int32_t tap = 0; tap < KERNEL_H * KERNEL_W; tap++) {
                 for (int32_t v = 0; v < 1; v++) {
                     {
@@ -57,7 +57,7 @@ EDGEC_SEPARATE void pooled_decode_dsp_s8_0(const int8_t *x, const edgec_s16_t *r
         };
         edgec_pair_t *const widened = (edgec_pair_t *)(void *)scratch;
         /* Weights beyond the last one are zero; what they multiply must only be defined. */
-        memset(widened + (QUADS - 1) * EDGEC_DSP_PIXELS * 2, 0, EDGEC_DSP_PIXELS * 8);
+        memset(widened + (WORDS - 1) * EDGEC_DSP_PIXELS * 2, 0, EDGEC_DSP_PIXELS * 8);
         int32_t oy = 0;
         int32_t ox = 0;
         for (int32_t first = 0; first < PIXELS; first += EDGEC_DSP_PIXELS) {
@@ -65,9 +65,9 @@ EDGEC_SEPARATE void pooled_decode_dsp_s8_0(const int8_t *x, const edgec_s16_t *r
             for (int32_t j = 0; j < EDGEC_DSP_PIXELS; j++) {
                 edgec_pair_t *to = widened + 2 * j;
                 const int32_t ix = ox * STRIDE_W - PAD_LEFT;
-                for (int32_t ky = 0; ky < KERNEL_H; ky++, to += RUN_QUADS * EDGEC_DSP_PIXELS * 2) {
+                for (int32_t ky = 0; ky < KERNEL_H; ky++, to += RUN_WORDS * EDGEC_DSP_PIXELS * 2) {
                     const int32_t iy = oy * STRIDE_H - PAD_TOP + ky * DILATION_H;
-                    edgec_widen3(x + (iy * WIDTH + ix) * CHANNELS, to, RUN_QUADS);
+                    edgec_widen3(x + (iy * WIDTH + ix) * CHANNELS, to, RUN_WORDS);
                 }
                 /* Pixels beyond the last one repeat it; their sums are not stored. */
                 if (first + j < PIXELS - 1) {
@@ -77,7 +77,7 @@ EDGEC_SEPARATE void pooled_decode_dsp_s8_0(const int8_t *x, const edgec_s16_t *r
                 }
             }
             const int8_t *weights = p.weights;
-            for (int32_t o = 0; o < end; o += 2, weights += QUADS * 8) {
+            for (int32_t o = 0; o < end; o += 2, weights += WORDS * 8) {
                 const int32_t second = p.bias[o + 1];
                 const int32_t filters = 2;
                 int32_t sums[2 * EDGEC_DSP_PIXELS];
@@ -85,7 +85,7 @@ EDGEC_SEPARATE void pooled_decode_dsp_s8_0(const int8_t *x, const edgec_s16_t *r
                     sums[2 * j] = p.bias[o];
                     sums[2 * j + 1] = second;
                 }
-                edgec_dot_3x2(weights, widened, sums, weights + QUADS * 8);
+                edgec_dot_3x2(weights, widened, sums, weights + WORDS * 8);
                 for (int32_t j = 0; j < count; j++) {
                     for (int32_t f = 0; f < filters; f++) {
                         const int32_t at = (first + j) * OUT_CHANNELS + start + o + f;

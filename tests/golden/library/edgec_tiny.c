@@ -18,7 +18,7 @@
 #include "edgec/pool_indices.h"
 #include "edgec/pool_responses.h"
 #include "edgec/transformer.h"
-#include "edgec/triples.h"
+#include "edgec/tile_3x4.h"
 #include "edgec/window.h"
 #include "edgec_tiny_weights.h"
 static_assert(EDGEC_TINY_NUM_STEPS == 2, "header of another model");

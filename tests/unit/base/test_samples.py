@@ -77,6 +77,47 @@ def test_an_array_that_claims_more_than_it_holds_is_refused_before_allocation(tm
         load_samples(path, IMAGE)
 
 
+def archive_bytes(path, compression=zipfile.ZIP_STORED, header=b""):
+    data = io.BytesIO()
+    np.lib.format.write_array(data, np.zeros((2, 3, 4, 4), np.float32))
+    with zipfile.ZipFile(path, "w", compression) as archive:
+        archive.writestr("x.npy", header or data.getvalue())
+    return bytearray(path.read_bytes())
+
+
+def damaged_archive(kind, path):
+    """An archive of each kind that zipfile, a decompressor or numpy refuses in its own way."""
+    local, central = 0, b"PK\x01\x02"
+    if kind == "open header":
+        text = b"{'descr': '<f4', 'shape': ((((\n"
+        header = b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
+        return archive_bytes(path, header=header)
+    lzma = kind == "corrupt LZMA"
+    data = archive_bytes(path, zipfile.ZIP_LZMA if lzma else zipfile.ZIP_STORED)
+    entry = data.index(central)
+    if lzma:
+        data[45:60] = b"\xff" * 15
+    elif kind == "encrypted":
+        data[local + 6] |= 1
+        data[entry + 8] |= 1
+    elif kind == "unknown compression":
+        data[local + 8], data[entry + 10] = 77, 77
+    else:
+        data[local + 4], data[entry + 6] = 99, 99
+    return data
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["encrypted", "unknown compression", "unknown version", "corrupt LZMA", "open header"],
+)
+def test_archives_that_no_library_reads_are_refused(tmp_path, kind):
+    path = tmp_path / "a.npz"
+    path.write_bytes(damaged_archive(kind, path))
+    with pytest.raises(ConfigError, match="not a readable .npz"):
+        load_samples(path, IMAGE)
+
+
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(ConfigError, match="no such file") as caught:
         load_samples(tmp_path / "none.npz", IMAGE)

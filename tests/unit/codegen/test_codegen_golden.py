@@ -42,9 +42,9 @@ KERNELS: dict[str, KernelSpec] = {
     "conv2d_valid_residual": s.Conv2D(_VALID, 6, 1, 32, residual_shift=12),
     "conv2d_grouped_dilated": s.Conv2D(_DILATED, 6, 2, 34),
     "conv2d_grouped_rest": s.Conv2D(_VALID, 10, 2, 34),
-    "dense_dsp_padded": s.DenseDsp(_WINDOW, 8, 32),
-    "dense_dsp_odd_residual": s.DenseDsp(_VALID, 7, 32, residual_shift=12),
-    "dense_dsp_gathered": s.DenseDsp(_ODD, 6, 32),
+    "tile_3x2_padded": s.Tile3x2(_WINDOW, 8, 32),
+    "tile_3x2_odd_residual": s.Tile3x2(_VALID, 7, 32, residual_shift=12),
+    "tile_3x2_gathered": s.Tile3x2(_ODD, 6, 32),
     "depthwise": s.Depthwise(_WINDOW, 1, 32),
     "depthwise_multiplier_residual": s.Depthwise(_WINDOW, 2, 32, residual_shift=12),
     "depthwise_odd": s.Depthwise(_ODD, 1, 32),
@@ -113,18 +113,18 @@ KERNELS: dict[str, KernelSpec] = {
     "pooled_decode_dsp_narrow_residual": s.PooledDecodeDsp(
         _POINTWISE, 10, 8, 6, 8, 9, None, 4, narrow=Narrow(_WIDE, residual=True)
     ),
-    "dense_dsp_narrow_residual": s.DenseDsp(_POINTWISE, 7, 9, narrow=Narrow(_WIDE, residual=True)),
-    "dense_quads_window": s.DenseQuads(30, 36, 6, Narrow(_BYTE), roomy=True, window=_WINDOW),
-    "dense_triples_padded": s.DenseTriples(_WINDOW, 5, 32, 7, filters=4, segment=40),
-    "dense_triples_rows": s.DenseTriples(
+    "tile_3x2_narrow_residual": s.Tile3x2(_POINTWISE, 7, 9, narrow=Narrow(_WIDE, residual=True)),
+    "tile_4x2_window": s.Tile4x2(30, 36, 6, Narrow(_BYTE), roomy=True, window=_WINDOW),
+    "tile_3x4_padded": s.Tile3x4(_WINDOW, 5, 32, 7, filters=4, segment=40),
+    "tile_3x4_rows": s.Tile3x4(
         _POINTWISE, 7, 9, narrow=Narrow(_WIDE, residual=True), variable=True, filters=2, segment=8
     ),
-    "dense_quads_31": s.DenseQuads(
+    "tile_4x2_31": s.Tile4x2(
         30, 36, 6, None, window=_WINDOW, any_code=True, shift=32, residual_shift=9, saturates=True
     ),
-    "dense_quads_31_odd": s.DenseQuads(9, 32, 5, None, any_code=True, shift=33),
-    "dense_quads_table": s.DenseQuads(8, 32, 10, Narrow(_INDEX, table=True)),
-    "dense_quads_residual": s.DenseQuads(7, 32, 9, Narrow(_WIDE, residual=True), dual_issue=True),
+    "tile_4x2_31_odd": s.Tile4x2(9, 32, 5, None, any_code=True, shift=33),
+    "tile_4x2_table": s.Tile4x2(8, 32, 10, Narrow(_INDEX, table=True)),
+    "tile_4x2_residual": s.Tile4x2(7, 32, 9, Narrow(_WIDE, residual=True), dual_issue=True),
     "rescale": s.Rescale(100, DType.INT16, Narrow(_BYTE)),
     "narrow_mul": s.NarrowMul(_LOOPS, Narrow(_WIDE)),
     "narrow_reduce": s.NarrowReduce(
@@ -145,9 +145,9 @@ KERNELS: dict[str, KernelSpec] = {
     ),
     "narrow_softmax": s.NarrowSoftmax(2, 10, 96_820_000, 11, 15),
     "is_equal": s.IsEqual(9, 1),
-    "dense_neon_table": s.DenseNeon(_POINTWISE, 7, 9, narrow=Narrow(_INDEX, table=True)),
-    "dense_neon_residual": s.DenseNeon(_POINTWISE, 8, 9, narrow=Narrow(_WIDE, residual=True)),
-    "dense_neon_gathered": s.DenseNeon(_ODD, 6, 32, residual_shift=12),
+    "tile_4x4_table": s.Tile4x4(_POINTWISE, 7, 9, narrow=Narrow(_INDEX, table=True)),
+    "tile_4x4_residual": s.Tile4x4(_POINTWISE, 8, 9, narrow=Narrow(_WIDE, residual=True)),
+    "tile_4x4_gathered": s.Tile4x4(_ODD, 6, 32, residual_shift=12),
     "attention_neon": s.AttentionNeon(1, 9, 8, 2, *_HEADS, 15, None),
     "attention_neon_masked": s.AttentionNeon(2, 8, 9, 2, *_HEADS, 13, 9),
     "attention_neon_biased": s.AttentionNeon(
@@ -158,7 +158,7 @@ KERNELS: dict[str, KernelSpec] = {
     "stream_add_neon": s.StreamAddNeon(100),
     "lut_neon": s.LutNeon(100),
 }
-_NEON = {name for name, spec in KERNELS.items() if spec.family.endswith("_neon")}
+_NEON = {name for name, spec in KERNELS.items() if "neon" in spec.template.parts}
 
 
 @pytest.mark.parametrize("name", sorted(KERNELS))
@@ -221,7 +221,7 @@ def test_every_kernel_compiles_clean(target: tuple[str, ...], tmp_path: Path) ->
     served = (name for name in KERNELS if _compiles(name, target[0]))
     addresses = ", ".join(f"(function_t)kernel_{name}" for name in served)
     pool = ("pool_dsp.h", "pool_gather.h", "pool_indices.h", "pool_responses.h")
-    own = ("dsp.h", "math.h", "params.h", *pool, "transformer.h", "triples.h", "window.h")
+    own = ("dsp.h", "math.h", "params.h", *pool, "transformer.h", "tile_3x4.h", "window.h")
     headers = ("stdbool.h", "string.h", *(f"edgec/{name}" for name in own))
     source = tmp_path / "kernels.c"
     source.write_text(

@@ -24,9 +24,9 @@ from edgec.floatrun.float_model import FloatModel
 from edgec.importers.onnx.importer import import_model
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Graph, GraphBuilder
-from edgec.ir.pool import WeightPool
 from edgec.ir.qparams import QuantParams
 from edgec.ir.verify import Stage, verify
+from edgec.ir.weight_pool import WeightPool
 from edgec.passes.base import run_passes
 from edgec.passes.pipeline import REAL_PASSES
 from edgec.quant import annotate

@@ -99,7 +99,8 @@ def test_impossible_shapes(attrs, shapes):
         infer_shapes(attrs, shapes)
 
 
-BASES = (ops.Weighted, qops.IntegerOperator)
+INTEGER_BASES = (qops.IntegerOperator, qops.Weighted, qops.PlainLayer, qops.PooledLayer)
+BASES = (ops.Weighted, *INTEGER_BASES)
 """Bases that leave the rule to the operators that derive from them."""
 
 

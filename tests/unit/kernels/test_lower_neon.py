@@ -26,7 +26,7 @@ from edgec.kernels.neon.attention.family import AttentionNeon
 from edgec.kernels.neon.lut.family import LutNeon
 from edgec.kernels.neon.rescale.family import RescaleNeon
 from edgec.kernels.neon.stream_add.family import StreamAddNeon
-from edgec.kernels.neon.tile_4x4.spec import DenseNeon
+from edgec.kernels.neon.tile_4x4.spec import Tile4x4
 from edgec.kernels.neon.weights import packed, padded
 from edgec.kernels.select import select_kernels
 from edgec.target.cores import Core
@@ -64,19 +64,21 @@ def test_numbers_of_missing_filters_are_zero() -> None:
 @pytest.mark.parametrize(("pixels", "tiles"), [(1, (1,)), (2, (4,)), (4, (4,)), (5, (4, 1))])
 def test_a_pixel_that_stands_alone_has_a_function_of_its_own(pixels: int, tiles: tuple) -> None:
     window = Window(1, pixels, 8, 1, pixels, 1, 1, 1, 1, 0, 0, 1, 1)
-    assert tuple(tile.pixels for tile in DenseNeon(window, 4, 32).tiles) == tiles
+    assert tuple(tile.pixels for tile in Tile4x4(window, 4, 32).tiles) == tiles
 
 
 def test_other_networks_get_these_kernels_too() -> None:
     found = families(small_net(), A53)
-    assert found.count("dense_neon") >= 3
+    assert found.count("tile_4x4") >= 3
     assert "depthwise" in found
-    assert not {name for name in families(small_net(), BOARD) if "neon" in name}
+    assert not {
+        name for name in families(small_net(), BOARD) if "neon" in name or name == "tile_4x4"
+    }
 
 
 def test_kernels_of_the_dsp_extension_come_after_these() -> None:
     graph = operators(1, ["gemm", "fused_attention"], 2)
-    assert set(families(graph, A7)) == {"dense_neon", "attention_neon", "lut"}
+    assert set(families(graph, A7)) == {"tile_4x4", "attention_neon", "lut"}
 
 
 def test_sums_with_broadcasting_are_left_to_the_plain_kernel() -> None:
@@ -100,9 +102,9 @@ def test_distances_that_do_not_fit_when_doubled_are_left_to_the_plain_kernel() -
 @pytest.mark.parametrize("window", _WINDOWS)
 def test_distance_is_the_least_of_the_spelled_out_order(window: Window) -> None:
     for filters in (1, 4, 6):
-        spec = DenseNeon(window, filters, 32)
+        spec = Tile4x4(window, filters, 32)
         assert distances(spec) == (least_distance(events_of(spec)),)
-        assert distances(DenseNeon(window, filters, 32, residual_shift=9))[1] == 0
+        assert distances(Tile4x4(window, filters, 32, residual_shift=9))[1] == 0
 
 
 def test_distances_of_kernels_by_element() -> None:

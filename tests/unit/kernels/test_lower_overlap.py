@@ -10,7 +10,7 @@ from access_order import events_of, least_distance
 from hypothesis import HealthCheck, given, seed, settings
 from kernel_records import distances
 from lower_samples import BOARD, DSP_BOARD, NetBuilder
-from pooled_graphs import dense_configs, dsp_configs, pooled_operators, quad_operators
+from pooled_graphs import dense_configs, dsp_configs, pooled_operators, tile_4x2_operators
 from random_graphs import adversarial_inputs, single_ops
 from random_ops import OPS
 
@@ -161,6 +161,6 @@ def test_pooled_kernels_overlap_like_the_plain_ones() -> None:
     graph = pooled_operators(seed=5, each=12)
     for choice in select_kernels(graph, BOARD, dense_configs(graph)):
         _check_against_order(choice)
-    quads = quad_operators(seed=5, each=12)
-    for choice in select_kernels(quads, BOARD, dsp_configs(quads)):
+    graph = tile_4x2_operators(seed=5, each=12)
+    for choice in select_kernels(graph, BOARD, dsp_configs(graph)):
         _check_against_order(choice)

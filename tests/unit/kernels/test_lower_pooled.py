@@ -11,8 +11,8 @@ from random_pools import random_indices, random_vectors
 from edgec.base.errors import LoweringError
 from edgec.base.fixedpoint import rshr
 from edgec.ir import Graph, qops
-from edgec.ir.pool import WeightPool
 from edgec.ir.qops.pooling import responses_of, round_codes
+from edgec.ir.weight_pool import WeightPool
 from edgec.kernels.common.window import Window
 from edgec.kernels.weightpool.bounds import least_response_shift, sums_fit_lanes
 from edgec.kernels.weightpool.decision import READY_INDEX_BITS, PoolFamily, PoolKernelConfig

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from kernel_records import distances
-from lower_samples import BOARD, DSP_BOARD
+from lower_samples import BOARD, DSP_BOARD, lowered
 from random_transformer import OPERATORS, STREAM, Layer, operators
 from test_lower_overlap import _run_tight
 
@@ -15,7 +15,7 @@ from edgec.ir import Graph, qops
 from edgec.kernels.common.code_range import is_symmetric
 from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.dsp.attention.family import AttentionDsp
-from edgec.kernels.dsp.tile_4x2.spec import DenseQuads
+from edgec.kernels.dsp.tile_4x2.spec import Tile4x2
 from edgec.kernels.generic.gemm.family import Gemm
 from edgec.kernels.select import select_kernels
 from edgec.kernels.transformer.attention.family import Attention
@@ -49,9 +49,9 @@ def chosen(graph: Graph, board: object) -> type:
 
 def test_products_of_several_rows_get_the_fast_kernel() -> None:
     assert chosen(gemm(symmetric=True), BOARD) is Gemm
-    assert chosen(gemm(symmetric=True), DSP_BOARD) is DenseQuads
-    assert chosen(gemm(symmetric=False), DSP_BOARD) is DenseQuads
-    assert chosen(gemm(symmetric=True, depth=30), DSP_BOARD) is DenseQuads
+    assert chosen(gemm(symmetric=True), DSP_BOARD) is Tile4x2
+    assert chosen(gemm(symmetric=False), DSP_BOARD) is Tile4x2
+    assert chosen(gemm(symmetric=True, depth=30), DSP_BOARD) is Tile4x2
     assert chosen(gemm(symmetric=True, rows=1), DSP_BOARD) is Gemm
 
 
@@ -110,3 +110,18 @@ def test_running_at_the_least_distance_changes_nothing(name: str, tmp_path: Path
     for board in (BOARD, DSP_BOARD):
         graph = operators(4, [name], 6)
         _run_tight(graph, select_kernels(graph, board), tmp_path)
+
+
+@pytest.mark.parametrize("name", ["norm", "rescale", "stream_add", "gemm"])
+def test_names_of_functions_say_int16_where_they_read_or_write_it(name: str) -> None:
+    assert name in OPERATORS, sorted(OPERATORS)
+    done = lowered(operators(4, [name], 6))
+    for choice in done.choices:
+        names = (*choice.node.inputs, choice.node.output)
+        wide = any(
+            done.graph.values[value].dtype is DType.INT16
+            for value in names
+            if value in done.graph.values
+        )
+        kernel = next(kernel for kernel in done.program.kernels if kernel.spec == choice.spec)
+        assert ("_s16_" in kernel.name, "_s8_" in kernel.name) == (wide, not wide)

@@ -11,7 +11,7 @@ from edgec.base.options import PoolKernel, PoolKernelOptions, PoolKernelRule
 from edgec.interp import run_graph
 from edgec.ir import Graph, qops
 from edgec.ir.graph import GraphBuilder
-from edgec.ir.pool_graph import limited_bits, pooled_nodes
+from edgec.ir.weight_pool_graph import limited_bits, pooled_nodes
 from edgec.kernels.buffers import buffers_of
 from edgec.kernels.select import select_kernels
 from edgec.kernels.weightpool.bounds import sums_fit_lanes

@@ -7,7 +7,7 @@ import pytest
 from pass_samples import Maker, assert_same_function, ops_of
 
 from edgec.ir import ops
-from edgec.passes.pool_by_attention import pool_by_attention
+from edgec.passes.pooling_by_attention import pooling_by_attention
 from edgec.passes.sink_addition import sink_addition
 
 
@@ -67,7 +67,7 @@ def pooling(m: Maker, rows: int = 1, weighted: bool = True):
 
 def test_pool():
     graph = pooling(Maker())
-    after = pool_by_attention(graph)
+    after = pooling_by_attention(graph)
     assert_same_function(graph, after)
     assert ops_of(after) == ["Clip", "Attention"]
     query = after.constants[after.nodes[-1].inputs[0]]
@@ -77,7 +77,7 @@ def test_pool():
 @pytest.mark.parametrize("change", [{"rows": 2}, {"weighted": False}])
 def test_other_products_stay(change):
     graph = pooling(Maker(), **change)
-    assert pool_by_attention(graph) is graph
+    assert pooling_by_attention(graph) is graph
 
 
 def test_a_transposed_product_stays():
@@ -86,5 +86,5 @@ def test_a_transposed_product_stays():
     weights = m.op(ops.Reshape((1, 1, 4)), m.op(ops.Gemm(), x, m.const(1, 4), ""))
     product = m.op(ops.MatMul(transpose_b=True), m.op(ops.Softmax(), weights), x)
     graph = m.graph(product)
-    assert pool_by_attention(graph) is graph
+    assert pooling_by_attention(graph) is graph
     assert np.prod(graph.shape(product)) == 4

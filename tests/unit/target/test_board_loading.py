@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -89,7 +90,15 @@ BAD = [
     ("[console]", '[upload]\ntools = ["rm"]\n[console]', "upload.tools.0: "),
     ("[console]", '[upload]\ntools = ["openocd"]\n[console]', "openocd needs openocd_target"),
     ("[console]", "[extra]\n[console]", "extra: unknown key"),
+    ("origin = 0x2000_0000", "origin = 0x2000_0001", "multiple of 8"),
+    ("size_bytes = 65_536", "size_bytes = 65_535", "multiple of 8"),
     ("sources = []", "sources = ", "not a TOML file"),
+    ("sources = []", "sources = " + 1000 * "[\n" + 1000 * "]\n", "not a TOML file"),
+    ("sources = []", f"sources = [{','.join(['[' * 400 + ']' * 400])}]", "sources"),
+    ("clock_hz = 100_000_000", f"clock_hz = {'9' * 900}", "clock_hz: "),
+    ("clock_hz = 100_000_000", f"clock_hz = {'9' * 5000}", "longer than 1,000 characters"),
+    ("sources = []", f"sources = []\n{'.'.join('a' * 30_000)} = 1", "longer than 1,000 characters"),
+    ("sources = []", "sources = []\n" + f"{'.'.join('a' * 480)} = 1\n" * 2, "not a TOML file"),
 ]
 
 
@@ -116,6 +125,11 @@ def test_unreadable_files_are_clear_errors(tmp_path: Path) -> None:
         load_board(tmp_path / "absent.toml")
     with pytest.raises(ConfigError, match="cannot read"):
         load_board(tmp_path)
+    with pytest.raises(ConfigError, match="a device or a pipe"):
+        load_board(Path("/dev/zero"))
+    os.mkfifo(tmp_path / "pipe.toml")
+    with pytest.raises(ConfigError, match="a device or a pipe"):
+        load_board(tmp_path / "pipe.toml")
     large = tmp_path / "large.toml"
     large.write_bytes(b"#" * 70_000)
     with pytest.raises(ConfigError, match="larger than 64 KB"):

@@ -13,8 +13,8 @@ from edgec.base.errors import ConfigError, WeightPoolError
 from edgec.base.options import CompileOptions, PoolingOptions, QuantOptions
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Graph
-from edgec.ir.pool import WeightPool
 from edgec.ir.verify import Stage, verify
+from edgec.ir.weight_pool import WeightPool
 from edgec.quant import annotate
 from edgec.weightpool import (
     CompressionReport,

@@ -9,7 +9,7 @@ from typing import ClassVar
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.kernels.common.code_range import is_symmetric
-from edgec.kernels.common.dense_weights import QUAD
+from edgec.kernels.common.dense_weights import WORD
 from edgec.kernels.common.derived import fields_of
 from edgec.kernels.dsp.tile_4x2.spec import TOKENS_BYTES, unrolled
 from edgec.kernels.family import KernelFamily, template_beside
@@ -23,7 +23,7 @@ _FARTHEST_BYTES = 4095
 
 @dataclass(frozen=True, slots=True)
 class AttentionDsp(Attention):
-    """The same for cores with the DSP extension, four queries at a time: `edgec/quads.h`.
+    """The same for cores with the DSP extension, four queries at a time: `edgec/tile_4x2.h`.
 
     The width of heads is a multiple of 4, that of values of 2; there are two keys or more and no
     mask; no code of q is -128.
@@ -37,14 +37,14 @@ class AttentionDsp(Attention):
     dual_issue: bool = False
 
     @property
-    def quads(self) -> int:
+    def words(self) -> int:
         """Words of a query or key."""
-        return self.q.width // QUAD
+        return self.q.width // WORD
 
     @property
     def unrolled(self) -> int:
         """Words in one turn of the loop of logits."""
-        return unrolled(self.quads, roomy=self.dual_issue)
+        return unrolled(self.words, roomy=self.dual_issue)
 
     @property
     def pairs(self) -> int:
@@ -84,7 +84,7 @@ class AttentionDsp(Attention):
     @property
     def logits_at(self) -> int:
         """Place of the logits in scratch, in bytes, after the widened queries."""
-        return (1 + self.quads) * TOKENS_BYTES
+        return (1 + self.words) * TOKENS_BYTES
 
     @property
     def sums_at(self) -> int:
@@ -109,11 +109,11 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
         target.has_dsp
         and plain.mask_stride is None
         and plain.keys > 1
-        and plain.q.width % QUAD == 0
+        and plain.q.width % WORD == 0
         and plain.v.width % 2 == 0
         and plain.k.stride <= _FARTHEST_BYTES
         and plain.v.stride <= _FARTHEST_BYTES
-        and is_symmetric(graph, node.inputs[0])
+        and is_symmetric(graph, qops.QAttention.Inputs.of(node.inputs).q)
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from edgec.base.dtypes import Array
 from edgec.ir.graph import Graph, Node
+from edgec.ir.weighted import plain_inputs
 from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.common.dense_weights import interleaved
 from edgec.kernels.common.geometry import dense_window
@@ -16,7 +17,7 @@ from edgec.kernels.common.weighted import (
     MATRIX_PRODUCTS,
     weighted_arguments,
 )
-from edgec.kernels.dsp.tile_3x2.spec import PIXELS, DenseDsp
+from edgec.kernels.dsp.tile_3x2.spec import PIXELS, Tile3x2
 from edgec.kernels.family import Distances, KernelFamily
 from edgec.target.target import Target
 
@@ -33,18 +34,18 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
     return found.window.out_pixels > 1 and found.scratch_bytes <= target.scratch_limit_bytes
 
 
-def spec(graph: Graph, node: Node, target: Target) -> DenseDsp:
+def spec(graph: Graph, node: Node, target: Target) -> Tile3x2:
     """The specification for a convolution of one group or a matrix product, of either form."""
-    filters = graph.shape(node.inputs[1])[0]
-    return DenseDsp(dense_window(graph, node), filters, *end_of(node))
+    filters = graph.shape(plain_inputs(node).w)[0]
+    return Tile3x2(dense_window(graph, node), filters, *end_of(node))
 
 
-def overlap(spec: DenseDsp) -> Distances:
+def overlap(spec: Tile3x2) -> Distances:
     """The windows of three pixels are read before the first of them is written."""
     return with_ending(spec, by_blocks(spec.window, spec.out_channels * out_bytes(spec), PIXELS))
 
 
-def arguments(graph: Graph, node: Node, spec: DenseDsp, pool: ConstantPool) -> tuple[Params, ...]:
+def arguments(graph: Graph, node: Node, spec: Tile3x2, pool: ConstantPool) -> tuple[Params, ...]:
     """Filters two by two."""
     return weighted_arguments(graph, node, pool, _pack)
 
@@ -54,7 +55,7 @@ def _pack(weights: Array, bias: Array, multiplier: Array) -> tuple[Array, Array,
 
 
 FAMILY = KernelFamily(
-    spec_type=DenseDsp,
+    spec_type=Tile3x2,
     operators=(*CONVOLUTIONS, *MATRIX_PRODUCTS),
     spec=spec,
     overlap=overlap,

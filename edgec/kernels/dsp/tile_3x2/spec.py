@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from edgec.kernels.common.dense import Dense
-from edgec.kernels.common.dense_weights import FILTERS, QUAD, padded_depth
+from edgec.kernels.common.dense_weights import FILTERS, WORD, padded_depth
 from edgec.kernels.family import template_beside
 
 PIXELS = 3
@@ -17,30 +17,30 @@ _PAIR_BYTES = 4
 
 
 @dataclass(frozen=True, slots=True)
-class DenseDsp(Dense):
+class Tile3x2(Dense):
     """Convolution of one group, or matrix product of several rows, three pixels at a time.
 
     x int8 [height, width, channels], weights as `dense_weights.interleaved` gives them, y int8
     [out_height, out_width, out_channels].
     """
 
-    family: ClassVar[str] = "dense_dsp"
-    template: ClassVar[Path] = template_beside(__file__, "dense_dsp")
+    family: ClassVar[str] = "tile_3x2"
+    template: ClassVar[Path] = template_beside(__file__, "tile_3x2")
 
     @property
-    def quads(self) -> int:
+    def words(self) -> int:
         """Words of weights of one filter, an even number."""
-        return padded_depth(self.depth) // QUAD
+        return padded_depth(self.depth) // WORD
 
     @property
     def widens_runs(self) -> bool:
         """Rows of the window are widened where they lie; else they are gathered first."""
-        return self.window.channels % QUAD == 0 and self.window.columns_are_runs
+        return self.window.channels % WORD == 0 and self.window.columns_are_runs
 
     @property
     def pads_depth(self) -> bool:
-        """The last quads hold more than weights."""
-        return self.quads * QUAD != self.depth
+        """The last words hold more than weights."""
+        return self.words * WORD != self.depth
 
     @property
     def odd(self) -> bool:
@@ -50,8 +50,8 @@ class DenseDsp(Dense):
     @property
     def codes_at(self) -> int:
         """Place in scratch of the results that a residual is added to, or of the residual."""
-        widened = self.quads * PIXELS * 2 * _PAIR_BYTES
-        return widened + (0 if self.widens_runs else self.quads * QUAD)
+        widened = self.words * PIXELS * 2 * _PAIR_BYTES
+        return widened + (0 if self.widens_runs else self.words * WORD)
 
     @property
     def scratch_bytes(self) -> int:

@@ -8,9 +8,10 @@ from edgec.base.dtypes import Array
 from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, INT32_MAX
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
+from edgec.ir.weighted import plain_inputs
 from edgec.kernels.common.code_range import is_symmetric
 from edgec.kernels.common.constants import ConstantPool
-from edgec.kernels.common.dense_weights import QUAD, flipped_quads, odd_sums
+from edgec.kernels.common.dense_weights import WORD, flipped_words, odd_sums
 from edgec.kernels.common.geometry import dense_window
 from edgec.kernels.common.layer_end import end_of, requant31_of
 from edgec.kernels.common.lengths import Counted
@@ -21,12 +22,12 @@ from edgec.kernels.common.weighted import (
     MATRIX_PRODUCTS,
     weighted_arguments,
 )
-from edgec.kernels.dsp.tile_4x2.spec import TOKENS, DenseQuads
+from edgec.kernels.dsp.tile_4x2.spec import TOKENS, Tile4x2
 from edgec.kernels.family import Distances, KernelFamily
 from edgec.target.target import Target
 
 _ROOMY_BYTES = 2048
-"""The code of a loop of sixteen quads, 104 bytes each, and what is around it (`edgec/quads.h`)."""
+"""The code of a loop of sixteen words, 104 bytes each, and what is around it: `tile_4x2.h`."""
 _MOST_PRE_SHIFT = 15
 """Bits of the half step that 16x15 requantization adds to a bias."""
 _LEAST_UNITS = 16
@@ -34,16 +35,16 @@ _LEAST_UNITS = 16
 
 
 def accepts(graph: Graph, node: Node, target: Target) -> bool:
-    """Whether the core has the DSP extension, and the node what `DenseQuads` asks for."""
+    """Whether the core has the DSP extension, and the node what `Tile4x2` asks for."""
     if not target.has_dsp or getattr(node.attrs, "group", 1) != 1:
         return False
     found = spec(graph, node, target)
-    if found.rows == 1 or found.depth % QUAD or found.scratch_bytes > target.scratch_limit_bytes:
+    if found.rows == 1 or found.depth % WORD or found.scratch_bytes > target.scratch_limit_bytes:
         return False
     return _pays(found) and (not found.any_code or _has_room(graph, node))
 
 
-def _pays(spec: DenseQuads) -> bool:
+def _pays(spec: Tile4x2) -> bool:
     """Whether this is the faster one of the products for cores with DSP (the other takes 3 rows).
 
     After 16x15 bits it always is.  Else, measured with the cycle model on the layers of MLPerf
@@ -59,7 +60,9 @@ def _pays(spec: DenseQuads) -> bool:
 
 def _has_room(graph: Graph, node: Node) -> bool:
     """Whether sums of any codes fit int32 with what the biases hold more."""
-    weights, bias = (graph.constants[name].array.astype(np.int64) for name in node.inputs[1:3])
+    inputs = plain_inputs(node)
+    own = graph.constants[inputs.w].array, graph.constants[inputs.b].array
+    weights, bias = (array.astype(np.int64) for array in own)
     rows = np.abs(weights.reshape(len(weights), -1)).sum(axis=1)
     # |x|, |zx| <= 128, and 128 times the odd weights.
     most = np.abs(bias) + 3 * 128 * rows + (1 << _MOST_PRE_SHIFT)
@@ -68,26 +71,26 @@ def _has_room(graph: Graph, node: Node) -> bool:
 
 def _is_symmetric(graph: Graph, node: Node) -> bool:
     """Whether a kernel meets no code -128, in x or outside the image."""
-    return is_symmetric(graph, node.inputs[0]) and _padding(graph, node) != INT8_MIN
+    return is_symmetric(graph, plain_inputs(node).x) and _padding(graph, node) != INT8_MIN
 
 
 def _padding(graph: Graph, node: Node) -> int:
     """What convolutions meet outside the image."""
-    quant = graph.quant(node.inputs[0])
+    quant = graph.quant(plain_inputs(node).x)
     is_conv = isinstance(node.attrs, qops.QConv)
     return quant.tensor_zero_point if is_conv and quant.axis is None else 0
 
 
-def spec(graph: Graph, node: Node, target: Target) -> DenseQuads:
+def spec(graph: Graph, node: Node, target: Target) -> Tile4x2:
     """The specification for a matrix product or a convolution of one group, of either form."""
     window = dense_window(graph, node)
     depth = window.taps * window.channels
-    gathers = not window.is_pointwise or depth % QUAD > 0
+    gathers = not window.is_pointwise or depth % WORD > 0
     shift, residual, narrow = end_of(node)
-    return DenseQuads(
+    return Tile4x2(
         rows=window.out_pixels,
-        depth=-(-depth // QUAD) * QUAD,
-        units=graph.shape(node.inputs[1])[0],
+        depth=-(-depth // WORD) * WORD,
+        units=graph.shape(plain_inputs(node).w)[0],
         narrow=narrow,
         dual_issue=target.dual_issue,
         roomy=target.dual_issue or target.runs_from_cache(_ROOMY_BYTES),
@@ -105,7 +108,7 @@ def _saturates(node: Node) -> bool:
     return (form.low, form.high) == (INT8_MIN, INT8_MAX)
 
 
-def overlap(spec: DenseQuads) -> Distances:
+def overlap(spec: Tile4x2) -> Distances:
     """As many rows as a block has are read before the first of them is written."""
     row = spec.units * out_bytes(spec)
     if spec.window is not None:
@@ -114,18 +117,18 @@ def overlap(spec: DenseQuads) -> Distances:
     return with_ending(spec, pixel_distance(starts, row, spec.depth))
 
 
-def arguments(graph: Graph, node: Node, spec: DenseQuads, pool: ConstantPool) -> tuple[Params, ...]:
+def arguments(graph: Graph, node: Node, spec: Tile4x2, pool: ConstantPool) -> tuple[Params, ...]:
     """Filters two by two, signs flipped."""
 
     def pack(weights: Array, bias: Array, multiplier: Array) -> tuple[Array, Array, Array]:
         start = bias + odd_sums(weights) if spec.any_code else bias
-        return flipped_quads(weights), start, multiplier
+        return flipped_words(weights), start, multiplier
 
     return weighted_arguments(graph, node, pool, pack)
 
 
 FAMILY = KernelFamily(
-    spec_type=DenseQuads,
+    spec_type=Tile4x2,
     operators=(*CONVOLUTIONS, *MATRIX_PRODUCTS),
     spec=spec,
     overlap=overlap,

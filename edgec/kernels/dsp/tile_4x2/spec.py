@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from edgec.base.fixedpoint import INT16_MAX, INT16_MIN
-from edgec.kernels.common.dense_weights import QUAD
+from edgec.kernels.common.dense_weights import WORD
 from edgec.kernels.common.narrow import Narrow
 from edgec.kernels.common.spec import describe_image, describe_window
 from edgec.kernels.common.window import Window
@@ -17,7 +17,7 @@ TOKENS = 4
 """Rows of x whose sums are computed together."""
 
 TOKENS_BYTES = 32
-"""Eight words: those of four tokens for a quad, and their sums for two rows (`edgec/quads.h`)."""
+"""Eight words: four rows of x for a word of weights, or their sums with two filters."""
 
 _MOST_UNROLLED = 16
 
@@ -30,28 +30,28 @@ _BATCH = 8
 _LEAST_SHIFT = 15
 
 _HIGH_SHIFT = 32
-"""With this shift a product's high word is the result: `edgec/quads_high.h`."""
+"""With this shift a product's high word is the result: `edgec/tile_4x2_high.h`."""
 
 _READ_AHEAD = 8
 """Bytes after the widened rows that may be read."""
 
 
-def unrolled(quads: int, *, roomy: bool) -> int:
-    """How many groups of four weights one turn of a loop takes: the most that divides `quads`.
+def unrolled(words: int, *, roomy: bool) -> int:
+    """How many groups of four weights one turn of a loop takes: the most that divides `words`.
 
     Args:
-        quads: groups of four weights that all turns take.
+        words: groups of four weights that all turns take.
         roomy: for a core with an instruction cache of several KB.
     """
     most = _MOST_UNROLLED if roomy else _MOST_IN_SMALL_CACHES
-    return max(n for n in range(1, most + 1) if quads % n == 0)
+    return max(n for n in range(1, most + 1) if words % n == 0)
 
 
 @dataclass(frozen=True, slots=True)
-class DenseQuads:
-    """Matrix product with constant weights, four rows by two filters at a time: `edgec/quads.h`.
+class Tile4x2:
+    """Matrix product with constant weights, four rows by two filters: `edgec/tile_4x2.h`.
 
-    x int8 [rows, depth], depth a multiple of 4; weights as `dense_weights.flipped_quads` gives
+    x int8 [rows, depth], depth a multiple of 4; weights as `dense_weights.flipped_words` gives
     them; y [rows, units].  A row may be the window of an output pixel, gathered first; then x is an
     image, and zeros may follow to make up a multiple of 4.
 
@@ -68,8 +68,8 @@ class DenseQuads:
         variable: the rows of a run are an argument.
     """
 
-    family: ClassVar[str] = "dense_quads"
-    template: ClassVar[Path] = template_beside(__file__, "dense_quads")
+    family: ClassVar[str] = "tile_4x2"
+    template: ClassVar[Path] = template_beside(__file__, "tile_4x2")
     rows: int
     depth: int
     units: int
@@ -89,14 +89,14 @@ class DenseQuads:
         return self.depth if self.window is None else self.window.taps * self.window.channels
 
     @property
-    def quads(self) -> int:
+    def words(self) -> int:
         """Words of weights of one filter."""
-        return self.depth // QUAD
+        return self.depth // WORD
 
     @property
     def unrolled(self) -> int:
         """Words in one turn of the loop."""
-        return unrolled(self.quads, roomy=self.roomy)
+        return unrolled(self.words, roomy=self.roomy)
 
     @property
     def pairs(self) -> int:
@@ -112,7 +112,7 @@ class DenseQuads:
     def widens_runs(self) -> bool:
         """Rows of a window are widened where they lie; else they are gathered first."""
         w = self.window
-        return w is not None and w.channels % QUAD == 0 and w.columns_are_runs
+        return w is not None and w.channels % WORD == 0 and w.columns_are_runs
 
     @property
     def padding(self) -> int:
@@ -167,7 +167,7 @@ class DenseQuads:
 
     @property
     def fuses(self) -> bool:
-        """Outputs are stored from registers (`edgec/quads_out.h`)."""
+        """Outputs are stored from registers (`edgec/tile_4x2_out.h`)."""
         n = self.narrow
         if self.units % 2:
             return False
@@ -181,7 +181,7 @@ class DenseQuads:
 
     @property
     def out_kind(self) -> str:
-        """What becomes of a scaled sum: the end of a name in `edgec/quads_out.h`."""
+        """What becomes of a scaled sum: the end of a name in `edgec/tile_4x2_out.h`."""
         if self.narrow is not None and self.narrow.table:
             return "TABLE"
         if self.narrow is not None and self.narrow.residual:
@@ -191,7 +191,7 @@ class DenseQuads:
     @property
     def sums_at(self) -> int:
         """Place of the sums in scratch, in bytes, after the widened rows."""
-        return (1 + self.quads) * TOKENS_BYTES
+        return (1 + self.words) * TOKENS_BYTES
 
     @property
     def added_at(self) -> int:

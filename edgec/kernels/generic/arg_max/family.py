@@ -41,7 +41,7 @@ class ArgMax(Plain):
 def spec(graph: Graph, node: Node, target: Target) -> ArgMax:
     """The specification for a QArgMax."""
     attrs = node.attrs_as(qops.QArgMax)
-    shape = graph.shape(node.inputs[0])
+    shape = graph.shape(node.input)
     outer, inner = math.prod(shape[: attrs.axis]), math.prod(shape[attrs.axis + 1 :])
     return ArgMax(outer, shape[attrs.axis], inner, attrs.select_last_index)
 

@@ -75,8 +75,9 @@ def arguments(
     graph: Graph, node: Node, spec: AveragePool, pool: ConstantPool
 ) -> tuple[Params, ...]:
     """A multiplier for each number of taps that counts, zero points and bounds."""
-    table = pool.add("multipliers", graph.constants[node.inputs[1]].array)
-    x_zero_point = zero_point(graph, node.inputs[0])
+    inputs = qops.QAveragePool.Inputs.of(node.inputs)
+    table = pool.add("multipliers", graph.constants[inputs.multiplier].array)
+    x_zero_point = zero_point(graph, inputs.x)
     return (AveragePoolParams(table, x_zero_point, **end_fields(requant31_of(node))),)
 
 

@@ -68,7 +68,7 @@ class Concat(Plain):
 def spec(graph: Graph, node: Node, target: Target) -> Concat:
     """The specification for a QConcat."""
     axis = node.attrs_as(qops.QConcat).axis
-    shapes = [graph.shape(name) for name in node.inputs]
+    shapes = [graph.shape(name) for name in _parts(node)]
     element = graph.values[node.output].dtype.size_bytes
     return Concat(
         outer=math.prod(shapes[0][:axis]),
@@ -99,12 +99,16 @@ class _Lengths(Lengths[Concat]):
         part = spec.variable_part
         if part is None:
             return (extent_of(graph, node.output, spec.outer),)
-        return (extent_of(graph, node.inputs[part], spec.run_bytes[part]),)
+        return (extent_of(graph, _parts(node)[part], spec.run_bytes[part]),)
 
 
 def _varying_part(graph: Graph, node: Node) -> int:
     axes = {} if graph.length is None else graph.length.axes
-    return next(part for part, name in enumerate(node.inputs) if name in axes)
+    return next(part for part, name in enumerate(_parts(node)) if name in axes)
+
+
+def _parts(node: Node) -> tuple[str, ...]:
+    return qops.QConcat.Inputs.of(node.inputs).parts
 
 
 FAMILY = KernelFamily(

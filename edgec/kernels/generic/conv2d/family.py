@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
+from edgec.ir.weighted import plain_inputs
 from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.common.geometry import conv_window
 from edgec.kernels.common.layer_end import end_of
@@ -113,7 +114,7 @@ class Conv2D:
 
 def spec(graph: Graph, node: Node, target: Target) -> Conv2D:
     """The specification for a convolution of any number of groups."""
-    filters = graph.shape(node.inputs[1])[0]
+    filters = graph.shape(plain_inputs(node).w)[0]
     return Conv2D(
         conv_window(graph, node),
         filters,

@@ -11,6 +11,7 @@ import numpy as np
 from edgec.base.dtypes import Array
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
+from edgec.ir.weighted import plain_inputs
 from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.common.geometry import image_of, make_window
 from edgec.kernels.common.layer_end import requant31_of
@@ -75,9 +76,9 @@ class ConvTranspose:
 
 def spec(graph: Graph, node: Node, target: Target) -> ConvTranspose:
     """The specification for a QConvTranspose."""
-    attrs = node.attrs_as(qops.QConvTranspose)
-    x, y = image_of(graph, node, node.inputs[0]), image_of(graph, node, node.output)
-    kernel = graph.shape(node.inputs[1])[1:3]
+    attrs, inputs = node.attrs_as(qops.QConvTranspose), plain_inputs(node)
+    x, y = image_of(graph, node, inputs.x), image_of(graph, node, node.output)
+    kernel = graph.shape(inputs.w)[1:3]
     window = make_window(y, x, (kernel[0], kernel[1]), attrs.strides, attrs.pads, attrs.dilations)
     return ConvTranspose(window, x[2], attrs.group, requant31_of(node).shift)
 

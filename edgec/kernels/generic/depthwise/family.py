@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from edgec.ir.graph import Graph, Node
+from edgec.ir.weighted import plain_inputs
 from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.common.geometry import conv_window, is_depthwise
 from edgec.kernels.common.layer_end import end_of
@@ -112,7 +113,7 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
 def spec(graph: Graph, node: Node, target: Target) -> Depthwise:
     """The specification for a convolution that `accepts` accepts."""
     window = conv_window(graph, node)
-    multiplier = graph.shape(node.inputs[1])[0] // window.channels
+    multiplier = graph.shape(plain_inputs(node).w)[0] // window.channels
     return Depthwise(window, multiplier, *end_of(node))
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from edgec.ir.graph import Graph, Node
+from edgec.ir.weighted import plain_inputs
 from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.common.geometry import dense_window, is_gemm
 from edgec.kernels.common.layer_end import end_of
@@ -84,7 +85,7 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
 def spec(graph: Graph, node: Node, target: Target) -> Gemm:
     """The specification for an operator that `accepts` accepts."""
     window = dense_window(graph, node)
-    units = graph.shape(node.inputs[1])[0]
+    units = graph.shape(plain_inputs(node).w)[0]
     depth = window.taps * window.channels
     return Gemm(window.out_pixels, depth, units, *end_of(node))
 

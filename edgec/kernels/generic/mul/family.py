@@ -50,7 +50,7 @@ def spec(graph: Graph, node: Node, target: Target) -> Mul:
 
 def arguments(graph: Graph, node: Node, spec: Mul, pool: ConstantPool) -> tuple[Params, ...]:
     """Multiplier, zero points and bounds."""
-    zero_points = [zero_point(graph, name) for name in node.inputs[:2]]
+    zero_points = [zero_point(graph, name) for name in node.inputs]
     return (
         MulParams(
             node.attrs_as(qops.QMul).multiplier, *zero_points, **end_fields(requant31_of(node))

@@ -84,7 +84,7 @@ class Pad(Plain):
 def spec(graph: Graph, node: Node, target: Target) -> Pad:
     """The specification for a QPad."""
     attrs = node.attrs_as(qops.QPad)
-    shape = graph.shape(node.inputs[0])
+    shape = graph.shape(node.input)
     padded = [axis for axis, pads in enumerate(attrs.pads) if pads != (0, 0)]
     count = padded[-1] + 1 if padded else 0
     axes = tuple(

@@ -61,9 +61,10 @@ def overlap(spec: PRelu) -> Distances:
 
 def arguments(graph: Graph, node: Node, spec: PRelu, pool: ConstantPool) -> tuple[Params, ...]:
     """A slope for every channel, multiplier, zero points and bounds."""
-    slopes = graph.constants[node.inputs[1]].array
+    inputs = qops.QPRelu.Inputs.of(node.inputs)
+    slopes = graph.constants[inputs.slope_multiplier].array
     table = pool.add("slopes", np.broadcast_to(slopes.reshape(-1), (spec.channels,)))
-    x_zero_point = zero_point(graph, node.inputs[0])
+    x_zero_point = zero_point(graph, inputs.x)
     output = end_fields(requant31_of(node))
     return (PReluParams(table, node.attrs_as(qops.QPRelu).multiplier, x_zero_point, **output),)
 

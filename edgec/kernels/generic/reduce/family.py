@@ -69,7 +69,7 @@ class ReduceParams:
 def spec(graph: Graph, node: Node, target: Target) -> Reduce:
     """The specification for a QReduce."""
     attrs = node.attrs_as(qops.QReduce)
-    kept, reduced = reduction_loops(graph.shape(node.inputs[0]), attrs.axes)
+    kept, reduced = reduction_loops(graph.shape(node.input), attrs.axes)
     return Reduce(
         attrs.kind, kept, reduced, 1 if attrs.kind is ReduceKind.MAX else requant31_of(node).shift
     )
@@ -84,7 +84,7 @@ def arguments(graph: Graph, node: Node, spec: Reduce, pool: ConstantPool) -> tup
     """Multiplier, zero points and bounds; a maximum needs none of them."""
     if spec.is_max:
         return ()
-    x_zero_point = zero_point(graph, node.inputs[0])
+    x_zero_point = zero_point(graph, node.input)
     return (
         ReduceParams(
             node.attrs_as(qops.QReduce).multiplier, x_zero_point, **end_fields(requant31_of(node))

@@ -57,7 +57,8 @@ def overlap(spec: Softmax) -> Distances:
 
 def arguments(graph: Graph, node: Node, spec: Softmax, pool: ConstantPool) -> tuple[Params, ...]:
     """The table of exponentials, multiplier, zero point and bounds."""
-    table = pool.add("exponentials", graph.constants[node.inputs[1]].array)
+    inputs = qops.QSoftmax.Inputs.of(node.inputs)
+    table = pool.add("exponentials", graph.constants[inputs.table].array)
     return (
         SoftmaxParams(
             table,

@@ -49,9 +49,9 @@ class StridedCopy(Plain):
 
 def spec(graph: Graph, node: Node, target: Target) -> StridedCopy:
     """The specification for a QTranspose or QSlice."""
-    own = strides_of(graph.shape(node.inputs[0]))
+    own = strides_of(graph.shape(node.input))
     if isinstance(node.attrs, qops.QTranspose):
-        shape = graph.shape(node.inputs[0])
+        shape = graph.shape(node.input)
         turned = [Loop(shape[axis], (own[axis],)) for axis in node.attrs.perm]
         return _strided_copy(graph, node, 0, turned)
     attrs = node.attrs_as(qops.QSlice)

@@ -84,15 +84,16 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
     """What `AttentionNeon` asks for; and 32 bits hold distances when they are doubled, and the
     logit from which on exponentials are 0.
     """
-    attrs = node.attrs_as(qops.QAttention)
+    attrs, inputs = node.attrs_as(qops.QAttention), qops.QAttention.Inputs.of(node.inputs)
     if not target.has_neon:
         return False
-    multiplier, limit = graph.constants[node.inputs[3]].array[:, :2].T.astype("int64")
+    multiplier, limit = graph.constants[inputs.heads].array[:, :2].T.astype("int64")
     farthest = multiplier * limit + (1 << 14) + ((15 - attrs.exp_bits) << 26)
-    steps = int(graph.constants[node.inputs[-2]].array.min(initial=0)) if attrs.bias else 0
+    bias = None if inputs.steps is None else graph.constants[inputs.steps].array
+    steps = 0 if bias is None else int(bias.min(initial=0))
     lowest = steps - 128 * 128 * attrs.width - int(limit.max())
     fits = int(farthest.max()) <= INT32_MAX and lowest >= INT32_MIN
-    return fits and any(is_symmetric(graph, name) for name in node.inputs[:2])
+    return fits and any(is_symmetric(graph, name) for name in (inputs.q, inputs.k))
 
 
 def spec(graph: Graph, node: Node, target: Target) -> AttentionNeon:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from edgec.base.dtypes import Array
 from edgec.base.fixedpoint import INT8_MIN
 from edgec.ir.graph import Graph, Node
+from edgec.ir.weighted import plain_inputs
 from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.common.geometry import dense_window
 from edgec.kernels.common.layer_end import end_of
@@ -17,7 +18,7 @@ from edgec.kernels.common.weighted import (
     weighted_arguments,
 )
 from edgec.kernels.family import Distances, KernelFamily
-from edgec.kernels.neon.tile_4x4.spec import DenseNeon
+from edgec.kernels.neon.tile_4x4.spec import Tile4x4
 from edgec.kernels.neon.weights import ROWS, packed, padded
 from edgec.target.target import Target
 
@@ -26,21 +27,21 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
     """A convolution of one group or a matrix product, no weight being -128."""
     if not target.has_neon or getattr(node.attrs, "group", 1) != 1:
         return False
-    return int(graph.constants[node.inputs[1]].array.min(initial=0)) > INT8_MIN
+    return int(graph.constants[plain_inputs(node).w].array.min(initial=0)) > INT8_MIN
 
 
-def spec(graph: Graph, node: Node, target: Target) -> DenseNeon:
+def spec(graph: Graph, node: Node, target: Target) -> Tile4x4:
     """The specification for a convolution of one group or a matrix product, of either form."""
-    filters = graph.shape(node.inputs[1])[0]
-    return DenseNeon(dense_window(graph, node), filters, *end_of(node))
+    filters = graph.shape(plain_inputs(node).w)[0]
+    return Tile4x4(dense_window(graph, node), filters, *end_of(node))
 
 
-def overlap(spec: DenseNeon) -> Distances:
+def overlap(spec: Tile4x4) -> Distances:
     """The windows of four pixels are read before the first of them is written."""
     return with_ending(spec, by_blocks(spec.window, spec.out_channels * out_bytes(spec), ROWS))
 
 
-def arguments(graph: Graph, node: Node, spec: DenseNeon, pool: ConstantPool) -> tuple[Params, ...]:
+def arguments(graph: Graph, node: Node, spec: Tile4x4, pool: ConstantPool) -> tuple[Params, ...]:
     """Filters four by four."""
     return weighted_arguments(graph, node, pool, _pack)
 
@@ -50,7 +51,7 @@ def _pack(weights: Array, bias: Array, multiplier: Array) -> tuple[Array, Array,
 
 
 FAMILY = KernelFamily(
-    spec_type=DenseNeon,
+    spec_type=Tile4x4,
     operators=(*CONVOLUTIONS, *MATRIX_PRODUCTS),
     spec=spec,
     overlap=overlap,

@@ -80,15 +80,15 @@ class Tile:
 
 
 @dataclass(frozen=True, slots=True)
-class DenseNeon(Dense):
+class Tile4x4(Dense):
     """Convolution of one group, or matrix product, four pixels by four filters at a time.
 
     x int8 [height, width, channels], weights without -128 as `neon_weights.packed` gives them, y
     [out_height, out_width, out_channels].
     """
 
-    family: ClassVar[str] = "dense_neon"
-    template: ClassVar[Path] = template_beside(__file__, "dense_neon")
+    family: ClassVar[str] = "tile_4x4"
+    template: ClassVar[Path] = template_beside(__file__, "tile_4x4")
 
     @property
     def blocks(self) -> int:

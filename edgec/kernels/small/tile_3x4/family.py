@@ -9,6 +9,7 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.ir.graph import Graph, Node
+from edgec.ir.weighted import plain_inputs
 from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.common.dense_weights import by_column
 from edgec.kernels.common.geometry import dense_window
@@ -22,7 +23,7 @@ from edgec.kernels.common.weighted import (
     weighted_arguments,
 )
 from edgec.kernels.family import Distances, KernelFamily
-from edgec.kernels.small.tile_3x4.spec import PACKED_PIXELS, STEPS, DenseTriples
+from edgec.kernels.small.tile_3x4.spec import PACKED_PIXELS, STEPS, Tile3x4
 from edgec.target.target import Target
 
 _LARGEST_SUM = 8191
@@ -46,15 +47,15 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
     return enough and found.scratch_bytes <= target.scratch_limit_bytes
 
 
-def spec(graph: Graph, node: Node, target: Target) -> DenseTriples:
+def spec(graph: Graph, node: Node, target: Target) -> Tile3x4:
     """The specification for a convolution or matrix product, in either arithmetic.
 
     The sums of four filters need registers that Armv6-M's instructions do not reach.
     """
     filters = 4 if target.has_wide_thumb else 2
-    weights = graph.constants[node.inputs[1]].array
+    weights = graph.constants[plain_inputs(node).w].array
     rows = weights.reshape(weights.shape[0], -1)
-    return DenseTriples(
+    return Tile3x4(
         dense_window(graph, node),
         len(rows),
         *end_of(node),
@@ -75,16 +76,14 @@ def _segment(rows: Array, step: int) -> int:
     return step
 
 
-def overlap(spec: DenseTriples) -> Distances:
+def overlap(spec: Tile3x4) -> Distances:
     """The windows of three pixels are read before the first of them is written."""
     return with_ending(
         spec, by_blocks(spec.window, spec.out_channels * out_bytes(spec), PACKED_PIXELS)
     )
 
 
-def arguments(
-    graph: Graph, node: Node, spec: DenseTriples, pool: ConstantPool
-) -> tuple[Params, ...]:
+def arguments(graph: Graph, node: Node, spec: Tile3x4, pool: ConstantPool) -> tuple[Params, ...]:
     """A few filters at a time, one weight of each in turn."""
 
     def pack(weights: Array, bias: Array, multiplier: Array) -> tuple[Array, Array, Array]:
@@ -94,7 +93,7 @@ def arguments(
 
 
 FAMILY = KernelFamily(
-    spec_type=DenseTriples,
+    spec_type=Tile3x4,
     operators=(*CONVOLUTIONS, *MATRIX_PRODUCTS),
     spec=spec,
     overlap=overlap,

@@ -10,7 +10,7 @@ from edgec.kernels.common.dense import Dense
 from edgec.kernels.family import template_beside
 
 PACKED_PIXELS = 3
-"""Pixels whose sums are computed together (`edgec/triples.h`)."""
+"""Pixels whose sums are computed together (`edgec/tile_3x4.h`)."""
 
 WORDS_BYTES = 8
 """Bytes that three activations take, or the three sums with one filter."""
@@ -39,7 +39,7 @@ class SumPart:
 
 
 @dataclass(frozen=True, slots=True)
-class DenseTriples(Dense):
+class Tile3x4(Dense):
     """Convolution of one group, or matrix product of several rows, three pixels at a time.
 
     x int8 [height, width, channels], weights as `dense_weights.by_column` gives them, y
@@ -50,8 +50,8 @@ class DenseTriples(Dense):
         segment: weights of a filter after which sums are taken out of their words.
     """
 
-    family: ClassVar[str] = "dense_triples"
-    template: ClassVar[Path] = template_beside(__file__, "dense_triples")
+    family: ClassVar[str] = "tile_3x4"
+    template: ClassVar[Path] = template_beside(__file__, "tile_3x4")
     filters: int = field(kw_only=True)
     segment: int = field(kw_only=True)
 

@@ -97,9 +97,10 @@ class Attention:
 
 def spec(graph: Graph, node: Node, target: Target) -> Attention:
     """The specification for a QAttention."""
-    attrs = node.attrs_as(qops.QAttention)
-    q, k, v = (graph.shape(name) for name in node.inputs[:3])
+    attrs, inputs = node.attrs_as(qops.QAttention), qops.QAttention.Inputs.of(node.inputs)
+    q, k, v = (graph.shape(name) for name in (inputs.q, inputs.k, inputs.v))
     batch = math.prod(q[:-2])
+    has_own_bias = inputs.places is not None and graph.shape(inputs.places)[0] > 1
     return Attention(
         batch=batch,
         queries=q[-2],
@@ -111,15 +112,16 @@ def spec(graph: Graph, node: Node, target: Target) -> Attention:
         exp_bits=attrs.exp_bits,
         mask_stride=_mask_stride(graph, node, batch, k[-2]),
         narrowed=attrs.narrowed,
-        bias_steps=graph.shape(node.inputs[-2])[1] if attrs.bias else 0,
-        bias_stride=q[-2] * k[-2] if attrs.bias and graph.shape(node.inputs[-1])[0] > 1 else 0,
+        bias_steps=0 if inputs.steps is None else graph.shape(inputs.steps)[1],
+        bias_stride=q[-2] * k[-2] if has_own_bias else 0,
     )
 
 
 def _mask_stride(graph: Graph, node: Node, batch: int, keys: int) -> int | None:
-    if not node.attrs_as(qops.QAttention).keys:
+    inputs = qops.QAttention.Inputs.of(node.inputs)
+    if inputs.keys is None:
         return None
-    entries = math.prod(graph.shape(node.inputs[4]))
+    entries = math.prod(graph.shape(inputs.keys))
     if entries not in (keys, batch * keys):
         raise LoweringError(
             f"a mask of {entries} entries serves neither all {batch} batches nor each of its own",
@@ -144,7 +146,7 @@ def overlap(spec: Attention) -> Distances:
 
 def arguments(graph: Graph, node: Node, spec: Attention, pool: ConstantPool) -> tuple[Params, ...]:
     """The numbers of each head."""
-    heads = graph.constants[node.inputs[3]].array
+    heads = graph.constants[qops.QAttention.Inputs.of(node.inputs).heads].array
     return (AttentionParams(pool.add("heads", heads)),)
 
 
@@ -157,8 +159,9 @@ class AttentionLengths(Lengths[Any]):
 
     def sizes(self, graph: Graph, node: Node, spec: Attention) -> tuple[Extent, ...]:
         """Queries, then keys."""
-        queries = extent_of(graph, node.inputs[0], spec.queries)
-        return (queries, extent_of(graph, node.inputs[1], spec.keys))
+        inputs = qops.QAttention.Inputs.of(node.inputs)
+        queries = extent_of(graph, inputs.q, spec.queries)
+        return (queries, extent_of(graph, inputs.k, spec.keys))
 
 
 FAMILY = KernelFamily(

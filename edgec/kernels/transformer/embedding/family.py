@@ -66,13 +66,13 @@ class Embedding(Plain):
 
 def spec(graph: Graph, node: Node, target: Target) -> Embedding:
     """The specification for a QEmbedding."""
-    ids, table = node.inputs
-    vocabulary, channels = graph.shape(table)
+    inputs = qops.QEmbedding.Inputs.of(node.inputs)
+    vocabulary, channels = graph.shape(inputs.table)
     return Embedding(
-        tokens=math.prod(graph.shape(ids)),
+        tokens=math.prod(graph.shape(inputs.ids)),
         vocabulary=vocabulary,
         channels=channels,
-        dtype=graph.constants[table].dtype,
+        dtype=graph.constants[inputs.table].dtype,
         multiplier=node.attrs_as(qops.QEmbedding).multiplier,
         y_dtype=node.attrs_as(qops.QEmbedding).dtype,
     )

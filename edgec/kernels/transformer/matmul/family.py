@@ -60,7 +60,8 @@ class MatMul:
 def spec(graph: Graph, node: Node, target: Target) -> MatMul:
     """The specification for a QMatMul."""
     attrs = node.attrs_as(qops.QMatMul)
-    a, b = (graph.shape(name) for name in node.inputs)
+    inputs = qops.QMatMul.Inputs.of(node.inputs)
+    a, b = graph.shape(inputs.a), graph.shape(inputs.b)
     *lead, rows, columns = graph.shape(node.output)
     depth = a[-2] if attrs.transpose_a else a[-1]
     left, right = (_pairs(shape, lead) for shape in (a, b))

@@ -27,7 +27,7 @@ class Norm(Plain):
     Attributes:
         rows, channels: shape.
         centred: subtract the mean.
-        square_shift, shift, low, high: of `ir.qops.QNorm`.
+        square_shift, shift, low, high: numbers of `ir.qops.QNorm`.
         dtype: element type of y, INT8 or INT16.
         variable: the rows of a run are an argument.
         shifted: x is int8 and has a left shift for each channel; else it is int16.
@@ -89,8 +89,8 @@ class Norm(Plain):
 
 def spec(graph: Graph, node: Node, target: Target) -> Norm:
     """The specification for a QNorm."""
-    attrs = node.attrs_as(qops.QNorm)
-    *rows, channels = graph.shape(node.inputs[0])
+    attrs, inputs = node.attrs_as(qops.QNorm), qops.QNorm.Inputs.of(node.inputs)
+    *rows, channels = graph.shape(inputs.x)
     return Norm(
         rows=math.prod(rows),
         channels=channels,
@@ -124,8 +124,8 @@ def overlap(spec: Norm) -> Distances:
 
 def arguments(graph: Graph, node: Node, spec: Norm, pool: ConstantPool) -> tuple[Params, ...]:
     """Gain and offset of the channels, and the numbers of the square root."""
-    attrs = node.attrs_as(qops.QNorm)
-    gamma, beta = (graph.constants[name].array for name in node.inputs[1:3])
+    attrs, inputs = node.attrs_as(qops.QNorm), qops.QNorm.Inputs.of(node.inputs)
+    gamma, beta = (graph.constants[name].array for name in (inputs.gamma, inputs.beta))
     references = pool.add("gamma", gamma), pool.add("beta", beta)
     return (NormParams(*references, attrs.epsilon, attrs.least_shift),)
 

@@ -55,7 +55,7 @@ class NarrowReduce(Plain):
 def spec(graph: Graph, node: Node, target: Target) -> NarrowReduce:
     """The specification for a QReduce."""
     attrs = node.attrs_as(qops.QReduce)
-    x = node.inputs[0]
+    x = node.input
     kept, reduced = reduction_loops(graph.shape(x), attrs.axes)
     return NarrowReduce(dtype_of(graph, x), kept, reduced, Narrow(rescale16x15_of(node)))
 

@@ -56,7 +56,7 @@ class Rescale(Plain):
 def spec(graph: Graph, node: Node, target: Target) -> Rescale:
     """The specification for a QRescale."""
     attrs = node.attrs_as(qops.QRescale)
-    x = node.inputs[0]
+    x = qops.QRescale.Inputs.of(node.inputs).x
     return Rescale(
         count=math.prod(graph.shape(x)),
         dtype=dtype_of(graph, x),

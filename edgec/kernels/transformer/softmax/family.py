@@ -22,7 +22,7 @@ class NarrowSoftmax(Plain):
 
     Attributes:
         rows, depth: shape.
-        distance_multiplier, distance_limit, exp_bits: of `ir.qops.QSoftmaxOctaves`.
+        distance_multiplier, distance_limit, exp_bits: numbers of `ir.qops.QSoftmaxOctaves`.
         variable: the rows of a run are an argument.
     """
 

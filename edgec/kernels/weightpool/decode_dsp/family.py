@@ -10,10 +10,10 @@ from edgec.base.errors import LoweringError
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.weighted import POOLED
-from edgec.kernels.common.dense_weights import FILTERS, QUAD
+from edgec.kernels.common.dense_weights import FILTERS, WORD
 from edgec.kernels.common.geometry import dense_window
 from edgec.kernels.common.overlap import by_blocks, out_bytes, with_ending
-from edgec.kernels.dsp.tile_3x2.spec import PIXELS, DenseDsp
+from edgec.kernels.dsp.tile_3x2.spec import PIXELS, Tile3x2
 from edgec.kernels.family import Distances, KernelFamily, template_beside
 from edgec.kernels.weightpool.arguments import own_width
 from edgec.kernels.weightpool.decision import PoolFamily, PoolKernelConfig
@@ -41,9 +41,9 @@ class VectorPart:
     weights: int
 
     @property
-    def quads(self) -> tuple[tuple[int, int], ...]:
+    def words(self) -> tuple[tuple[int, int], ...]:
         """(bytes from the first weight of the filter, bytes from the first one of the vector)."""
-        return tuple((FILTERS * first, first) for first in range(0, self.weights, QUAD))
+        return tuple((FILTERS * first, first) for first in range(0, self.weights, WORD))
 
     @property
     def step(self) -> int:
@@ -53,7 +53,7 @@ class VectorPart:
 
 @dataclass(frozen=True, slots=True)
 class PooledDecodeDsp(Decoded):
-    """`PooledDecode` into the order of weights of `DenseDsp`, and from there on like that one.
+    """`PooledDecode` into the order of weights of `Tile3x2`, and from there on like that one.
 
     Input channels are a multiple of 4.  Indices are stored as [filter, tap, vector].
 
@@ -65,9 +65,9 @@ class PooledDecodeDsp(Decoded):
     template: ClassVar[Path] = template_beside(__file__, "pooled_decode_dsp")
 
     @property
-    def dense(self) -> DenseDsp:
+    def dense(self) -> Tile3x2:
         """The loops; the scratch memory begins with theirs."""
-        return DenseDsp(self.window, self.out_channels, self.shift)
+        return Tile3x2(self.window, self.out_channels, self.shift)
 
     @property
     def whole_vector(self) -> VectorPart:
@@ -86,13 +86,13 @@ class PooledDecodeDsp(Decoded):
 
     @property
     def filters_start(self) -> int:
-        """Place of the expanded filters int8 [batch / 2, quads, 2, 4], after the windows."""
+        """Place of the expanded filters int8 [batch / 2, words, 2, 4], after the windows."""
         return self.dense.scratch_bytes
 
     @property
     def filters_bytes(self) -> int:
         """The expanded filters."""
-        return -(-self.batch // FILTERS) * FILTERS * QUAD * self.dense.quads
+        return -(-self.batch // FILTERS) * FILTERS * WORD * self.dense.words
 
     @property
     def biases_start(self) -> int:
@@ -110,11 +110,11 @@ class PooledDecodeDsp(Decoded):
 
 
 def accepts(graph: Graph, node: Node, target: Target) -> bool:
-    """A layer of a transformer on such a core, where vectors fall on whole quads."""
+    """A layer of a transformer on such a core, where vectors fall on whole words."""
     if not target.has_dsp or not is_pooled(graph, node):
         return False
     window = dense_window(graph, node)
-    return window.channels % QUAD == 0 and window.out_pixels > 1
+    return window.channels % WORD == 0 and window.out_pixels > 1
 
 
 def spec(graph: Graph, node: Node, target: Target) -> PooledDecodeDsp:
@@ -148,7 +148,7 @@ def _with_batch(fields: dict[str, Any], asked: int | None = None) -> PooledDecod
 
 
 def overlap(spec: PooledDecodeDsp) -> Distances:
-    """Like `DenseDsp` in one batch; the next batch of filters reads all of x again."""
+    """Like `Tile3x2` in one batch; the next batch of filters reads all of x again."""
     if spec.batch < spec.out_channels:
         return with_ending(spec, None, None)
     row = spec.out_channels * out_bytes(spec)

@@ -11,9 +11,9 @@ import numpy as np
 from edgec.base.dtypes import Array, frozen
 from edgec.base.errors import LoweringError
 from edgec.ir.graph import Graph, Node
-from edgec.ir.pool import WeightPool
 from edgec.ir.qops.pooling import round_codes
-from edgec.ir.weighted import POOLED, pooled_attrs
+from edgec.ir.weight_pool import WeightPool
+from edgec.ir.weighted import POOLED, pooled_attrs, pooled_inputs
 from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.common.layer_end import end_of
 from edgec.kernels.common.overlap import by_pixel, out_bytes, with_ending
@@ -154,7 +154,8 @@ def pooled_direct(graph: Graph, node: Node, config: PoolKernelConfig) -> PooledD
         LoweringError: the node's responses are scaled, or its pool is too large.
     """
     check_exact(node)
-    size, group = graph.shape(node.inputs[1])
+    inputs = pooled_inputs(node)
+    size, group = graph.shape(inputs.pool)
     if size > DIRECT_POOL_SIZE:
         raise LoweringError(
             f"a pool of {size} vectors is too large for the direct bit-serial kernel",
@@ -165,7 +166,7 @@ def pooled_direct(graph: Graph, node: Node, config: PoolKernelConfig) -> PooledD
     end = end_of(node)
     return PooledDirect(
         window=pooled_window(graph, node, lanes=1),
-        out_channels=graph.shape(node.inputs[2])[0],
+        out_channels=graph.shape(inputs.indices)[0],
         group=group,
         index_bits=config.index_bits,
         bits=None if config.runtime_bits else pooled_attrs(node).pooling.activation_bits,
@@ -185,12 +186,14 @@ def arguments(
     graph: Graph, node: Node, spec: PooledDirect, pool: ConstantPool
 ) -> tuple[Params, ...]:
     """The look-up table, and the packed indices as [tap, vector, filter]."""
-    vectors, indices, bias = (graph.constants[name].array for name in node.inputs[1:4])
+    inputs = pooled_inputs(node)
+    names = inputs.pool, inputs.indices, inputs.b
+    vectors, indices, bias = (graph.constants[name].array for name in names)
     # Missing channels hold the zero point like any other: whole vectors count.
     sums = row_sums(vectors.astype(np.int64).sum(axis=1)[indices])
     table = response_table(WeightPool(vectors), spec.builder)
     stored = packed_indices(np.moveaxis(indices, 0, -1), spec.index_bits)
-    start = _bias(spec, bias, sums, graph.quant(node.inputs[0]).tensor_zero_point)
+    start = _bias(spec, bias, sums, graph.quant(inputs.x).tensor_zero_point)
     return pool_arguments(graph, node, pool, table, stored, start)
 
 

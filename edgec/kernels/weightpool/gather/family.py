@@ -12,8 +12,8 @@ from edgec.base.errors import LoweringError
 from edgec.base.fixedpoint import INT8_MAX, INT8_MIN
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
-from edgec.ir.pool import WeightPool
-from edgec.ir.weighted import POOLED
+from edgec.ir.weight_pool import WeightPool
+from edgec.ir.weighted import POOLED, pooled_inputs
 from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.common.layer_end import end_of, requant31_of
 from edgec.kernels.common.params import Params
@@ -53,8 +53,9 @@ def pooled_conv(graph: Graph, node: Node, config: PoolKernelConfig) -> PooledCon
     """
     attrs = node.attrs_as(qops.QPooledConv, qops.QPooledGemm)
     form, end, pooling = requant31_of(node), end_of(node), attrs.pooling
-    pool, indices = (graph.constants[name].array for name in node.inputs[1:3])
-    x_zero_point = graph.quant(node.inputs[0]).tensor_zero_point
+    inputs = pooled_inputs(node)
+    pool, indices = (graph.constants[name].array for name in (inputs.pool, inputs.indices))
+    x_zero_point = graph.quant(inputs.x).tensor_zero_point
     spec = PooledConv(
         window=pooled_window(graph, node, config.lanes),
         out_channels=indices.shape[0],
@@ -132,7 +133,8 @@ def _distance(spec: PooledConv) -> int:
 
 def arguments(graph: Graph, node: Node, spec: PooledConv, pool: ConstantPool) -> tuple[Params, ...]:
     """What the builder of responses reads, and the indices in the order of gathering."""
-    vectors, bias = (graph.constants[node.inputs[at]].array for at in (1, 3))
+    inputs = pooled_inputs(node)
+    vectors, bias = (graph.constants[name].array for name in (inputs.pool, inputs.b))
     table = builder_table(spec, WeightPool(vectors))
     indices = stored_indices(spec, window_indices(graph, node))
     return pool_arguments(graph, node, pool, table, indices, bias)

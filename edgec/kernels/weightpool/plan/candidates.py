@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from edgec.base.errors import LoweringError
 from edgec.base.options import PoolKernel, PoolKernelOptions
 from edgec.ir.graph import Graph, Node
-from edgec.ir.pool_graph import with_plain_weights
-from edgec.ir.weighted import pooled_attrs
+from edgec.ir.weight_pool_graph import with_plain_weights
+from edgec.ir.weighted import plain_inputs, pooled_attrs, pooled_inputs
 from edgec.kernels.common.dense_weights import FILTERS
 from edgec.kernels.family import KernelSpec
 from edgec.kernels.select import first_spec
@@ -116,13 +116,13 @@ def _bits(node: Node) -> int:
 
 
 def _packed_bytes(graph: Graph, node: Node) -> int:
-    count = graph.constants[node.inputs[2]].array.size
+    count = graph.constants[pooled_inputs(node).indices].array.size
     return -(-count * _index_bits(graph, node) // 8)
 
 
 def _index_bits(graph: Graph, node: Node) -> int:
     """Bits of a packed index."""
-    return max(1, (graph.shape(node.inputs[1])[0] - 1).bit_length())
+    return max(1, (graph.shape(pooled_inputs(node).pool)[0] - 1).bit_length())
 
 
 # ---- Responses ----
@@ -202,9 +202,10 @@ def _chunk_sizes(groups: int) -> list[int]:
 
 def two_lane_shift(graph: Graph, node: Node) -> int | None:
     """The least response shift of two lanes; None where none is enough."""
-    pool, indices = (graph.constants[name].array for name in node.inputs[1:3])
-    channels = graph.shape(node.inputs[0])[-1]
-    zero_point = graph.quant(node.inputs[0]).tensor_zero_point
+    inputs = pooled_inputs(node)
+    pool, indices = (graph.constants[name].array for name in (inputs.pool, inputs.indices))
+    channels = graph.shape(inputs.x)[-1]
+    zero_point = graph.quant(inputs.x).tensor_zero_point
     try:
         return least_response_shift(pool, indices, zero_point, _bits(node), channels)
     except LoweringError:
@@ -222,10 +223,11 @@ def _decodes(graph: Graph, node: Node, setting: Setting) -> Iterator[Candidate]:
         runtime_bits=setting.runtime_bits,
     )
     size = _packed_bytes(graph, node)
+    filters = graph.shape(pooled_inputs(node).indices)[0]
     has_dsp = setting.board.dsp and serves_dsp(graph, node)
     known: set[KernelSpec] = set()
     for dsp in (False, True) if has_dsp else (False,):
-        for batch in (None, *_batches(graph.shape(node.inputs[2])[0], FILTERS if dsp else BLOCK)):
+        for batch in (None, *_batches(filters, FILTERS if dsp else BLOCK)):
             config = replace(plain, dsp=dsp, batch=batch)
             spec = (pooled_decode_dsp if dsp else pooled_decode)(graph, node, config)
             if spec in known or (config != plain and _too_large(spec, setting)):
@@ -262,7 +264,7 @@ def _expanded(graph: Graph, node: Node, setting: Setting) -> Iterator[Candidate]
     plain_node = next(other for other in plain.nodes if other.name == node.name)
     spec = _plain_kernel(plain, plain_node, setting.board)
     cycles = estimate(spec, 8, setting.prices, setting.board)
-    weights = plain.constants[plain_node.inputs[1]]
+    weights = plain.constants[plain_inputs(plain_node).w]
     yield Candidate(PoolKernel.EXPAND, None, spec, 0, cycles, weights.array.nbytes, None)
 
 

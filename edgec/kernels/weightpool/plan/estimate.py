@@ -9,13 +9,13 @@ for code and constants that never make the core wait; waiting for tables in flas
 from __future__ import annotations
 
 from edgec.base.errors import InternalError
-from edgec.kernels.dsp.tile_3x2.spec import DenseDsp
-from edgec.kernels.dsp.tile_4x2.spec import DenseQuads
+from edgec.kernels.dsp.tile_3x2.spec import Tile3x2
+from edgec.kernels.dsp.tile_4x2.spec import Tile4x2
 from edgec.kernels.family import KernelSpec
 from edgec.kernels.generic.conv2d.family import Conv2D
 from edgec.kernels.generic.gemm.family import Gemm
-from edgec.kernels.neon.tile_4x4.spec import DenseNeon
-from edgec.kernels.small.tile_3x4.spec import DenseTriples
+from edgec.kernels.neon.tile_4x4.spec import Tile4x4
+from edgec.kernels.small.tile_3x4.spec import Tile3x4
 from edgec.kernels.weightpool.decode.family import PooledDecode
 from edgec.kernels.weightpool.decode_dsp.family import PooledDecodeDsp
 from edgec.kernels.weightpool.direct.family import PooledDirect
@@ -28,7 +28,7 @@ from edgec.kernels.weightpool.plan.events import (
     direct_events,
     neon_events,
     plain_events,
-    quad_events,
+    tile_4x2_events,
     tile_events,
 )
 from edgec.kernels.weightpool.plan.events_responses import responses_events
@@ -44,7 +44,7 @@ def estimate(spec: KernelSpec, bits: int, prices: Prices, board: Board) -> float
     Args:
         spec: specification of a convolution or matrix product, with a pool or not.
         bits: activation width, 1 to 8.
-        prices: of `prices.prices_of`.
+        prices: prices of the core, from `prices.prices_of`.
         board: whose code runs, and whose flash the constants are in.
     """
     form = KernelForm.of(board)
@@ -67,11 +67,11 @@ def events_of(spec: KernelSpec, bits: int, form: KernelForm) -> Events:
             found = decode_tile_events(spec)
         case PooledDirect():
             found = direct_events(spec, bits)
-        case DenseDsp() | DenseTriples():
+        case Tile3x2() | Tile3x4():
             found = tile_events(spec)
-        case DenseQuads():
-            found = quad_events(spec)
-        case DenseNeon():
+        case Tile4x2():
+            found = tile_4x2_events(spec)
+        case Tile4x4():
             found = neon_events(spec)
         case Conv2D() | Gemm():
             found = plain_events(spec)

@@ -10,13 +10,13 @@ import enum
 from collections.abc import Mapping
 
 from edgec.kernels.common.dense_weights import FILTERS
-from edgec.kernels.dsp.tile_3x2.spec import PIXELS, DenseDsp
-from edgec.kernels.dsp.tile_4x2.spec import TOKENS, DenseQuads
+from edgec.kernels.dsp.tile_3x2.spec import PIXELS, Tile3x2
+from edgec.kernels.dsp.tile_4x2.spec import TOKENS, Tile4x2
 from edgec.kernels.generic.conv2d.family import Conv2D
 from edgec.kernels.generic.gemm.family import Gemm
-from edgec.kernels.neon.tile_4x4.spec import DenseNeon
+from edgec.kernels.neon.tile_4x4.spec import Tile4x4
 from edgec.kernels.neon.weights import LANES, ROWS
-from edgec.kernels.small.tile_3x4.spec import DenseTriples
+from edgec.kernels.small.tile_3x4.spec import Tile3x4
 from edgec.kernels.weightpool.decode.family import PooledDecode
 from edgec.kernels.weightpool.decode_dsp.family import PooledDecodeDsp
 from edgec.kernels.weightpool.direct.family import PooledDirect
@@ -83,12 +83,12 @@ class Event(enum.Enum):
     TILE = "such a loop"
     WIDEN = "four activations widened for it"
     WIDEN_ROUND = "four activations rounded and widened for it"
-    QUAD_MAC = "a product of a loop for four pixels and two filters"
-    QUAD_MAC_DUAL = "the same, on a core that loads while it multiplies"
-    QUAD_TURN = "a turn of this loop"
-    QUAD_TILE = "a loop for four pixels and two filters"
-    QUAD_OUTPUTS = "eight outputs of such a loop, stored from registers"
-    QUAD_WIDEN = "four activations widened for such loops"
+    TILE_4X2_MAC = "a product of a loop for four pixels and two filters"
+    TILE_4X2_MAC_DUAL = "the same, on a core that loads while it multiplies"
+    TILE_4X2_TURN = "a turn of this loop"
+    TILE_4X2 = "a loop for four pixels and two filters"
+    TILE_4X2_OUTPUTS = "eight outputs of such a loop, stored from registers"
+    TILE_4X2_WIDEN = "four activations widened for such loops"
     NEON_MAC = "a product of a loop for several pixels and filters with NEON"
     NEON_TILE = "such a loop with NEON"
     NEON_PACK = "four activations packed for it"
@@ -149,39 +149,39 @@ def plain_events(spec: Conv2D | Gemm) -> dict[Event, float]:
     return found
 
 
-def tile_events(spec: DenseDsp | DenseTriples) -> dict[Event, float]:
+def tile_events(spec: Tile3x2 | Tile3x4) -> dict[Event, float]:
     """Three pixels at a time; pixels and filters beyond the last ones are computed, too."""
-    triples = -(-spec.window.out_pixels // PIXELS)
-    together = spec.filters if isinstance(spec, DenseTriples) else FILTERS
-    tiles = triples * -(-spec.out_channels // together)
+    blocks = -(-spec.window.out_pixels // PIXELS)
+    together = spec.filters if isinstance(spec, Tile3x4) else FILTERS
+    tiles = blocks * -(-spec.out_channels // together)
     return {
         Event.TILE_MAC: tiles * PIXELS * together * spec.depth,
         Event.TILE: tiles,
-        Event.WIDEN: triples * PIXELS * spec.depth / 4,
-        Event.COPY: triples * PIXELS * spec.window.kernel_h,
+        Event.WIDEN: blocks * PIXELS * spec.depth / 4,
+        Event.COPY: blocks * PIXELS * spec.window.kernel_h,
         Event.OUTPUT: spec.out_elements,
     }
 
 
-def quad_events(spec: DenseQuads) -> dict[Event, float]:
+def tile_4x2_events(spec: Tile4x2) -> dict[Event, float]:
     """Four pixels at a time; pixels and filters beyond the last ones are computed, too."""
     rows = -(-spec.rows // TOKENS) * TOKENS
     tiles = rows // TOKENS * spec.pairs
-    turns = spec.quads // spec.unrolled
-    product = Event.QUAD_MAC_DUAL if spec.dual_issue else Event.QUAD_MAC
+    turns = spec.words // spec.unrolled
+    product = Event.TILE_4X2_MAC_DUAL if spec.dual_issue else Event.TILE_4X2_MAC
     found: dict[Event, float] = {
         product: 2 * rows * spec.pairs * spec.depth,
-        Event.QUAD_TURN: tiles * turns if turns > 1 else 0,
-        Event.QUAD_TILE: tiles,
-        Event.QUAD_WIDEN: rows * spec.quads,
+        Event.TILE_4X2_TURN: tiles * turns if turns > 1 else 0,
+        Event.TILE_4X2: tiles,
+        Event.TILE_4X2_WIDEN: rows * spec.words,
         Event.COPY: rows * (1 if spec.window is None else spec.window.kernel_h),
     }
     return found | (
-        {Event.QUAD_OUTPUTS: tiles} if spec.fuses else {Event.OUTPUT: spec.out_elements}
+        {Event.TILE_4X2_OUTPUTS: tiles} if spec.fuses else {Event.OUTPUT: spec.out_elements}
     )
 
 
-def neon_events(spec: DenseNeon) -> dict[Event, float]:
+def neon_events(spec: Tile4x4) -> dict[Event, float]:
     """Pixels and filters beyond the last four are computed, too, except for a lone pixel."""
     depth = spec.blocks * LANES
     pixels = spec.rows if spec.rows == 1 else -(-spec.rows // ROWS) * ROWS

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from edgec.ir.graph import Graph, Node
+from edgec.ir.weighted import pooled_inputs
 from edgec.kernels.weightpool.direct.family import PooledDirect
 from edgec.kernels.weightpool.gather.spec import WORD_BYTES, PooledConv
 from edgec.kernels.weightpool.plan.candidates import Candidate
@@ -37,13 +38,14 @@ def fits_flash(
 
 def constant_bytes(graph: Graph, nodes: Sequence[Node], chosen: Sequence[Candidate]) -> int:
     """Bytes of all constants: those of pooled layers as their kernels store them."""
-    pooled = {name for node in nodes for name in node.inputs[1:3]}
+    operands = [pooled_inputs(node) for node in nodes]
+    pooled = {name for own in operands for name in (own.pool, own.indices)}
     others = sum(
         constant.array.nbytes for name, constant in graph.constants.items() if name not in pooled
     )
     tables = {
-        (node.inputs[1], _table_of(way))
-        for node, way in zip(nodes, chosen, strict=True)
+        (own.pool, _table_of(way))
+        for own, way in zip(operands, chosen, strict=True)
         if way.config is not None
     }
     shared = sum(_table_bytes(graph, pool, kind) for pool, kind in tables)

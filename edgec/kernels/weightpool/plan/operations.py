@@ -1,9 +1,9 @@
 """What an event of a kernel with a weight pool takes: how many of the operations that have a price.
 
-Assembly (`edgec/pool_gather.h`, `pool_products.h`, `pool_rows.h`, `quads.h`) is counted instruction
-by instruction.  Of C, the instructions are counted that GCC makes of it, rounded: those of Armv7-M
-where nothing else is said.  An instruction that loads counts for about two there, so that the
-price of a compiled instruction is near one cycle on a core that does one thing at a time.
+Assembly (`edgec/pool_gather.h`, `pool_products.h`, `pool_rows.h`, `tile_4x2.h`) is counted
+instruction by instruction.  Of C, the instructions are counted that GCC makes of it, rounded: those
+of Armv7-M where nothing else is said.  An instruction that loads counts for about two there, so
+that the price of a compiled instruction is near one cycle on a core that does one thing at a time.
 """
 
 from __future__ import annotations
@@ -103,12 +103,12 @@ _THUMB2: Mapping[Event, Operations] = MappingProxyType(
         Event.SUM_BLOCK: _O(load=14, step=3, turn=1),
         Event.SHIFT: _O(step=1),
         Event.FAR_STORE: _O(step=1),
-        Event.QUAD_MAC: _O(load=10 / 32, step=2 / 32, product=16 / 32),
-        Event.QUAD_MAC_DUAL: _O(load=4 / 32, step=2 / 32, product=16 / 32),
-        Event.QUAD_TURN: _O(load=1, step=1, turn=1),
-        Event.QUAD_TILE: _O(load=18, step=18, turn=1),
-        Event.QUAD_OUTPUTS: _O(load=11, step=34),
-        Event.QUAD_WIDEN: _O(compiled=11),
+        Event.TILE_4X2_MAC: _O(load=10 / 32, step=2 / 32, product=16 / 32),
+        Event.TILE_4X2_MAC_DUAL: _O(load=4 / 32, step=2 / 32, product=16 / 32),
+        Event.TILE_4X2_TURN: _O(load=1, step=1, turn=1),
+        Event.TILE_4X2: _O(load=18, step=18, turn=1),
+        Event.TILE_4X2_OUTPUTS: _O(load=11, step=34),
+        Event.TILE_4X2_WIDEN: _O(compiled=11),
     }
 )
 _GATHER: Mapping[Event, Operations] = MappingProxyType(

@@ -20,7 +20,8 @@ from edgec.base.effect import Effect, refuse_without_effect
 from edgec.base.errors import ConfigError, WeightPoolError
 from edgec.base.options import MAX_ACTIVATION_BITS, PoolKernel, PoolKernelOptions, PoolKernelRule
 from edgec.ir.graph import Graph, Node
-from edgec.ir.pool_graph import pooled_nodes, with_plain_weights
+from edgec.ir.weight_pool_graph import pooled_nodes, with_plain_weights
+from edgec.ir.weighted import pooled_inputs
 from edgec.kernels.buffers import buffers_of, scratch_name
 from edgec.kernels.select import select_kernels
 from edgec.kernels.weightpool.decision import PoolKernelConfig
@@ -182,7 +183,7 @@ def _allowed(
 
     Which tables those are is decided for all layers of a pool together.
     """
-    pools = [node.inputs[1] for node in nodes]
+    pools = [pooled_inputs(node).pool for node in nodes]
     tables = {pool: _tables_of(graph, pool, pools, ways, thrift) for pool in dict.fromkeys(pools)}
     return [
         [way for way in found if way.table is None or way.table in tables[pool]]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from edgec.base.options import MAX_ACTIVATION_BITS, PoolKernel
 from edgec.ir.graph import Graph, Node
-from edgec.ir.weighted import pooled_attrs
+from edgec.ir.weighted import pooled_attrs, pooled_inputs
 from edgec.kernels.weightpool.decision import PoolFamily
 from edgec.kernels.weightpool.gather.spec import PooledConv
 from edgec.kernels.weightpool.plan.candidates import Candidate, two_lane_shift
@@ -151,7 +151,7 @@ def _against(graph: Graph, node: Node, chosen: Candidate, ways: Sequence[Candida
         return "nothing else serves"
     rival = min(others, key=lambda way: way.cycles)
     responses = [way for way in ways if way.kernel is PoolKernel.RESPONSES]
-    filters = graph.shape(node.inputs[2])[0]
+    filters = graph.shape(pooled_inputs(node).indices)[0]
     if chosen.kernel is PoolKernel.RESPONSES:
         ratio = rival.cycles / chosen.cycles
         if ratio < 1:

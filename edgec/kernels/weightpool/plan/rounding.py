@@ -16,8 +16,8 @@ import numpy as np
 
 from edgec.base.dtypes import Array, frozen
 from edgec.ir.graph import Graph, GraphBuilder, Node
-from edgec.ir.pool_graph import pooled_nodes
-from edgec.ir.weighted import pooled_attrs
+from edgec.ir.weight_pool_graph import pooled_nodes
+from edgec.ir.weighted import pooled_attrs, pooled_inputs
 from edgec.kernels.common.layer_end import requant31_of
 
 _STEPS_LIMIT = 2.0
@@ -37,8 +37,7 @@ def rounding_steps(graph: Graph, node: Node, shift: int) -> float:
     step = _step(node)
     if 2**shift <= step:
         return 0.0
-    look_ups = graph.constants[node.inputs[2]].array[0].size
-    variance = look_ups * (4.0**shift - step**2) / 12
+    variance = _look_ups(graph, node) * (4.0**shift - step**2) / 12
     return _rms(_gains(graph, node)) * math.sqrt(variance)
 
 
@@ -61,24 +60,31 @@ def with_rounding(graph: Graph, shifts: Mapping[str, int]) -> Graph:
         attrs = pooled_attrs(node)
         pooling = replace(attrs.pooling, response_shift=shift)
         excess = _mean_excess(graph, node, shift)
-        inputs = node.inputs
+        inputs = pooled_inputs(node)
         if excess:
-            bias = graph.constants[inputs[3]].array.astype(np.int64) - excess
+            bias = graph.constants[inputs.b].array.astype(np.int64) - excess
             stem = f"{node.name}/bias"
-            inputs = (*inputs[:3], builder.constant(stem, frozen(bias, np.int32)), *inputs[4:])
-        builder.put(replace(node, attrs=replace(attrs, pooling=pooling), inputs=inputs))
+            inputs = replace(inputs, b=builder.constant(stem, frozen(bias, np.int32)))
+        changed = replace(attrs, pooling=pooling)
+        builder.put(replace(node, attrs=changed, inputs=inputs.names()))
     return builder.build()
 
 
 def _mean_excess(graph: Graph, node: Node, shift: int) -> int:
     """What rounding adds to a sum of responses on average."""
     step = _step(node)
-    return graph.constants[node.inputs[2]].array[0].size * step // 2 if 2**shift > step else 0
+    return _look_ups(graph, node) * step // 2 if 2**shift > step else 0
+
+
+def _look_ups(graph: Graph, node: Node) -> int:
+    """Responses in the sum of one output."""
+    return int(graph.constants[pooled_inputs(node).indices].array[0].size)
 
 
 def _activation_steps(graph: Graph, node: Node) -> float:
     """Standard deviation of an output's error, in output steps, from rounding to `bits` bits."""
-    pool, indices = (graph.constants[name].array for name in node.inputs[1:3])
+    inputs = pooled_inputs(node)
+    pool, indices = (graph.constants[name].array for name in (inputs.pool, inputs.indices))
     energy = np.square(pool.astype(np.float64)).sum(axis=1)[indices]
     per_filter = energy.reshape(len(indices), -1).sum(axis=1)
     deviation = _step(node) * np.sqrt(per_filter / 12)
@@ -92,7 +98,7 @@ def _step(node: Node) -> int:
 
 def _gains(graph: Graph, node: Node) -> Array:
     """Output steps of one step of the accumulator, float64 [O]."""
-    multiplier = graph.constants[node.inputs[4]].array.astype(np.float64)
+    multiplier = graph.constants[pooled_inputs(node).multiplier].array.astype(np.float64)
     return np.asarray(multiplier / 2.0 ** requant31_of(node).shift)
 
 

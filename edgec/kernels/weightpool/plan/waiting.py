@@ -6,12 +6,12 @@ nothing foretells costs a read of a line of flash.
 
 from __future__ import annotations
 
-from edgec.kernels.dsp.tile_3x2.spec import PIXELS, DenseDsp
-from edgec.kernels.dsp.tile_4x2.spec import TOKENS, DenseQuads
+from edgec.kernels.dsp.tile_3x2.spec import PIXELS, Tile3x2
+from edgec.kernels.dsp.tile_4x2.spec import TOKENS, Tile4x2
 from edgec.kernels.family import KernelSpec
 from edgec.kernels.generic.conv2d.family import Conv2D
 from edgec.kernels.generic.gemm.family import Gemm
-from edgec.kernels.small.tile_3x4.spec import DenseTriples
+from edgec.kernels.small.tile_3x4.spec import Tile3x4
 from edgec.kernels.weightpool.decode.family import PooledDecode
 from edgec.kernels.weightpool.decode_dsp.family import PooledDecodeDsp
 from edgec.kernels.weightpool.direct.family import PooledDirect
@@ -41,9 +41,9 @@ def waiting(spec: KernelSpec, bits: int, board: Board) -> float:
             return vectors * spec.out_channels * bits * _per_row(flash, 1, table)
         case PooledDecode() | PooledDecodeDsp():
             return spec.out_channels * spec.window.taps * spec.vectors * _per_row(flash, 1, 1 << 30)
-        case DenseQuads():
+        case Tile4x2():
             return _of_weights(spec.macs / TOKENS, flash)
-        case DenseDsp() | DenseTriples() | Conv2D() | Gemm():
+        case Tile3x2() | Tile3x4() | Conv2D() | Gemm():
             return _of_weights(spec.macs / PIXELS, flash)
         case _:
             return 0.0

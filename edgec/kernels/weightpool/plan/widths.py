@@ -18,7 +18,7 @@ from edgec.base.dtypes import Array
 from edgec.base.options import MAX_ACTIVATION_BITS, PoolKernel, PoolKernelOptions, Progress
 from edgec.interp import run_graph, run_graph_batch, run_node
 from edgec.ir.graph import Graph, Node
-from edgec.ir.pool_graph import limited_bits, pooled_nodes, with_pooling
+from edgec.ir.weight_pool_graph import limited_bits, pooled_nodes, with_pooling
 from edgec.ir.weighted import pooled_attrs
 from edgec.kernels.weightpool.plan.candidates import Setting, candidates
 from edgec.kernels.weightpool.plan.estimate import estimate
@@ -71,8 +71,8 @@ def plan_with_widths(
         ConfigError, WeightPoolError: see `plan_pools`.
     """
     used = {name: array[:_DROP_SAMPLES] for name, array in samples.items()}
-    narrow = plan_pools(limited_bits(graph, _TYPICAL_BITS), board, options)
-    path = _path(_layers(graph, used, board, options, narrow, progress))
+    typical = plan_pools(limited_bits(graph, _TYPICAL_BITS), board, options)
+    path = _path(_layers(graph, used, board, options, typical, progress))
     wanted = run_graph_batch(graph, used)
     low, high = 0, len(path)
     rounds = high.bit_length() + 1
@@ -104,7 +104,7 @@ def _layers(
     samples: Mapping[str, Array],
     board: Board,
     options: PoolKernelOptions,
-    narrow: PoolPlan,
+    typical: PoolPlan,
     progress: Progress,
 ) -> list[_Layer]:
     nodes = pooled_nodes(graph)
@@ -123,7 +123,7 @@ def _layers(
     return [
         _Layer(
             node.name,
-            _cycles(graph, node, board, options, narrow),
+            _cycles(graph, node, board, options, typical),
             tuple(noise[node.name] / max(signal[node.name], 1.0)),
         )
         for node in nodes
@@ -138,10 +138,10 @@ def _at_width(graph: Graph, node: Node, bits: int, found: Mapping[str, Array]) -
 
 
 def _cycles(
-    graph: Graph, node: Node, board: Board, options: PoolKernelOptions, narrow: PoolPlan
+    graph: Graph, node: Node, board: Board, options: PoolKernelOptions, typical: PoolPlan
 ) -> tuple[float, ...]:
-    """Cycles of the fastest kernel at each width, 1 to 8, with the tables of a narrow network."""
-    tables = {layer.builder for layer in narrow.layers if layer.table_bytes}
+    """Cycles of the fastest kernel at each width, 1 to 8, with the tables of a typical network."""
+    tables = {layer.builder for layer in typical.layers if layer.table_bytes}
     setting = Setting.of(board, options)
     ways = [
         way
@@ -219,7 +219,7 @@ def _note(plan: PoolPlan, samples: int, lost: float, max_drop: float) -> str:
     note = (
         f"widths of activations lowered in {lowered} of {len(plan.layers)} pooled layers: "
         f"{lost:.2f} points lost on {samples} calibration samples, rounding of responses included "
-        f"(narrower activations may lose {max_drop:g})"
+        f"(fewer bits may lose {max_drop:g})"
     )
     if 100 / samples > max_drop:
         note += f"; one sample is {100 / samples:.2g} points: more allow a finer choice"

@@ -2,14 +2,14 @@
  *
  * SMLAD multiplies two pairs of int16.  Activations are widened once and serve all filters; weights
  * stay int8 in memory and are widened as they are used.  SXTB16 takes the bytes 0 and 2 of a word,
- * and rotated by 8 the bytes 1 and 3, so a *quad* of four values becomes the two words
+ * and rotated by 8 the bytes 1 and 3, so a word of four values becomes the two words
  * (0, 2) and (1, 3) on both sides, and no byte is moved.
  *
- *     activations  [quads][3 pixels][2 words]     edgec_widen3
- *     weights      [quads][2 filters][4 bytes]    lower/dense_weights.py
+ *     activations  [words][3 pixels][2 words]     edgec_widen3
+ *     weights      [words][2 filters][4 bytes]    edgec/kernels/common/dense_weights.py
  *
- * One step of a quad: 2 words of weights, 6 of activations, 4 SXTB16, 12 SMLAD for 24 products.
- * Quads come in pairs (the loop is unrolled twice).  The C form computes the same, exactly.
+ * One step of a word: 2 words of weights, 6 of activations, 4 SXTB16, 12 SMLAD for 24 products.
+ * Words come in pairs (the loop is unrolled twice).  The C form computes the same, exactly.
  */
 #ifndef EDGEC_DSP_H
 #define EDGEC_DSP_H
@@ -69,17 +69,17 @@ EDGEC_INLINE uint32_t edgec_sxtab16_high(uint32_t to, uint32_t word) {
 #endif
 }
 
-/* Widens one quad. */
+/* Widens one word of four values. */
 EDGEC_INLINE void edgec_widen(uint32_t word, edgec_pair_t *to) {
     to[0] = edgec_sxtb16(word);
     to[1] = edgec_sxtb16_high(word);
 }
 
-/* Widens `quads` * 4 activations of one pixel: `to` is that pixel's first word. */
-EDGEC_INLINE void edgec_widen3(const int8_t *from, edgec_pair_t *to, int32_t quads) {
+/* Widens `words` * 4 activations of one pixel: `to` is that pixel's first word. */
+EDGEC_INLINE void edgec_widen3(const int8_t *from, edgec_pair_t *to, int32_t words) {
     uint32_t first;
     uint32_t second;
-    for (; quads >= 2; quads -= 2) {
+    for (; words >= 2; words -= 2) {
         memcpy(&first, from, sizeof first);
         memcpy(&second, from + 4, sizeof second);
         edgec_widen(first, to);
@@ -87,23 +87,23 @@ EDGEC_INLINE void edgec_widen3(const int8_t *from, edgec_pair_t *to, int32_t qua
         from += 8;
         to += 4 * EDGEC_DSP_PIXELS;
     }
-    if (quads > 0) {
+    if (words > 0) {
         memcpy(&first, from, sizeof first);
         edgec_widen(first, to);
     }
 }
 
-/* Fills `quads` quads of one pixel with padding: two equal int16 a word. */
-EDGEC_INLINE void edgec_fill3(uint32_t padding, edgec_pair_t *to, int32_t quads) {
-    for (int32_t quad = 0; quad < quads; quad++) {
+/* Fills `words` words of one pixel with padding: two equal int16 a word. */
+EDGEC_INLINE void edgec_fill3(uint32_t padding, edgec_pair_t *to, int32_t words) {
+    for (int32_t i = 0; i < words; i++) {
         to[0] = padding;
         to[1] = padding;
         to += 2 * EDGEC_DSP_PIXELS;
     }
 }
 
-/* sums[2 * pixel + filter] += the dot products over an even number of quads, which end at
- * `weights_end`.  There is at least one pair of quads. */
+/* sums[2 * pixel + filter] += the dot products over an even number of words, which end at
+ * `weights_end`.  There is at least one pair of words. */
 #if defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
 __attribute__((noinline, unused)) static void edgec_dot_3x2(const int8_t *weights,
                                                             const edgec_pair_t *activations,

@@ -29,11 +29,11 @@ EDGEC_INLINE uint32_t edgec_pool_rounded(uint32_t codes, int32_t drop) {
 }
 
 /* edgec_widen3 of rounded activations. */
-EDGEC_INLINE void edgec_pool_widen3(const int8_t *from, edgec_pair_t *to, int32_t quads,
+EDGEC_INLINE void edgec_pool_widen3(const int8_t *from, edgec_pair_t *to, int32_t words,
                                     int32_t drop) {
     uint32_t first;
     uint32_t second;
-    for (; quads >= 2; quads -= 2) {
+    for (; words >= 2; words -= 2) {
         memcpy(&first, from, sizeof first);
         memcpy(&second, from + 4, sizeof second);
         edgec_widen(edgec_pool_rounded(first, drop), to);
@@ -41,7 +41,7 @@ EDGEC_INLINE void edgec_pool_widen3(const int8_t *from, edgec_pair_t *to, int32_
         from += 8;
         to += 4 * EDGEC_DSP_PIXELS;
     }
-    if (quads > 0) {
+    if (words > 0) {
         memcpy(&first, from, sizeof first);
         edgec_widen(edgec_pool_rounded(first, drop), to);
     }

@@ -10,10 +10,10 @@
 #include "edgec/neon_requant.h"
 #include "edgec/neon_table.h"
 #include "edgec/norm.h"
-#include "edgec/quads.h"
-#include "edgec/quads_high.h"
-#include "edgec/quads_out.h"
 #include "edgec/requant16.h"
+#include "edgec/tile_4x2.h"
+#include "edgec/tile_4x2_high.h"
+#include "edgec/tile_4x2_out.h"
 #include "edgec/values.h"
 
 #endif

@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-#include "edgec/quads.h"
+#include "edgec/tile_4x2.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -36,10 +36,10 @@ extern "C" {
     "pkhbt r2, r2, r3, lsl #16\n"                                                                  \
     "sxtb16 r3, r2, ror #8\n"                                                                      \
     "sxtb16 r2, r2\n"                                                                              \
-    EDGEC_QUAD_DOT                                                                                 \
+    EDGEC_TILE_4X2_DOT                                                                             \
     "ldr r12, [r1, #(" WEIGHT " + 16)]\n"                                                          \
     "ldr lr, [r1, #(" WEIGHT " + 24)]\n"                                                           \
-    EDGEC_QUAD_DOT_HIGH
+    EDGEC_TILE_4X2_DOT_HIGH
 
 /* Sums in r4-r11; on the stack the values, the weights, where sums go, the columns that are left,
  * and in the place of r12 the end of the loop's weights. */
@@ -67,7 +67,7 @@ extern "C" {
             ".if %c[loops]\n"                                                                      \
             "2:\n"                                                                                 \
             ".irp k, 0, 1, 2, 3\n"                                                                 \
-            EDGEC_VALUES_PAIR("(2 - 2 * %c[far]) * \\k * %c[stride]", "32 * \\k")                    \
+            EDGEC_VALUES_PAIR("(2 - 2 * %c[far]) * \\k * %c[stride]", "32 * \\k")                  \
             ".endr\n"                                                                              \
             ".if 1 - %c[far]\n"                                                                    \
             "movw r12, #(8 * %c[stride])\n"                                                        \
@@ -98,8 +98,8 @@ extern "C" {
             "pop {r0-r12, lr}\n"                                                                   \
             : "+r"(v), "+r"(e), "+r"(s), "+r"(n)                                                   \
             : [pairs] "i"(PAIRS), [loops] "i"(LOOPS), [stride] "i"(STRIDE), [odd] "i"(ODD),        \
-              [far] "i"(7 * (STRIDE) > 4095)                                                      \
-            : "r12", "memory", "cc");                                                                     \
+              [far] "i"(7 * (STRIDE) > 4095)                                                       \
+            : "r12", "memory", "cc");                                                              \
     }
 /* clang-format on */
 #else

@@ -1,0 +1,74 @@
+"""Let layers whose weights come from a pool use it.
+
+Rules:
+1. conv: a QConv of one group whose weight constant has `pooled` becomes a QPooledConv.
+2. gemm: likewise a QGemm becomes a QPooledGemm.
+3. pool: equal pools become one constant.
+
+Nothing is rounded yet: `Pooling(8, 0)` computes what the expanded weights do, bit for bit.  The
+planner chooses narrower activations and scaled responses later.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from edgec.ir import qops
+from edgec.ir.graph import Graph, GraphBuilder
+from edgec.ir.weight_pool import WeightPool
+from edgec.ir.weighted import PLAIN, POOLED, pooled_inputs
+
+_EXACT = qops.Pooling(activation_bits=8, response_shift=0)
+
+
+def pool_layers(graph: Graph) -> Graph:
+    """Apply the rules."""
+    builder = GraphBuilder.of(graph)
+    pools: dict[tuple[int, bytes], str] = {}
+    for node in graph.nodes:
+        attrs = _pooled_attrs(node.attrs)
+        if attrs is None:
+            continue
+        own = qops.PlainLayer.Inputs.of(node.inputs)
+        weights = graph.constants[own.w].pooled
+        if weights is None:
+            continue
+        pool = _shared(builder, pools, weights.pool)
+        indices = builder.constant(f"{own.w}/indices", weights.indices)
+        inputs = own.pooled(pool, indices)
+        builder.put(replace(node, attrs=attrs, inputs=inputs.names()))
+    return builder.build()
+
+
+def pool_notes(before: Graph, after: Graph) -> tuple[str, ...]:
+    """One line: how many layers are pooled, in how many vectors."""
+    pooled = [node for node in after.nodes if isinstance(node.attrs, POOLED)]
+    if not pooled:
+        return ()
+    layers = sum(isinstance(node.attrs, (*PLAIN, *POOLED)) for node in after.nodes)
+    pools = [pooled_inputs(node).pool for node in pooled]
+    sizes = {name: after.shape(name) for name in pools}
+    of = ", ".join(f"{size} vectors of {group} weights" for size, group in sizes.values())
+    return (f"{len(pooled)} of {layers} layers pooled, {of}",)
+
+
+def _pooled_attrs(attrs: Any) -> Any:
+    """The pooled form of an operator, or None when it has none."""
+    match attrs:
+        case qops.QConv(group=1):
+            return qops.QPooledConv(attrs, _EXACT)
+        case qops.QGemm():
+            return qops.QPooledGemm(attrs, _EXACT)
+        case _:
+            return None
+
+
+def _shared(builder: GraphBuilder, pools: dict[tuple[int, bytes], str], pool: WeightPool) -> str:
+    """Name of the constant that holds the vectors of a pool."""
+    key = (pool.group, np.ascontiguousarray(pool.vectors).tobytes())
+    if key not in pools:
+        pools[key] = builder.constant("pool", pool.vectors)
+    return pools[key]

@@ -1,0 +1,135 @@
+/* Products of int8 as in tile_4x2.h, four tokens by two rows, and their outputs: requantized by 31
+ * bits, with a shift of 32, while the sums are in registers. */
+#ifndef EDGEC_TILE_4X2_HIGH_H
+#define EDGEC_TILE_4X2_HIGH_H
+
+#include <stdint.h>
+
+#include "edgec/math.h"
+#include "edgec/tile_4x2.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Where outputs come from and go to.  `rows` are the places of the tokens 1 to 3 after token 0, in
+ * bytes: in a last block that is not full, tokens repeat the last one, in its place. */
+typedef struct edgec_tile_4x2_high {
+    const edgec_pair_t *tokens_end;
+    const int32_t *bias;
+    const int32_t *multiplier;
+    int8_t *y;
+    int32_t rows[EDGEC_TOKENS - 1];
+    const int8_t *weights_end;
+    int32_t y_zero_point;
+} edgec_tile_4x2_high_t;
+
+/* Defines NAME(rows, tokens, out): the outputs of four tokens, for an even number of rows; bounds
+ * are those of int8.
+ *
+ * WORDS, UNROLLED, DUAL: as for EDGEC_TILE_4X2. */
+#if defined(__GNUC__) && defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
+/* clang-format off */
+/* Sums in r4-r11, first those of token 0 with both rows.  While products are summed up, weights are
+ * in r2 and r3, tokens in r12 and lr; then all four are free.  On the stack: the struct and the
+ * beginning of the tokens. */
+#define EDGEC_TILE_4X2_HIGH(NAME, WORDS, UNROLLED, DUAL)                                           \
+    EDGEC_SEPARATE void NAME(const int8_t *rows, const edgec_pair_t *tokens,                       \
+                             edgec_tile_4x2_high_t *out) {                                         \
+        register const int8_t *w __asm__("r0") = rows;                                             \
+        register const edgec_pair_t *x __asm__("r1") = tokens;                                     \
+        register edgec_tile_4x2_high_t *o __asm__("r2") = out;                                     \
+        __asm__ volatile(                                                                          \
+            "push {r1, r4-r11, lr}\n"                                                              \
+            "sub sp, sp, #36\n"                                                                    \
+            "ldm r2, {r3-r11}\n"                                                                   \
+            "stm sp, {r3-r11}\n"                                                                   \
+            "1:\n"                                                                                 \
+            "ldr r2, [sp, #4]\n"                                                                   \
+            "ldm r2!, {r12, lr}\n"                                                                 \
+            "str r2, [sp, #4]\n"                                                                   \
+            "ldr r11, [r1, #24]\n"                                                                 \
+            "ldr r9, [r1, #16]\n"                                                                  \
+            "ldr r7, [r1, #8]\n"                                                                   \
+            "ldr r5, [r1], #32\n"                                                                  \
+            "add r4, r5, r12\n"                                                                    \
+            "add r5, r5, lr\n"                                                                     \
+            "add r6, r7, r12\n"                                                                    \
+            "add r7, r7, lr\n"                                                                     \
+            "add r8, r9, r12\n"                                                                    \
+            "add r9, r9, lr\n"                                                                     \
+            "add r10, r11, r12\n"                                                                  \
+            "add r11, r11, lr\n"                                                                   \
+            EDGEC_TILE_4X2_LOOP                                                                    \
+            "ldr r2, [sp, #8]\n"                                                                   \
+            "ldm r2!, {r12, lr}\n"                                                                 \
+            "ldr r3, [sp, #32]\n"                                                                  \
+            "str r2, [sp, #8]\n"                                                                   \
+            "smmlar r4, r4, r12, r3\n"                                                             \
+            "smmlar r5, r5, lr, r3\n"                                                              \
+            "smmlar r6, r6, r12, r3\n"                                                             \
+            "smmlar r7, r7, lr, r3\n"                                                              \
+            "smmlar r8, r8, r12, r3\n"                                                             \
+            "smmlar r9, r9, lr, r3\n"                                                              \
+            "smmlar r10, r10, r12, r3\n"                                                           \
+            "smmlar r11, r11, lr, r3\n"                                                            \
+            "ldr r2, [sp, #12]\n"                                                                  \
+            "ldr r3, [sp, #16]\n"                                                                  \
+            "ldr r12, [sp, #20]\n"                                                                 \
+            "ldr lr, [sp, #24]\n"                                                                  \
+            "ssat r4, #8, r4\n"                                                                    \
+            "ssat r5, #8, r5\n"                                                                    \
+            "ssat r6, #8, r6\n"                                                                    \
+            "ssat r7, #8, r7\n"                                                                    \
+            "ssat r8, #8, r8\n"                                                                    \
+            "bfi r4, r5, #8, #8\n"                                                                 \
+            "ssat r9, #8, r9\n"                                                                    \
+            "bfi r6, r7, #8, #8\n"                                                                 \
+            "ssat r10, #8, r10\n"                                                                  \
+            "ssat r11, #8, r11\n"                                                                  \
+            "add r3, r3, r2\n"                                                                     \
+            "bfi r8, r9, #8, #8\n"                                                                 \
+            "add r12, r12, r2\n"                                                                   \
+            "bfi r10, r11, #8, #8\n"                                                               \
+            "add lr, lr, r2\n"                                                                     \
+            "strh r4, [r2], #2\n"                                                                  \
+            "strh r6, [r3]\n"                                                                      \
+            "strh r8, [r12]\n"                                                                     \
+            "strh r10, [lr]\n"                                                                     \
+            "str r2, [sp, #12]\n"                                                                  \
+            "ldr r2, [sp, #28]\n"                                                                  \
+            "ldr r1, [sp, #36]\n"                                                                  \
+            "cmp r0, r2\n"                                                                         \
+            "bne 1b\n"                                                                             \
+            "add sp, sp, #36\n"                                                                    \
+            "pop {r1, r4-r11, lr}\n"                                                               \
+            : "+r"(w), "+r"(x), "+r"(o)                                                            \
+            : [words] "i"(WORDS), [unrolled] "i"(UNROLLED), [dual] "i"(DUAL), [flip] "i"(0),       \
+              [second] "i"(4), [step] "i"(8)                                                       \
+            : "r3", "r12", "memory", "cc");                                                        \
+    }
+/* clang-format on */
+#else
+#define EDGEC_TILE_4X2_HIGH(NAME, WORDS, UNROLLED, DUAL)                                           \
+    EDGEC_INLINE void NAME(const int8_t *rows, const edgec_pair_t *tokens,                         \
+                           const edgec_tile_4x2_high_t *out) {                                     \
+        int32_t pair = 0;                                                                          \
+        for (const int8_t *w = rows; w < out->weights_end; w += 8 * (WORDS), pair++) {             \
+            for (int32_t j = 0; j < 2 * EDGEC_TOKENS; j++) {                                       \
+                const int32_t sum = edgec_tile_4x2_dot(w + j % 2 * 4, 8, tokens + 8 + j / 2,       \
+                                                       WORDS, 0U, (int32_t)tokens[j]);             \
+                const int32_t row = (j < 2) ? 0 : out->rows[j / 2 - 1];                            \
+                const int32_t filter = 2 * pair + j % 2;                                           \
+                out->y[row + filter] =                                                             \
+                    edgec_requantize_s8(sum + out->bias[filter], out->multiplier[filter], 32,      \
+                                        out->y_zero_point, INT8_MIN, INT8_MAX);                    \
+            }                                                                                      \
+        }                                                                                          \
+    }
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,282 @@
+/* Products of int8 as in tile_4x2.h, four tokens by two rows, and their outputs: requantized by 16
+ * by 15 bits while the sums are in registers. */
+#ifndef EDGEC_TILE_4X2_OUT_H
+#define EDGEC_TILE_4X2_OUT_H
+
+#include <stdint.h>
+#include <string.h>
+
+#include "edgec/requant16.h"
+#include "edgec/tile_4x2.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What becomes of a scaled sum: int8; int8 from a table; int16; int16 after an addition. */
+#define EDGEC_OUT_BYTE 0
+#define EDGEC_OUT_TABLE 1
+#define EDGEC_OUT_WIDE 2
+#define EDGEC_OUT_ADDED 3
+
+/* Where outputs come from and go to.  `rows` are the places of the tokens 1 to 3 after token 0, in
+ * bytes: in a last block that is not full, tokens repeat the last one, in its place. */
+typedef struct edgec_tile_4x2_out {
+    const edgec_pair_t *tokens_end;
+    const int32_t *bias;
+    const int16_t *multiplier;
+    int8_t *y;
+    int32_t rows[EDGEC_TOKENS - 1];
+    const int8_t *weights_end;
+    const int8_t *extra; /* the table's entry for 0, or what is added, in rows like those of y */
+} edgec_tile_4x2_out_t;
+
+/* Defines NAME(rows, tokens, out): the outputs of four tokens, for an even number of rows.
+ *
+ * WORDS, UNROLLED, DUAL: as for EDGEC_TILE_4X2.  PRE_SHIFT, SHIFT: of the requantization.  BITS:
+ * to which its result is limited; 0 before an addition.  LIFTED: -127 takes the place of -128, only
+ * of EDGEC_OUT_BYTE.  KIND: one of the above. */
+#if defined(__GNUC__) && defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
+/* clang-format off */
+/* Sums in r4-r11, first those of token 0 with both rows.  While products are summed up, weights are
+ * in r2 and r3, tokens in r12 and lr; then all four are free.  On the stack: the struct and the
+ * beginning of the tokens.  Where two
+ * instructions of one sum follow each other, those of others stand between, for cores that issue
+ * two at a time. */
+#define EDGEC_TILE_4X2_OUT(NAME, WORDS, UNROLLED, DUAL, PRE_SHIFT, SHIFT, BITS, LIFTED, KIND)      \
+    EDGEC_SEPARATE void NAME(const int8_t *rows, const edgec_pair_t *tokens,                       \
+                             edgec_tile_4x2_out_t *out) {                                          \
+        register const int8_t *w __asm__("r0") = rows;                                             \
+        register const edgec_pair_t *x __asm__("r1") = tokens;                                     \
+        register edgec_tile_4x2_out_t *o __asm__("r2") = out;                                      \
+        __asm__ volatile(                                                                          \
+            "push {r1, r4-r11, lr}\n"                                                              \
+            "sub sp, sp, #36\n"                                                                    \
+            "ldm r2, {r3-r11}\n"                                                                   \
+            "stm sp, {r3-r11}\n"                                                                   \
+            "1:\n"                                                                                 \
+            "ldr r2, [sp, #4]\n"                                                                   \
+            "ldm r2!, {r12, lr}\n"                                                                 \
+            "str r2, [sp, #4]\n"                                                                   \
+            "ldr r11, [r1, #24]\n"                                                                 \
+            "ldr r9, [r1, #16]\n"                                                                  \
+            "ldr r7, [r1, #8]\n"                                                                   \
+            "ldr r5, [r1], #32\n"                                                                  \
+            "add r4, r5, r12\n"                                                                    \
+            "add r5, r5, lr\n"                                                                     \
+            "add r6, r7, r12\n"                                                                    \
+            "add r7, r7, lr\n"                                                                     \
+            "add r8, r9, r12\n"                                                                    \
+            "add r9, r9, lr\n"                                                                     \
+            "add r10, r11, r12\n"                                                                  \
+            "add r11, r11, lr\n"                                                                   \
+            EDGEC_TILE_4X2_LOOP                                                                    \
+            "mov lr, %[half]\n"                                                                    \
+            "ldr r3, [sp, #8]\n"                                                                   \
+            "ldr r12, [r3], #4\n"                                                                  \
+            "str r3, [sp, #8]\n"                                                                   \
+            ".if %c[pre]\n"                                                                        \
+            "ssat r4, #16, r4, asr #%c[pre]\n"                                                     \
+            "ssat r5, #16, r5, asr #%c[pre]\n"                                                     \
+            ".else\n"                                                                              \
+            "ssat r4, #16, r4\n"                                                                   \
+            "ssat r5, #16, r5\n"                                                                   \
+            ".endif\n"                                                                             \
+            ".if %c[pre]\n"                                                                        \
+            "ssat r6, #16, r6, asr #%c[pre]\n"                                                     \
+            ".else\n"                                                                              \
+            "ssat r6, #16, r6\n"                                                                   \
+            ".endif\n"                                                                             \
+            "smlabb r4, r4, r12, lr\n"                                                             \
+            ".if %c[pre]\n"                                                                        \
+            "ssat r7, #16, r7, asr #%c[pre]\n"                                                     \
+            ".else\n"                                                                              \
+            "ssat r7, #16, r7\n"                                                                   \
+            ".endif\n"                                                                             \
+            "smlabt r5, r5, r12, lr\n"                                                             \
+            ".if %c[pre]\n"                                                                        \
+            "ssat r8, #16, r8, asr #%c[pre]\n"                                                     \
+            ".else\n"                                                                              \
+            "ssat r8, #16, r8\n"                                                                   \
+            ".endif\n"                                                                             \
+            "smlabb r6, r6, r12, lr\n"                                                             \
+            ".if %c[pre]\n"                                                                        \
+            "ssat r9, #16, r9, asr #%c[pre]\n"                                                     \
+            ".else\n"                                                                              \
+            "ssat r9, #16, r9\n"                                                                   \
+            ".endif\n"                                                                             \
+            "smlabt r7, r7, r12, lr\n"                                                             \
+            ".if %c[pre]\n"                                                                        \
+            "ssat r10, #16, r10, asr #%c[pre]\n"                                                   \
+            ".else\n"                                                                              \
+            "ssat r10, #16, r10\n"                                                                 \
+            ".endif\n"                                                                             \
+            "smlabb r8, r8, r12, lr\n"                                                             \
+            ".if %c[pre]\n"                                                                        \
+            "ssat r11, #16, r11, asr #%c[pre]\n"                                                   \
+            ".else\n"                                                                              \
+            "ssat r11, #16, r11\n"                                                                 \
+            ".endif\n"                                                                             \
+            "smlabt r9, r9, r12, lr\n"                                                             \
+            ".if %c[bits]\n"                                                                       \
+            "ssat r4, #%c[bits], r4, asr #%c[shift]\n"                                             \
+            "smlabb r10, r10, r12, lr\n"                                                           \
+            "ssat r5, #%c[bits], r5, asr #%c[shift]\n"                                             \
+            "smlabt r11, r11, r12, lr\n"                                                           \
+            "ssat r6, #%c[bits], r6, asr #%c[shift]\n"                                             \
+            "ssat r7, #%c[bits], r7, asr #%c[shift]\n"                                             \
+            "ssat r8, #%c[bits], r8, asr #%c[shift]\n"                                             \
+            "ssat r9, #%c[bits], r9, asr #%c[shift]\n"                                             \
+            "ssat r10, #%c[bits], r10, asr #%c[shift]\n"                                           \
+            "ssat r11, #%c[bits], r11, asr #%c[shift]\n"                                           \
+            ".else\n"                                                                              \
+            "smlabb r10, r10, r12, lr\n"                                                           \
+            "smlabt r11, r11, r12, lr\n"                                                           \
+            "asr r4, r4, #%c[shift]\n"                                                             \
+            "asr r5, r5, #%c[shift]\n"                                                             \
+            "asr r6, r6, #%c[shift]\n"                                                             \
+            "asr r7, r7, #%c[shift]\n"                                                             \
+            "asr r8, r8, #%c[shift]\n"                                                             \
+            "asr r9, r9, #%c[shift]\n"                                                             \
+            "asr r10, r10, #%c[shift]\n"                                                           \
+            "asr r11, r11, #%c[shift]\n"                                                           \
+            ".endif\n"                                                                             \
+            ".if %c[kind] == 1\n"                                                                  \
+            "ldr r2, [sp, #32]\n"                                                                  \
+            "ldrb r4, [r2, r4]\n"                                                                  \
+            "ldrb r5, [r2, r5]\n"                                                                  \
+            "ldrb r6, [r2, r6]\n"                                                                  \
+            "ldrb r7, [r2, r7]\n"                                                                  \
+            "ldrb r8, [r2, r8]\n"                                                                  \
+            "ldrb r9, [r2, r9]\n"                                                                  \
+            "ldrb r10, [r2, r10]\n"                                                                \
+            "ldrb r11, [r2, r11]\n"                                                                \
+            ".endif\n"                                                                             \
+            ".if %c[kind] == 3\n"                                                                  \
+            "ldr r2, [sp, #32]\n"                                                                  \
+            "ldr r3, [sp, #16]\n"                                                                  \
+            "ldr r12, [sp, #20]\n"                                                                 \
+            "ldr lr, [sp, #24]\n"                                                                  \
+            "pkhbt r4, r4, r5, lsl #16\n"                                                          \
+            "pkhbt r6, r6, r7, lsl #16\n"                                                          \
+            "pkhbt r8, r8, r9, lsl #16\n"                                                          \
+            "pkhbt r10, r10, r11, lsl #16\n"                                                       \
+            "ldr r5, [r2]\n"                                                                       \
+            "ldr r7, [r2, r3]\n"                                                                   \
+            "ldr r9, [r2, r12]\n"                                                                  \
+            "ldr r11, [r2, lr]\n"                                                                  \
+            "add r2, r2, #4\n"                                                                     \
+            "str r2, [sp, #32]\n"                                                                  \
+            "ldr r2, [sp, #12]\n"                                                                  \
+            "qadd16 r4, r4, r5\n"                                                                  \
+            "add r3, r3, r2\n"                                                                     \
+            "qadd16 r6, r6, r7\n"                                                                  \
+            "add r12, r12, r2\n"                                                                   \
+            "qadd16 r8, r8, r9\n"                                                                  \
+            "add lr, lr, r2\n"                                                                     \
+            "qadd16 r10, r10, r11\n"                                                               \
+            ".else\n"                                                                              \
+            "ldr r2, [sp, #12]\n"                                                                  \
+            "ldr r3, [sp, #16]\n"                                                                  \
+            "ldr r12, [sp, #20]\n"                                                                 \
+            "ldr lr, [sp, #24]\n"                                                                  \
+            ".if %c[kind] == 2\n"                                                                  \
+            "pkhbt r4, r4, r5, lsl #16\n"                                                          \
+            "add r3, r3, r2\n"                                                                     \
+            "pkhbt r6, r6, r7, lsl #16\n"                                                          \
+            "add r12, r12, r2\n"                                                                   \
+            "pkhbt r8, r8, r9, lsl #16\n"                                                          \
+            "add lr, lr, r2\n"                                                                     \
+            "pkhbt r10, r10, r11, lsl #16\n"                                                       \
+            ".else\n"                                                                              \
+            "bfi r4, r5, #8, #8\n"                                                                 \
+            "add r3, r3, r2\n"                                                                     \
+            "bfi r6, r7, #8, #8\n"                                                                 \
+            "add r12, r12, r2\n"                                                                   \
+            "bfi r8, r9, #8, #8\n"                                                                 \
+            "add lr, lr, r2\n"                                                                     \
+            "bfi r10, r11, #8, #8\n"                                                               \
+            ".endif\n"                                                                             \
+            ".endif\n"                                                                             \
+            ".if %c[lifted]\n"                                                                     \
+            "mov r5, #0x01010101\n"                                                                \
+            "qsub8 r4, r4, r5\n"                                                                   \
+            "qsub8 r6, r6, r5\n"                                                                   \
+            "sadd8 r4, r4, r5\n"                                                                   \
+            "qsub8 r8, r8, r5\n"                                                                   \
+            "strh r4, [r2], #2\n"                                                                  \
+            "sadd8 r6, r6, r5\n"                                                                   \
+            "qsub8 r10, r10, r5\n"                                                                 \
+            "strh r6, [r3]\n"                                                                      \
+            "sadd8 r8, r8, r5\n"                                                                   \
+            "sadd8 r10, r10, r5\n"                                                                 \
+            "strh r8, [r12]\n"                                                                     \
+            "strh r10, [lr]\n"                                                                     \
+            ".elseif %c[kind] < 2\n"                                                               \
+            "strh r4, [r2], #2\n"                                                                  \
+            "strh r6, [r3]\n"                                                                      \
+            "strh r8, [r12]\n"                                                                     \
+            "strh r10, [lr]\n"                                                                     \
+            ".else\n"                                                                              \
+            "str r4, [r2], #4\n"                                                                   \
+            "str r6, [r3]\n"                                                                       \
+            "str r8, [r12]\n"                                                                      \
+            "str r10, [lr]\n"                                                                      \
+            ".endif\n"                                                                             \
+            "str r2, [sp, #12]\n"                                                                  \
+            "ldr r2, [sp, #28]\n"                                                                  \
+            "ldr r1, [sp, #36]\n"                                                                  \
+            "cmp r0, r2\n"                                                                         \
+            "bne 1b\n"                                                                             \
+            "add sp, sp, #36\n"                                                                    \
+            "pop {r1, r4-r11, lr}\n"                                                               \
+            : "+r"(w), "+r"(x), "+r"(o)                                                            \
+            : [words] "i"(WORDS), [unrolled] "i"(UNROLLED), [dual] "i"(DUAL), [flip] "i"(0),       \
+              [second] "i"(4), [step] "i"(8), [pre] "i"(PRE_SHIFT), [shift] "i"(SHIFT),            \
+              [half] "i"(1 << ((SHIFT) - 1)), [bits] "i"(BITS), [lifted] "i"(LIFTED),              \
+              [kind] "i"(KIND)                                                                     \
+            : "r3", "r12", "memory", "cc");                                                        \
+    }
+/* clang-format on */
+#else
+#define EDGEC_TILE_4X2_OUT(NAME, WORDS, UNROLLED, DUAL, PRE_SHIFT, SHIFT, BITS, LIFTED, KIND)      \
+    EDGEC_INLINE void NAME(const int8_t *rows, const edgec_pair_t *tokens,                         \
+                           const edgec_tile_4x2_out_t *out) {                                      \
+        int32_t pair = 0;                                                                          \
+        for (const int8_t *w = rows; w < out->weights_end; w += 8 * (WORDS), pair++) {             \
+            for (int32_t j = 0; j < 2 * EDGEC_TOKENS; j++) {                                       \
+                const int32_t sum = edgec_tile_4x2_dot(w + j % 2 * 4, 8, tokens + 8 + j / 2,       \
+                                                       WORDS, 0U, (int32_t)tokens[j]);             \
+                const int32_t scaled =                                                             \
+                    edgec_rescale(sum + out->bias[2 * pair + j % 2],                               \
+                                  out->multiplier[2 * pair + j % 2], PRE_SHIFT, SHIFT);            \
+                edgec_tile_4x2_put(out, 2 * pair, j, edgec_saturated(scaled, BITS), LIFTED, KIND); \
+            }                                                                                      \
+        }                                                                                          \
+    }
+
+/* Stores output j of a pair, of token j / 2 and filter + j % 2. */
+EDGEC_INLINE void edgec_tile_4x2_put(const edgec_tile_4x2_out_t *out, int32_t filter, int32_t j,
+                                     int32_t scaled, int32_t lifted, int32_t kind) {
+    const int32_t row = (j < 2) ? 0 : out->rows[j / 2 - 1];
+    const int32_t column = filter + j % 2;
+    if (kind < EDGEC_OUT_WIDE) {
+        const int32_t limited = lifted ? edgec_max_s32(scaled, -INT8_MAX) : scaled;
+        const int8_t byte = (int8_t)((kind == EDGEC_OUT_TABLE) ? out->extra[scaled] : limited);
+        out->y[row + column] = byte;
+        return;
+    }
+    int16_t value = (int16_t)0;
+    if (kind == EDGEC_OUT_ADDED) {
+        memcpy(&value, out->extra + row + 2 * column, sizeof value);
+    }
+    value = (int16_t)edgec_sat16(scaled + value);
+    memcpy(out->y + row + 2 * column, &value, sizeof value);
+}
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
