@@ -22,7 +22,7 @@ from edgec.kernels.common.weighted import (
     MATRIX_PRODUCTS,
     weighted_arguments,
 )
-from edgec.kernels.dsp.tile_4x2.spec import TOKENS, Tile4x2
+from edgec.kernels.dsp.tile_4x2.spec import ROWS, Tile4x2
 from edgec.kernels.family import Distances, KernelFamily
 from edgec.target.target import Target
 
@@ -53,9 +53,9 @@ def _pays(spec: Tile4x2) -> bool:
     """
     if spec.narrow is not None:
         return True
-    idle = -spec.rows % TOKENS
+    idle = -spec.rows % ROWS
     gathers = spec.window is not None and not spec.widens_runs
-    return idle < max(spec.rows // TOKENS, 2) and (not gathers or spec.units >= _LEAST_UNITS)
+    return idle < max(spec.rows // ROWS, 2) and (not gathers or spec.units >= _LEAST_UNITS)
 
 
 def _has_room(graph: Graph, node: Node) -> bool:
@@ -112,8 +112,8 @@ def overlap(spec: Tile4x2) -> Distances:
     """As many rows as a block has are read before the first of them is written."""
     row = spec.units * out_bytes(spec)
     if spec.window is not None:
-        return with_ending(spec, by_blocks(spec.window, row, TOKENS))
-    starts = np.arange(spec.rows) // TOKENS * TOKENS
+        return with_ending(spec, by_blocks(spec.window, row, ROWS))
+    starts = np.arange(spec.rows) // ROWS * ROWS
     return with_ending(spec, pixel_distance(starts, row, spec.depth))
 
 

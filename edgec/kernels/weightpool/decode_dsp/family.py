@@ -13,7 +13,7 @@ from edgec.ir.weighted import POOLED
 from edgec.kernels.common.dense_weights import FILTERS, WORD
 from edgec.kernels.common.geometry import dense_window
 from edgec.kernels.common.overlap import by_blocks, out_bytes, with_ending
-from edgec.kernels.dsp.tile_3x2.spec import PIXELS, Tile3x2
+from edgec.kernels.dsp.tile_3x2.spec import ROWS, Tile3x2
 from edgec.kernels.family import Distances, KernelFamily, template_beside
 from edgec.kernels.weightpool.arguments import own_width
 from edgec.kernels.weightpool.decision import PoolFamily, PoolKernelConfig
@@ -152,7 +152,7 @@ def overlap(spec: PooledDecodeDsp) -> Distances:
     if spec.batch < spec.out_channels:
         return with_ending(spec, None, None)
     row = spec.out_channels * out_bytes(spec)
-    return with_ending(spec, by_blocks(spec.window, row, PIXELS), None)
+    return with_ending(spec, by_blocks(spec.window, row, ROWS), None)
 
 
 FAMILY = KernelFamily(

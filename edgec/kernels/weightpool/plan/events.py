@@ -10,8 +10,10 @@ import enum
 from collections.abc import Mapping
 
 from edgec.kernels.common.dense_weights import FILTERS
-from edgec.kernels.dsp.tile_3x2.spec import PIXELS, Tile3x2
-from edgec.kernels.dsp.tile_4x2.spec import TOKENS, Tile4x2
+from edgec.kernels.dsp.tile_3x2.spec import ROWS as ROWS_3X2
+from edgec.kernels.dsp.tile_3x2.spec import Tile3x2
+from edgec.kernels.dsp.tile_4x2.spec import ROWS as ROWS_4X2
+from edgec.kernels.dsp.tile_4x2.spec import Tile4x2
 from edgec.kernels.generic.conv2d.family import Conv2D
 from edgec.kernels.generic.gemm.family import Gemm
 from edgec.kernels.neon.tile_4x4.spec import Tile4x4
@@ -151,22 +153,22 @@ def plain_events(spec: Conv2D | Gemm) -> dict[Event, float]:
 
 def tile_events(spec: Tile3x2 | Tile3x4) -> dict[Event, float]:
     """Three pixels at a time; pixels and filters beyond the last ones are computed, too."""
-    blocks = -(-spec.window.out_pixels // PIXELS)
+    blocks = -(-spec.window.out_pixels // ROWS_3X2)
     together = spec.filters if isinstance(spec, Tile3x4) else FILTERS
     tiles = blocks * -(-spec.out_channels // together)
     return {
-        Event.TILE_MAC: tiles * PIXELS * together * spec.depth,
+        Event.TILE_MAC: tiles * ROWS_3X2 * together * spec.depth,
         Event.TILE: tiles,
-        Event.WIDEN: blocks * PIXELS * spec.depth / 4,
-        Event.COPY: blocks * PIXELS * spec.window.kernel_h,
+        Event.WIDEN: blocks * ROWS_3X2 * spec.depth / 4,
+        Event.COPY: blocks * ROWS_3X2 * spec.window.kernel_h,
         Event.OUTPUT: spec.out_elements,
     }
 
 
 def tile_4x2_events(spec: Tile4x2) -> dict[Event, float]:
     """Four pixels at a time; pixels and filters beyond the last ones are computed, too."""
-    rows = -(-spec.rows // TOKENS) * TOKENS
-    tiles = rows // TOKENS * spec.pairs
+    rows = -(-spec.rows // ROWS_4X2) * ROWS_4X2
+    tiles = rows // ROWS_4X2 * spec.pairs
     turns = spec.words // spec.unrolled
     product = Event.TILE_4X2_MAC_DUAL if spec.dual_issue else Event.TILE_4X2_MAC
     found: dict[Event, float] = {

@@ -6,8 +6,10 @@ nothing foretells costs a read of a line of flash.
 
 from __future__ import annotations
 
-from edgec.kernels.dsp.tile_3x2.spec import PIXELS, Tile3x2
-from edgec.kernels.dsp.tile_4x2.spec import TOKENS, Tile4x2
+from edgec.kernels.dsp.tile_3x2.spec import ROWS as ROWS_3X2
+from edgec.kernels.dsp.tile_3x2.spec import Tile3x2
+from edgec.kernels.dsp.tile_4x2.spec import ROWS as ROWS_4X2
+from edgec.kernels.dsp.tile_4x2.spec import Tile4x2
 from edgec.kernels.family import KernelSpec
 from edgec.kernels.generic.conv2d.family import Conv2D
 from edgec.kernels.generic.gemm.family import Gemm
@@ -42,9 +44,9 @@ def waiting(spec: KernelSpec, bits: int, board: Board) -> float:
         case PooledDecode() | PooledDecodeDsp():
             return spec.out_channels * spec.window.taps * spec.vectors * _per_row(flash, 1, 1 << 30)
         case Tile4x2():
-            return _of_weights(spec.macs / TOKENS, flash)
+            return _of_weights(spec.macs / ROWS_4X2, flash)
         case Tile3x2() | Tile3x4() | Conv2D() | Gemm():
-            return _of_weights(spec.macs / PIXELS, flash)
+            return _of_weights(spec.macs / ROWS_3X2, flash)
         case _:
             return 0.0
 
