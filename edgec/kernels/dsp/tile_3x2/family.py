@@ -6,12 +6,16 @@ from edgec.base.dtypes import Array
 from edgec.ir.graph import Graph, Node
 from edgec.ir.weighted import plain_inputs
 from edgec.kernels.common.constants import ConstantPool
-from edgec.kernels.common.dense_weights import interleaved
+from edgec.kernels.common.cost import Cost, residual_events
+from edgec.kernels.common.dense_weights import FILTERS, interleaved
+from edgec.kernels.common.events import Events
+from edgec.kernels.common.form import KernelForm
 from edgec.kernels.common.geometry import dense_window
 from edgec.kernels.common.layer_end import end_of
 from edgec.kernels.common.lengths import Counted
 from edgec.kernels.common.overlap import by_blocks, out_bytes, with_ending
 from edgec.kernels.common.params import Params
+from edgec.kernels.common.tile_cost import tile_events, tile_waits
 from edgec.kernels.common.weighted import (
     CONVOLUTIONS,
     MATRIX_PRODUCTS,
@@ -54,6 +58,14 @@ def _pack(weights: Array, bias: Array, multiplier: Array) -> tuple[Array, Array,
     return interleaved(weights), bias, multiplier
 
 
+def events(spec: Tile3x2, bits: int, form: KernelForm) -> Events:
+    """Tiles of three pixels and two filters."""
+    return tile_events(spec, FILTERS) | residual_events(spec)
+
+
+COST = Cost(events, tile_waits)
+
+
 FAMILY = KernelFamily(
     spec_type=Tile3x2,
     operators=(*CONVOLUTIONS, *MATRIX_PRODUCTS),
@@ -62,4 +74,5 @@ FAMILY = KernelFamily(
     accepts=accepts,
     arguments=arguments,
     lengths=Counted("rows", lambda spec: spec.window.is_pointwise),
+    cost=COST,
 )

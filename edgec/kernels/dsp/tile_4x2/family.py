@@ -11,7 +11,11 @@ from edgec.ir.graph import Graph, Node
 from edgec.ir.weighted import plain_inputs
 from edgec.kernels.common.code_range import is_symmetric
 from edgec.kernels.common.constants import ConstantPool
+from edgec.kernels.common.cost import Cost, residual_events
 from edgec.kernels.common.dense_weights import WORD, flipped_words, odd_sums
+from edgec.kernels.common.events import Event, Events
+from edgec.kernels.common.flash_waits import for_weights
+from edgec.kernels.common.form import KernelForm
 from edgec.kernels.common.geometry import dense_window
 from edgec.kernels.common.layer_end import end_of, requant31_of
 from edgec.kernels.common.lengths import Counted
@@ -24,6 +28,7 @@ from edgec.kernels.common.weighted import (
 )
 from edgec.kernels.dsp.tile_4x2.spec import ROWS, Tile4x2
 from edgec.kernels.family import Distances, KernelFamily
+from edgec.target.memory_map import Flash
 from edgec.target.target import Target
 
 _ROOMY_BYTES = 2048
@@ -127,6 +132,33 @@ def arguments(graph: Graph, node: Node, spec: Tile4x2, pool: ConstantPool) -> tu
     return weighted_arguments(graph, node, pool, pack)
 
 
+def events(spec: Tile4x2, bits: int, form: KernelForm) -> Events:
+    """Tiles of four rows and two filters; those that fill up the last tiles are computed, too."""
+    rows = -(-spec.rows // ROWS) * ROWS
+    tiles = rows // ROWS * spec.pairs
+    turns = spec.words // spec.unrolled
+    product = Event.TILE_4X2_MAC_DUAL if spec.dual_issue else Event.TILE_4X2_MAC
+    found: dict[Event, float] = {
+        product: 2 * rows * spec.pairs * spec.depth,
+        Event.TILE_4X2_TURN: tiles * turns if turns > 1 else 0,
+        Event.TILE_4X2: tiles,
+        Event.TILE_4X2_WIDEN: rows * spec.words,
+        Event.COPY: rows * (1 if spec.window is None else spec.window.kernel_h),
+    }
+    outputs: dict[Event, float] = (
+        {Event.TILE_4X2_OUTPUTS: tiles} if spec.fuses else {Event.OUTPUT: spec.out_elements}
+    )
+    return found | outputs | residual_events(spec)
+
+
+def waits(spec: Tile4x2, bits: int, form: KernelForm, flash: Flash) -> float:
+    """Cycles waited for weights, each of which is read once for four rows."""
+    return for_weights(spec.macs / ROWS, flash)
+
+
+COST = Cost(events, waits)
+
+
 FAMILY = KernelFamily(
     spec_type=Tile4x2,
     operators=(*CONVOLUTIONS, *MATRIX_PRODUCTS),
@@ -135,4 +167,5 @@ FAMILY = KernelFamily(
     accepts=accepts,
     arguments=arguments,
     lengths=Counted("rows", lambda spec: spec.window is None),
+    cost=COST,
 )

@@ -11,12 +11,16 @@ from edgec.base.dtypes import Array
 from edgec.ir.graph import Graph, Node
 from edgec.ir.weighted import plain_inputs
 from edgec.kernels.common.constants import ConstantPool
+from edgec.kernels.common.cost import Cost, residual_events
 from edgec.kernels.common.dense_weights import by_column
+from edgec.kernels.common.events import Events
+from edgec.kernels.common.form import KernelForm
 from edgec.kernels.common.geometry import dense_window
 from edgec.kernels.common.layer_end import end_of
 from edgec.kernels.common.lengths import Counted
 from edgec.kernels.common.overlap import by_blocks, out_bytes, with_ending
 from edgec.kernels.common.params import Params
+from edgec.kernels.common.tile_cost import tile_events, tile_waits
 from edgec.kernels.common.weighted import (
     CONVOLUTIONS,
     MATRIX_PRODUCTS,
@@ -90,6 +94,14 @@ def arguments(graph: Graph, node: Node, spec: Tile3x4, pool: ConstantPool) -> tu
     return weighted_arguments(graph, node, pool, pack)
 
 
+def events(spec: Tile3x4, bits: int, form: KernelForm) -> Events:
+    """Tiles of three pixels and two or four filters."""
+    return tile_events(spec, spec.filters) | residual_events(spec)
+
+
+COST = Cost(events, tile_waits)
+
+
 FAMILY = KernelFamily(
     spec_type=Tile3x4,
     operators=(*CONVOLUTIONS, *MATRIX_PRODUCTS),
@@ -98,4 +110,5 @@ FAMILY = KernelFamily(
     accepts=accepts,
     arguments=arguments,
     lengths=Counted("rows", lambda spec: spec.window.is_pointwise),
+    cost=COST,
 )
