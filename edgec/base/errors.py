@@ -6,8 +6,10 @@ hint.  Code raises the narrowest class; `edgec.cli` prints the text and exits wi
 
 from __future__ import annotations
 
+import dataclasses
 import errno
 from dataclasses import dataclass
+from typing import Any
 
 
 def system_reason(error: OSError) -> str:
@@ -33,6 +35,21 @@ class EdgecError(Exception):
         self.what = what
         self.where = where
         self.hint = hint
+
+    def to_json(self) -> dict[str, Any]:
+        """The error as plain JSON data, as `--json` prints it."""
+        return {
+            "kind": type(self).__name__,
+            "what": self.what,
+            "where": self.where,
+            "hint": self.hint,
+            "exit_code": self.exit_code,
+            **self.details(),
+        }
+
+    def details(self) -> dict[str, Any]:
+        """What this kind of error has beside what, where and hint: plain JSON data."""
+        return {}
 
     def __str__(self) -> str:
         text = f"{self.where}: {self.what}" if self.where else self.what
@@ -77,6 +94,10 @@ class UnsupportedModelError(ImportModelError):
         super().__init__(f"{count} cannot be compiled:\n" + "\n".join(lines))
         self.nodes = nodes
 
+    def details(self) -> dict[str, Any]:
+        """One entry for each node."""
+        return {"nodes": [dataclasses.asdict(node) for node in self.nodes]}
+
 
 class QuantizationError(EdgecError):
     """The model cannot be quantized as asked."""
@@ -120,10 +141,51 @@ class SimulationError(EdgecError):
     exit_code = 10
 
 
+@dataclass(frozen=True, slots=True)
+class BudgetFigure:
+    """A figure of the firmware that is over its budget.
+
+    Attributes:
+        name: "flash_bytes", "ram_bytes" or "time_ms".
+        found: what the firmware takes.
+        budget: what the user allows.
+    """
+
+    name: str
+    found: float
+    budget: float
+
+
 class BudgetError(EdgecError):
-    """The firmware is larger or slower than the user allows."""
+    """The firmware is larger or slower than the user allows.
+
+    Attributes:
+        figures: those that are exceeded.
+    """
 
     exit_code = 11
+
+    def __init__(
+        self, what: str, figures: tuple[BudgetFigure, ...] = (), *, where: str = "", hint: str = ""
+    ) -> None:
+        super().__init__(what, where=where, hint=hint)
+        self.figures = figures
+
+    def details(self) -> dict[str, Any]:
+        """The figures that are exceeded."""
+        return {"figures": [dataclasses.asdict(figure) for figure in self.figures]}
+
+
+class UsageError(EdgecError):
+    """The command line names no command, lacks an argument or has one that cannot be read."""
+
+    exit_code = 2
+
+
+class InterruptedByUser(EdgecError):
+    """Ctrl-C ended the command."""
+
+    exit_code = 130
 
 
 class InternalError(EdgecError):

@@ -70,7 +70,10 @@ app.command()(flash)
 
 def run_app(arguments: list[str] | None = None) -> int:
     """Run the command line; the exit code.  Never raises, whatever the input."""
-    return guarded(lambda: app(args=arguments))
+    words = sys.argv[1:] if arguments is None else arguments
+    json = "--json" in words
+    # Typer itself would print wrong usage, as text.
+    return guarded(lambda: app(args=arguments, standalone_mode=not json), json=json)
 
 
 def main() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from edgec.base.effect import Effect, refuse_without_effect
-from edgec.base.errors import BudgetError
+from edgec.base.errors import BudgetError, BudgetFigure
 from edgec.base.options import CompileOptions
 from edgec.profile import profile
 from edgec.report.model import Report
@@ -50,13 +50,15 @@ def check_budget(folder: Path, options: CompileOptions) -> None:
         return
     report = Report.read(folder)
     memory = report.memory
-    excess = [
-        *_excess("flash", memory.flash_bytes, budget.flash_bytes),
-        *_excess("RAM", memory.ram_bytes, budget.ram_bytes),
+    figures = [
+        *_exceeded("flash_bytes", memory.flash_bytes, budget.flash_bytes),
+        *_exceeded("ram_bytes", memory.ram_bytes, budget.ram_bytes),
     ]
+    excess = [_excess(figure) for figure in figures]
     if budget.time_ms is not None:
         found = profile(folder)
         if found.time_ms > budget.time_ms:
+            figures.append(BudgetFigure("time_ms", found.time_ms, budget.time_ms))
             excess.append(
                 f"time {found.time_ms:,.3f} ms exceeds {budget.time_ms:,g} ms by "
                 f"{found.time_ms / budget.time_ms - 1:.1%} "
@@ -65,12 +67,24 @@ def check_budget(folder: Path, options: CompileOptions) -> None:
     if excess:
         raise BudgetError(
             "over budget: " + "; ".join(excess),
+            tuple(figures),
             where=report.board.name,
             hint="earlier results are as they were; compile without --budget to look at this one",
         )
 
 
-def _excess(name: str, used: int | None, limit: int | None) -> list[str]:
+_NAMES = {"flash_bytes": "flash", "ram_bytes": "RAM"}
+
+
+def _exceeded(name: str, used: int | None, limit: int | None) -> list[BudgetFigure]:
     if used is None or limit is None or used <= limit:
         return []
-    return [f"{name} {used:,} bytes exceeds {limit:,} by {used - limit:,} ({used / limit - 1:.1%})"]
+    return [BudgetFigure(name, used, limit)]
+
+
+def _excess(figure: BudgetFigure) -> str:
+    found, budget = figure.found, figure.budget
+    return (
+        f"{_NAMES[figure.name]} {found:,} bytes exceeds {budget:,} by {found - budget:,} "
+        f"({found / budget - 1:.1%})"
+    )

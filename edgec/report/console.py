@@ -57,6 +57,11 @@ def print_json(data: Any) -> None:
     out.print(json.dumps(data, indent=2), markup=False)
 
 
+def print_json_error(error: EdgecError) -> None:
+    """The error as one JSON object on stdout, where a program expects the result."""
+    print_json(error.to_json())
+
+
 def print_error(error: EdgecError) -> None:
     """What, where and what to do about it, on stderr."""
     where = f"[bold]{safe(error.where)}[/]: " if error.where else ""
