@@ -17,7 +17,12 @@ def firmware_of(program: Program, board: Board, folder: Path) -> Path:
     emit_library(program, folder / "library")
     names = library_names(program.name)
     model = FirmwareModel(
-        folder / "library", names.name, names.header, names.symbol, program.arena_bytes
+        folder / "library",
+        names.name,
+        names.header,
+        names.symbol,
+        program.arena_bytes,
+        len(program.inputs),
     )
     emit_project([model], board, folder / "project")
     return build(folder / "project", board).elf

@@ -11,8 +11,9 @@ import subprocess
 import tempfile
 from pathlib import Path
 
-from edgec.kernels.weightpool.plan.form import KernelForm
+from edgec.kernels.common.form import KernelForm
 from edgec.target.board import Board
+from edgec.target.target import Target
 from edgec.timing.core import core_model
 from edgec.timing.decode import decode_block
 
@@ -50,7 +51,7 @@ def derived(board: Board) -> dict[str, float]:
 
     Of Cortex-A cores, of which instructions are counted, each is 1.
     """
-    form = KernelForm.of(board)
+    form = KernelForm.of(Target.of(board))
     if board.core.is_cortex_a:
         return {"step": 1.0, "load": 1.0, "product": 1.0, "turn": 1.0}
     old = form is KernelForm.ARMV6M

@@ -11,9 +11,7 @@ import numpy as np
 from pool_layers import Layer, Measured
 
 from edgec.kernels.weightpool.decision import PoolFamily
-from edgec.kernels.weightpool.plan.estimate import events_of
-from edgec.kernels.weightpool.plan.form import KernelForm
-from edgec.kernels.weightpool.plan.prices import prices_of
+from edgec.kernels.weightpool.plan.estimate import Estimator
 from edgec.target.board import Board
 
 _DOCS = Path(__file__).resolve().parents[1] / "docs" / "weight-pools.md"
@@ -21,9 +19,7 @@ _DOCS = Path(__file__).resolve().parents[1] / "docs" / "weight-pools.md"
 
 def estimate_ideal(found: Measured, board: Board) -> float:
     """Estimated cycles with memory that never waits."""
-    events = events_of(found.spec, found.layer.bits, KernelForm.of(board))
-    prices = prices_of(board)
-    return sum(number * prices[event] for event, number in events.items())
+    return Estimator.of(board).ideal_cycles(found.spec, found.layer.bits)
 
 
 def kind_of(found: Measured) -> str:

@@ -28,12 +28,13 @@ from pool_shapes import held_out, spec_of, training
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import InternalError
+from edgec.kernels.common.form import KernelForm
 from edgec.kernels.weightpool.plan.estimate import events_of
-from edgec.kernels.weightpool.plan.form import KernelForm
 from edgec.kernels.weightpool.plan.operations import Operations, operations_of
 from edgec.kernels.weightpool.plan.prices import PRICES_FILE, FittedPrices, core_prices
 from edgec.target.board import Board, load_board
 from edgec.target.cores import Core
+from edgec.target.target import Target
 
 _SWEEPS = 5_000
 _SERVED = {
@@ -71,7 +72,7 @@ def measured(layers: Sequence[Layer], core: str, keep: Path | None) -> list[Meas
 
 def operations(found: Sequence[Measured], board: Board) -> Array:
     """Operations of each layer, float64 [layers, operations]."""
-    form = KernelForm.of(board)
+    form = KernelForm.of(Target.of(board))
     taken = {event: dataclasses.astuple(each) for event, each in operations_of(form).items()}
     rows = np.zeros((len(found), len(dataclasses.fields(Operations))))
     for at, layer in enumerate(found):
@@ -101,7 +102,7 @@ def _table(core: str, board: str, prices: Operations) -> str:
     """The prices of a core as TOML."""
     given = dataclasses.asdict(prices)
     fitted = [field.name for field in dataclasses.fields(FittedPrices)]
-    names = ", ".join(f'"{served.value}"' for served in _SERVED[core])
+    names = ", ".join(f'"{served.price_key}"' for served in _SERVED[core])
     lines = ["[[prices]]", f"cores = [{names}]", f'measured_on = "{board}"', "[prices.derived]"]
     lines += [f"{key} = {value}" for key, value in given.items() if key not in fitted]
     lines += ["[prices.fitted]", *(f"{key} = {given[key]}" for key in fitted)]
@@ -112,7 +113,7 @@ def write(changed: dict[str, Operations]) -> None:
     """Write the file of prices, with those of other cores as they were."""
     tables = []
     for core, board in BOARDS.items():
-        prices = changed.get(core) or core_prices()[_SERVED[core][0]].operations
+        prices = changed.get(core) or core_prices()[_SERVED[core][0].price_key].operations
         tables.append(_table(core, board, prices))
     head = "# Written by benchmarks/pool_prices.py; `operations.py` says what is counted.\n"
     PRICES_FILE.write_text(head + "".join(f"\n{table}" for table in tables), "utf-8")

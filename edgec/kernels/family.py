@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from edgec.ir.graph import Graph, Node
 from edgec.kernels.common.constants import ConstantPool
+from edgec.kernels.common.cost import Cost
 from edgec.kernels.common.extent import Extent
 from edgec.kernels.common.params import Params
 from edgec.target.target import Target
@@ -110,6 +111,8 @@ class KernelFamily(Generic[S]):
         runtime_bits: the layer's own width of activations, for a function that takes the width as
             an argument; None for others.
         constant_stem: what a constant among the tensor operands holds, as a C identifier.
+        cost: how it counts what a call takes; None: nobody has counted that, and a planner that
+            meets such a kernel refuses it.
     """
 
     spec_type: type[S]
@@ -122,6 +125,7 @@ class KernelFamily(Generic[S]):
     planned: Callable[[Graph, Node, Any], S | None] = _not_planned
     runtime_bits: Callable[[Node, S], int | None] = _fixed_width
     constant_stem: str = "constant"
+    cost: Cost[S] | None = None
 
     @property
     def name(self) -> str:

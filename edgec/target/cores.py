@@ -141,6 +141,12 @@ class Core(enum.Enum):
         return self.facts.dsp
 
     @property
+    def price_key(self) -> str:
+        """The core whose prices planners take; a computer that is no Arm core plans as an M4."""
+        core = Core.CORTEX_M4 if self is Core.HOST else self
+        return str(core.value)
+
+    @property
     def gcc_prefix(self) -> str:
         """What the names of GCC and its tools for this core begin with, as Debian calls them."""
         if self is Core.HOST:

@@ -32,6 +32,7 @@ class Target:
         has_long_multiply: a product of two 32-bit numbers with all 64 bits (SMULL).
         dual_issue: a load and a product can start in one cycle.
         fpu: the floating-point unit.
+        price_key: the name under which tables of measured prices have its core.
         instruction_cache_bytes: size of the cache of instructions; 0: there is none, or the board
             file does not tell.
         data_cache_bytes: the same for data.
@@ -49,6 +50,7 @@ class Target:
     has_long_multiply: bool
     dual_issue: bool
     fpu: Fpu
+    price_key: str
     instruction_cache_bytes: int
     data_cache_bytes: int
     flash_wait_states: int
@@ -70,6 +72,7 @@ class Target:
             has_long_multiply=facts.has_long_multiply,
             dual_issue=facts.dual_issue,
             fpu=board.fpu,
+            price_key=board.core.price_key,
             instruction_cache_bytes=0 if flash is None else flash.instruction_cache_bytes,
             data_cache_bytes=0 if flash is None else flash.data_cache_bytes,
             flash_wait_states=0 if flash is None else flash.wait_states,

@@ -21,6 +21,7 @@ def bare_target(core: Core, *, dsp: bool | None = None) -> Target:
         has_long_multiply=facts.has_long_multiply,
         dual_issue=facts.dual_issue,
         fpu=core.possible_fpus[-1],
+        price_key=core.price_key,
         instruction_cache_bytes=0,
         data_cache_bytes=0,
         flash_wait_states=0,

@@ -96,11 +96,9 @@ def test_no_kernel_asks_for_a_core_by_its_name() -> None:
         for package in KERNELS
         for path in (PACKAGE / package).rglob("*.py")
     }
-    # Tables of measured prices, one column a core.
-    allowed = {"form.py", "prices.py"}
     wrong = [
         path.name
         for path, text in texts.items()
-        if ("possible_dsp" in text or "edgec.target.cores" in text) and path.name not in allowed
+        if "possible_dsp" in text or "edgec.target.cores" in text
     ]
     assert not wrong

@@ -11,7 +11,11 @@ from edgec.ir.graph import Graph, Node
 from edgec.ir.weighted import plain_inputs
 from edgec.kernels.common.code_range import is_symmetric
 from edgec.kernels.common.constants import ConstantPool
+from edgec.kernels.common.cost import Cost, residual_events
 from edgec.kernels.common.dense_weights import WORD, flipped_words, odd_sums
+from edgec.kernels.common.events import Event, Events
+from edgec.kernels.common.flash_waits import for_weights
+from edgec.kernels.common.form import KernelForm
 from edgec.kernels.common.geometry import dense_window
 from edgec.kernels.common.layer_end import end_of, requant31_of
 from edgec.kernels.common.lengths import Counted
@@ -22,8 +26,9 @@ from edgec.kernels.common.weighted import (
     MATRIX_PRODUCTS,
     weighted_arguments,
 )
-from edgec.kernels.dsp.tile_4x2.spec import TOKENS, Tile4x2
+from edgec.kernels.dsp.tile_4x2.spec import ROWS, Tile4x2
 from edgec.kernels.family import Distances, KernelFamily
+from edgec.target.memory_map import Flash
 from edgec.target.target import Target
 
 _ROOMY_BYTES = 2048
@@ -53,9 +58,9 @@ def _pays(spec: Tile4x2) -> bool:
     """
     if spec.narrow is not None:
         return True
-    idle = -spec.rows % TOKENS
+    idle = -spec.rows % ROWS
     gathers = spec.window is not None and not spec.widens_runs
-    return idle < max(spec.rows // TOKENS, 2) and (not gathers or spec.units >= _LEAST_UNITS)
+    return idle < max(spec.rows // ROWS, 2) and (not gathers or spec.units >= _LEAST_UNITS)
 
 
 def _has_room(graph: Graph, node: Node) -> bool:
@@ -112,8 +117,8 @@ def overlap(spec: Tile4x2) -> Distances:
     """As many rows as a block has are read before the first of them is written."""
     row = spec.units * out_bytes(spec)
     if spec.window is not None:
-        return with_ending(spec, by_blocks(spec.window, row, TOKENS))
-    starts = np.arange(spec.rows) // TOKENS * TOKENS
+        return with_ending(spec, by_blocks(spec.window, row, ROWS))
+    starts = np.arange(spec.rows) // ROWS * ROWS
     return with_ending(spec, pixel_distance(starts, row, spec.depth))
 
 
@@ -127,6 +132,33 @@ def arguments(graph: Graph, node: Node, spec: Tile4x2, pool: ConstantPool) -> tu
     return weighted_arguments(graph, node, pool, pack)
 
 
+def events(spec: Tile4x2, bits: int, form: KernelForm) -> Events:
+    """Tiles of four rows and two filters; those that fill up the last tiles are computed, too."""
+    rows = -(-spec.rows // ROWS) * ROWS
+    tiles = rows // ROWS * spec.pairs
+    turns = spec.words // spec.unrolled
+    product = Event.TILE_4X2_MAC_DUAL if spec.dual_issue else Event.TILE_4X2_MAC
+    found: dict[Event, float] = {
+        product: 2 * rows * spec.pairs * spec.depth,
+        Event.TILE_4X2_TURN: tiles * turns if turns > 1 else 0,
+        Event.TILE_4X2: tiles,
+        Event.TILE_4X2_WIDEN: rows * spec.words,
+        Event.COPY: rows * (1 if spec.window is None else spec.window.kernel_h),
+    }
+    outputs: dict[Event, float] = (
+        {Event.TILE_4X2_OUTPUTS: tiles} if spec.fuses else {Event.OUTPUT: spec.out_elements}
+    )
+    return found | outputs | residual_events(spec)
+
+
+def waits(spec: Tile4x2, bits: int, form: KernelForm, flash: Flash) -> float:
+    """Cycles waited for weights, each of which is read once for four rows."""
+    return for_weights(spec.macs / ROWS, flash)
+
+
+COST = Cost(events, waits)
+
+
 FAMILY = KernelFamily(
     spec_type=Tile4x2,
     operators=(*CONVOLUTIONS, *MATRIX_PRODUCTS),
@@ -135,4 +167,5 @@ FAMILY = KernelFamily(
     accepts=accepts,
     arguments=arguments,
     lengths=Counted("rows", lambda spec: spec.window is None),
+    cost=COST,
 )

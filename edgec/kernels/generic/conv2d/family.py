@@ -10,6 +10,9 @@ from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.weighted import plain_inputs
 from edgec.kernels.common.constants import ConstantPool
+from edgec.kernels.common.cost import Cost, residual_events
+from edgec.kernels.common.events import Event, Events
+from edgec.kernels.common.form import KernelForm
 from edgec.kernels.common.geometry import conv_window
 from edgec.kernels.common.layer_end import end_of
 from edgec.kernels.common.narrow import Narrow
@@ -22,6 +25,7 @@ from edgec.kernels.common.weighted import (
 )
 from edgec.kernels.common.window import Window
 from edgec.kernels.family import Distances, KernelFamily, template_beside
+from edgec.kernels.generic.plain_cost import plain_events, plain_waits
 from edgec.target.target import Target
 
 _BLOCK = 4
@@ -133,10 +137,23 @@ def arguments(graph: Graph, node: Node, spec: Conv2D, pool: ConstantPool) -> tup
     return weighted_arguments(graph, node, pool)
 
 
+def events(spec: Conv2D, bits: int, form: KernelForm) -> Events:
+    """A loop for one pixel at a time, whose window is copied first."""
+    copies: dict[Event, float] = {
+        Event.COPY: spec.window.out_pixels * spec.window.kernel_h,
+        Event.COPY_BYTE: spec.window.out_pixels * spec.scratch_bytes,
+    }
+    return plain_events(spec) | copies | residual_events(spec)
+
+
+COST = Cost(events, plain_waits)
+
+
 FAMILY = KernelFamily(
     spec_type=Conv2D,
     operators=CONVOLUTIONS,
     spec=spec,
     overlap=overlap,
     arguments=arguments,
+    cost=COST,
 )

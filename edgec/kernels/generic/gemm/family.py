@@ -9,6 +9,9 @@ from typing import ClassVar
 from edgec.ir.graph import Graph, Node
 from edgec.ir.weighted import plain_inputs
 from edgec.kernels.common.constants import ConstantPool
+from edgec.kernels.common.cost import Cost, residual_events
+from edgec.kernels.common.events import Events
+from edgec.kernels.common.form import KernelForm
 from edgec.kernels.common.geometry import dense_window, is_gemm
 from edgec.kernels.common.layer_end import end_of
 from edgec.kernels.common.lengths import Counted
@@ -21,6 +24,7 @@ from edgec.kernels.common.weighted import (
     weighted_arguments,
 )
 from edgec.kernels.family import Distances, KernelFamily, template_beside
+from edgec.kernels.generic.plain_cost import plain_events, plain_waits
 from edgec.target.target import Target
 
 _BLOCK = 4
@@ -102,6 +106,14 @@ def arguments(graph: Graph, node: Node, spec: Gemm, pool: ConstantPool) -> tuple
     return weighted_arguments(graph, node, pool)
 
 
+def events(spec: Gemm, bits: int, form: KernelForm) -> Events:
+    """A loop for one row at a time."""
+    return plain_events(spec) | residual_events(spec)
+
+
+COST = Cost(events, plain_waits)
+
+
 FAMILY = KernelFamily(
     spec_type=Gemm,
     operators=(*CONVOLUTIONS, *MATRIX_PRODUCTS),
@@ -110,4 +122,5 @@ FAMILY = KernelFamily(
     accepts=accepts,
     arguments=arguments,
     lengths=Counted("rows"),
+    cost=COST,
 )

@@ -1,4 +1,4 @@
-"""Convolutions and matrix products on cores with NEON: four pixels by four filters."""
+"""Convolutions and matrix products on cores with NEON: four rows by four filters."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from edgec.base.fixedpoint import INT8_MIN
 from edgec.ir.graph import Graph, Node
 from edgec.ir.weighted import plain_inputs
 from edgec.kernels.common.constants import ConstantPool
+from edgec.kernels.common.cost import Cost, residual_events
+from edgec.kernels.common.events import Event, Events
+from edgec.kernels.common.form import KernelForm
 from edgec.kernels.common.geometry import dense_window
 from edgec.kernels.common.layer_end import end_of
 from edgec.kernels.common.lengths import Counted
@@ -19,7 +22,7 @@ from edgec.kernels.common.weighted import (
 )
 from edgec.kernels.family import Distances, KernelFamily
 from edgec.kernels.neon.tile_4x4.spec import Tile4x4
-from edgec.kernels.neon.weights import ROWS, packed, padded
+from edgec.kernels.neon.weights import LANES, ROWS, packed, padded
 from edgec.target.target import Target
 
 
@@ -37,7 +40,7 @@ def spec(graph: Graph, node: Node, target: Target) -> Tile4x4:
 
 
 def overlap(spec: Tile4x4) -> Distances:
-    """The windows of four pixels are read before the first of them is written."""
+    """The windows of four rows are read before the first of them is written."""
     return with_ending(spec, by_blocks(spec.window, spec.out_channels * out_bytes(spec), ROWS))
 
 
@@ -50,6 +53,23 @@ def _pack(weights: Array, bias: Array, multiplier: Array) -> tuple[Array, Array,
     return packed(weights), padded(bias), padded(multiplier)
 
 
+def events(spec: Tile4x4, bits: int, form: KernelForm) -> Events:
+    """Tiles of four pixels and filters; the last ones are filled up, except for a lone pixel."""
+    depth = spec.blocks * LANES
+    pixels = spec.rows if spec.rows == 1 else -(-spec.rows // ROWS) * ROWS
+    tiles = -(-pixels // ROWS) * -(-spec.out_channels // ROWS)
+    return {
+        Event.NEON_MAC: pixels * -(-spec.out_channels // ROWS) * ROWS * depth,
+        Event.NEON_TILE: tiles,
+        Event.NEON_PACK: pixels * depth / 4,
+        Event.OUTPUT: spec.out_elements,
+        **residual_events(spec),
+    }
+
+
+COST = Cost(events)
+
+
 FAMILY = KernelFamily(
     spec_type=Tile4x4,
     operators=(*CONVOLUTIONS, *MATRIX_PRODUCTS),
@@ -58,4 +78,5 @@ FAMILY = KernelFamily(
     accepts=accepts,
     arguments=arguments,
     lengths=Counted("rows", lambda spec: spec.window.is_pointwise),
+    cost=COST,
 )

@@ -1,6 +1,6 @@
 """Convolutions and matrix products on Cortex-M cores without the DSP extension.
 
-Three activations share a word, so that one product serves three pixels, with two or four filters.
+Three activations share a word, so that one product serves three rows, with two or four filters.
 """
 
 from __future__ import annotations
@@ -11,19 +11,23 @@ from edgec.base.dtypes import Array
 from edgec.ir.graph import Graph, Node
 from edgec.ir.weighted import plain_inputs
 from edgec.kernels.common.constants import ConstantPool
+from edgec.kernels.common.cost import Cost, residual_events
 from edgec.kernels.common.dense_weights import by_column
+from edgec.kernels.common.events import Events
+from edgec.kernels.common.form import KernelForm
 from edgec.kernels.common.geometry import dense_window
 from edgec.kernels.common.layer_end import end_of
 from edgec.kernels.common.lengths import Counted
 from edgec.kernels.common.overlap import by_blocks, out_bytes, with_ending
 from edgec.kernels.common.params import Params
+from edgec.kernels.common.tile_cost import tile_events, tile_waits
 from edgec.kernels.common.weighted import (
     CONVOLUTIONS,
     MATRIX_PRODUCTS,
     weighted_arguments,
 )
 from edgec.kernels.family import Distances, KernelFamily
-from edgec.kernels.small.tile_3x4.spec import PACKED_PIXELS, STEPS, Tile3x4
+from edgec.kernels.small.tile_3x4.spec import ROWS, STEPS, Tile3x4
 from edgec.target.target import Target
 
 _LARGEST_SUM = 8191
@@ -36,7 +40,7 @@ _FEW = 4
 def accepts(graph: Graph, node: Node, target: Target) -> bool:
     """A convolution of one group, or a product of several rows, where a product is of one pair.
 
-    A single pixel would waste the room of two more.
+    A single row would waste the room of two more.
     """
     if not target.is_cortex_m or target.has_dsp or target.has_mve:
         return False
@@ -77,10 +81,8 @@ def _segment(rows: Array, step: int) -> int:
 
 
 def overlap(spec: Tile3x4) -> Distances:
-    """The windows of three pixels are read before the first of them is written."""
-    return with_ending(
-        spec, by_blocks(spec.window, spec.out_channels * out_bytes(spec), PACKED_PIXELS)
-    )
+    """The windows of three rows are read before the first of them is written."""
+    return with_ending(spec, by_blocks(spec.window, spec.out_channels * out_bytes(spec), ROWS))
 
 
 def arguments(graph: Graph, node: Node, spec: Tile3x4, pool: ConstantPool) -> tuple[Params, ...]:
@@ -92,6 +94,14 @@ def arguments(graph: Graph, node: Node, spec: Tile3x4, pool: ConstantPool) -> tu
     return weighted_arguments(graph, node, pool, pack)
 
 
+def events(spec: Tile3x4, bits: int, form: KernelForm) -> Events:
+    """Tiles of three pixels and two or four filters."""
+    return tile_events(spec, spec.filters) | residual_events(spec)
+
+
+COST = Cost(events, tile_waits)
+
+
 FAMILY = KernelFamily(
     spec_type=Tile3x4,
     operators=(*CONVOLUTIONS, *MATRIX_PRODUCTS),
@@ -100,4 +110,5 @@ FAMILY = KernelFamily(
     accepts=accepts,
     arguments=arguments,
     lengths=Counted("rows", lambda spec: spec.window.is_pointwise),
+    cost=COST,
 )

@@ -9,6 +9,10 @@ from typing import Any, ClassVar
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.weighted import POOLED
+from edgec.kernels.common.cost import Cost, residual_events
+from edgec.kernels.common.events import Event, Events
+from edgec.kernels.common.flash_waits import UNCACHED_BYTES, per_row
+from edgec.kernels.common.form import KernelForm
 from edgec.kernels.common.overlap import by_pixel, by_row, out_bytes, with_ending
 from edgec.kernels.family import Distances, KernelFamily, template_beside
 from edgec.kernels.weightpool.arguments import own_width
@@ -23,6 +27,7 @@ from edgec.kernels.weightpool.decoded import (
 )
 from edgec.kernels.weightpool.default import default_config
 from edgec.kernels.weightpool.plain import BLOCK, POOL_WORD_BYTES
+from edgec.target.memory_map import Flash
 from edgec.target.target import Target
 
 
@@ -144,6 +149,40 @@ def overlap(spec: PooledDecode) -> Distances:
     return with_ending(spec, by_row(rows, spec.depth, spec.out_channels * each, last))
 
 
+def events(spec: PooledDecode, bits: int, form: KernelForm) -> Events:
+    """Weights expanded, then a loop for one pixel at a time."""
+    batches = -(-spec.out_channels // spec.batch)
+    windows = spec.window.out_pixels * batches
+    found: dict[Event, float] = {
+        Event.EXPAND: spec.out_channels * spec.window.taps * spec.vectors,
+        Event.MAC: spec.macs,
+        Event.FILTERS_4: spec.window.out_pixels * -(-spec.out_channels // spec.block),
+        Event.OUTPUT: spec.out_elements,
+    }
+    if spec.rounds:
+        found[Event.ROUND_WORD] = windows * spec.patch_words
+    if spec.needs_patch:
+        found[Event.COPY] = windows * _runs(spec)
+        found[Event.COPY_BYTE] = windows * spec.depth
+    return found | residual_events(spec)
+
+
+def _runs(spec: PooledDecode) -> int:
+    """Pieces in which a window is copied."""
+    if spec.reads_rows:
+        return 1
+    return spec.window.kernel_h if spec.copies_runs else spec.window.taps
+
+
+def waits(spec: PooledDecode, bits: int, form: KernelForm, flash: Flash) -> float:
+    """Cycles waited for the vectors of the pool."""
+    vectors = spec.out_channels * spec.window.taps * spec.vectors
+    return vectors * per_row(flash, 1, UNCACHED_BYTES)
+
+
+COST = Cost(events, waits)
+
+
 FAMILY = KernelFamily(
     spec_type=PooledDecode,
     operators=(*POOLED, qops.QGemm, qops.QConv),
@@ -153,4 +192,5 @@ FAMILY = KernelFamily(
     arguments=decoded_arguments,
     planned=planned,
     runtime_bits=own_width,
+    cost=COST,
 )

@@ -10,10 +10,15 @@ from edgec.base.errors import LoweringError
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.weighted import POOLED
+from edgec.kernels.common.cost import Cost, residual_events
 from edgec.kernels.common.dense_weights import FILTERS, WORD
+from edgec.kernels.common.events import Event, Events
+from edgec.kernels.common.flash_waits import UNCACHED_BYTES, per_row
+from edgec.kernels.common.form import KernelForm
 from edgec.kernels.common.geometry import dense_window
 from edgec.kernels.common.overlap import by_blocks, out_bytes, with_ending
-from edgec.kernels.dsp.tile_3x2.spec import PIXELS, Tile3x2
+from edgec.kernels.common.tile_cost import tile_events
+from edgec.kernels.dsp.tile_3x2.spec import ROWS, Tile3x2
 from edgec.kernels.family import Distances, KernelFamily, template_beside
 from edgec.kernels.weightpool.arguments import own_width
 from edgec.kernels.weightpool.decision import PoolFamily, PoolKernelConfig
@@ -27,6 +32,7 @@ from edgec.kernels.weightpool.decoded import (
     serves_dsp,
 )
 from edgec.kernels.weightpool.plain import POOL_WORD_BYTES
+from edgec.target.memory_map import Flash
 from edgec.target.target import Target
 
 
@@ -152,7 +158,28 @@ def overlap(spec: PooledDecodeDsp) -> Distances:
     if spec.batch < spec.out_channels:
         return with_ending(spec, None, None)
     row = spec.out_channels * out_bytes(spec)
-    return with_ending(spec, by_blocks(spec.window, row, PIXELS), None)
+    return with_ending(spec, by_blocks(spec.window, row, ROWS), None)
+
+
+def events(spec: PooledDecodeDsp, bits: int, form: KernelForm) -> Events:
+    """Weights expanded, then a loop for three rows at a time."""
+    found = tile_events(spec.dense, FILTERS)
+    batches = -(-spec.out_channels // spec.batch)
+    found[Event.COPY] *= batches
+    found[Event.WIDEN] *= batches
+    if spec.rounds:
+        found[Event.WIDEN_ROUND] = found.pop(Event.WIDEN)
+    found[Event.EXPAND] = spec.out_channels * spec.window.taps * spec.vectors
+    return found | residual_events(spec)
+
+
+def waits(spec: PooledDecodeDsp, bits: int, form: KernelForm, flash: Flash) -> float:
+    """Cycles waited for the vectors of the pool."""
+    vectors = spec.out_channels * spec.window.taps * spec.vectors
+    return vectors * per_row(flash, 1, UNCACHED_BYTES)
+
+
+COST = Cost(events, waits)
 
 
 FAMILY = KernelFamily(
@@ -164,4 +191,5 @@ FAMILY = KernelFamily(
     arguments=decoded_arguments,
     planned=planned,
     runtime_bits=own_width,
+    cost=COST,
 )

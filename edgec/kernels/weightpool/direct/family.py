@@ -15,6 +15,10 @@ from edgec.ir.qops.pooling import round_codes
 from edgec.ir.weight_pool import WeightPool
 from edgec.ir.weighted import POOLED, pooled_attrs, pooled_inputs
 from edgec.kernels.common.constants import ConstantPool
+from edgec.kernels.common.cost import Cost, residual_events
+from edgec.kernels.common.events import Event, Events
+from edgec.kernels.common.flash_waits import per_row
+from edgec.kernels.common.form import KernelForm
 from edgec.kernels.common.layer_end import end_of
 from edgec.kernels.common.overlap import by_pixel, out_bytes, with_ending
 from edgec.kernels.common.params import Params
@@ -33,6 +37,7 @@ from edgec.kernels.weightpool.plain import (
     row_sums,
     stacked,
 )
+from edgec.kernels.weightpool.row_addresses import spilled_rows
 from edgec.kernels.weightpool.tables import ResponseKind, part_channels, response_table
 from edgec.kernels.weightpool.unrolled import (
     CodePair,
@@ -41,6 +46,7 @@ from edgec.kernels.weightpool.unrolled import (
     numbers_by_plane,
     plane_rows,
 )
+from edgec.target.memory_map import Flash
 from edgec.target.target import Target
 
 DIRECT_POOL_SIZE = 256
@@ -207,6 +213,35 @@ def _bias(spec: PooledDirect, bias: Array, sums: Array, x_zero_point: int) -> Ar
     return frozen((folded & 0xFFFFFFFF).astype(np.uint32).view(np.int32))
 
 
+def events(spec: PooledDirect, bits: int, form: KernelForm) -> Events:
+    """Look-ups for each filter."""
+    vectors = spec.window.out_pixels * spec.window.taps * spec.vectors
+    filters = vectors * spec.out_channels
+    rows = bits * spec.parts
+    return {
+        Event.DIRECT_VECTOR: vectors,
+        Event.CODES: vectors * spec.group / 4,
+        Event.PLANES: vectors * -(-spec.group // 8),
+        Event.ROW: vectors * spec.planes * spec.parts,
+        Event.DIRECT_FILTER: filters,
+        Event.DIRECT_PART: filters * rows,
+        Event.DIRECT_RELOAD: filters * spilled_rows(rows),
+        Event.DIRECT_LOOP: filters * bits if spec.bits is None else 0,
+        Event.OUTPUT: spec.out_elements,
+        **residual_events(spec),
+    }
+
+
+def waits(spec: PooledDirect, bits: int, form: KernelForm, flash: Flash) -> float:
+    """Cycles waited for entries of the look-up table."""
+    vectors = spec.window.out_pixels * spec.window.taps * spec.vectors
+    table = spec.pool_size << min(spec.group, 8)
+    return vectors * spec.out_channels * bits * per_row(flash, 1, table)
+
+
+COST = Cost(events, waits)
+
+
 FAMILY = KernelFamily(
     spec_type=PooledDirect,
     operators=POOLED,
@@ -216,4 +251,5 @@ FAMILY = KernelFamily(
     arguments=arguments,
     planned=planned,
     runtime_bits=own_width,
+    cost=COST,
 )

@@ -21,6 +21,7 @@ from edgec.kernels.family import Distances, KernelFamily
 from edgec.kernels.weightpool.arguments import own_width, pool_arguments
 from edgec.kernels.weightpool.decision import PoolFamily, PoolKernelConfig
 from edgec.kernels.weightpool.default import default_config
+from edgec.kernels.weightpool.gather.cost import COST
 from edgec.kernels.weightpool.gather.indices import stored_indices
 from edgec.kernels.weightpool.gather.spec import PooledConv
 from edgec.kernels.weightpool.geometry import fits_lanes, pooled_window, window_indices
@@ -149,4 +150,5 @@ FAMILY = KernelFamily(
     arguments=arguments,
     planned=planned,
     runtime_bits=own_width,
+    cost=COST,
 )

@@ -23,8 +23,7 @@ from edgec.kernels.weightpool.gather.family import pooled_conv
 from edgec.kernels.weightpool.gather.indices import index_bytes
 from edgec.kernels.weightpool.gather.spec import PooledConv
 from edgec.kernels.weightpool.plain import BLOCK
-from edgec.kernels.weightpool.plan.estimate import estimate
-from edgec.kernels.weightpool.plan.prices import Prices, prices_of
+from edgec.kernels.weightpool.plan.estimate import Estimator
 from edgec.kernels.weightpool.plan.rounding import rounds_too_much
 from edgec.kernels.weightpool.tables import ResponseKind
 from edgec.target.board import Board
@@ -75,14 +74,14 @@ class Setting:
     """
 
     board: Board
-    prices: Prices
+    estimator: Estimator
     table_bytes: int | None
     runtime_bits: bool
 
     @classmethod
     def of(cls, board: Board, options: PoolKernelOptions) -> Setting:
         """For a board and what the user asked for."""
-        return cls(board, prices_of(board), options.table_bytes, options.runtime_bits)
+        return cls(board, Estimator.of(board), options.table_bytes, options.runtime_bits)
 
 
 def candidates(
@@ -149,7 +148,7 @@ def _responses(graph: Graph, node: Node, setting: Setting) -> Iterator[Candidate
                 keep_rows=spec.keep_rows,
                 tables_in_ram=spec.tables_in_ram,
             )
-            cycles = estimate(spec, _bits(node), setting.prices, setting.board)
+            cycles = setting.estimator.cycles(spec, _bits(node))
             table = None if spec.builder is ResponseKind.MULTIPLY else spec.builder
             size = index_bytes(spec)
             yield Candidate(PoolKernel.RESPONSES, config, spec, shift, cycles, size, table)
@@ -233,7 +232,7 @@ def _decodes(graph: Graph, node: Node, setting: Setting) -> Iterator[Candidate]:
             if spec in known or (config != plain and _too_large(spec, setting)):
                 continue
             known.add(spec)
-            cycles = estimate(spec, _bits(node), setting.prices, setting.board)
+            cycles = setting.estimator.cycles(spec, _bits(node))
             yield Candidate(PoolKernel.DECODE, config, spec, 0, cycles, size, None)
 
 
@@ -251,7 +250,7 @@ def _directs(graph: Graph, node: Node, setting: Setting) -> Iterator[Candidate]:
             runtime_bits=setting.runtime_bits,
         )
         spec = pooled_direct(graph, node, config)
-        cycles = estimate(spec, _bits(node), setting.prices, setting.board)
+        cycles = setting.estimator.cycles(spec, _bits(node))
         size = _packed_bytes(graph, node)
         yield Candidate(PoolKernel.DIRECT, config, spec, 0, cycles, size, builder)
 
@@ -263,7 +262,7 @@ def _expanded(graph: Graph, node: Node, setting: Setting) -> Iterator[Candidate]
     plain = with_plain_weights(graph, {node.name})
     plain_node = next(other for other in plain.nodes if other.name == node.name)
     spec = _plain_kernel(plain, plain_node, setting.board)
-    cycles = estimate(spec, 8, setting.prices, setting.board)
+    cycles = setting.estimator.cycles(spec, 8)
     weights = plain.constants[plain_inputs(plain_node).w]
     yield Candidate(PoolKernel.EXPAND, None, spec, 0, cycles, weights.array.nbytes, None)
 

@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from edgec.kernels.weightpool.plan.events import Event
-from edgec.kernels.weightpool.plan.form import KernelForm
+from edgec.kernels.common.events import Event
+from edgec.kernels.common.form import KernelForm
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,13 +16,13 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
 from edgec.base.errors import ConfigError
-from edgec.kernels.weightpool.plan.events import Event
-from edgec.kernels.weightpool.plan.form import KernelForm
+from edgec.kernels.common.events import Event
+from edgec.kernels.common.form import KernelForm
 from edgec.kernels.weightpool.plan.operations import Operations, operations_of
-from edgec.target.board import Board
-from edgec.target.cores import Core
+from edgec.target.target import Target
 
 PRICES_FILE = Path(__file__).with_name("prices.toml")
+_HINT = "install edgec again, or write the file: python benchmarks/pool_prices.py fit"
 _STRICT = ConfigDict(extra="forbid")
 _Price = Annotated[float, Field(ge=0, le=10_000, allow_inf_nan=False)]
 
@@ -52,12 +52,12 @@ class CorePrices:
     """The prices of some cores.
 
     Attributes:
-        cores: names of the cores.
+        cores: the cores, as targets call them (`Target.price_key`).
         measured_on: the board whose firmware was run.
         derived, fitted: cycles of an operation; executed instructions on Cortex-A cores.
     """
 
-    cores: Annotated[tuple[Core, ...], Field(min_length=1)]
+    cores: Annotated[tuple[str, ...], Field(min_length=1)]
     measured_on: str
     derived: DerivedPrices
     fitted: FittedPrices
@@ -87,47 +87,43 @@ Prices = Mapping[Event, float]
 """What each event of a kernel costs."""
 
 
-def prices_of(board: Board) -> Prices:
-    """Cycles of each event on a board's core; executed instructions on a Cortex-A.
-
-    The host plans as a Cortex-M4 does.
+def prices_of(target: Target, path: Path = PRICES_FILE) -> Prices:
+    """Cycles of each event on a target; executed instructions on a Cortex-A.
 
     Raises:
-        ConfigError: the file of prices is damaged.
+        ConfigError: the file of prices is damaged, or has none of this target.
     """
-    core = Core.CORTEX_M4 if board.core is Core.HOST else board.core
-    return _prices_of(KernelForm.of(board), core)
+    return _prices_of(KernelForm.of(target), target.price_key, path)
 
 
 @functools.cache
-def _prices_of(form: KernelForm, core: Core) -> Prices:
-    prices = core_prices()[core].operations
+def _prices_of(form: KernelForm, key: str, path: Path) -> Prices:
+    stored = core_prices(path)
+    if key not in stored:
+        raise ConfigError(f"no prices of {key}", where=path.name, hint=_HINT)
+    prices = stored[key].operations
     found = {event: taken.priced(prices) for event, taken in operations_of(form).items()}
     return MappingProxyType(found)
 
 
 @functools.cache
-def core_prices(path: Path = PRICES_FILE) -> Mapping[Core, CorePrices]:
+def core_prices(path: Path = PRICES_FILE) -> Mapping[str, CorePrices]:
     """The prices in a file, by core.
 
     Raises:
-        ConfigError: the file cannot be read, does not say what it has to, or leaves out a core or
-            names one twice.
+        ConfigError: the file cannot be read, does not say what it has to, or names a core
+            twice.
     """
-    hint = "install edgec again, or write the file: python benchmarks/pool_prices.py fit"
     try:
         data = tomllib.loads(path.read_text("utf-8"))
         tables = TypeAdapter(_File).validate_python(data).prices
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(f"cannot read prices: {error}", where=path.name, hint=hint) from error
+        raise ConfigError(f"cannot read prices: {error}", where=path.name, hint=_HINT) from error
     except ValidationError as error:
         first = error.errors()[0]
         key = ".".join(str(part) for part in first["loc"])
-        raise ConfigError(f"{key}: {first['msg']}", where=path.name, hint=hint) from error
+        raise ConfigError(f"{key}: {first['msg']}", where=path.name, hint=_HINT) from error
     found = {core: table for table in tables for core in table.cores}
-    missing = [core.value for core in Core if core is not Core.HOST and core not in found]
-    if missing:
-        raise ConfigError(f"no prices of {', '.join(missing)}", where=path.name, hint=hint)
     if sum(len(table.cores) for table in tables) != len(found):
-        raise ConfigError("a core has two tables of prices", where=path.name, hint=hint)
+        raise ConfigError("a core has two tables of prices", where=path.name, hint=_HINT)
     return MappingProxyType(found)

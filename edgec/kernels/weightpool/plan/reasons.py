@@ -11,8 +11,7 @@ from edgec.ir.weighted import pooled_attrs, pooled_inputs
 from edgec.kernels.weightpool.decision import PoolFamily
 from edgec.kernels.weightpool.gather.spec import PooledConv
 from edgec.kernels.weightpool.plan.candidates import Candidate, two_lane_shift
-from edgec.kernels.weightpool.plan.estimate import estimate
-from edgec.kernels.weightpool.plan.prices import prices_of
+from edgec.kernels.weightpool.plan.estimate import Estimator
 from edgec.kernels.weightpool.plan.rounding import rounding_steps, rounds_too_much
 from edgec.target.board import Board
 
@@ -111,11 +110,11 @@ def record(
 
 
 def _free_bits(node: Node, chosen: Candidate, board: Board) -> int:
-    prices = prices_of(board)
+    estimator = Estimator.of(board)
     own: int = pooled_attrs(node).pooling.activation_bits
-    limit = (1 + _CLOSE) * estimate(chosen.spec, own, prices, board)
+    limit = (1 + _CLOSE) * estimator.cycles(chosen.spec, own)
     widths = range(MAX_ACTIVATION_BITS, own - 1, -1)
-    return next(bits for bits in widths if estimate(chosen.spec, bits, prices, board) <= limit)
+    return next(bits for bits in widths if estimator.cycles(chosen.spec, bits) <= limit)
 
 
 def _reason(

@@ -21,7 +21,6 @@ from edgec.ir.graph import Graph, Node
 from edgec.ir.weight_pool_graph import limited_bits, pooled_nodes, with_pooling
 from edgec.ir.weighted import pooled_attrs
 from edgec.kernels.weightpool.plan.candidates import Setting, candidates
-from edgec.kernels.weightpool.plan.estimate import estimate
 from edgec.kernels.weightpool.plan.plan import PoolPlan, kernel_rules, plan_pools
 from edgec.target.board import Board
 
@@ -153,7 +152,7 @@ def _cycles(
         legal = [way for way in ways if bits == 8 or way.kernel is not PoolKernel.EXPAND]
         costs.append(
             min(
-                (estimate(way.spec, bits, setting.prices, board) for way in legal),
+                (setting.estimator.cycles(way.spec, bits) for way in legal),
                 default=math.inf,
             )
         )

@@ -1,15 +1,15 @@
-"""The instructions that the kernels of pooled layers are made of on a board.
+"""The instructions that kernels are made of on a target.
 
-The kernels come in several forms: assembly for Armv6-M, for Armv7-M and for the DSP extension, and
-C (`firmware/runtime/include/edgec/pool_*.h`).
+Kernels of layers with a weight pool come in several forms: assembly for Armv6-M, for
+Armv7-M and for the DSP extension, and C
+(`firmware/runtime/include/edgec/pool_*.h`).
 """
 
 from __future__ import annotations
 
 import enum
 
-from edgec.target.board import Board
-from edgec.target.cores import Core
+from edgec.target.target import Target
 
 
 class KernelForm(enum.Enum):
@@ -22,16 +22,15 @@ class KernelForm(enum.Enum):
     A64 = "A64"
 
     @classmethod
-    def of(cls, board: Board) -> KernelForm:
-        """On a board; the host plans as a Cortex-M4 does."""
-        core = board.core
-        if core.is_armv6m:
-            return cls.ARMV6M
-        if core.is_aarch64:
+    def of(cls, target: Target) -> KernelForm:
+        """The form on a target; a computer that is no Arm core plans as a Cortex-M4 does."""
+        if target.is_aarch64:
             return cls.A64
-        if core.is_cortex_a:
-            return cls.ARMV7A
-        return cls.ARMV7EM if board.dsp or core is Core.HOST else cls.ARMV7M
+        if not target.has_long_multiply:
+            return cls.ARMV6M
+        if target.is_cortex_m:
+            return cls.ARMV7EM if target.has_dsp else cls.ARMV7M
+        return cls.ARMV7A if target.has_wide_thumb else cls.ARMV7EM
 
     @property
     def is_thumb2(self) -> bool:

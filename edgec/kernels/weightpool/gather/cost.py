@@ -1,14 +1,18 @@
-"""Events of the kernel that builds responses and adds them up (`PooledConv`)."""
+"""What the kernel takes that builds responses and adds them up (`PooledConv`)."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from edgec.kernels.common.cost import Cost, residual_events
+from edgec.kernels.common.events import Event, Events
+from edgec.kernels.common.flash_waits import UNCACHED_BYTES, WORD_BYTES, per_row, per_word
+from edgec.kernels.common.form import KernelForm
 from edgec.kernels.weightpool.gather.spec import PooledConv
-from edgec.kernels.weightpool.plan.events import Event, spilled_rows
-from edgec.kernels.weightpool.plan.form import KernelForm
-from edgec.kernels.weightpool.tables import ResponseBuilder, ResponseKind
+from edgec.kernels.weightpool.row_addresses import spilled_rows
+from edgec.kernels.weightpool.tables import ResponseBuilder, ResponseKind, part_channels
+from edgec.target.memory_map import Flash
 
 _NEAR_STORE_BYTES = 256
 """A store can move its address on by less than this."""
@@ -16,9 +20,11 @@ _NEAR_STORES_BYTES = 1364
 """Four stores at multiples of up to this many bytes need no other address."""
 _ADD_BYTES = 4096
 """An addition to an address takes a number below this."""
+_COPY_CYCLES = 4
+"""Cycles of a word that is copied from flash to scratch memory, without waiting."""
 
 
-def responses_events(spec: PooledConv, bits: int, form: KernelForm) -> dict[Event, float]:
+def events(spec: PooledConv, bits: int, form: KernelForm) -> Events:
     """Events of one call.
 
     Args:
@@ -34,8 +40,24 @@ def responses_events(spec: PooledConv, bits: int, form: KernelForm) -> dict[Even
         is_even = spec.window.taps * spec.chunk_groups % 2 == 0
         found |= {Event.ENTRY: entries, Event.PLACE: entries / (2 if is_even else 1)}
     if spec.builder is ResponseKind.MULTIPLY:
-        return found | _of_products(spec, pixels, form)
-    return found | _of_planes(spec, pixels, bits, form)
+        found |= _of_products(spec, pixels, form)
+    else:
+        found |= _of_planes(spec, pixels, bits, form)
+    return found | residual_events(spec, Event.LANE_RESIDUAL)
+
+
+def waits(spec: PooledConv, bits: int, form: KernelForm, flash: Flash) -> float:
+    """Cycles waited for the pool or the look-up table that responses are built from."""
+    size = WORD_BYTES * spec.builder_words
+    pixels = BuiltPixels.of(spec, form)
+    if spec.tables_in_ram or spec.responses.packs:
+        words = size / WORD_BYTES
+        return words * (_COPY_CYCLES + per_word(flash, UNCACHED_BYTES))
+    if spec.builder is ResponseKind.MULTIPLY:
+        return pixels.every * (size / WORD_BYTES) * per_word(flash, size)
+    parts = spec.group / part_channels(spec.builder, spec.group)
+    words = -(-spec.pool_size // WORD_BYTES)
+    return pixels.singles(spec.lanes) * bits * parts * per_row(flash, words, size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,3 +229,6 @@ def _of_sums(spec: PooledConv) -> dict[Event, float]:
         Event.OUTPUT_TURN: spec.out_elements / spec.lanes / spec.stored_columns,
         Event.OUTPUT: spec.out_elements,
     }
+
+
+COST = Cost(events, waits)

@@ -1,0 +1,92 @@
+"""What kernels with weights do in a call, by name, to be counted from a specification.
+
+A family counts its events (`cost.Cost`).  What one event takes is in `weightpool/plan/operations`,
+and what that costs on a core in `weightpool/plan/prices.toml`.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+
+
+@enum.unique
+class Event(enum.Enum):
+    """A turn of an inner loop, or what is done once for several of them; the value says which."""
+
+    # Sums of rows of the table of responses.
+    LOOK_UP_8 = "eight words of the table added to eight sums"
+    LOOK_UP_4 = "four words of the table added to four sums"
+    ROUND = "a round of look-ups"
+    BASE = "the address of a pair row of the table"
+    FILTER_8 = "eight sums of a filter loaded and stored"
+    FILTER_4 = "four sums of a filter loaded and stored"
+    GATHER = "a call of the function that adds up rows"
+    # Responses as products.
+    PAIR_VECTOR = "the products of a vector with two pixels"
+    PACKED_VECTOR = "the products of a vector with four pixels of few bits"
+    LONE_VECTOR = "the products of a vector with two pixels beside padding"
+    PRODUCT_TURN = "a turn of the loop of products"
+    PACK = "a word of codes of two pixels"
+    PLAIN_WEIGHT = "a product in C"
+    PLAIN_VECTOR = "a response made of products in C"
+    PLAIN_SHIFT = "a word of two such responses, shifted"
+    # Responses from bit planes.
+    PLANES = "the bit planes of eight codes"
+    ROW = "the address of a row of the look-up table"
+    BLOCK = "sixteen vectors of a plane looked up"
+    PAIR_BLOCK = "sixteen words of the table made of the sums of two pixels"
+    LONE_BLOCK = "sixteen words of the table made of the sums of one pixel"
+    SUM_BLOCK = "the sums of sixteen vectors stored"
+    PLANE_WORD = "four vectors of a plane looked up in C"
+    PART_WORD = "four vectors of another part of a plane looked up in C"
+    RELOAD = "the address of a row of the look-up table that no register holds, in C"
+    LANE_WORD = "the sums of four vectors shifted in C"
+    TABLE_WORD = "a word of the table stored in C"
+    FREE_WORD = "the sums of four vectors shifted by a variable"
+    ZERO_WORD = "the share of the zero point taken out of the sums of four vectors"
+    # All responses.
+    SHIFT = "a sum shifted"
+    FAR_STORE = "an address moved on, where a store cannot do that"
+    CODES = "four codes of a pixel"
+    BUILD = "a call of the function that builds responses"
+    PIXEL = "a pixel or pair of pixels found for such calls"
+    # Lists of places in the table, and outputs.
+    ENTRY = "an index unpacked"
+    PLACE = "a place in the table added to one entry of a list, or to two"
+    START = "the first values of four sums"
+    OUTPUT_ROW = "a filter's row of outputs"
+    OUTPUT_TURN = "a turn of the loop over these outputs"
+    OUTPUT = "an output requantized and stored"
+    RESIDUAL = "an addition at the end"
+    LANE_RESIDUAL = "an addition at the end of an output from the table"
+    # Kernels that expand weights, and those without a pool.
+    EXPAND = "a vector of weights expanded"
+    COPY = "a run of activations copied"
+    COPY_BYTE = "an activation copied"
+    ROUND_WORD = "four activations rounded"
+    MAC = "a product of a loop for one pixel"
+    FILTERS_4 = "such a loop, for four filters"
+    TILE_MAC = "a product of a loop for several pixels and filters"
+    TILE = "such a loop"
+    WIDEN = "four activations widened for it"
+    WIDEN_ROUND = "four activations rounded and widened for it"
+    TILE_4X2_MAC = "a product of a loop for four pixels and two filters"
+    TILE_4X2_MAC_DUAL = "the same, on a core that loads while it multiplies"
+    TILE_4X2_TURN = "a turn of this loop"
+    TILE_4X2 = "a loop for four pixels and two filters"
+    TILE_4X2_OUTPUTS = "eight outputs of such a loop, stored from registers"
+    TILE_4X2_WIDEN = "four activations widened for such loops"
+    NEON_MAC = "a product of a loop for several pixels and filters with NEON"
+    NEON_TILE = "such a loop with NEON"
+    NEON_PACK = "four activations packed for it"
+    # Look-ups for each filter.
+    DIRECT_VECTOR = "a vector of a window"
+    DIRECT_FILTER = "a vector of a window for one filter"
+    DIRECT_PART = "a look-up for that"
+    DIRECT_RELOAD = "the address of such a look-up that no register holds"
+    DIRECT_LOOP = "a plane of such look-ups, whose number is a variable"
+
+
+Events = Mapping[Event, float]
+"""How often each event occurs in one call."""
