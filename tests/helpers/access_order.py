@@ -50,6 +50,8 @@ def events_of(spec: object, operand: int = 0) -> list[Event]:
             return list(_tile_3x2(spec))
         case s.Tile4x4():
             return list(_tile_3x2(spec, 4))
+        case s.Tile4x2():
+            return list(_by_rows(spec, 4) if spec.window is None else _by_windows(spec, 4))
         case s.Depthwise():
             return list(_by_channel(spec.window, spec.multiplier))
         case s.MaxPool() | s.AveragePool():
@@ -124,6 +126,18 @@ def _gemm(spec: s.Gemm) -> Iterator[Event]:
             yield from (("r", row * spec.depth + i) for i in range(spec.depth))
             end = min(first + spec.block, spec.units)
             yield from (("w", row * spec.units + o) for o in range(first, end))
+
+
+def _by_rows(spec: s.Tile4x2, rows_of_block: int) -> Iterator[Event]:
+    for first in range(0, spec.rows, rows_of_block):
+        last = min(first + rows_of_block, spec.rows)
+        yield from (("r", i) for i in range(first * spec.depth, last * spec.depth))
+        yield from (("w", o) for o in range(first * spec.units, last * spec.units))
+
+
+def _by_windows(spec: s.Tile4x2, pixels_of_block: int) -> Iterator[Event]:
+    same = s.Tile3x2(spec.window, spec.units, spec.shift)
+    yield from _tile_3x2(same, pixels_of_block)
 
 
 def _conv_transpose(spec: s.ConvTranspose) -> Iterator[Event]:

@@ -133,7 +133,7 @@ def _attend(
         rows.append(
             [round(kappa * 2**26), limit, layer.integer(2**29, 2**30 - 1), layer.integer(4, 11)]
         )
-    attrs = qops.QAttention(*numbers, exp_bits=bits, keys=bool(masks), narrowed=narrowed)
+    attrs = qops.QAttention(*numbers, exp_bits=bits, narrowed=narrowed)
     table = layer.array(np.array(rows, np.int32))
     layer.node(attrs, [*inputs, table, *masks], DType.INT8)
 

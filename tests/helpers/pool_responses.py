@@ -17,7 +17,7 @@ from edgec.kernels.weightpool.tables import ResponseBuilder, response_sums, resp
 _CALL = np.dtype("<i4")
 
 _TEMPLATE = """
-%% from "kernels/_pool_responses.c.j2" import builder
+%% from "kernels/weightpool/gather/_pool_responses.c.j2" import builder
 #include "edgec/pool_responses.h"
 
 %% for case in cases

@@ -304,7 +304,7 @@ def _attend(
         multiplier = round(kappa * 2**26)
         limit = min(math.ceil((bits + 1.6) / kappa), 2 * 128 * 128 * width)
         table.append([multiplier, limit, layer.integer(2**29, 2**30 - 1), layer.integer(4, 11)])
-    attrs = qops.QAttention(*numbers, exp_bits=bits, keys=len(inputs) == 4, bias=places is not None)
+    attrs = qops.QAttention(*numbers, exp_bits=bits)
     inputs.insert(3, layer.array(np.array(table, np.int32)))
     if places is not None:
         inputs += [""] * (len(inputs) == 4)

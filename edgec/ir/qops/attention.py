@@ -44,18 +44,18 @@ class QAttention(IntegerOperator):
     """Softmax attention, token-major, heads side by side; one query row of a head at a time.
 
     q int8 [..., N, CQ] (value or constant), k int8 [..., M, CK], v int8 [..., M, CV], heads int32
-    const [heads, 4], keys int32 [..., M] (only with `keys`), steps int32 const [heads, U] and
-    places int16 const [P, N, M] (only with `bias`), P the product B of the leading axes, or 1; y
-    int8 [..., N, heads*value_width].  Leading axes of q, k, v are equal.  q, k and v may be columns
+    const [heads, 4], keys int32 [..., M] (optional), steps int32 const [heads, U] and places int16
+    const [P, N, M] (the bias: both or neither), P the product B of the leading axes, or 1; y int8
+    [..., N, heads*value_width].  Leading axes of q, k, v are equal.  q, k and v may be columns
     of one tensor: head h reads
 
         q[i, q_start + h*width + d], k[j, k_start + h*width + d], v[j, v_start + h*value_width + e]
 
     with d < width, e < value_width.  Raw codes; q and v have zero point 0 there, that of k cancels.
     Columns of heads: (distance_multiplier, distance_limit, numerator, output_shift).  For a row i
-    of head h, over the keys j (with `keys`: only those whose entry is not 0):
+    of head h, over the keys j (with keys: only those whose entry is not 0):
 
-        L[j] = sum_d q * k           (with `bias`, of row b of B: + steps[h, places[b or 0, i, j]])
+        L[j] = sum_d q * k           (with a bias, of row b of B: + steps[h, places[b or 0, i, j]])
         D[j] = min(max_j L[j] - L[j], distance_limit)
         t    = rshr(D[j] * distance_multiplier, 15)          octaves, Q5.11
         i, f = (t & 2047) >> 6, t & 63
@@ -107,8 +107,6 @@ class QAttention(IntegerOperator):
     k_start: int
     v_start: int
     exp_bits: int
-    keys: bool = False
-    bias: bool = False
     narrowed: bool = False
 
     def infer_shape(self, inputs: Inputs[Shape]) -> Shape:
@@ -180,9 +178,8 @@ class QAttention(IntegerOperator):
     def verify(self, inputs: Inputs[Tensor], output: Value) -> None:
         need_exp_bits(self.exp_bits)
         need_dtype(output, DType.INT8)
-        need((inputs.keys is not None) is self.keys, "wrong number of inputs: keys")
-        for item in (inputs.steps, inputs.places):
-            need((item is not None) is self.bias, "wrong number of inputs: bias")
+        whole = (inputs.steps is None) is (inputs.places is None)
+        need(whole, "a bias has steps and places")
 
 
 def narrowed(weights: Array) -> Array:

@@ -11,7 +11,7 @@ from edgec.kernels.common.window import Window
 
 @dataclass(frozen=True, slots=True)
 class Dense:
-    """Convolution of one group, or matrix product, some pixels at a time.
+    """Convolution of one group, or matrix product, some rows at a time.
 
     x int8 [height, width, channels], y [out_height, out_width, out_channels].
 
@@ -61,9 +61,9 @@ class Dense:
         """Multiply-accumulates of one call."""
         return self.out_elements * self.depth
 
-    def _described(self, pixels: str) -> str:
-        """What the function computes, in words, `pixels` at a time."""
+    def _described(self, rows: str) -> str:
+        """What the function computes, in words, `rows` at a time."""
         w = self.window
         x = describe_image(w.height, w.width, w.channels)
         y = describe_image(w.out_height, w.out_width, self.out_channels)
-        return f"Convolution {x} to {y}, {describe_window(w)}, {pixels} pixels at a time"
+        return f"Convolution {x} to {y}, {describe_window(w)}, {rows} rows at a time"

@@ -7,10 +7,10 @@ import numpy as np
 from edgec.base.dtypes import Array
 
 ROWS = 4
-"""Filters, or tokens, whose sums are computed together."""
+"""Filters, or rows of x, whose sums are computed together."""
 
 LANES = 16
-"""Values of one filter, or token, in a block."""
+"""Values of one filter, or row of x, in a block."""
 
 BLOCK_BYTES = ROWS * LANES
 """Bytes in one block."""
@@ -22,7 +22,7 @@ def blocks_of(depth: int) -> int:
 
 
 def padded_rows(rows: int) -> int:
-    """Filters, tokens or keys as stored: a multiple of four."""
+    """Filters, rows of x or keys as stored: a multiple of four."""
     return -(-rows // ROWS) * ROWS
 
 

@@ -53,8 +53,6 @@ def emit_attention(e: Emitter, node: Node) -> None:
         k_start=starts[1],
         v_start=starts[2],
         exp_bits=bits,
-        keys=bool(mask),
-        bias=bool(bias),
         narrowed=narrowed,
     )
     numbers = np.array(table, np.int32)

@@ -15,7 +15,7 @@ static void attention_dsp_s8_0(const int8_t *q, const int8_t *k, const int8_t *v
         VALUES = 16,
         ROW = HEADS * VALUES,
     };
-    edgec_pair_t *const tokens = (edgec_pair_t *)(void *)scratch;
+    edgec_pair_t *const widened = (edgec_pair_t *)(void *)scratch;
     edgec_s32_t *const logits = (edgec_s32_t *)(void *)(scratch + 160);
     edgec_s32_t *const sums = (edgec_s32_t *)(void *)(scratch + 288);
     int32_t b = 0;
@@ -25,16 +25,16 @@ static void attention_dsp_s8_0(const int8_t *q, const int8_t *k, const int8_t *v
         const int8_t *const queries = q + b * 864 + 0 + h * WIDTH;
         const int8_t *const keys = k + b * 768 + 32 + h * WIDTH;
         const int8_t *const values = v + b * 768 + 64 + h * VALUES;
-        for (int32_t i = 0; i < QUERIES; i += EDGEC_TOKENS) {
-            const int32_t count = edgec_min_s32(QUERIES - i, EDGEC_TOKENS);
-            for (int32_t t = 0; t < EDGEC_TOKENS; t++) {
+        for (int32_t i = 0; i < QUERIES; i += EDGEC_TILE_4X2_ROWS) {
+            const int32_t count = edgec_min_s32(QUERIES - i, EDGEC_TILE_4X2_ROWS);
+            for (int32_t t = 0; t < EDGEC_TILE_4X2_ROWS; t++) {
                 /* Queries beyond the last one repeat it; their outputs are not stored. */
-                const int32_t token = edgec_min_s32(i + t, QUERIES - 1);
-                edgec_widen4(queries + token * 96, tokens, t, WORDS);
+                const int32_t query = edgec_min_s32(i + t, QUERIES - 1);
+                edgec_widen4(queries + query * 96, widened, t, WORDS);
             }
-            attention_dsp_s8_0_logits(keys, tokens, logits, KEYS / 2);
-            edgec_attention_scale_t scales[EDGEC_TOKENS];
-            for (int32_t t = 0; t < EDGEC_TOKENS; t++) {
+            attention_dsp_s8_0_logits(keys, widened, logits, KEYS / 2);
+            edgec_attention_scale_t scales[EDGEC_TILE_4X2_ROWS];
+            for (int32_t t = 0; t < EDGEC_TILE_4X2_ROWS; t++) {
                 const uint32_t sum = edgec_attention_row(logits + 2 * t, PAIRS, 0, &head, 15);
                 scales[t] = edgec_attention_scale(sum, &head);
             }

@@ -28,9 +28,9 @@ static void attention_neon_s8_0(const int8_t *q, const int8_t *k, const int8_t *
             int8_t *out[EDGEC_NEON_ROWS];
             for (int32_t t = 0; t < EDGEC_NEON_ROWS; t++) {
                 /* Queries beyond the last one repeat it. */
-                const int32_t token = b * QUERIES + edgec_min_s32(i + t, QUERIES - 1);
-                edgec_neon_spread(q + token * 96 + 0 + h * WIDTH, queries + t * EDGEC_NEON_LANES, WIDTH);
-                out[t] = y + token * (HEADS * VALUES) + h * VALUES;
+                const int32_t query = b * QUERIES + edgec_min_s32(i + t, QUERIES - 1);
+                edgec_neon_spread(q + query * 96 + 0 + h * WIDTH, queries + t * EDGEC_NEON_LANES, WIDTH);
+                out[t] = y + query * (HEADS * VALUES) + h * VALUES;
             }
             edgec_neon_logits(queries, packed, BLOCKS, rows, NULL, logits, ROW, highest);
             for (int32_t t = 0; t < EDGEC_NEON_ROWS; t++) {

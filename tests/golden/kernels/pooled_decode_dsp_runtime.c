@@ -16,7 +16,7 @@ EDGEC_SEPARATE void pooled_decode_dsp_s8_0(const int8_t *x, int8_t *y, int8_t *s
         DILATION_H = 1,
         DILATION_W = 1,
         OUT_CHANNELS = 10,
-        PIXELS = 6,
+        ROWS = 6,
         GROUP = 8,
         INDEX_BITS = 8,
         WORDS = 10,
@@ -59,20 +59,20 @@ EDGEC_SEPARATE void pooled_decode_dsp_s8_0(const int8_t *x, int8_t *y, int8_t *s
         };
         edgec_pair_t *const widened = (edgec_pair_t *)(void *)scratch;
         /* Weights beyond the last one are zero; what they multiply must only be defined. */
-        memset(widened + (WORDS - 1) * EDGEC_DSP_PIXELS * 2, 0, EDGEC_DSP_PIXELS * 8);
+        memset(widened + (WORDS - 1) * EDGEC_TILE_3X2_ROWS * 2, 0, EDGEC_TILE_3X2_ROWS * 8);
         int32_t oy = 0;
         int32_t ox = 0;
-        for (int32_t first = 0; first < PIXELS; first += EDGEC_DSP_PIXELS) {
-            const int32_t count = edgec_min_s32(PIXELS - first, EDGEC_DSP_PIXELS);
-            for (int32_t j = 0; j < EDGEC_DSP_PIXELS; j++) {
+        for (int32_t first = 0; first < ROWS; first += EDGEC_TILE_3X2_ROWS) {
+            const int32_t count = edgec_min_s32(ROWS - first, EDGEC_TILE_3X2_ROWS);
+            for (int32_t j = 0; j < EDGEC_TILE_3X2_ROWS; j++) {
                 edgec_pair_t *to = widened + 2 * j;
                 const int32_t ix = ox * STRIDE_W - PAD_LEFT;
-                for (int32_t ky = 0; ky < KERNEL_H; ky++, to += RUN_WORDS * EDGEC_DSP_PIXELS * 2) {
+                for (int32_t ky = 0; ky < KERNEL_H; ky++, to += RUN_WORDS * EDGEC_TILE_3X2_ROWS * 2) {
                     const int32_t iy = oy * STRIDE_H - PAD_TOP + ky * DILATION_H;
                     edgec_pool_widen3(x + (iy * WIDTH + ix) * CHANNELS, to, RUN_WORDS, drop);
                 }
-                /* Pixels beyond the last one repeat it; their sums are not stored. */
-                if (first + j < PIXELS - 1) {
+                /* Rows beyond the last one repeat it; their sums are not stored. */
+                if (first + j < ROWS - 1) {
                     ox++;
                     oy += (ox == OUT_WIDTH) ? 1 : 0;
                     ox = (ox == OUT_WIDTH) ? 0 : ox;
@@ -82,8 +82,8 @@ EDGEC_SEPARATE void pooled_decode_dsp_s8_0(const int8_t *x, int8_t *y, int8_t *s
             for (int32_t o = 0; o < end; o += 2, weights += WORDS * 8) {
                 const int32_t second = p.bias[o + 1];
                 const int32_t filters = 2;
-                int32_t sums[2 * EDGEC_DSP_PIXELS];
-                for (int32_t j = 0; j < EDGEC_DSP_PIXELS; j++) {
+                int32_t sums[2 * EDGEC_TILE_3X2_ROWS];
+                for (int32_t j = 0; j < EDGEC_TILE_3X2_ROWS; j++) {
                     sums[2 * j] = p.bias[o];
                     sums[2 * j + 1] = second;
                 }

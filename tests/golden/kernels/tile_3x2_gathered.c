@@ -1,4 +1,4 @@
-/* Convolution [5, 5, 3] to [3, 3, 6], 2x2 window, stride 2x2, three pixels at a time. */
+/* Convolution [5, 5, 3] to [3, 3, 6], 2x2 window, stride 2x2, three rows at a time. */
 static void tile_3x2_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edgec_conv_params_t *params)
 {
     enum {
@@ -16,21 +16,21 @@ static void tile_3x2_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edg
         DILATION_H = 1,
         DILATION_W = 1,
         OUT_CHANNELS = 6,
-        PIXELS = 9,
+        ROWS = 9,
         WORDS = 4,
         RUN_WORDS = KERNEL_W * CHANNELS / 4,
         SHIFT = 32,
     };
     const edgec_conv_params_t p = *params;
     edgec_pair_t *const widened = (edgec_pair_t *)(void *)scratch;
-    int8_t *const patch = scratch + WORDS * EDGEC_DSP_PIXELS * 8;
+    int8_t *const patch = scratch + WORDS * EDGEC_TILE_3X2_ROWS * 8;
     /* Weights beyond the last one are zero; what they multiply must only be defined. */
     memset(patch, 0, (size_t)(WORDS * 4));
     int32_t oy = 0;
     int32_t ox = 0;
-    for (int32_t first = 0; first < PIXELS; first += EDGEC_DSP_PIXELS) {
-        const int32_t count = edgec_min_s32(PIXELS - first, EDGEC_DSP_PIXELS);
-        for (int32_t j = 0; j < EDGEC_DSP_PIXELS; j++) {
+    for (int32_t first = 0; first < ROWS; first += EDGEC_TILE_3X2_ROWS) {
+        const int32_t count = edgec_min_s32(ROWS - first, EDGEC_TILE_3X2_ROWS);
+        for (int32_t j = 0; j < EDGEC_TILE_3X2_ROWS; j++) {
             int8_t *to = patch;
             for (int32_t ky = 0; ky < KERNEL_H; ky++) {
                 const int32_t iy = oy * STRIDE_H - PAD_TOP + ky * DILATION_H;
@@ -44,8 +44,8 @@ static void tile_3x2_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edg
                 }
             }
             edgec_widen3(patch, widened + 2 * j, WORDS);
-            /* Pixels beyond the last one repeat it; their sums are not stored. */
-            if (first + j < PIXELS - 1) {
+            /* Rows beyond the last one repeat it; their sums are not stored. */
+            if (first + j < ROWS - 1) {
                 ox++;
                 oy += (ox == OUT_WIDTH) ? 1 : 0;
                 ox = (ox == OUT_WIDTH) ? 0 : ox;
@@ -55,8 +55,8 @@ static void tile_3x2_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edg
         for (int32_t o = 0; o < OUT_CHANNELS; o += 2, weights += WORDS * 8) {
             const int32_t second = p.bias[o + 1];
             const int32_t filters = 2;
-            int32_t sums[2 * EDGEC_DSP_PIXELS];
-            for (int32_t j = 0; j < EDGEC_DSP_PIXELS; j++) {
+            int32_t sums[2 * EDGEC_TILE_3X2_ROWS];
+            for (int32_t j = 0; j < EDGEC_TILE_3X2_ROWS; j++) {
                 sums[2 * j] = p.bias[o];
                 sums[2 * j + 1] = second;
             }

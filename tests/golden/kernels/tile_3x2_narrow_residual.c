@@ -1,4 +1,4 @@
-/* Convolution [5, 5, 12] to [5, 5, 7], 1x1 window, stride 1x1, three pixels at a time. */
+/* Convolution [5, 5, 12] to [5, 5, 7], 1x1 window, stride 1x1, three rows at a time. */
 static void tile_3x2_s8_0(const int8_t *x, const edgec_s16_t *residual, edgec_s16_t *y, int8_t *scratch, const edgec_narrow_params_t *params)
 {
     enum {
@@ -16,7 +16,7 @@ static void tile_3x2_s8_0(const int8_t *x, const edgec_s16_t *residual, edgec_s1
         DILATION_H = 1,
         DILATION_W = 1,
         OUT_CHANNELS = 7,
-        PIXELS = 25,
+        ROWS = 25,
         WORDS = 4,
         RUN_WORDS = KERNEL_W * CHANNELS / 4,
         PRE_SHIFT = 0, SHIFT = 9, LOW = -32768, HIGH = 32767,
@@ -24,22 +24,22 @@ static void tile_3x2_s8_0(const int8_t *x, const edgec_s16_t *residual, edgec_s1
     const edgec_narrow_params_t p = *params;
     edgec_pair_t *const widened = (edgec_pair_t *)(void *)scratch;
     /* Weights beyond the last one are zero; what they multiply must only be defined. */
-    memset(widened + (WORDS - 1) * EDGEC_DSP_PIXELS * 2, 0, EDGEC_DSP_PIXELS * 8);
+    memset(widened + (WORDS - 1) * EDGEC_TILE_3X2_ROWS * 2, 0, EDGEC_TILE_3X2_ROWS * 8);
     /* The residual may lie where y is written, so that of a block is copied first. */
     edgec_s16_t *const added = (edgec_s16_t *)(void *)(scratch + 96);
     int32_t oy = 0;
     int32_t ox = 0;
-    for (int32_t first = 0; first < PIXELS; first += EDGEC_DSP_PIXELS) {
-        const int32_t count = edgec_min_s32(PIXELS - first, EDGEC_DSP_PIXELS);
-        for (int32_t j = 0; j < EDGEC_DSP_PIXELS; j++) {
+    for (int32_t first = 0; first < ROWS; first += EDGEC_TILE_3X2_ROWS) {
+        const int32_t count = edgec_min_s32(ROWS - first, EDGEC_TILE_3X2_ROWS);
+        for (int32_t j = 0; j < EDGEC_TILE_3X2_ROWS; j++) {
             edgec_pair_t *to = widened + 2 * j;
             const int32_t ix = ox * STRIDE_W - PAD_LEFT;
-            for (int32_t ky = 0; ky < KERNEL_H; ky++, to += RUN_WORDS * EDGEC_DSP_PIXELS * 2) {
+            for (int32_t ky = 0; ky < KERNEL_H; ky++, to += RUN_WORDS * EDGEC_TILE_3X2_ROWS * 2) {
                 const int32_t iy = oy * STRIDE_H - PAD_TOP + ky * DILATION_H;
                 edgec_widen3(x + (iy * WIDTH + ix) * CHANNELS, to, RUN_WORDS);
             }
-            /* Pixels beyond the last one repeat it; their sums are not stored. */
-            if (first + j < PIXELS - 1) {
+            /* Rows beyond the last one repeat it; their sums are not stored. */
+            if (first + j < ROWS - 1) {
                 ox++;
                 oy += (ox == OUT_WIDTH) ? 1 : 0;
                 ox = (ox == OUT_WIDTH) ? 0 : ox;
@@ -52,8 +52,8 @@ static void tile_3x2_s8_0(const int8_t *x, const edgec_s16_t *residual, edgec_s1
             const bool pair = o + 1 < OUT_CHANNELS;
             const int32_t second = pair ? p.bias[o + 1] : 0;
             const int32_t filters = pair ? 2 : 1;
-            int32_t sums[2 * EDGEC_DSP_PIXELS];
-            for (int32_t j = 0; j < EDGEC_DSP_PIXELS; j++) {
+            int32_t sums[2 * EDGEC_TILE_3X2_ROWS];
+            for (int32_t j = 0; j < EDGEC_TILE_3X2_ROWS; j++) {
                 sums[2 * j] = p.bias[o];
                 sums[2 * j + 1] = second;
             }

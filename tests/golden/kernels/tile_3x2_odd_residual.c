@@ -1,4 +1,4 @@
-/* Convolution [5, 6, 4] to [3, 2, 7], 3x3 window, stride 1x2, three pixels at a time. */
+/* Convolution [5, 6, 4] to [3, 2, 7], 3x3 window, stride 1x2, three rows at a time. */
 static void tile_3x2_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, int8_t *scratch, const edgec_conv_params_t *params, const edgec_add_params_t *add)
 {
     enum {
@@ -16,7 +16,7 @@ static void tile_3x2_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, in
         DILATION_H = 1,
         DILATION_W = 1,
         OUT_CHANNELS = 7,
-        PIXELS = 6,
+        ROWS = 6,
         WORDS = 10,
         RUN_WORDS = KERNEL_W * CHANNELS / 4,
         SHIFT = 32,
@@ -27,22 +27,22 @@ static void tile_3x2_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, in
     addition.shift = RESIDUAL_SHIFT;
     edgec_pair_t *const widened = (edgec_pair_t *)(void *)scratch;
     /* Weights beyond the last one are zero; what they multiply must only be defined. */
-    memset(widened + (WORDS - 1) * EDGEC_DSP_PIXELS * 2, 0, EDGEC_DSP_PIXELS * 8);
+    memset(widened + (WORDS - 1) * EDGEC_TILE_3X2_ROWS * 2, 0, EDGEC_TILE_3X2_ROWS * 8);
     /* The residual may lie where y is written, so it is added in the order of memory. */
     int8_t *const codes = scratch + 240;
     int32_t oy = 0;
     int32_t ox = 0;
-    for (int32_t first = 0; first < PIXELS; first += EDGEC_DSP_PIXELS) {
-        const int32_t count = edgec_min_s32(PIXELS - first, EDGEC_DSP_PIXELS);
-        for (int32_t j = 0; j < EDGEC_DSP_PIXELS; j++) {
+    for (int32_t first = 0; first < ROWS; first += EDGEC_TILE_3X2_ROWS) {
+        const int32_t count = edgec_min_s32(ROWS - first, EDGEC_TILE_3X2_ROWS);
+        for (int32_t j = 0; j < EDGEC_TILE_3X2_ROWS; j++) {
             edgec_pair_t *to = widened + 2 * j;
             const int32_t ix = ox * STRIDE_W - PAD_LEFT;
-            for (int32_t ky = 0; ky < KERNEL_H; ky++, to += RUN_WORDS * EDGEC_DSP_PIXELS * 2) {
+            for (int32_t ky = 0; ky < KERNEL_H; ky++, to += RUN_WORDS * EDGEC_TILE_3X2_ROWS * 2) {
                 const int32_t iy = oy * STRIDE_H - PAD_TOP + ky * DILATION_H;
                 edgec_widen3(x + (iy * WIDTH + ix) * CHANNELS, to, RUN_WORDS);
             }
-            /* Pixels beyond the last one repeat it; their sums are not stored. */
-            if (first + j < PIXELS - 1) {
+            /* Rows beyond the last one repeat it; their sums are not stored. */
+            if (first + j < ROWS - 1) {
                 ox++;
                 oy += (ox == OUT_WIDTH) ? 1 : 0;
                 ox = (ox == OUT_WIDTH) ? 0 : ox;
@@ -53,8 +53,8 @@ static void tile_3x2_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, in
             const bool pair = o + 1 < OUT_CHANNELS;
             const int32_t second = pair ? p.bias[o + 1] : 0;
             const int32_t filters = pair ? 2 : 1;
-            int32_t sums[2 * EDGEC_DSP_PIXELS];
-            for (int32_t j = 0; j < EDGEC_DSP_PIXELS; j++) {
+            int32_t sums[2 * EDGEC_TILE_3X2_ROWS];
+            for (int32_t j = 0; j < EDGEC_TILE_3X2_ROWS; j++) {
                 sums[2 * j] = p.bias[o];
                 sums[2 * j + 1] = second;
             }

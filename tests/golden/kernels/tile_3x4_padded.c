@@ -1,4 +1,4 @@
-/* The outputs of `count` pixels and some filters, from the words of their sums. */
+/* The outputs of `count` rows and some filters, from the words of their sums. */
 EDGEC_SEPARATE void tile_3x4_s8_0_store(const edgec_tile_3x4_t *words, int32_t filters, int32_t count,
     const int32_t *bias, const int32_t *multiplier, int8_t *y, const int8_t *added, const edgec_conv_params_t *params, const edgec_add_params_t *add)
 {
@@ -23,7 +23,7 @@ EDGEC_SEPARATE void tile_3x4_s8_0_store(const edgec_tile_3x4_t *words, int32_t f
     }
 }
 
-/* Convolution [5, 6, 4] to [5, 6, 5], 3x3 window, stride 1x1, three pixels at a time. */
+/* Convolution [5, 6, 4] to [5, 6, 5], 3x3 window, stride 1x1, three rows at a time. */
 EDGEC_SEPARATE void tile_3x4_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, int8_t *scratch, const edgec_conv_params_t *params, const edgec_add_params_t *add)
 {
     enum {
@@ -42,7 +42,7 @@ EDGEC_SEPARATE void tile_3x4_s8_0(const int8_t *x, const int8_t *residual, int8_
         DILATION_W = 1,
         RUN = 12,
         OUT_CHANNELS = 5,
-        PIXELS = 30,
+        ROWS = 30,
         DEPTH = 36,
         FILTERS = 4,
     };
@@ -58,15 +58,15 @@ EDGEC_SEPARATE void tile_3x4_s8_0(const int8_t *x, const int8_t *residual, int8_
     memset(packed + 2 * DEPTH, 0, 32);
     int32_t oy = 0;
     int32_t ox = 0;
-    for (int32_t first = 0; first < PIXELS; first += EDGEC_TILE_3X4_ROWS) {
-        /* Pixels beyond the last one repeat it; their sums are not stored. */
-        const int32_t count = edgec_min_s32(PIXELS - first, EDGEC_TILE_3X4_ROWS);
+    for (int32_t first = 0; first < ROWS; first += EDGEC_TILE_3X4_ROWS) {
+        /* Rows beyond the last one repeat it; their sums are not stored. */
+        const int32_t count = edgec_min_s32(ROWS - first, EDGEC_TILE_3X4_ROWS);
         int32_t tops[EDGEC_TILE_3X4_ROWS];
         int32_t lefts[EDGEC_TILE_3X4_ROWS];
         for (int32_t j = 0; j < EDGEC_TILE_3X4_ROWS; j++) {
             tops[j] = oy * STRIDE_H - PAD_TOP;
             lefts[j] = ox * STRIDE_W - PAD_LEFT;
-            if (first + j < PIXELS - 1) {
+            if (first + j < ROWS - 1) {
                 ox++;
                 oy += (ox == OUT_WIDTH) ? 1 : 0;
                 ox = (ox == OUT_WIDTH) ? 0 : ox;

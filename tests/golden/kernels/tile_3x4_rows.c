@@ -1,4 +1,4 @@
-/* The outputs of `count` pixels and some filters, from the words of their sums. */
+/* The outputs of `count` rows and some filters, from the words of their sums. */
 EDGEC_SEPARATE void tile_3x4_s8_0_store(const edgec_tile_3x4_t *words, int32_t filters, int32_t count,
     const int32_t *bias, const int16_t *multiplier, edgec_s16_t *y, const edgec_s16_t *added)
 {
@@ -20,7 +20,7 @@ EDGEC_SEPARATE void tile_3x4_s8_0_store(const edgec_tile_3x4_t *words, int32_t f
     }
 }
 
-/* Convolution [5, 5, 12] to [5, 5, 7], 1x1 window, stride 1x1, three pixels at a time. */
+/* Convolution [5, 5, 12] to [5, 5, 7], 1x1 window, stride 1x1, three rows at a time. */
 EDGEC_SEPARATE void tile_3x4_s8_0(const int8_t *x, const edgec_s16_t *residual, edgec_s16_t *y, int8_t *scratch, const edgec_narrow_params_t *params, int32_t rows)
 {
     enum {
@@ -36,7 +36,7 @@ EDGEC_SEPARATE void tile_3x4_s8_0(const int8_t *x, const edgec_s16_t *residual, 
     /* The residual may lie where y is written, so that of a block is copied first. */
     edgec_s16_t *const added = (edgec_s16_t *)(void *)(scratch + 128);
     for (int32_t first = 0; first < rows; first += EDGEC_TILE_3X4_ROWS) {
-        /* Pixels beyond the last one repeat it; their sums are not stored. */
+        /* Rows beyond the last one repeat it; their sums are not stored. */
         const int32_t count = edgec_min_s32(rows - first, EDGEC_TILE_3X4_ROWS);
         const int8_t *const row = x + first * DEPTH;
         edgec_tile_3x4_pack(row, row + ((count > 1) ? DEPTH : 0), row + (count - 1) * DEPTH, packed,

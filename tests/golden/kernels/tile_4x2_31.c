@@ -1,6 +1,6 @@
 EDGEC_TILE_4X2_HIGH(tile_4x2_s8_0_outputs, 9, 3, 0)
 
-/* Convolution [5, 6, 4] to [5, 6, 6], 3x3 window, stride 1x1, four pixels at a time. */
+/* Convolution [5, 6, 4] to [5, 6, 6], 3x3 window, stride 1x1, four rows at a time. */
 static void tile_4x2_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, int8_t *scratch, const edgec_conv_params_t *params, const edgec_add_params_t *add)
 {
     enum {
@@ -29,17 +29,17 @@ static void tile_4x2_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, in
     const edgec_conv_params_t p = *params;
     edgec_add_params_t addition = *add;
     addition.shift = RESIDUAL_SHIFT;
-    edgec_pair_t *const tokens = (edgec_pair_t *)(void *)scratch;
+    edgec_pair_t *const widened = (edgec_pair_t *)(void *)scratch;
     /* The residual may lie where y is written, so it is added in the order of memory. */
     int8_t *const codes = scratch + 328;
     const uint32_t padding = (uint8_t)p.x_zero_point * 0x01010101U;
     int32_t oy = 0;
     int32_t ox = 0;
-    for (int32_t first = 0; first < ROWS; first += EDGEC_TOKENS) {
-        const int32_t count = edgec_min_s32(ROWS - first, EDGEC_TOKENS);
+    for (int32_t first = 0; first < ROWS; first += EDGEC_TILE_4X2_ROWS) {
+        const int32_t count = edgec_min_s32(ROWS - first, EDGEC_TILE_4X2_ROWS);
         /* Rows beyond the last one repeat it. */
-        for (int32_t t = 0; t < EDGEC_TOKENS; t++) {
-            edgec_pair_t *to = tokens + 2 * EDGEC_TOKENS + t;
+        for (int32_t t = 0; t < EDGEC_TILE_4X2_ROWS; t++) {
+            edgec_pair_t *to = widened + 2 * EDGEC_TILE_4X2_ROWS + t;
             int32_t sum = 0;
             const int32_t ix = ox * STRIDE_W - PAD_LEFT;
             const int32_t left = edgec_max_s32(-ix, 0);
@@ -48,17 +48,17 @@ static void tile_4x2_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, in
                 const int32_t iy = oy * STRIDE_H - PAD_TOP + ky * DILATION_H;
                 if (iy < 0 || iy >= HEIGHT) {
                     sum = edgec_fill4_run(padding, to, RUN_WORDS, 1, sum);
-                    to += RUN_WORDS * 2 * EDGEC_TOKENS;
+                    to += RUN_WORDS * 2 * EDGEC_TILE_4X2_ROWS;
                     continue;
                 }
                 sum = edgec_fill4_run(padding, to, left * PIXEL_WORDS, 1, sum);
-                sum = edgec_widen4_run(x + (iy * WIDTH + ix + left) * CHANNELS, to + left * PIXEL_WORDS * 2 * EDGEC_TOKENS,
+                sum = edgec_widen4_run(x + (iy * WIDTH + ix + left) * CHANNELS, to + left * PIXEL_WORDS * 2 * EDGEC_TILE_4X2_ROWS,
                                        (right - left) * PIXEL_WORDS, 1, sum);
-                sum = edgec_fill4_run(padding, to + right * PIXEL_WORDS * 2 * EDGEC_TOKENS, (KERNEL_W - right) * PIXEL_WORDS,
+                sum = edgec_fill4_run(padding, to + right * PIXEL_WORDS * 2 * EDGEC_TILE_4X2_ROWS, (KERNEL_W - right) * PIXEL_WORDS,
                                       1, sum);
-                to += RUN_WORDS * 2 * EDGEC_TOKENS;
+                to += RUN_WORDS * 2 * EDGEC_TILE_4X2_ROWS;
             }
-            edgec_start4(tokens, t, sum);
+            edgec_start4(widened, t, sum);
             if (first + t < ROWS - 1) {
                 ox++;
                 oy += (ox == OUT_WIDTH) ? 1 : 0;
@@ -67,16 +67,16 @@ static void tile_4x2_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, in
         }
         int8_t *to = codes;
         edgec_tile_4x2_high_t out = {
-            .tokens_end = tokens + (1 + WORDS) * 2 * EDGEC_TOKENS,
+            .rows_end = widened + (1 + WORDS) * 2 * EDGEC_TILE_4X2_ROWS,
             .bias = p.bias,
             .multiplier = p.multiplier,
             .y = (int8_t *)to,
-            .rows = {edgec_min_s32(1, count - 1) * ROW_BYTES, edgec_min_s32(2, count - 1) * ROW_BYTES,
+            .places = {edgec_min_s32(1, count - 1) * ROW_BYTES, edgec_min_s32(2, count - 1) * ROW_BYTES,
                      (count - 1) * ROW_BYTES},
             .weights_end = p.weights + UNITS * DEPTH,
             .y_zero_point = p.y_zero_point,
         };
-        tile_4x2_s8_0_outputs(p.weights, tokens, &out);
+        tile_4x2_s8_0_outputs(p.weights, widened, &out);
         const int32_t at = first * UNITS;
         for (int32_t i = 0; i < count * UNITS; i++) {
             y[at + i] = edgec_add_s8(codes[i], residual[at + i], &addition);

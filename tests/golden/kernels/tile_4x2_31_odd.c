@@ -7,7 +7,7 @@ EDGEC_SEPARATE void tile_4x2_s8_0_store(const edgec_s32_t *sum, const edgec_s32_
     int32_t pair, int8_t *to, int32_t rows)
 {
     enum { UNITS = 5, SHIFT = 33 };
-    for (int32_t o = 2 * pair; sum < end; sum += 2 * EDGEC_TOKENS, o += 2, to += 2) {
+    for (int32_t o = 2 * pair; sum < end; sum += 2 * EDGEC_TILE_4X2_ROWS, o += 2, to += 2) {
         for (int32_t f = 0; f < edgec_min_s32(UNITS - o, 2); f++) {
             for (int32_t t = 0; t < rows; t++) {
                 to[t * UNITS + f] = edgec_requantize_s8(sum[2 * t + f] + p->bias[o + f], p->multiplier[o + f],
@@ -29,20 +29,20 @@ static void tile_4x2_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edg
         BATCH = 3,
     };
     const edgec_conv_params_t p = *params;
-    edgec_pair_t *const tokens = (edgec_pair_t *)(void *)scratch;
+    edgec_pair_t *const widened = (edgec_pair_t *)(void *)scratch;
     edgec_s32_t *const sums = (edgec_s32_t *)(void *)(scratch + 288);
-    for (int32_t first = 0; first < ROWS; first += EDGEC_TOKENS) {
-        const int32_t count = edgec_min_s32(ROWS - first, EDGEC_TOKENS);
+    for (int32_t first = 0; first < ROWS; first += EDGEC_TILE_4X2_ROWS) {
+        const int32_t count = edgec_min_s32(ROWS - first, EDGEC_TILE_4X2_ROWS);
         /* Rows beyond the last one repeat it. */
-        for (int32_t t = 0; t < EDGEC_TOKENS; t++) {
-            edgec_widen4_any(x + edgec_min_s32(t, count - 1) * DEPTH, tokens, t, WORDS);
+        for (int32_t t = 0; t < EDGEC_TILE_4X2_ROWS; t++) {
+            edgec_widen4_any(x + edgec_min_s32(t, count - 1) * DEPTH, widened, t, WORDS);
         }
-        x += EDGEC_TOKENS * DEPTH;
+        x += EDGEC_TILE_4X2_ROWS * DEPTH;
         int8_t *to = y + first * UNITS;
         for (int32_t pair = 0; pair < PAIRS; pair += BATCH) {
             const int32_t batch = edgec_min_s32(PAIRS - pair, BATCH);
-            edgec_sums_8(p.weights + pair * (2 * DEPTH), tokens, sums, batch);
-            tile_4x2_s8_0_store(sums, sums + 2 * EDGEC_TOKENS * batch, &p, pair, to + 2 * pair, count);
+            edgec_sums_8(p.weights + pair * (2 * DEPTH), widened, sums, batch);
+            tile_4x2_s8_0_store(sums, sums + 2 * EDGEC_TILE_4X2_ROWS * batch, &p, pair, to + 2 * pair, count);
         }
     }
 }

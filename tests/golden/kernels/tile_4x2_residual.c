@@ -7,7 +7,7 @@ EDGEC_SEPARATE void tile_4x2_s8_0_store4(const edgec_s32_t *sum, const edgec_s32
     const int16_t *multiplier, edgec_s16_t *to, const edgec_s16_t *extra, const int32_t *bias_end)
 {
     enum { UNITS = 9, PRE_SHIFT = 0, SHIFT = 9, LOW = -32768, HIGH = 32767 };
-    for (; sum < end; sum += 2 * EDGEC_TOKENS) {
+    for (; sum < end; sum += 2 * EDGEC_TILE_4X2_ROWS) {
         {
             edgec_four_t scaled;
             EDGEC_RESCALE4(scaled, sum + 0, bias[0], multiplier[0], PRE_SHIFT, SHIFT, 0);
@@ -43,7 +43,7 @@ EDGEC_SEPARATE void tile_4x2_s8_0_store3(const edgec_s32_t *sum, const edgec_s32
     const int16_t *multiplier, edgec_s16_t *to, const edgec_s16_t *extra, const int32_t *bias_end)
 {
     enum { UNITS = 9, PRE_SHIFT = 0, SHIFT = 9, LOW = -32768, HIGH = 32767 };
-    for (; sum < end; sum += 2 * EDGEC_TOKENS) {
+    for (; sum < end; sum += 2 * EDGEC_TILE_4X2_ROWS) {
         {
             edgec_four_t scaled;
             EDGEC_RESCALE4(scaled, sum + 0, bias[0], multiplier[0], PRE_SHIFT, SHIFT, 0);
@@ -83,28 +83,28 @@ static void tile_4x2_s8_0(const int8_t *x, const edgec_s16_t *residual, edgec_s1
         BATCH = 5,
     };
     const edgec_narrow_params_t p = *params;
-    edgec_pair_t *const tokens = (edgec_pair_t *)(void *)scratch;
+    edgec_pair_t *const widened = (edgec_pair_t *)(void *)scratch;
     edgec_s32_t *const sums = (edgec_s32_t *)(void *)(scratch + 288);
     /* The residual may lie where y is written, so that of a block is copied first. */
     edgec_s16_t *const added = (edgec_s16_t *)(void *)(scratch + 448);
-    for (int32_t first = 0; first < ROWS; first += EDGEC_TOKENS) {
-        const int32_t count = edgec_min_s32(ROWS - first, EDGEC_TOKENS);
+    for (int32_t first = 0; first < ROWS; first += EDGEC_TILE_4X2_ROWS) {
+        const int32_t count = edgec_min_s32(ROWS - first, EDGEC_TILE_4X2_ROWS);
         /* Rows beyond the last one repeat it. */
-        for (int32_t t = 0; t < EDGEC_TOKENS; t++) {
-            edgec_widen4(x + edgec_min_s32(t, count - 1) * DEPTH, tokens, t, WORDS);
+        for (int32_t t = 0; t < EDGEC_TILE_4X2_ROWS; t++) {
+            edgec_widen4(x + edgec_min_s32(t, count - 1) * DEPTH, widened, t, WORDS);
         }
-        x += EDGEC_TOKENS * DEPTH;
+        x += EDGEC_TILE_4X2_ROWS * DEPTH;
         edgec_s16_t *to = y + first * UNITS;
         memcpy(added, residual + first * UNITS, (size_t)(count * UNITS) * sizeof *added);
         for (int32_t pair = 0; pair < PAIRS; pair += BATCH) {
             const int32_t batch = edgec_min_s32(PAIRS - pair, BATCH);
-            edgec_sums_8(p.weights + pair * (2 * DEPTH), tokens, sums, batch);
-            if (count < EDGEC_TOKENS) {
-                tile_4x2_s8_0_store3(sums, sums + 2 * EDGEC_TOKENS * batch, p.bias + 2 * pair, p.multiplier + 2 * pair,
+            edgec_sums_8(p.weights + pair * (2 * DEPTH), widened, sums, batch);
+            if (count < EDGEC_TILE_4X2_ROWS) {
+                tile_4x2_s8_0_store3(sums, sums + 2 * EDGEC_TILE_4X2_ROWS * batch, p.bias + 2 * pair, p.multiplier + 2 * pair,
             to + 2 * pair, added + 2 * pair, p.bias + UNITS);
                 continue;
             }
-            tile_4x2_s8_0_store4(sums, sums + 2 * EDGEC_TOKENS * batch, p.bias + 2 * pair, p.multiplier + 2 * pair,
+            tile_4x2_s8_0_store4(sums, sums + 2 * EDGEC_TILE_4X2_ROWS * batch, p.bias + 2 * pair, p.multiplier + 2 * pair,
             to + 2 * pair, added + 2 * pair, p.bias + UNITS);
         }
     }

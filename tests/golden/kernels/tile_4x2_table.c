@@ -11,25 +11,25 @@ static void tile_4x2_s8_0(const int8_t *x, const int8_t *table, int8_t *y, int8_
         ROW_BYTES = 10,
     };
     const edgec_narrow_params_t p = *params;
-    edgec_pair_t *const tokens = (edgec_pair_t *)(void *)scratch;
-    for (int32_t first = 0; first < ROWS; first += EDGEC_TOKENS) {
-        const int32_t count = EDGEC_TOKENS;
+    edgec_pair_t *const widened = (edgec_pair_t *)(void *)scratch;
+    for (int32_t first = 0; first < ROWS; first += EDGEC_TILE_4X2_ROWS) {
+        const int32_t count = EDGEC_TILE_4X2_ROWS;
         /* Rows beyond the last one repeat it. */
-        for (int32_t t = 0; t < EDGEC_TOKENS; t++) {
-            edgec_widen4(x + edgec_min_s32(t, count - 1) * DEPTH, tokens, t, WORDS);
+        for (int32_t t = 0; t < EDGEC_TILE_4X2_ROWS; t++) {
+            edgec_widen4(x + edgec_min_s32(t, count - 1) * DEPTH, widened, t, WORDS);
         }
-        x += EDGEC_TOKENS * DEPTH;
+        x += EDGEC_TILE_4X2_ROWS * DEPTH;
         int8_t *to = y + first * UNITS;
         edgec_tile_4x2_out_t out = {
-            .tokens_end = tokens + (1 + WORDS) * 2 * EDGEC_TOKENS,
+            .rows_end = widened + (1 + WORDS) * 2 * EDGEC_TILE_4X2_ROWS,
             .bias = p.bias,
             .multiplier = p.multiplier,
             .y = (int8_t *)to,
-            .rows = {edgec_min_s32(1, count - 1) * ROW_BYTES, edgec_min_s32(2, count - 1) * ROW_BYTES,
+            .places = {edgec_min_s32(1, count - 1) * ROW_BYTES, edgec_min_s32(2, count - 1) * ROW_BYTES,
                      (count - 1) * ROW_BYTES},
             .weights_end = p.weights + UNITS * DEPTH,
             .extra = table + 512,
         };
-        tile_4x2_s8_0_outputs(p.weights, tokens, &out);
+        tile_4x2_s8_0_outputs(p.weights, widened, &out);
     }
 }

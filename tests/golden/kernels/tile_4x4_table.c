@@ -1,30 +1,30 @@
-EDGEC_SEPARATE void tile_4x4_s8_0_4(const int8_t *tokens, const edgec_narrow_params_t *params,
+EDGEC_SEPARATE void tile_4x4_s8_0_4(const int8_t *packed, const edgec_narrow_params_t *params,
 const int8_t *table, int8_t *y, int32_t count)
 {
     enum { UNITS = 7, REST = 3, BLOCKS = 1 };
     const edgec_narrow_params_t p = *params;
     const int32_t row0 = 0;
-    /* Pixels beyond the last one repeat it. */
+    /* Rows beyond the last one repeat it. */
     const int32_t row1 = edgec_min_s32(count - 1, 1) * UNITS;
     const int32_t row2 = edgec_min_s32(count - 1, 2) * UNITS;
     const int32_t row3 = edgec_min_s32(count - 1, 3) * UNITS;
     const int8_t *weights = p.weights;
     int32_t o = 0;
     for (; o < UNITS - REST; o += EDGEC_NEON_ROWS, weights += BLOCKS * EDGEC_NEON_BLOCK) {
-        const edgec_neon_tile_t tile = edgec_neon_tile4(tokens, weights, BLOCKS);
+        const edgec_neon_tile_t tile = edgec_neon_tile4(packed, weights, BLOCKS);
         const int32x4_t bias = vld1q_s32(p.bias + o);
         const int16x4_t multiplier = vld1_s16(p.multiplier + o);
-        const int32x4_t product0 = vmull_s16(vqshrn_n_s32(vaddq_s32(tile.token[0], bias), 3), multiplier);
+        const int32x4_t product0 = vmull_s16(vqshrn_n_s32(vaddq_s32(tile.row[0], bias), 3), multiplier);
         const int16x4_t code0 = vqrshrn_n_s32(product0, 9);
-        const int32x4_t product1 = vmull_s16(vqshrn_n_s32(vaddq_s32(tile.token[1], bias), 3), multiplier);
+        const int32x4_t product1 = vmull_s16(vqshrn_n_s32(vaddq_s32(tile.row[1], bias), 3), multiplier);
         const int16x4_t code1 = vqrshrn_n_s32(product1, 9);
         const int16x8_t pair0 = vcombine_s16(code0, code1);
         const int16x8_t index0 = vminq_s16(vmaxq_s16(pair0, vdupq_n_s16(-512)), vdupq_n_s16(511));
         EDGEC_NEON_LOOK_UP(y + row0 + o, table - (-512), index0, 0, 4);
         EDGEC_NEON_LOOK_UP(y + row1 + o, table - (-512), index0, 4, 4);
-        const int32x4_t product2 = vmull_s16(vqshrn_n_s32(vaddq_s32(tile.token[2], bias), 3), multiplier);
+        const int32x4_t product2 = vmull_s16(vqshrn_n_s32(vaddq_s32(tile.row[2], bias), 3), multiplier);
         const int16x4_t code2 = vqrshrn_n_s32(product2, 9);
-        const int32x4_t product3 = vmull_s16(vqshrn_n_s32(vaddq_s32(tile.token[3], bias), 3), multiplier);
+        const int32x4_t product3 = vmull_s16(vqshrn_n_s32(vaddq_s32(tile.row[3], bias), 3), multiplier);
         const int16x4_t code3 = vqrshrn_n_s32(product3, 9);
         const int16x8_t pair2 = vcombine_s16(code2, code3);
         const int16x8_t index2 = vminq_s16(vmaxq_s16(pair2, vdupq_n_s16(-512)), vdupq_n_s16(511));
@@ -32,20 +32,20 @@ const int8_t *table, int8_t *y, int32_t count)
         EDGEC_NEON_LOOK_UP(y + row3 + o, table - (-512), index2, 4, 4);
     }
     {
-        const edgec_neon_tile_t tile = edgec_neon_tile4(tokens, weights, BLOCKS);
+        const edgec_neon_tile_t tile = edgec_neon_tile4(packed, weights, BLOCKS);
         const int32x4_t bias = vld1q_s32(p.bias + o);
         const int16x4_t multiplier = vld1_s16(p.multiplier + o);
-        const int32x4_t product0 = vmull_s16(vqshrn_n_s32(vaddq_s32(tile.token[0], bias), 3), multiplier);
+        const int32x4_t product0 = vmull_s16(vqshrn_n_s32(vaddq_s32(tile.row[0], bias), 3), multiplier);
         const int16x4_t code0 = vqrshrn_n_s32(product0, 9);
-        const int32x4_t product1 = vmull_s16(vqshrn_n_s32(vaddq_s32(tile.token[1], bias), 3), multiplier);
+        const int32x4_t product1 = vmull_s16(vqshrn_n_s32(vaddq_s32(tile.row[1], bias), 3), multiplier);
         const int16x4_t code1 = vqrshrn_n_s32(product1, 9);
         const int16x8_t pair0 = vcombine_s16(code0, code1);
         const int16x8_t index0 = vminq_s16(vmaxq_s16(pair0, vdupq_n_s16(-512)), vdupq_n_s16(511));
         EDGEC_NEON_LOOK_UP(y + row0 + o, table - (-512), index0, 0, 3);
         EDGEC_NEON_LOOK_UP(y + row1 + o, table - (-512), index0, 4, 3);
-        const int32x4_t product2 = vmull_s16(vqshrn_n_s32(vaddq_s32(tile.token[2], bias), 3), multiplier);
+        const int32x4_t product2 = vmull_s16(vqshrn_n_s32(vaddq_s32(tile.row[2], bias), 3), multiplier);
         const int16x4_t code2 = vqrshrn_n_s32(product2, 9);
-        const int32x4_t product3 = vmull_s16(vqshrn_n_s32(vaddq_s32(tile.token[3], bias), 3), multiplier);
+        const int32x4_t product3 = vmull_s16(vqshrn_n_s32(vaddq_s32(tile.row[3], bias), 3), multiplier);
         const int16x4_t code3 = vqrshrn_n_s32(product3, 9);
         const int16x8_t pair2 = vcombine_s16(code2, code3);
         const int16x8_t index2 = vminq_s16(vmaxq_s16(pair2, vdupq_n_s16(-512)), vdupq_n_s16(511));
@@ -54,7 +54,7 @@ const int8_t *table, int8_t *y, int32_t count)
     }
 }
 
-EDGEC_SEPARATE void tile_4x4_s8_0_1(const int8_t *tokens, const edgec_narrow_params_t *params,
+EDGEC_SEPARATE void tile_4x4_s8_0_1(const int8_t *packed, const edgec_narrow_params_t *params,
 const int8_t *table, int8_t *y)
 {
     enum { UNITS = 7, REST = 3, BLOCKS = 1 };
@@ -63,20 +63,20 @@ const int8_t *table, int8_t *y)
     const int8_t *weights = p.weights;
     int32_t o = 0;
     for (; o < UNITS - REST; o += EDGEC_NEON_ROWS, weights += BLOCKS * EDGEC_NEON_BLOCK) {
-        const edgec_neon_tile_t tile = edgec_neon_tile1(tokens, weights, BLOCKS);
+        const edgec_neon_tile_t tile = edgec_neon_tile1(packed, weights, BLOCKS);
         const int32x4_t bias = vld1q_s32(p.bias + o);
         const int16x4_t multiplier = vld1_s16(p.multiplier + o);
-        const int32x4_t product0 = vmull_s16(vqshrn_n_s32(vaddq_s32(tile.token[0], bias), 3), multiplier);
+        const int32x4_t product0 = vmull_s16(vqshrn_n_s32(vaddq_s32(tile.row[0], bias), 3), multiplier);
         const int16x4_t code0 = vqrshrn_n_s32(product0, 9);
         const int16x8_t pair0 = vcombine_s16(code0, code0);
         const int16x8_t index0 = vminq_s16(vmaxq_s16(pair0, vdupq_n_s16(-512)), vdupq_n_s16(511));
         EDGEC_NEON_LOOK_UP(y + row0 + o, table - (-512), index0, 0, 4);
     }
     {
-        const edgec_neon_tile_t tile = edgec_neon_tile1(tokens, weights, BLOCKS);
+        const edgec_neon_tile_t tile = edgec_neon_tile1(packed, weights, BLOCKS);
         const int32x4_t bias = vld1q_s32(p.bias + o);
         const int16x4_t multiplier = vld1_s16(p.multiplier + o);
-        const int32x4_t product0 = vmull_s16(vqshrn_n_s32(vaddq_s32(tile.token[0], bias), 3), multiplier);
+        const int32x4_t product0 = vmull_s16(vqshrn_n_s32(vaddq_s32(tile.row[0], bias), 3), multiplier);
         const int16x4_t code0 = vqrshrn_n_s32(product0, 9);
         const int16x8_t pair0 = vcombine_s16(code0, code0);
         const int16x8_t index0 = vminq_s16(vmaxq_s16(pair0, vdupq_n_s16(-512)), vdupq_n_s16(511));
@@ -84,27 +84,27 @@ const int8_t *table, int8_t *y)
     }
 }
 
-/* Convolution [5, 5, 12] to [5, 5, 7], 1x1 window, stride 1x1, four pixels at a time. */
+/* Convolution [5, 5, 12] to [5, 5, 7], 1x1 window, stride 1x1, four rows at a time. */
 static void tile_4x4_s8_0(const int8_t *x, const int8_t *table, int8_t *y, int8_t *scratch, const edgec_narrow_params_t *params)
 {
     enum {
         UNITS = 7,
-        PIXELS = 25,
+        ROWS = 25,
         DEPTH = 12,
     };
-    int8_t *const tokens = scratch;
+    int8_t *const packed = scratch;
     /* Weights beyond the last one are zero; what they multiply must only be defined. */
-    memset(tokens + 0 * EDGEC_NEON_BLOCK, 0, EDGEC_NEON_BLOCK);
-    for (int32_t first = 0; first < PIXELS; first += EDGEC_NEON_ROWS) {
-        const int32_t count = edgec_min_s32(PIXELS - first, EDGEC_NEON_ROWS);
+    memset(packed + 0 * EDGEC_NEON_BLOCK, 0, EDGEC_NEON_BLOCK);
+    for (int32_t first = 0; first < ROWS; first += EDGEC_NEON_ROWS) {
+        const int32_t count = edgec_min_s32(ROWS - first, EDGEC_NEON_ROWS);
         for (int32_t t = 0; t < EDGEC_NEON_ROWS; t++) {
-            /* Pixels beyond the last one repeat it; their sums are not stored. */
-            edgec_neon_spread(x + (first + edgec_min_s32(t, count - 1)) * DEPTH, tokens + t * EDGEC_NEON_LANES, DEPTH);
+            /* Rows beyond the last one repeat it; their sums are not stored. */
+            edgec_neon_spread(x + (first + edgec_min_s32(t, count - 1)) * DEPTH, packed + t * EDGEC_NEON_LANES, DEPTH);
         }
         if (count == 1) {
-            tile_4x4_s8_0_1(tokens, params, table, y + first * UNITS);
+            tile_4x4_s8_0_1(packed, params, table, y + first * UNITS);
         } else {
-            tile_4x4_s8_0_4(tokens, params, table, y + first * UNITS, count);
+            tile_4x4_s8_0_4(packed, params, table, y + first * UNITS, count);
         }
     }
 }

@@ -124,10 +124,12 @@ def test_the_chain_of_operators():
     x = s.input("x", 1, 5, 5, 12)
     y = s(ops.Conv(), x, add_weight(s, pool, 4, 3, 3, 12), "")
     model = export_real(s.graph(y))
-    assert [n.op_type for n in model.graph.node] == [
-        *("Transpose", "Cast", "Gather", "Reshape", "Slice", "Transpose"),
-        *("DequantizeLinear", "Conv", "Transpose"),
+    kinds = [n.op_type for n in model.graph.node]
+    # The image and its weights do not wait for each other.
+    assert [kind for kind in kinds if kind != "Transpose"] == [
+        *("Cast", "Gather", "Reshape", "Slice", "DequantizeLinear", "Conv")
     ]
+    assert kinds.count("Transpose") == 3
     stored = {t.name: t for t in model.graph.initializer}
     assert list(stored["weight_pool"].dims) == [16, 8]
     assert stored["weight_pool"].data_type == onnx.TensorProto.INT8

@@ -206,7 +206,7 @@ def test_exponentials_are_close_and_monotone():
 
 
 def test_rows_without_keys_are_zero():
-    attrs = qops.QAttention(1, 4, 4, 0, 0, 0, 15, keys=True)
+    attrs = qops.QAttention(1, 4, 4, 0, 0, 0, 15)
     ones = Operand(np.ones((1, 3, 4), np.int8))
     numbers = Operand(np.array([head_numbers(1e-3, 1.0, 4, 15, "h")], np.int32))
     for mask, wanted in (([0, 0, 0], 0), ([0, 1, 0], 1)):

@@ -169,7 +169,7 @@ def test_another_network_at_another_length_is_refused() -> None:
         x = start(net, n)
         return net.graph(net.linear(x, 8, "more") if n % 2 else x)
 
-    with pytest.raises(ImportModelError, match="another one when its input is shorter"):
+    with pytest.raises(ImportModelError, match="the network changes when its input is shorter"):
         integer_graph(deeper)
 
 

@@ -64,7 +64,7 @@ def test_numbers_of_missing_filters_are_zero() -> None:
 @pytest.mark.parametrize(("pixels", "tiles"), [(1, (1,)), (2, (4,)), (4, (4,)), (5, (4, 1))])
 def test_a_pixel_that_stands_alone_has_a_function_of_its_own(pixels: int, tiles: tuple) -> None:
     window = Window(1, pixels, 8, 1, pixels, 1, 1, 1, 1, 0, 0, 1, 1)
-    assert tuple(tile.pixels for tile in Tile4x4(window, 4, 32).tiles) == tiles
+    assert tuple(tile.rows for tile in Tile4x4(window, 4, 32).tiles) == tiles
 
 
 def test_other_networks_get_these_kernels_too() -> None:

@@ -37,7 +37,7 @@ def attention(width: int = 8, tokens: int = 6, masked: bool = False) -> Graph:
     layer = Layer(1)
     x = layer.symmetric(layer.input(1, tokens, 6 * width))
     heads = layer.array(np.array([[1000, 1000, 2**29, 8]] * 2, np.int32))
-    attrs = qops.QAttention(2, width, width, 0, 2 * width, 4 * width, 15, keys=masked)
+    attrs = qops.QAttention(2, width, width, 0, 2 * width, 4 * width, 15)
     mask = [layer.input(1, tokens, dtype=DType.INT32)] if masked else []
     layer.node(attrs, [x, x, x, heads, *mask], DType.INT8)
     return layer.builder.build()
@@ -85,7 +85,7 @@ def test_a_mask_that_broadcasts_in_between_is_refused() -> None:
     x = layer.input(2, 3, 4, 8)
     heads = layer.array(np.array([[1000, 1000, 2**29, 8]], np.int32))
     mask = layer.input(1, 3, 4, dtype=DType.INT32)
-    attrs = qops.QAttention(1, 8, 8, 0, 0, 0, 15, keys=True)
+    attrs = qops.QAttention(1, 8, 8, 0, 0, 0, 15)
     layer.node(attrs, [x, x, x, heads, mask], DType.INT8)
     with pytest.raises(LoweringError, match="mask of 12 entries"):
         select_kernels(layer.builder.build(), BOARD)

@@ -34,7 +34,7 @@ def biased_error(q: Array, k: Array, v: Array, bias: Array, kappa: float) -> Arr
     numbers = head_numbers(kappa, 1.0, width, bits, "h", biased=True)
     table = np.array([numbers] * heads, np.int32)
     steps, places = (Operand(c) for c in bias_steps(bias, table, width, "h"))
-    attrs = qops.QAttention(heads, width, width, 0, 0, 0, bits, bias=True)
+    attrs = qops.QAttention(heads, width, width, 0, 0, 0, bits)
     operands = [Operand(array[None]) for array in (q, k, v)]
     y = qops.computed(attrs, [*operands, Operand(table), None, steps, places])[0]
     split = [t.astype(np.float64).reshape(len(t), heads, width).swapaxes(0, 1) for t in (q, k, v)]

@@ -11,7 +11,7 @@ from edgec.ir.graph import Graph, Node
 from edgec.kernels.common.code_range import is_symmetric
 from edgec.kernels.common.dense_weights import WORD
 from edgec.kernels.common.derived import fields_of
-from edgec.kernels.dsp.tile_4x2.spec import TOKENS_BYTES, unrolled
+from edgec.kernels.dsp.tile_4x2.spec import TILE_BYTES, unrolled
 from edgec.kernels.family import KernelFamily, template_beside
 from edgec.kernels.transformer.attention import family as plain_attention
 from edgec.kernels.transformer.attention.family import Attention, AttentionLengths
@@ -84,17 +84,17 @@ class AttentionDsp(Attention):
     @property
     def logits_at(self) -> int:
         """Place of the logits in scratch, in bytes, after the widened queries."""
-        return (1 + self.words) * TOKENS_BYTES
+        return (1 + self.words) * TILE_BYTES
 
     @property
     def sums_at(self) -> int:
         """Place of the sums of weighted values."""
-        return self.logits_at + self.pairs * TOKENS_BYTES
+        return self.logits_at + self.pairs * TILE_BYTES
 
     @property
     def scratch_bytes(self) -> int:
         """Four queries, their logits, and their sums."""
-        return self.sums_at + self.v.width // 2 * TOKENS_BYTES
+        return self.sums_at + self.v.width // 2 * TILE_BYTES
 
     def describe(self) -> str:
         """What the function computes, in words."""

@@ -1,4 +1,4 @@
-"""Convolutions and matrix products on cores with the DSP extension: three pixels by two filters."""
+"""Convolutions and matrix products on cores with the DSP extension: three rows by two filters."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from edgec.kernels.common.weighted import (
     MATRIX_PRODUCTS,
     weighted_arguments,
 )
-from edgec.kernels.dsp.tile_3x2.spec import PIXELS, Tile3x2
+from edgec.kernels.dsp.tile_3x2.spec import ROWS, Tile3x2
 from edgec.kernels.family import Distances, KernelFamily
 from edgec.target.target import Target
 
@@ -29,7 +29,7 @@ from edgec.target.target import Target
 def accepts(graph: Graph, node: Node, target: Target) -> bool:
     """A convolution of one group, or a product of several rows, on a core with the DSP extension.
 
-    A single row would leave two pixels of three idle, and gain nothing from widening in advance.
+    A single row would leave two rows of three idle, and gain nothing from widening in advance.
     Windows that are too large when widened are left to the plain kernel, which gathers bytes.
     """
     if not target.has_dsp or getattr(node.attrs, "group", 1) != 1:
@@ -45,8 +45,8 @@ def spec(graph: Graph, node: Node, target: Target) -> Tile3x2:
 
 
 def overlap(spec: Tile3x2) -> Distances:
-    """The windows of three pixels are read before the first of them is written."""
-    return with_ending(spec, by_blocks(spec.window, spec.out_channels * out_bytes(spec), PIXELS))
+    """The windows of three rows are read before the first of them is written."""
+    return with_ending(spec, by_blocks(spec.window, spec.out_channels * out_bytes(spec), ROWS))
 
 
 def arguments(graph: Graph, node: Node, spec: Tile3x2, pool: ConstantPool) -> tuple[Params, ...]:

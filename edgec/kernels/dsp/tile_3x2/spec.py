@@ -1,4 +1,4 @@
-"""Specification of the register tile of three pixels by two filters."""
+"""Specification of the register tile of three rows by two filters."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from edgec.kernels.common.dense import Dense
 from edgec.kernels.common.dense_weights import FILTERS, WORD, padded_depth
 from edgec.kernels.family import template_beside
 
-PIXELS = 3
-"""Pixels whose sums are computed together."""
+ROWS = 3
+"""Rows of x whose sums are computed together."""
 
 _PAIR_BYTES = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Tile3x2(Dense):
-    """Convolution of one group, or matrix product of several rows, three pixels at a time.
+    """Convolution of one group, or matrix product of several rows, three rows at a time.
 
     x int8 [height, width, channels], weights as `dense_weights.interleaved` gives them, y int8
     [out_height, out_width, out_channels].
@@ -50,13 +50,13 @@ class Tile3x2(Dense):
     @property
     def codes_at(self) -> int:
         """Place in scratch of the results that a residual is added to, or of the residual."""
-        widened = self.words * PIXELS * 2 * _PAIR_BYTES
+        widened = self.words * ROWS * 2 * _PAIR_BYTES
         return widened + (0 if self.widens_runs else self.words * WORD)
 
     @property
     def scratch_bytes(self) -> int:
-        """Three widened windows, one that is not, and three pixels of results or residual."""
-        codes = PIXELS * self.out_channels
+        """Three widened windows, one that is not, and three rows of results or residual."""
+        codes = ROWS * self.out_channels
         if self.narrow is not None and self.narrow.residual:
             return self.codes_at + codes * self.narrow.out_bytes
         return self.codes_at + (0 if self.residual_shift is None else codes)

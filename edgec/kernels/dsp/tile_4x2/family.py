@@ -26,7 +26,7 @@ from edgec.kernels.common.weighted import (
     MATRIX_PRODUCTS,
     weighted_arguments,
 )
-from edgec.kernels.dsp.tile_4x2.spec import TOKENS, Tile4x2
+from edgec.kernels.dsp.tile_4x2.spec import ROWS, Tile4x2
 from edgec.kernels.family import Distances, KernelFamily
 from edgec.target.memory_map import Flash
 from edgec.target.target import Target
@@ -58,9 +58,9 @@ def _pays(spec: Tile4x2) -> bool:
     """
     if spec.narrow is not None:
         return True
-    idle = -spec.rows % TOKENS
+    idle = -spec.rows % ROWS
     gathers = spec.window is not None and not spec.widens_runs
-    return idle < max(spec.rows // TOKENS, 2) and (not gathers or spec.units >= _LEAST_UNITS)
+    return idle < max(spec.rows // ROWS, 2) and (not gathers or spec.units >= _LEAST_UNITS)
 
 
 def _has_room(graph: Graph, node: Node) -> bool:
@@ -117,8 +117,8 @@ def overlap(spec: Tile4x2) -> Distances:
     """As many rows as a block has are read before the first of them is written."""
     row = spec.units * out_bytes(spec)
     if spec.window is not None:
-        return with_ending(spec, by_blocks(spec.window, row, TOKENS))
-    starts = np.arange(spec.rows) // TOKENS * TOKENS
+        return with_ending(spec, by_blocks(spec.window, row, ROWS))
+    starts = np.arange(spec.rows) // ROWS * ROWS
     return with_ending(spec, pixel_distance(starts, row, spec.depth))
 
 
@@ -134,8 +134,8 @@ def arguments(graph: Graph, node: Node, spec: Tile4x2, pool: ConstantPool) -> tu
 
 def events(spec: Tile4x2, bits: int, form: KernelForm) -> Events:
     """Tiles of four rows and two filters; those that fill up the last tiles are computed, too."""
-    rows = -(-spec.rows // TOKENS) * TOKENS
-    tiles = rows // TOKENS * spec.pairs
+    rows = -(-spec.rows // ROWS) * ROWS
+    tiles = rows // ROWS * spec.pairs
     turns = spec.words // spec.unrolled
     product = Event.TILE_4X2_MAC_DUAL if spec.dual_issue else Event.TILE_4X2_MAC
     found: dict[Event, float] = {
@@ -153,7 +153,7 @@ def events(spec: Tile4x2, bits: int, form: KernelForm) -> Events:
 
 def waits(spec: Tile4x2, bits: int, form: KernelForm, flash: Flash) -> float:
     """Cycles waited for weights, each of which is read once for four rows."""
-    return for_weights(spec.macs / TOKENS, flash)
+    return for_weights(spec.macs / ROWS, flash)
 
 
 COST = Cost(events, waits)

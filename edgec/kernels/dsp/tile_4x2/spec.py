@@ -13,10 +13,10 @@ from edgec.kernels.common.spec import describe_image, describe_window
 from edgec.kernels.common.window import Window
 from edgec.kernels.family import template_beside
 
-TOKENS = 4
+ROWS = 4
 """Rows of x whose sums are computed together."""
 
-TOKENS_BYTES = 32
+TILE_BYTES = 32
 """Eight words: four rows of x for a word of weights, or their sums with two filters."""
 
 _MOST_UNROLLED = 16
@@ -158,7 +158,7 @@ class Tile4x2:
     @property
     def rest(self) -> int:
         """Rows in the last block, if it is not full."""
-        return self.rows % TOKENS
+        return self.rows % ROWS
 
     @property
     def counts_rows(self) -> bool:
@@ -191,17 +191,17 @@ class Tile4x2:
     @property
     def sums_at(self) -> int:
         """Place of the sums in scratch, in bytes, after the widened rows."""
-        return (1 + self.words) * TOKENS_BYTES
+        return (1 + self.words) * TILE_BYTES
 
     @property
     def added_at(self) -> int:
         """Place of a block of the residual, or of the results that a residual is added to."""
-        return self.sums_at + (_READ_AHEAD if self.fuses else self.batch * TOKENS_BYTES)
+        return self.sums_at + (_READ_AHEAD if self.fuses else self.batch * TILE_BYTES)
 
     @property
     def patch_at(self) -> int:
         """Place of a gathered window."""
-        added = TOKENS * self.row_bytes if self.adds else 0
+        added = ROWS * self.row_bytes if self.adds else 0
         return self.added_at + added
 
     @property
@@ -232,6 +232,6 @@ class Tile4x2:
             w = self.window
             image = describe_image(w.height, w.width, w.channels)
             y = describe_image(w.out_height, w.out_width, self.units)
-            return f"Convolution {image} to {y}, {describe_window(w)}, four pixels at a time"
+            return f"Convolution {image} to {y}, {describe_window(w)}, four rows at a time"
         shapes = f"[{self.rows}, {self.depth}] by [{self.units}, {self.depth}]"
         return f"Matrix product {shapes}, four rows at a time"

@@ -1,1 +1,1 @@
-"""Convolutions and matrix products on cores with NEON: four pixels by four filters."""
+"""Convolutions and matrix products on cores with NEON: four rows by four filters."""

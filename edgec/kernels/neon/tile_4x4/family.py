@@ -1,4 +1,4 @@
-"""Convolutions and matrix products on cores with NEON: four pixels by four filters."""
+"""Convolutions and matrix products on cores with NEON: four rows by four filters."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def spec(graph: Graph, node: Node, target: Target) -> Tile4x4:
 
 
 def overlap(spec: Tile4x4) -> Distances:
-    """The windows of four pixels are read before the first of them is written."""
+    """The windows of four rows are read before the first of them is written."""
     return with_ending(spec, by_blocks(spec.window, spec.out_channels * out_bytes(spec), ROWS))
 
 

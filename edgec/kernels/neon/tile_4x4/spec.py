@@ -1,4 +1,4 @@
-"""Specification of the register tile of four pixels by four filters, for cores with NEON."""
+"""Specification of the register tile of four rows by four filters, for cores with NEON."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _SPARE_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True)
-class TilePixel:
-    """A pixel whose codes are in one half of a vector of eight.
+class TileRow:
+    """A row whose codes are in one half of a vector of eight.
 
     Attributes:
-        number: number of the pixel in its tile.
+        number: number of the row in its tile.
         half: 0 for the low half, 1 for the high one.
     """
 
@@ -37,51 +37,51 @@ class TilePixel:
 
 @dataclass(frozen=True, slots=True)
 class TilePair:
-    """Pixels whose codes are stored from one vector: two, or one twice."""
+    """Rows whose codes are stored from one vector: two, or one twice."""
 
-    pixels: tuple[TilePixel, ...]
-
-    @property
-    def first(self) -> TilePixel:
-        """The pixel in the low half."""
-        return self.pixels[0]
+    rows: tuple[TileRow, ...]
 
     @property
-    def last(self) -> TilePixel:
-        """The pixel in the high half."""
-        return self.pixels[-1]
+    def first(self) -> TileRow:
+        """The row in the low half."""
+        return self.rows[0]
+
+    @property
+    def last(self) -> TileRow:
+        """The row in the high half."""
+        return self.rows[-1]
 
 
 @dataclass(frozen=True, slots=True)
 class Tile:
-    """Pixels whose sums with four filters one function computes: four, or one."""
+    """Rows whose sums with four filters one function computes: four, or one."""
 
-    pixels: int
+    rows: int
 
     @property
     def is_single(self) -> bool:
-        """It is one pixel."""
-        return self.pixels == 1
+        """It is one row."""
+        return self.rows == 1
 
     @property
     def others(self) -> range:
-        """The pixels after the first one."""
-        return range(1, self.pixels)
+        """The rows after the first one."""
+        return range(1, self.rows)
 
     @property
     def pairs(self) -> tuple[TilePair, ...]:
-        """The pixels, two by two."""
-        numbers = range(self.pixels)
+        """The rows, two by two."""
+        numbers = range(self.rows)
         halves = (numbers[first : first + 2] for first in numbers[::2])
         return tuple(
-            TilePair(tuple(TilePixel(number, half) for half, number in enumerate(pair)))
+            TilePair(tuple(TileRow(number, half) for half, number in enumerate(pair)))
             for pair in halves
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Tile4x4(Dense):
-    """Convolution of one group, or matrix product, four pixels by four filters at a time.
+    """Convolution of one group, or matrix product, four rows by four filters at a time.
 
     x int8 [height, width, channels], weights without -128 as `neon_weights.packed` gives them, y
     [out_height, out_width, out_channels].
@@ -102,7 +102,7 @@ class Tile4x4(Dense):
 
     @property
     def is_product(self) -> bool:
-        """The window of a pixel is the pixel; else windows are gathered before they are packed."""
+        """A row of y needs one row of x; else windows are gathered before they are packed."""
         return self.window.is_pointwise
 
     @property
@@ -127,12 +127,12 @@ class Tile4x4(Dense):
 
     @property
     def tile(self) -> Tile | None:
-        """What the function for four pixels works on; None: it is not needed."""
+        """What the function for four rows works on; None: it is not needed."""
         return Tile(ROWS) if self.rows > 1 else None
 
     @property
     def single(self) -> Tile | None:
-        """What the function for a pixel that stands alone works on; None: it is not needed."""
+        """What the function for a row that stands alone works on; None: it is not needed."""
         return Tile(1) if self.variable or self.rows % ROWS == 1 else None
 
     @property
@@ -147,12 +147,12 @@ class Tile4x4(Dense):
 
     @property
     def added_at(self) -> int:
-        """Place of the residual of four pixels; a multiple of 16."""
+        """Place of the residual of four rows; a multiple of 16."""
         return self.patch_at + (0 if self.is_product else self.blocks * LANES)
 
     @property
     def scratch_bytes(self) -> int:
-        """Four packed windows, one that is not, and the residual of four pixels."""
+        """Four packed windows, one that is not, and the residual of four rows."""
         if not self.adds:
             return self.added_at
         element = 1 if self.narrow is None else self.narrow.out_bytes

@@ -1,6 +1,6 @@
 """Convolutions and matrix products on Cortex-M cores without the DSP extension.
 
-Three activations share a word, so that one product serves three pixels, with two or four filters.
+Three activations share a word, so that one product serves three rows, with two or four filters.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from edgec.kernels.common.weighted import (
     weighted_arguments,
 )
 from edgec.kernels.family import Distances, KernelFamily
-from edgec.kernels.small.tile_3x4.spec import PACKED_PIXELS, STEPS, Tile3x4
+from edgec.kernels.small.tile_3x4.spec import ROWS, STEPS, Tile3x4
 from edgec.target.target import Target
 
 _LARGEST_SUM = 8191
@@ -40,7 +40,7 @@ _FEW = 4
 def accepts(graph: Graph, node: Node, target: Target) -> bool:
     """A convolution of one group, or a product of several rows, where a product is of one pair.
 
-    A single pixel would waste the room of two more.
+    A single row would waste the room of two more.
     """
     if not target.is_cortex_m or target.has_dsp or target.has_mve:
         return False
@@ -81,10 +81,8 @@ def _segment(rows: Array, step: int) -> int:
 
 
 def overlap(spec: Tile3x4) -> Distances:
-    """The windows of three pixels are read before the first of them is written."""
-    return with_ending(
-        spec, by_blocks(spec.window, spec.out_channels * out_bytes(spec), PACKED_PIXELS)
-    )
+    """The windows of three rows are read before the first of them is written."""
+    return with_ending(spec, by_blocks(spec.window, spec.out_channels * out_bytes(spec), ROWS))
 
 
 def arguments(graph: Graph, node: Node, spec: Tile3x4, pool: ConstantPool) -> tuple[Params, ...]:

@@ -9,8 +9,8 @@ from typing import ClassVar
 from edgec.kernels.common.dense import Dense
 from edgec.kernels.family import template_beside
 
-PACKED_PIXELS = 3
-"""Pixels whose sums are computed together (`edgec/tile_3x4.h`)."""
+ROWS = 3
+"""Rows of x whose sums are computed together (`edgec/tile_3x4.h`)."""
 
 WORDS_BYTES = 8
 """Bytes that three activations take, or the three sums with one filter."""
@@ -40,7 +40,7 @@ class SumPart:
 
 @dataclass(frozen=True, slots=True)
 class Tile3x4(Dense):
-    """Convolution of one group, or matrix product of several rows, three pixels at a time.
+    """Convolution of one group, or matrix product of several rows, three rows at a time.
 
     x int8 [height, width, channels], weights as `dense_weights.by_column` gives them, y
     [out_height, out_width, out_channels].
@@ -102,15 +102,15 @@ class Tile3x4(Dense):
 
     @property
     def added_at(self) -> int:
-        """Place of the residual of three pixels."""
+        """Place of the residual of three rows."""
         return self.words_at + self.segments * self.filters * WORDS_BYTES
 
     @property
     def runs_at(self) -> int:
-        """Place of the runs of three pixels that are partly padding."""
+        """Place of the runs of three rows that are partly padding."""
         if self.narrow is not None and self.narrow.residual:
-            return self.added_at + PACKED_PIXELS * self.out_channels * self.narrow.out_bytes
-        added = 0 if self.residual_shift is None else PACKED_PIXELS * self.out_channels
+            return self.added_at + ROWS * self.out_channels * self.narrow.out_bytes
+        added = 0 if self.residual_shift is None else ROWS * self.out_channels
         return self.added_at + added
 
     @property
@@ -121,7 +121,7 @@ class Tile3x4(Dense):
     @property
     def scratch_bytes(self) -> int:
         """Words of three windows, of sums, a residual and padded runs."""
-        return self.runs_at + (PACKED_PIXELS * self.run if self.clipped else 0)
+        return self.runs_at + (ROWS * self.run if self.clipped else 0)
 
     def describe(self) -> str:
         """What the function computes, in words."""

@@ -18,7 +18,7 @@ from edgec.kernels.common.form import KernelForm
 from edgec.kernels.common.geometry import dense_window
 from edgec.kernels.common.overlap import by_blocks, out_bytes, with_ending
 from edgec.kernels.common.tile_cost import tile_events
-from edgec.kernels.dsp.tile_3x2.spec import PIXELS, Tile3x2
+from edgec.kernels.dsp.tile_3x2.spec import ROWS, Tile3x2
 from edgec.kernels.family import Distances, KernelFamily, template_beside
 from edgec.kernels.weightpool.arguments import own_width
 from edgec.kernels.weightpool.decision import PoolFamily, PoolKernelConfig
@@ -158,11 +158,11 @@ def overlap(spec: PooledDecodeDsp) -> Distances:
     if spec.batch < spec.out_channels:
         return with_ending(spec, None, None)
     row = spec.out_channels * out_bytes(spec)
-    return with_ending(spec, by_blocks(spec.window, row, PIXELS), None)
+    return with_ending(spec, by_blocks(spec.window, row, ROWS), None)
 
 
 def events(spec: PooledDecodeDsp, bits: int, form: KernelForm) -> Events:
-    """Weights expanded, then a loop for three pixels at a time."""
+    """Weights expanded, then a loop for three rows at a time."""
     found = tile_events(spec.dense, FILTERS)
     batches = -(-spec.out_channels // spec.batch)
     found[Event.COPY] *= batches

@@ -1,11 +1,11 @@
-/* Dot products of int8 with the DSP extension: three pixels with two filters at a time.
+/* Dot products of int8 with the DSP extension: three rows with two filters at a time.
  *
  * SMLAD multiplies two pairs of int16.  Activations are widened once and serve all filters; weights
  * stay int8 in memory and are widened as they are used.  SXTB16 takes the bytes 0 and 2 of a word,
  * and rotated by 8 the bytes 1 and 3, so a word of four values becomes the two words
  * (0, 2) and (1, 3) on both sides, and no byte is moved.
  *
- *     activations  [words][3 pixels][2 words]     edgec_widen3
+ *     activations  [words][3 rows][2 words]     edgec_widen3
  *     weights      [words][2 filters][4 bytes]    edgec/kernels/common/dense_weights.py
  *
  * One step of a word: 2 words of weights, 6 of activations, 4 SXTB16, 12 SMLAD for 24 products.
@@ -23,8 +23,8 @@
 extern "C" {
 #endif
 
-/* Pixels whose sums are computed together. */
-#define EDGEC_DSP_PIXELS 3
+/* Rows of x whose sums are computed together. */
+#define EDGEC_TILE_3X2_ROWS 3
 
 /* Two int16 in a word; it may lie in an arena of bytes. */
 #if defined(__GNUC__)
@@ -69,13 +69,24 @@ EDGEC_INLINE uint32_t edgec_sxtab16_high(uint32_t to, uint32_t word) {
 #endif
 }
 
+/* The differences of both halves. */
+EDGEC_INLINE uint32_t edgec_pair_minus(uint32_t a, uint32_t b) {
+#if defined(__GNUC__) && defined(__ARM_FEATURE_DSP)
+    uint32_t result;
+    __asm__("ssub16 %0, %1, %2" : "=r"(result) : "r"(a), "r"(b));
+    return result;
+#else
+    return ((a - b) & 0xFFFFU) | ((a & 0xFFFF0000U) - (b & 0xFFFF0000U));
+#endif
+}
+
 /* Widens one word of four values. */
 EDGEC_INLINE void edgec_widen(uint32_t word, edgec_pair_t *to) {
     to[0] = edgec_sxtb16(word);
     to[1] = edgec_sxtb16_high(word);
 }
 
-/* Widens `words` * 4 activations of one pixel: `to` is that pixel's first word. */
+/* Widens `words` * 4 activations of one row: `to` is that row's first word. */
 EDGEC_INLINE void edgec_widen3(const int8_t *from, edgec_pair_t *to, int32_t words) {
     uint32_t first;
     uint32_t second;
@@ -83,9 +94,9 @@ EDGEC_INLINE void edgec_widen3(const int8_t *from, edgec_pair_t *to, int32_t wor
         memcpy(&first, from, sizeof first);
         memcpy(&second, from + 4, sizeof second);
         edgec_widen(first, to);
-        edgec_widen(second, to + 2 * EDGEC_DSP_PIXELS);
+        edgec_widen(second, to + 2 * EDGEC_TILE_3X2_ROWS);
         from += 8;
-        to += 4 * EDGEC_DSP_PIXELS;
+        to += 4 * EDGEC_TILE_3X2_ROWS;
     }
     if (words > 0) {
         memcpy(&first, from, sizeof first);
@@ -93,16 +104,16 @@ EDGEC_INLINE void edgec_widen3(const int8_t *from, edgec_pair_t *to, int32_t wor
     }
 }
 
-/* Fills `words` words of one pixel with padding: two equal int16 a word. */
+/* Fills `words` words of one row with padding: two equal int16 a word. */
 EDGEC_INLINE void edgec_fill3(uint32_t padding, edgec_pair_t *to, int32_t words) {
     for (int32_t i = 0; i < words; i++) {
         to[0] = padding;
         to[1] = padding;
-        to += 2 * EDGEC_DSP_PIXELS;
+        to += 2 * EDGEC_TILE_3X2_ROWS;
     }
 }
 
-/* sums[2 * pixel + filter] += the dot products over an even number of words, which end at
+/* sums[2 * row + filter] += the dot products over an even number of words, which end at
  * `weights_end`.  There is at least one pair of words. */
 #if defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
 __attribute__((noinline, unused)) static void edgec_dot_3x2(const int8_t *weights,
@@ -164,13 +175,13 @@ EDGEC_INLINE void edgec_dot_3x2(const int8_t *weights, const edgec_pair_t *activ
             memcpy(&word, w + 4 * filter, sizeof word);
             const uint32_t even = edgec_sxtb16(word);
             const uint32_t odd = edgec_sxtb16_high(word);
-            for (int32_t pixel = 0; pixel < EDGEC_DSP_PIXELS; pixel++) {
-                int32_t *const sum = sums + 2 * pixel + filter;
-                *sum = edgec_smlad(even, activations[2 * pixel], *sum);
-                *sum = edgec_smlad(odd, activations[2 * pixel + 1], *sum);
+            for (int32_t row = 0; row < EDGEC_TILE_3X2_ROWS; row++) {
+                int32_t *const sum = sums + 2 * row + filter;
+                *sum = edgec_smlad(even, activations[2 * row], *sum);
+                *sum = edgec_smlad(odd, activations[2 * row + 1], *sum);
             }
         }
-        activations += 2 * EDGEC_DSP_PIXELS;
+        activations += 2 * EDGEC_TILE_3X2_ROWS;
     }
 }
 #endif

@@ -117,7 +117,7 @@ typedef struct edgec_values_ends {
 #define EDGEC_VALUES_OF_RUN(NAME, STRIDE)                                                          \
     EDGEC_INLINE void NAME(const int8_t *values, const edgec_pair_t *weights, edgec_s32_t *sums,   \
                            int32_t columns, int32_t pairs, int32_t odd) {                          \
-        for (int32_t j = 0; j < 2 * EDGEC_TOKENS * columns; j++) {                                 \
+        for (int32_t j = 0; j < 2 * EDGEC_TILE_4X2_ROWS * columns; j++) {                          \
             const int8_t *const from = values + (j / 8) * 2 + j % 2;                               \
             sums[j] = edgec_values_sum(from, weights + j % 8 / 2 * 2, pairs, STRIDE, odd);         \
         }                                                                                          \

@@ -87,22 +87,22 @@ EDGEC_INLINE void edgec_neon_logits(const int8_t *queries, const int8_t *packed,
     int32x4_t most3 = most0;
     for (int32_t j = 0; j < keys; j += EDGEC_NEON_ROWS) {
         edgec_neon_tile_t tile = edgec_neon_tile4(queries, packed, blocks);
-        vst1q_s32(logits + j, tile.token[0]);
-        vst1q_s32(logits + row + j, tile.token[1]);
-        vst1q_s32(logits + 2 * row + j, tile.token[2]);
-        vst1q_s32(logits + 3 * row + j, tile.token[3]);
+        vst1q_s32(logits + j, tile.row[0]);
+        vst1q_s32(logits + row + j, tile.row[1]);
+        vst1q_s32(logits + 2 * row + j, tile.row[2]);
+        vst1q_s32(logits + 3 * row + j, tile.row[3]);
         if (valid != NULL) {
             const int32x4_t least = vdupq_n_s32(INT32_MIN);
             const uint32x4_t part = vreinterpretq_u32_s32(vmovl_s16(vld1_s16(valid + j)));
-            tile.token[0] = vbslq_s32(part, tile.token[0], least);
-            tile.token[1] = vbslq_s32(part, tile.token[1], least);
-            tile.token[2] = vbslq_s32(part, tile.token[2], least);
-            tile.token[3] = vbslq_s32(part, tile.token[3], least);
+            tile.row[0] = vbslq_s32(part, tile.row[0], least);
+            tile.row[1] = vbslq_s32(part, tile.row[1], least);
+            tile.row[2] = vbslq_s32(part, tile.row[2], least);
+            tile.row[3] = vbslq_s32(part, tile.row[3], least);
         }
-        most0 = vmaxq_s32(most0, tile.token[0]);
-        most1 = vmaxq_s32(most1, tile.token[1]);
-        most2 = vmaxq_s32(most2, tile.token[2]);
-        most3 = vmaxq_s32(most3, tile.token[3]);
+        most0 = vmaxq_s32(most0, tile.row[0]);
+        most1 = vmaxq_s32(most1, tile.row[1]);
+        most2 = vmaxq_s32(most2, tile.row[2]);
+        most3 = vmaxq_s32(most3, tile.row[3]);
         packed += blocks * EDGEC_NEON_BLOCK;
     }
     highest[0] = edgec_neon_greatest(most0);

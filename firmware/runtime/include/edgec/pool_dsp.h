@@ -37,9 +37,9 @@ EDGEC_INLINE void edgec_pool_widen3(const int8_t *from, edgec_pair_t *to, int32_
         memcpy(&first, from, sizeof first);
         memcpy(&second, from + 4, sizeof second);
         edgec_widen(edgec_pool_rounded(first, drop), to);
-        edgec_widen(edgec_pool_rounded(second, drop), to + 2 * EDGEC_DSP_PIXELS);
+        edgec_widen(edgec_pool_rounded(second, drop), to + 2 * EDGEC_TILE_3X2_ROWS);
         from += 8;
-        to += 4 * EDGEC_DSP_PIXELS;
+        to += 4 * EDGEC_TILE_3X2_ROWS;
     }
     if (words > 0) {
         memcpy(&first, from, sizeof first);

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "edgec/dsp.h"
 #include "edgec/math.h"
 #include "edgec/pool_lanes.h"
 
@@ -94,13 +95,6 @@ EDGEC_INLINE uint32_t edgec_pool_even(uint32_t word) {
 EDGEC_INLINE uint32_t edgec_pool_odd(uint32_t word) {
     uint32_t lanes;
     __asm__("uxtb16 %0, %1, ror #8" : "=r"(lanes) : "r"(word));
-    return lanes;
-}
-
-/* Lane-wise difference of signed lanes. */
-EDGEC_INLINE uint32_t edgec_pool_minus(uint32_t a, uint32_t b) {
-    uint32_t lanes;
-    __asm__("ssub16 %0, %1, %2" : "=r"(lanes) : "r"(a), "r"(b));
     return lanes;
 }
 

@@ -1,22 +1,22 @@
-/* Dot products of int8 with the DSP extension: four tokens with two rows at a time, one SXTB16 for
- * four values instead of two.
+/* Dot products of int8 with the DSP extension: four rows of x with two filters at a time, one
+ * SXTB16 for four values instead of two.
  *
- * A word of a row holds w0..w3.  With 128 added to w0 and w2 (their sign bits flipped), its halves
- * are the int16 V = 256 * w1 + (w0 + 128) and 256 * w3 + (w2 + 128), so that
+ * A word of a filter holds w0..w3.  With 128 added to w0 and w2 (their sign bits flipped), its
+ * halves are the int16 V = 256 * w1 + (w0 + 128) and 256 * w3 + (w2 + 128), so that
  *
  *     V * x0 + w1 * (x1 - 256 * x0) = (w0 + 128) * x0 + w1 * x1,
  *
  * exactly: SMLAD takes the word as it is, and after one SXTB16 its upper bytes.  What is too much,
- * 128 * (x0 + x2 + ...), is one number for all rows.  x1 - 256 * x0 must fit int16: the codes of
- * tokens are in [-127, 127].
+ * 128 * (x0 + x2 + ...), is one number for all filters.  x1 - 256 * x0 must fit int16: the codes of
+ * x are in [-127, 127].
  *
- * For any codes there is a second form of the tokens, x1 - 256 * x0 - 128, which fits int16 for
- * every pair.  Then the sums lack 128 * (w1 + w3 + ...), one number for all tokens, which the
+ * For any codes there is a second form of the rows, x1 - 256 * x0 - 128, which fits int16 for
+ * every pair.  Then the sums lack 128 * (w1 + w3 + ...), one number for all rows, which the
  * biases hold.
  *
- *     tokens  [8 words]               where the sums start, twice for each of four tokens
- *             [words][8 words]        words (x0, x2) of four tokens, then their (x1 - 256 x0, ...)
- *     sums    [pairs of rows][4 tokens][2 rows]
+ *     rows    [8 words]             where the sums start, twice for each of four rows
+ *             [words][8 words]        words (x0, x2) of four rows, then their (x1 - 256 x0, ...)
+ *     sums    [pairs of filters][4 rows][2 filters]
  */
 #ifndef EDGEC_TILE_4X2_H
 #define EDGEC_TILE_4X2_H
@@ -29,45 +29,32 @@
 extern "C" {
 #endif
 
-/* Tokens whose sums are computed together. */
-#define EDGEC_TOKENS 4
+/* Rows of x whose sums are computed together. */
+#define EDGEC_TILE_4X2_ROWS 4
 
 /* Flips the signs of the values 0 and 2 of a word. */
 #define EDGEC_TILE_4X2_SIGNS 0x00800080U
 
-#if defined(__GNUC__) && defined(__ARM_FEATURE_DSP)
-EDGEC_INLINE uint32_t edgec_pair_minus(uint32_t a, uint32_t b) {
-    uint32_t result;
-    __asm__("ssub16 %0, %1, %2" : "=r"(result) : "r"(a), "r"(b));
-    return result;
-}
-#else
-/* The differences of both halves. */
-EDGEC_INLINE uint32_t edgec_pair_minus(uint32_t a, uint32_t b) {
-    return ((a - b) & 0xFFFFU) | ((a & 0xFFFF0000U) - (b & 0xFFFF0000U));
-}
-#endif
-
-/* Four values: x0 and x2 to `to`, the odd ones after those of all tokens; `sum` plus x0 + x2. */
+/* Four values: x0 and x2 to `to`, the odd ones after those of all rows; `sum` plus x0 + x2. */
 EDGEC_INLINE int32_t edgec_widen_word(uint32_t word, edgec_pair_t *to, uint32_t minus_128,
                                       int32_t any, int32_t sum) {
     const uint32_t even = edgec_sxtb16(word);
     const uint32_t odd = any ? edgec_sxtab16_high(minus_128, word) : edgec_sxtb16_high(word);
     to[0] = even;
-    to[EDGEC_TOKENS] = edgec_pair_minus(odd, (word & 0x00FF00FFU) << 8);
+    to[EDGEC_TILE_4X2_ROWS] = edgec_pair_minus(odd, (word & 0x00FF00FFU) << 8);
     return edgec_pair_dot(even, 0x00010001U, sum);
 }
 
-/* Widens `words` * 4 values of one token to `to` and on; `sum` plus all x0 + x2.
- * `any`, a constant: the second form of the tokens. */
+/* Widens `words` * 4 values of one row to `to` and on; `sum` plus all x0 + x2.
+ * `any`, a constant: the second form of the rows. */
 EDGEC_INLINE int32_t edgec_widen4_run(const int8_t *from, edgec_pair_t *to, int32_t words,
                                       int32_t any, int32_t sum) {
     const uint32_t minus_128 = edgec_kept(0xFF80FF80U);
-    for (; words >= 2; words -= 2, from += 8, to += 4 * EDGEC_TOKENS) {
+    for (; words >= 2; words -= 2, from += 8, to += 4 * EDGEC_TILE_4X2_ROWS) {
         const uint32_t first = edgec_word_at(from);
         const uint32_t second = edgec_word_at(from + 4);
         sum = edgec_widen_word(first, to, minus_128, any, sum);
-        sum = edgec_widen_word(second, to + 2 * EDGEC_TOKENS, minus_128, any, sum);
+        sum = edgec_widen_word(second, to + 2 * EDGEC_TILE_4X2_ROWS, minus_128, any, sum);
     }
     if (words > 0) {
         sum = edgec_widen_word(edgec_word_at(from), to, minus_128, any, sum);
@@ -79,43 +66,42 @@ EDGEC_INLINE int32_t edgec_widen4_run(const int8_t *from, edgec_pair_t *to, int3
 EDGEC_INLINE int32_t edgec_fill4_run(uint32_t word, edgec_pair_t *to, int32_t words, int32_t any,
                                      int32_t sum) {
     const uint32_t minus_128 = edgec_kept(0xFF80FF80U);
-    for (; words > 0; words--, to += 2 * EDGEC_TOKENS) {
+    for (; words > 0; words--, to += 2 * EDGEC_TILE_4X2_ROWS) {
         sum = edgec_widen_word(word, to, minus_128, any, sum);
     }
     return sum;
 }
 
-/* Makes the sums of token number `token` start at what makes them exact; `sum`: all x0 + x2. */
-EDGEC_INLINE void edgec_start4(edgec_pair_t *tokens, int32_t token, int32_t sum) {
-    tokens[2 * token] = (uint32_t)(-128 * sum);
-    tokens[2 * token + 1] = (uint32_t)(-128 * sum);
+/* Makes the sums of row number `row` start at what makes them exact; `sum`: all x0 + x2. */
+EDGEC_INLINE void edgec_start4(edgec_pair_t *rows, int32_t row, int32_t sum) {
+    rows[2 * row] = (uint32_t)(-128 * sum);
+    rows[2 * row + 1] = (uint32_t)(-128 * sum);
 }
 
-/* Widens `words` * 4 values of token number `token`, which are all that it has. */
-EDGEC_INLINE void edgec_widen4_as(const int8_t *from, edgec_pair_t *tokens, int32_t token,
+/* Widens `words` * 4 values of row number `row`, which are all that it has. */
+EDGEC_INLINE void edgec_widen4_as(const int8_t *from, edgec_pair_t *rows, int32_t row,
                                   int32_t words, int32_t any) {
-    edgec_pair_t *const to = tokens + 2 * EDGEC_TOKENS + token;
-    edgec_start4(tokens, token, edgec_widen4_run(from, to, words, any, 0));
+    edgec_pair_t *const to = rows + 2 * EDGEC_TILE_4X2_ROWS + row;
+    edgec_start4(rows, row, edgec_widen4_run(from, to, words, any, 0));
 }
 
-/* The first form of the tokens: codes from -127 on. */
-EDGEC_INLINE void edgec_widen4(const int8_t *from, edgec_pair_t *tokens, int32_t token,
-                               int32_t words) {
-    edgec_widen4_as(from, tokens, token, words, 0);
+/* The first form of the rows: codes from -127 on. */
+EDGEC_INLINE void edgec_widen4(const int8_t *from, edgec_pair_t *rows, int32_t row, int32_t words) {
+    edgec_widen4_as(from, rows, row, words, 0);
 }
 
 /* The second form: any codes; the biases hold 128 times the sum of the weights 1, 3, 5, ... */
-EDGEC_INLINE void edgec_widen4_any(const int8_t *from, edgec_pair_t *tokens, int32_t token,
+EDGEC_INLINE void edgec_widen4_any(const int8_t *from, edgec_pair_t *rows, int32_t row,
                                    int32_t words) {
-    edgec_widen4_as(from, tokens, token, words, 1);
+    edgec_widen4_as(from, rows, row, words, 1);
 }
 
-/* Defines NAME(rows, tokens, sums, pairs): the sums of `pairs` pairs of rows with four tokens.
+/* Defines NAME(filters, rows, sums, pairs): the sums of `pairs` pairs of filters with four rows.
  *
- * WORDS, a multiple of UNROLLED: words of a row.  SECOND: bytes from a word to that of the pair's
- * second row; STEP: to the next word; NEXT: from one pair of rows to the next.  FLIP: 1 where the
- * signs of a row's values 0 and 2 have not been flipped in memory.  DUAL: 1 for a core that issues
- * a load and a product in one cycle; then 8 bytes after the tokens are read, too. */
+ * WORDS, a multiple of UNROLLED: words of a filter.  SECOND: bytes from a word to that of the
+ * pair's second filter; STEP: to the next word; NEXT: from one pair of filters to the next.  FLIP:
+ * 1 where the signs of a filter's values 0 and 2 have not been flipped in memory.  DUAL: 1 for a
+ * core that issues a load and a product in one cycle; then 8 bytes after the rows are read, too. */
 #if defined(__GNUC__) && defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
 /* clang-format off */
 #define EDGEC_TILE_4X2_DOT                                                                         \
@@ -129,14 +115,14 @@ EDGEC_INLINE void edgec_widen4_any(const int8_t *from, edgec_pair_t *tokens, int
     "smlad r10, r2, lr, r10\n"                                                                     \
     "smlad r11, r3, lr, r11\n"
 
-/* Flips the signs of a row's values 0 and 2. */
+/* Flips the signs of a filter's values 0 and 2. */
 #define EDGEC_TILE_4X2_FLIP                                                                        \
     ".if %c[flip]\n"                                                                               \
     "eor r2, r2, #0x00800080\n"                                                                    \
     "eor r3, r3, #0x00800080\n"                                                                    \
     ".endif\n"
 
-/* One word of both rows.  Loads stand together: the later ones take one cycle on Cortex-M4. */
+/* One word of both filters.  Loads stand together: the later ones take one cycle on Cortex-M4. */
 #define EDGEC_TILE_4X2_GROUPED                                                                     \
     "ldr r3, [r0, #%c[second]]\n"                                                                  \
     "ldr r2, [r0], #%c[step]\n"                                                                    \
@@ -157,7 +143,7 @@ EDGEC_INLINE void edgec_widen4_any(const int8_t *from, edgec_pair_t *tokens, int
     EDGEC_TILE_4X2_DOT_HIGH
 
 /* The same for a core that issues a load with a product: each load stands after a product, and
- * the next word's first words of tokens are loaded at the end of this one. */
+ * the next word's first words of rows are loaded at the end of this one. */
 #define EDGEC_TILE_4X2_DUAL                                                                        \
     "ldr r3, [r0, #%c[second]]\n"                                                                  \
     "ldr r2, [r0], #%c[step]\n"                                                                    \
@@ -189,7 +175,7 @@ EDGEC_INLINE void edgec_widen4_any(const int8_t *from, edgec_pair_t *tokens, int
     "smlad r11, r3, lr, r11\n"                                                                     \
     "ldr lr, [r1, #4]\n"
 
-/* All words of two rows and four tokens; the end of the tokens is on the stack. */
+/* All words of two filters and four rows; the end of the rows is on the stack. */
 #define EDGEC_TILE_4X2_LOOP                                                                        \
     ".if %c[dual]\n"                                                                               \
     "ldr r12, [r1]\n"                                                                              \
@@ -209,13 +195,13 @@ EDGEC_INLINE void edgec_widen4_any(const int8_t *from, edgec_pair_t *tokens, int
     "bne 2b\n"                                                                                     \
     ".endif\n"
 
-/* Sums in r4-r11, words of the rows in r2, r3, of tokens in r12, lr; on the stack the end of the
- * tokens, where sums go, and the pairs that are left. */
+/* Sums in r4-r11, words of the filters in r2, r3, of rows in r12, lr; on the stack the end of the
+ * rows, where sums go, and the pairs that are left. */
 #define EDGEC_TILE_4X2(NAME, WORDS, UNROLLED, SECOND, STEP, NEXT, FLIP, DUAL)                      \
     __attribute__((noinline, unused)) static void NAME(                                            \
-        const int8_t *rows, const edgec_pair_t *tokens, edgec_s32_t *sums, int32_t pairs) {        \
-        register const int8_t *w __asm__("r0") = rows;                                             \
-        register const edgec_pair_t *x __asm__("r1") = tokens;                                     \
+        const int8_t *filters, const edgec_pair_t *rows, edgec_s32_t *sums, int32_t pairs) {       \
+        register const int8_t *w __asm__("r0") = filters;                                          \
+        register const edgec_pair_t *x __asm__("r1") = rows;                                       \
         register edgec_s32_t *s __asm__("r2") = sums;                                              \
         register int32_t n __asm__("r3") = pairs;                                                  \
         __asm__ volatile(                                                                          \
@@ -247,27 +233,27 @@ EDGEC_INLINE void edgec_widen4_any(const int8_t *from, edgec_pair_t *tokens, int
 /* clang-format on */
 #else
 #define EDGEC_TILE_4X2(NAME, WORDS, UNROLLED, SECOND, STEP, NEXT, FLIP, DUAL)                      \
-    EDGEC_INLINE void NAME(const int8_t *rows, const edgec_pair_t *tokens, edgec_s32_t *sums,      \
+    EDGEC_INLINE void NAME(const int8_t *filters, const edgec_pair_t *rows, edgec_s32_t *sums,     \
                            int32_t pairs) {                                                        \
-        for (int32_t pair = 0; pair < pairs; pair++, sums += 2 * EDGEC_TOKENS) {                   \
-            for (int32_t j = 0; j < 2 * EDGEC_TOKENS; j++) {                                       \
-                const int8_t *const row = rows + pair * (NEXT) + (j % 2) * (SECOND);               \
+        for (int32_t pair = 0; pair < pairs; pair++, sums += 2 * EDGEC_TILE_4X2_ROWS) {            \
+            for (int32_t j = 0; j < 2 * EDGEC_TILE_4X2_ROWS; j++) {                                \
+                const int8_t *const filter = filters + pair * (NEXT) + (j % 2) * (SECOND);         \
                 sums[j] =                                                                          \
-                    edgec_tile_4x2_dot(row, STEP, tokens + 8 + j / 2, WORDS,                       \
-                                       (FLIP) ? EDGEC_TILE_4X2_SIGNS : 0U, (int32_t)tokens[j]);    \
+                    edgec_tile_4x2_dot(filter, STEP, rows + 8 + j / 2, WORDS,                      \
+                                       (FLIP) ? EDGEC_TILE_4X2_SIGNS : 0U, (int32_t)rows[j]);      \
             }                                                                                      \
         }                                                                                          \
     }
 
 /* One sum of the above. */
-EDGEC_INLINE int32_t edgec_tile_4x2_dot(const int8_t *row, int32_t step, const edgec_pair_t *token,
+EDGEC_INLINE int32_t edgec_tile_4x2_dot(const int8_t *filter, int32_t step, const edgec_pair_t *row,
                                         int32_t words, uint32_t flip, int32_t start) {
     int32_t sum = start;
     for (int32_t i = 0; i < words; i++) {
-        const uint32_t word = edgec_word_at(row + i * step) ^ flip;
-        sum = edgec_pair_dot(word, token[0], sum);
-        sum = edgec_pair_dot(edgec_sxtb16_high(word), token[EDGEC_TOKENS], sum);
-        token += 2 * EDGEC_TOKENS;
+        const uint32_t word = edgec_word_at(filter + i * step) ^ flip;
+        sum = edgec_pair_dot(word, row[0], sum);
+        sum = edgec_pair_dot(edgec_sxtb16_high(word), row[EDGEC_TILE_4X2_ROWS], sum);
+        row += 2 * EDGEC_TILE_4X2_ROWS;
     }
     return sum;
 }

@@ -1,4 +1,4 @@
-/* Products of int8 as in tile_4x2.h, four tokens by two rows, and their outputs: requantized by 31
+/* Products of int8 as in tile_4x2.h, four rows by two filters, and their outputs: requantized by 31
  * bits, with a shift of 32, while the sums are in registers. */
 #ifndef EDGEC_TILE_4X2_HIGH_H
 #define EDGEC_TILE_4X2_HIGH_H
@@ -12,32 +12,32 @@
 extern "C" {
 #endif
 
-/* Where outputs come from and go to.  `rows` are the places of the tokens 1 to 3 after token 0, in
- * bytes: in a last block that is not full, tokens repeat the last one, in its place. */
+/* Where outputs come from and go to.  `places` are those of the rows 1 to 3 after row 0, in
+ * bytes: in a last block that is not full, rows repeat the last one, in its place. */
 typedef struct edgec_tile_4x2_high {
-    const edgec_pair_t *tokens_end;
+    const edgec_pair_t *rows_end;
     const int32_t *bias;
     const int32_t *multiplier;
     int8_t *y;
-    int32_t rows[EDGEC_TOKENS - 1];
+    int32_t places[EDGEC_TILE_4X2_ROWS - 1];
     const int8_t *weights_end;
     int32_t y_zero_point;
 } edgec_tile_4x2_high_t;
 
-/* Defines NAME(rows, tokens, out): the outputs of four tokens, for an even number of rows; bounds
+/* Defines NAME(filters, rows, out): the outputs of four rows, for an even number of filters; bounds
  * are those of int8.
  *
  * WORDS, UNROLLED, DUAL: as for EDGEC_TILE_4X2. */
 #if defined(__GNUC__) && defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
 /* clang-format off */
-/* Sums in r4-r11, first those of token 0 with both rows.  While products are summed up, weights are
- * in r2 and r3, tokens in r12 and lr; then all four are free.  On the stack: the struct and the
- * beginning of the tokens. */
+/* Sums in r4-r11, first those of row 0 with both filters.  While products are summed up, weights
+ * are in r2 and r3, rows in r12 and lr; then all four are free.  On the stack: the struct and the
+ * beginning of the rows. */
 #define EDGEC_TILE_4X2_HIGH(NAME, WORDS, UNROLLED, DUAL)                                           \
-    EDGEC_SEPARATE void NAME(const int8_t *rows, const edgec_pair_t *tokens,                       \
+    EDGEC_SEPARATE void NAME(const int8_t *filters, const edgec_pair_t *rows,                      \
                              edgec_tile_4x2_high_t *out) {                                         \
-        register const int8_t *w __asm__("r0") = rows;                                             \
-        register const edgec_pair_t *x __asm__("r1") = tokens;                                     \
+        register const int8_t *w __asm__("r0") = filters;                                          \
+        register const edgec_pair_t *x __asm__("r1") = rows;                                       \
         register edgec_tile_4x2_high_t *o __asm__("r2") = out;                                     \
         __asm__ volatile(                                                                          \
             "push {r1, r4-r11, lr}\n"                                                              \
@@ -111,16 +111,16 @@ typedef struct edgec_tile_4x2_high {
 /* clang-format on */
 #else
 #define EDGEC_TILE_4X2_HIGH(NAME, WORDS, UNROLLED, DUAL)                                           \
-    EDGEC_INLINE void NAME(const int8_t *rows, const edgec_pair_t *tokens,                         \
+    EDGEC_INLINE void NAME(const int8_t *filters, const edgec_pair_t *rows,                        \
                            const edgec_tile_4x2_high_t *out) {                                     \
         int32_t pair = 0;                                                                          \
-        for (const int8_t *w = rows; w < out->weights_end; w += 8 * (WORDS), pair++) {             \
-            for (int32_t j = 0; j < 2 * EDGEC_TOKENS; j++) {                                       \
-                const int32_t sum = edgec_tile_4x2_dot(w + j % 2 * 4, 8, tokens + 8 + j / 2,       \
-                                                       WORDS, 0U, (int32_t)tokens[j]);             \
-                const int32_t row = (j < 2) ? 0 : out->rows[j / 2 - 1];                            \
+        for (const int8_t *w = filters; w < out->weights_end; w += 8 * (WORDS), pair++) {          \
+            for (int32_t j = 0; j < 2 * EDGEC_TILE_4X2_ROWS; j++) {                                \
+                const int32_t sum = edgec_tile_4x2_dot(w + j % 2 * 4, 8, rows + 8 + j / 2, WORDS,  \
+                                                       0U, (int32_t)rows[j]);                      \
+                const int32_t place = (j < 2) ? 0 : out->places[j / 2 - 1];                        \
                 const int32_t filter = 2 * pair + j % 2;                                           \
-                out->y[row + filter] =                                                             \
+                out->y[place + filter] =                                                           \
                     edgec_requantize_s8(sum + out->bias[filter], out->multiplier[filter], 32,      \
                                         out->y_zero_point, INT8_MIN, INT8_MAX);                    \
             }                                                                                      \

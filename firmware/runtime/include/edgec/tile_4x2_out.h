@@ -1,4 +1,4 @@
-/* Products of int8 as in tile_4x2.h, four tokens by two rows, and their outputs: requantized by 16
+/* Products of int8 as in tile_4x2.h, four rows by two filters, and their outputs: requantized by 16
  * by 15 bits while the sums are in registers. */
 #ifndef EDGEC_TILE_4X2_OUT_H
 #define EDGEC_TILE_4X2_OUT_H
@@ -19,35 +19,34 @@ extern "C" {
 #define EDGEC_OUT_WIDE 2
 #define EDGEC_OUT_ADDED 3
 
-/* Where outputs come from and go to.  `rows` are the places of the tokens 1 to 3 after token 0, in
- * bytes: in a last block that is not full, tokens repeat the last one, in its place. */
+/* Where outputs come from and go to.  `places` are those of the rows 1 to 3 after row 0, in
+ * bytes: in a last block that is not full, rows repeat the last one, in its place. */
 typedef struct edgec_tile_4x2_out {
-    const edgec_pair_t *tokens_end;
+    const edgec_pair_t *rows_end;
     const int32_t *bias;
     const int16_t *multiplier;
     int8_t *y;
-    int32_t rows[EDGEC_TOKENS - 1];
+    int32_t places[EDGEC_TILE_4X2_ROWS - 1];
     const int8_t *weights_end;
-    const int8_t *extra; /* the table's entry for 0, or what is added, in rows like those of y */
+    const int8_t *extra; /* the table's entry for 0, or what is added, laid out like y */
 } edgec_tile_4x2_out_t;
 
-/* Defines NAME(rows, tokens, out): the outputs of four tokens, for an even number of rows.
+/* Defines NAME(filters, rows, out): the outputs of four rows, for an even number of filters.
  *
  * WORDS, UNROLLED, DUAL: as for EDGEC_TILE_4X2.  PRE_SHIFT, SHIFT: of the requantization.  BITS:
  * to which its result is limited; 0 before an addition.  LIFTED: -127 takes the place of -128, only
  * of EDGEC_OUT_BYTE.  KIND: one of the above. */
 #if defined(__GNUC__) && defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
 /* clang-format off */
-/* Sums in r4-r11, first those of token 0 with both rows.  While products are summed up, weights are
- * in r2 and r3, tokens in r12 and lr; then all four are free.  On the stack: the struct and the
- * beginning of the tokens.  Where two
- * instructions of one sum follow each other, those of others stand between, for cores that issue
- * two at a time. */
+/* Sums in r4-r11, first those of row 0 with both filters.  While products are summed up, weights
+ * are in r2 and r3, rows in r12 and lr; then all four are free.  On the stack: the struct and the
+ * beginning of the rows.  Where two instructions of one sum follow each other, those of others
+ * stand between, for cores that issue two at a time. */
 #define EDGEC_TILE_4X2_OUT(NAME, WORDS, UNROLLED, DUAL, PRE_SHIFT, SHIFT, BITS, LIFTED, KIND)      \
-    EDGEC_SEPARATE void NAME(const int8_t *rows, const edgec_pair_t *tokens,                       \
+    EDGEC_SEPARATE void NAME(const int8_t *filters, const edgec_pair_t *rows,                      \
                              edgec_tile_4x2_out_t *out) {                                          \
-        register const int8_t *w __asm__("r0") = rows;                                             \
-        register const edgec_pair_t *x __asm__("r1") = tokens;                                     \
+        register const int8_t *w __asm__("r0") = filters;                                          \
+        register const edgec_pair_t *x __asm__("r1") = rows;                                       \
         register edgec_tile_4x2_out_t *o __asm__("r2") = out;                                      \
         __asm__ volatile(                                                                          \
             "push {r1, r4-r11, lr}\n"                                                              \
@@ -240,13 +239,13 @@ typedef struct edgec_tile_4x2_out {
 /* clang-format on */
 #else
 #define EDGEC_TILE_4X2_OUT(NAME, WORDS, UNROLLED, DUAL, PRE_SHIFT, SHIFT, BITS, LIFTED, KIND)      \
-    EDGEC_INLINE void NAME(const int8_t *rows, const edgec_pair_t *tokens,                         \
+    EDGEC_INLINE void NAME(const int8_t *filters, const edgec_pair_t *rows,                        \
                            const edgec_tile_4x2_out_t *out) {                                      \
         int32_t pair = 0;                                                                          \
-        for (const int8_t *w = rows; w < out->weights_end; w += 8 * (WORDS), pair++) {             \
-            for (int32_t j = 0; j < 2 * EDGEC_TOKENS; j++) {                                       \
-                const int32_t sum = edgec_tile_4x2_dot(w + j % 2 * 4, 8, tokens + 8 + j / 2,       \
-                                                       WORDS, 0U, (int32_t)tokens[j]);             \
+        for (const int8_t *w = filters; w < out->weights_end; w += 8 * (WORDS), pair++) {          \
+            for (int32_t j = 0; j < 2 * EDGEC_TILE_4X2_ROWS; j++) {                                \
+                const int32_t sum = edgec_tile_4x2_dot(w + j % 2 * 4, 8, rows + 8 + j / 2, WORDS,  \
+                                                       0U, (int32_t)rows[j]);                      \
                 const int32_t scaled =                                                             \
                     edgec_rescale(sum + out->bias[2 * pair + j % 2],                               \
                                   out->multiplier[2 * pair + j % 2], PRE_SHIFT, SHIFT);            \
@@ -255,23 +254,23 @@ typedef struct edgec_tile_4x2_out {
         }                                                                                          \
     }
 
-/* Stores output j of a pair, of token j / 2 and filter + j % 2. */
+/* Stores output j of a pair, of row j / 2 and filter + j % 2. */
 EDGEC_INLINE void edgec_tile_4x2_put(const edgec_tile_4x2_out_t *out, int32_t filter, int32_t j,
                                      int32_t scaled, int32_t lifted, int32_t kind) {
-    const int32_t row = (j < 2) ? 0 : out->rows[j / 2 - 1];
+    const int32_t place = (j < 2) ? 0 : out->places[j / 2 - 1];
     const int32_t column = filter + j % 2;
     if (kind < EDGEC_OUT_WIDE) {
         const int32_t limited = lifted ? edgec_max_s32(scaled, -INT8_MAX) : scaled;
         const int8_t byte = (int8_t)((kind == EDGEC_OUT_TABLE) ? out->extra[scaled] : limited);
-        out->y[row + column] = byte;
+        out->y[place + column] = byte;
         return;
     }
     int16_t value = (int16_t)0;
     if (kind == EDGEC_OUT_ADDED) {
-        memcpy(&value, out->extra + row + 2 * column, sizeof value);
+        memcpy(&value, out->extra + place + 2 * column, sizeof value);
     }
     value = (int16_t)edgec_sat16(scaled + value);
-    memcpy(out->y + row + 2 * column, &value, sizeof value);
+    memcpy(out->y + place + 2 * column, &value, sizeof value);
 }
 #endif
 

@@ -106,7 +106,7 @@ extern "C" {
 #define EDGEC_VALUES_4X2(NAME, PAIRS, LOOPS, STRIDE, ODD)                                          \
     EDGEC_INLINE void NAME(const int8_t *values, const edgec_pair_t *weights, edgec_s32_t *sums,   \
                            int32_t columns) {                                                      \
-        for (int32_t j = 0; j < 2 * EDGEC_TOKENS * columns; j++) {                                 \
+        for (int32_t j = 0; j < 2 * EDGEC_TILE_4X2_ROWS * columns; j++) {                          \
             const int8_t *const from = values + (j / 8) * 2 + j % 2;                               \
             sums[j] = edgec_values_sum(from, weights + j % 8 / 2 * 2, PAIRS, STRIDE, ODD);         \
         }                                                                                          \
@@ -116,7 +116,7 @@ extern "C" {
 EDGEC_INLINE int32_t edgec_values_sum(const int8_t *values, const edgec_pair_t *weights,
                                       int32_t pairs, int32_t stride, int32_t odd) {
     int32_t sum = 0;
-    for (int32_t pair = 0; pair < pairs; pair++, weights += 2 * EDGEC_TOKENS) {
+    for (int32_t pair = 0; pair < pairs; pair++, weights += 2 * EDGEC_TILE_4X2_ROWS) {
         const int32_t key = 2 * pair - ((odd != 0 && pair == pairs - 1) ? 1 : 0);
         const uint32_t first = (uint32_t)values[key * stride] & 0xFFFFU;
         const uint32_t second = (uint32_t)values[(key + 1) * stride] & 0xFFFFU;
