@@ -9,8 +9,8 @@ up runs of words, each found through one 16-bit entry of a list that the indices
 Columns lie by their remainder modulo the stride, so that what neighbouring output columns read is
 adjacent.  A row's padding at the right may be the next row's padding at the left.
 
-`columns`, `rows` and `groups` say how the table is laid out and how indices are stored; here are the
-fields, the builder of responses and the places in scratch memory.
+`columns`, `rows` and `groups` say how the table is laid out and how indices are stored; here are
+the fields, the builder of responses and the places in scratch memory.
 """
 
 from __future__ import annotations
