@@ -15,6 +15,7 @@ from edgec.base.errors import ConfigError, InternalError
 from edgec.kernels.common.events import Event
 from edgec.kernels.common.form import KernelForm
 from edgec.kernels.generic.lut.family import Lut
+from edgec.kernels.registry import FAMILIES
 from edgec.kernels.weightpool.decision import PoolFamily, PoolKernelConfig
 from edgec.kernels.weightpool.gather.spec import PooledConv
 from edgec.kernels.weightpool.plan.estimate import Estimator, events_of
@@ -133,6 +134,30 @@ def test_estimates_are_near_what_the_emulator_counts(
 def test_a_kernel_that_nobody_counts_is_not_free() -> None:
     with pytest.raises(InternalError, match="nothing counts what a kernel 'lut' does"):
         events_of(Lut(64), 8, KernelForm.ARMV7M)
+
+
+def test_every_family_for_weight_pools_counts_its_calls() -> None:
+    pooled = [family for family in FAMILIES if "weightpool" in family.template.parts]
+    assert len(pooled) == 4
+    assert all(family.cost is not None for family in pooled)
+
+
+@pytest.mark.parametrize(
+    ("core", "dsp", "form"),
+    [
+        (Core.CORTEX_M0, False, KernelForm.ARMV6M),
+        (Core.CORTEX_M3, False, KernelForm.ARMV7M),
+        (Core.CORTEX_M33, False, KernelForm.ARMV7M),
+        (Core.CORTEX_M33, True, KernelForm.ARMV7EM),
+        (Core.CORTEX_A7, True, KernelForm.ARMV7A),
+        (Core.CORTEX_A53, False, KernelForm.A64),
+        (Core.HOST, False, KernelForm.ARMV7EM),
+    ],
+)
+def test_the_form_of_kernels_follows_from_abilities(
+    core: Core, dsp: bool, form: KernelForm
+) -> None:
+    assert KernelForm.of(bare_target(core, dsp=dsp)) is form
 
 
 def test_waiting_for_flash_comes_on_top() -> None:
