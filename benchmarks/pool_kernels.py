@@ -23,9 +23,10 @@ from dataclasses import dataclass, replace
 from pool_layers import BOARDS, Layer, Measured, graph_of, measure
 
 from edgec.kernels.weightpool.decision import PoolFamily, PoolKernelConfig
+from edgec.kernels.weightpool.gather.columns import WORD_BYTES
 from edgec.kernels.weightpool.gather.family import pooled_conv
 from edgec.kernels.weightpool.gather.indices import index_bytes
-from edgec.kernels.weightpool.gather.spec import WORD_BYTES, PooledConv
+from edgec.kernels.weightpool.gather.spec import PooledConv
 from edgec.kernels.weightpool.tables import ResponseKind
 from edgec.target.board import load_board
 

@@ -109,8 +109,11 @@ def load_labels(path: Path, count: int) -> Array:
     return labels.astype(np.int64)
 
 
-def save_npz(path: Path, arrays: Mapping[str, Array]) -> None:
+def save_npz(path: Path, arrays: Mapping[str, Array]) -> Path:
     """Write arrays by name to a .npz file; an earlier file is replaced as a whole or not at all.
+
+    Returns:
+        The file that was written: `path`, with the suffix .npz if it had another one.
 
     Raises:
         ConfigError: the file cannot be written.
@@ -124,6 +127,7 @@ def save_npz(path: Path, arrays: Mapping[str, Array]) -> None:
             np.lib.format.write_array(data, array, allow_pickle=False)
             archive.writestr(zipfile.ZipInfo(f"{name}.npy"), data.getvalue())
     write_whole(path, buffer.getvalue())
+    return path
 
 
 def _read_npz(path: Path) -> Mapping[str, Array]:

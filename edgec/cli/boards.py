@@ -24,7 +24,7 @@ def boards(json: Json = False) -> None:
         return
     columns = ("board", "alias", "core", ">MHz", ">flash", ">RAM", "emulator", "name")
     console.out.print(console.table("Boards", columns, board_rows(found)))
-    console.print_next("edgec compile MODEL.onnx --board nucleo")
+    console.print_next("edgec", "compile", "MODEL.onnx", "--board", "nucleo")
 
 
 def board_rows(boards: Sequence[Board]) -> list[tuple[str, ...]]:

@@ -35,4 +35,7 @@ def bundle(
         console.print_json(found.to_json())
         return
     print_bundle(found, console.out)
-    console.print_next(f"edgec flash {out}    (on the console, `model N` selects a model)")
+    if found.board.upload.tools:
+        console.print_next(
+            *("edgec", "flash", out), note="on the console, `model N` selects a model"
+        )

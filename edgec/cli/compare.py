@@ -31,4 +31,6 @@ def compare(
         console.print_json([each.to_json() for each in figures])
         return
     print_comparison(figures, console.out)
-    console.print_next(f"edgec profile {folders[0]}")
+    counted = [each.folder for each in figures if each.instructions is not None]
+    if counted:
+        console.print_next("edgec", "profile", counted[0])

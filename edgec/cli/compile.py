@@ -84,6 +84,7 @@ def compile_command(
     """
     from edgec.commands import compile as driver
     from edgec.report.text import print_report
+    from edgec.workflow.session import places_of
 
     options = CompileOptions(
         shapes=shapes_of(shape),
@@ -106,6 +107,7 @@ def compile_command(
         console.print_json(result.report.to_json())
         return
     print_report(result.report, console.out)
-    console.print_next(
-        f"edgec evaluate {result.folder} --data LABELLED.npz --on {'emulator' if build else 'host'}"
-    )
+    places = places_of(result.folder)
+    if places:
+        words = ("evaluate", result.folder, "--data", "LABELLED.npz", "--on", places[-1])
+        console.print_next("edgec", *words)

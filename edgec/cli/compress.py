@@ -108,4 +108,4 @@ def compress(
         return
     for result in results:
         print_compression(result, console.out)
-    console.print_next(f"edgec compile {results[0].output} --board nucleo")
+    console.print_next("edgec", "compile", results[0].output, "--board", "nucleo")

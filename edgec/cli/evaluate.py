@@ -38,6 +38,7 @@ def evaluate(
 ) -> None:
     """Measure the accuracy of a compiled model and of its float original on labelled data."""
     from edgec.workflow import evaluation
+    from edgec.workflow.session import places_of
 
     no_curve = "there is no curve without widths"
     refuse_without_effect(
@@ -58,8 +59,9 @@ def evaluate(
         ("samples", result.n),
     ]
     console.out.print(console.table("Accuracy", ("", ">"), rows))
-    other = "emulator" if on == "host" else "host"
-    console.print_next(f"edgec evaluate {folder} --data {data} --on {other}")
+    other = [place for place in places_of(folder) if place != on]
+    if other:
+        console.print_next("edgec", "evaluate", folder, "--data", data, "--on", other[0])
 
 
 def _evaluate_widths(
@@ -80,6 +82,8 @@ def _evaluate_widths(
         return
     print_trade_off(found, console.out)
     if html is None:
-        console.print_next(f"edgec evaluate {folder} --data {data} --bits {bits} --html bits.html")
+        console.print_next(
+            *("edgec", "evaluate", folder, "--data", data, "--bits", bits, "--html", "bits.html")
+        )
     else:
         console.out.print(f"written to {html}", markup=False)

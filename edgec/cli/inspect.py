@@ -35,7 +35,7 @@ def inspect(
         return
     print_inspection(result, console.out)
     if result.summary.supported:
-        console.print_next(f"edgec compile {model} --board nucleo")
+        console.print_next("edgec", "compile", model, "--board", "nucleo")
 
 
 def print_inspection(inspection: Inspection, out: Console) -> None:

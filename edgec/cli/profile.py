@@ -82,7 +82,7 @@ def profile(
         return
     print_profile(found, console.out)
     if html is None:
-        console.print_next(f"edgec profile {folder} --html profile.html")
+        console.print_next("edgec", "profile", folder, "--html", "profile.html")
     else:
         console.out.print(f"written to {html}", markup=False)
 

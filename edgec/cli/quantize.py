@@ -55,7 +55,7 @@ def quantize(
         console.print_json(result.to_json())
         return
     print_quantization(result, console.out)
-    console.print_next(f"edgec compile {output} --board nucleo")
+    console.print_next("edgec", "compile", output, "--board", "nucleo")
 
 
 def print_quantization(result: Quantization, out: Console) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +14,8 @@ from edgec.cli.options import (
     On,
 )
 from edgec.report import console
+
+_SHOWN_VALUES = 10
 
 
 def run(
@@ -30,21 +33,25 @@ def run(
 
     with console.progress("running") as progress:
         outputs = run_file(folder, input, on, progress)
-    if output is not None:
-        save_npz(output, outputs)
+    written = None if output is None else save_npz(output, outputs)
     if json:
         console.print_json({name: array.tolist() for name, array in outputs.items()})
         return
     rows = [
-        (
-            name,
-            list(array.shape),
-            " ".join(f"{v:.4g}" for v in array.reshape(len(array), -1)[0][:8]),
-        )
+        (name, list(array.shape), _first_values(array.reshape(len(array), -1)[0].tolist()))
         for name, array in outputs.items()
     ]
     console.out.print(console.table("Outputs", ("name", "shape", "first sample"), rows))
-    if output is None:
-        console.print_next(f"edgec run {folder} --input {input} --on {on} --output outputs.npz")
+    if written is None:
+        console.print_next(
+            *("edgec", "run", folder, "--input", input, "--on", on, "--output", "outputs.npz")
+        )
     else:
-        console.out.print(f"written to {output}", markup=False)
+        console.out.print(f"written to {written}", markup=False)
+
+
+def _first_values(values: Sequence[float]) -> str:
+    """The first values of a sample; how many more there are, if not all are shown."""
+    shown = " ".join(f"{value:.4g}" for value in values[:_SHOWN_VALUES])
+    more = len(values) - _SHOWN_VALUES
+    return f"{shown} … and {more} more" if more > 0 else shown

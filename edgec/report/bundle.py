@@ -13,10 +13,9 @@ from rich.console import Console
 from edgec.base.errors import ConfigError
 from edgec.base.version import __version__
 from edgec.report.console import count, shortened, table
-from edgec.report.model import Report
+from edgec.report.model import BUNDLE_JSON, Report
 from edgec.target.board import Board
 
-BUNDLE_JSON = "bundle.json"
 _MAX_BYTES = 1 << 20
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
@@ -70,9 +71,10 @@ def print_error(error: EdgecError) -> None:
         err.print(f"[cyan]hint:[/] {safe(error.hint)}")
 
 
-def print_next(command: str) -> None:
-    """The command that a user is likely to want now."""
-    out.print(f"\nnext: [bold green]{safe(command)}[/]")
+def print_next(*words: object, note: str = "") -> None:
+    """The command that a user is likely to want now, quoted for the shell, and a note on it."""
+    command = shlex.join(str(word) for word in words)
+    out.print(f"\nnext: [bold green]{safe(command)}[/]{safe(f'    ({note})' if note else '')}")
 
 
 def safe(text: str) -> str:

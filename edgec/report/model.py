@@ -17,6 +17,8 @@ from edgec.target.board import Board
 
 SCHEMA = 2
 REPORT_JSON = "report.json"
+BUNDLE_JSON = "bundle.json"
+"""What a bundle of several builds has instead."""
 _MAX_BYTES = 64 << 20
 
 
@@ -324,6 +326,12 @@ class Report:
         hint = "DIR is the folder that `edgec compile` wrote; compile again if it is damaged"
         path = folder / REPORT_JSON
         if not path.is_file():
+            if (folder / BUNDLE_JSON).is_file():
+                raise ConfigError(
+                    "is a bundle of several models, not the build folder of one",
+                    where=str(folder),
+                    hint="give one of the build folders that it was made of; edgec flash takes it",
+                )
             raise ConfigError(f"holds no {REPORT_JSON}", where=str(folder), hint=hint)
         try:
             if path.stat().st_size > _MAX_BYTES:

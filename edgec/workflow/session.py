@@ -137,6 +137,22 @@ def length_of(tensors: Sequence[TensorReport], samples: Mapping[str, Array]) -> 
     return next(iter(found.values()), None)
 
 
+def places_of(folder: Path) -> tuple[str, ...]:
+    """Where the model of a build folder can run, of "host" and "emulator", in this order.
+
+    Raises:
+        ConfigError: the folder holds no build.
+    """
+    board = Report.read(folder).board
+    emulated = board.emulator.kind != "none" and (folder / _program_name(board)).is_file()
+    can = {"host": runs_natively(board), "emulator": emulated}
+    return tuple(place for place in TARGETS if can[place])
+
+
+def _program_name(board: Board) -> str:
+    return "firmware" if board.is_host else "firmware.elf"
+
+
 def open_session(folder: Path, on: str, bits: int | None = None) -> Session:
     """The model of a build folder, on "host" or "emulator".
 
@@ -244,7 +260,7 @@ def firmware_program(folder: Path, board: Board) -> Path:
     Raises:
         ConfigError: it was compiled with --no-build.
     """
-    path = folder / ("firmware" if board.is_host else "firmware.elf")
+    path = folder / _program_name(board)
     if not path.is_file():
         raise ConfigError(
             "holds no firmware", where=str(folder), hint="compile it again without --no-build"

@@ -11,7 +11,7 @@ from edgec.ir.weighted import pooled_attrs, pooled_inputs
 from edgec.kernels.common.geometry import image_window
 from edgec.kernels.common.window import Window
 from edgec.kernels.weightpool.bounds import sums_fit_lanes
-from edgec.kernels.weightpool.gather.spec import BLOCKS
+from edgec.kernels.weightpool.gather.columns import BLOCKS
 
 _FOUR_COLUMNS_COST = 0.6
 """Cost of gathering a block of four columns, relative to one of eight."""

@@ -7,5 +7,5 @@ _ROWS_IN_REGISTERS = 4
 
 
 def spilled_rows(rows: int) -> int:
-    """Of `rows` addresses, those that are loaded again for every use."""
+    """How many of `rows` addresses are loaded again for every use."""
     return max(0, rows - _ROWS_IN_REGISTERS)

@@ -20,7 +20,7 @@ def terminal(monkeypatch):
 
 def test_names_with_colons_are_no_emoji(capsys):
     console.print_json({"a:x:0": ":warning:"})
-    console.print_next("edgec run a:x:b")
+    console.print_next("edgec", "run", "a:x:b")
     console.print_error(ConfigError("bad :smile:", where=":x:", hint=":fire:"))
     found = capsys.readouterr()
     assert '"a:x:0": ":warning:"' in found.out

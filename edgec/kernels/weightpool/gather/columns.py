@@ -6,9 +6,18 @@ in the image, so a row holds the columns by their remainder modulo the stride, p
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from edgec.kernels.common.window import Window
+
+WORD_BYTES = 4
+
+BLOCKS = (8, 4)
+"""Output columns gathered together."""
+
+_STORED = 4
+"""Output columns that a turn of the loop of the outputs stores, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,3 +79,85 @@ def tap_columns(window: Window) -> tuple[int, ...]:
     starts = {(run.image_start + window.pad_left): run.start for run in column_runs(window)}
     taps = [kx * window.dilation_w for kx in range(window.kernel_w)]
     return tuple(starts[tap % window.stride_w] + tap // window.stride_w for tap in taps)
+
+
+class TableColumns:
+    """The columns of a table of responses: one part of `spec.PooledConv`, which has the fields.
+
+    Attributes:
+        window: geometry of the convolution.
+    """
+
+    __slots__ = ()
+    window: Window
+
+    @property
+    def column_runs(self) -> tuple[ColumnRun, ...]:
+        """The columns of a row."""
+        return column_runs(self.window)
+
+    @property
+    def tap_columns(self) -> tuple[int, ...]:
+        """For each kx, the column of a row that output column 0 reads."""
+        return tap_columns(self.window)
+
+    @property
+    def tap_column_bytes(self) -> tuple[int, ...]:
+        """`tap_columns` in bytes."""
+        return tuple(WORD_BYTES * column for column in self.tap_columns)
+
+    @property
+    def shared_columns(self) -> int:
+        """Zeros at the end of a row that are those at the beginning of the next one."""
+        if any(run.first == run.end for run in self.column_runs):
+            return 0  # all padding
+        first, last = self.column_runs[0], self.column_runs[-1]
+        return min(first.first, last.count - last.end)
+
+    @property
+    def pitch(self) -> int:
+        """Words from a row of the table to the next."""
+        last = self.column_runs[-1]
+        return last.start + last.count - self.shared_columns
+
+    @property
+    def zero_words(self) -> tuple[int, ...]:
+        """Words of a row, from its start, that are padding; some may be the next row's."""
+        return tuple(
+            run.start + column
+            for run in self.column_runs
+            for column in range(run.count)
+            if not run.first <= column < run.end
+        )
+
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        """Widths of the blocks that make up a row of output columns."""
+        wide, rest = divmod(self.window.out_width, BLOCKS[0])
+        tail = () if rest == 0 else (BLOCKS[1],) if rest <= BLOCKS[1] else (BLOCKS[0],)
+        return (BLOCKS[0],) * wide + tail
+
+    @property
+    def block_widths(self) -> tuple[int, ...]:
+        """The different widths of blocks, the larger first."""
+        return tuple(dict.fromkeys(self.blocks))
+
+    @property
+    def wide_columns(self) -> int:
+        """Output columns that are gathered in the wider blocks."""
+        return sum(width for width in self.blocks if width == BLOCKS[0])
+
+    @property
+    def has_narrow_block(self) -> bool:
+        """A row ends with the narrower block."""
+        return BLOCKS[1] in self.blocks
+
+    @property
+    def padded_width(self) -> int:
+        """Output columns that are gathered; those beyond the last are garbage."""
+        return sum(self.blocks)
+
+    @property
+    def stored_columns(self) -> int:
+        """Output columns that a turn of the loop of the outputs stores."""
+        return math.gcd(self.window.out_width, _STORED)

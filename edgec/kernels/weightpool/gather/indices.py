@@ -6,13 +6,9 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.kernels.weightpool.decision import READY_INDEX_BITS
-from edgec.kernels.weightpool.gather.spec import (
-    BYTE_BITS,
-    ENTRY_BYTES,
-    INDEX_BLOCK,
-    WORD_BYTES,
-    PooledConv,
-)
+from edgec.kernels.weightpool.gather.columns import WORD_BYTES
+from edgec.kernels.weightpool.gather.groups import BYTE_BITS, ENTRY_BYTES, INDEX_BLOCK
+from edgec.kernels.weightpool.gather.spec import PooledConv
 from edgec.kernels.weightpool.packed_indices import packed_indices
 
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from edgec.ir.graph import Graph, Node
 from edgec.ir.weighted import pooled_inputs
 from edgec.kernels.weightpool.direct.family import PooledDirect
-from edgec.kernels.weightpool.gather.spec import WORD_BYTES, PooledConv
+from edgec.kernels.weightpool.gather.columns import WORD_BYTES
+from edgec.kernels.weightpool.gather.spec import PooledConv
 from edgec.kernels.weightpool.plan.candidates import Candidate
 from edgec.kernels.weightpool.tables import ResponseKind, table_words
 from edgec.target.board import Board

@@ -25,7 +25,7 @@ from edgec.ir.weighted import pooled_inputs
 from edgec.kernels.buffers import buffers_of, scratch_name
 from edgec.kernels.select import select_kernels
 from edgec.kernels.weightpool.decision import PoolKernelConfig
-from edgec.kernels.weightpool.gather.spec import WORD_BYTES
+from edgec.kernels.weightpool.gather.columns import WORD_BYTES
 from edgec.kernels.weightpool.plan.candidates import (
     Candidate,
     Setting,
