@@ -125,7 +125,7 @@ def _add(builder: GraphBuilder, layer: Layer, number: int, x: str, rng: np.rando
         other = builder.value(replace(builder.values[y], name=f"r_{number}"))
         builder.inputs.append(other)
         names.append(other)
-    attrs = qops.QPooledConv(conv, qops.Pooling(layer.bits, shift))
+    attrs = qops.QPooledConv(conv, qops.PoolRounding(layer.bits, shift))
     builder.node(f"node_{number}", attrs, [x, *names], [y])
     builder.outputs.append(y)
     return f"node_{number}"

@@ -15,8 +15,10 @@ def pooled_nodes(graph: Graph) -> tuple[Node, ...]:
     return tuple(node for node in graph.nodes if isinstance(node.attrs, POOLED))
 
 
-def with_pooling(graph: Graph, change: Callable[[Node, qops.Pooling], qops.Pooling]) -> Graph:
-    """The graph with another `Pooling` of each pooled node: ``change(node, its own)``."""
+def with_pooling(
+    graph: Graph, change: Callable[[Node, qops.PoolRounding], qops.PoolRounding]
+) -> Graph:
+    """The graph with another `PoolRounding` of each pooled node: ``change(node, its own)``."""
     builder = GraphBuilder.of(graph)
     for node in pooled_nodes(graph):
         attrs = pooled_attrs(node)

@@ -5,8 +5,8 @@ Rules:
 2. gemm: likewise a QGemm becomes a QPooledGemm.
 3. pool: equal pools become one constant.
 
-Nothing is rounded yet: `Pooling(8, 0)` computes what the expanded weights do, bit for bit.  The
-planner chooses narrower activations and scaled responses later.
+Nothing is rounded yet: `PoolRounding(8, 0)` computes what the expanded weights do, bit for bit.
+The planner chooses narrower activations and scaled responses later.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from edgec.ir.graph import Graph, GraphBuilder
 from edgec.ir.weight_pool import WeightPool
 from edgec.ir.weighted import PLAIN, POOLED, pooled_inputs
 
-_EXACT = qops.Pooling(activation_bits=8, response_shift=0)
+_EXACT = qops.PoolRounding(activation_bits=8, response_shift=0)
 
 
 def pool_layers(graph: Graph) -> Graph:

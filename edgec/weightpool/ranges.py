@@ -52,7 +52,7 @@ def with_ranges(network: Network, pooled: Graph, bits: int, rng: np.random.Gener
 
 
 def least_error(values: Array, bits: int) -> float:
-    """The range from 0 in which rounding to `bits` bits errs least, as `qops.Pooling` does it.
+    """The range from 0 in which rounding to `bits` bits errs least, as `qops.PoolRounding` does it.
 
     Args:
         values: float32 [N], not negative.

@@ -10,7 +10,7 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.codegen.env import environment
-from edgec.ir.qops.pooling import responses_of, round_codes
+from edgec.ir.qops.pool_rounding import responses_of, round_codes
 from edgec.ir.weight_pool import WeightPool
 from edgec.kernels.weightpool.tables import ResponseBuilder, response_sums, response_table
 

@@ -37,7 +37,7 @@ def pooled_nodes(graph: Graph) -> list[Node]:
     return [node for node in graph.nodes if isinstance(node.attrs, POOLED)]
 
 
-def with_pooling(graph: Graph, pooling: qops.Pooling) -> Graph:
+def with_pooling(graph: Graph, pooling: qops.PoolRounding) -> Graph:
     """The graph with one arithmetic in all pooled operators."""
     builder = GraphBuilder.of(graph)
     for node in pooled_nodes(graph):

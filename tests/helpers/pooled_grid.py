@@ -95,7 +95,9 @@ def _layer(
         ),
     ]
     conv = qops.QConv(stride, pads, dilation, 1, qops.Requant31(32, 3))
-    builder.node(f"layer{turn}", qops.QPooledConv(conv, qops.Pooling(bits)), [x, *constants], [y])
+    builder.node(
+        f"layer{turn}", qops.QPooledConv(conv, qops.PoolRounding(bits)), [x, *constants], [y]
+    )
     builder.inputs.append(x)
     builder.outputs.append(y)
     return f"layer{turn}"

@@ -9,7 +9,7 @@ from edgec.ir import Graph, QuantParams, Value, qops
 from edgec.ir.graph import GraphBuilder
 from edgec.ir.shapes import window_out
 
-EXACT = qops.Pooling()
+EXACT = qops.PoolRounding()
 
 
 def pooled_layer(
@@ -20,7 +20,7 @@ def pooled_layer(
     stride: int = 1,
     pad: int = 0,
     x_zero_point: int = -128,
-    pooling: qops.Pooling = EXACT,
+    pooling: qops.PoolRounding = EXACT,
     bias: Array | None = None,
     multiplier: int = 2**24,
     residual: bool = False,

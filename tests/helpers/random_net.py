@@ -17,7 +17,7 @@ from edgec.base.dtypes import Array, DType
 from edgec.base.fixedpoint import INT32_MAX
 from edgec.ir import Graph, QuantParams, Value, qops
 from edgec.ir.graph import GraphBuilder
-from edgec.ir.qops import AddParams, Pooling
+from edgec.ir.qops import AddParams, PoolRounding
 from edgec.ir.weight_pool import GROUPS
 
 CHANNELS = (1, 2, 3, 4, 5, 7, 8, 9, 16, 17)
@@ -107,9 +107,9 @@ class Net:
                 array = self.rng.integers(-128, 128, shape) * self.rng.integers(0, 2, shape)
         return array.astype(np.int8)
 
-    def pooling(self) -> Pooling:
+    def pooling(self) -> PoolRounding:
         """Exact responses, any width."""
-        return Pooling(self.pick([8, 8, self.integer(1, 8)]), 0)
+        return PoolRounding(self.pick([8, 8, self.integer(1, 8)]), 0)
 
     def pool_and_indices(self, shape: tuple[int, ...]) -> tuple[Array, Array]:
         """Pool int8 [S, G] and indices uint16 [..., ceil(I/G)] for weights of shape [..., I]."""

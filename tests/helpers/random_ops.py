@@ -34,7 +34,9 @@ def pooled_conv(net: Net, x: str) -> str:
     return _conv(net, x, 1, net.pick(CHANNELS), net.pooling())
 
 
-def _conv(net: Net, x: str, group: int, filters: int, pooling: qops.Pooling | None = None) -> str:
+def _conv(
+    net: Net, x: str, group: int, filters: int, pooling: qops.PoolRounding | None = None
+) -> str:
     _, height, width, channels = net.shape(x)
     kernel, strides, pads, dilations = _window(net, height, width)
     depth = channels // group
@@ -96,7 +98,7 @@ def pooled_gemm(net: Net, x: str) -> str:
     return _gemm(net, x, net.pooling())
 
 
-def _gemm(net: Net, x: str, pooling: qops.Pooling | None) -> str:
+def _gemm(net: Net, x: str, pooling: qops.PoolRounding | None) -> str:
     *rows, depth = net.shape(x)
     units = net.pick(CHANNELS)
     parameters, shift = _weights(net, (units, depth), pooling)
@@ -313,7 +315,7 @@ def _pool_window(net: Net, height: int, width: int) -> tuple[Pair, Pair, Pads2D,
 
 
 def _weights(
-    net: Net, shape: tuple[int, ...], pooling: qops.Pooling | None = None
+    net: Net, shape: tuple[int, ...], pooling: qops.PoolRounding | None = None
 ) -> tuple[list[str], int]:
     """Names of (weight, or pool and indices, bias, multiplier), and the shift."""
     filters, depth = shape[0], math.prod(shape[1:])

@@ -67,14 +67,14 @@ def gemm(attrs, inputs, zy, at):
 
 
 def rounded(code: int, bits: int) -> int:
-    """t(q) of `qops.Pooling`."""
+    """t(q) of `qops.PoolRounding`."""
     half = 2 ** (7 - bits) if bits < 8 else 0
     step = 2 ** (8 - bits)
     return min(code + 128 + half, 255) // step * step
 
 
 def responses(
-    pooling: qops.Pooling, x: Operand, at: tuple[int, ...], pool: Array, row: Array
+    pooling: qops.PoolRounding, x: Operand, at: tuple[int, ...], pool: Array, row: Array
 ) -> int:
     """2**k times the sum of the responses r[g, row[g]] at position `at` of x."""
     group, bits, total = pool.shape[1], pooling.activation_bits, 0

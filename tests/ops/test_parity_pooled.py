@@ -16,7 +16,7 @@ from random_pools import random_indices, random_vectors
 from edgec.base.dtypes import Array
 from edgec.interp import run_graph
 from edgec.ir import qops
-from edgec.ir.qops.pooling import responses_of
+from edgec.ir.qops.pool_rounding import responses_of
 from edgec.kernels.weightpool.bounds import least_response_shift
 from edgec.kernels.weightpool.decision import PoolFamily, PoolKernelConfig
 from edgec.kernels.weightpool.gather.spec import PooledConv
@@ -92,7 +92,7 @@ def test_lanes_at_their_bounds(kind: ResponseKind, sign: int, tmp_path: Path):
         indices,
         stride=3,
         x_zero_point=0,
-        pooling=qops.Pooling(8, k),
+        pooling=qops.PoolRounding(8, k),
         bias=(-extremes * 2**k).astype(np.int32),
         multiplier=2 ** (32 - k),
     )

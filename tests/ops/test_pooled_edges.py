@@ -42,7 +42,7 @@ def one_layer(vectors: np.ndarray, *, filters: int = 5, index: int | None = None
     ]
     y = builder.value(Value("y", (1, 4, 5, filters), DType.INT8, quant))
     plain = qops.QConv((1, 1), (1, 1, 1, 1), (1, 1), 1, qops.Requant31(32, 7))
-    builder.node("layer", qops.QPooledConv(plain, qops.Pooling()), inputs, [y])
+    builder.node("layer", qops.QPooledConv(plain, qops.PoolRounding()), inputs, [y])
     builder.inputs, builder.outputs = [x], [y]
     return builder.build()
 
@@ -77,7 +77,7 @@ def test_rounded_and_scaled_responses_are_their_definition(seed: int):
     rng = np.random.default_rng(seed)
     builder = GraphBuilder.of(graph)
     for node in pooled_nodes(graph):
-        pooling = qops.Pooling(int(rng.integers(1, 9)), int(rng.integers(0, 9)))
+        pooling = qops.PoolRounding(int(rng.integers(1, 9)), int(rng.integers(0, 9)))
         builder.put(replace(node, attrs=replace(node.attrs, pooling=pooling)))
     scaled = builder.build()
     inputs = {n: rng.integers(-128, 128, graph.shape(n)).astype(np.int8) for n in graph.inputs}
@@ -90,7 +90,7 @@ def test_rounded_and_scaled_responses_are_their_definition(seed: int):
 def test_scaled_responses_need_the_table(family: PoolFamily):
     graph = one_layer(TWO)
     builder = GraphBuilder.of(graph)
-    attrs = replace(graph.nodes[0].attrs, pooling=qops.Pooling(8, 2))
+    attrs = replace(graph.nodes[0].attrs, pooling=qops.PoolRounding(8, 2))
     builder.put(replace(graph.nodes[0], attrs=attrs))
     with pytest.raises(LoweringError, match="responses are scaled"):
         select_kernels(

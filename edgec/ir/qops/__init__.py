@@ -36,9 +36,9 @@ from edgec.ir.qops.mul import QMul
 from edgec.ir.qops.norm import UNIT_BOUND, QNorm
 from edgec.ir.qops.operands import Operand, marks_of, tensors_of
 from edgec.ir.qops.pad import QPad
+from edgec.ir.qops.pool_rounding import PoolRounding
 from edgec.ir.qops.pooled_conv import QPooledConv
 from edgec.ir.qops.pooled_gemm import QPooledGemm
-from edgec.ir.qops.pooling import Pooling
 from edgec.ir.qops.prelu import QPRelu
 from edgec.ir.qops.reduce import QReduce
 from edgec.ir.qops.rescale import QRescale
@@ -69,8 +69,8 @@ __all__ = [
     "IntegerOperator",
     "Operand",
     "PlainLayer",
+    "PoolRounding",
     "PooledLayer",
-    "Pooling",
     "QAdd",
     "QArgMax",
     "QAttention",

@@ -14,8 +14,8 @@ from edgec.ir.qops.conv import QConv
 from edgec.ir.qops.convolution import conv_sums
 from edgec.ir.qops.layer_end import finished, need_end
 from edgec.ir.qops.operands import Operand
-from edgec.ir.qops.pooling import (
-    Pooling,
+from edgec.ir.qops.pool_rounding import (
+    PoolRounding,
     expanded_shape,
     picks,
     responses_of,
@@ -31,11 +31,11 @@ class QPooledConv(PooledLayer):
     """x [N, H, W, I], pool int8 const [S, G], indices uint16 const [O, KH, KW, ceil(I/G)], then
     b, multiplier, residual and table as `QConv`.
 
-    A `QConv` of group 1 whose accumulator is that of `Pooling`.
+    A `QConv` of group 1 whose accumulator is that of `PoolRounding`.
     """
 
     conv: QConv
-    pooling: Pooling
+    pooling: PoolRounding
 
     def infer_shape(self, inputs: PooledLayer.Inputs[Shape]) -> Shape:
         w = expanded_shape(inputs.x, inputs.pool, inputs.indices)

@@ -13,8 +13,8 @@ from edgec.ir.operator import Shape
 from edgec.ir.qops.gemm import QGemm
 from edgec.ir.qops.layer_end import finished, need_end
 from edgec.ir.qops.operands import Operand
-from edgec.ir.qops.pooling import (
-    Pooling,
+from edgec.ir.qops.pool_rounding import (
+    PoolRounding,
     expanded_shape,
     picks,
     responses_of,
@@ -29,11 +29,11 @@ class QPooledGemm(PooledLayer):
     """x [..., K], pool int8 const [S, G], indices uint16 const [N, ceil(K/G)], then b,
     multiplier, residual and table as `QGemm`; y [..., N].
 
-    A `QGemm` whose accumulator is that of `Pooling`.
+    A `QGemm` whose accumulator is that of `PoolRounding`.
     """
 
     gemm: QGemm
-    pooling: Pooling
+    pooling: PoolRounding
 
     def infer_shape(self, inputs: PooledLayer.Inputs[Shape]) -> Shape:
         w = expanded_shape(inputs.x, inputs.pool, inputs.indices)

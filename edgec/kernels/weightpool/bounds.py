@@ -15,10 +15,10 @@ import numpy as np
 from edgec.base.dtypes import Array
 from edgec.base.errors import LoweringError
 from edgec.base.fixedpoint import rshr
-from edgec.ir.qops.pooling import round_codes
+from edgec.ir.qops.pool_rounding import round_codes
 
 _SHIFT_MAX = 15
-"""Largest legal `qops.Pooling.response_shift`."""
+"""Largest legal `qops.PoolRounding.response_shift`."""
 
 _LANE_MIN, _LANE_MAX = -(2**15), 2**15 - 1
 

@@ -12,7 +12,7 @@ from edgec.base.errors import InternalError
 from edgec.base.fixedpoint import INT32_MAX, INT32_MIN
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
-from edgec.ir.qops.pooling import round_codes
+from edgec.ir.qops.pool_rounding import round_codes
 from edgec.ir.weight_pool import PooledWeights
 from edgec.ir.weighted import plain_inputs, pooled_attrs, pooled_inputs, weights_of
 from edgec.kernels.common.constants import ConstantPool, int32_of

@@ -1,7 +1,7 @@
 """Constants from which a pooled kernel builds the responses of a pixel, in the order it reads them.
 
 A response is the dot product of a group of activations with a vector of the pool
-(`qops.Pooling`).  Three ways to build all of them, with equal results:
+(`qops.PoolRounding`).  Three ways to build all of them, with equal results:
 
 - multiply: products with the pool itself, widened to 16 bits;
 - bitserial: a plane of the bits of eight channels is the index of a row of partial sums, one per

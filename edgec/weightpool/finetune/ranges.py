@@ -1,4 +1,4 @@
-"""Ranges of activations, and what rounding to fewer bits does to them (`qops.Pooling`)."""
+"""Ranges of activations, and what rounding to fewer bits does to them (`qops.PoolRounding`)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class _RoundThrough(torch.autograd.Function):
     def forward(
         ctx: Any, x: torch.Tensor, low: float, step: float, zero: float, levels: int
     ) -> torch.Tensor:
-        """``(t(x) - t(0)) * scale`` with t of `qops.Pooling`."""
+        """``(t(x) - t(0)) * scale`` with t of `qops.PoolRounding`."""
         codes = torch.floor_((x - low).mul_(1 / step).add_(0.5)).clamp_(0, levels)
         return codes.sub_(zero).mul_(step)
 

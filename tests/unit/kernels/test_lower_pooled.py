@@ -11,7 +11,7 @@ from random_pools import random_indices, random_vectors
 from edgec.base.errors import LoweringError
 from edgec.base.fixedpoint import rshr
 from edgec.ir import Graph, qops
-from edgec.ir.qops.pooling import responses_of, round_codes
+from edgec.ir.qops.pool_rounding import responses_of, round_codes
 from edgec.ir.weight_pool import WeightPool
 from edgec.kernels.common.window import Window
 from edgec.kernels.weightpool.bounds import least_response_shift, sums_fit_lanes
@@ -250,7 +250,7 @@ def test_a_layer_beyond_any_shift():
 # ---- Building ----
 
 
-def layer(pooling: qops.Pooling, channels: int = 64, pool_size: int = 16) -> Graph:
+def layer(pooling: qops.PoolRounding, channels: int = 64, pool_size: int = 16) -> Graph:
     rng = np.random.default_rng(3)
     pool = random_vectors(rng, pool_size, 8)
     indices = random_indices(rng, pool, (8, 3, 3, channels))
@@ -264,24 +264,24 @@ def build(graph: Graph, **changes: object) -> PooledConv:
 
 def test_a_shift_below_the_proof_is_refused():
     with pytest.raises(LoweringError, match="layer.*do not fit 16 bits"):
-        build(layer(qops.Pooling(8, 1)))
+        build(layer(qops.PoolRounding(8, 1)))
 
 
 def test_one_lane_needs_exact_responses():
     with pytest.raises(LoweringError, match="exact"):
-        build(layer(qops.Pooling(8, 9)), lanes=1)
-    assert build(layer(qops.Pooling(8, 0)), lanes=1).scratch_bytes > 0
+        build(layer(qops.PoolRounding(8, 9)), lanes=1)
+    assert build(layer(qops.PoolRounding(8, 0)), lanes=1).scratch_bytes > 0
 
 
 def test_a_table_beyond_16_bits_is_refused():
-    graph = layer(qops.Pooling(8, 9), pool_size=256)
+    graph = layer(qops.PoolRounding(8, 9), pool_size=256)
     assert build(graph, chunk_groups=2).fits_entries
     with pytest.raises(LoweringError, match="16-bit offsets"):
         build(graph, chunk_groups=4)
 
 
 def test_chunks_are_no_larger_than_the_layer():
-    assert build(layer(qops.Pooling(8, 9), channels=20), chunk_groups=100).chunks == 1
+    assert build(layer(qops.PoolRounding(8, 9), channels=20), chunk_groups=100).chunks == 1
 
 
 @pytest.mark.parametrize(
@@ -293,7 +293,10 @@ def test_pixels_of_a_pointwise_layer_are_arranged_for_the_blocks(
     rng = np.random.default_rng(4)
     pool = random_vectors(rng, 4, 8)
     graph = pooled_layer(
-        (1, rows, 16), pool, random_indices(rng, pool, (4, 1, 1, 16)), pooling=qops.Pooling(8, 9)
+        (1, rows, 16),
+        pool,
+        random_indices(rng, pool, (4, 1, 1, 16)),
+        pooling=qops.PoolRounding(8, 9),
     )
     window = build(graph).window
     assert (window.height, window.width) == expected

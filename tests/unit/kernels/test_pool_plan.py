@@ -55,7 +55,7 @@ def test_two_lanes_are_proved_to_fit(graph: Graph) -> None:
     for node, layer in zip(pooled_nodes(plan.graph), plan.layers, strict=True):
         assert layer.kernel is PoolKernel.RESPONSES
         assert layer.lanes == 2
-        pooling: qops.Pooling = node.attrs.pooling
+        pooling: qops.PoolRounding = node.attrs.pooling
         assert pooling.response_shift == layer.response_shift
         pool, indices = (plan.graph.constants[name].array for name in node.inputs[1:3])
         zero_point = plan.graph.quant(node.inputs[0]).tensor_zero_point

@@ -59,7 +59,7 @@ def _pack(weights: Array, bias: Array, multiplier: Array) -> tuple[Array, Array,
 
 
 def events(spec: Tile3x2, bits: int, form: KernelForm) -> Events:
-    """Tiles of three pixels and two filters."""
+    """Tiles of three rows and two filters."""
     return tile_events(spec, FILTERS) | residual_events(spec)
 
 

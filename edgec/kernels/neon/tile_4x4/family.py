@@ -54,7 +54,7 @@ def _pack(weights: Array, bias: Array, multiplier: Array) -> tuple[Array, Array,
 
 
 def events(spec: Tile4x4, bits: int, form: KernelForm) -> Events:
-    """Tiles of four pixels and filters; the last ones are filled up, except for a lone pixel."""
+    """Tiles of four rows and filters; the last ones are filled up, except for a lone row."""
     depth = spec.blocks * LANES
     pixels = spec.rows if spec.rows == 1 else -(-spec.rows // ROWS) * ROWS
     tiles = -(-pixels // ROWS) * -(-spec.out_channels // ROWS)

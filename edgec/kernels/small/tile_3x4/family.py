@@ -95,7 +95,7 @@ def arguments(graph: Graph, node: Node, spec: Tile3x4, pool: ConstantPool) -> tu
 
 
 def events(spec: Tile3x4, bits: int, form: KernelForm) -> Events:
-    """Tiles of three pixels and two or four filters."""
+    """Tiles of three rows and two or four filters."""
     return tile_events(spec, spec.filters) | residual_events(spec)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from edgec.base.dtypes import Array, frozen
 from edgec.base.errors import LoweringError
 from edgec.ir.graph import Graph, Node
-from edgec.ir.qops.pooling import round_codes
+from edgec.ir.qops.pool_rounding import round_codes
 from edgec.ir.weight_pool import WeightPool
 from edgec.ir.weighted import POOLED, pooled_attrs, pooled_inputs
 from edgec.kernels.common.constants import ConstantPool

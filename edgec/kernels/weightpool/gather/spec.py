@@ -1,4 +1,4 @@
-"""Specification of the pooled convolution that gathers *responses* (`ir.qops.Pooling`).
+"""Specification of the pooled convolution that gathers *responses* (`ir.qops.PoolRounding`).
 
 The table.  Responses of two input rows r and r + D (D = `lane_rows`) are the two 16-bit lanes of
 one word, ``low + 65536 * high`` modulo 2^32, so that plain additions sum up both lanes.  The table
@@ -46,7 +46,7 @@ class PooledConv(TableGroups):
         group: weights of a vector, G.
         chunk_groups: groups of channels whose responses are in the table at a time.
         lanes: output rows that a word serves: 2, or 1 for sums of 32 bits.
-        response_shift: k of `Pooling`; 0 if there is one lane or the sums fit 16 bits anyway.
+        response_shift: k of `PoolRounding`; 0 if there is one lane or the sums fit 16 bits anyway.
         shift: right shift of the requantization.
         builder: how the responses are built.
         index_bits: bits of a stored index, see `PoolKernelConfig`.

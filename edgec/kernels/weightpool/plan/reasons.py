@@ -35,7 +35,7 @@ class PooledLayer:
         scratch_bytes: SRAM of a call.
         table_bytes: the look-up table; 0 without any.
         table_place: "flash" or "SRAM"; "" without any.
-        activation_bits, response_shift: b and k of `qops.Pooling`.
+        activation_bits, response_shift: b and k of `qops.PoolRounding`.
         cycles: estimated; None where there is no cycle model.
         reason: why this kernel.
         free_bits: the widest activations that this kernel computes as fast.

@@ -32,7 +32,7 @@ def rounding_steps(graph: Graph, node: Node, shift: int) -> float:
     Args:
         graph: INTEGER stage.
         node: pooled.
-        shift: k of `Pooling`.
+        shift: k of `PoolRounding`.
     """
     step = _step(node)
     if 2**shift <= step:

@@ -18,7 +18,7 @@
  *       out + 1 in the same way.
  *
  * With lanes = 2 the word is r_a + 65536 * r_b + EDGEC_POOL_WORD_BIAS(k) mod 2^32, r the rounded
- * responses (qops.Pooling) with shift k: two unsigned lanes.  With lanes = 1 it is the exact
+ * responses (qops.PoolRounding) with shift k: two unsigned lanes.  With lanes = 1 it is the exact
  * response of pixel a (shift 0) as int32; b is ignored.
  *
  * A builder with `lone_columns` comes with a second function, for rows with one lane of padding:

@@ -20,7 +20,7 @@ _UNSIGNED = 128
 
 
 @dataclass(frozen=True, slots=True)
-class Pooling:
+class PoolRounding:
     """How a pooled operator sees its input and rounds its *responses*.
 
     Attributes:
@@ -57,12 +57,12 @@ class Pooling:
 
 
 def rounded_activations(x: Operand, bits: int) -> Array:
-    """``t(x) - t(zx)`` of `Pooling`; int64, the shape of x."""
+    """``t(x) - t(zx)`` of `PoolRounding`; int64, the shape of x."""
     return round_codes(x.array, bits) - round_codes(np.asarray(x.zero_point), bits)
 
 
 def round_codes(codes: Array, bits: int) -> Array:
-    """``t(q)`` of `Pooling`: int64 in [0, 255], any shape."""
+    """``t(q)`` of `PoolRounding`: int64 in [0, 255], any shape."""
     unsigned = codes.astype(np.int64) + _UNSIGNED
     if bits == 8:
         return unsigned
