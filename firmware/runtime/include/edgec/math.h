@@ -137,8 +137,8 @@ EDGEC_INLINE int8_t edgec_requantize_s8(int32_t acc, int32_t multiplier, int32_t
     return edgec_clamp_s8(zero_point + scaled, act_min, act_max);
 }
 
-/* The numbers of an integer addition: ir/qops/add.py, AddParams, which states the bound that keeps all
- * of it within int32.  Declare it `static const`, and every field becomes an immediate. */
+/* The numbers of an integer addition: ir/qops/add.py, AddParams, which states the bound that keeps
+ * all of it within int32.  Declare it `static const`, and every field becomes an immediate. */
 typedef struct edgec_add_params {
     int32_t a_zero_point;
     int32_t b_zero_point;
