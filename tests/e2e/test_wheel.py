@@ -63,6 +63,7 @@ def test_every_data_file_is_inside(wheel: Path):
         names = set(archive.namelist())
     folders = {"boards": "edgec/_data/boards", "firmware": "edgec/_data/firmware"}
     folders |= {"examples": "edgec/_data/examples", "edgec/templates": "edgec/templates"}
+    folders |= {"edgec/kernels": "edgec/kernels"}  # templates of families, prices.toml
     for source, target in folders.items():
         for path in (ROOT / source).rglob("*"):
             if path.is_file() and "__pycache__" not in path.parts:
