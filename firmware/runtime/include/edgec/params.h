@@ -1,8 +1,8 @@
 /* What differs between layers that share a kernel: the argument structs of generated code.
  *
  * One struct per kernel family, filled with `static const` tables next to the weights.  Shapes,
- * strides and shifts are not here: they are compiled into the kernel.  edgec/lower/params.py holds
- * the same fields in the same order.
+ * strides and shifts are not here: they are compiled into the kernel.
+ * edgec/kernels/common/params.py holds the same fields in the same order.
  *
  * Clamps (act_min <= act_max) and zero points are int8 codes.  `edgec_add_params_t` is in math.h.
  */

@@ -2,7 +2,7 @@
  *
  * Indices of a layer are one stream of bits, the lowest first: index n takes the bits n * bits to
  * n * bits + bits - 1, and bit i of the stream is bit i % 8 of byte i / 8.
- * edgec/lower/pool_indices.py writes it.
+ * edgec/kernels/weightpool/packed_indices.py writes it.
  */
 #ifndef EDGEC_POOL_INDICES_H
 #define EDGEC_POOL_INDICES_H

@@ -1,7 +1,7 @@
 /* Responses of a weight pool: what the builders in templates/kernels/_pool_responses.c.j2 use.
  *
  * A builder is a static function that the macro `builder(r)` writes, r a
- * `edgec.lower.pool_tables.ResponseBuilder`:
+ * `edgec.kernels.weightpool.tables.ResponseBuilder`:
  *
  *     void NAME(const uint32_t *pool, const uint32_t *sums, int32_t zero_point, const int8_t *a,
  *               const int8_t *b, int32_t step, int32_t channels, int32_t bits, uint32_t *out)
