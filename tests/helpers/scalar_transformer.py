@@ -193,13 +193,14 @@ def is_equal(attrs: qops.QIsEqual, inputs: Sequence[Operand], at: Index) -> int:
 
 
 def attention(attrs: qops.QAttention, inputs: Sequence[Operand], at: Index) -> int:
-    q, k, v = (operand.array for operand in inputs[:3])
+    named = attrs.Inputs.of(inputs)
+    q, k, v = named.q.array, named.k.array, named.v.array
     lead, i = at[:-2], at[-2]
     head, e = divmod(at[-1], attrs.value_width)
-    multiplier, limit, numerator, output_shift = (int(n) for n in inputs[3].array[head])
+    multiplier, limit, numerator, output_shift = (int(n) for n in named.heads.array[head])
     valid = range(k.shape[-2])
-    if attrs.keys:
-        mask = np.broadcast_to(inputs[4].array, k.shape[:-1])[lead]
+    if named.keys is not None:
+        mask = np.broadcast_to(named.keys.array, k.shape[:-1])[lead]
         valid = [j for j in valid if mask[j] != 0]
     if not valid:
         return 0
@@ -208,8 +209,8 @@ def attention(attrs: qops.QAttention, inputs: Sequence[Operand], at: Index) -> i
     for j in valid:
         k_row = k[lead][j][attrs.k_start + head * attrs.width :][: attrs.width]
         logits[j] = s32(sum(int(a) * int(b) for a, b in zip(q_row, k_row, strict=True)))
-        if attrs.bias:
-            steps, places = (operand.array for operand in inputs[-2:])
+        if named.steps is not None and named.places is not None:
+            steps, places = named.steps.array, named.places.array
             b = int(np.ravel_multi_index(lead, q.shape[:-2])) if len(places) > 1 else 0
             logits[j] = s32(logits[j] + int(steps[head, places[b, i, j]]))
     highest = max(logits.values())
