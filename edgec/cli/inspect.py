@@ -21,7 +21,7 @@ from edgec.report.tables import table
 
 if TYPE_CHECKING:
     from edgec.commands.inspect import Inspection
-    from edgec.importers.onnx.summary import PoolSummary
+    from edgec.importers.common.summary import PoolSummary
 
 
 def inspect(
