@@ -8,7 +8,14 @@ from pathlib import Path
 from rich.console import Console
 
 from edgec.report.console import count, safe, shortened, table
-from edgec.report.model import CheckReport, LayerReport, PooledLayerReport, QdqFileReport, Report, TensorReport
+from edgec.report.model import (
+    CheckReport,
+    LayerReport,
+    PooledLayerReport,
+    QdqFileReport,
+    Report,
+    TensorReport,
+)
 
 REPORT_TXT = "report.txt"
 _TEXT_WIDTH = 120
