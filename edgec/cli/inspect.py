@@ -20,7 +20,7 @@ from edgec.report.console import count, safe, shortened, table
 
 if TYPE_CHECKING:
     from edgec.commands.inspect import Inspection
-    from edgec.importers.onnx.summary import PoolSummary
+    from edgec.importers.common.summary import PoolSummary
 
 
 def inspect(

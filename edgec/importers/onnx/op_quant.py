@@ -17,9 +17,10 @@ import onnx_ir as ir
 from edgec.base.dtypes import Array, DType
 from edgec.base.errors import ImportModelError
 from edgec.base.names import shown
-from edgec.importers.onnx.context import Context, Pin
+from edgec.importers.common.pins import Pin
+from edgec.importers.common.tensors import Tensor, UnsupportedError
+from edgec.importers.onnx.context import Context
 from edgec.importers.onnx.node import OnnxNode
-from edgec.importers.onnx.tensors import Tensor, UnsupportedError
 from edgec.ir import ops
 from edgec.ir.graph import Constant
 from edgec.ir.qparams import QuantParams
