@@ -1,10 +1,10 @@
 """Sweeps large graphs block by block, so that the time of a pass grows with the graph, not faster.
 
 Every change of a graph makes a new graph: work for all of its nodes.  In a block of bounded size
-that work is bounded.  A block is a run of nodes in topological order, as a graph of its own: what it
-reads from outside are its inputs, what is read outside its outputs, so that a rule never changes
-what others can see.  What rules would match across the border of two blocks is left for other
-blocks, or for the sweep of the whole graph.
+that work is bounded.  A block is a run of nodes in topological order, as a graph of its own: what
+it reads from outside are its inputs, what is read outside its outputs, so that a rule never changes
+what others can see.  What rules would match across the border of two blocks is left for the blocks
+of a second round, which lie over the borders of the first, or for a sweep of the whole graph.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from edgec.base.limits import SWEEP_BLOCK_NODES
-from edgec.ir.graph import Constant, Graph, Node, Value
+from edgec.ir.graph import Constant, Graph, Node
 
 Sweep = Callable[[Graph], Graph]
 
@@ -36,7 +36,7 @@ def _swept(graph: Graph, sweep: Sweep, first: int) -> Graph:
     merged = _Merged(graph)
     readers = _last_readers(graph)
     for start, end in _borders(len(graph.nodes), first):
-        block = _block(graph, start, end, readers)
+        block = merged.seen_by(_block(graph, start, end, readers))
         merged.take(block, sweep(block))
     return merged.graph()
 
@@ -80,6 +80,11 @@ class _Merged:
         self._constants: dict[str, Constant] = {}
         self._taken = {*graph.values, *graph.constants, *(node.name for node in graph.nodes)}
 
+    def seen_by(self, block: Graph) -> Graph:
+        """A block whose inputs are what the blocks before it made of them."""
+        given = {name: self._values[name] for name in block.inputs}
+        return block.replace(values={**block.values, **given})
+
     def take(self, before: Graph, after: Graph) -> None:
         """Append a block: what it was, and what became of it."""
         known = {*before.values, *before.constants, *(node.name for node in before.nodes)}
@@ -89,7 +94,9 @@ class _Merged:
         new = self._new_names(made)
         self._nodes += [_renamed(node, new) for node in after.nodes]
         for name, value in after.values.items():
-            self._value(replace(value, name=new.get(name, name)), given=name in before.inputs)
+            if name not in before.inputs:
+                own = new.get(name, name)
+                self._values[own] = value if own == name else replace(value, name=own)
         for name, constant in after.constants.items():
             own = new.get(name, name)
             self._constants[own] = constant if own == name else replace(constant, name=own)
@@ -97,11 +104,6 @@ class _Merged:
     def _differs(self, before: Graph, constant: Constant) -> bool:
         """Whether a block changed a constant that others read under this name."""
         return before.constants.get(constant.name, constant) is not constant
-
-    def _value(self, value: Value, *, given: bool) -> None:
-        """Add a value; of an input of the block, what the block before it said counts."""
-        if not given or value.name not in self._values:
-            self._values[value.name] = value
 
     def _new_names(self, names: Iterable[str]) -> Mapping[str, str]:
         """Names that no other block has."""
