@@ -31,7 +31,17 @@ TYPES = (
     *(TensorProto.INT4, TensorProto.UINT4, TensorProto.UNDEFINED, 99),
 )
 LOCATIONS = (
-    *("", ".", "..", "../secret", "/etc/passwd", "data.bin", "data.bin/x", "link", "sub/../data.bin"),
+    *(
+        "",
+        ".",
+        "..",
+        "../secret",
+        "/etc/passwd",
+        "data.bin",
+        "data.bin/x",
+        "link",
+        "sub/../data.bin",
+    ),
     *("model.onnx", "/dev/zero", "C:\\x", "a" * 5000, "\0", "data.bin\0x"),
 )
 OPERATORS = (
@@ -39,7 +49,17 @@ OPERATORS = (
     *("Split", "Slice", "Pad", "MaxPool", "AveragePool", "ReduceMean", "Clip", "Cast", "Where"),
     *("QuantizeLinear", "DequantizeLinear", "Resize", "Gather", "ArgMax", "LayerNormalization"),
     *("Attention", "Einsum", "Expand", "Shape", "Constant", "ConstantOfShape", "Tile", "Range"),
-    *("If", "Loop", "LSTM", "Identity", "Squeeze", "Unsqueeze", "BatchNormalization", "Pow", "Sqrt"),
+    *(
+        "If",
+        "Loop",
+        "LSTM",
+        "Identity",
+        "Squeeze",
+        "Unsqueeze",
+        "BatchNormalization",
+        "Pow",
+        "Sqrt",
+    ),
     *("Div", "Sub", "Exp", "Log", "Neg", "NonZero", "TopK", "RandomNormal", "Nonsense", ""),
 )
 

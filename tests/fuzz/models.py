@@ -86,7 +86,9 @@ def _damaged(rng: random.Random) -> bytes:
     model.CopyFrom(rng.choice(_SEEDS))
     as_bytes = rng.random() < _BYTES_SHARE
     for _ in range(rng.choice((0, 1)) if as_bytes else rng.choice((1, 1, 1, 1, 1, 2, 3))):
-        with contextlib.suppress(ValueError, TypeError, OverflowError):  # protobuf refuses it itself
+        with contextlib.suppress(
+            ValueError, TypeError, OverflowError
+        ):  # protobuf refuses it itself
             rng.choice(DAMAGES)(model, rng)
     data = model.SerializeToString()
     return damaged_bytes(data, rng) if as_bytes else data
