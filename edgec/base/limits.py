@@ -6,8 +6,6 @@ with one message before work is done for it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 SWEEP_BLOCK_NODES = 128
 """Nodes that a pass rewrites at a time in a large graph."""
 SWEEP_WHOLE_NODES = 1000

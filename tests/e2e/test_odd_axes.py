@@ -1,4 +1,4 @@
-"""Models whose first axes are no batch inside, or at the output: all commands keep samples apart."""
+"""Models whose first axes are no batch inside, or at the output: samples stay apart."""
 
 from __future__ import annotations
 

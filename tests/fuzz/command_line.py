@@ -12,7 +12,7 @@ INTERNAL = 70
 
 
 def run_command(words: list[str]) -> tuple[int, str]:
-    """Run `edgec`; its exit code, and what is wrong: a traceback, an error of its own, no memory."""
+    """Run `edgec`; its exit code, and what is wrong: a traceback, a bug of its own, no memory."""
     from edgec.cli.app import run_app
 
     os.environ["EDGEC_DEBUG"] = "1"
@@ -31,7 +31,7 @@ def run_command(words: list[str]) -> tuple[int, str]:
 
 
 def left_behind(folder: Path, known: Set[str]) -> str:
-    """Files that a command must not leave: beside its output, and in the folder for temporary ones."""
+    """Files that a command must not leave: beside its output, or among temporary ones."""
     extra = sorted(path.name for path in folder.iterdir() if path.name not in known)
     scratch = sorted(path.name for path in (folder / "tmp").iterdir())
     if extra or scratch:
