@@ -12,10 +12,10 @@ import pytest
 from onnx import TensorProto, helper
 
 from edgec.base.errors import ImportModelError, InternalError
+from edgec.importers.common.tensors import Tensor
 from edgec.importers.onnx.context import Context
 from edgec.importers.onnx.importer import import_model
 from edgec.importers.onnx.node import OnnxNode
-from edgec.importers.onnx.tensors import Tensor
 from edgec.ir import ops, qops
 from edgec.ir.graph import Graph, GraphBuilder, Value
 from edgec.ir.infer import infer_shapes, total_macs
