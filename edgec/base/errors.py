@@ -1,13 +1,14 @@
 """Every error edgec reports to a user, each with the exit code of the command line.
 
 An error is data first (fields) and text second: what went wrong, where (node, file, key) and one
-hint.  Code raises the narrowest class; `edgec.cli` prints the text and exits with `exit_code`.
+hint.  Code raises the most specific class; `edgec.cli` prints the text and exits with `exit_code`.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import errno
+import signal
 from dataclasses import dataclass
 from typing import Any
 
@@ -183,9 +184,22 @@ class UsageError(EdgecError):
 
 
 class InterruptedByUser(EdgecError):
-    """Ctrl-C ended the command."""
+    """Ctrl-C ended the command, or the signal SIGTERM or SIGHUP did.
+
+    Attributes:
+        exit_code: 128 and the number of the signal, as shells count.
+    """
 
     exit_code = 130
+
+    def __init__(self, number: int = signal.SIGINT) -> None:
+        name = "interrupted" if number == signal.SIGINT else f"ended by {_signal_name(number)}"
+        super().__init__(f"{name}; earlier results are as they were")
+        self.exit_code = 128 + number
+
+
+def _signal_name(number: int) -> str:
+    return signal.Signals(number).name
 
 
 class InternalError(EdgecError):

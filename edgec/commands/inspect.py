@@ -13,7 +13,8 @@ from typing import Any
 from edgec.base.errors import EdgecError, UnsupportedModelError, UnsupportedNode
 from edgec.base.names import shown
 from edgec.base.options import CompileOptions, MaxLength
-from edgec.importers.onnx.summary import ModelSummary, inspect_model
+from edgec.importers.common.summary import ModelSummary
+from edgec.importers.onnx.summary import inspect_model
 from edgec.ir.infer import total_macs
 from edgec.workflow.integer import input_shapes, integer_model
 

@@ -43,6 +43,9 @@ ONLY_IN = {
     "torch": ("weightpool.finetune",),
 }
 
+FRONTS = "importers"
+"""The package whose packages are fronts, one a file format, beside `common`."""
+
 
 def modules() -> list[Path]:
     return sorted(PACKAGE.rglob("*.py"))
@@ -75,6 +78,28 @@ def test_imports_go_down(path: Path):
             continue
         assert parts and parts[0] in LEVELS, f"{own} imports from edgec itself: {name}"
         assert LEVELS[parts[0]] < LEVELS[own], f"{own} may not import {name}"
+
+
+def fronts() -> list[str]:
+    """The packages of importers but the one that they share."""
+    found = [path.name for path in (PACKAGE / FRONTS).iterdir() if (path / "__init__.py").exists()]
+    assert "common" in found
+    return sorted(set(found) - {"common"})
+
+
+@pytest.mark.parametrize("front", ["common", *fronts()])
+def test_fronts_stand_side_by_side(front: str):
+    """The common builder knows no file format; a front knows no other front."""
+    paths = sorted((PACKAGE / FRONTS / front).rglob("*.py"))
+    assert paths
+    others = {f"edgec.{FRONTS}.{other}." for other in fronts() if other != front}
+    for path in paths:
+        for name in imports(path):
+            assert not any(f"{name}.".startswith(other) for other in others), f"{path}: {name}"
+            package = name.split(".")[0]
+            assert front != "common" or package in {*sys.stdlib_module_names, "numpy", "edgec"}, (
+                f"{path} imports {name}"
+            )
 
 
 def test_every_layer_exists():

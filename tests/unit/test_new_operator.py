@@ -14,10 +14,10 @@ from onnx import TensorProto, helper
 from edgec.base.dtypes import Array
 from edgec.base.errors import ImportModelError, InternalError, UnsupportedModelError
 from edgec.base.options import CompileOptions
+from edgec.importers.common.tensors import Tensor
 from edgec.importers.onnx.context import Context
 from edgec.importers.onnx.importer import import_model
 from edgec.importers.onnx.node import OnnxNode
-from edgec.importers.onnx.tensors import Tensor
 from edgec.interp import run_graph_batch
 from edgec.ir import ops, qops
 from edgec.ir.graph import Graph, GraphBuilder, Value

@@ -8,7 +8,7 @@ import onnx_ir as ir
 
 from edgec.base.dtypes import Array
 from edgec.base.names import node_label
-from edgec.importers.onnx.tensors import (
+from edgec.importers.common.tensors import (
     Tensor,
     UnknownTensorError,
     UnsupportedError,

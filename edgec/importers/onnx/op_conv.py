@@ -7,9 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from edgec.base.dtypes import Array
+from edgec.importers.common.tensors import Tensor, UnsupportedError, moved_constant
 from edgec.importers.onnx.context import Context
 from edgec.importers.onnx.node import OnnxNode
-from edgec.importers.onnx.tensors import Tensor, UnsupportedError, moved_constant
 from edgec.importers.onnx.windows import (
     explicit_pads,
     four,

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from edgec.base.dtypes import DType
+from edgec.importers.common.axes import normal_axis
+from edgec.importers.common.tensors import Tensor, UnsupportedError, require_real
 from edgec.importers.onnx.context import Context
 from edgec.importers.onnx.node import OnnxNode
-from edgec.importers.onnx.tensors import Tensor, UnsupportedError, require_real
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Value
 from edgec.ir.ops import UnaryKind
@@ -173,13 +174,6 @@ def softmax(ctx: Context, node: OnnxNode) -> Tensor:
     rows = math.prod(x.shape[:axis])
     flat = ctx.reshape(x, (rows, math.prod(x.shape[axis:]))) if axis != rank - 1 else x
     return ctx.reshape(ctx.emit(ops.Softmax(), flat), x.shape)
-
-
-def normal_axis(axis: int, rank: int, end_allowed: bool = False) -> int:
-    """A non-negative axis; UnsupportedError when it lies outside the tensor."""
-    if not -rank <= axis < rank + end_allowed:
-        raise UnsupportedError(f"axis {axis} lies outside {rank} dimensions", "correct the model")
-    return axis + rank if axis < 0 else axis
 
 
 def finite(operand: Tensor) -> Tensor:

@@ -10,10 +10,10 @@ from dataclasses import replace
 import numpy as np
 
 from edgec.base.dtypes import DType
+from edgec.importers.common.tensors import Tensor, UnsupportedError, require_real
 from edgec.importers.onnx.context import Context
 from edgec.importers.onnx.node import OnnxNode
 from edgec.importers.onnx.op_elementwise import finite
-from edgec.importers.onnx.tensors import Tensor, UnsupportedError, require_real
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Value
 from edgec.ir.ops import UnaryKind

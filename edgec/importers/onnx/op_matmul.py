@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from edgec.importers.common.tensors import Tensor, UnsupportedError, moved_constant, require_real
 from edgec.importers.onnx.context import Context
 from edgec.importers.onnx.node import OnnxNode
-from edgec.importers.onnx.tensors import Tensor, UnsupportedError, moved_constant, require_real
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Value
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from edgec.importers.common.axes import normal_axis
+from edgec.importers.common.tensors import Tensor, UnsupportedError
 from edgec.importers.onnx.context import Context
 from edgec.importers.onnx.node import OnnxNode
-from edgec.importers.onnx.op_elementwise import normal_axis
-from edgec.importers.onnx.tensors import Tensor, UnsupportedError
 from edgec.ir import ops
 from edgec.ir.graph import Constant
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from edgec.importers.common.tensors import Tensor, UnsupportedError
 from edgec.importers.onnx.context import Context
 from edgec.importers.onnx.node import OnnxNode
-from edgec.importers.onnx.tensors import Tensor, UnsupportedError
 from edgec.importers.onnx.windows import (
     Window,
     from_nhwc,

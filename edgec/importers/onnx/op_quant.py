@@ -17,9 +17,10 @@ import onnx_ir as ir
 from edgec.base.dtypes import Array, DType
 from edgec.base.errors import ImportModelError
 from edgec.base.names import shown
-from edgec.importers.onnx.context import Context, Pin
+from edgec.importers.common.pins import Pin
+from edgec.importers.common.tensors import Tensor, UnsupportedError
+from edgec.importers.onnx.context import Context
 from edgec.importers.onnx.node import OnnxNode
-from edgec.importers.onnx.tensors import Tensor, UnsupportedError
 from edgec.ir import ops
 from edgec.ir.graph import Constant
 from edgec.ir.qparams import QuantParams
@@ -100,6 +101,12 @@ def _parameters(node: OnnxNode, shape: tuple[int, ...], default: ir.DataType | N
     zeros = tuple(int(z) for z in zero_point)
     if len(zeros) != scale.size:
         raise UnsupportedError("scale and zero point differ in length", "correct the model")
+    if dtype is DType.INT32 and any(zeros):
+        # ONNX: "when dequantizing int32, there's no zero point".
+        raise UnsupportedError(
+            f"codes of 32 bits with the zero point {next(filter(None, zeros))}",
+            "quantize biases with the zero point 0",
+        )
     scales = tuple(float(s) for s in scale.reshape(-1))
     if scale.size == 1:
         return QuantParams(scales, zeros, dtype)

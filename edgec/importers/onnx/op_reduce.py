@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from edgec.base.dtypes import DType
+from edgec.importers.common.axes import normal_axis
+from edgec.importers.common.tensors import Tensor, UnsupportedError
 from edgec.importers.onnx.context import Context
 from edgec.importers.onnx.node import OnnxNode
-from edgec.importers.onnx.op_elementwise import normal_axis
-from edgec.importers.onnx.tensors import Tensor, UnsupportedError
 from edgec.ir import ops
 from edgec.ir.graph import Constant
 from edgec.ir.ops import ReduceKind

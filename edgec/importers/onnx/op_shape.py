@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 
 from edgec.base.dtypes import DType
+from edgec.importers.common.axes import normal_axis
+from edgec.importers.common.tensors import Tensor, UnsupportedError
 from edgec.importers.onnx.context import Context
 from edgec.importers.onnx.node import OnnxNode
-from edgec.importers.onnx.op_elementwise import normal_axis
 from edgec.importers.onnx.op_mask import to_bool
-from edgec.importers.onnx.tensors import Tensor, UnsupportedError
 from edgec.importers.onnx.weight_pools import float_constant
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Value

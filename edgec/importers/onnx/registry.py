@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from edgec.importers.common.tensors import Tensor
 from edgec.importers.onnx import (
     op_attention,
     op_conv,
@@ -27,7 +28,6 @@ from edgec.importers.onnx import (
 )
 from edgec.importers.onnx.context import Context
 from edgec.importers.onnx.node import OnnxNode
-from edgec.importers.onnx.tensors import Tensor
 
 Handler = Callable[[Context, OnnxNode], Tensor | tuple[Tensor, ...]]
 

@@ -16,11 +16,10 @@ from onnx import TensorProto
 
 from edgec.base.errors import ImportModelError
 from edgec.base.names import node_label, shown
+from edgec.importers.common.limits import MAX_ELEMENTS
 from edgec.importers.onnx.walk import all_nodes, all_tensors, graph_nodes
 
 MIN_OPSET, MAX_OPSET = 7, 23
-MAX_ELEMENTS = 2**31 - 1
-"""Most elements of one tensor; indices are 32-bit on the target."""
 
 _BITS: Mapping[int, int] = MappingProxyType(
     {

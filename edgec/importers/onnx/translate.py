@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 
 import numpy as np
 import onnx_ir as ir
 
 from edgec.base.dtypes import Array, DType
-from edgec.base.errors import ImportModelError, QuantizationError, UnsupportedNode
+from edgec.base.errors import ImportModelError
 from edgec.base.names import shown
+from edgec.importers.common.attempt import TranslatedNode, attempt
+from edgec.importers.common.builder import SourceNode
+from edgec.importers.common.tensors import Gathered, Tensor, UnsupportedError
 from edgec.importers.onnx.boundary import library_call
 from edgec.importers.onnx.cleanup import static_shape
 from edgec.importers.onnx.context import Context
@@ -19,7 +23,6 @@ from edgec.importers.onnx.node import OnnxNode
 from edgec.importers.onnx.op_select import KEEP_SCORES
 from edgec.importers.onnx.registry import NO_HANDLERS, Handler, find_handler, obstacle
 from edgec.importers.onnx.schema import SchemaChecker
-from edgec.importers.onnx.tensors import Gathered, Tensor, UnknownTensorError, UnsupportedError
 from edgec.importers.onnx.weight_pool_lookup import ON_THE_WAY
 from edgec.ir.graph import Constant, Value
 
@@ -45,32 +48,11 @@ _AS_INT32 = (DType.INT64, DType.BOOL)
 
 
 @dataclass(frozen=True, slots=True)
-class TranslatedNode:
-    """What became of one ONNX node.
-
-    Attributes:
-        problem: set when the node cannot be compiled.
-        examined: False when an unsupported node before it left its input shapes unknown.
-    """
-
-    name: str
-    op: str
-    node: ir.Node
-    problem: UnsupportedNode | None
-    examined: bool
-
-
-@dataclass(frozen=True, slots=True)
 class Translation:
     """A walked model: the graph as far as it could be built, and the verdict of every node."""
 
     context: Context
     nodes: tuple[TranslatedNode, ...]
-
-    @property
-    def problems(self) -> tuple[UnsupportedNode, ...]:
-        """The nodes that cannot be compiled."""
-        return tuple(node.problem for node in self.nodes if node.problem is not None)
 
 
 def translate(
@@ -98,7 +80,14 @@ def translate(
     opset = model.opset_imports.get("", model.opset_imports.get("ai.onnx", 0))
     check = SchemaChecker(opset, model.ir_version)
     views = ((OnnxNode(node, opset, context.tensors), node) for node in graph)
-    nodes = tuple(_translate(context, *each, check, handlers) for each in views)
+    nodes = tuple(
+        attempt(
+            context,
+            _source(node, view),
+            partial(_handle, context, view, node, check, handlers),
+        )
+        for view, node in views
+    )
     return Translation(context, nodes)
 
 
@@ -146,43 +135,24 @@ def _converted(array: Array, dtype: DType) -> Array:
         return np.asarray(array).astype(dtype.numpy)
 
 
-def _translate(
-    context: Context,
-    view: OnnxNode,
-    node: ir.Node,
-    check: SchemaChecker,
-    handlers: Mapping[str, Handler],
-) -> TranslatedNode:
-    context.begin(view)
-    try:
-        with np.errstate(all="ignore"):
-            result = _handle(context, view, node, check, handlers)
-    except UnsupportedError as error:
-        if _moves_pooled_weights(context, node):
-            # One error, not one for each node that the weights pass on their way.
-            where = f"{shown(view.name)} ({view.op})"
-            raise ImportModelError(error.reason, where=where, hint=error.remedy) from error
-        problem = UnsupportedNode(
-            shown(view.name), node.op_type, _shape_text(node), error.reason, error.remedy
-        )
-        _add_placeholders(context, node)
-        return TranslatedNode(view.name, view.op, node, problem, examined=True)
-    except UnknownTensorError:
-        _add_placeholders(context, node)
-        return TranslatedNode(view.name, view.op, node, None, examined=False)
-    except (ImportModelError, QuantizationError) as error:
-        where = error.where or f"{shown(view.name)} ({view.op})"
-        raise ImportModelError(error.what, where=where, hint=error.hint) from error
-    for onnx_name, tensor in zip(view.outputs, result, strict=False):
-        if onnx_name:
-            context.bind(onnx_name, tensor)
-    return TranslatedNode(view.name, view.op, node, None, examined=True)
+def _source(node: ir.Node, view: OnnxNode) -> SourceNode:
+    first = static_shape(node.outputs[0]) if node.outputs else None
+    inputs = tuple(value.name or "" for value in node.inputs if value is not None)
+    # The others are scales and zero points.
+    weights = inputs[:1] if view.op in ("QuantizeLinear", "DequantizeLinear") else inputs
+    return SourceNode(view.name, view.op, inputs, weights, view.outputs, _declared(node), first)
 
 
-def _moves_pooled_weights(context: Context, node: ir.Node) -> bool:
-    names = [value.name or "" for value in node.inputs if value is not None]
-    looked_up = any(isinstance(context.tensors.get(name), Gathered) for name in names)
-    return looked_up and node.op_type in ON_THE_WAY
+def _declared(node: ir.Node) -> tuple[Value, ...]:
+    """The outputs of a node with the shapes that ONNX infers, if any."""
+    found = []
+    for value in node.outputs:
+        shape = static_shape(value)
+        dtype = _DTYPES.get(value.dtype) if value.dtype is not None else None
+        dtype = DType.INT32 if dtype in _AS_INT32 else dtype
+        if value.name and shape is not None and dtype is not None:
+            found.append(Value(value.name, shape, dtype))
+    return tuple(found)
 
 
 def _handle(
@@ -191,28 +161,23 @@ def _handle(
     node: ir.Node,
     check: SchemaChecker,
     handlers: Mapping[str, Handler],
-) -> tuple[Tensor, ...]:
+) -> Tensor | tuple[Tensor, ...]:
     handler = find_handler(view.op, node.domain, handlers)
     if handler is None:
         found = obstacle(view.op, node.domain)
         raise UnsupportedError(found.reason, found.remedy)
     if node.domain in ("", "ai.onnx"):
         check(node)
-    result = handler(context, view)
-    return result if isinstance(result, tuple) else (result,)
+    try:
+        return handler(context, view)
+    except UnsupportedError as error:
+        if _moves_pooled_weights(context, node):
+            # One error, not one for each node that the weights pass on their way.
+            raise ImportModelError(error.reason, hint=error.remedy) from error
+        raise
 
 
-def _add_placeholders(context: Context, node: ir.Node) -> None:
-    """Let the outputs of an unsupported node stand with the shapes that ONNX infers, if any."""
-    for value in node.outputs:
-        shape = static_shape(value)
-        dtype = _DTYPES.get(value.dtype) if value.dtype is not None else None
-        dtype = DType.INT32 if dtype in _AS_INT32 else dtype
-        if value.name and shape is not None and dtype is not None:
-            context.tensors[value.name] = Value(value.name, shape, dtype)
-
-
-def _shape_text(node: ir.Node) -> str:
-    value = node.outputs[0] if node.outputs else None
-    shape = static_shape(value) if value is not None else None
-    return "shape unknown" if shape is None else "x".join(map(str, shape)) or "scalar"
+def _moves_pooled_weights(context: Context, node: ir.Node) -> bool:
+    names = [value.name or "" for value in node.inputs if value is not None]
+    looked_up = any(isinstance(context.tensors.get(name), Gathered) for name in names)
+    return looked_up and node.op_type in ON_THE_WAY

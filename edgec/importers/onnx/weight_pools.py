@@ -11,8 +11,8 @@ import numpy as np
 from edgec.base.dtypes import Array, DType
 from edgec.base.errors import ImportModelError, WeightPoolError
 from edgec.base.names import shown
+from edgec.importers.common.tensors import Gathered, moved_constant
 from edgec.importers.onnx.cleanup import MAX_FOLDED_ELEMENTS, MAX_FOLDED_TOTAL
-from edgec.importers.onnx.tensors import Gathered, moved_constant
 from edgec.ir import ops
 from edgec.ir.graph import Constant
 from edgec.ir.infer import infer_shapes

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from edgec.importers.common.tensors import Tensor, UnsupportedError
 from edgec.importers.onnx.context import Context
 from edgec.importers.onnx.node import OnnxNode
-from edgec.importers.onnx.tensors import Tensor, UnsupportedError
 from edgec.ir.shapes import Pads2D, Pair
 
 NCHW_TO_NHWC = (0, 2, 3, 1)

@@ -27,7 +27,7 @@ def attention(c: Conversion) -> None:
     shapes = attrs.Inputs.of(c.graph.shapes(c.node))
     width, value_width = shapes.q[-1] // attrs.heads, shapes.v[-1] // attrs.heads
     (q, q_start), (k, k_start), (v, v_start) = (c.columns(n) for n in (real.q, real.k, real.v))
-    bits, narrowed = attention_bits(shapes.k[-2], c.node.name)
+    bits, trimmed = attention_bits(shapes.k[-2], c.node.name)
     table = []
     for head in range(attrs.heads):
         # The scales of q and k multiply out: every channel of a head has the same product.
@@ -49,7 +49,7 @@ def attention(c: Conversion) -> None:
         k_start=k_start,
         v_start=v_start,
         exp_bits=bits,
-        narrowed=narrowed,
+        trimmed=trimmed,
     )
     keys = None if real.keys is None else c.operand(real.keys).name
     inputs = qops.QAttention.Inputs(q.name, k.name, v.name, heads, keys, steps, places)

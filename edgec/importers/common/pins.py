@@ -8,17 +8,25 @@ values on such a way share one quantization.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from edgec.base.dtypes import DType
 from edgec.base.errors import ImportModelError
 from edgec.base.names import shown
-from edgec.importers.onnx.context import Pin
 from edgec.ir import ops
 from edgec.ir.graph import GraphBuilder, Node
 from edgec.ir.qparams import QuantParams
 
 _CODES = (DType.INT8, DType.UINT8)
+
+
+@dataclass(frozen=True, slots=True)
+class Pin:
+    """Quantization that a node of the file gives to a value of codes that it reads."""
+
+    value: str
+    quant: QuantParams
+    node: str
 
 
 def spread_pins(builder: GraphBuilder, pins: Iterable[Pin]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -84,11 +84,6 @@ def require_real(value: Value) -> Value:
 def same_array(a: Array, b: Array) -> bool:
     """Equal shape, element type and content."""
     return a is b or (a.shape == b.shape and a.dtype == b.dtype and bool(np.array_equal(a, b)))
-
-
-def inverse(perm: Sequence[int]) -> tuple[int, ...]:
-    """The permutation that undoes `perm`."""
-    return tuple(int(i) for i in np.argsort(perm))
 
 
 def moved_constant(constant: Constant, move: Callable[[Array], Array]) -> Constant:
