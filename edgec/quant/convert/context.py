@@ -1,8 +1,8 @@
 """What the converters from real to integer operators share: one node in the making.
 
 A converter says what an operator becomes, once for all networks.  What differs between a network
-whose values are annotated and one whose scales are searched is behind `Conversion`: the tensors
-that hold the operands, the form of requantization, the integer weights of a layer.
+whose values are annotated and one whose scales are searched is what `Conversion` leaves abstract:
+the tensors that hold the operands, the form of requantization, the integer weights of a layer.
 """
 
 from __future__ import annotations
