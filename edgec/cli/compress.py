@@ -9,11 +9,11 @@ import typer
 
 from edgec.base.effect import Effect, refuse_without_effect
 from edgec.base.errors import ConfigError
-from edgec.base.options import CompileOptions, PoolingOptions
+from edgec.base.options import CompileOptions, WeightPoolOptions
 from edgec.cli.options import Json, Shapes, shapes_of
 from edgec.report import console
 
-DEFAULTS = PoolingOptions()
+DEFAULTS = WeightPoolOptions()
 
 
 def compress(
@@ -94,7 +94,7 @@ def compress(
         ]
     )
     options = CompressOptions(
-        pooling=PoolingOptions(
+        pool=WeightPoolOptions(
             size=pool_size, group=group, layers=tuple(layers or ()), signed=signed, seed=seed
         ),
         training=Training(epochs or 0, augment, device, seed),

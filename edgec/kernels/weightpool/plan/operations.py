@@ -28,7 +28,7 @@ class Operations:
         turn: a branch of assembly that is taken.
         compiled: an instruction of compiled C.
         mac: a multiply-accumulate of the layer, in a loop in C for one pixel at a time.
-        tile_mac: the same in the loops of the dense kernels for several pixels and filters.
+        tile_mac: the same in the loops of the dense kernels for several rows and filters.
         output: a sum requantized and stored.
     """
 

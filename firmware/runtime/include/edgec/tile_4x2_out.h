@@ -14,10 +14,10 @@ extern "C" {
 #endif
 
 /* What becomes of a scaled sum: int8; int8 from a table; int16; int16 after an addition. */
-#define EDGEC_OUT_BYTE 0
-#define EDGEC_OUT_TABLE 1
-#define EDGEC_OUT_WIDE 2
-#define EDGEC_OUT_ADDED 3
+#define EDGEC_TILE_4X2_OUT_BYTE 0
+#define EDGEC_TILE_4X2_OUT_TABLE 1
+#define EDGEC_TILE_4X2_OUT_WIDE 2
+#define EDGEC_TILE_4X2_OUT_ADDED 3
 
 /* Where outputs come from and go to.  `places` are those of the rows 1 to 3 after row 0, in
  * bytes: in a last block that is not full, rows repeat the last one, in its place. */
@@ -35,7 +35,7 @@ typedef struct edgec_tile_4x2_out {
  *
  * WORDS, UNROLLED, DUAL: as for EDGEC_TILE_4X2.  PRE_SHIFT, SHIFT: of the requantization.  BITS:
  * to which its result is limited; 0 before an addition.  LIFTED: -127 takes the place of -128, only
- * of EDGEC_OUT_BYTE.  KIND: one of the above. */
+ * of EDGEC_TILE_4X2_OUT_BYTE.  KIND: one of the above. */
 #if defined(__GNUC__) && defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
 /* clang-format off */
 /* Sums in r4-r11, first those of row 0 with both filters.  While products are summed up, weights
@@ -259,14 +259,15 @@ EDGEC_INLINE void edgec_tile_4x2_put(const edgec_tile_4x2_out_t *out, int32_t fi
                                      int32_t scaled, int32_t lifted, int32_t kind) {
     const int32_t place = (j < 2) ? 0 : out->places[j / 2 - 1];
     const int32_t column = filter + j % 2;
-    if (kind < EDGEC_OUT_WIDE) {
+    if (kind < EDGEC_TILE_4X2_OUT_WIDE) {
         const int32_t limited = lifted ? edgec_max_s32(scaled, -INT8_MAX) : scaled;
-        const int8_t byte = (int8_t)((kind == EDGEC_OUT_TABLE) ? out->extra[scaled] : limited);
+        const int8_t byte =
+            (int8_t)((kind == EDGEC_TILE_4X2_OUT_TABLE) ? out->extra[scaled] : limited);
         out->y[place + column] = byte;
         return;
     }
     int16_t value = (int16_t)0;
-    if (kind == EDGEC_OUT_ADDED) {
+    if (kind == EDGEC_TILE_4X2_OUT_ADDED) {
         memcpy(&value, out->extra + place + 2 * column, sizeof value);
     }
     value = (int16_t)edgec_sat16(scaled + value);
