@@ -71,7 +71,7 @@ def annotate(
         calibration: graph input name to float32 [N, ...graph shape without batch...], or None.
         options: observer, equalization, bias correction.
         progress: told what is being done.
-        converters: of the operators that have an integer form.
+        converters: converter of each operator that has an integer form.
 
     Returns:
         The graph in the ANNOTATED stage, and what there is to know about it.

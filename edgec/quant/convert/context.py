@@ -145,7 +145,7 @@ class Conversion(ABC):
         """The end of an operator with one factor, in `FORM`.
 
         Args:
-            factor: of an accumulator, in output steps.
+            factor: what a unit of an accumulator is in output steps.
             bound: largest magnitude of an accumulator.
 
         Raises:
