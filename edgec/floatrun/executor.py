@@ -18,6 +18,7 @@ from edgec.floatrun import ops_elementwise, ops_move, ops_product, ops_reduce
 from edgec.floatrun.operands import Operands, Rules
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
+from edgec.ir.real import RealOperator
 
 _RULES: Rules = MappingProxyType(
     {**ops_elementwise.RULES, **ops_move.RULES, **ops_product.RULES, **ops_reduce.RULES}
@@ -89,7 +90,7 @@ class Executor:
     def _computed(self, node: Node, live: Mapping[str, Array]) -> Array:
         rule = _RULES.get(type(node.attrs))
         if rule is None:
-            raise InternalError(f"operator {node.op} cannot be executed in float", where=node.name)
+            return _evaluated(node, [live[name] if name else None for name in node.inputs])
         values = self._graph.values
         return rule(
             node.attrs,
@@ -99,6 +100,20 @@ class Executor:
                 output_quant=values[node.output].quant,
             ),
         )
+
+
+def _evaluated(node: Node, arrays: Sequence[Array | None]) -> Array:
+    """The output of an operator without a rule, by its `evaluate`, one sample after the other."""
+    attrs = node.attrs_as(RealOperator)
+    count = max(len(array) for array in arrays if array is not None)
+    outputs = []
+    for sample in range(count):
+        own = [None if a is None else a[min(sample, len(a) - 1)] for a in arrays]
+        output = attrs.evaluate(attrs.Inputs.of(own))
+        if output is None:
+            raise InternalError(f"operator {node.op} cannot be executed in float", where=node.name)
+        outputs.append(output)
+    return np.stack(outputs)
 
 
 def is_quantized(graph: Graph) -> bool:

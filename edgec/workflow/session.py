@@ -77,9 +77,17 @@ def _own_integers(codes: Array, tensor: TensorReport) -> Array:
 
 
 def decode(codes: Array, tensor: TensorReport) -> Array:
-    """Library outputs [N, ...] to what the model gives: float32, or its own integers."""
+    """Library outputs to what the model gives: float32, or its own integers.
+
+    Args:
+        codes: [N, ...library shape without batch...], or with an axis more, [N, ...library
+            shape...], of an output whose first axis is no batch.
+        tensor: the output.
+    """
+    more = codes.ndim - len(tensor.library_shape)
     if tensor.layout:
-        codes = codes.transpose(tuple(int(axis) for axis in np.argsort(tensor.layout)))
+        back = (int(axis) + more for axis in np.argsort(tensor.layout))
+        codes = codes.transpose((*range(more), *back))
     if tensor.dtype == "float32":
         return _params(tensor).dequantize(codes)
     return _own_integers(codes, tensor)
@@ -112,11 +120,16 @@ class Session:
         outputs = self.model(inputs, progress, length)
         less = self.report.max_length - length if length is not None else 0
         return {
-            tensor.name: decode(
-                codes.reshape(len(codes), *tensor.library_shape_less(less)[1:]), tensor
-            )
+            tensor.name: decode(_stacked(codes, tensor, less), tensor)
             for tensor, codes in zip(self.report.outputs, outputs, strict=True)
         }
+
+
+def _stacked(codes: Array, tensor: TensorReport, less: int) -> Array:
+    """Outputs of samples [N, ...]: along the batch axis, or a new one where there is none."""
+    shape = tensor.library_shape_less(less)
+    sample = shape[1:] if tensor.shape[:1] == (1,) else shape
+    return codes.reshape(len(codes), *sample)
 
 
 def length_of(tensors: Sequence[TensorReport], samples: Mapping[str, Array]) -> int | None:
