@@ -13,6 +13,9 @@ from edgec.base.options import MaxLength, Observer, PoolKernelOptions, QuantSett
 Model = Annotated[Path, typer.Argument(metavar="MODEL.onnx", help="Float or QDQ int8 ONNX model.")]
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="Folder written by edgec compile.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+OUT = ("-o", "--out", "--output")
+"""The names of the option for what a command writes, alike in all commands."""
+Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Log what is done.")]
 On = Annotated[
     str,
     typer.Option(
@@ -125,6 +128,18 @@ PoolTable = Annotated[
         "of responses, list and sums, or its decoded filters). Default: as much as fits.",
     ),
 ]
+
+
+NormalizeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--normalize",
+        metavar="scale=1/255[,mean=...,std=...]",
+        help="How pixels of 0 to 255, or recordings of -1 to 1, become the model's numbers: "
+        "(v * scale - mean) / std; several means and deviations are separated by colons.",
+    ),
+]
+DATA_FORMATS = ".npz, .npy, .csv, .wav, or a folder of images or recordings (docs/samples.md)."
 
 
 def max_length_of(text: str | None) -> MaxLength | None:

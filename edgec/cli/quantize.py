@@ -10,17 +10,22 @@ from rich.console import Console
 
 from edgec.base.options import CompileOptions, QuantOptions
 from edgec.cli.options import (
+    DATA_FORMATS,
+    OUT,
     BiasCorrection,
     Equalize,
     Json,
     Model,
+    NormalizeOption,
     ObserverOption,
     Percentile,
     Shapes,
     shapes_of,
 )
 from edgec.report import console
-from edgec.report.console import safe, shortened, table
+from edgec.report.console import safe
+from edgec.report.progress import status
+from edgec.report.tables import table
 
 if TYPE_CHECKING:
     from edgec.commands.quantize import Quantization
@@ -29,11 +34,12 @@ if TYPE_CHECKING:
 def quantize(
     model: Model,
     output: Annotated[
-        Path, typer.Option("-o", "--output", metavar="MODEL.int8.onnx", help="QDQ ONNX to write.")
+        Path, typer.Option(*OUT, metavar="MODEL.int8.onnx", help="QDQ ONNX to write.")
     ],
     calibration: Annotated[
-        Path | None, typer.Option(help=".npz with typical inputs: 'x' [N, ...].")
+        Path | None, typer.Option(help=f"Typical inputs: {DATA_FORMATS}")
     ] = None,
+    normalize: NormalizeOption = None,
     shape: Shapes = None,
     observer: ObserverOption = None,
     percentile: Percentile = None,
@@ -42,15 +48,15 @@ def quantize(
     json: Json = False,
 ) -> None:
     """Quantize a float model to a standard QDQ int8 ONNX file that onnxruntime runs."""
+    from edgec.cli.data import samples_of
     from edgec.commands.quantize import quantize_model
 
     options = CompileOptions(
         shapes=shapes_of(shape), quant=QuantOptions(observer, percentile, equalize, bias_correction)
     )
-    with console.status("quantizing") as say:
-        result = quantize_model(
-            model, output, calibration=calibration, options=options, progress=say
-        )
+    samples = samples_of(calibration, normalize)
+    with status("quantizing") as say:
+        result = quantize_model(model, output, calibration=samples, options=options, progress=say)
     if json:
         console.print_json(result.to_json())
         return
@@ -62,7 +68,7 @@ def print_quantization(result: Quantization, out: Console) -> None:
     """Quality of a quantized model, layer by layer."""
     rows = [
         (
-            shortened(layer.value),
+            layer.value,
             layer.op.removeprefix("Q"),
             f"{layer.sqnr_db:.1f}",
             f"{layer.saturated:.2%}",
