@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from edgec.kernels.common.dense_weights import WORD
+from edgec.kernels.common.interface import LayerFunction
 from edgec.kernels.common.rescale16 import Rescale16
 from edgec.kernels.dsp.tile_4x2.spec import unrolled
 from edgec.kernels.family import template_beside
@@ -24,7 +25,7 @@ _START_BYTES = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Tile1x4:
+class Tile1x4(LayerFunction):
     """Product of a vector with constant weights, four filters at a time: `edgec/tile_1x4.h`.
 
     x int8 [depth]; weights as `dense_weights.flipped_words` gives them for four filters, biases
