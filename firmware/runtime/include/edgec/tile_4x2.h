@@ -54,8 +54,8 @@ EDGEC_INLINE int32_t edgec_widen4_run(const int8_t *from, edgec_pair_t *to, int3
         const uint32_t first = edgec_word_at(from);
         const uint32_t second = edgec_word_at(from + 4);
         sum = edgec_widen_word(first, to, EDGEC_TILE_4X2_ROWS, minus_128, any, sum);
-        sum = edgec_widen_word(second, to + 2 * EDGEC_TILE_4X2_ROWS, EDGEC_TILE_4X2_ROWS,
-                               minus_128, any, sum);
+        sum = edgec_widen_word(second, to + 2 * EDGEC_TILE_4X2_ROWS, EDGEC_TILE_4X2_ROWS, minus_128,
+                               any, sum);
     }
     if (words > 0) {
         sum = edgec_widen_word(edgec_word_at(from), to, EDGEC_TILE_4X2_ROWS, minus_128, any, sum);
