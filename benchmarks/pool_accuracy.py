@@ -20,7 +20,7 @@ from data_folder import add_data_option, chosen_data_folder
 from public_data import Split, cifar_part, normalised_pixels
 
 from edgec.base.dtypes import Array
-from edgec.base.options import CompileOptions, PoolingOptions, no_progress
+from edgec.base.options import CompileOptions, WeightPoolOptions, no_progress
 from edgec.commands.compress import SUFFIX
 from edgec.weightpool import StoredSizes, compress_graph, stored_sizes
 from edgec.workflow.accuracy import Accuracy, LabelledData, measured
@@ -79,7 +79,7 @@ def row(path: Path, folder: Path, args: argparse.Namespace) -> Row:
     if file.is_file() and not args.after_training:
         graph, made = real_model(file, None, CompileOptions()).graph, "file"
     else:
-        options = PoolingOptions(size=args.pool_size)
+        options = WeightPoolOptions(size=args.pool_size)
         graph, _ = compress_graph(model.graph, calibration, options)
         made = "after training"
     accuracy = measured(
@@ -101,7 +101,7 @@ def main() -> None:
     parser.add_argument("--split", choices=tuple(FILES), default="validation")
     parser.add_argument("--limit", type=int, default=IMAGES, help="the first images only")
     parser.add_argument("--calibration", type=int, default=256, help="images, of training")
-    parser.add_argument("--pool-size", type=int, default=PoolingOptions().size)
+    parser.add_argument("--pool-size", type=int, default=WeightPoolOptions().size)
     parser.add_argument("--after-training", action="store_true")
     add_data_option(parser)
     args = parser.parse_args()

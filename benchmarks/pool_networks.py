@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 
 from edgec.base.dtypes import Array
-from edgec.base.options import CompileOptions, PoolingOptions, PoolKernelOptions, parse_bytes
+from edgec.base.options import CompileOptions, PoolKernelOptions, WeightPoolOptions, parse_bytes
 from edgec.commands.compile import compile_model
 from edgec.commands.compress import SUFFIX, CompressOptions, Job, compress_models
 from edgec.floatrun.float_model import FloatModel
@@ -65,7 +65,7 @@ def pooled_network(network: Path, folder: Path) -> Path:
     data, output = folder / "noise.npz", folder / f"{network.stem}.pool.onnx"
     (name,) = FloatModel(network).input_names
     np.savez(data, **{name: noise()})
-    options = CompressOptions(pooling=PoolingOptions(size=POOL_SIZE))
+    options = CompressOptions(pool=WeightPoolOptions(size=POOL_SIZE))
     compress_models([Job(network, output, data)], options)
     return output
 

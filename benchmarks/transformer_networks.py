@@ -21,7 +21,7 @@ import numpy as np
 from data_folder import add_data_option, chosen_data_folder, needed_data_folder
 from public_data import Split, cifar_part, normalised_pixels
 
-from edgec.base.options import CompileOptions, PoolingOptions, QuantOptions, Residual
+from edgec.base.options import CompileOptions, QuantOptions, Residual, WeightPoolOptions
 from edgec.commands.compile import CompileResult, compile_model
 from edgec.commands.compress import CompressOptions, Job, compress_models
 from edgec.floatrun.float_model import FloatModel
@@ -72,7 +72,7 @@ def pooled(model: Path, calibration: Split, folder: Path) -> Path:
     (name,) = FloatModel(model).input_names
     data, output = folder / "calibration.npz", folder / f"{model.stem}.pool.onnx"
     np.savez(data, **{name: calibration.x})
-    compress_models([Job(model, output, data)], CompressOptions(pooling=PoolingOptions()))
+    compress_models([Job(model, output, data)], CompressOptions(pool=WeightPoolOptions()))
     return output
 
 

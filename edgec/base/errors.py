@@ -1,7 +1,7 @@
 """Every error edgec reports to a user, each with the exit code of the command line.
 
 An error is data first (fields) and text second: what went wrong, where (node, file, key) and one
-hint.  Code raises the narrowest class; `edgec.cli` prints the text and exits with `exit_code`.
+hint.  Code raises the most specific class; `edgec.cli` prints the text and exits with `exit_code`.
 """
 
 from __future__ import annotations

@@ -354,7 +354,7 @@ class CompileOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class PoolingOptions:
+class WeightPoolOptions:
     """Options of weight-pool compression (`edgec compress`).
 
     Attributes:

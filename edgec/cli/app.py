@@ -7,6 +7,7 @@ permissions and Ctrl-C.  Heavy packages are imported inside the commands, so tha
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -22,9 +23,11 @@ from edgec.cli.errors import guarded
 from edgec.cli.evaluate import evaluate
 from edgec.cli.flash import flash
 from edgec.cli.inspect import inspect
+from edgec.cli.options import Verbose
 from edgec.cli.profile import profile
 from edgec.cli.quantize import quantize
 from edgec.cli.run import run
+from edgec.cli.verbosity import with_verbosity
 from edgec.report import console
 
 app = typer.Typer(
@@ -46,7 +49,7 @@ def _version(value: bool) -> None:
 
 @app.callback()
 def _common(
-    verbose: Annotated[bool, typer.Option("--verbose", help="Log what is done.")] = False,
+    verbose: Verbose = False,
     version: Annotated[
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
@@ -54,18 +57,22 @@ def _common(
     console.set_up_logging(verbose)
 
 
-app.command("compile")(compile_command)
-app.command()(run)
-app.command()(evaluate)
-app.command()(profile)
-app.command()(compare)
-app.command()(quantize)
-app.command()(compress)
-app.command()(bundle)
-app.command()(inspect)
-app.command()(boards)
-app.command()(doctor)
-app.command()(flash)
+_COMMANDS: dict[str, Callable[..., None]] = {
+    "compile": compile_command,
+    "run": run,
+    "evaluate": evaluate,
+    "profile": profile,
+    "compare": compare,
+    "quantize": quantize,
+    "compress": compress,
+    "bundle": bundle,
+    "inspect": inspect,
+    "boards": boards,
+    "doctor": doctor,
+    "flash": flash,
+}
+for _name, _command in _COMMANDS.items():
+    app.command(_name)(with_verbosity(_command))
 
 
 def run_app(arguments: list[str] | None = None) -> int:

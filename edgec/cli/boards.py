@@ -9,6 +9,7 @@ from edgec.cli.options import (
     Json,
 )
 from edgec.report import console
+from edgec.report.tables import table
 
 if TYPE_CHECKING:
     from edgec.target.board import Board
@@ -23,7 +24,7 @@ def boards(json: Json = False) -> None:
         console.print_json([board.to_json() for board in found])
         return
     columns = ("board", "alias", "core", ">MHz", ">flash", ">RAM", "emulator", "name")
-    console.out.print(console.table("Boards", columns, board_rows(found)))
+    console.out.print(table("Boards", columns, board_rows(found)))
     console.print_next("edgec", "compile", "MODEL.onnx", "--board", "nucleo")
 
 

@@ -12,6 +12,7 @@ from edgec.cli.options import (
     MemoryOption,
 )
 from edgec.report import console
+from edgec.report.progress import status
 
 
 def compare(
@@ -25,7 +26,7 @@ def compare(
     from edgec.profile.compare import compare as compare_folders
     from edgec.profile.text import print_comparison
 
-    with console.status("profiling"):
+    with status("profiling"):
         figures = compare_folders(folders, memory)
     if json:
         console.print_json([each.to_json() for each in figures])

@@ -9,6 +9,7 @@ import typer
 
 from edgec.base.options import Budget, CompileOptions, PoolKernelOptions, QuantOptions
 from edgec.cli.options import (
+    OUT,
     POOL_DEFAULTS,
     ActivationBits,
     BiasCorrection,
@@ -28,6 +29,7 @@ from edgec.cli.options import (
     shapes_of,
 )
 from edgec.report import console
+from edgec.report.progress import status
 
 
 def compile_command(
@@ -38,7 +40,7 @@ def compile_command(
         typer.Option(help=".npz with typical inputs: 'x' [N, ...] as the model takes them."),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="Output folder (default: build/<model>-<board>).")
+        Path | None, typer.Option(*OUT, help="Output folder (default: build/<model>-<board>).")
     ] = None,
     shape: Shapes = None,
     max_length: MaxLengthOption = None,
@@ -99,7 +101,7 @@ def compile_command(
             activation_bits, max_drop, runtime_bits, pool_kernel or (), pool_table
         ),
     )
-    with console.status("compiling") as say:
+    with status("compiling") as say:
         result = driver.compile_model(
             model, board, calibration=calibration, out=out, options=options, progress=say
         )
@@ -107,7 +109,28 @@ def compile_command(
         console.print_json(result.report.to_json())
         return
     print_report(result.report, console.out)
+    print_files(result.folder)
     places = places_of(result.folder)
     if places:
         words = ("evaluate", result.folder, "--data", "LABELLED.npz", "--on", places[-1])
         console.print_next("edgec", *words)
+
+
+def print_files(folder: Path) -> None:
+    """Where the results are."""
+    from edgec.report.model import REPORT_JSON
+    from edgec.report.text import REPORT_TXT
+    from edgec.workflow.firmware import PROJECT_DIR
+    from edgec.workflow.session import LIBRARY_DIR
+
+    files = {
+        "report": (REPORT_TXT, REPORT_JSON),
+        "firmware": ("firmware.elf", "firmware.bin", "firmware.hex", "firmware.uf2", "firmware"),
+        "C library": (LIBRARY_DIR,),
+        "project": (PROJECT_DIR,),
+    }
+    console.out.print(f"written to {console.safe(str(folder))}")
+    for what, names in files.items():
+        found = [str(folder / name) for name in names if (folder / name).exists()]
+        if found:
+            console.out.print(f"  {what}: {console.safe(', '.join(found))}")

@@ -9,11 +9,12 @@ import typer
 
 from edgec.base.effect import Effect, refuse_without_effect
 from edgec.base.errors import ConfigError
-from edgec.base.options import CompileOptions, PoolingOptions
-from edgec.cli.options import Json, Shapes, shapes_of
+from edgec.base.options import CompileOptions, WeightPoolOptions
+from edgec.cli.options import OUT, Json, Shapes, shapes_of
 from edgec.report import console
+from edgec.report.progress import status
 
-DEFAULTS = PoolingOptions()
+DEFAULTS = WeightPoolOptions()
 
 
 def compress(
@@ -21,8 +22,7 @@ def compress(
     output: Annotated[
         Path | None,
         typer.Option(
-            "-o",
-            "--output",
+            *OUT,
             metavar="MODEL.pool.onnx",
             help="File to write; for several models a folder (default: beside each model).",
         ),
@@ -94,14 +94,14 @@ def compress(
         ]
     )
     options = CompressOptions(
-        pooling=PoolingOptions(
+        pool=WeightPoolOptions(
             size=pool_size, group=group, layers=tuple(layers or ()), signed=signed, seed=seed
         ),
         training=Training(epochs or 0, augment, device, seed),
         compilation=CompileOptions(shapes=shapes_of(shape)),
     )
     jobs = jobs_of(models, output, calibration or (), train or (), evaluation or ())
-    with console.status("compressing") as say:
+    with status("compressing") as say:
         results = compress_models(jobs, options, say)
     if json:
         console.print_json([result.to_json() for result in results])

@@ -5,7 +5,8 @@ from __future__ import annotations
 from rich.console import Console
 
 from edgec.commands.compress import Compression
-from edgec.report.console import count, safe, shortened, table
+from edgec.report.console import count, safe, shortened
+from edgec.report.tables import table
 from edgec.weightpool import CompressionReport
 from edgec.workflow.accuracy import WIDTHS, Accuracy
 
@@ -38,7 +39,7 @@ def print_compression(result: Compression, out: Console) -> None:
 def _layers(report: CompressionReport, name: str) -> object:
     rows = [
         (
-            shortened(layer.node),
+            layer.node,
             count(layer.weights),
             count(layer.vectors),
             f"{layer.entries_used} of {report.pool_size}",

@@ -12,7 +12,7 @@ from edgec.cli.options import (
     Json,
 )
 from edgec.report import console
-from edgec.report.console import table
+from edgec.report.tables import table
 
 if TYPE_CHECKING:
     from edgec.toolchain.doctor import Check

@@ -14,6 +14,8 @@ from edgec.cli.options import (
     On,
 )
 from edgec.report import console
+from edgec.report.progress import progress
+from edgec.report.tables import table
 
 
 def evaluate(
@@ -47,8 +49,8 @@ def evaluate(
     if bits is not None:
         _evaluate_widths(folder, data, bits, on, limit, html, json)
         return
-    with console.progress("evaluating") as progress:
-        result = evaluation.evaluate(folder, data, on, limit, progress)
+    with progress("evaluating") as advance:
+        result = evaluation.evaluate(folder, data, on, limit, advance)
     if json:
         console.print_json(result.to_json())
         return
@@ -58,7 +60,7 @@ def evaluate(
         ("equal decisions", f"{result.agreement:.2%}"),
         ("samples", result.n),
     ]
-    console.out.print(console.table("Accuracy", ("", ">"), rows))
+    console.out.print(table("Accuracy", ("", ">"), rows))
     other = [place for place in places_of(folder) if place != on]
     if other:
         console.print_next("edgec", "evaluate", folder, "--data", data, "--on", other[0])
@@ -73,8 +75,8 @@ def _evaluate_widths(
     from edgec.profile.widths_html import write_widths_html
 
     widths = parse_widths(bits)
-    with console.progress("evaluating") as progress:
-        found = trade_off(folder, data, widths, on, limit, progress)
+    with progress("evaluating") as advance:
+        found = trade_off(folder, data, widths, on, limit, advance)
     if html is not None:
         write_widths_html(found, html)
     if json:

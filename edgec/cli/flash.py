@@ -10,6 +10,7 @@ from edgec.cli.options import (
     Folder,
 )
 from edgec.report import console
+from edgec.report.progress import status
 
 
 def flash(
@@ -24,7 +25,7 @@ def flash(
     from edgec.workflow.firmware import PROJECT_DIR
 
     board = board_of(folder)
-    with console.status("uploading"):
+    with status("uploading"):
         done = upload(folder / PROJECT_DIR, board, port=port)
     console.out.print(done, markup=False)
     baud = board.console.baud if board.console else 115200

@@ -16,7 +16,8 @@ from edgec.cli.options import (
     shapes_of,
 )
 from edgec.report import console
-from edgec.report.console import count, safe, shortened, table
+from edgec.report.console import count, safe, shortened
+from edgec.report.tables import table
 
 if TYPE_CHECKING:
     from edgec.commands.inspect import Inspection
@@ -44,7 +45,7 @@ def print_inspection(inspection: Inspection, out: Console) -> None:
     pooled = any(node.pool is not None for node in summary.nodes)
     rows = [
         (
-            shortened(node.name, 44),
+            node.name,
             node.op,
             ", ".join(_maybe_shape(shape) for shape in node.output_shapes),
             count(node.macs) if node.macs else "",

@@ -13,6 +13,9 @@ from edgec.base.options import MaxLength, Observer, PoolKernelOptions, QuantSett
 Model = Annotated[Path, typer.Argument(metavar="MODEL.onnx", help="Float or QDQ int8 ONNX model.")]
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="Folder written by edgec compile.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+OUT = ("-o", "--out", "--output")
+"""The names of the option for what a command writes, alike in all commands."""
+Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Log what is done.")]
 On = Annotated[
     str,
     typer.Option(

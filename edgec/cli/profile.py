@@ -14,6 +14,7 @@ from edgec.cli.options import (
     MemoryOption,
 )
 from edgec.report import console
+from edgec.report.progress import status
 
 
 def profile(
@@ -71,7 +72,7 @@ def profile(
     measurement = None
     if measured is not None:  # first: a bad log is known before the work is done
         measurement = measurement_of(measured, report, input, length)
-    with console.status("profiling"):
+    with status("profiling"):
         found = profile_folder(folder, input, memory, length=length)
     if measurement is not None:
         found = with_measurement(found, measurement)
@@ -92,7 +93,7 @@ def _count_instructions(folder: Path, input: Path | None, length: int | None, js
     from edgec.profile.instructions import count_instructions
     from edgec.profile.instructions_text import print_instructions
 
-    with console.status("counting"):
+    with status("counting"):
         found = count_instructions(folder, input, length=length)
     if json:
         console.print_json(found.to_json())

@@ -10,6 +10,7 @@ from rich.console import Console
 
 from edgec.base.options import CompileOptions, QuantOptions
 from edgec.cli.options import (
+    OUT,
     BiasCorrection,
     Equalize,
     Json,
@@ -20,7 +21,9 @@ from edgec.cli.options import (
     shapes_of,
 )
 from edgec.report import console
-from edgec.report.console import safe, shortened, table
+from edgec.report.console import safe
+from edgec.report.progress import status
+from edgec.report.tables import table
 
 if TYPE_CHECKING:
     from edgec.commands.quantize import Quantization
@@ -29,7 +32,7 @@ if TYPE_CHECKING:
 def quantize(
     model: Model,
     output: Annotated[
-        Path, typer.Option("-o", "--output", metavar="MODEL.int8.onnx", help="QDQ ONNX to write.")
+        Path, typer.Option(*OUT, metavar="MODEL.int8.onnx", help="QDQ ONNX to write.")
     ],
     calibration: Annotated[
         Path | None, typer.Option(help=".npz with typical inputs: 'x' [N, ...].")
@@ -47,7 +50,7 @@ def quantize(
     options = CompileOptions(
         shapes=shapes_of(shape), quant=QuantOptions(observer, percentile, equalize, bias_correction)
     )
-    with console.status("quantizing") as say:
+    with status("quantizing") as say:
         result = quantize_model(
             model, output, calibration=calibration, options=options, progress=say
         )
@@ -62,7 +65,7 @@ def print_quantization(result: Quantization, out: Console) -> None:
     """Quality of a quantized model, layer by layer."""
     rows = [
         (
-            shortened(layer.value),
+            layer.value,
             layer.op.removeprefix("Q"),
             f"{layer.sqnr_db:.1f}",
             f"{layer.saturated:.2%}",

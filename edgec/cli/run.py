@@ -9,11 +9,14 @@ from typing import Annotated
 import typer
 
 from edgec.cli.options import (
+    OUT,
     Folder,
     Json,
     On,
 )
 from edgec.report import console
+from edgec.report.progress import progress
+from edgec.report.tables import table
 
 _SHOWN_VALUES = 10
 
@@ -22,7 +25,7 @@ def run(
     folder: Folder,
     input: Annotated[Path, typer.Option("--input", help=".npz with inputs: 'x' [N, ...].")],
     output: Annotated[
-        Path | None, typer.Option("--output", help="Write outputs by name to this .npz.")
+        Path | None, typer.Option(*OUT, help="Write outputs by name to this .npz.")
     ] = None,
     on: On = "host",
     json: Json = False,
@@ -31,8 +34,8 @@ def run(
     from edgec.base.samples import save_npz
     from edgec.workflow.session import run_file
 
-    with console.progress("running") as progress:
-        outputs = run_file(folder, input, on, progress)
+    with progress("running") as advance:
+        outputs = run_file(folder, input, on, advance)
     written = None if output is None else save_npz(output, outputs)
     if json:
         console.print_json({name: array.tolist() for name, array in outputs.items()})
@@ -41,7 +44,7 @@ def run(
         (name, list(array.shape), _first_values(array.reshape(len(array), -1)[0].tolist()))
         for name, array in outputs.items()
     ]
-    console.out.print(console.table("Outputs", ("name", "shape", "first sample"), rows))
+    console.out.print(table("Outputs", ("name", "shape", "first sample"), rows))
     if written is None:
         console.print_next(
             *("edgec", "run", folder, "--input", input, "--on", on, "--output", "outputs.npz")
@@ -54,4 +57,4 @@ def _first_values(values: Sequence[float]) -> str:
     """The first values of a sample; how many more there are, if not all are shown."""
     shown = " ".join(f"{value:.4g}" for value in values[:_SHOWN_VALUES])
     more = len(values) - _SHOWN_VALUES
-    return f"{shown} … and {more} more" if more > 0 else shown
+    return f"{shown}, and {more} more" if more > 0 else shown

@@ -15,7 +15,7 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError
-from edgec.base.options import CompileOptions, PoolingOptions, Progress, no_progress
+from edgec.base.options import CompileOptions, Progress, WeightPoolOptions, no_progress
 from edgec.base.output_dir import check_writable, write_whole
 from edgec.exporters.onnx.export import export_real
 from edgec.ir.graph import Graph
@@ -133,12 +133,12 @@ class CompressOptions:
     """Options of `compress_models`.
 
     Attributes:
-        pooling: the pool.
+        pool: the weight pool.
         training: fine-tuning of the jobs that have training data.
         compilation: shapes; quantization of the accuracy that is measured.
     """
 
-    pooling: PoolingOptions = field(default_factory=PoolingOptions)
+    pool: WeightPoolOptions = field(default_factory=WeightPoolOptions)
     training: Training = Training()
     compilation: CompileOptions = field(default_factory=CompileOptions)
 
@@ -168,7 +168,7 @@ def compress_models(
     pooled = compress_graphs(
         [each.model.graph for each in loaded],
         [each.calibration for each in loaded],
-        _pooling(loaded, options.pooling),
+        _pool_options(loaded, options.pool),
         progress,
     )
     shared = len(jobs) > 1
@@ -299,7 +299,7 @@ def _finished(
         epochs = recipe.epochs
         data = TrainingData(each.train.inputs, each.train.labels)
         graph = finetune(each.model.graph, graph, data, recipe, progress)
-        report = report_of(each.model.graph, graph, each.calibration, options.pooling)
+        report = report_of(each.model.graph, graph, each.calibration, options.pool)
     if shared:
         report = dataclasses.replace(report, notes=(*report.notes, _SHARED))
     exported = export_real(graph, model_layout=True).SerializeToString(deterministic=True)
@@ -316,13 +316,13 @@ def _finished(
     return found, exported
 
 
-def _pooling(loaded: Sequence[_Loaded], pooling: PoolingOptions) -> PoolingOptions:
+def _pool_options(loaded: Sequence[_Loaded], pool: WeightPoolOptions) -> WeightPoolOptions:
     """Ranges as they are before fine-tuning: it chooses them itself, and has to see all values.
 
     A transformer's activations always have 8 bits.
     """
     wide = any(each.train is not None or keeps_activation_bits(each.model.graph) for each in loaded)
-    return dataclasses.replace(pooling, range_bits=8) if wide else pooling
+    return dataclasses.replace(pool, range_bits=8) if wide else pool
 
 
 def _recipe(

@@ -15,14 +15,14 @@ def pooled_nodes(graph: Graph) -> tuple[Node, ...]:
     return tuple(node for node in graph.nodes if isinstance(node.attrs, POOLED))
 
 
-def with_pooling(
+def with_rounding(
     graph: Graph, change: Callable[[Node, qops.PoolRounding], qops.PoolRounding]
 ) -> Graph:
     """The graph with another `PoolRounding` of each pooled node: ``change(node, its own)``."""
     builder = GraphBuilder.of(graph)
     for node in pooled_nodes(graph):
         attrs = pooled_attrs(node)
-        changed = replace(attrs, pooling=change(node, attrs.pooling))
+        changed = replace(attrs, rounding=change(node, attrs.rounding))
         builder.put(replace(node, attrs=changed))
     return builder.build()
 
@@ -32,7 +32,7 @@ def limited_bits(graph: Graph, bits: int) -> Graph:
 
     It is what a model computes whose width was set to `bits` at run time.
     """
-    return with_pooling(
+    return with_rounding(
         graph,
         lambda node, own: replace(own, activation_bits=min(own.activation_bits, bits)),
     )

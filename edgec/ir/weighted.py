@@ -60,9 +60,9 @@ def with_plain(attrs: Any, plain: Any) -> Any:
     """The operator with another plain one inside, or that one itself when nothing is pooled."""
     match attrs:
         case qops.QPooledConv():
-            return qops.QPooledConv(plain, attrs.pooling)
+            return qops.QPooledConv(plain, attrs.rounding)
         case qops.QPooledGemm():
-            return qops.QPooledGemm(plain, attrs.pooling)
+            return qops.QPooledGemm(plain, attrs.rounding)
         case _:
             return plain
 

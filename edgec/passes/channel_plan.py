@@ -208,8 +208,8 @@ def _agree(drop: dict[str, Array], names: list[str]) -> None:
 def _strike_binary(graph: Graph, node: Node, plan: ChannelPlan) -> None:
     drop, channels = plan.drop, graph.shape(node.output)[-1]
     wide = [name for name in node.inputs if name in drop and len(drop[name]) == channels]
-    narrow = [name for name in node.inputs if name in drop and len(drop[name]) != channels]
-    for name in narrow:
+    broadcast = [name for name in node.inputs if name in drop and len(drop[name]) != channels]
+    for name in broadcast:
         drop[name] = np.zeros_like(drop[name])
     _agree(drop, [*dict.fromkeys(wide), node.output])
 

@@ -198,7 +198,7 @@ def _gemm(graph: Graph, node: Node, ranges: Ranges) -> Range:
 
 def _pooled(graph: Graph, node: Node, ranges: Ranges) -> Range:
     attrs = pooled_attrs(node)
-    if attrs.pooling != qops.PoolRounding():
+    if attrs.rounding != qops.PoolRounding():
         return _any_code(graph, node, ranges)
     # Then it computes what the plain operator does on the expanded weights.
     return (_conv if isinstance(attrs, qops.QPooledConv) else _gemm)(graph, node, ranges)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from rich.console import Console
 
 from edgec.profile.instructions import InstructionCounts, InstructionProfile, LayerInstructions
-from edgec.report.console import count, safe, shortened, table
+from edgec.report.console import count, safe
+from edgec.report.tables import table
 
-_NAME_LENGTH = 40
 _COLUMNS = (
     *(">", "layer", "operator", "kernel", "output", ">MACs"),
     *(">instructions", ">per MAC", ">share", ">SIMD", ">loads", ">stores"),
@@ -23,7 +23,7 @@ def print_instructions(found: InstructionProfile, out: Console) -> None:
     out.print(table(title, _COLUMNS, rows))
     functions = [
         (
-            shortened(function.name, _NAME_LENGTH),
+            function.name,
             count(function.counts.instructions),
             _share(function.counts.instructions, found.total.instructions),
         )
@@ -43,7 +43,7 @@ def print_instructions(found: InstructionProfile, out: Console) -> None:
 def _row(number: str, layer: LayerInstructions, found: InstructionProfile) -> tuple[str, ...]:
     return (
         number,
-        shortened(layer.title, _NAME_LENGTH),
+        layer.title,
         layer.op,
         layer.kernel,
         "x".join(map(str, layer.output_shape)) or "scalar",

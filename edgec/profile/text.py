@@ -9,9 +9,9 @@ from rich.console import Console
 from edgec.profile.compare import BuildFigures
 from edgec.profile.types import LayerProfile, Profile
 from edgec.profile.widths import TradeOff
-from edgec.report.console import count, safe, shortened, table
+from edgec.report.console import count, safe
+from edgec.report.tables import table
 
-_NAME_LENGTH = 40
 _MEMORY_WORDS = {
     "flash": "code and weights in flash",
     "sram": "code and weights supposed in SRAM",
@@ -50,7 +50,7 @@ def _layer_row(number: int, layer: LayerProfile, found: Profile) -> tuple[str, .
     counts = layer.counts
     row = (
         str(number),
-        shortened(layer.title, _NAME_LENGTH),
+        layer.title,
         layer.op,
         layer.kernel,
         "x".join(map(str, layer.output_shape)) or "scalar",
@@ -141,7 +141,7 @@ def print_trade_off(found: TradeOff, out: Console) -> None:
 
 def print_comparison(figures: Sequence[BuildFigures], out: Console) -> None:
     """One column a build, one row a figure."""
-    names = [shortened(str(each.folder), _NAME_LENGTH) for each in figures]
+    names = [str(each.folder) for each in figures]
     rows: list[tuple[str, ...]] = [
         ("model", *(each.model for each in figures)),
         ("board", *(each.board for each in figures)),

@@ -12,8 +12,9 @@ from rich.console import Console
 
 from edgec.base.errors import ConfigError
 from edgec.base.version import __version__
-from edgec.report.console import count, shortened, table
+from edgec.report.console import count
 from edgec.report.model import BUNDLE_JSON, Report
+from edgec.report.tables import table
 from edgec.target.board import Board
 
 _MAX_BYTES = 1 << 20
@@ -95,7 +96,7 @@ def print_bundle(bundle: Bundle, out: Console) -> None:
     rows = [
         (
             number,
-            shortened(model.name),
+            model.name,
             count(model.weight_bytes),
             count(model.arena_bytes),
             "equal" if model.checked else "not run",

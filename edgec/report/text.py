@@ -7,20 +7,19 @@ from pathlib import Path
 
 from rich.console import Console
 
-from edgec.report.console import count, safe, shortened, table
+from edgec.report.console import WIDTH_OF_FILES, count, safe
 from edgec.report.model import CheckReport, LayerReport, PooledLayerReport, Report, TensorReport
+from edgec.report.tables import table
 
 REPORT_TXT = "report.txt"
-_TEXT_WIDTH = 120
 
 
 def write_text(report: Report, folder: Path) -> None:
     """Write `report.txt` into `folder`."""
     with (folder / REPORT_TXT).open("w", encoding="utf-8") as file:
-        print_report(
-            report,
-            Console(file=file, width=_TEXT_WIDTH, no_color=True, soft_wrap=True, emoji=False),
-        )
+        width = WIDTH_OF_FILES
+        plain = Console(file=file, width=width, no_color=True, soft_wrap=True, emoji=False)
+        print_report(report, plain)
 
 
 def print_report(report: Report, out: Console) -> None:
@@ -63,7 +62,7 @@ def _lengths_text(check: CheckReport) -> str:
 def _tensor_table(title: str, tensors: Sequence[TensorReport]) -> object:
     rows = [
         (
-            shortened(tensor.name),
+            tensor.name,
             f"{tensor.dtype} {_shape(tensor.shape)}",
             f"{tensor.library_dtype} {_shape(tensor.library_shape)}",
             f"{tensor.scale:.6g}",
@@ -118,13 +117,12 @@ def _pooled_table(report: Report) -> object:
 
 def _pooled_name(report: Report, layer: PooledLayerReport) -> str:
     found = next((each for each in report.layers if each.name == layer.layer), None)
-    return shortened(layer.layer, 40) if found is None else _layer_name(found)
+    return layer.layer if found is None else _layer_name(found)
 
 
 def _layer_name(layer: LayerReport) -> str:
-    """The first ONNX node that a step stands for, its end if it is long."""
-    name = next(iter(layer.sources), layer.name)
-    return shortened(name, 40)
+    """The first ONNX node that a step stands for."""
+    return next(iter(layer.sources), layer.name)
 
 
 def _memory_table(report: Report) -> object:

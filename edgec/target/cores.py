@@ -177,6 +177,15 @@ class Core(enum.Enum):
 
 _ABSENT, _PRESENT, _OPTIONAL = (False,), (True,), (False, True)
 
+
+def _application_core(instruction_set: InstructionSet, source: str) -> CoreFacts:
+    """A Cortex-A, as every board here has it: NEON, double precision, caches of its own."""
+    dsp = _PRESENT if instruction_set is InstructionSet.ARMV7_A else _ABSENT
+    return CoreFacts(
+        instruction_set, (Fpu.DOUBLE,), dsp, source, has_neon=True, has_level1_caches=True
+    )
+
+
 CORES: Mapping[Core, CoreFacts] = MappingProxyType(
     {
         Core.CORTEX_M0: CoreFacts(
@@ -224,37 +233,20 @@ CORES: Mapping[Core, CoreFacts] = MappingProxyType(
             _OPTIONAL,
             "Cortex-M33 TRM (100230) 1.3 features, 1.6 configurable options: DSP, FPU",
         ),
-        Core.CORTEX_A7: CoreFacts(
+        Core.CORTEX_A7: _application_core(
             InstructionSet.ARMV7_A,
-            (Fpu.DOUBLE,),
-            _PRESENT,
             "Cortex-A7 MPCore TRM (DDI 0464) 1.2 features, 1.6 configurable options",
-            has_neon=True,
-            has_level1_caches=True,
         ),
-        Core.CORTEX_A8: CoreFacts(
-            InstructionSet.ARMV7_A,
-            (Fpu.DOUBLE,),
-            _PRESENT,
-            "Cortex-A8 TRM (DDI 0344) 1.2 features",
-            has_neon=True,
-            has_level1_caches=True,
+        Core.CORTEX_A8: _application_core(
+            InstructionSet.ARMV7_A, "Cortex-A8 TRM (DDI 0344) 1.2 features"
         ),
-        Core.CORTEX_A53: CoreFacts(
+        Core.CORTEX_A53: _application_core(
             InstructionSet.ARMV8_A,
-            (Fpu.DOUBLE,),
-            _ABSENT,
             "Cortex-A53 MPCore TRM (DDI 0500) 1.2 features; Armv8.0-A, so no SDOT",
-            has_neon=True,
-            has_level1_caches=True,
         ),
-        Core.CORTEX_A72: CoreFacts(
+        Core.CORTEX_A72: _application_core(
             InstructionSet.ARMV8_A,
-            (Fpu.DOUBLE,),
-            _ABSENT,
             "Cortex-A72 MPCore TRM (100095) 1.2 features; Armv8.0-A, so no SDOT",
-            has_neon=True,
-            has_level1_caches=True,
         ),
         Core.HOST: CoreFacts(
             InstructionSet.HOST,

@@ -8,7 +8,7 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import WeightPoolError
-from edgec.base.options import PoolingOptions, Progress, no_progress
+from edgec.base.options import Progress, WeightPoolOptions, no_progress
 from edgec.floatrun.activations import checked_calibration
 from edgec.ir.graph import Graph
 from edgec.ir.weight_pool import WeightPool
@@ -30,7 +30,7 @@ _FIRST_ROUNDS = 6
 def compress_graph(
     graph: Graph,
     calibration: Mapping[str, Array] | None,
-    options: PoolingOptions,
+    options: WeightPoolOptions,
     progress: Progress = no_progress,
 ) -> tuple[Graph, CompressionReport]:
     """Replace the weights of a network by indices into a pool; see `compress_graphs`."""
@@ -41,7 +41,7 @@ def compress_graph(
 def compress_graphs(
     graphs: Sequence[Graph],
     calibrations: Sequence[Mapping[str, Array] | None],
-    options: PoolingOptions,
+    options: WeightPoolOptions,
     progress: Progress = no_progress,
 ) -> tuple[tuple[Graph, CompressionReport], ...]:
     """Replace the weights of several networks by indices into one pool.
@@ -104,7 +104,7 @@ def report_of(
     before: Graph,
     after: Graph,
     calibration: Mapping[str, Array] | None,
-    options: PoolingOptions,
+    options: WeightPoolOptions,
 ) -> CompressionReport:
     """The report of a network that changed after `compress_graph`, by fine-tuning.
 
@@ -118,7 +118,7 @@ def report_of(
     return summarized(Network(before, data, choose_layers(before, options)), after, options)
 
 
-def _check_size(networks: Sequence[Network], options: PoolingOptions) -> None:
+def _check_size(networks: Sequence[Network], options: WeightPoolOptions) -> None:
     vectors = sum(layer.vectors for network in networks for layer in network.choice.pooled)
     if vectors < options.size:
         raise WeightPoolError(
@@ -130,7 +130,7 @@ def _check_size(networks: Sequence[Network], options: PoolingOptions) -> None:
 
 def _float_pool(
     networks: Sequence[Network],
-    options: PoolingOptions,
+    options: WeightPoolOptions,
     rng: np.random.Generator,
     progress: Progress,
 ) -> Array:

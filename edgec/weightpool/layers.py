@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from edgec.base.errors import WeightPoolError
-from edgec.base.options import PoolingOptions
+from edgec.base.options import WeightPoolOptions
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
 from edgec.weightpool.vectors import PoolLayer, pool_layer
@@ -41,7 +41,7 @@ class Choice:
     left_alone: tuple[LeftAlone, ...]
 
 
-def choose_layers(graph: Graph, options: PoolingOptions) -> Choice:
+def choose_layers(graph: Graph, options: WeightPoolOptions) -> Choice:
     """Choose the layers to pool.
 
     Args:
@@ -86,7 +86,7 @@ def _impossible(graph: Graph, node: Node) -> str:
     return ""
 
 
-def _unwanted(graph: Graph, node: Node, layers: list[Node], options: PoolingOptions) -> str:
+def _unwanted(graph: Graph, node: Node, layers: list[Node], options: WeightPoolOptions) -> str:
     """Why a layer should not be pooled; empty when it should."""
     if options.layers:
         return "" if _matches(node, options.layers) else "not among --layers"
@@ -121,7 +121,7 @@ def _check_unpooled(graph: Graph, layers: list[Node]) -> None:
             )
 
 
-def _check_patterns(graph: Graph, layers: list[Node], options: PoolingOptions) -> None:
+def _check_patterns(graph: Graph, layers: list[Node], options: WeightPoolOptions) -> None:
     """Each pattern must match, and at least one layer that can be pooled."""
     for pattern in options.layers:
         found = [node for node in layers if _matches(node, (pattern,))]

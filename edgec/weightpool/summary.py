@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from edgec.base.dtypes import Array
-from edgec.base.options import PoolingOptions
+from edgec.base.options import WeightPoolOptions
 from edgec.floatrun.activations import activations
 from edgec.ir import ops
 from edgec.ir.graph import Graph
@@ -23,7 +23,7 @@ SAMPLES = 32
 """Calibration samples that signal-to-noise ratios are measured on."""
 
 
-def summarized(network: Network, graph: Graph, options: PoolingOptions) -> CompressionReport:
+def summarized(network: Network, graph: Graph, options: WeightPoolOptions) -> CompressionReport:
     """What became of a network.
 
     Args:

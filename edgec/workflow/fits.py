@@ -82,7 +82,7 @@ def _advice(memory: str, demand: Demand) -> str:
     remedy = (
         "a smaller input, fewer channels or an earlier stride"
         if memory == "RAM"
-        else "fewer or narrower layers"
+        else "fewer layers, or layers of fewer channels"
     )
     if not roomy:
         return f"no board here can hold it; {remedy} would help"

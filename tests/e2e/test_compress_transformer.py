@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from edgec.base.errors import ConfigError
-from edgec.base.options import CompileOptions, PoolingOptions, PoolKernelOptions
+from edgec.base.options import CompileOptions, PoolKernelOptions, WeightPoolOptions
 from edgec.commands.compile import compile_model
 from edgec.commands.compress import CompressOptions, Job, Training, compress_models
 from edgec.ir import ops
@@ -36,7 +36,7 @@ def data(tmp_path_factory):
 def pooled(data):
     """The model with 64 vectors, and what compression says about it."""
     job = Job(MODEL, data / "vit.pool.onnx", data / "calibration.npz", None, data / "test.npz")
-    (found,) = compress_models([job], CompressOptions(PoolingOptions(size=64)))
+    (found,) = compress_models([job], CompressOptions(WeightPoolOptions(size=64)))
     return found
 
 
@@ -70,7 +70,7 @@ def test_firmware_stores_indices_instead_of_weights(pooled, data, tmp_path):
 @pytest.mark.torch
 def test_fine_tuning(data, tmp_path):
     job = Job(MODEL, tmp_path / "tuned.onnx", None, data / "test.npz")
-    options = CompressOptions(PoolingOptions(rounds=1), Training(epochs=1, device="cpu"))
+    options = CompressOptions(WeightPoolOptions(rounds=1), Training(epochs=1, device="cpu"))
     (tuned,) = compress_models([job], options)
     assert tuned.epochs == 1
     layers = real_model(tuned.output, None, CompileOptions()).graph.nodes

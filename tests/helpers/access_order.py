@@ -98,12 +98,12 @@ def _conv2d(spec: s.Conv2D | s.PooledDecode | s.PooledDirect) -> Iterator[Event]
         yield from (("w", number * spec.out_channels + o) for o in range(spec.out_channels))
 
 
-def _tile_3x2(spec: s.Tile3x2 | s.Tile4x4, pixels_of_block: int = 3) -> Iterator[Event]:
-    """As `_conv2d`, several pixels at a time."""
+def _tile_3x2(spec: s.Tile3x2 | s.Tile4x4, rows_of_tile: int = 3) -> Iterator[Event]:
+    """As `_conv2d`, several rows at a time."""
     w = spec.window
     pixels = list(_raster(w))
-    for first in range(0, len(pixels), pixels_of_block):
-        block = pixels[first : first + pixels_of_block]
+    for first in range(0, len(pixels), rows_of_tile):
+        block = pixels[first : first + rows_of_tile]
         for _, oy, ox in block:
             for pixel in _pixels(w, oy, ox):
                 yield from (("r", pixel * w.channels + c) for c in range(w.channels))
@@ -135,9 +135,9 @@ def _by_rows(spec: s.Tile4x2, rows_of_block: int) -> Iterator[Event]:
         yield from (("w", o) for o in range(first * spec.units, last * spec.units))
 
 
-def _by_windows(spec: s.Tile4x2, pixels_of_block: int) -> Iterator[Event]:
+def _by_windows(spec: s.Tile4x2, rows_of_tile: int) -> Iterator[Event]:
     same = s.Tile3x2(spec.window, spec.units, spec.shift)
-    yield from _tile_3x2(same, pixels_of_block)
+    yield from _tile_3x2(same, rows_of_tile)
 
 
 def _conv_transpose(spec: s.ConvTranspose) -> Iterator[Event]:

@@ -115,7 +115,7 @@ def _pooling(layer: Layer) -> None:
 def _long(layer: Layer) -> None:
     """So many keys that the exponentials of a row lose bits: all of them alike, or not."""
     x = layer.symmetric(layer.input(1, 603, 12))
-    _attend(layer, [x, x, x], [], (1, 4, 4, 0, 4, 8), narrowed=True)
+    _attend(layer, [x, x, x], [], (1, 4, 4, 0, 4, 8), trimmed=True)
 
 
 def _attend(
@@ -123,9 +123,9 @@ def _attend(
     inputs: list[str],
     masks: list[str],
     numbers: tuple[int, ...],
-    narrowed: bool = False,
+    trimmed: bool = False,
 ) -> None:
-    bits = 15 if narrowed else layer.integer(12, 15)
+    bits = 15 if trimmed else layer.integer(12, 15)
     width, rows = numbers[1], []
     for _ in range(numbers[0]):
         kappa = float(np.exp(layer.rng.uniform(np.log(1e-4), np.log(_MOST_OCTAVES))))
@@ -133,7 +133,7 @@ def _attend(
         rows.append(
             [round(kappa * 2**26), limit, layer.integer(2**29, 2**30 - 1), layer.integer(4, 11)]
         )
-    attrs = qops.QAttention(*numbers, exp_bits=bits, narrowed=narrowed)
+    attrs = qops.QAttention(*numbers, exp_bits=bits, trimmed=trimmed)
     table = layer.array(np.array(rows, np.int32))
     layer.node(attrs, [*inputs, table, *masks], DType.INT8)
 

@@ -37,11 +37,11 @@ def pooled_nodes(graph: Graph) -> list[Node]:
     return [node for node in graph.nodes if isinstance(node.attrs, POOLED)]
 
 
-def with_pooling(graph: Graph, pooling: qops.PoolRounding) -> Graph:
+def with_rounding(graph: Graph, rounding: qops.PoolRounding) -> Graph:
     """The graph with one arithmetic in all pooled operators."""
     builder = GraphBuilder.of(graph)
     for node in pooled_nodes(graph):
-        builder.put(replace(node, attrs=replace(node.attrs, pooling=pooling)))
+        builder.put(replace(node, attrs=replace(node.attrs, rounding=rounding)))
     return builder.build()
 
 
@@ -49,9 +49,9 @@ def at_width(graph: Graph, bits: int) -> Graph:
     """The graph as it computes with a width of `bits` set at run time."""
     builder = GraphBuilder.of(graph)
     for node in pooled_nodes(graph):
-        own = node.attrs.pooling
+        own = node.attrs.rounding
         narrow = replace(own, activation_bits=min(bits, own.activation_bits))
-        builder.put(replace(node, attrs=replace(node.attrs, pooling=narrow)))
+        builder.put(replace(node, attrs=replace(node.attrs, rounding=narrow)))
     return builder.build()
 
 

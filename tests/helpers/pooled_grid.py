@@ -59,10 +59,10 @@ def grid(kinds: tuple[ResponseKind, ...], groups: tuple[int, ...], seed: int) ->
     graph = builder.build()
     builder = GraphBuilder.of(graph)
     for node in graph.nodes:
-        pooling = node.attrs.pooling
-        shift = least_shift(graph, node, pooling.activation_bits)
-        shifted = replace(pooling, response_shift=shift)
-        builder.put(replace(node, attrs=replace(node.attrs, pooling=shifted)))
+        rounding = node.attrs.rounding
+        shift = least_shift(graph, node, rounding.activation_bits)
+        shifted = replace(rounding, response_shift=shift)
+        builder.put(replace(node, attrs=replace(node.attrs, rounding=shifted)))
     return Pooled(builder.build(), configs)
 
 

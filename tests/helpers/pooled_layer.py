@@ -20,7 +20,7 @@ def pooled_layer(
     stride: int = 1,
     pad: int = 0,
     x_zero_point: int = -128,
-    pooling: qops.PoolRounding = EXACT,
+    rounding: qops.PoolRounding = EXACT,
     bias: Array | None = None,
     multiplier: int = 2**24,
     residual: bool = False,
@@ -53,7 +53,7 @@ def pooled_layer(
         b.inputs.append(b.value(Value("residual", y_shape, DType.INT8, y_quant)))
         addition = qops.AddParams(0, 0, 1, 1, 1, 0)
     conv = qops.QConv((stride, stride), (pad,) * 4, (1, 1), 1, qops.Requant31(32), addition)
-    attrs = qops.QPooledConv(conv, pooling)
+    attrs = qops.QPooledConv(conv, rounding)
     b.node("layer", attrs, [b.inputs[0], *constants, *b.inputs[1:]], list(b.outputs))
     return b.build()
 

@@ -48,7 +48,7 @@ def response_operators(seed: int, each: int, runtime_bits: bool = False) -> Pool
         lanes = int(rng.choice([2, 2, 2, 1]))
         bits = int(rng.choice([8, 8, 6, 4, 3, 2, 1]))
         shift = least_shift(graph, node, bits) if lanes == 2 else 0
-        pooled = replace(node, attrs=replace(node.attrs, pooling=qops.PoolRounding(bits, shift)))
+        pooled = replace(node, attrs=replace(node.attrs, rounding=qops.PoolRounding(bits, shift)))
         config = _config(graph, pooled, rng, lanes, runtime_bits)
         if config.family is PoolFamily.RESPONSES:
             builder.put(pooled)

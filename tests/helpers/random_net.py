@@ -107,7 +107,7 @@ class Net:
                 array = self.rng.integers(-128, 128, shape) * self.rng.integers(0, 2, shape)
         return array.astype(np.int8)
 
-    def pooling(self) -> PoolRounding:
+    def rounding(self) -> PoolRounding:
         """Exact responses, any width."""
         return PoolRounding(self.pick([8, 8, self.integer(1, 8)]), 0)
 

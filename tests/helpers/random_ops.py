@@ -31,11 +31,11 @@ def depthwise(net: Net, x: str) -> str:
 
 
 def pooled_conv(net: Net, x: str) -> str:
-    return _conv(net, x, 1, net.pick(CHANNELS), net.pooling())
+    return _conv(net, x, 1, net.pick(CHANNELS), net.rounding())
 
 
 def _conv(
-    net: Net, x: str, group: int, filters: int, pooling: qops.PoolRounding | None = None
+    net: Net, x: str, group: int, filters: int, rounding: qops.PoolRounding | None = None
 ) -> str:
     _, height, width, channels = net.shape(x)
     kernel, strides, pads, dilations = _window(net, height, width)
@@ -48,7 +48,7 @@ def _conv(
     )
     quant = net.quant()
     zero_point = quant.tensor_zero_point
-    parameters, shift = _weights(net, (filters, *kernel, depth), pooling)
+    parameters, shift = _weights(net, (filters, *kernel, depth), rounding)
     residual, extra = None, []
     if net.pick([True, False, False]):
         y_quant = net.quant()
@@ -64,7 +64,7 @@ def _conv(
         net.form(shift, zero_point),
         residual,
     )
-    whole = attrs if pooling is None else qops.QPooledConv(attrs, pooling)
+    whole = attrs if rounding is None else qops.QPooledConv(attrs, rounding)
     return net.node(whole, [x, *parameters, *extra], net.output(y_shape, quant))
 
 
@@ -95,17 +95,17 @@ def gemm(net: Net, x: str) -> str:
 
 
 def pooled_gemm(net: Net, x: str) -> str:
-    return _gemm(net, x, net.pooling())
+    return _gemm(net, x, net.rounding())
 
 
-def _gemm(net: Net, x: str, pooling: qops.PoolRounding | None) -> str:
+def _gemm(net: Net, x: str, rounding: qops.PoolRounding | None) -> str:
     *rows, depth = net.shape(x)
     units = net.pick(CHANNELS)
-    parameters, shift = _weights(net, (units, depth), pooling)
+    parameters, shift = _weights(net, (units, depth), rounding)
     quant = net.quant()
     zero_point = quant.tensor_zero_point
     attrs = qops.QGemm(net.form(shift, zero_point))
-    whole = attrs if pooling is None else qops.QPooledGemm(attrs, pooling)
+    whole = attrs if rounding is None else qops.QPooledGemm(attrs, rounding)
     return net.node(whole, [x, *parameters], net.output((*rows, units), quant))
 
 
@@ -315,11 +315,11 @@ def _pool_window(net: Net, height: int, width: int) -> tuple[Pair, Pair, Pads2D,
 
 
 def _weights(
-    net: Net, shape: tuple[int, ...], pooling: qops.PoolRounding | None = None
+    net: Net, shape: tuple[int, ...], rounding: qops.PoolRounding | None = None
 ) -> tuple[list[str], int]:
     """Names of (weight, or pool and indices, bias, multiplier), and the shift."""
     filters, depth = shape[0], math.prod(shape[1:])
-    if pooling is None:
+    if rounding is None:
         weights, size = (net.codes(shape),), 74.0
     else:
         weights = net.pool_and_indices(shape)

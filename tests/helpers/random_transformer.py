@@ -329,7 +329,7 @@ def long_attention(layer: Layer) -> None:
     q = layer.symmetric(layer.input(1, 3, 8))
     kv = layer.symmetric(layer.input(1, keys, 16))
     table = [[64, 2 * 128 * 128 * 4, 2**29 + 12345, 8], [2**20, 1064, 2**29 + 999, 8]]
-    attrs = qops.QAttention(2, 4, 4, 0, 0, 8, exp_bits=15, narrowed=True)
+    attrs = qops.QAttention(2, 4, 4, 0, 0, 8, exp_bits=15, trimmed=True)
     layer.node(attrs, [q, kv, kv, layer.array(np.array(table, np.int32))], DType.INT8)
 
 

@@ -74,18 +74,18 @@ def rounded(code: int, bits: int) -> int:
 
 
 def responses(
-    pooling: qops.PoolRounding, x: Operand, at: tuple[int, ...], pool: Array, row: Array
+    rounding: qops.PoolRounding, x: Operand, at: tuple[int, ...], pool: Array, row: Array
 ) -> int:
     """2**k times the sum of the responses r[g, row[g]] at position `at` of x."""
-    group, bits, total = pool.shape[1], pooling.activation_bits, 0
+    group, bits, total = pool.shape[1], rounding.activation_bits, 0
     channels = [int(code) for code in x.array[at]]
     for g, index in enumerate(row):
         exact = 0
         for j, code in enumerate(channels[g * group : (g + 1) * group]):
             centred = rounded(code, bits) - rounded(x.zero_point, bits)
             exact += centred * int(pool[index, j])
-        total += rshr(exact, pooling.response_shift)
-    return total * 2**pooling.response_shift
+        total += rshr(exact, rounding.response_shift)
+    return total * 2**rounding.response_shift
 
 
 def pooled_conv(attrs, inputs, zy, at):
@@ -97,7 +97,7 @@ def pooled_conv(attrs, inputs, zy, at):
         y = oy * inner.strides[0] - inner.pads[0] + ky * inner.dilations[0]
         z = ox * inner.strides[1] - inner.pads[1] + kx * inner.dilations[1]
         if 0 <= y < x.shape[1] and 0 <= z < x.shape[2]:
-            acc += responses(attrs.pooling, inputs[0], (n, y, z), pool, indices[o, ky, kx])
+            acc += responses(attrs.rounding, inputs[0], (n, y, z), pool, indices[o, ky, kx])
     t = ended(inner.output, acc, int(multiplier[o]))
     return t if inner.residual is None else add_params(inner.residual, t, int(inputs[5].array[at]))
 
@@ -105,7 +105,7 @@ def pooled_conv(attrs, inputs, zy, at):
 def pooled_gemm(attrs, inputs, zy, at):
     pool, indices, bias, multiplier = (operand.array for operand in inputs[1:])
     inner, n = attrs.gemm, at[-1]
-    acc = int(bias[n]) + responses(attrs.pooling, inputs[0], at[:-1], pool, indices[n])
+    acc = int(bias[n]) + responses(attrs.rounding, inputs[0], at[:-1], pool, indices[n])
     return ended(inner.output, acc, int(multiplier[n]))
 
 

@@ -219,7 +219,7 @@ def attention(attrs: qops.QAttention, inputs: Sequence[Operand], at: Index) -> i
     for j in valid:
         distance = min(s32(highest - logits[j]), limit)
         weights[j] = exponential(distance, multiplier, attrs.exp_bits)
-    if attrs.narrowed:
+    if attrs.trimmed:
         n = max((s32(sum(weights.values())) + 2**16).bit_length() - 24, 0)
         weights = {j: rshr(weight, n) for j, weight in weights.items()}
     for j, weight in weights.items():

@@ -33,11 +33,11 @@ from edgec.kernels.transformer.attention.family import Attention
 from edgec.kernels.transformer.embedding.family import Embedding
 from edgec.kernels.transformer.is_equal.family import IsEqual
 from edgec.kernels.transformer.matmul.family import MatMul
-from edgec.kernels.transformer.mul.family import NarrowMul
+from edgec.kernels.transformer.mul.family import Rescale16Mul
 from edgec.kernels.transformer.norm.family import Norm
-from edgec.kernels.transformer.reduce.family import NarrowReduce
+from edgec.kernels.transformer.reduce.family import Rescale16Reduce
 from edgec.kernels.transformer.rescale.family import Rescale
-from edgec.kernels.transformer.softmax.family import NarrowSoftmax
+from edgec.kernels.transformer.softmax.family import SoftmaxOctaves
 from edgec.kernels.transformer.stream_add.family import StreamAdd
 from edgec.kernels.weightpool.decode.family import PooledDecode
 from edgec.kernels.weightpool.decode_dsp.family import PooledDecodeDsp
@@ -64,9 +64,6 @@ __all__ = [
     "MatMul",
     "MaxPool",
     "Mul",
-    "NarrowMul",
-    "NarrowReduce",
-    "NarrowSoftmax",
     "Norm",
     "NormNeon",
     "PRelu",
@@ -78,10 +75,13 @@ __all__ = [
     "PooledDirect",
     "Reduce",
     "Rescale",
+    "Rescale16Mul",
+    "Rescale16Reduce",
     "RescaleNeon",
     "ResizeLinear",
     "ResizeNearest",
     "Softmax",
+    "SoftmaxOctaves",
     "StreamAdd",
     "StreamAddNeon",
     "StridedCopy",

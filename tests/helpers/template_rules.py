@@ -76,7 +76,7 @@ def _call_problems(call: nodes.Call) -> Iterator[str]:
 
 
 def branch_axes(tree: nodes.Template) -> set[str]:
-    """The different values that a template chooses by: "k.variable", "k.narrow.table"."""
+    """The different values that a template chooses by: "k.variable", "k.rescale16.table"."""
     tests = [node.test for node in tree.find_all((nodes.If, nodes.CondExpr))]
     return {path for test in tests for path in _paths(test)}
 

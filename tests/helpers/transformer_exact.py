@@ -40,9 +40,9 @@ def attention_error(q: Array, k: Array, v: Array, kappa: float, ratio: float) ->
         kappa: octaves between neighbouring logits; rounded to what the operator can say.
         ratio: scale of v over scale of the output.
     """
-    bits, narrowed = attention_bits(len(k), "head")
+    bits, trimmed = attention_bits(len(k), "head")
     numbers = head_numbers(kappa, ratio, q.shape[1], bits, "head")
-    attrs = qops.QAttention(1, q.shape[1], v.shape[1], 0, 0, 0, bits, narrowed=narrowed)
+    attrs = qops.QAttention(1, q.shape[1], v.shape[1], 0, 0, 0, bits, trimmed=trimmed)
     operands = [Operand(array[None]) for array in (q, k, v)]
     y = qops.computed(attrs, [*operands, Operand(np.array([numbers], np.int32))])[0]
     logits = q.astype(np.float64) @ k.T.astype(np.float64) * (numbers[0] / 2.0**26) * math.log(2)

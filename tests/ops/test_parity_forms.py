@@ -15,7 +15,7 @@ from edgec.ir.ops import ReduceKind
 from edgec.ir.verify import Stage, verify
 
 BYTE = (-128, 127)
-NARROW = qops.Rescale16x15(2, 20, *BYTE)
+RESCALE = qops.Rescale16x15(2, 20, *BYTE)
 ONES = (1, 1)
 
 
@@ -52,18 +52,18 @@ def mixed(seed: int) -> Graph:
     x = net.input(1, 6, 6, 8)
     conv = qops.QConv(ONES, (1,) * 4, ONES, 1, wide)
     a = net.put(conv, [x, *net.numbers(wide, 8, 3, 3, 8)], -5)
-    narrow_conv = qops.QConv(ONES, (1,) * 4, ONES, 1, NARROW)
-    b = net.put(narrow_conv, [a, *net.numbers(NARROW, 8, 3, 3, 8)], 4)
+    rescale_conv = qops.QConv(ONES, (1,) * 4, ONES, 1, RESCALE)
+    b = net.put(rescale_conv, [a, *net.numbers(RESCALE, 8, 3, 3, 8)], 4)
     depthwise = qops.QConv(ONES, (0,) * 4, ONES, 8, wide)
     c = net.put(depthwise, [b, *net.numbers(wide, 8, 1, 1, 1)], -5)
-    d = net.put(qops.QMul(NARROW, 9000, 77), [b, c], 4)
+    d = net.put(qops.QMul(RESCALE, 9000, 77), [b, c], 4)
     e = net.put(qops.QMul(qops.Requant31(30, 7), 2**23), [c, d], 7)
     f = net.put(qops.QAdd(qops.AddParams(4, 7, 1 << 10, -900, 10, -3)), [d, e], -3)
-    for form, raw in ((wide, False), (wide, True), (NARROW, False), (NARROW, True)):
+    for form, raw in ((wide, False), (wide, True), (RESCALE, False), (RESCALE, True)):
         layer = qops.QGemm(form, raw=raw)
         zero_point = form.zero_point if isinstance(form, qops.Requant31) else 9
         f = net.put(layer, [f, *net.numbers(form, 8, 8)], zero_point)
-    g = net.put(qops.QReduce(ReduceKind.MEAN, (1, 2), False, NARROW, 9000, 5), [f], 9)
+    g = net.put(qops.QReduce(ReduceKind.MEAN, (1, 2), False, RESCALE, 9000, 5), [f], 9)
     h = net.put(qops.QReduce(ReduceKind.SUM, (1,), True, qops.Requant31(31), 2**27), [g], 0)
     net.builder.outputs = [g, h]
     return net.builder.build()

@@ -92,7 +92,7 @@ def test_lanes_at_their_bounds(kind: ResponseKind, sign: int, tmp_path: Path):
         indices,
         stride=3,
         x_zero_point=0,
-        pooling=qops.PoolRounding(8, k),
+        rounding=qops.PoolRounding(8, k),
         bias=(-extremes * 2**k).astype(np.int32),
         multiplier=2 ** (32 - k),
     )

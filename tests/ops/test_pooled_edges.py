@@ -77,8 +77,8 @@ def test_rounded_and_scaled_responses_are_their_definition(seed: int):
     rng = np.random.default_rng(seed)
     builder = GraphBuilder.of(graph)
     for node in pooled_nodes(graph):
-        pooling = qops.PoolRounding(int(rng.integers(1, 9)), int(rng.integers(0, 9)))
-        builder.put(replace(node, attrs=replace(node.attrs, pooling=pooling)))
+        rounding = qops.PoolRounding(int(rng.integers(1, 9)), int(rng.integers(0, 9)))
+        builder.put(replace(node, attrs=replace(node.attrs, rounding=rounding)))
     scaled = builder.build()
     inputs = {n: rng.integers(-128, 128, graph.shape(n)).astype(np.int8) for n in graph.inputs}
     values = run_graph(scaled, inputs)
@@ -90,7 +90,7 @@ def test_rounded_and_scaled_responses_are_their_definition(seed: int):
 def test_scaled_responses_need_the_table(family: PoolFamily):
     graph = one_layer(TWO)
     builder = GraphBuilder.of(graph)
-    attrs = replace(graph.nodes[0].attrs, pooling=qops.PoolRounding(8, 2))
+    attrs = replace(graph.nodes[0].attrs, rounding=qops.PoolRounding(8, 2))
     builder.put(replace(graph.nodes[0], attrs=attrs))
     with pytest.raises(LoweringError, match="responses are scaled"):
         select_kernels(

@@ -34,7 +34,7 @@ HEAD_COLUMNS = 4
 """Columns of the parameters of attention heads."""
 _BYTE, _WORD = 128, 32768
 _LEAST_OUTPUT_SHIFT = 4
-_NARROWED_ROOM = 4096
+_TRIMMED_ROOM = 4096
 """Room above a sum of exponentials that have lost n bits: 2^(16 - n) of the margin, less the
 rounding of up to 4095 keys, half of one each; n is 3 at most for the largest sums."""
 
@@ -64,7 +64,7 @@ class QAttention(IntegerOperator):
         S    = sum_j E[j]
         A[e] = sum_j E[j] * v                                |A| <= 128 * S
 
-    where, with `narrowed`, a row of many large E first loses bits until A fits:
+    where, with `trimmed`, a row of many large E first loses bits until A fits:
 
         n    = max(bitlen(S + 2^16) - 24, 0)                 0 <= n <= 4
         E[j] = rshr(E[j], n)                                 and S is the sum of these
@@ -87,7 +87,7 @@ class QAttention(IntegerOperator):
 
     Bounds: 128*128*width < 2^30; max_j L[j] - L[j] < 2^31 with all L below 2^31 (steps are not
     positive); distance_limit * distance_multiplier + 2^14 < 2^31; exp_bits is 15
-    for M <= 511; for M <= 4095 it is 15 with `narrowed`; then |A| + 2^(x-16+output_shift) < 2^31.
+    for M <= 511; for M <= 4095 it is 15 with `trimmed`; then |A| + 2^(x-16+output_shift) < 2^31.
     """
 
     @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ class QAttention(IntegerOperator):
     k_start: int
     v_start: int
     exp_bits: int
-    narrowed: bool = False
+    trimmed: bool = False
 
     def infer_shape(self, inputs: Inputs[Shape]) -> Shape:
         q, k, v = inputs.q, inputs.k, inputs.v
@@ -147,7 +147,7 @@ class QAttention(IntegerOperator):
         keys = np.True_ if inputs.keys is None else np.expand_dims(inputs.keys.array != 0, -2)
         valid = np.broadcast_to(keys, logits.shape)
         weights = exponentials(logits, valid, multiplier, limit, self.exp_bits)
-        weights = narrowed(weights) if self.narrowed else weights
+        weights = trimmed(weights) if self.trimmed else weights
         v = _columns(inputs.v, self.v_start, self.value_width, head)
         sums = within32(weights.astype(np.float64) @ v)
         return normalised(sums, weights, numerator, output_shift)
@@ -159,7 +159,7 @@ class QAttention(IntegerOperator):
         multiplier, limit, numerator, output_shift = heads.T
         keys, highest = inputs.k.shape[-2], 2.0 ** (self.exp_bits - 15) * INT16_MAX
         whole = keys * math.ceil(highest)
-        total = min(whole, (1 << SUM_BITS) - _NARROWED_ROOM) if self.narrowed else whole
+        total = min(whole, (1 << SUM_BITS) - _TRIMMED_ROOM) if self.trimmed else whole
         rounding = half_step(total.bit_length() - 16 + int(output_shift.max()))
         found = {
             "a logit": 2.0 * logit + float(steps.max() - steps.min()),
@@ -182,7 +182,7 @@ class QAttention(IntegerOperator):
         need(whole, "a bias has steps and places")
 
 
-def narrowed(weights: Array) -> Array:
+def trimmed(weights: Array) -> Array:
     """E of a row of `QAttention` after it has lost the bits that its sum has too many."""
     total = within32(weights.sum(axis=-1, keepdims=True))
     excess = bit_length(total + SUM_MARGIN) - SUM_BITS

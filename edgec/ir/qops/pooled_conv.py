@@ -35,7 +35,7 @@ class QPooledConv(PooledLayer):
     """
 
     conv: QConv
-    pooling: PoolRounding
+    rounding: PoolRounding
 
     def infer_shape(self, inputs: PooledLayer.Inputs[Shape]) -> Shape:
         w = expanded_shape(inputs.x, inputs.pool, inputs.indices)
@@ -49,8 +49,8 @@ class QPooledConv(PooledLayer):
 
     def _sums(self, inputs: PooledLayer.Inputs[Operand]) -> Array:
         x, pool, indices = inputs.x, inputs.pool.array, inputs.indices.array
-        shift = self.pooling.response_shift
-        rounded = rounded_activations(x, self.pooling.activation_bits)
+        shift = self.rounding.response_shift
+        rounded = rounded_activations(x, self.rounding.activation_bits)
         if shift == 0:
             weight = expand(pool, indices, x.array.shape[-1]).astype(np.int64)
             return conv_sums(self.conv, rounded, weight)
@@ -58,6 +58,6 @@ class QPooledConv(PooledLayer):
         return conv_sums(self.conv, responses, picks(indices, len(pool))) * (1 << shift)
 
     def verify(self, inputs: PooledLayer.Inputs[Tensor], output: Value) -> None:
-        self.pooling.verify()
+        self.rounding.verify()
         need(self.conv.group == 1, "a pooled convolution has one group")
         need_end(self.conv, inputs.multiplier, output, inputs.residual, inputs.table)

@@ -33,7 +33,7 @@ class QPooledGemm(PooledLayer):
     """
 
     gemm: QGemm
-    pooling: PoolRounding
+    rounding: PoolRounding
 
     def infer_shape(self, inputs: PooledLayer.Inputs[Shape]) -> Shape:
         w = expanded_shape(inputs.x, inputs.pool, inputs.indices)
@@ -43,13 +43,13 @@ class QPooledGemm(PooledLayer):
         return math.prod(output) * math.prod(inputs.indices[1:-1]) * inputs.x[-1]
 
     def compute(self, inputs: PooledLayer.Inputs[Operand]) -> Array:
-        pool, shift = inputs.pool.array, self.pooling.response_shift
-        rounded = rounded_activations(inputs.x, self.pooling.activation_bits)
+        pool, shift = inputs.pool.array, self.rounding.response_shift
+        rounded = rounded_activations(inputs.x, self.rounding.activation_bits)
         responses = responses_of(rounded, pool, shift).astype(np.float64)
         total = responses @ picks(inputs.indices.array, len(pool)).astype(np.float64).T
         return finished(self.gemm, total * (1 << shift), inputs)
 
     def verify(self, inputs: PooledLayer.Inputs[Tensor], output: Value) -> None:
-        self.pooling.verify()
+        self.rounding.verify()
         need(not self.gemm.raw, "pooled weights meet centred activations")
         need_end(self.gemm, inputs.multiplier, output, inputs.residual, inputs.table)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from edgec.kernels.common.narrow import Narrow
+from edgec.kernels.common.rescale16 import Rescale16
 from edgec.kernels.common.spec import describe_image, describe_window
 from edgec.kernels.common.window import Window
 
@@ -20,7 +20,7 @@ class Dense:
         out_channels: filters.
         shift: right shift of the requantization.
         residual_shift: right shift of the addition at the end; None: there is no addition.
-        narrow: as in `Conv2D`.
+        rescale16: as in `Conv2D`.
         variable: the rows of a run are an argument; only of matrix products.
     """
 
@@ -28,7 +28,7 @@ class Dense:
     out_channels: int
     shift: int
     residual_shift: int | None = None
-    narrow: Narrow | None = None
+    rescale16: Rescale16 | None = None
     variable: bool = False
 
     @property
@@ -44,12 +44,14 @@ class Dense:
     @property
     def adds(self) -> bool:
         """There is a residual."""
-        return self.residual_shift is not None or (self.narrow is not None and self.narrow.residual)
+        return self.residual_shift is not None or (
+            self.rescale16 is not None and self.rescale16.residual
+        )
 
     @property
     def y_type(self) -> str:
         """C type of an element of y."""
-        return "int8_t" if self.narrow is None else self.narrow.c_type
+        return "int8_t" if self.rescale16 is None else self.rescale16.c_type
 
     @property
     def out_elements(self) -> int:

@@ -67,7 +67,7 @@ class Event(enum.Enum):
     ROUND_WORD = "four activations rounded"
     MAC = "a product of a loop for one pixel"
     FILTERS_4 = "such a loop, for four filters"
-    TILE_MAC = "a product of a loop for several pixels and filters"
+    TILE_MAC = "a product of a loop for several rows and filters"
     TILE = "such a loop"
     WIDEN = "four activations widened for it"
     WIDEN_ROUND = "four activations rounded and widened for it"
@@ -77,7 +77,7 @@ class Event(enum.Enum):
     TILE_4X2 = "a loop for four rows and two filters"
     TILE_4X2_OUTPUTS = "eight outputs of such a loop, stored from registers"
     TILE_4X2_WIDEN = "four activations widened for such loops"
-    NEON_MAC = "a product of a loop for several pixels and filters with NEON"
+    NEON_MAC = "a product of a loop for several rows and filters with NEON"
     NEON_TILE = "such a loop with NEON"
     NEON_PACK = "four activations packed for it"
     # Look-ups for each filter.

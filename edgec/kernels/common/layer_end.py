@@ -8,7 +8,7 @@ from edgec.base.errors import LoweringError
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.weighted import form_of, residual_of
-from edgec.kernels.common.narrow import Narrow
+from edgec.kernels.common.rescale16 import Rescale16
 from edgec.target.target import Target
 
 
@@ -18,12 +18,12 @@ class End(NamedTuple):
     Attributes:
         shift: right shift of the product with the multiplier.
         residual_shift: right shift of the addition that follows (`qops.AddParams`), if any.
-        narrow: numbers of a layer that ends in `qops.Rescale16x15`; None for `qops.Requant31`.
+        rescale16: numbers of a layer that ends in `qops.Rescale16x15`; None for `qops.Requant31`.
     """
 
     shift: int
     residual_shift: int | None
-    narrow: Narrow | None
+    rescale16: Rescale16 | None
 
 
 def end_of(node: Node) -> End:
@@ -37,14 +37,14 @@ def end_of(node: Node) -> End:
             added = residual_of(node.attrs)
             return End(form.shift, added.shift if isinstance(added, qops.AddParams) else None, None)
         case qops.Rescale16x15() as form:
-            return End(form.shift, None, _narrow(node, form))
+            return End(form.shift, None, _rescale16(node, form))
         case _:
             raise LoweringError(f"{node.op} ends in no requantization", where=node.name)
 
 
-def _narrow(node: Node, form: qops.Rescale16x15) -> Narrow:
+def _rescale16(node: Node, form: qops.Rescale16x15) -> Rescale16:
     table = getattr(node.attrs.Inputs.of(node.inputs), "table", None)
-    return Narrow(form, table is not None, residual_of(node.attrs) is not None)
+    return Rescale16(form, table is not None, residual_of(node.attrs) is not None)
 
 
 def requant31_of(node: Node) -> qops.Requant31:
@@ -71,11 +71,11 @@ def rescale16x15_of(node: Node) -> qops.Rescale16x15:
     return form
 
 
-def ends_narrow(node: Node) -> bool:
+def ends_in_rescale16(node: Node) -> bool:
     """Whether a node ends in `qops.Rescale16x15`."""
     return isinstance(form_of(node.attrs), qops.Rescale16x15)
 
 
-def on_narrow_ends(graph: Graph, node: Node, target: Target) -> bool:
-    """`ends_narrow` as a family asks it (`KernelFamily.accepts`)."""
-    return ends_narrow(node)
+def accepts_rescale16(graph: Graph, node: Node, target: Target) -> bool:
+    """`ends_in_rescale16` as a family asks it (`KernelFamily.accepts`)."""
+    return ends_in_rescale16(node)

@@ -20,7 +20,7 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.kernels.common.loops import strides_of
-from edgec.kernels.common.narrow import Narrow
+from edgec.kernels.common.rescale16 import Rescale16
 from edgec.kernels.common.spec import Loop
 from edgec.kernels.common.window import Window
 from edgec.kernels.family import Distances
@@ -37,7 +37,7 @@ class Ended(Protocol):
         """Shift of the addition at the end; None: there is none of this kind."""
 
     @property
-    def narrow(self) -> Narrow | None:
+    def rescale16(self) -> Rescale16 | None:
         """The end in a transformer's arithmetic."""
 
 
@@ -50,15 +50,17 @@ def with_ending(spec: Ended, own: int | None, added: int | None = IN_PLACE) -> D
         added: the distance to what is added at the end, if something is.
     """
     own = own if own is None else max(own, 0)
-    if spec.narrow is not None and spec.narrow.table:
+    if spec.rescale16 is not None and spec.rescale16.table:
         return (own, None)
-    adds = spec.residual_shift is not None or (spec.narrow is not None and spec.narrow.residual)
+    adds = spec.residual_shift is not None or (
+        spec.rescale16 is not None and spec.rescale16.residual
+    )
     return (own, added) if adds else (own,)
 
 
 def out_bytes(spec: Ended) -> int:
     """Bytes of an element of the output."""
-    return 1 if spec.narrow is None else spec.narrow.out_bytes
+    return 1 if spec.rescale16 is None else spec.rescale16.out_bytes
 
 
 def by_blocks(window: Window, out_channels: int, block: int) -> int:

@@ -17,7 +17,7 @@ from edgec.ir.graph import Graph, Node
 from edgec.ir.qops.arithmetic import half_step
 from edgec.ir.weighted import plain_inputs, residual_of
 from edgec.kernels.common.constants import ConstantPool, int32_of
-from edgec.kernels.common.layer_end import ends_narrow, requant31_of, rescale16x15_of
+from edgec.kernels.common.layer_end import ends_in_rescale16, requant31_of, rescale16x15_of
 from edgec.kernels.common.params import ConstantRef, Params
 
 
@@ -51,10 +51,10 @@ class SumParams:
 
 
 @dataclass(frozen=True, slots=True)
-class NarrowParams:
+class Rescale16Params:
     """Convolutions and matrix products of a transformer."""
 
-    c_type: ClassVar[str] = "edgec_narrow_params_t"
+    c_type: ClassVar[str] = "edgec_rescale16_params_t"
     weights: ConstantRef
     bias: ConstantRef
     multiplier: ConstantRef
@@ -97,8 +97,8 @@ def weighted_arguments(
         pool.add("multipliers", multiplier),
     )
     x_zero_point = input_zero_point(graph, node)
-    if ends_narrow(node):
-        return (NarrowParams(*constants, x_zero_point),)
+    if ends_in_rescale16(node):
+        return (Rescale16Params(*constants, x_zero_point),)
     form = requant31_of(node)
     own = ConvParams(*constants, x_zero_point, form.zero_point, form.low, form.high)
     return (own, *residual_arguments(node))
@@ -115,7 +115,7 @@ def accumulator_start(graph: Graph, node: Node, *, folds: bool = True) -> Array:
     inputs = plain_inputs(node)
     weights, bias = (graph.constants[name].array for name in (inputs.w, inputs.b))
     start = bias.astype(np.int64)
-    if ends_narrow(node):
+    if ends_in_rescale16(node):
         start = start + half_step(rescale16x15_of(node).pre_shift)
     if folds:
         start = start - input_zero_point(graph, node) * filter_sums(weights)

@@ -30,10 +30,10 @@ class PoolParams:
 
 
 @dataclass(frozen=True, slots=True)
-class PoolNarrowParams:
+class PoolRescale16Params:
     """The same with pooled weights."""
 
-    c_type: ClassVar[str] = "edgec_pool_narrow_params_t"
+    c_type: ClassVar[str] = "edgec_pool_rescale16_params_t"
     table: ConstantRef
     indices: ConstantRef
     bias: ConstantRef
@@ -70,5 +70,5 @@ def own_width(node: Node, spec: Any) -> int | None:
     """The layer's own width of activations, if the width is an argument of its function."""
     if spec.bits is not None:
         return None
-    bits: int = pooled_attrs(node).pooling.activation_bits
+    bits: int = pooled_attrs(node).rounding.activation_bits
     return bits

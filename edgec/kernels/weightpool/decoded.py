@@ -18,10 +18,10 @@ from edgec.ir.weighted import plain_inputs, pooled_attrs, pooled_inputs, weights
 from edgec.kernels.common.constants import ConstantPool, int32_of
 from edgec.kernels.common.dense_weights import WORD
 from edgec.kernels.common.geometry import dense_window
-from edgec.kernels.common.layer_end import end_of, ends_narrow
+from edgec.kernels.common.layer_end import end_of, ends_in_rescale16
 from edgec.kernels.common.params import Params
 from edgec.kernels.common.weighted import accumulator_start, input_zero_point
-from edgec.kernels.weightpool.arguments import PoolNarrowParams, pool_arguments
+from edgec.kernels.weightpool.arguments import PoolRescale16Params, pool_arguments
 from edgec.kernels.weightpool.decision import PoolKernelConfig
 from edgec.kernels.weightpool.geometry import pooled_window
 from edgec.kernels.weightpool.packed_indices import packed_indices
@@ -127,7 +127,7 @@ def is_pooled(graph: Graph, node: Node) -> bool:
     The integer graph holds it as a plain `QGemm` or `QConv`, whose weight constant says
     which vectors of which pool it consists of.  What is stored is the pool and packed indices.
     """
-    is_layer = isinstance(node.attrs, qops.QGemm | qops.QConv) and ends_narrow(node)
+    is_layer = isinstance(node.attrs, qops.QGemm | qops.QConv) and ends_in_rescale16(node)
     return is_layer and graph.constants[plain_inputs(node).w].pooled is not None
 
 
@@ -144,13 +144,13 @@ def planned_fields(graph: Graph, node: Node, decision: PoolKernelConfig) -> dict
         "out_channels": graph.shape(inputs.indices)[0],
         "group": graph.shape(inputs.pool)[1],
         "index_bits": decision.index_bits,
-        "bits": None if decision.runtime_bits else pooled_attrs(node).pooling.activation_bits,
+        "bits": None if decision.runtime_bits else pooled_attrs(node).rounding.activation_bits,
         "shift": end.shift,
         "residual_shift": end.residual_shift,
     }
 
 
-def narrow_fields(graph: Graph, node: Node) -> dict[str, Any]:
+def rescale16_fields(graph: Graph, node: Node) -> dict[str, Any]:
     """The fields of a specification for a layer of a transformer, without batch."""
     pool, end = pooled_weights(graph, node).pool, end_of(node)
     return {
@@ -161,7 +161,7 @@ def narrow_fields(graph: Graph, node: Node) -> dict[str, Any]:
         "bits": 8,
         "shift": end.shift,
         "residual_shift": None,
-        "narrow": end.narrow,
+        "rescale16": end.rescale16,
     }
 
 
@@ -182,7 +182,7 @@ def decoded_arguments(
         stored = packed_indices(indices, spec.index_bits)
         return pool_arguments(graph, node, pool, vectors, stored, start)
     table, indices = stored_pool(graph, node)
-    own = PoolNarrowParams(
+    own = PoolRescale16Params(
         table=pool.add("pool_table", table, shared=True),
         indices=pool.add("indices", indices),
         bias=pool.add("bias", int32_of(accumulator_start(graph, node), node)),

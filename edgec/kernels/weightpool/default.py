@@ -15,7 +15,7 @@ def default_config(graph: Graph, node: Node) -> PoolKernelConfig:
     """A kernel that serves the node, with little memory."""
     size = graph.shape(pooled_inputs(node).pool)[0]
     index_bits = 8 if size <= _BYTE_SIZES else (size - 1).bit_length()
-    if pooled_attrs(node).pooling.response_shift == 0:
+    if pooled_attrs(node).rounding.response_shift == 0:
         return PoolKernelConfig(PoolFamily.DECODE, index_bits=index_bits)
     lanes = 2 if fits_lanes(graph, node) else 1
     return PoolKernelConfig(PoolFamily.RESPONSES, lanes=lanes, index_bits=index_bits)

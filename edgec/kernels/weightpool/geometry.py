@@ -58,12 +58,12 @@ def fits_lanes(graph: Graph, node: Node) -> bool:
     """Two lanes hold the sums of responses of a pooled operator, whatever the input."""
     inputs = pooled_inputs(node)
     pool, indices = (graph.constants[name].array for name in (inputs.pool, inputs.indices))
-    pooling = pooled_attrs(node).pooling
+    rounding = pooled_attrs(node).rounding
     return sums_fit_lanes(
         pool,
         indices,
         graph.quant(inputs.x).tensor_zero_point,
-        pooling.activation_bits,
-        pooling.response_shift,
+        rounding.activation_bits,
+        rounding.response_shift,
         graph.shape(inputs.x)[-1],
     )

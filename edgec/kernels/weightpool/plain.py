@@ -10,7 +10,7 @@ from edgec.base.dtypes import Array, frozen
 from edgec.base.errors import LoweringError
 from edgec.ir.graph import Node
 from edgec.ir.weighted import pooled_attrs
-from edgec.kernels.common.narrow import Narrow
+from edgec.kernels.common.rescale16 import Rescale16
 from edgec.kernels.common.spec import describe_image, describe_window
 from edgec.kernels.common.window import Window
 
@@ -38,7 +38,7 @@ class PooledDense:
         bits: width of activations; None: an argument of the kernel.
         shift: right shift of the requantization.
         residual_shift: right shift of the addition at the end; None: there is no addition.
-        narrow: the end in a transformer's arithmetic, which then replaces both.
+        rescale16: the end in a transformer's arithmetic, which then replaces both.
     """
 
     window: Window
@@ -48,7 +48,7 @@ class PooledDense:
     bits: int | None
     shift: int
     residual_shift: int | None
-    narrow: Narrow | None = field(default=None, kw_only=True)
+    rescale16: Rescale16 | None = field(default=None, kw_only=True)
 
     @property
     def runtime_bits(self) -> bool:
@@ -93,7 +93,7 @@ def check_exact(node: Node) -> None:
     Raises:
         LoweringError: they are.
     """
-    if pooled_attrs(node).pooling.response_shift:
+    if pooled_attrs(node).rounding.response_shift:
         raise LoweringError(
             "responses are scaled, which only the kernel with a table of responses does",
             where=node.name,

@@ -35,7 +35,7 @@ def emit_attention(e: Emitter, node: Node) -> None:
     operands = [_operand(e, n) for n in (real_inputs.q, real_inputs.k, real_inputs.v)]
     q, k, v = (quant for _, _, quant in operands)
     starts = [start for _, start, _ in operands]
-    bits, narrowed = attention_bits(e.graph.shape(real_inputs.k)[-2], node.name)
+    bits, trimmed = attention_bits(e.graph.shape(real_inputs.k)[-2], node.name)
     y = e.plan.codes[node.output]
     bias, mask = real_inputs.bias, real_inputs.keys
     table = []
@@ -53,7 +53,7 @@ def emit_attention(e: Emitter, node: Node) -> None:
         k_start=starts[1],
         v_start=starts[2],
         exp_bits=bits,
-        narrowed=narrowed,
+        trimmed=trimmed,
     )
     numbers = np.array(table, np.int32)
     inputs = [name for name, _, _ in operands]

@@ -39,7 +39,7 @@ static void attention_dsp_s8_0(const int8_t *q, const int8_t *k, const int8_t *v
                 const edgec_s16_t *const place = places + b * 0 + edgec_min_s32(i + t, QUERIES - 1) * 7;
                 edgec_attention_bias(logits + 2 * t, PAIRS, 1, steps + h * 11, place);
                 uint32_t sum = edgec_attention_row(logits + 2 * t, PAIRS, 1, &head, 15);
-                sum = edgec_narrowed_weights((edgec_s16_t *)(void *)(logits + 2 * t), PAIRS, 2, 16, sum);
+                sum = edgec_trimmed_weights((edgec_s16_t *)(void *)(logits + 2 * t), PAIRS, 2, 16, sum);
                 scales[t] = edgec_attention_scale(sum, &head);
             }
             attention_dsp_s8_0_values(values, (const edgec_pair_t *)logits, sums, VALUES / 2);

@@ -1,4 +1,4 @@
-/* Pooled convolution [5, 6, 4] to [3, 2, 10], 3x3 window, stride 1x2, 4 filters decoded at a time, three pixels at a time. */
+/* Pooled convolution [5, 6, 4] to [3, 2, 10], 3x3 window, stride 1x2, 4 filters decoded at a time, three rows at a time. */
 EDGEC_SEPARATE void pooled_decode_dsp_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edgec_pool_params_t *params, int32_t bits)
 {
     enum {

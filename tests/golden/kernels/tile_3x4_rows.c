@@ -21,7 +21,7 @@ EDGEC_SEPARATE void tile_3x4_s8_0_store(const edgec_tile_3x4_t *words, int32_t f
 }
 
 /* Convolution [5, 5, 12] to [5, 5, 7], 1x1 window, stride 1x1, three rows at a time. */
-EDGEC_SEPARATE void tile_3x4_s8_0(const int8_t *x, const edgec_s16_t *residual, edgec_s16_t *y, int8_t *scratch, const edgec_narrow_params_t *params, int32_t rows)
+EDGEC_SEPARATE void tile_3x4_s8_0(const int8_t *x, const edgec_s16_t *residual, edgec_s16_t *y, int8_t *scratch, const edgec_rescale16_params_t *params, int32_t rows)
 {
     enum {
         OUT_CHANNELS = 7,

@@ -72,7 +72,7 @@ EDGEC_SEPARATE void tile_4x2_s8_0_store3(const edgec_s32_t *sum, const edgec_s32
 }
 
 /* Matrix product [7, 32] by [9, 32], four rows at a time. */
-static void tile_4x2_s8_0(const int8_t *x, const edgec_s16_t *residual, edgec_s16_t *y, int8_t *scratch, const edgec_narrow_params_t *params)
+static void tile_4x2_s8_0(const int8_t *x, const edgec_s16_t *residual, edgec_s16_t *y, int8_t *scratch, const edgec_rescale16_params_t *params)
 {
     enum {
         ROWS = 7,
@@ -82,7 +82,7 @@ static void tile_4x2_s8_0(const int8_t *x, const edgec_s16_t *residual, edgec_s1
         PAIRS = 5,
         BATCH = 5,
     };
-    const edgec_narrow_params_t p = *params;
+    const edgec_rescale16_params_t p = *params;
     edgec_pair_t *const widened = (edgec_pair_t *)(void *)scratch;
     edgec_s32_t *const sums = (edgec_s32_t *)(void *)(scratch + 288);
     /* The residual may lie where y is written, so that of a block is copied first. */

@@ -1,7 +1,7 @@
-EDGEC_TILE_4X2_OUT(tile_4x2_s8_0_outputs, 8, 4, 0, 3, 9, 10, 0, EDGEC_OUT_TABLE)
+EDGEC_TILE_4X2_OUT(tile_4x2_s8_0_outputs, 8, 4, 0, 3, 9, 10, 0, EDGEC_TILE_4X2_OUT_TABLE)
 
 /* Matrix product [8, 32] by [10, 32], four rows at a time. */
-static void tile_4x2_s8_0(const int8_t *x, const int8_t *table, int8_t *y, int8_t *scratch, const edgec_narrow_params_t *params)
+static void tile_4x2_s8_0(const int8_t *x, const int8_t *table, int8_t *y, int8_t *scratch, const edgec_rescale16_params_t *params)
 {
     enum {
         ROWS = 8,
@@ -10,7 +10,7 @@ static void tile_4x2_s8_0(const int8_t *x, const int8_t *table, int8_t *y, int8_
         WORDS = 8,
         ROW_BYTES = 10,
     };
-    const edgec_narrow_params_t p = *params;
+    const edgec_rescale16_params_t p = *params;
     edgec_pair_t *const widened = (edgec_pair_t *)(void *)scratch;
     for (int32_t first = 0; first < ROWS; first += EDGEC_TILE_4X2_ROWS) {
         const int32_t count = EDGEC_TILE_4X2_ROWS;

@@ -1,7 +1,7 @@
-EDGEC_TILE_4X2_OUT(tile_4x2_s8_0_outputs, 9, 9, 0, 3, 9, 8, 1, EDGEC_OUT_BYTE)
+EDGEC_TILE_4X2_OUT(tile_4x2_s8_0_outputs, 9, 9, 0, 3, 9, 8, 1, EDGEC_TILE_4X2_OUT_BYTE)
 
 /* Convolution [5, 6, 4] to [5, 6, 6], 3x3 window, stride 1x1, four rows at a time. */
-static void tile_4x2_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edgec_narrow_params_t *params)
+static void tile_4x2_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edgec_rescale16_params_t *params)
 {
     enum {
         ROWS = 30,
@@ -25,7 +25,7 @@ static void tile_4x2_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edg
         PIXEL_WORDS = CHANNELS / 4,
         ROW_BYTES = 6,
     };
-    const edgec_narrow_params_t p = *params;
+    const edgec_rescale16_params_t p = *params;
     edgec_pair_t *const widened = (edgec_pair_t *)(void *)scratch;
     const uint32_t padding = (uint8_t)p.x_zero_point * 0x01010101U;
     int32_t oy = 0;

@@ -1,8 +1,8 @@
-EDGEC_SEPARATE void tile_4x4_s8_0_4(const int8_t *packed, const edgec_narrow_params_t *params,
+EDGEC_SEPARATE void tile_4x4_s8_0_4(const int8_t *packed, const edgec_rescale16_params_t *params,
 const edgec_s16_t *extra, edgec_s16_t *y, int32_t count)
 {
     enum { UNITS = 8, REST = 0, BLOCKS = 1 };
-    const edgec_narrow_params_t p = *params;
+    const edgec_rescale16_params_t p = *params;
     const int32_t row0 = 0;
     /* Rows beyond the last one repeat it. */
     const int32_t row1 = edgec_min_s32(count - 1, 1) * UNITS;
@@ -37,11 +37,11 @@ const edgec_s16_t *extra, edgec_s16_t *y, int32_t count)
     }
 }
 
-EDGEC_SEPARATE void tile_4x4_s8_0_1(const int8_t *packed, const edgec_narrow_params_t *params,
+EDGEC_SEPARATE void tile_4x4_s8_0_1(const int8_t *packed, const edgec_rescale16_params_t *params,
 const edgec_s16_t *extra, edgec_s16_t *y)
 {
     enum { UNITS = 8, REST = 0, BLOCKS = 1 };
-    const edgec_narrow_params_t p = *params;
+    const edgec_rescale16_params_t p = *params;
     const int32_t row0 = 0;
     const int8_t *weights = p.weights;
     int32_t o = 0;
@@ -59,7 +59,7 @@ const edgec_s16_t *extra, edgec_s16_t *y)
 }
 
 /* Convolution [5, 5, 12] to [5, 5, 8], 1x1 window, stride 1x1, four rows at a time. */
-static void tile_4x4_s8_0(const int8_t *x, const edgec_s16_t *residual, edgec_s16_t *y, int8_t *scratch, const edgec_narrow_params_t *params)
+static void tile_4x4_s8_0(const int8_t *x, const edgec_s16_t *residual, edgec_s16_t *y, int8_t *scratch, const edgec_rescale16_params_t *params)
 {
     enum {
         UNITS = 8,

@@ -14,7 +14,7 @@ from edgec.codegen.contexts import KernelContext
 from edgec.codegen.library import render_kernel
 from edgec.ir.ops import PadMode, ReduceKind
 from edgec.ir.qops import Rescale16x15
-from edgec.kernels.common.narrow import Narrow
+from edgec.kernels.common.rescale16 import Rescale16
 from edgec.kernels.common.window import Window
 from edgec.kernels.family import KernelSpec
 from edgec.kernels.registry import FAMILIES
@@ -106,31 +106,39 @@ KERNELS: dict[str, KernelSpec] = {
     "resize_nearest": s.ResizeNearest(4, 8, 8, 8),
     "resize_linear": s.ResizeLinear(4, 8, 8, 8),
     "arg_max": s.ArgMax(1, 10, 1, last=False),
-    "gemm_narrow_table": s.Gemm(4, 16, 10, 9, narrow=Narrow(_INDEX, table=True)),
-    "pooled_decode_narrow_table": s.PooledDecode(
-        _POINTWISE, 10, 8, 6, 8, 9, None, 4, narrow=Narrow(_INDEX, table=True)
+    "gemm_rescale16_table": s.Gemm(4, 16, 10, 9, rescale16=Rescale16(_INDEX, table=True)),
+    "pooled_decode_rescale16_table": s.PooledDecode(
+        _POINTWISE, 10, 8, 6, 8, 9, None, 4, rescale16=Rescale16(_INDEX, table=True)
     ),
-    "pooled_decode_dsp_narrow_residual": s.PooledDecodeDsp(
-        _POINTWISE, 10, 8, 6, 8, 9, None, 4, narrow=Narrow(_WIDE, residual=True)
+    "pooled_decode_dsp_rescale16_residual": s.PooledDecodeDsp(
+        _POINTWISE, 10, 8, 6, 8, 9, None, 4, rescale16=Rescale16(_WIDE, residual=True)
     ),
-    "tile_3x2_narrow_residual": s.Tile3x2(_POINTWISE, 7, 9, narrow=Narrow(_WIDE, residual=True)),
-    "tile_4x2_window": s.Tile4x2(30, 36, 6, Narrow(_BYTE), roomy=True, window=_WINDOW),
+    "tile_3x2_rescale16_residual": s.Tile3x2(
+        _POINTWISE, 7, 9, rescale16=Rescale16(_WIDE, residual=True)
+    ),
+    "tile_4x2_window": s.Tile4x2(30, 36, 6, Rescale16(_BYTE), roomy=True, window=_WINDOW),
     "tile_3x4_padded": s.Tile3x4(_WINDOW, 5, 32, 7, filters=4, segment=40),
     "tile_3x4_rows": s.Tile3x4(
-        _POINTWISE, 7, 9, narrow=Narrow(_WIDE, residual=True), variable=True, filters=2, segment=8
+        _POINTWISE,
+        7,
+        9,
+        rescale16=Rescale16(_WIDE, residual=True),
+        variable=True,
+        filters=2,
+        segment=8,
     ),
     "tile_4x2_31": s.Tile4x2(
         30, 36, 6, None, window=_WINDOW, any_code=True, shift=32, residual_shift=9, saturates=True
     ),
     "tile_4x2_31_odd": s.Tile4x2(9, 32, 5, None, any_code=True, shift=33),
-    "tile_4x2_table": s.Tile4x2(8, 32, 10, Narrow(_INDEX, table=True)),
-    "tile_4x2_residual": s.Tile4x2(7, 32, 9, Narrow(_WIDE, residual=True), dual_issue=True),
-    "rescale": s.Rescale(100, DType.INT16, Narrow(_BYTE)),
-    "narrow_mul": s.NarrowMul(_LOOPS, Narrow(_WIDE)),
-    "narrow_reduce": s.NarrowReduce(
-        DType.INT16, (s.Loop(8, (1,)),), (s.Loop(25, (8,)),), Narrow(_BYTE)
+    "tile_4x2_table": s.Tile4x2(8, 32, 10, Rescale16(_INDEX, table=True)),
+    "tile_4x2_residual": s.Tile4x2(7, 32, 9, Rescale16(_WIDE, residual=True), dual_issue=True),
+    "rescale": s.Rescale(100, DType.INT16, Rescale16(_BYTE)),
+    "rescale16_mul": s.Rescale16Mul(_LOOPS, Rescale16(_WIDE)),
+    "rescale16_reduce": s.Rescale16Reduce(
+        DType.INT16, (s.Loop(8, (1,)),), (s.Loop(25, (8,)),), Rescale16(_BYTE)
     ),
-    "matmul": s.MatMul((s.Loop(3, (20, 0)),), 4, 5, 6, (5, 1), (1, 5), Narrow(_BYTE)),
+    "matmul": s.MatMul((s.Loop(3, (20, 0)),), 4, 5, 6, (5, 1), (1, 5), Rescale16(_BYTE)),
     "stream_add": s.StreamAdd(_LOOPS),
     "norm": s.Norm(4, 64, True, 3, 17, -127, 127, DType.INT8),
     "norm_root_mean_square": s.Norm(4, 64, False, 3, 10, -32768, 32767, DType.INT16),
@@ -141,12 +149,12 @@ KERNELS: dict[str, KernelSpec] = {
     "embedding": s.Embedding(7, 50, 16, DType.INT8, 200),
     "attention_biased": s.Attention(4, 5, 7, 2, *_HEADS, 15, None, bias_steps=11, bias_stride=35),
     "attention_dsp_biased": s.AttentionDsp(
-        *(1, 5, 7, 2, *_HEADS, 15, None), bias_steps=11, bias_stride=0, narrowed=True
+        *(1, 5, 7, 2, *_HEADS, 15, None), bias_steps=11, bias_stride=0, trimmed=True
     ),
-    "narrow_softmax": s.NarrowSoftmax(2, 10, 96_820_000, 11, 15),
+    "softmax_octaves": s.SoftmaxOctaves(2, 10, 96_820_000, 11, 15),
     "is_equal": s.IsEqual(9, 1),
-    "tile_4x4_table": s.Tile4x4(_POINTWISE, 7, 9, narrow=Narrow(_INDEX, table=True)),
-    "tile_4x4_residual": s.Tile4x4(_POINTWISE, 8, 9, narrow=Narrow(_WIDE, residual=True)),
+    "tile_4x4_table": s.Tile4x4(_POINTWISE, 7, 9, rescale16=Rescale16(_INDEX, table=True)),
+    "tile_4x4_residual": s.Tile4x4(_POINTWISE, 8, 9, rescale16=Rescale16(_WIDE, residual=True)),
     "tile_4x4_gathered": s.Tile4x4(_ODD, 6, 32, residual_shift=12),
     "attention_neon": s.AttentionNeon(1, 9, 8, 2, *_HEADS, 15, None),
     "attention_neon_masked": s.AttentionNeon(2, 8, 9, 2, *_HEADS, 13, 9),
@@ -154,7 +162,7 @@ KERNELS: dict[str, KernelSpec] = {
         4, 5, 7, 2, *_HEADS, 15, None, bias_steps=11, bias_stride=35
     ),
     "norm_neon": s.NormNeon(4, 67, True, 4, 17, -127, 127, DType.INT8),
-    "rescale_neon": s.RescaleNeon(100, DType.INT16, Narrow(_BYTE)),
+    "rescale_neon": s.RescaleNeon(100, DType.INT16, Rescale16(_BYTE)),
     "stream_add_neon": s.StreamAddNeon(100),
     "lut_neon": s.LutNeon(100),
 }

@@ -43,7 +43,7 @@ def test_every_operand_has_a_mark():
             assert all(mark.dtypes for mark in qops.marks_of(operator.Inputs).values())
 
 
-NARROW, WIDE = qops.Rescale16x15(2, 20, -128, 127), qops.Requant31(32, 4)
+RESCALE, WIDE = qops.Rescale16x15(2, 20, -128, 127), qops.Requant31(32, 4)
 ADDITION = qops.AddParams(4, 4, 9, 9, 3, 4)
 QUANT = QuantParams.per_tensor(0.1, 4)
 X, Y = (Value(name, (1, 3), DType.INT8, QUANT) for name in "xy")
@@ -65,9 +65,9 @@ def gemm(form, residual=None, *, multipliers=None, added=None, table=None):
 
 def test_sound_ends():
     gemm(WIDE)
-    gemm(NARROW)
+    gemm(RESCALE)
     gemm(WIDE, ADDITION, added=X)
-    gemm(NARROW, qops.StreamSum(), added=X)
+    gemm(RESCALE, qops.StreamSum(), added=X)
     table = Constant("t", np.zeros(1024, np.int8))
     gemm(qops.Rescale16x15(2, 20, -512, 511), table=table)
 
@@ -75,13 +75,13 @@ def test_sound_ends():
 TABLE = Constant("t", np.zeros(1024, np.int8))
 ENDS = [
     (lambda: gemm(WIDE, multipliers=DType.INT16), "int16, not int32"),
-    (lambda: gemm(NARROW, multipliers=DType.INT32), "int32, not int16"),
+    (lambda: gemm(RESCALE, multipliers=DType.INT32), "int32, not int16"),
     (lambda: gemm(WIDE, table=TABLE), "16 by 15 bits only"),
     (lambda: gemm(WIDE, ADDITION, added=X, table=TABLE), "a table and a residual"),
     (lambda: gemm(WIDE, ADDITION), "wrong number of inputs"),
     (lambda: gemm(WIDE, added=X), "wrong number of inputs"),
     (lambda: gemm(WIDE, qops.StreamSum(), added=X), "cannot add"),
-    (lambda: gemm(NARROW, ADDITION, added=X), "cannot add"),
+    (lambda: gemm(RESCALE, ADDITION, added=X), "cannot add"),
     (lambda: gemm(qops.Requant31(32, 5)), "zero point of the output"),
     (lambda: gemm(qops.Rescale16x15(2, 31, -128, 127)), "bad shift"),
     (lambda: gemm(qops.Rescale16x15(2, 20, -129, 127)), "clamp"),

@@ -19,7 +19,7 @@ from test_lower_overlap import _tight_plan
 
 from edgec.base.dtypes import DType
 from edgec.ir import Graph, qops
-from edgec.kernels.common.narrow import Narrow
+from edgec.kernels.common.rescale16 import Rescale16
 from edgec.kernels.common.window import Window
 from edgec.kernels.generic.gemm.family import Gemm
 from edgec.kernels.neon.attention.family import AttentionNeon
@@ -61,9 +61,9 @@ def test_numbers_of_missing_filters_are_zero() -> None:
     assert padded(np.array([3, 4, 5, 6])).tolist() == [3, 4, 5, 6]
 
 
-@pytest.mark.parametrize(("pixels", "tiles"), [(1, (1,)), (2, (4,)), (4, (4,)), (5, (4, 1))])
-def test_a_pixel_that_stands_alone_has_a_function_of_its_own(pixels: int, tiles: tuple) -> None:
-    window = Window(1, pixels, 8, 1, pixels, 1, 1, 1, 1, 0, 0, 1, 1)
+@pytest.mark.parametrize(("rows", "tiles"), [(1, (1,)), (2, (4,)), (4, (4,)), (5, (4, 1))])
+def test_a_row_that_stands_alone_has_a_function_of_its_own(rows: int, tiles: tuple) -> None:
+    window = Window(1, rows, 8, 1, rows, 1, 1, 1, 1, 0, 0, 1, 1)
     assert tuple(tile.rows for tile in Tile4x4(window, 4, 32).tiles) == tiles
 
 
@@ -108,11 +108,11 @@ def test_distance_is_the_least_of_the_spelled_out_order(window: Window) -> None:
 
 
 def test_distances_of_kernels_by_element() -> None:
-    narrow = Narrow(qops.Rescale16x15(0, 9, -32768, 32767, DType.INT16))
+    rescale16 = Rescale16(qops.Rescale16x15(0, 9, -32768, 32767, DType.INT16))
     assert distances(StreamAddNeon(30)) == (0, 0)
     assert distances(LutNeon(30)) == (0, None)
-    assert distances(RescaleNeon(30, DType.INT16, narrow)) == (0,)
-    assert distances(RescaleNeon(30, DType.INT8, narrow)) == (29,)
+    assert distances(RescaleNeon(30, DType.INT16, rescale16)) == (0,)
+    assert distances(RescaleNeon(30, DType.INT8, rescale16)) == (29,)
 
 
 @pytest.mark.parametrize("machine", MACHINES)

@@ -250,11 +250,11 @@ def test_a_layer_beyond_any_shift():
 # ---- Building ----
 
 
-def layer(pooling: qops.PoolRounding, channels: int = 64, pool_size: int = 16) -> Graph:
+def layer(rounding: qops.PoolRounding, channels: int = 64, pool_size: int = 16) -> Graph:
     rng = np.random.default_rng(3)
     pool = random_vectors(rng, pool_size, 8)
     indices = random_indices(rng, pool, (8, 3, 3, channels))
-    return pooled_layer((8, 8, channels), pool, indices, pad=1, pooling=pooling)
+    return pooled_layer((8, 8, channels), pool, indices, pad=1, rounding=rounding)
 
 
 def build(graph: Graph, **changes: object) -> PooledConv:
@@ -296,7 +296,7 @@ def test_pixels_of_a_pointwise_layer_are_arranged_for_the_blocks(
         (1, rows, 16),
         pool,
         random_indices(rng, pool, (4, 1, 1, 16)),
-        pooling=qops.PoolRounding(8, 9),
+        rounding=qops.PoolRounding(8, 9),
     )
     window = build(graph).window
     assert (window.height, window.width) == expected

@@ -185,14 +185,14 @@ def test_inverted_bottleneck_with_scratch() -> None:
         Buffer("x", 2000, 0, 4),
         Buffer("wide", 12000, 0, 2),
         Buffer("deep", 12000, 1, 3),
-        Buffer("narrow", 2000, 2, 4),
+        Buffer("thin", 2000, 2, 4),
         Buffer("sum", 2000, 3, 4),
         *(Buffer(f"scratch{s}", 512, s, s + 1) for s in range(4)),
     ]
-    overlaps = [Overlap("deep", "wide", 640), Overlap("sum", "x", 0), Overlap("sum", "narrow", 0)]
+    overlaps = [Overlap("deep", "wide", 640), Overlap("sum", "x", 0), Overlap("sum", "thin", 0)]
     plan = planned(buffers, overlaps)
     assert plan.disjoint_bytes == 2000 + 24000 + 512
-    # The projection from deep to narrow is now the largest step.
+    # The projection from deep to thin is now the largest step.
     assert plan.arena_bytes == overlap_bound(buffers, overlaps) == 2000 + 12000 + 2000 + 512
 
 

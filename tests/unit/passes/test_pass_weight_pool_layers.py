@@ -101,7 +101,7 @@ def test_text_shows_the_pool_and_the_arithmetic():
     assert "pool [64,8] crc" in graph_text(graph)
     text = graph_text(pool_layers(graph))
     assert "QPooledConv(" in text
-    assert "pooling=PoolRounding(activation_bits=8, response_shift=0)" in text
+    assert "rounding=PoolRounding(activation_bits=8, response_shift=0)" in text
 
 
 def test_a_dropped_channel_takes_the_indices_with_it():
@@ -145,7 +145,7 @@ def test_ranges_of_rounded_responses_are_the_clamp():
     node = next(n for n in graph.nodes if isinstance(n.attrs, qops.QPooledConv))
     exact = channel_ranges(graph)[node.output]
     builder = GraphBuilder.of(graph)
-    builder.put(replace(node, attrs=replace(node.attrs, pooling=qops.PoolRounding(4, 3))))
+    builder.put(replace(node, attrs=replace(node.attrs, rounding=qops.PoolRounding(4, 3))))
     rounded = channel_ranges(builder.build())[node.output]
     assert np.all(rounded.low <= exact.low)
     assert np.all(rounded.high >= exact.high)

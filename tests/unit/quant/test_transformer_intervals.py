@@ -76,7 +76,7 @@ def test_many_keys_need_narrowed_rows():
     node = builder.node("a", whole, ("q", "k", "k", table), ("y",))
     graph = builder.build()
     refused(graph, node, "weighted values")
-    check_intervals(with_attrs(graph, node, narrowed=True))
+    check_intervals(with_attrs(graph, node, trimmed=True))
 
 
 def test_numbers_of_attention(integer):

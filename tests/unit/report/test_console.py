@@ -1,21 +1,7 @@
-import io
 import logging
-
-import pytest
-from rich.console import Console
 
 from edgec.base.errors import ConfigError
 from edgec.report import console
-
-
-@pytest.fixture
-def terminal(monkeypatch):
-    """Both consoles of the program, as if on a terminal, in one stream."""
-    stream = io.StringIO()
-    shown = Console(file=stream, force_terminal=True, width=100, soft_wrap=True, emoji=False)
-    monkeypatch.setattr(console, "out", shown)
-    monkeypatch.setattr(console, "err", shown)
-    return stream
 
 
 def test_names_with_colons_are_no_emoji(capsys):
@@ -35,23 +21,3 @@ def test_warnings_are_one_line_without_control_characters(capsys):
     found = capsys.readouterr()
     assert found.out == ""
     assert found.err == "warning: bad \\x1b[31m[red]name" + "x" * 300 + "\n"
-
-
-def test_progress_shows_counts_on_a_terminal(terminal):
-    with console.progress("evaluating") as advance:
-        advance(3, 10)
-    with console.status("compiling") as say:
-        say("quantizing", 5, 8)
-    with console.status("compiling") as say:
-        say("quantizing", 5, 8)
-        say("writing [C]")
-    for text in ("evaluating", "3 of 10", "quantizing", "5 of 8", "writing [C]"):
-        assert text in terminal.getvalue()
-
-
-def test_progress_shows_nothing_in_a_pipe(capsys):
-    with console.progress("evaluating") as advance:
-        advance(3, 10)
-    with console.status("compiling") as say:
-        say("quantizing", 5, 8)
-    assert capsys.readouterr() == ("", "")

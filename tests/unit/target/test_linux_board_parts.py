@@ -101,8 +101,8 @@ def test_cores_know_their_kind() -> None:
 def test_layout_is_that_of_the_compiler() -> None:
     native = layout(NativeModel, ctypes.sizeof(ctypes.c_void_p))
     assert native == {name: getattr(NativeModel, name).offset for name in native}
-    narrow = layout(NativeModel, 4)
-    assert [*narrow.values()] == [4 * index for index in range(len(narrow))]
+    layouts = layout(NativeModel, 4)
+    assert [*layouts.values()] == [4 * index for index in range(len(layouts))]
     assert all(ctypes.sizeof(kind) == 4 for _, kind in NativeTensor._fields_)
 
 

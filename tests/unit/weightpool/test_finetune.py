@@ -12,7 +12,7 @@ import torch
 from trained_digits import accuracy, digits, trained_digits
 
 from edgec.base.errors import ConfigError, WeightPoolError
-from edgec.base.options import PoolingOptions
+from edgec.base.options import WeightPoolOptions
 from edgec.ir import ops
 from edgec.ir.graph import Graph, GraphBuilder
 from edgec.ir.verify import Stage, verify
@@ -40,7 +40,7 @@ def one_thread() -> Iterator[None]:
 @pytest.fixture(scope="module")
 def pooled() -> Graph:
     calibration = {"x": digits().train_x[:200]}
-    graph, _ = compress_graph(trained_digits(), calibration, PoolingOptions(size=16))
+    graph, _ = compress_graph(trained_digits(), calibration, WeightPoolOptions(size=16))
     return graph
 
 

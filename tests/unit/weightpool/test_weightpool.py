@@ -10,7 +10,7 @@ from trained_digits import accuracy
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError, WeightPoolError
-from edgec.base.options import CompileOptions, PoolingOptions, QuantOptions
+from edgec.base.options import CompileOptions, QuantOptions, WeightPoolOptions
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Graph
 from edgec.ir.verify import Stage, verify
@@ -31,7 +31,7 @@ from edgec.weightpool.network import Network, own_objectives
 from edgec.weightpool.ranges import least_error
 from edgec.workflow.integer import real_model
 
-FAST = PoolingOptions(size=16, rounds=1)
+FAST = WeightPoolOptions(size=16, rounds=1)
 
 
 def noise(count: int = 24, seed: int = 1) -> dict[str, Array]:
@@ -94,7 +94,7 @@ def test_deterministic_and_seeded():
 
 
 def test_calibration_data_make_a_trained_network_usable():
-    options = PoolingOptions(size=16)
+    options = WeightPoolOptions(size=16)
     graph = real_model(OWN_NETWORKS["digits_resnet"], None, CompileOptions()).graph
     test = digits("test")
     data = {"x": digits("calibration")[0]}
@@ -127,7 +127,7 @@ def test_one_pool_for_several_networks():
 
 def test_pool_size_against_the_number_of_vectors():
     graph = small_network()
-    options = PoolingOptions(layers=("inner_w",), rounds=1)
+    options = WeightPoolOptions(layers=("inner_w",), rounds=1)
     count = choose_layers(graph, options).pooled[0].vectors
     found, _ = compress_graph(graph, noise(), replace(options, size=count))
     assert len(pools(found)) == 1
@@ -257,7 +257,7 @@ def test_ranges_for_few_bits():
     assert clipped == {"first_relu_node", "inner_relu_node", "total_relu_node"}
     for bits in (0, 9):
         with pytest.raises(ConfigError):
-            PoolingOptions(range_bits=bits)
+            WeightPoolOptions(range_bits=bits)
 
 
 def test_range_of_least_error():

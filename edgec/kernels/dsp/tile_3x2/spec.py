@@ -57,8 +57,8 @@ class Tile3x2(Dense):
     def scratch_bytes(self) -> int:
         """Three widened windows, one that is not, and three rows of results or residual."""
         codes = ROWS * self.out_channels
-        if self.narrow is not None and self.narrow.residual:
-            return self.codes_at + codes * self.narrow.out_bytes
+        if self.rescale16 is not None and self.rescale16.residual:
+            return self.codes_at + codes * self.rescale16.out_bytes
         return self.codes_at + (0 if self.residual_shift is None else codes)
 
     def describe(self) -> str:

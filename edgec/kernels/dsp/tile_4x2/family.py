@@ -36,7 +36,7 @@ _ROOMY_BYTES = 2048
 _MOST_PRE_SHIFT = 15
 """Bits of the half step that 16x15 requantization adds to a bias."""
 _LEAST_UNITS = 16
-"""Filters from which on two more pixels a block pay for windows that are gathered byte by byte."""
+"""Filters from which on two more rows a tile pay for windows that are gathered byte by byte."""
 
 
 def accepts(graph: Graph, node: Node, target: Target) -> bool:
@@ -56,7 +56,7 @@ def _pays(spec: Tile4x2) -> bool:
     Tiny: rows of a last block that is not full are computed for nothing, and gathering costs more
     the fewer filters share it.
     """
-    if spec.narrow is not None:
+    if spec.rescale16 is not None:
         return True
     idle = -spec.rows % ROWS
     gathers = spec.window is not None and not spec.widens_runs
@@ -91,19 +91,19 @@ def spec(graph: Graph, node: Node, target: Target) -> Tile4x2:
     window = dense_window(graph, node)
     depth = window.taps * window.channels
     gathers = not window.is_pointwise or depth % WORD > 0
-    shift, residual, narrow = end_of(node)
+    shift, residual, rescale16 = end_of(node)
     return Tile4x2(
         rows=window.out_pixels,
         depth=-(-depth // WORD) * WORD,
         units=graph.shape(plain_inputs(node).w)[0],
-        narrow=narrow,
+        rescale16=rescale16,
         dual_issue=target.dual_issue,
         roomy=target.dual_issue or target.runs_from_cache(_ROOMY_BYTES),
         window=window if gathers else None,
         any_code=not _is_symmetric(graph, node),
-        shift=0 if narrow is not None else shift,
+        shift=0 if rescale16 is not None else shift,
         residual_shift=residual,
-        saturates=narrow is None and _saturates(node),
+        saturates=rescale16 is None and _saturates(node),
     )
 
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from edgec.base.fixedpoint import INT16_MAX, INT16_MIN
 from edgec.kernels.common.dense_weights import WORD
-from edgec.kernels.common.narrow import Narrow
+from edgec.kernels.common.rescale16 import Rescale16
 from edgec.kernels.common.spec import describe_image, describe_window
 from edgec.kernels.common.window import Window
 from edgec.kernels.family import template_beside
@@ -57,7 +57,7 @@ class Tile4x2:
 
     Attributes:
         rows, depth, units: shapes.
-        narrow: how a sum is stored with 16x15 bits; None: with a multiplier of 31 bits.
+        rescale16: how a sum is stored with 16x15 bits; None: with a multiplier of 31 bits.
         dual_issue: the core issues a load together with a product.
         roomy: see `unrolled`.
         window: the window of a convolution that is not pointwise.
@@ -73,7 +73,7 @@ class Tile4x2:
     rows: int
     depth: int
     units: int
-    narrow: Narrow | None
+    rescale16: Rescale16 | None
     dual_issue: bool = False
     roomy: bool = False
     window: Window | None = None
@@ -127,12 +127,12 @@ class Tile4x2:
     @property
     def out_bytes(self) -> int:
         """Bytes of an output."""
-        return 1 if self.narrow is None else self.narrow.out_bytes
+        return 1 if self.rescale16 is None else self.rescale16.out_bytes
 
     @property
     def c_type(self) -> str:
         """C type of an output."""
-        return "int8_t" if self.narrow is None else self.narrow.c_type
+        return "int8_t" if self.rescale16 is None else self.rescale16.c_type
 
     @property
     def row_bytes(self) -> int:
@@ -142,13 +142,13 @@ class Tile4x2:
     @property
     def lifts(self) -> bool:
         """-127 takes the place of an output of -128."""
-        n = self.narrow
+        n = self.rescale16
         return n is not None and n.out_bytes == 1 and not n.table and not n.is_saturated
 
     @property
     def table_origin(self) -> int:
         """Place of the output for a result of 0 in the table."""
-        return 0 if self.narrow is None else -self.narrow.output.low
+        return 0 if self.rescale16 is None else -self.rescale16.output.low
 
     @property
     def batch(self) -> int:
@@ -163,12 +163,12 @@ class Tile4x2:
     @property
     def counts_rows(self) -> bool:
         """The code for a block of rows asks how many rows it has, also where that never varies."""
-        return self.window is None or self.narrow is None or self.fuses or self.adds
+        return self.window is None or self.rescale16 is None or self.fuses or self.adds
 
     @property
     def fuses(self) -> bool:
         """Outputs are stored from registers (`edgec/tile_4x2_out.h`)."""
-        n = self.narrow
+        n = self.rescale16
         if self.units % 2:
             return False
         if n is None:
@@ -182,9 +182,9 @@ class Tile4x2:
     @property
     def out_kind(self) -> str:
         """What becomes of a scaled sum: the end of a name in `edgec/tile_4x2_out.h`."""
-        if self.narrow is not None and self.narrow.table:
+        if self.rescale16 is not None and self.rescale16.table:
             return "TABLE"
-        if self.narrow is not None and self.narrow.residual:
+        if self.rescale16 is not None and self.rescale16.residual:
             return "ADDED"
         return "BYTE" if self.out_bytes == 1 else "WIDE"
 
@@ -213,7 +213,7 @@ class Tile4x2:
     @property
     def adds(self) -> bool:
         """There is a residual."""
-        in_stream = self.narrow is not None and self.narrow.residual
+        in_stream = self.rescale16 is not None and self.rescale16.residual
         return in_stream or self.residual_shift is not None
 
     @property

@@ -15,9 +15,9 @@ from edgec.kernels.common.events import Event, Events
 from edgec.kernels.common.form import KernelForm
 from edgec.kernels.common.geometry import conv_window
 from edgec.kernels.common.layer_end import end_of
-from edgec.kernels.common.narrow import Narrow
 from edgec.kernels.common.overlap import by_pixel, out_bytes, with_ending
 from edgec.kernels.common.params import Params
+from edgec.kernels.common.rescale16 import Rescale16
 from edgec.kernels.common.spec import describe_image, describe_window
 from edgec.kernels.common.weighted import (
     CONVOLUTIONS,
@@ -45,7 +45,7 @@ class Conv2D:
         group: input and output channels are cut into this many independent groups.
         shift: right shift of the requantization.
         residual_shift: right shift of the addition at the end; None: there is no addition.
-        narrow: how it ends in a transformer's arithmetic; None: by a 31-bit multiplier.
+        rescale16: how it ends in a transformer's arithmetic; None: by a 31-bit multiplier.
     """
 
     family: ClassVar[str] = "conv2d"
@@ -55,7 +55,7 @@ class Conv2D:
     group: int
     shift: int
     residual_shift: int | None = None
-    narrow: Narrow | None = None
+    rescale16: Rescale16 | None = None
 
     @property
     def depth(self) -> int:

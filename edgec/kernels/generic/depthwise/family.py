@@ -12,9 +12,9 @@ from edgec.ir.weighted import plain_inputs
 from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.common.geometry import conv_window, is_depthwise
 from edgec.kernels.common.layer_end import end_of
-from edgec.kernels.common.narrow import Narrow
 from edgec.kernels.common.overlap import by_pixel, out_bytes, with_ending
 from edgec.kernels.common.params import Params
+from edgec.kernels.common.rescale16 import Rescale16
 from edgec.kernels.common.spec import describe_image, describe_window
 from edgec.kernels.common.weighted import (
     CONVOLUTIONS,
@@ -48,7 +48,7 @@ class Depthwise:
     multiplier: int
     shift: int
     residual_shift: int | None = None
-    narrow: Narrow | None = None
+    rescale16: Rescale16 | None = None
 
     @property
     def block(self) -> int:

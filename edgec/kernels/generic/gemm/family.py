@@ -15,9 +15,9 @@ from edgec.kernels.common.form import KernelForm
 from edgec.kernels.common.geometry import dense_window, is_gemm
 from edgec.kernels.common.layer_end import end_of
 from edgec.kernels.common.lengths import Counted
-from edgec.kernels.common.narrow import Narrow
 from edgec.kernels.common.overlap import by_row, out_bytes, with_ending
 from edgec.kernels.common.params import Params
+from edgec.kernels.common.rescale16 import Rescale16
 from edgec.kernels.common.weighted import (
     CONVOLUTIONS,
     MATRIX_PRODUCTS,
@@ -48,7 +48,7 @@ class Gemm:
     units: int
     shift: int
     residual_shift: int | None = None
-    narrow: Narrow | None = None
+    rescale16: Rescale16 | None = None
     variable: bool = False
 
     @property

@@ -10,7 +10,7 @@ from edgec.base.dtypes import DType
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.kernels.common.lengths import Counted
-from edgec.kernels.common.narrow import Narrow, stored_type
+from edgec.kernels.common.rescale16 import Rescale16, stored_type
 from edgec.kernels.common.spec import Plain
 from edgec.kernels.family import Distances, KernelFamily, template_beside
 from edgec.kernels.neon.attention.family import COLUMNS
@@ -27,7 +27,7 @@ class RescaleNeon(Plain):
     Attributes:
         count: elements.
         dtype: element type of x, INT8 or INT16.
-        narrow: how an element is stored.
+        rescale16: how an element is stored.
         variable: the elements of a run are an argument.
     """
 
@@ -35,7 +35,7 @@ class RescaleNeon(Plain):
     template: ClassVar[Path] = template_beside(__file__, "rescale_neon")
     count: int
     dtype: DType
-    narrow: Narrow
+    rescale16: Rescale16
     variable: bool = False
 
     @property
@@ -61,12 +61,12 @@ class RescaleNeon(Plain):
 def spec(graph: Graph, node: Node, target: Target) -> RescaleNeon:
     """The specification for a QRescale."""
     plain = plain_rescale.spec(graph, node, target)
-    return RescaleNeon(plain.count, plain.dtype, plain.narrow)
+    return RescaleNeon(plain.count, plain.dtype, plain.rescale16)
 
 
 def overlap(spec: RescaleNeon) -> Distances:
     """Element by element."""
-    return (growth(spec.count, spec.dtype, spec.narrow),)
+    return (growth(spec.count, spec.dtype, spec.rescale16),)
 
 
 FAMILY = KernelFamily(

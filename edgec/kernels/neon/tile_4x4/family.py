@@ -56,12 +56,12 @@ def _pack(weights: Array, bias: Array, multiplier: Array) -> tuple[Array, Array,
 def events(spec: Tile4x4, bits: int, form: KernelForm) -> Events:
     """Tiles of four rows and filters; the last ones are filled up, except for a lone row."""
     depth = spec.blocks * LANES
-    pixels = spec.rows if spec.rows == 1 else -(-spec.rows // ROWS) * ROWS
-    tiles = -(-pixels // ROWS) * -(-spec.out_channels // ROWS)
+    rows = spec.rows if spec.rows == 1 else -(-spec.rows // ROWS) * ROWS
+    tiles = -(-rows // ROWS) * -(-spec.out_channels // ROWS)
     return {
-        Event.NEON_MAC: pixels * -(-spec.out_channels // ROWS) * ROWS * depth,
+        Event.NEON_MAC: rows * -(-spec.out_channels // ROWS) * ROWS * depth,
         Event.NEON_TILE: tiles,
-        Event.NEON_PACK: pixels * depth / 4,
+        Event.NEON_PACK: rows * depth / 4,
         Event.OUTPUT: spec.out_elements,
         **residual_events(spec),
     }

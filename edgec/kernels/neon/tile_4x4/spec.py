@@ -155,7 +155,7 @@ class Tile4x4(Dense):
         """Four packed windows, one that is not, and the residual of four rows."""
         if not self.adds:
             return self.added_at
-        element = 1 if self.narrow is None else self.narrow.out_bytes
+        element = 1 if self.rescale16 is None else self.rescale16.out_bytes
         return self.added_at + ROWS * self.out_channels * element + _SPARE_BYTES
 
     def describe(self) -> str:

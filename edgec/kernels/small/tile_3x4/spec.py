@@ -108,8 +108,8 @@ class Tile3x4(Dense):
     @property
     def runs_at(self) -> int:
         """Place of the runs of three rows that are partly padding."""
-        if self.narrow is not None and self.narrow.residual:
-            return self.added_at + ROWS * self.out_channels * self.narrow.out_bytes
+        if self.rescale16 is not None and self.rescale16.residual:
+            return self.added_at + ROWS * self.out_channels * self.rescale16.out_bytes
         added = 0 if self.residual_shift is None else ROWS * self.out_channels
         return self.added_at + added
 

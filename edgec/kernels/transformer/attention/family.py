@@ -50,7 +50,7 @@ class Attention:
         variable: the queries and keys of a run are arguments; batch is 1.
         bias_steps: different numbers that are added to a head's logits; 0: none is.
         bias_stride: places (int16, [queries, keys]) of these numbers between two batches.
-        narrowed: rows of large sums lose bits of their exponentials.
+        trimmed: rows of large sums lose bits of their exponentials.
     """
 
     family: ClassVar[str] = "attention"
@@ -67,7 +67,7 @@ class Attention:
     variable: bool = False
     bias_steps: int = 0
     bias_stride: int = 0
-    narrowed: bool = False
+    trimmed: bool = False
 
     @property
     def k_batch_stride(self) -> int:
@@ -111,7 +111,7 @@ def spec(graph: Graph, node: Node, target: Target) -> Attention:
         v=Columns(v[-1], attrs.v_start, attrs.value_width),
         exp_bits=attrs.exp_bits,
         mask_stride=_mask_stride(graph, node, batch, k[-2]),
-        narrowed=attrs.narrowed,
+        trimmed=attrs.trimmed,
         bias_steps=0 if inputs.steps is None else graph.shape(inputs.steps)[1],
         bias_stride=q[-2] * k[-2] if has_own_bias else 0,
     )

@@ -11,7 +11,7 @@ from edgec.base.dtypes import DType
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.kernels.common.lengths import Counted
-from edgec.kernels.common.narrow import stored_type
+from edgec.kernels.common.rescale16 import stored_type
 from edgec.kernels.common.spec import Plain
 from edgec.kernels.family import Distances, KernelFamily, template_beside
 from edgec.target.target import Target

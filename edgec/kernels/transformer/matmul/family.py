@@ -11,7 +11,7 @@ from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.kernels.common.layer_end import rescale16x15_of
 from edgec.kernels.common.loops import broadcast_strides, merge_loops
-from edgec.kernels.common.narrow import Narrow
+from edgec.kernels.common.rescale16 import Rescale16
 from edgec.kernels.common.spec import Loop
 from edgec.kernels.family import Distances, KernelFamily, template_beside
 from edgec.kernels.transformer.single import single_arguments
@@ -27,7 +27,7 @@ class MatMul:
         rows, depth, columns: sizes of one pair.
         a_strides: elements of a between rows and along the depth.
         b_strides: elements of b along the depth and between columns.
-        narrow: how a sum is stored.
+        rescale16: how a sum is stored.
     """
 
     family: ClassVar[str] = "matmul"
@@ -38,7 +38,7 @@ class MatMul:
     columns: int
     a_strides: tuple[int, int]
     b_strides: tuple[int, int]
-    narrow: Narrow
+    rescale16: Rescale16
 
     @property
     def scratch_bytes(self) -> int:
@@ -73,7 +73,7 @@ def spec(graph: Graph, node: Node, target: Target) -> MatMul:
         columns=columns,
         a_strides=(1, rows) if attrs.transpose_a else (depth, 1),
         b_strides=(1, depth) if attrs.transpose_b else (columns, 1),
-        narrow=Narrow(rescale16x15_of(node)),
+        rescale16=Rescale16(rescale16x15_of(node)),
     )
 
 

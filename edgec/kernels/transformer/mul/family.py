@@ -9,10 +9,10 @@ from typing import ClassVar
 
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
-from edgec.kernels.common.layer_end import on_narrow_ends, rescale16x15_of
+from edgec.kernels.common.layer_end import accepts_rescale16, rescale16x15_of
 from edgec.kernels.common.lengths import Looped
 from edgec.kernels.common.loops import broadcast_loops
-from edgec.kernels.common.narrow import Narrow
+from edgec.kernels.common.rescale16 import Rescale16
 from edgec.kernels.common.spec import Loop, Plain
 from edgec.kernels.family import Distances, KernelFamily, template_beside
 from edgec.kernels.transformer.elementwise import elementwise_distances
@@ -21,19 +21,19 @@ from edgec.target.target import Target
 
 
 @dataclass(frozen=True, slots=True)
-class NarrowMul(Plain):
+class Rescale16Mul(Plain):
     """Product of two int8 tensors with broadcasting; y is written in raster order.
 
     Attributes:
         loops: strides of a and b; y is contiguous.
-        narrow: how a product is stored.
+        rescale16: how a product is stored.
         variable: the turns of the outermost loop are an argument.
     """
 
-    family: ClassVar[str] = "narrow_mul"
-    template: ClassVar[Path] = template_beside(__file__, "narrow_mul")
+    family: ClassVar[str] = "rescale16_mul"
+    template: ClassVar[Path] = template_beside(__file__, "rescale16_mul")
     loops: tuple[Loop, ...]
-    narrow: Narrow
+    rescale16: Rescale16
     variable: bool = False
 
     def describe(self) -> str:
@@ -41,22 +41,22 @@ class NarrowMul(Plain):
         return f"Product of two tensors, {math.prod(loop.size for loop in self.loops)} elements"
 
 
-def spec(graph: Graph, node: Node, target: Target) -> NarrowMul:
+def spec(graph: Graph, node: Node, target: Target) -> Rescale16Mul:
     """The specification for a QMul."""
-    return NarrowMul(broadcast_loops(graph, node), Narrow(rescale16x15_of(node)))
+    return Rescale16Mul(broadcast_loops(graph, node), Rescale16(rescale16x15_of(node)))
 
 
-def overlap(spec: NarrowMul) -> Distances:
+def overlap(spec: Rescale16Mul) -> Distances:
     """Elements are read in the order in which they are written, some of them again and again."""
-    return elementwise_distances(spec.loops, 1, spec.narrow.out_bytes)
+    return elementwise_distances(spec.loops, 1, spec.rescale16.out_bytes)
 
 
 FAMILY = KernelFamily(
-    spec_type=NarrowMul,
+    spec_type=Rescale16Mul,
     operators=(qops.QMul,),
     spec=spec,
     overlap=overlap,
-    accepts=on_narrow_ends,
+    accepts=accepts_rescale16,
     arguments=single_arguments,
     lengths=Looped("loops"),
 )

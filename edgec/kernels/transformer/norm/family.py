@@ -12,9 +12,9 @@ from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.common.lengths import Counted
-from edgec.kernels.common.narrow import stored_type
 from edgec.kernels.common.overlap import IN_PLACE
 from edgec.kernels.common.params import ConstantRef, Params
+from edgec.kernels.common.rescale16 import stored_type
 from edgec.kernels.common.spec import Plain
 from edgec.kernels.family import Distances, KernelFamily, template_beside
 from edgec.target.target import Target

@@ -10,10 +10,10 @@ from typing import ClassVar
 from edgec.base.dtypes import DType
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
-from edgec.kernels.common.layer_end import on_narrow_ends, rescale16x15_of
+from edgec.kernels.common.layer_end import accepts_rescale16, rescale16x15_of
 from edgec.kernels.common.lengths import Looped
 from edgec.kernels.common.loops import reduction_loops
-from edgec.kernels.common.narrow import Narrow, stored_type
+from edgec.kernels.common.rescale16 import Rescale16, stored_type
 from edgec.kernels.common.spec import Loop, Plain
 from edgec.kernels.family import Distances, KernelFamily, template_beside
 from edgec.kernels.transformer.single import dtype_of, single_arguments
@@ -21,23 +21,23 @@ from edgec.target.target import Target
 
 
 @dataclass(frozen=True, slots=True)
-class NarrowReduce(Plain):
+class Rescale16Reduce(Plain):
     """Mean or sum over some axes; y is written in raster order.
 
     Attributes:
         dtype: element type of x, INT8 or INT16.
         kept: loops over y, with strides of x.
         reduced: loops over what is summed up, with strides of x.
-        narrow: how a sum is stored.
+        rescale16: how a sum is stored.
         variable: the turns of the outermost loop over y are an argument.
     """
 
-    family: ClassVar[str] = "narrow_reduce"
-    template: ClassVar[Path] = template_beside(__file__, "narrow_reduce")
+    family: ClassVar[str] = "rescale16_reduce"
+    template: ClassVar[Path] = template_beside(__file__, "rescale16_reduce")
     dtype: DType
     kept: tuple[Loop, ...]
     reduced: tuple[Loop, ...]
-    narrow: Narrow
+    rescale16: Rescale16
     variable: bool = False
 
     @property
@@ -52,25 +52,25 @@ class NarrowReduce(Plain):
         return f"Sum of {terms} elements of {self.dtype.value}, {outputs} times"
 
 
-def spec(graph: Graph, node: Node, target: Target) -> NarrowReduce:
+def spec(graph: Graph, node: Node, target: Target) -> Rescale16Reduce:
     """The specification for a QReduce."""
     attrs = node.attrs_as(qops.QReduce)
     x = node.input
     kept, reduced = reduction_loops(graph.shape(x), attrs.axes)
-    return NarrowReduce(dtype_of(graph, x), kept, reduced, Narrow(rescale16x15_of(node)))
+    return Rescale16Reduce(dtype_of(graph, x), kept, reduced, Rescale16(rescale16x15_of(node)))
 
 
-def overlap(spec: NarrowReduce) -> Distances:
+def overlap(spec: Rescale16Reduce) -> Distances:
     """The output does not overlap the input."""
     return (None,)
 
 
 FAMILY = KernelFamily(
-    spec_type=NarrowReduce,
+    spec_type=Rescale16Reduce,
     operators=(qops.QReduce,),
     spec=spec,
     overlap=overlap,
-    accepts=on_narrow_ends,
+    accepts=accepts_rescale16,
     arguments=single_arguments,
     lengths=Looped("kept"),
 )

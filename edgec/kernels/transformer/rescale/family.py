@@ -13,8 +13,8 @@ from edgec.ir.graph import Graph, Node
 from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.common.layer_end import rescale16x15_of
 from edgec.kernels.common.lengths import Counted
-from edgec.kernels.common.narrow import Narrow, stored_type
 from edgec.kernels.common.params import Params
+from edgec.kernels.common.rescale16 import Rescale16, stored_type
 from edgec.kernels.common.spec import Plain
 from edgec.kernels.family import Distances, KernelFamily, KernelSpec, template_beside
 from edgec.kernels.transformer.single import SingleParams, bias_of, dtype_of
@@ -28,7 +28,7 @@ class Rescale(Plain):
     Attributes:
         count: elements.
         dtype: element type of x, INT8 or INT16.
-        narrow: how an element is stored.
+        rescale16: how an element is stored.
         variable: the elements of a run are an argument.
         channels: elements that have a shift of their own, again and again; 0: none has.
         before: it is a left shift of x; else it is added to the last shift.
@@ -38,7 +38,7 @@ class Rescale(Plain):
     template: ClassVar[Path] = template_beside(__file__, "rescale")
     count: int
     dtype: DType
-    narrow: Narrow
+    rescale16: Rescale16
     variable: bool = False
     channels: int = 0
     before: bool = False
@@ -60,7 +60,7 @@ def spec(graph: Graph, node: Node, target: Target) -> Rescale:
     return Rescale(
         count=math.prod(graph.shape(x)),
         dtype=dtype_of(graph, x),
-        narrow=Narrow(rescale16x15_of(node)),
+        rescale16=Rescale16(rescale16x15_of(node)),
         channels=graph.shape(x)[-1] if attrs.before or attrs.after else 0,
         before=attrs.before,
     )
@@ -68,13 +68,13 @@ def spec(graph: Graph, node: Node, target: Target) -> Rescale:
 
 def overlap(spec: Rescale) -> Distances:
     """Element by element; the shifts of channels are a constant."""
-    own = growth(spec.count, spec.dtype, spec.narrow)
+    own = growth(spec.count, spec.dtype, spec.rescale16)
     return (own, None) if spec.channels else (own,)
 
 
-def growth(count: int, dtype: DType, narrow: Narrow) -> int:
+def growth(count: int, dtype: DType, rescale16: Rescale16) -> int:
     """The distance of a function of `count` single elements whose outputs may take more bytes."""
-    return max((narrow.out_bytes - dtype.size_bytes) * (count - 1), 0)
+    return max((rescale16.out_bytes - dtype.size_bytes) * (count - 1), 0)
 
 
 def arguments(graph: Graph, node: Node, spec: KernelSpec, pool: ConstantPool) -> tuple[Params, ...]:

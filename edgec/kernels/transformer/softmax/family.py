@@ -17,7 +17,7 @@ from edgec.target.target import Target
 
 
 @dataclass(frozen=True, slots=True)
-class NarrowSoftmax(Plain):
+class SoftmaxOctaves(Plain):
     """Softmax over the last axis: x int8 [rows, depth].
 
     Attributes:
@@ -26,8 +26,8 @@ class NarrowSoftmax(Plain):
         variable: the rows of a run are an argument.
     """
 
-    family: ClassVar[str] = "narrow_softmax"
-    template: ClassVar[Path] = template_beside(__file__, "narrow_softmax")
+    family: ClassVar[str] = "softmax_octaves"
+    template: ClassVar[Path] = template_beside(__file__, "softmax_octaves")
     rows: int
     depth: int
     distance_multiplier: int
@@ -40,21 +40,21 @@ class NarrowSoftmax(Plain):
         return f"Softmax of {self.rows} rows of {self.depth}"
 
 
-def spec(graph: Graph, node: Node, target: Target) -> NarrowSoftmax:
+def spec(graph: Graph, node: Node, target: Target) -> SoftmaxOctaves:
     """The specification for a QSoftmaxOctaves."""
     attrs = node.attrs_as(qops.QSoftmaxOctaves)
     *rows, depth = graph.shape(node.output)
     numbers = attrs.distance_multiplier, attrs.distance_limit, attrs.exp_bits
-    return NarrowSoftmax(math.prod(rows), depth, *numbers)
+    return SoftmaxOctaves(math.prod(rows), depth, *numbers)
 
 
-def overlap(spec: NarrowSoftmax) -> Distances:
+def overlap(spec: SoftmaxOctaves) -> Distances:
     """A row is read before it is written, and its elements again in that order."""
     return (IN_PLACE,)
 
 
 FAMILY = KernelFamily(
-    spec_type=NarrowSoftmax,
+    spec_type=SoftmaxOctaves,
     operators=(qops.QSoftmaxOctaves,),
     spec=spec,
     overlap=overlap,

@@ -12,7 +12,7 @@ from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.kernels.common.lengths import Looped
 from edgec.kernels.common.loops import broadcast_loops
-from edgec.kernels.common.narrow import stored_type
+from edgec.kernels.common.rescale16 import stored_type
 from edgec.kernels.common.spec import Loop, Plain
 from edgec.kernels.family import Distances, KernelFamily, template_beside
 from edgec.kernels.transformer.elementwise import elementwise_distances

@@ -22,8 +22,8 @@ from edgec.kernels.weightpool.decoded import (
     batch_of,
     decoded_arguments,
     is_pooled,
-    narrow_fields,
     planned_fields,
+    rescale16_fields,
 )
 from edgec.kernels.weightpool.default import default_config
 from edgec.kernels.weightpool.plain import BLOCK, POOL_WORD_BYTES
@@ -111,7 +111,7 @@ def spec(graph: Graph, node: Node, target: Target) -> PooledDecode:
     """The specification for a layer of a transformer, or with the default decision."""
     if isinstance(node.attrs, POOLED):
         return pooled_decode(graph, node, default_config(graph, node))
-    return _with_batch(narrow_fields(graph, node))
+    return _with_batch(rescale16_fields(graph, node))
 
 
 def planned(graph: Graph, node: Node, decision: PoolKernelConfig) -> PooledDecode | None:

@@ -27,8 +27,8 @@ from edgec.kernels.weightpool.decoded import (
     batch_of,
     decoded_arguments,
     is_pooled,
-    narrow_fields,
     planned_fields,
+    rescale16_fields,
     serves_dsp,
 )
 from edgec.kernels.weightpool.plain import POOL_WORD_BYTES
@@ -112,7 +112,7 @@ class PooledDecodeDsp(Decoded):
 
     def describe(self) -> str:
         """What the function computes, in words."""
-        return self._describe(f"{self.batch} filters decoded at a time, three pixels at a time")
+        return self._describe(f"{self.batch} filters decoded at a time, three rows at a time")
 
 
 def accepts(graph: Graph, node: Node, target: Target) -> bool:
@@ -125,7 +125,7 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
 
 def spec(graph: Graph, node: Node, target: Target) -> PooledDecodeDsp:
     """The specification for a layer of a transformer."""
-    return _with_batch(narrow_fields(graph, node))
+    return _with_batch(rescale16_fields(graph, node))
 
 
 def planned(graph: Graph, node: Node, decision: PoolKernelConfig) -> PooledDecodeDsp | None:

@@ -175,7 +175,7 @@ def pooled_direct(graph: Graph, node: Node, config: PoolKernelConfig) -> PooledD
         out_channels=graph.shape(inputs.indices)[0],
         group=group,
         index_bits=config.index_bits,
-        bits=None if config.runtime_bits else pooled_attrs(node).pooling.activation_bits,
+        bits=None if config.runtime_bits else pooled_attrs(node).rounding.activation_bits,
         shift=end.shift,
         residual_shift=end.residual_shift,
         pool_size=size,

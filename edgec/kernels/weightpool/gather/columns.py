@@ -148,8 +148,8 @@ class TableColumns:
         return sum(width for width in self.blocks if width == BLOCKS[0])
 
     @property
-    def has_narrow_block(self) -> bool:
-        """A row ends with the narrower block."""
+    def has_block_of_4(self) -> bool:
+        """A row ends with a block of four columns."""
         return BLOCKS[1] in self.blocks
 
     @property

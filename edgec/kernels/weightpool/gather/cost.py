@@ -213,16 +213,16 @@ def _of_writer(builder: ResponseBuilder, pixels: BuiltPixels) -> dict[Event, flo
 def _of_sums(spec: PooledConv) -> dict[Event, float]:
     """Gathering and storing."""
     wide = spec.blocks.count(8)
-    narrow = len(spec.blocks) - wide
+    short = len(spec.blocks) - wide
     runs = spec.out_channels * spec.out_pairs * spec.chunks
     look_ups = spec.out_channels * spec.out_pairs * spec.window.taps * spec.groups
     return {
         Event.LOOK_UP_8: look_ups * wide,
-        Event.LOOK_UP_4: look_ups * narrow,
+        Event.LOOK_UP_4: look_ups * short,
         Event.ROUND: look_ups * len(spec.blocks) / spec.unroll,
         Event.BASE: runs * len(spec.blocks) * spec.segments,
         Event.FILTER_8: runs * wide,
-        Event.FILTER_4: runs * narrow,
+        Event.FILTER_4: runs * short,
         Event.GATHER: spec.out_pairs * spec.chunks * len(spec.blocks),
         Event.START: spec.out_pairs * spec.out_channels * spec.padded_width / 4,
         Event.OUTPUT_ROW: spec.out_channels * spec.out_pairs,

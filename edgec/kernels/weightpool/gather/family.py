@@ -53,7 +53,7 @@ def pooled_conv(graph: Graph, node: Node, config: PoolKernelConfig) -> PooledCon
         LoweringError: the table is too large for 16-bit offsets, or two lanes cannot hold the sums.
     """
     attrs = node.attrs_as(qops.QPooledConv, qops.QPooledGemm)
-    form, end, pooling = requant31_of(node), end_of(node), attrs.pooling
+    form, end, rounding = requant31_of(node), end_of(node), attrs.rounding
     inputs = pooled_inputs(node)
     pool, indices = (graph.constants[name].array for name in (inputs.pool, inputs.indices))
     x_zero_point = graph.quant(inputs.x).tensor_zero_point
@@ -64,11 +64,11 @@ def pooled_conv(graph: Graph, node: Node, config: PoolKernelConfig) -> PooledCon
         group=pool.shape[1],
         chunk_groups=min(config.chunk_groups, indices.shape[-1]),
         lanes=config.lanes,
-        response_shift=pooling.response_shift,
+        response_shift=rounding.response_shift,
         shift=end.shift,
         builder=config.builder,
         index_bits=config.index_bits,
-        bits=None if config.runtime_bits else pooling.activation_bits,
+        bits=None if config.runtime_bits else rounding.activation_bits,
         saturates=(form.low, form.high) == (INT8_MIN, INT8_MAX),
         zero_is_code_min=x_zero_point == INT8_MIN,
         keep_rows=config.keep_rows,

@@ -110,7 +110,7 @@ def candidates(
 
 
 def _bits(node: Node) -> int:
-    bits: int = pooled_attrs(node).pooling.activation_bits
+    bits: int = pooled_attrs(node).rounding.activation_bits
     return bits
 
 
@@ -133,7 +133,7 @@ def _responses(graph: Graph, node: Node, setting: Setting) -> Iterator[Candidate
         if shift is None or rounds_too_much(graph, node, shift):
             continue
         attrs = pooled_attrs(node)
-        shifted = replace(attrs, pooling=replace(attrs.pooling, response_shift=shift))
+        shifted = replace(attrs, rounding=replace(attrs.rounding, response_shift=shift))
         base = _base_of(graph, replace(node, attrs=shifted), setting, lanes)
         if base is None:
             continue

@@ -6,18 +6,18 @@ benchmarks/pool_prices.py writes the file.
 from __future__ import annotations
 
 import functools
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated
 
-from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter
 from pydantic.dataclasses import dataclass
 
 from edgec.base.errors import ConfigError
 from edgec.kernels.common.events import Event
 from edgec.kernels.common.form import KernelForm
+from edgec.kernels.weightpool.plan.data_file import read_data
 from edgec.kernels.weightpool.plan.operations import Operations, operations_of
 from edgec.target.target import Target
 
@@ -114,15 +114,7 @@ def core_prices(path: Path = PRICES_FILE) -> Mapping[str, CorePrices]:
         ConfigError: the file cannot be read, does not say what it has to, or names a core
             twice.
     """
-    try:
-        data = tomllib.loads(path.read_text("utf-8"))
-        tables = TypeAdapter(_File).validate_python(data).prices
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ConfigError(f"cannot read prices: {error}", where=path.name, hint=_HINT) from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        raise ConfigError(f"{key}: {first['msg']}", where=path.name, hint=_HINT) from error
+    tables = read_data(path, TypeAdapter(_File), "prices", _HINT).prices
     found = {core: table for table in tables for core in table.cores}
     if sum(len(table.cores) for table in tables) != len(found):
         raise ConfigError("a core has two tables of prices", where=path.name, hint=_HINT)

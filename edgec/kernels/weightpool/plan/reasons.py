@@ -101,7 +101,7 @@ def record(
         scratch_bytes=chosen.scratch_bytes,
         table_bytes=table,
         table_place=place if table else "",
-        activation_bits=pooled_attrs(node).pooling.activation_bits,
+        activation_bits=pooled_attrs(node).rounding.activation_bits,
         response_shift=chosen.response_shift,
         cycles=None if board.is_hosted else round(chosen.cycles),
         reason=_reason(graph, node, chosen, rivals, asked),
@@ -111,7 +111,7 @@ def record(
 
 def _free_bits(node: Node, chosen: Candidate, board: Board) -> int:
     estimator = Estimator.of(board)
-    own: int = pooled_attrs(node).pooling.activation_bits
+    own: int = pooled_attrs(node).rounding.activation_bits
     limit = (1 + _CLOSE) * estimator.cycles(chosen.spec, own)
     widths = range(MAX_ACTIVATION_BITS, own - 1, -1)
     return next(bits for bits in widths if estimator.cycles(chosen.spec, bits) <= limit)

@@ -58,14 +58,14 @@ def with_rounding(graph: Graph, shifts: Mapping[str, int]) -> Graph:
     for node in pooled_nodes(graph):
         shift = shifts[node.name]
         attrs = pooled_attrs(node)
-        pooling = replace(attrs.pooling, response_shift=shift)
+        rounding = replace(attrs.rounding, response_shift=shift)
         excess = _mean_excess(graph, node, shift)
         inputs = pooled_inputs(node)
         if excess:
             bias = graph.constants[inputs.b].array.astype(np.int64) - excess
             stem = f"{node.name}/bias"
             inputs = replace(inputs, b=builder.constant(stem, frozen(bias, np.int32)))
-        changed = replace(attrs, pooling=pooling)
+        changed = replace(attrs, rounding=rounding)
         builder.put(replace(node, attrs=changed, inputs=inputs.names()))
     return builder.build()
 
@@ -92,7 +92,7 @@ def _activation_steps(graph: Graph, node: Node) -> float:
 
 
 def _step(node: Node) -> int:
-    bits: int = pooled_attrs(node).pooling.activation_bits
+    bits: int = pooled_attrs(node).rounding.activation_bits
     return 1 << (8 - bits)
 
 

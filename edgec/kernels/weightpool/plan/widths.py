@@ -18,7 +18,7 @@ from edgec.base.dtypes import Array
 from edgec.base.options import MAX_ACTIVATION_BITS, PoolKernel, PoolKernelOptions, Progress
 from edgec.interp import run_graph, run_graph_batch, run_node
 from edgec.ir.graph import Graph, Node
-from edgec.ir.weight_pool_graph import limited_bits, pooled_nodes, with_pooling
+from edgec.ir.weight_pool_graph import limited_bits, pooled_nodes, with_rounding
 from edgec.ir.weighted import pooled_attrs
 from edgec.kernels.weightpool.plan.candidates import Setting, candidates
 from edgec.kernels.weightpool.plan.plan import PoolPlan, kernel_rules, plan_pools
@@ -95,7 +95,7 @@ def plan_with_widths(
 def _relaxed(graph: Graph, plan: PoolPlan) -> Graph:
     """The graph with wider activations where the planned kernels are as fast with them."""
     bits = {layer.output: layer.free_bits for layer in plan.layers}
-    return with_pooling(graph, lambda node, own: replace(own, activation_bits=bits[node.output]))
+    return with_rounding(graph, lambda node, own: replace(own, activation_bits=bits[node.output]))
 
 
 def _layers(
@@ -132,7 +132,7 @@ def _layers(
 def _at_width(graph: Graph, node: Node, bits: int, found: Mapping[str, Array]) -> Array:
     """Output codes of a node that sees `bits` bits of its exact inputs."""
     attrs = pooled_attrs(node)
-    attrs = replace(attrs, pooling=replace(attrs.pooling, activation_bits=bits))
+    attrs = replace(attrs, rounding=replace(attrs.rounding, activation_bits=bits))
     return run_node(graph, replace(node, attrs=attrs), found).astype(np.float64)
 
 
@@ -181,7 +181,7 @@ def _path(layers: Sequence[_Layer]) -> list[dict[str, int]]:
 
 
 def _with_bits(graph: Graph, bits: Mapping[str, int]) -> Graph:
-    return with_pooling(
+    return with_rounding(
         graph,
         lambda node, own: replace(own, activation_bits=bits.get(node.name, own.activation_bits)),
     )

@@ -254,8 +254,8 @@ EDGEC_SEPARATE uint32_t edgec_attention_row(edgec_s32_t *logits, int32_t pairs, 
 
 /* Takes bits from the exponentials of a row whose sum has too many for products with int8; the sum
  * of what they are then.  They lie in `runs` runs of `run` neighbours, `step` elements apart. */
-EDGEC_SEPARATE uint32_t edgec_narrowed_weights(edgec_s16_t *weights, int32_t runs, int32_t run,
-                                               int32_t step, uint32_t sum) {
+EDGEC_SEPARATE uint32_t edgec_trimmed_weights(edgec_s16_t *weights, int32_t runs, int32_t run,
+                                              int32_t step, uint32_t sum) {
     const int32_t excess = edgec_bit_length(sum + (1U << 16)) - 24;
     if (excess <= 0) {
         return sum;

@@ -1,7 +1,7 @@
 /* The rounding, scaling and saturation of every kernel: edgec/base/fixedpoint.py in C.
  *
- * tests/unit/test_fixedpoint_c.py compares the two on all edges and a large random set.  Nothing
- * else rounds.  All rounding is half up, once: rshr(x, n) = floor((x + 2^(n-1)) / 2^n).
+ * tests/unit/base/test_fixedpoint_c.py compares the two on all edges and a large random set.
+ * Nothing else rounds.  All rounding is half up, once: rshr(x, n) = floor((x + 2^(n-1)) / 2^n).
  *
  * Shifts and multipliers are compile-time constants at almost every call, and the functions are
  * always inlined, so the branches on them cost nothing.

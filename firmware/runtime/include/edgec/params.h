@@ -44,21 +44,21 @@ typedef struct edgec_pool_params {
 
 /* Convolutions and matrix products of a transformer: y = clamp(rescale(bias[o] + sum x * w,
  * multiplier[o])), see requant16.h; shifts and bounds are compiled in. */
-typedef struct edgec_narrow_params {
+typedef struct edgec_rescale16_params {
     const int8_t *weights;
     const int32_t *bias;
     const int16_t *multiplier;
     int8_t x_zero_point; /* what padding holds */
-} edgec_narrow_params_t;
+} edgec_rescale16_params_t;
 
 /* The same with weights from a pool, as in edgec_pool_params_t. */
-typedef struct edgec_pool_narrow_params {
+typedef struct edgec_pool_rescale16_params {
     const void *table;
     const void *indices;
     const int32_t *bias;
     const int16_t *multiplier;
     int8_t x_zero_point;
-} edgec_pool_narrow_params_t;
+} edgec_pool_rescale16_params_t;
 
 /* The same with one multiplier, of (a - za) * (b - zb), of sums of them, or of x - za. */
 typedef struct edgec_single_params {

@@ -1,4 +1,5 @@
-/* Responses of a weight pool: what the builders in templates/kernels/_pool_responses.c.j2 use.
+/* Responses of a weight pool: what the builders in
+ * kernels/weightpool/gather/_pool_responses.c.j2 use.
  *
  * A builder is a static function that the macro `builder(r)` writes, r a
  * `edgec.kernels.weightpool.tables.ResponseBuilder`:

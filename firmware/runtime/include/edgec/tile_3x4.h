@@ -12,7 +12,7 @@
  * 128 sum |w| < 2^20.
  *
  *     activations  [depth][2 words]       edgec_tile_3x4_pack
- *     weights      [depth][rows] bytes    lower/dense_weights.py
+ *     weights      [depth][rows] bytes    edgec/kernels/common/dense_weights.py
  *
  * A kernel takes two rows of weights on Armv6-M, with its few registers, and four on Armv7-M.
  */

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "edgec/math.h"
-#include "edgec/tile_4x2.h"
+#include "edgec/tile_4x2_pair.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -30,9 +30,7 @@ typedef struct edgec_tile_4x2_high {
  * WORDS, UNROLLED, DUAL: as for EDGEC_TILE_4X2. */
 #if defined(__GNUC__) && defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
 /* clang-format off */
-/* Sums in r4-r11, first those of row 0 with both filters.  While products are summed up, weights
- * are in r2 and r3, rows in r12 and lr; then all four are free.  On the stack: the struct and the
- * beginning of the rows. */
+/* Registers and stack are those of tile_4x2_pair.h. */
 #define EDGEC_TILE_4X2_HIGH(NAME, WORDS, UNROLLED, DUAL)                                           \
     EDGEC_SEPARATE void NAME(const int8_t *filters, const edgec_pair_t *rows,                      \
                              edgec_tile_4x2_high_t *out) {                                         \
@@ -40,27 +38,7 @@ typedef struct edgec_tile_4x2_high {
         register const edgec_pair_t *x __asm__("r1") = rows;                                       \
         register edgec_tile_4x2_high_t *o __asm__("r2") = out;                                     \
         __asm__ volatile(                                                                          \
-            "push {r1, r4-r11, lr}\n"                                                              \
-            "sub sp, sp, #36\n"                                                                    \
-            "ldm r2, {r3-r11}\n"                                                                   \
-            "stm sp, {r3-r11}\n"                                                                   \
-            "1:\n"                                                                                 \
-            "ldr r2, [sp, #4]\n"                                                                   \
-            "ldm r2!, {r12, lr}\n"                                                                 \
-            "str r2, [sp, #4]\n"                                                                   \
-            "ldr r11, [r1, #24]\n"                                                                 \
-            "ldr r9, [r1, #16]\n"                                                                  \
-            "ldr r7, [r1, #8]\n"                                                                   \
-            "ldr r5, [r1], #32\n"                                                                  \
-            "add r4, r5, r12\n"                                                                    \
-            "add r5, r5, lr\n"                                                                     \
-            "add r6, r7, r12\n"                                                                    \
-            "add r7, r7, lr\n"                                                                     \
-            "add r8, r9, r12\n"                                                                    \
-            "add r9, r9, lr\n"                                                                     \
-            "add r10, r11, r12\n"                                                                  \
-            "add r11, r11, lr\n"                                                                   \
-            EDGEC_TILE_4X2_LOOP                                                                    \
+            EDGEC_TILE_4X2_PAIR_SUMS                                                               \
             "ldr r2, [sp, #8]\n"                                                                   \
             "ldm r2!, {r12, lr}\n"                                                                 \
             "ldr r3, [sp, #32]\n"                                                                  \
@@ -73,10 +51,7 @@ typedef struct edgec_tile_4x2_high {
             "smmlar r9, r9, lr, r3\n"                                                              \
             "smmlar r10, r10, r12, r3\n"                                                           \
             "smmlar r11, r11, lr, r3\n"                                                            \
-            "ldr r2, [sp, #12]\n"                                                                  \
-            "ldr r3, [sp, #16]\n"                                                                  \
-            "ldr r12, [sp, #20]\n"                                                                 \
-            "ldr lr, [sp, #24]\n"                                                                  \
+            EDGEC_TILE_4X2_PAIR_PLACES                                                             \
             "ssat r4, #8, r4\n"                                                                    \
             "ssat r5, #8, r5\n"                                                                    \
             "ssat r6, #8, r6\n"                                                                    \
@@ -92,17 +67,8 @@ typedef struct edgec_tile_4x2_high {
             "add r12, r12, r2\n"                                                                   \
             "bfi r10, r11, #8, #8\n"                                                               \
             "add lr, lr, r2\n"                                                                     \
-            "strh r4, [r2], #2\n"                                                                  \
-            "strh r6, [r3]\n"                                                                      \
-            "strh r8, [r12]\n"                                                                     \
-            "strh r10, [lr]\n"                                                                     \
-            "str r2, [sp, #12]\n"                                                                  \
-            "ldr r2, [sp, #28]\n"                                                                  \
-            "ldr r1, [sp, #36]\n"                                                                  \
-            "cmp r0, r2\n"                                                                         \
-            "bne 1b\n"                                                                             \
-            "add sp, sp, #36\n"                                                                    \
-            "pop {r1, r4-r11, lr}\n"                                                               \
+            EDGEC_TILE_4X2_PAIR_BYTES                                                              \
+            EDGEC_TILE_4X2_PAIR_NEXT                                                               \
             : "+r"(w), "+r"(x), "+r"(o)                                                            \
             : [words] "i"(WORDS), [unrolled] "i"(UNROLLED), [dual] "i"(DUAL), [flip] "i"(0),       \
               [second] "i"(4), [step] "i"(8)                                                       \

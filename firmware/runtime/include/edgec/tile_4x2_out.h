@@ -7,17 +7,17 @@
 #include <string.h>
 
 #include "edgec/requant16.h"
-#include "edgec/tile_4x2.h"
+#include "edgec/tile_4x2_pair.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /* What becomes of a scaled sum: int8; int8 from a table; int16; int16 after an addition. */
-#define EDGEC_OUT_BYTE 0
-#define EDGEC_OUT_TABLE 1
-#define EDGEC_OUT_WIDE 2
-#define EDGEC_OUT_ADDED 3
+#define EDGEC_TILE_4X2_OUT_BYTE 0
+#define EDGEC_TILE_4X2_OUT_TABLE 1
+#define EDGEC_TILE_4X2_OUT_WIDE 2
+#define EDGEC_TILE_4X2_OUT_ADDED 3
 
 /* Where outputs come from and go to.  `places` are those of the rows 1 to 3 after row 0, in
  * bytes: in a last block that is not full, rows repeat the last one, in its place. */
@@ -35,13 +35,19 @@ typedef struct edgec_tile_4x2_out {
  *
  * WORDS, UNROLLED, DUAL: as for EDGEC_TILE_4X2.  PRE_SHIFT, SHIFT: of the requantization.  BITS:
  * to which its result is limited; 0 before an addition.  LIFTED: -127 takes the place of -128, only
- * of EDGEC_OUT_BYTE.  KIND: one of the above. */
+ * of EDGEC_TILE_4X2_OUT_BYTE.  KIND: one of the above. */
 #if defined(__GNUC__) && defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
 /* clang-format off */
-/* Sums in r4-r11, first those of row 0 with both filters.  While products are summed up, weights
- * are in r2 and r3, rows in r12 and lr; then all four are free.  On the stack: the struct and the
- * beginning of the rows.  Where two instructions of one sum follow each other, those of others
- * stand between, for cores that issue two at a time. */
+/* A sum after the first shift, in 16 bits. */
+#define EDGEC_TILE_4X2_CUT(SUM)                                                                    \
+    ".if %c[pre]\n"                                                                                \
+    "ssat " #SUM ", #16, " #SUM ", asr #%c[pre]\n"                                                 \
+    ".else\n"                                                                                      \
+    "ssat " #SUM ", #16, " #SUM "\n"                                                               \
+    ".endif\n"
+
+/* Registers and stack are those of tile_4x2_pair.h.  Where two instructions of one sum follow each
+ * other, those of others stand between, for cores that issue two at a time. */
 #define EDGEC_TILE_4X2_OUT(NAME, WORDS, UNROLLED, DUAL, PRE_SHIFT, SHIFT, BITS, LIFTED, KIND)      \
     EDGEC_SEPARATE void NAME(const int8_t *filters, const edgec_pair_t *rows,                      \
                              edgec_tile_4x2_out_t *out) {                                          \
@@ -49,73 +55,24 @@ typedef struct edgec_tile_4x2_out {
         register const edgec_pair_t *x __asm__("r1") = rows;                                       \
         register edgec_tile_4x2_out_t *o __asm__("r2") = out;                                      \
         __asm__ volatile(                                                                          \
-            "push {r1, r4-r11, lr}\n"                                                              \
-            "sub sp, sp, #36\n"                                                                    \
-            "ldm r2, {r3-r11}\n"                                                                   \
-            "stm sp, {r3-r11}\n"                                                                   \
-            "1:\n"                                                                                 \
-            "ldr r2, [sp, #4]\n"                                                                   \
-            "ldm r2!, {r12, lr}\n"                                                                 \
-            "str r2, [sp, #4]\n"                                                                   \
-            "ldr r11, [r1, #24]\n"                                                                 \
-            "ldr r9, [r1, #16]\n"                                                                  \
-            "ldr r7, [r1, #8]\n"                                                                   \
-            "ldr r5, [r1], #32\n"                                                                  \
-            "add r4, r5, r12\n"                                                                    \
-            "add r5, r5, lr\n"                                                                     \
-            "add r6, r7, r12\n"                                                                    \
-            "add r7, r7, lr\n"                                                                     \
-            "add r8, r9, r12\n"                                                                    \
-            "add r9, r9, lr\n"                                                                     \
-            "add r10, r11, r12\n"                                                                  \
-            "add r11, r11, lr\n"                                                                   \
-            EDGEC_TILE_4X2_LOOP                                                                    \
+            EDGEC_TILE_4X2_PAIR_SUMS                                                               \
             "mov lr, %[half]\n"                                                                    \
             "ldr r3, [sp, #8]\n"                                                                   \
             "ldr r12, [r3], #4\n"                                                                  \
             "str r3, [sp, #8]\n"                                                                   \
-            ".if %c[pre]\n"                                                                        \
-            "ssat r4, #16, r4, asr #%c[pre]\n"                                                     \
-            "ssat r5, #16, r5, asr #%c[pre]\n"                                                     \
-            ".else\n"                                                                              \
-            "ssat r4, #16, r4\n"                                                                   \
-            "ssat r5, #16, r5\n"                                                                   \
-            ".endif\n"                                                                             \
-            ".if %c[pre]\n"                                                                        \
-            "ssat r6, #16, r6, asr #%c[pre]\n"                                                     \
-            ".else\n"                                                                              \
-            "ssat r6, #16, r6\n"                                                                   \
-            ".endif\n"                                                                             \
+            EDGEC_TILE_4X2_CUT(r4)                                                                 \
+            EDGEC_TILE_4X2_CUT(r5)                                                                 \
+            EDGEC_TILE_4X2_CUT(r6)                                                                 \
             "smlabb r4, r4, r12, lr\n"                                                             \
-            ".if %c[pre]\n"                                                                        \
-            "ssat r7, #16, r7, asr #%c[pre]\n"                                                     \
-            ".else\n"                                                                              \
-            "ssat r7, #16, r7\n"                                                                   \
-            ".endif\n"                                                                             \
+            EDGEC_TILE_4X2_CUT(r7)                                                                 \
             "smlabt r5, r5, r12, lr\n"                                                             \
-            ".if %c[pre]\n"                                                                        \
-            "ssat r8, #16, r8, asr #%c[pre]\n"                                                     \
-            ".else\n"                                                                              \
-            "ssat r8, #16, r8\n"                                                                   \
-            ".endif\n"                                                                             \
+            EDGEC_TILE_4X2_CUT(r8)                                                                 \
             "smlabb r6, r6, r12, lr\n"                                                             \
-            ".if %c[pre]\n"                                                                        \
-            "ssat r9, #16, r9, asr #%c[pre]\n"                                                     \
-            ".else\n"                                                                              \
-            "ssat r9, #16, r9\n"                                                                   \
-            ".endif\n"                                                                             \
+            EDGEC_TILE_4X2_CUT(r9)                                                                 \
             "smlabt r7, r7, r12, lr\n"                                                             \
-            ".if %c[pre]\n"                                                                        \
-            "ssat r10, #16, r10, asr #%c[pre]\n"                                                   \
-            ".else\n"                                                                              \
-            "ssat r10, #16, r10\n"                                                                 \
-            ".endif\n"                                                                             \
+            EDGEC_TILE_4X2_CUT(r10)                                                                \
             "smlabb r8, r8, r12, lr\n"                                                             \
-            ".if %c[pre]\n"                                                                        \
-            "ssat r11, #16, r11, asr #%c[pre]\n"                                                   \
-            ".else\n"                                                                              \
-            "ssat r11, #16, r11\n"                                                                 \
-            ".endif\n"                                                                             \
+            EDGEC_TILE_4X2_CUT(r11)                                                                \
             "smlabt r9, r9, r12, lr\n"                                                             \
             ".if %c[bits]\n"                                                                       \
             "ssat r4, #%c[bits], r4, asr #%c[shift]\n"                                             \
@@ -175,10 +132,7 @@ typedef struct edgec_tile_4x2_out {
             "add lr, lr, r2\n"                                                                     \
             "qadd16 r10, r10, r11\n"                                                               \
             ".else\n"                                                                              \
-            "ldr r2, [sp, #12]\n"                                                                  \
-            "ldr r3, [sp, #16]\n"                                                                  \
-            "ldr r12, [sp, #20]\n"                                                                 \
-            "ldr lr, [sp, #24]\n"                                                                  \
+            EDGEC_TILE_4X2_PAIR_PLACES                                                             \
             ".if %c[kind] == 2\n"                                                                  \
             "pkhbt r4, r4, r5, lsl #16\n"                                                          \
             "add r3, r3, r2\n"                                                                     \
@@ -212,23 +166,14 @@ typedef struct edgec_tile_4x2_out {
             "strh r8, [r12]\n"                                                                     \
             "strh r10, [lr]\n"                                                                     \
             ".elseif %c[kind] < 2\n"                                                               \
-            "strh r4, [r2], #2\n"                                                                  \
-            "strh r6, [r3]\n"                                                                      \
-            "strh r8, [r12]\n"                                                                     \
-            "strh r10, [lr]\n"                                                                     \
+            EDGEC_TILE_4X2_PAIR_BYTES                                                              \
             ".else\n"                                                                              \
             "str r4, [r2], #4\n"                                                                   \
             "str r6, [r3]\n"                                                                       \
             "str r8, [r12]\n"                                                                      \
             "str r10, [lr]\n"                                                                      \
             ".endif\n"                                                                             \
-            "str r2, [sp, #12]\n"                                                                  \
-            "ldr r2, [sp, #28]\n"                                                                  \
-            "ldr r1, [sp, #36]\n"                                                                  \
-            "cmp r0, r2\n"                                                                         \
-            "bne 1b\n"                                                                             \
-            "add sp, sp, #36\n"                                                                    \
-            "pop {r1, r4-r11, lr}\n"                                                               \
+            EDGEC_TILE_4X2_PAIR_NEXT                                                               \
             : "+r"(w), "+r"(x), "+r"(o)                                                            \
             : [words] "i"(WORDS), [unrolled] "i"(UNROLLED), [dual] "i"(DUAL), [flip] "i"(0),       \
               [second] "i"(4), [step] "i"(8), [pre] "i"(PRE_SHIFT), [shift] "i"(SHIFT),            \
@@ -259,14 +204,15 @@ EDGEC_INLINE void edgec_tile_4x2_put(const edgec_tile_4x2_out_t *out, int32_t fi
                                      int32_t scaled, int32_t lifted, int32_t kind) {
     const int32_t place = (j < 2) ? 0 : out->places[j / 2 - 1];
     const int32_t column = filter + j % 2;
-    if (kind < EDGEC_OUT_WIDE) {
+    if (kind < EDGEC_TILE_4X2_OUT_WIDE) {
         const int32_t limited = lifted ? edgec_max_s32(scaled, -INT8_MAX) : scaled;
-        const int8_t byte = (int8_t)((kind == EDGEC_OUT_TABLE) ? out->extra[scaled] : limited);
+        const int8_t byte =
+            (int8_t)((kind == EDGEC_TILE_4X2_OUT_TABLE) ? out->extra[scaled] : limited);
         out->y[place + column] = byte;
         return;
     }
     int16_t value = (int16_t)0;
-    if (kind == EDGEC_OUT_ADDED) {
+    if (kind == EDGEC_TILE_4X2_OUT_ADDED) {
         memcpy(&value, out->extra + place + 2 * column, sizeof value);
     }
     value = (int16_t)edgec_sat16(scaled + value);

@@ -1,5 +1,5 @@
 /* Pooled convolution [5, 5, 12] to [5, 5, 10], 1x1 window, stride 1x1, 4 filters decoded at a time. */
-EDGEC_SEPARATE void pooled_decode_s8_0(const int8_t *x, const int8_t *table, int8_t *y, int8_t *scratch, const edgec_pool_narrow_params_t *params)
+EDGEC_SEPARATE void pooled_decode_s8_0(const int8_t *x, const int8_t *table, int8_t *y, int8_t *scratch, const edgec_pool_rescale16_params_t *params)
 {
     enum {
         HEIGHT = 5,
@@ -40,7 +40,7 @@ EDGEC_SEPARATE void pooled_decode_s8_0(const int8_t *x, const int8_t *table, int
             memcpy(weight, pool + edgec_next_index(&indices, INDEX_BITS) * GROUP, LAST);
             weight += LAST;
         }
-        const edgec_narrow_params_t p = {
+        const edgec_rescale16_params_t p = {
             .weights = filters,
             .bias = params->bias + start,
             .multiplier = params->multiplier + start,

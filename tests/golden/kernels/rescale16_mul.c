@@ -1,5 +1,5 @@
 /* Product of two tensors, 24 elements. */
-static void narrow_mul_s8_0(const int8_t *a, const int8_t *b, edgec_s16_t *y, const edgec_single_params_t *params)
+static void rescale16_mul_s8_0(const int8_t *a, const int8_t *b, edgec_s16_t *y, const edgec_single_params_t *params)
 {
     enum { PRE_SHIFT = 0, SHIFT = 9, LOW = -32768, HIGH = 32767 };
     const edgec_single_params_t p = *params;

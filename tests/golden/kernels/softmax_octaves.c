@@ -1,5 +1,5 @@
 /* Softmax of 2 rows of 10. */
-static void narrow_softmax_s8_0(const int8_t *x, int8_t *y)
+static void softmax_octaves_s8_0(const int8_t *x, int8_t *y)
 {
     enum { DEPTH = 10 };
     const edgec_attention_head_t head = {

@@ -14,11 +14,11 @@ _BITS: Mapping[tuple[int, int], int] = MappingProxyType(
 )
 """Bits by bounds: those of one instruction, and -127, which a second one makes of -128."""
 
-_MOST_NARROWING_SHIFT = 16
+_MOST_SHIFT_INTO_INT16 = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Narrow:
+class Rescale16:
     """The end of a kernel: `ir.qops.Rescale16x15`, then a table or a residual.
 
     Attributes:
@@ -49,12 +49,12 @@ class Narrow:
         return bits > 0 and self.output.low == -(1 << (bits - 1))
 
     @property
-    def narrows_by_shift(self) -> bool:
+    def shifts_into_int16(self) -> bool:
         """One NEON instruction does the last shift and the narrowing to int16.
 
         Source: Arm A64 ISA, SQRSHRN: shifts of 1 to 16 for 32-bit elements.
         """
-        return self.output.shift <= _MOST_NARROWING_SHIFT
+        return self.output.shift <= _MOST_SHIFT_INTO_INT16
 
     @property
     def _limit(self) -> int:

@@ -1,5 +1,5 @@
 /* Sum of 25 elements of int16, 8 times. */
-static void narrow_reduce_s8_0(const edgec_s16_t *x, int8_t *y, const edgec_single_params_t *params)
+static void rescale16_reduce_s8_0(const edgec_s16_t *x, int8_t *y, const edgec_single_params_t *params)
 {
     enum { PRE_SHIFT = 3, SHIFT = 9, LOW = -127, HIGH = 127 };
     const edgec_single_params_t p = *params;

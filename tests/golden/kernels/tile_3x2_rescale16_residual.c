@@ -1,5 +1,5 @@
 /* Convolution [5, 5, 12] to [5, 5, 7], 1x1 window, stride 1x1, three rows at a time. */
-static void tile_3x2_s8_0(const int8_t *x, const edgec_s16_t *residual, edgec_s16_t *y, int8_t *scratch, const edgec_narrow_params_t *params)
+static void tile_3x2_s8_0(const int8_t *x, const edgec_s16_t *residual, edgec_s16_t *y, int8_t *scratch, const edgec_rescale16_params_t *params)
 {
     enum {
         HEIGHT = 5,
@@ -21,7 +21,7 @@ static void tile_3x2_s8_0(const int8_t *x, const edgec_s16_t *residual, edgec_s1
         RUN_WORDS = KERNEL_W * CHANNELS / 4,
         PRE_SHIFT = 0, SHIFT = 9, LOW = -32768, HIGH = 32767,
     };
-    const edgec_narrow_params_t p = *params;
+    const edgec_rescale16_params_t p = *params;
     edgec_pair_t *const widened = (edgec_pair_t *)(void *)scratch;
     /* Weights beyond the last one are zero; what they multiply must only be defined. */
     memset(widened + (WORDS - 1) * EDGEC_TILE_3X2_ROWS * 2, 0, EDGEC_TILE_3X2_ROWS * 8);

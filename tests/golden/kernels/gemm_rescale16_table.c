@@ -1,5 +1,5 @@
 /* Matrix product [4, 16] by [10, 16]. */
-EDGEC_SEPARATE void gemm_s8_0(const int8_t *x, const int8_t *table, int8_t *y, const edgec_narrow_params_t *params)
+EDGEC_SEPARATE void gemm_s8_0(const int8_t *x, const int8_t *table, int8_t *y, const edgec_rescale16_params_t *params)
 {
     enum {
         ROWS = 4,
@@ -9,7 +9,7 @@ EDGEC_SEPARATE void gemm_s8_0(const int8_t *x, const int8_t *table, int8_t *y, c
         REST = 2,
         PRE_SHIFT = 3, SHIFT = 9, LOW = -512, HIGH = 511,
     };
-    const edgec_narrow_params_t p = *params;
+    const edgec_rescale16_params_t p = *params;
     for (int32_t r = 0; r < ROWS; r++) {
         const int8_t *const row = x + r * DEPTH;
         const int32_t first = r * UNITS;

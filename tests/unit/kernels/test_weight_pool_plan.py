@@ -55,13 +55,13 @@ def test_two_lanes_are_proved_to_fit(graph: Graph) -> None:
     for node, layer in zip(pooled_nodes(plan.graph), plan.layers, strict=True):
         assert layer.kernel is PoolKernel.RESPONSES
         assert layer.lanes == 2
-        pooling: qops.PoolRounding = node.attrs.pooling
-        assert pooling.response_shift == layer.response_shift
+        rounding: qops.PoolRounding = node.attrs.rounding
+        assert rounding.response_shift == layer.response_shift
         pool, indices = (plan.graph.constants[name].array for name in node.inputs[1:3])
         zero_point = plan.graph.quant(node.inputs[0]).tensor_zero_point
-        assert sums_fit_lanes(pool, indices, zero_point, 8, pooling.response_shift)
-        assert pooling.response_shift == 0 or not sums_fit_lanes(
-            pool, indices, zero_point, 8, pooling.response_shift - 1
+        assert sums_fit_lanes(pool, indices, zero_point, 8, rounding.response_shift)
+        assert rounding.response_shift == 0 or not sums_fit_lanes(
+            pool, indices, zero_point, 8, rounding.response_shift - 1
         )
 
 

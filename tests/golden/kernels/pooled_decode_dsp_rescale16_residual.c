@@ -1,5 +1,5 @@
-/* Pooled convolution [5, 5, 12] to [5, 5, 10], 1x1 window, stride 1x1, 4 filters decoded at a time, three pixels at a time. */
-EDGEC_SEPARATE void pooled_decode_dsp_s8_0(const int8_t *x, const edgec_s16_t *residual, edgec_s16_t *y, int8_t *scratch, const edgec_pool_narrow_params_t *params)
+/* Pooled convolution [5, 5, 12] to [5, 5, 10], 1x1 window, stride 1x1, 4 filters decoded at a time, three rows at a time. */
+EDGEC_SEPARATE void pooled_decode_dsp_s8_0(const int8_t *x, const edgec_s16_t *residual, edgec_s16_t *y, int8_t *scratch, const edgec_pool_rescale16_params_t *params)
 {
     enum {
         HEIGHT = 5,
@@ -49,7 +49,7 @@ EDGEC_SEPARATE void pooled_decode_dsp_s8_0(const int8_t *x, const edgec_s16_t *r
                 }
             }
         }
-        const edgec_narrow_params_t p = {
+        const edgec_rescale16_params_t p = {
             .weights = decoded,
             .bias = params->bias + start,
             .multiplier = params->multiplier + start,

@@ -31,10 +31,10 @@ def _errors(pool: Array, bits: int) -> Array:
 def test_the_bias_takes_the_mean_error_back(graph: Graph) -> None:
     rounded = with_rounding(graph, {node.name: SHIFT for node in pooled_nodes(graph)})
     for before, after in zip(pooled_nodes(graph), pooled_nodes(rounded), strict=True):
-        assert after.attrs.pooling.response_shift == SHIFT
+        assert after.attrs.rounding.response_shift == SHIFT
         pool, indices, bias = (graph.constants[name].array for name in before.inputs[1:4])
         taken = bias.astype(np.int64) - rounded.constants[after.inputs[3]].array
-        mean = _errors(pool, before.attrs.pooling.activation_bits).mean()
+        mean = _errors(pool, before.attrs.rounding.activation_bits).mean()
         assert np.allclose(taken, indices[0].size * mean, atol=indices[0].size)
 
 
@@ -42,7 +42,7 @@ def test_the_deviation_is_foretold(graph: Graph) -> None:
     for node in pooled_nodes(graph):
         pool, indices, _, multiplier = (graph.constants[name].array for name in node.inputs[1:5])
         gains = multiplier / 2.0 ** unpooled(node.attrs).output.shift
-        deviation = _errors(pool, node.attrs.pooling.activation_bits).std()
+        deviation = _errors(pool, node.attrs.rounding.activation_bits).std()
         wanted = deviation * np.sqrt(indices[0].size * np.square(gains).mean())
         assert rounding_steps(graph, node, SHIFT) == pytest.approx(wanted, rel=0.05)
 
@@ -50,7 +50,7 @@ def test_the_deviation_is_foretold(graph: Graph) -> None:
 def test_a_shift_within_the_step_of_activations_changes_nothing(graph: Graph) -> None:
     """Responses are multiples of the step then."""
     node = pooled_nodes(graph)[0]
-    shift = 8 - node.attrs.pooling.activation_bits
+    shift = 8 - node.attrs.rounding.activation_bits
     assert rounding_steps(graph, node, shift) == 0
     assert not rounds_too_much(graph, node, shift)
     rounded = with_rounding(graph, {each.name: shift for each in pooled_nodes(graph)})
