@@ -77,6 +77,12 @@ class TensorReader:
         """What the file calls a tensor; converters join the names of fused operators by ';'."""
         return (raw.Name() or b"")[:MAX_NAME].decode().split(";")[0]
 
+    def is_stored(self, raw: Any) -> bool:
+        """True for a constant."""
+        return 0 < raw.Buffer() < self._buffers and (
+            self._model.Buffers(raw.Buffer()).DataLength() > 0
+        )
+
     def read(self, raw: Any, name: str) -> FileTensor:
         """The record of a tensor that is called `name` from now on."""
         shape = self._sizes(raw.ShapeLength(), raw.ShapeAsNumpy(), name)

@@ -88,13 +88,15 @@ def unpack(ctx: Context, node: TfliteNode) -> tuple[Tensor, ...]:
 
 def concatenation(ctx: Context, node: TfliteNode) -> Tensor:
     """Along any axis; constants allowed among the inputs."""
-    tensors = [node.movable(i) for i in range(node.input_count)]
-    return _joined(ctx, node, tensors, normal_axis(node.integer("Axis"), len(tensors[0].shape)))
+    tensors = _inputs(node)
+    axis = normal_axis(node.integer("Axis"), len(tensors[0].shape))
+    joined = _joined(ctx, node, tensors, axis)
+    return fused(ctx, node, joined) if isinstance(joined, Value) else joined
 
 
 def pack(ctx: Context, node: TfliteNode) -> Tensor:
     """Along any axis; constants allowed among the inputs."""
-    tensors = [node.movable(i) for i in range(node.input_count)]
+    tensors = _inputs(node)
     axis = normal_axis(node.integer("Axis"), len(tensors[0].shape) + 1)
     grown = [ctx.reshape(t, (*t.shape[:axis], 1, *t.shape[axis:])) for t in tensors]
     return _joined(ctx, node, grown, axis)
@@ -153,6 +155,12 @@ def _parts(ctx: Context, x: Tensor, axis: int, sizes: tuple[int, ...]) -> tuple[
     )
 
 
+def _inputs(node: TfliteNode) -> list[Tensor]:
+    if not node.input_count:
+        raise UnsupportedError("it has no inputs", "correct the model")
+    return [node.movable(index) for index in range(node.input_count)]
+
+
 def _joined(ctx: Context, node: TfliteNode, tensors: list[Tensor], axis: int) -> Tensor:
     constants = [tensor for tensor in tensors if isinstance(tensor, Constant)]
     if len(constants) == len(tensors):
@@ -164,7 +172,7 @@ def _joined(ctx: Context, node: TfliteNode, tensors: list[Tensor], axis: int) ->
         raise UnsupportedError("its inputs are not all real numbers", "convert them before")
     if len(tensors) == 1:
         return tensors[0]
-    return fused(ctx, node, ctx.emit(ops.Concat(axis), *tensors, dtype=DType.FLOAT32))
+    return ctx.emit(ops.Concat(axis), *tensors, dtype=DType.FLOAT32)
 
 
 def _plain(constant: Constant) -> np.ndarray[tuple[int, ...], np.dtype[np.float32]]:
