@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import errno
+import signal
 from dataclasses import dataclass
 from typing import Any
 
@@ -183,9 +184,22 @@ class UsageError(EdgecError):
 
 
 class InterruptedByUser(EdgecError):
-    """Ctrl-C ended the command."""
+    """Ctrl-C ended the command, or the signal SIGTERM or SIGHUP did.
+
+    Attributes:
+        exit_code: 128 and the number of the signal, as shells count.
+    """
 
     exit_code = 130
+
+    def __init__(self, number: int = signal.SIGINT) -> None:
+        name = "interrupted" if number == signal.SIGINT else f"ended by {_signal_name(number)}"
+        super().__init__(f"{name}; earlier results are as they were")
+        self.exit_code = 128 + number
+
+
+def _signal_name(number: int) -> str:
+    return signal.Signals(number).name
 
 
 class InternalError(EdgecError):

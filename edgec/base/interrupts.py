@@ -1,51 +1,82 @@
-"""Ctrl-C at a time that suits: not in the middle of what must be done as a whole."""
+"""Signals that end a command (Ctrl-C, SIGTERM, SIGHUP), at a time that suits.
+
+They raise `KeyboardInterrupt` in the main thread, so that all that `with` and `finally` clean up is
+cleaned up: child processes, work folders, locks.
+"""
 
 from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import FrameType
+
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+"""Signals with which a person, a service manager or a closed terminal ends a command."""
+_ALL = (*ENDING, signal.SIGALRM)
+_AGAIN_S = 1.0
 
 
 @contextmanager
 def interrupts_deferred() -> Iterator[None]:
-    """Hold Ctrl-C back until the end of the block, which should take a moment only.
+    """Hold the signals that end a command back until the end of the block: a moment only.
 
     Raises:
-        KeyboardInterrupt: at the end, if Ctrl-C came meanwhile.
+        KeyboardInterrupt: at the end, if one came meanwhile and nothing else handles it.
     """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
     pending: list[int] = []
-    previous = signal.signal(signal.SIGINT, lambda number, _frame: pending.append(number))
-    try:
+    with handled(_ALL, lambda number, _frame: pending.append(number)):
         yield
-    finally:
-        signal.signal(signal.SIGINT, previous)
-    if pending:
-        raise KeyboardInterrupt
+    for number in dict.fromkeys(pending):
+        signal.raise_signal(signal.Signals(number))
 
 
 @contextmanager
-def interrupts_remembered() -> Iterator[Callable[[], bool]]:
-    """Let Ctrl-C raise KeyboardInterrupt as ever, and tell afterwards whether it came.
+def interrupts_raised() -> Iterator[Callable[[], int]]:
+    """Let the signals that end a command raise KeyboardInterrupt; tell afterwards which one came.
 
-    Compiled modules that are interrupted while they load turn KeyboardInterrupt into ImportError.
+    Compiled modules that are interrupted while they load turn KeyboardInterrupt into ImportError,
+    and what a callback of a C library raises is lost.  Therefore the exception is raised anew each
+    second until the block is left.
+
+    Yields:
+        A function that returns the number of the first signal that came; 0 if none came.
     """
     came: list[int] = []
+    is_over = False
 
     def interrupt(number: int, frame: FrameType | None) -> None:
-        came.append(number)
+        if is_over:
+            return
+        if number != signal.SIGALRM:
+            came.append(number)
+        signal.setitimer(signal.ITIMER_REAL, _AGAIN_S)
         signal.default_int_handler(number, frame)
 
+    with handled(_ALL, interrupt):
+        try:
+            yield lambda: came[0] if came else 0
+        finally:
+            is_over = True
+            if came:
+                signal.setitimer(signal.ITIMER_REAL, 0.0)
+
+
+@contextmanager
+def handled(
+    numbers: Sequence[signal.Signals], handler: Callable[[int, FrameType | None], object]
+) -> Iterator[None]:
+    """Handle signals in the main thread; those that are ignored, as under nohup, stay ignored."""
     if threading.current_thread() is not threading.main_thread():
-        yield lambda: False
+        yield
         return
-    previous = signal.signal(signal.SIGINT, interrupt)
+    found = {number: signal.getsignal(number) for number in numbers}
+    previous = {number: old for number, old in found.items() if old not in (signal.SIG_IGN, None)}
     try:
-        yield lambda: bool(came)
+        for number in previous:
+            signal.signal(number, handler)
+        yield
     finally:
-        signal.signal(signal.SIGINT, previous)
+        for number, old in previous.items():
+            signal.signal(number, old)

@@ -81,8 +81,3 @@ def run_app(arguments: list[str] | None = None) -> int:
     json = "--json" in words
     # Typer itself would print wrong usage, as text.
     return guarded(lambda: app(args=arguments, standalone_mode=not json), json=json)
-
-
-def main() -> None:
-    """Entry point of the `edgec` command."""
-    sys.exit(run_app())

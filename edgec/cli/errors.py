@@ -1,12 +1,13 @@
 """How a command ends: one message and an exit code, whatever was raised.
 
 Every `EdgecError` ends in one message on stderr and its exit code; so do full disks, missing
-permissions and Ctrl-C.
+permissions, Ctrl-C and the signals SIGTERM and SIGHUP.
 """
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import traceback
 from collections.abc import Callable
@@ -19,10 +20,8 @@ from edgec.base.errors import (
     UsageError,
     system_reason,
 )
-from edgec.base.interrupts import interrupts_remembered
+from edgec.base.interrupts import interrupts_raised
 from edgec.report import console
-
-EXIT_INTERRUPTED = InterruptedByUser.exit_code
 
 
 def guarded(command: Callable[[], object], *, json: bool = False) -> int:
@@ -32,17 +31,32 @@ def guarded(command: Callable[[], object], *, json: bool = False) -> int:
         command: the application; it returns an exit code or ends as a program does.
         json: report an error as one JSON object on stdout.
     """
-    report = console.print_json_error if json else console.print_error
-    with interrupts_remembered() as interrupted:
-        try:
+    came: Callable[[], int] = int
+    try:
+        with interrupts_raised() as came:
             code = command()
-        except SystemExit as stop:
-            return _interrupted(json) if stop.code == EXIT_INTERRUPTED else _exit_code(stop)
-        except KeyboardInterrupt:
-            return _interrupted(json)
-        except Exception as error:
-            return _interrupted(json) if interrupted() else _failure(error, report)
+    except BaseException as error:
+        return _ended_by(error, came(), json)
     return code if isinstance(code, int) else 0
+
+
+def _ended_by(error: BaseException, signal_number: int, json: bool) -> int:
+    """Report what ended a command, after a signal or without one; its exit code."""
+    if isinstance(error, SystemExit):
+        code = _exit_code(error)
+        # Typer turns KeyboardInterrupt into this one.
+        interrupted = code == InterruptedByUser.exit_code or (signal_number and code)
+    else:
+        code, interrupted = 1, signal_number or isinstance(error, KeyboardInterrupt)
+    report = console.print_json_error if json else console.print_error
+    if interrupted:
+        found = InterruptedByUser(signal_number or signal.SIGINT)
+        if json:
+            report(found)
+        else:
+            console.err.print(found.what)
+        return found.exit_code
+    return _failure(error, report) if isinstance(error, Exception) else code
 
 
 def _failure(error: Exception, report: Callable[[EdgecError], None]) -> int:
@@ -84,12 +98,3 @@ def _system_error(error: OSError) -> ConfigError:
 def _exit_code(stop: SystemExit) -> int:
     """The code with which typer wants to exit: it handles usage errors itself."""
     return stop.code if isinstance(stop.code, int) else 0 if stop.code is None else 1
-
-
-def _interrupted(json: bool) -> int:
-    text = "interrupted; earlier results are as they were"
-    if json:
-        console.print_json_error(InterruptedByUser(text))
-    else:
-        console.err.print(text)
-    return EXIT_INTERRUPTED

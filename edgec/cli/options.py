@@ -133,6 +133,18 @@ PoolTable = Annotated[
 ]
 
 
+NormalizeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--normalize",
+        metavar="scale=1/255[,mean=...,std=...]",
+        help="How pixels of 0 to 255, or recordings of -1 to 1, become the model's numbers: "
+        "(v * scale - mean) / std; several means and deviations are separated by colons.",
+    ),
+]
+DATA_FORMATS = ".npz, .npy, .csv, .wav, or a folder of images or recordings (docs/samples.md)."
+
+
 def max_length_of(text: str | None) -> MaxLength | None:
     """The maximum that a text like `128` or `NAME=128` says."""
     return None if text is None else MaxLength.parse(text)

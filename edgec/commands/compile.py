@@ -29,6 +29,7 @@ from edgec.target.board import Board, load_board
 from edgec.target.target import Target
 from edgec.workflow.checks import check_emulator, check_host
 from edgec.workflow.export_check import compare_export
+from edgec.workflow.file_check import compare_file
 from edgec.workflow.firmware import PROJECT_DIR, build_firmware
 from edgec.workflow.fits import Demand, Tensor, check_fits
 from edgec.workflow.integer import Calibration, IntegerModel, integer_model
@@ -131,12 +132,14 @@ def compile_model(
             say("building firmware")
             size = build_firmware(staging, target, demand)
         checks: tuple[CheckReport, ...] = ()
-        qdq_export = None
+        qdq_export, qdq_file = None, None
         if options.verify:
             say("comparing with the reference")
             checks = _checked(staging, ready, program, target, built=options.build)
-            qdq_export = compare_export(exact)
-        report = build_report(ready, pools, program, plan, target, size, checks, qdq_export)
+            qdq_export, qdq_file = compare_export(exact), compare_file(exact)
+        report = build_report(
+            ready, pools, program, plan, target, size, checks, qdq_export, qdq_file
+        )
         report.write(staging)
         write_text(report, staging)
         say("holding against the budget")

@@ -30,12 +30,14 @@ from edgec.report.model import (
     LayerReport,
     MemoryReport,
     PooledLayerReport,
+    QdqFileReport,
     QdqReport,
     Report,
     TensorReport,
 )
 from edgec.target.board import Board
 from edgec.toolchain.size import FirmwareSize
+from edgec.workflow.file_check import file_warnings
 from edgec.workflow.integer import IntegerModel
 from edgec.workflow.stack import stack_warnings
 
@@ -49,6 +51,7 @@ def build_report(
     size: FirmwareSize | None,
     checks: Sequence[CheckReport],
     qdq_export: QdqReport | None,
+    qdq_file: QdqFileReport | None,
 ) -> Report:
     """The report of a compilation.
 
@@ -61,6 +64,7 @@ def build_report(
         size: sizes of the firmware; None when none was built, or under an operating system.
         checks: what was compared with the reference.
         qdq_export: the comparison with the exported QDQ model; None when nothing was compared.
+        qdq_file: the comparison with the quantized file that was compiled; None likewise.
     """
     quantization = ready.quantization
     return Report(
@@ -82,8 +86,13 @@ def build_report(
         calibration=_calibration(quantization),
         checks=tuple(checks),
         qdq_export=qdq_export,
+        qdq_file=qdq_file,
         notes=ready.notes,
-        warnings=(*quantization.warnings, *stack_warnings(checks, board)),
+        warnings=(
+            *quantization.warnings,
+            *stack_warnings(checks, board),
+            *file_warnings(qdq_file),
+        ),
         buffers=_buffers(plan),
         pooled=tuple(_pooled(layer) for layer in pools.layers),
         runtime_bits=program.runtime_bits,
@@ -155,10 +164,10 @@ def _layers(graph: Graph, program: Program, quantization: QuantReport) -> tuple[
             sqnr_db=_finite(quality.get(step.output.name)),
             input_bytes=_activation_bytes(graph, nodes[step.node]),
             output_bytes=step.output.size_bytes,
-            growth=_growth(graph, program, nodes[step.node], step),
+            growth=_growth(graph, program, nodes[step.node], number),
             form=_form(nodes[step.node]),
         )
-        for step in program.steps
+        for number, step in enumerate(program.steps)
     )
 
 
@@ -168,10 +177,11 @@ def _form(node: Node) -> str:
     return "" if form is None else form.NAME
 
 
-def _growth(graph: Graph, program: Program, node: Node, step: Step) -> GrowthReport | None:
-    """What the step has less in a shorter run: from runs that are shorter by 1 and by 2."""
-    if not program.sizes_of_run(program.steps.index(step)):
+def _growth(graph: Graph, program: Program, node: Node, number: int) -> GrowthReport | None:
+    """What a step has less in a shorter run: from runs that are shorter by 1 and by 2."""
+    if not program.sizes_of_run(number):
         return None
+    step = program.steps[number]
     one, two = (specialized(graph, program.max_length - less) for less in (1, 2))
     missing_1, missing_2 = (step.macs - macs(other, node) for other in (one, two))
     # a - b and 2a - 4b.

@@ -15,6 +15,7 @@ from edgec.base.dtypes import Array
 from edgec.floatrun.executor import Executor
 from edgec.ir.fusion import fused_clip
 from edgec.ir.graph import Graph, Node
+from edgec.ir.qparams import QuantParams
 
 
 def run_rounded(graph: Graph, codes: Mapping[str, Array]) -> dict[str, Array]:
@@ -45,10 +46,13 @@ def run_rounded(graph: Graph, codes: Mapping[str, Array]) -> dict[str, Array]:
 
 
 def _codes(graph: Graph, name: str, real: Array) -> Array:
-    """Nearest codes of a value, halves to even."""
+    """Nearest codes of a value; what has no codes stays as it is."""
     quant = graph.values[name].quant
-    if quant is None:
-        return real
+    return real if quant is None else nearest_codes(real, quant)
+
+
+def nearest_codes(real: Array, quant: QuantParams) -> Array:
+    """Nearest codes of real numbers, halves to even, as QuantizeLinear gives them."""
     limits = np.iinfo(quant.dtype.numpy)
     steps = np.rint(real / quant.tensor_scale) + quant.tensor_zero_point
     return np.asarray(np.clip(steps, limits.min, limits.max), quant.dtype.numpy)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from edgec.base.limits import SWEEP_WHOLE_NODES
 from edgec.ir import ops
 from edgec.ir.graph import Graph, GraphBuilder, Node, Value
 from edgec.ir.qparams import QuantParams
+from edgec.passes.blocks import sweep_blocks
 
 Rule = Callable[[Graph, Node], "Graph | None"]
 
@@ -18,8 +20,16 @@ def sweep(graph: Graph, rule: Rule) -> Graph:
     Args:
         graph: the graph.
         rule: returns the changed graph, or None where it does not apply.  Each change must make
-            the graph smaller by some measure, or this does not end.
+            the graph smaller by some measure, or this does not end.  Inputs and outputs keep their
+            names and what they hold.
     """
+    if len(graph.nodes) > SWEEP_WHOLE_NODES:
+        graph = sweep_blocks(graph, lambda block: _swept(block, rule))
+    return _swept(graph, rule)
+
+
+def _swept(graph: Graph, rule: Rule) -> Graph:
+    """A graph to which the rule applies no more."""
     changed = True
     while changed:
         changed = False

@@ -14,6 +14,8 @@ Rules:
 5. columns: a `Gemm` of a flattened tensor gets its weight columns in the tensor's order, unless
    they come from a weight pool, whose vectors lie along them.
 6. unit axes: moving axes of length 1 is a `Reshape`.
+7. batch: the first axis of graph inputs and outputs stays the first where its length is 1, which
+   costs nothing: samples are stacked along it.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from dataclasses import replace
 
 from edgec.ir import ops
 from edgec.ir.graph import Graph, GraphBuilder
+from edgec.ir.layout import Perm
 from edgec.passes.layout_refs import collect
 from edgec.passes.layout_search import choose_frames
 from edgec.passes.layout_write import write
@@ -31,7 +34,17 @@ def layout(graph: Graph) -> Graph:
     """Apply the rules."""
     graph = _equal_ranks(_keep_dims(graph))
     refs = collect(graph)
-    return write(graph, refs, choose_frames(refs))
+    frames = choose_frames(refs)
+    ends = {name: frames[name] for name in (*graph.inputs, *graph.outputs) if name in frames}
+    kept = {name: _batch_first(graph.shape(name), frame) for name, frame in ends.items()}
+    return write(graph, refs, frames | kept)
+
+
+def _batch_first(shape: tuple[int, ...], frame: Perm) -> Perm:
+    """A frame of the same order of elements that leaves a first axis of length 1 in its place."""
+    if shape[:1] != (1,):
+        return frame
+    return (0, *(axis for axis in frame if axis != 0))
 
 
 def transposes(graph: Graph) -> int:

@@ -259,6 +259,38 @@ class QdqReport:
 
 
 @dataclass(frozen=True, slots=True)
+class TensorGap:
+    """How far a tensor is from the same tensor of the file that was compiled.
+
+    Attributes:
+        name: the tensor.
+        differing: share of its elements that differ, 0 to 1.
+        largest_gap: largest difference in its own codes.
+    """
+
+    name: str
+    differing: float
+    largest_gap: int
+
+
+@dataclass(frozen=True, slots=True)
+class QdqFileReport:
+    """Outputs beside those of the quantized file that was compiled, executed in float64.
+
+    Attributes:
+        samples: inputs that were run.
+        differing: share of output elements that differ, 0 to 1.
+        worst: the output with the largest difference.
+        first: the first tensor on the way that differs; None where none does, or none is found.
+    """
+
+    samples: int
+    differing: float
+    worst: TensorGap
+    first: TensorGap | None
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """Everything about one compilation.
 
@@ -266,6 +298,8 @@ class Report:
         pooled: layers with pooled weights, in the program's order.
         runtime_bits: the width of their activations can be lowered while the firmware runs.
         max_length: the longest run; 0 where every run has the same length.
+        qdq_file: the comparison with the file itself; None where that rounds no activations, or
+            nothing was compared.
     """
 
     schema: int
@@ -290,6 +324,7 @@ class Report:
     pooled: tuple[PooledLayerReport, ...] = ()
     runtime_bits: bool = False
     max_length: int = 0
+    qdq_file: QdqFileReport | None = None
 
     def at_length(self, length: int) -> Report:
         """The report with the layers of a run of `length` tokens.

@@ -8,7 +8,14 @@ from pathlib import Path
 from rich.console import Console
 
 from edgec.report.console import WIDTH_OF_FILES, count, safe
-from edgec.report.model import CheckReport, LayerReport, PooledLayerReport, Report, TensorReport
+from edgec.report.model import (
+    CheckReport,
+    LayerReport,
+    PooledLayerReport,
+    QdqFileReport,
+    Report,
+    TensorReport,
+)
 from edgec.report.tables import table
 
 REPORT_TXT = "report.txt"
@@ -45,7 +52,9 @@ def print_report(report: Report, out: Console) -> None:
                 f"[green]checked on {check.what}:[/] {check.samples} inputs, {check.steps} tensors "
                 f"each, equal to the numpy reference bit for bit{_lengths_text(check)}"
             )
-    if report.qdq_export is not None:
+    if report.qdq_file is not None:
+        out.print(_file_text(report.qdq_file))
+    elif report.qdq_export is not None:
         beside = report.qdq_export
         out.print(
             f"QDQ model in real arithmetic: {beside.differing:.2%} of output elements differ, "
@@ -53,6 +62,21 @@ def print_report(report: Report, out: Console) -> None:
         )
     for warning in report.warnings:
         out.print(f"[bold yellow]warning:[/] {safe(warning)}")
+
+
+def _file_text(found: QdqFileReport) -> str:
+    """The outputs beside those of the quantized file that was compiled."""
+    text = (
+        f"the file itself in real arithmetic: {found.differing:.2%} of output elements differ, "
+        f"by at most {found.worst.largest_gap} LSB ({found.samples} inputs)"
+    )
+    if found.first is None:
+        return text
+    first = found.first
+    return (
+        f"{text}; first in {safe(first.name)}: {first.differing:.2%} by at most "
+        f"{first.largest_gap} LSB"
+    )
 
 
 def _lengths_text(check: CheckReport) -> str:

@@ -114,16 +114,16 @@ def compile_shared(
             [chosen.path, *options, "-c", source, "-o", target]
             for source, target in zip(sources, objects, strict=True)
         ]
-        with ThreadPoolExecutor(max_workers=os.cpu_count() or 1) as pool:
-            for _ in pool.map(_compile, jobs):
+        with ThreadPoolExecutor(os.cpu_count() or 1) as pool, process.Family() as family:
+            for _ in pool.map(lambda argv: _compile(argv, family), jobs):
                 pass
         library = Path(folder) / "library"
         _compile([chosen.path, "-shared", *flags, *objects, "-o", library])
         library.replace(output)
 
 
-def _compile(argv: Sequence[str | Path]) -> None:
-    done = process.run(argv, timeout_s=_COMPILE_TIMEOUT_S)
+def _compile(argv: Sequence[str | Path], family: process.Family | None = None) -> None:
+    done = process.run(argv, timeout_s=_COMPILE_TIMEOUT_S, family=family)
     if done.returncode != 0:
         raise BuildError(
             f"the C compiler failed:\n{compiler_errors(done.stderr)}", where=Path(argv[0]).name

@@ -1,6 +1,7 @@
 """Child processes: no shell, a clean environment, time limits, nothing left running.
 
-Every child gets its own process group, so that a time-out or Ctrl-C ends its children too.
+Every child gets its own process group, so that a time-out, Ctrl-C, SIGTERM or SIGHUP ends its
+children too.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ import os
 import shutil
 import signal
 import subprocess
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from edgec.base.errors import BuildError
+from edgec.base.interrupts import interrupts_deferred
 
 _KEPT_VARIABLES = ("PATH", "HOME", "USER", "TMPDIR", "SYSTEMROOT", "XDG_RUNTIME_DIR")
 
@@ -50,6 +53,7 @@ def run(
     timeout_s: float,
     cwd: Path | None = None,
     environment: Mapping[str, str] | None = None,
+    family: Family | None = None,
 ) -> Completed:
     """Run a program to its end, without input, and capture its output.
 
@@ -58,11 +62,14 @@ def run(
         timeout_s: the program and its children are killed after this time.
         cwd: folder to run in.
         environment: the whole environment; default `clean_environment()`.
+        family: programs with which it is ended.
 
     Raises:
         BuildError: the program cannot be started or takes too long.
     """
     with start(argv, cwd=cwd, environment=environment, stdin=subprocess.DEVNULL) as child:
+        if family is not None:
+            family.add(child)
         try:
             stdout, stderr = child.communicate(timeout=timeout_s)
         except subprocess.TimeoutExpired as error:
@@ -88,8 +95,27 @@ def start(
     Raises:
         BuildError: the program cannot be started.
     """
+    child = None
     try:
-        child = subprocess.Popen(
+        # A signal between the start and the assignment would leave the program running.
+        with interrupts_deferred():
+            child = _started(argv, cwd, environment, stdin, stderr)
+        yield child
+    finally:
+        if child is not None:
+            with interrupts_deferred():
+                _end(child)
+
+
+def _started(
+    argv: Sequence[str | Path],
+    cwd: Path | None,
+    environment: Mapping[str, str] | None,
+    stdin: int,
+    stderr: int,
+) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(
             [str(argument) for argument in argv],
             cwd=cwd,
             env=dict(environment) if environment is not None else clean_environment(),
@@ -100,10 +126,35 @@ def start(
         )
     except (OSError, ValueError) as error:
         raise BuildError(f"cannot start {_program(argv)}: {error}") from error
-    try:
-        yield child
-    finally:
-        _end(child)
+
+
+class Family:
+    """Programs that several threads run, to be ended together when the block is left.
+
+    A thread cannot be interrupted while it waits for a program; ending the program wakes it.
+    """
+
+    def __init__(self) -> None:
+        self._children: list[subprocess.Popen[bytes]] = []
+        self._ended = False
+        self._lock = threading.Lock()
+
+    def __enter__(self) -> Family:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with interrupts_deferred(), self._lock:
+            self._ended = True
+            for child in self._children:
+                if child.poll() is None:
+                    _kill_group(child)
+
+    def add(self, child: subprocess.Popen[bytes]) -> None:
+        """Take a program in, or end it if the others have been ended."""
+        with self._lock:
+            self._children.append(child)
+            if self._ended:
+                _kill_group(child)
 
 
 def _program(argv: Sequence[str | Path]) -> str:
@@ -112,10 +163,14 @@ def _program(argv: Sequence[str | Path]) -> str:
 
 def _end(child: subprocess.Popen[bytes]) -> None:
     """Kill the group even if its leader has ended: its children may have outlived it."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):
-        os.killpg(child.pid, signal.SIGKILL)
+    _kill_group(child)
     for pipe in (child.stdin, child.stdout, child.stderr):
         if pipe is not None:
             with contextlib.suppress(OSError):
                 pipe.close()
     child.wait()
+
+
+def _kill_group(child: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(child.pid, signal.SIGKILL)

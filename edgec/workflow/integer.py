@@ -16,14 +16,14 @@ from edgec.base.dtypes import Array, DType
 from edgec.base.errors import ConfigError, ImportModelError
 from edgec.base.names import shown
 from edgec.base.options import CompileOptions, Progress, no_progress
-from edgec.base.samples import InputSpec, check_samples, load_samples
+from edgec.base.samples import InputSpec, SampleFile, Samples, check_samples, load_samples
 from edgec.importers.formats import import_model, shapes_at
 from edgec.ir import Graph
 from edgec.ir.infer import total_macs
 from edgec.passes import REAL_PASSES, run_passes
 from edgec.quant import QuantReport, quantize
 
-Calibration = Path | str | Mapping[str, ArrayLike] | None
+Calibration = Samples | Mapping[str, ArrayLike] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +175,14 @@ def quantized_model(
 
 def input_specs(imported: Graph) -> tuple[InputSpec, ...]:
     """What a model takes, by its graph as imported."""
-    return tuple(InputSpec(name, imported.shape(name)) for name in imported.inputs)
+    return tuple(
+        InputSpec(
+            name,
+            imported.shape(name),
+            integers=imported.values[name].dtype is not DType.FLOAT32,
+        )
+        for name in imported.inputs
+    )
 
 
 def _samples(calibration: Calibration, specs: tuple[InputSpec, ...]) -> dict[str, Array] | None:
@@ -183,12 +190,12 @@ def _samples(calibration: Calibration, specs: tuple[InputSpec, ...]) -> dict[str
         return None
     if isinstance(calibration, Mapping):
         return check_samples(calibration, specs, "calibration")
-    if isinstance(calibration, Path | str):
-        return load_samples(Path(calibration), specs)
+    if isinstance(calibration, SampleFile | Path | str):
+        return load_samples(calibration, specs)
     raise ConfigError(
         f"is a {type(calibration).__name__}",
         where="calibration",
-        hint="give the path of a .npz file, or arrays by input name: {'x': array}",
+        hint="give a path, or arrays by input name: {'x': array}",
     )
 
 

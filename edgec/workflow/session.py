@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError
 from edgec.base.options import MAX_ACTIVATION_BITS
-from edgec.base.samples import InputSpec, check_samples, load_samples
+from edgec.base.samples import InputSpec, Samples, check_samples, load_samples
 from edgec.ir import QuantParams
 from edgec.report.model import Report, TensorReport
 from edgec.sim.emulator import EmulatedFirmware
@@ -78,9 +78,17 @@ def _own_integers(codes: Array, tensor: TensorReport) -> Array:
 
 
 def decode(codes: Array, tensor: TensorReport) -> Array:
-    """Library outputs [N, ...] to what the model gives: float32, or its own integers."""
+    """Library outputs to what the model gives: float32, or its own integers.
+
+    Args:
+        codes: [N, ...library shape without batch...], or with an axis more, [N, ...library
+            shape...], of an output whose first axis is no batch.
+        tensor: the output.
+    """
+    more = codes.ndim - len(tensor.library_shape)
     if tensor.layout:
-        codes = codes.transpose(tuple(int(axis) for axis in np.argsort(tensor.layout)))
+        back = (int(axis) + more for axis in np.argsort(tensor.layout))
+        codes = codes.transpose((*range(more), *back))
     if tensor.dtype == "float32":
         return _params(tensor).dequantize(codes)
     return _own_integers(codes, tensor)
@@ -113,11 +121,16 @@ class Session:
         outputs = self.model(inputs, progress, length)
         less = self.report.max_length - length if length is not None else 0
         return {
-            tensor.name: decode(
-                codes.reshape(len(codes), *tensor.library_shape_less(less)[1:]), tensor
-            )
+            tensor.name: decode(_stacked(codes, tensor, less), tensor)
             for tensor, codes in zip(self.report.outputs, outputs, strict=True)
         }
+
+
+def _stacked(codes: Array, tensor: TensorReport, less: int) -> Array:
+    """Outputs of samples [N, ...]: along the batch axis, or a new one where there is none."""
+    shape = tensor.library_shape_less(less)
+    sample = shape[1:] if tensor.shape[:1] == (1,) else shape
+    return codes.reshape(len(codes), *sample)
 
 
 def length_of(tensors: Sequence[TensorReport], samples: Mapping[str, Array]) -> int | None:
@@ -203,16 +216,19 @@ def check_width(report: Report, bits: int | None, folder: Path) -> None:
 
 
 def run_file(
-    folder: Path, samples: Path, on: str, progress: Progress | None = None
+    folder: Path, samples: Samples, on: str, progress: Progress | None = None
 ) -> dict[str, Array]:
-    """Run a build folder's model on the samples in a .npz file; outputs by name."""
+    """Run a build folder's model on samples on disk; outputs by name."""
     session = open_session(folder, on)
     return session.run(load_samples(samples, input_specs(session.report.inputs)), progress)
 
 
 def input_specs(inputs: Sequence[TensorReport]) -> list[InputSpec]:
     """What the compiled model takes."""
-    return [InputSpec(tensor.name, tensor.shape, tensor.length_axis) for tensor in inputs]
+    return [
+        InputSpec(tensor.name, tensor.shape, tensor.length_axis, tensor.dtype != "float32")
+        for tensor in inputs
+    ]
 
 
 def host_runner(library_dir: Path, bits: int | None = None) -> IntegerModel:

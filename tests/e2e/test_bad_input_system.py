@@ -143,7 +143,7 @@ def test_standard_output_on_a_full_device() -> None:
         pytest.skip("no /dev/full here")
     with Path("/dev/full").open("w") as full:
         process = subprocess.run(
-            [sys.executable, "-c", "from edgec.cli.app import main; main()", "boards"],
+            [sys.executable, "-c", "from edgec.__main__ import main; main()", "boards"],
             stdout=full,
             stderr=subprocess.PIPE,
             text=True,

@@ -263,7 +263,7 @@ def test_budget_without_firmware_is_refused_at_once(tmp_path: Path, capsys, more
 
 @pytest.mark.parametrize("library", ["unicorn", "capstone"])
 def test_a_missing_library_is_named(firmware_mlp: Path, library: str) -> None:
-    code = f"import sys; sys.modules[{library!r}] = None; from edgec.cli.app import main; main()"
+    code = f"import sys; sys.modules[{library!r}] = None; from edgec.__main__ import main; main()"
     command = [sys.executable, "-c", code, "profile", str(firmware_mlp)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 2

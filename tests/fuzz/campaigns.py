@@ -6,7 +6,9 @@ import importlib
 
 from .campaign import Campaign
 
-MODULES: dict[str, str] = {}
+MODULES: dict[str, str] = {
+    "models": "models",
+}
 
 
 def load(name: str) -> Campaign:

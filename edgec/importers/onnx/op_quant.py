@@ -101,6 +101,12 @@ def _parameters(node: OnnxNode, shape: tuple[int, ...], default: ir.DataType | N
     zeros = tuple(int(z) for z in zero_point)
     if len(zeros) != scale.size:
         raise UnsupportedError("scale and zero point differ in length", "correct the model")
+    if dtype is DType.INT32 and any(zeros):
+        # ONNX: "when dequantizing int32, there's no zero point".
+        raise UnsupportedError(
+            f"codes of 32 bits with the zero point {next(filter(None, zeros))}",
+            "quantize biases with the zero point 0",
+        )
     scales = tuple(float(s) for s in scale.reshape(-1))
     if scale.size == 1:
         return QuantParams(scales, zeros, dtype)

@@ -79,9 +79,8 @@ class TensorReader:
 
     def is_stored(self, raw: Any) -> bool:
         """True for a constant."""
-        return 0 < raw.Buffer() < self._buffers and (
-            self._model.Buffers(raw.Buffer()).DataLength() > 0
-        )
+        number = int(raw.Buffer())
+        return 0 < number < self._buffers and bool(self._model.Buffers(number).DataLength() > 0)
 
     def read(self, raw: Any, name: str) -> FileTensor:
         """The record of a tensor that is called `name` from now on."""

@@ -105,7 +105,25 @@ def _quantize_layer(graph: Graph, builder: GraphBuilder, node: Node) -> list[str
         b = _put(graph, builder, bias.name, layer.bias, bias_params(input_scale, layer.scale))
     inputs = ops.Weighted.Inputs(operands.x, w, b).names()
     builder.put(replace(builder.nodes[node.name], inputs=inputs))
-    return [f"{node.name}: {note}" for note in layer.notes]
+    moved = _moved_bias(bias, layer, input_scale, graph.quant(node.output).tensor_scale)
+    for note in moved:
+        _LOG.warning("%s: %s", node.name, note)
+    return [f"{node.name}: {note}" for note in (*layer.notes, *moved)]
+
+
+def _moved_bias(
+    bias: Constant | None, layer: LayerWeights, input_scale: float, output_scale: float
+) -> tuple[str, ...]:
+    """A note where the codes of a pinned bias had to change: how far outputs move by it."""
+    scale = input_scale * layer.scale
+    if bias is None or bias.quant is None or layer.bias is None or _keeps_codes(bias, scale):
+        return ()
+    error = np.abs(bias.real64().reshape(-1) - layer.bias * scale).max(initial=0.0)
+    wanted, found = float(scale.max()), max(bias.quant.scale)
+    return (
+        f"the bias had to be requantized: its scale is {found:.4g}, input scale times weight scale "
+        f"is {wanted:.4g}; that moves outputs by up to {error / output_scale:.3g} codes",
+    )
 
 
 def _put(graph: Graph, builder: GraphBuilder, name: str, array: Array, quant: QuantParams) -> str:

@@ -194,3 +194,18 @@ def test_random_graphs(seed: int):
     after = simplify(layout(graph))
     assert_same_function(graph, after)
     assert transposes(after) <= max(transposes(graph), 0)
+
+
+@pytest.mark.parametrize("perm", [(3, 0, 2, 1), (2, 1, 3, 0), (1, 0, 2, 3)])
+def test_rule_7_the_batch_axis_stays_the_first(perm):
+    """Found by the campaign `models`: samples are stacked along it."""
+    m = Maker()
+    x = m.input(1, 3, 6, 5)
+    y = m.op(ops.Softmax(), m.op(ops.Transpose(perm), x))
+    back = m.op(ops.Transpose(tuple(np.argsort(perm))), y)
+    after = layout(m.graph(m.op(RELU, back)))
+    assert after.shape("x")[0] == 1
+    assert after.input_layouts.get("x", (0,))[0] == 0
+    for name in after.outputs:
+        assert after.shape(name)[0] == 1
+        assert after.output_layouts.get(name, (0,))[0] == 0

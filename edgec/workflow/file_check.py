@@ -1,0 +1,180 @@
+"""The integer graph beside the quantized file that it was made of.
+
+The file is executed as it is, operator by operator in float64 (`floatrun.executor`), before any
+pass has touched its graph: what edgec makes of scales, zero points and biases is thereby judged
+against what the file says, not against edgec's own reading of it.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from edgec.base.dtypes import Array, DType
+from edgec.floatrun.executor import Executor
+from edgec.floatrun.rounded import nearest_codes
+from edgec.interp import run_graph, run_graph_batch
+from edgec.ir import ops
+from edgec.ir.graph import Graph, Value
+from edgec.report.model import QdqFileReport, TensorGap
+from edgec.workflow.checks import check_inputs
+from edgec.workflow.integer import IntegerModel
+
+_SAMPLES = 8
+_LARGE_GAP = 4
+_LARGE_SHARE = 0.25
+"""Outputs that differ by more than both deserve a warning; docs/quantization.md has figures."""
+_MOST_AXES = 4
+"""Axes longer than 1 of a tensor whose order of axes is looked for."""
+
+
+def compare_file(model: IntegerModel) -> QdqFileReport | None:
+    """Outputs of the reference beside those of the user's own file.
+
+    None for a file that rounds no activations: it says nothing about codes.
+    """
+    if not any(isinstance(node.attrs, ops.QuantizeLinear) for node in model.imported.nodes):
+        return None
+    samples = check_inputs(model, _SAMPLES)
+    inputs = {name: np.concatenate([each[name] for each in samples]) for name in samples[0]}
+    oracle = run_graph_batch(model.integer, inputs)
+    names = model.imported.outputs
+    wanted = Executor(model.imported, names).run(_file_inputs(model, inputs))
+    gaps = [
+        _gap(name, oracle[own], _output_codes(model, name, own, wanted[name]))
+        for name, own in zip(names, model.integer.outputs, strict=True)
+    ]
+    elements = [oracle[own].size for own in model.integer.outputs]
+    return QdqFileReport(
+        samples=len(samples),
+        differing=float(np.average([gap.differing for gap in gaps], weights=elements)),
+        worst=max(gaps, key=lambda gap: gap.largest_gap),
+        first=_first_gap(model, inputs, oracle, wanted),
+    )
+
+
+def file_warnings(found: QdqFileReport | None) -> tuple[str, ...]:
+    """A sentence where the outputs are far from the file's own."""
+    if found is None or found.differing <= _LARGE_SHARE or found.worst.largest_gap <= _LARGE_GAP:
+        return ()
+    first = f"; the first tensor that differs is {found.first.name!r}" if found.first else ""
+    return (
+        f"{found.differing:.0%} of the outputs differ from what the file itself computes, by up to "
+        f"{found.worst.largest_gap} codes{first}",
+    )
+
+
+def _file_inputs(model: IntegerModel, codes: Mapping[str, Array]) -> dict[str, Array]:
+    """Codes of the graph's inputs [S, ...] as the file takes them: its type, its axes."""
+    given = {}
+    for name in model.integer.inputs:
+        quant, dtype = model.integer.values[name].quant, model.imported.values[name].dtype
+        array = codes[name]
+        if dtype is DType.FLOAT32 and quant is not None:
+            array = quant.dequantize(array)
+        elif dtype is DType.UINT8:
+            array = (array.astype(np.int16) + 128).astype(np.uint8)
+        axes = model.integer.input_layouts.get(name)
+        given[name] = array if axes is None else array.transpose(np.argsort(axes))
+    return given
+
+
+def _output_codes(model: IntegerModel, name: str, own: str, found: Array) -> Array:
+    """An output of the file [S, ...] as codes of the graph, in the graph's axes."""
+    axes = model.integer.output_layouts.get(own)
+    moved = found if axes is None else found.transpose(axes)
+    if model.imported.values[name].dtype is DType.UINT8:
+        return np.asarray(moved.astype(np.int64) - 128)
+    return _codes(model.integer, own, moved)
+
+
+def _codes(graph: Graph, name: str, found: Array) -> Array:
+    """Values of the file as codes of a value of the graph; integers are codes already."""
+    quant = graph.values[name].quant
+    if quant is None or found.dtype.kind != "f":
+        return found
+    return nearest_codes(found, quant)
+
+
+def _gap(name: str, ours: Array, theirs: Array) -> TensorGap:
+    gaps = np.abs(ours.astype(np.int64).ravel() - theirs.astype(np.int64).ravel())
+    return TensorGap(name, float(np.mean(gaps != 0)), int(gaps.max(initial=0)))
+
+
+def _first_gap(
+    model: IntegerModel,
+    inputs: Mapping[str, Array],
+    oracle: Mapping[str, Array],
+    wanted: Mapping[str, Array],
+) -> TensorGap | None:
+    """The first tensor of the graph that differs from the file's, on the first input where any do.
+
+    Tensors that the file does not have, or has in another size, are passed over.
+    """
+    index = _first_sample(model, oracle, wanted)
+    if index is None:
+        return None
+    one = {name: array[index : index + 1] for name, array in inputs.items()}
+    ours = run_graph(model.integer, one)
+    known = [
+        (node.output, source)
+        for node in model.integer.nodes
+        if (source := _source(model, node.output)) is not None
+    ]
+    names = list(dict.fromkeys(source for _, source in known))
+    theirs = Executor(model.imported, names).run(_file_inputs(model, one))
+    gaps = (_tensor_gap(model.integer, own, ours[own], theirs[source]) for own, source in known)
+    return next((gap for gap in gaps if gap.largest_gap), None)
+
+
+def _first_sample(
+    model: IntegerModel, oracle: Mapping[str, Array], wanted: Mapping[str, Array]
+) -> int | None:
+    """The first input on which an output differs."""
+    differ: set[int] = set()
+    for name, own in zip(model.imported.outputs, model.integer.outputs, strict=True):
+        theirs = _output_codes(model, name, own, wanted[name])
+        unlike = oracle[own].reshape(len(theirs), -1) != theirs.reshape(len(theirs), -1)
+        differ.update(np.flatnonzero(unlike.any(axis=1)).tolist())
+    return min(differ, default=None)
+
+
+def _source(model: IntegerModel, name: str) -> str | None:
+    """The tensor of the file that a value of the graph stands for."""
+    value = model.integer.values[name]
+    for source in (name, value.form_of):
+        found = model.imported.values.get(source)
+        if found is not None and found.elements == value.elements and _searchable(found):
+            return source
+    return None
+
+
+def _searchable(value: Value) -> bool:
+    return sum(size > 1 for size in value.shape) <= _MOST_AXES
+
+
+def _tensor_gap(graph: Graph, own: str, ours: Array, found: Array) -> TensorGap:
+    """The gap of a tensor in the order of axes in which it is smallest.
+
+    Layouts of values inside the graph are not recorded; where the numbers agree in some order of
+    axes, that is the one.
+    """
+    gaps = [_gap(own, ours, _codes(graph, own, array)) for array in _orders(found, ours.shape)]
+    return min(gaps, key=lambda gap: (gap.differing, gap.largest_gap), default=TensorGap(own, 0, 0))
+
+
+def _orders(array: Array, shape: tuple[int, ...]) -> Iterator[Array]:
+    """All orders of the axes of a tensor that give a shape, but for axes of length 1."""
+    sizes = [size for size in array.shape if size > 1]
+    wanted = [size for size in shape if size > 1]
+    packed = array.reshape(sizes)
+    if sorted(sizes) != sorted(wanted):
+        if math.prod(sizes) == math.prod(wanted):
+            yield packed
+        return
+    for axes in itertools.permutations(range(len(sizes))):
+        if [sizes[axis] for axis in axes] == wanted:
+            yield packed.transpose(axes)
