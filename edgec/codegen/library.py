@@ -64,10 +64,10 @@ def emit_library(program: Program, out_dir: Path, names: LibraryNames | None = N
 
 def library_files(program: Program, names: LibraryNames) -> dict[str, str]:
     """The text of every file, by path inside the library's folder."""
-    header = header_context(program, names)
+    facts = header_context(program, names)
     files = {
-        f"include/{names.header}": render(HeaderContext.template, header),
-        "README.md": render(ReadmeContext.template, _readme_context(header)),
+        f"include/{names.header}": render(HeaderContext.template, facts),
+        "README.md": render(ReadmeContext.template, _readme_context(facts)),
         "LICENSE": licence(),
         f"src/{names.prefix}.c": render(SourceContext.template, source_context(program, names)),
     }
