@@ -31,9 +31,12 @@ def run(
     json: Json = False,
 ) -> None:
     """Run a compiled model on inputs, natively or as emulated firmware."""
-    from edgec.base.samples import save_npz
+    from edgec.base.output_file import check_writable
+    from edgec.base.samples import npz_path, save_npz
     from edgec.workflow.session import run_file
 
+    if output is not None:
+        check_writable(npz_path(output))
     with progress("running") as advance:
         outputs = run_file(folder, input, on, advance)
     written = None if output is None else save_npz(output, outputs)

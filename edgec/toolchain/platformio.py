@@ -182,7 +182,8 @@ def keep_scons_only(project_dir: Path) -> None:
     PlatformIO makes the rest again; its files hold the paths of the build.
     """
     folder = project_dir / ".pio"
-    shutil.rmtree(folder)
+    if folder.exists():  # not where a copy of the project was built
+        shutil.rmtree(folder)
     provide_scons(folder / "core")
 
 
