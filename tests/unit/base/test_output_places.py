@@ -1,4 +1,4 @@
-"""Where results may go: links, mount points, the current folder, devices; refused at once if not."""
+"""Where results may go: links, mount points, the current folder, devices; else a refusal."""
 
 from __future__ import annotations
 
@@ -75,14 +75,13 @@ def test_names(tmp_path: Path, name: str):
 def test_a_mount_in_the_result_is_refused_before_the_work(mounted: Path, tmp_path: Path):
     target = tmp_path / "net"
     write(target, "old")
-    subprocess.run(
-        ["mount", "--bind", str(target / "library"), str(target / "library")], check=True
-    )
+    library = str(target / "library")
+    subprocess.run(["mount", "--bind", library, library], check=True)
     try:
         with pytest.raises(ConfigError, match="mounted at library"), staged_output(target):
             pytest.fail("the work was begun")
     finally:
-        subprocess.run(["umount", str(target / "library")], check=True)
+        subprocess.run(["umount", library], check=True)
 
 
 def test_what_was_made_for_a_result_that_failed_is_removed(tmp_path: Path):

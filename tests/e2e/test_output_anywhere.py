@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -59,7 +58,7 @@ def test_current_folder(capsys, tmp_path: Path, monkeypatch) -> None:
     for _ in range(2):
         assert edgec(capsys, "compile", MLP, *host, "--out", ".").code == 0
     assert edgec(capsys, "run", ".", "--input", TEST_DATA).code == 0
-    assert CONTAINER not in os.listdir()
+    assert not (tmp_path / CONTAINER).exists()
 
 
 @pytest.mark.parametrize(
