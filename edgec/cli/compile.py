@@ -9,6 +9,7 @@ import typer
 
 from edgec.base.options import Budget, CompileOptions, PoolKernelOptions, QuantOptions
 from edgec.cli.options import (
+    DATA_FORMATS,
     OUT,
     POOL_DEFAULTS,
     ActivationBits,
@@ -18,6 +19,7 @@ from edgec.cli.options import (
     MaxDrop,
     MaxLengthOption,
     Model,
+    NormalizeOption,
     ObserverOption,
     Percentile,
     PoolKernels,
@@ -37,11 +39,12 @@ def compile_command(
     board: Annotated[str, typer.Option(help="Board name (edgec boards) or a board's .toml file.")],
     calibration: Annotated[
         Path | None,
-        typer.Option(help=".npz with typical inputs: 'x' [N, ...] as the model takes them."),
+        typer.Option(help=f"Typical inputs: {DATA_FORMATS}"),
     ] = None,
     out: Annotated[
         Path | None, typer.Option(*OUT, help="Output folder (default: build/<model>-<board>).")
     ] = None,
+    normalize: NormalizeOption = None,
     shape: Shapes = None,
     max_length: MaxLengthOption = None,
     observer: ObserverOption = None,
@@ -84,6 +87,7 @@ def compile_command(
     The output folder holds report.json and report.txt, library/ (the C library, usable alone),
     project/ (PlatformIO) and firmware.elf, .bin and .hex.
     """
+    from edgec.cli.data import samples_of
     from edgec.commands import compile as driver
     from edgec.report.text import print_report
     from edgec.workflow.session import places_of
@@ -101,9 +105,10 @@ def compile_command(
             activation_bits, max_drop, runtime_bits, pool_kernel or (), pool_table
         ),
     )
+    samples = samples_of(calibration, normalize)
     with status("compiling") as say:
         result = driver.compile_model(
-            model, board, calibration=calibration, out=out, options=options, progress=say
+            model, board, calibration=samples, out=out, options=options, progress=say
         )
     if json:
         console.print_json(result.report.to_json())

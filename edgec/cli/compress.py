@@ -10,7 +10,7 @@ import typer
 from edgec.base.effect import Effect, refuse_without_effect
 from edgec.base.errors import ConfigError
 from edgec.base.options import CompileOptions, WeightPoolOptions
-from edgec.cli.options import OUT, Json, Shapes, shapes_of
+from edgec.cli.options import DATA_FORMATS, OUT, Json, NormalizeOption, Shapes, shapes_of
 from edgec.report import console
 from edgec.report.progress import status
 
@@ -35,11 +35,11 @@ def compress(
     ] = False,
     calibration: Annotated[
         list[Path] | None,
-        typer.Option(help=".npz with typical inputs: 'x' [N, ...]; best a few hundred."),
+        typer.Option(help=f"Typical inputs, best a few hundred: {DATA_FORMATS}"),
     ] = None,
     train: Annotated[
         list[Path] | None,
-        typer.Option(help="Fine-tune on this .npz: 'x' [N, ...] and labels 'y' [N]."),
+        typer.Option(help=f"Fine-tune on these samples with labels: {DATA_FORMATS}"),
     ] = None,
     epochs: Annotated[
         int | None, typer.Option(min=1, help="Passes over the training data (default: 40).")
@@ -50,7 +50,7 @@ def compress(
     device: Annotated[str, typer.Option(help="Where to train: auto, cpu or cuda.")] = "auto",
     evaluation: Annotated[
         list[Path] | None,
-        typer.Option("--eval", help="Measure accuracy on this .npz: 'x' [N, ...], labels 'y' [N]."),
+        typer.Option("--eval", help=f"Measure accuracy on samples with labels: {DATA_FORMATS}"),
     ] = None,
     layers: Annotated[
         list[str] | None,
@@ -64,6 +64,7 @@ def compress(
         bool, typer.Option("--shared-pool", help="Let several models share one pool.")
     ] = False,
     seed: Annotated[int, typer.Option(help="Seed of the random numbers.")] = DEFAULTS.seed,
+    normalize: NormalizeOption = None,
     shape: Shapes = None,
     json: Json = False,
 ) -> None:
@@ -73,6 +74,7 @@ def compress(
     training data it is fine-tuned as well (with PyTorch; an interrupted run continues).
     """
     from edgec.cli.compress_text import print_compression
+    from edgec.cli.data import samples_of_each
     from edgec.commands.compress import CompressOptions, Training, compress_models, jobs_of
 
     if len(models) > 1 and not shared_pool:
@@ -100,7 +102,8 @@ def compress(
         training=Training(epochs or 0, augment, device, seed),
         compilation=CompileOptions(shapes=shapes_of(shape)),
     )
-    jobs = jobs_of(models, output, calibration or (), train or (), evaluation or ())
+    data = samples_of_each((calibration or (), train or (), evaluation or ()), normalize)
+    jobs = jobs_of(models, output, *data)
     with status("compressing") as say:
         results = compress_models(jobs, options, say)
     if json:

@@ -9,8 +9,10 @@ import typer
 
 from edgec.base.effect import Effect, refuse_without_effect
 from edgec.cli.options import (
+    DATA_FORMATS,
     Folder,
     Json,
+    NormalizeOption,
     On,
 )
 from edgec.report import console
@@ -20,7 +22,8 @@ from edgec.report.tables import table
 
 def evaluate(
     folder: Folder,
-    data: Annotated[Path, typer.Option(help=".npz with x float32 [N, ...] and y int labels [N].")],
+    data: Annotated[Path, typer.Option(help=f"Inputs and labels: {DATA_FORMATS}")],
+    normalize: NormalizeOption = None,
     on: On = "host",
     limit: Annotated[
         int | None, typer.Option(min=1, help="Use only the first LIMIT samples.")
@@ -39,6 +42,7 @@ def evaluate(
     json: Json = False,
 ) -> None:
     """Measure the accuracy of a compiled model and of its float original on labelled data."""
+    from edgec.cli.data import sample_file, words_of
     from edgec.workflow import evaluation
     from edgec.workflow.session import places_of
 
@@ -47,10 +51,10 @@ def evaluate(
         [Effect("--html", html is not None, bits is not None, no_curve, "add --bits 8,6,4,3,2")]
     )
     if bits is not None:
-        _evaluate_widths(folder, data, bits, on, limit, html, json)
+        _evaluate_widths(folder, (data, normalize), bits, on, limit, html, json)
         return
     with progress("evaluating") as advance:
-        result = evaluation.evaluate(folder, data, on, limit, advance)
+        result = evaluation.evaluate(folder, sample_file(data, normalize), on, limit, advance)
     if json:
         console.print_json(result.to_json())
         return
@@ -63,14 +67,22 @@ def evaluate(
     console.out.print(table("Accuracy", ("", ">"), rows))
     other = [place for place in places_of(folder) if place != on]
     if other:
-        console.print_next("edgec", "evaluate", folder, "--data", data, "--on", other[0])
+        named = words_of("--data", data, normalize)
+        console.print_next("edgec", "evaluate", folder, *named, "--on", other[0])
 
 
 def _evaluate_widths(
-    folder: Path, data: Path, bits: str, on: str, limit: int | None, html: Path | None, json: bool
+    folder: Path,
+    data: tuple[Path, str | None],
+    bits: str,
+    on: str,
+    limit: int | None,
+    html: Path | None,
+    json: bool,
 ) -> None:
     """The part of `evaluate` that looks at several widths of activations."""
     from edgec.base.output_file import check_writable
+    from edgec.cli.data import sample_file, words_of
     from edgec.profile.text import print_trade_off
     from edgec.profile.widths import parse_widths, trade_off
     from edgec.profile.widths_html import write_widths_html
@@ -79,7 +91,7 @@ def _evaluate_widths(
     if html is not None:
         check_writable(html)
     with progress("evaluating") as advance:
-        found = trade_off(folder, data, widths, on, limit, advance)
+        found = trade_off(folder, sample_file(*data), widths, on, limit, advance)
     if html is not None:
         write_widths_html(found, html)
     if json:
@@ -88,7 +100,8 @@ def _evaluate_widths(
     print_trade_off(found, console.out)
     if html is None:
         console.print_next(
-            *("edgec", "evaluate", folder, "--data", data, "--bits", bits, "--html", "bits.html")
+            *("edgec", "evaluate", folder, *words_of("--data", *data)),
+            *("--bits", bits, "--html", "bits.html"),
         )
     else:
         console.out.print(f"written to {html}", markup=False)

@@ -10,7 +10,10 @@ import typer
 from edgec.base.errors import ConfigError
 from edgec.base.options import MaxLength, Observer, PoolKernelOptions, QuantSettings, Residual
 
-Model = Annotated[Path, typer.Argument(metavar="MODEL.onnx", help="Float or QDQ int8 ONNX model.")]
+Model = Annotated[
+    Path,
+    typer.Argument(metavar="MODEL", help="Float or int8 model: .onnx (QDQ if int8) or .tflite."),
+]
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="Folder written by edgec compile.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 OUT = ("-o", "--out", "--output")
@@ -128,6 +131,18 @@ PoolTable = Annotated[
         "of responses, list and sums, or its decoded filters). Default: as much as fits.",
     ),
 ]
+
+
+NormalizeOption = Annotated[
+    str | None,
+    typer.Option(
+        "--normalize",
+        metavar="scale=1/255[,mean=...,std=...]",
+        help="How pixels of 0 to 255, or recordings of -1 to 1, become the model's numbers: "
+        "(v * scale - mean) / std; several means and deviations are separated by colons.",
+    ),
+]
+DATA_FORMATS = ".npz, .npy, .csv, .wav, or a folder of images or recordings (docs/samples.md)."
 
 
 def max_length_of(text: str | None) -> MaxLength | None:

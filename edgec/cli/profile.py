@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from edgec.base.effect import Effect, refuse_without_effect
 from edgec.cli.options import (
+    DATA_FORMATS,
     Folder,
     Json,
     MemoryOption,
+    NormalizeOption,
 )
 from edgec.report import console
 from edgec.report.progress import status
+
+if TYPE_CHECKING:
+    from edgec.base.samples import SampleFile
 
 
 def profile(
     folder: Folder,
     input: Annotated[
         Path | None,
-        typer.Option("--input", help=".npz with inputs; the first sample is run (default: noise)."),
+        typer.Option("--input", help=f"The first sample is run (default: noise): {DATA_FORMATS}"),
     ] = None,
+    normalize: NormalizeOption = None,
     json: Json = False,
     html: Annotated[
         Path | None, typer.Option(help="Write the profile with charts to this .html file.")
@@ -49,6 +55,7 @@ def profile(
     it counts executed instructions.
     """
     from edgec.base.output_file import check_writable
+    from edgec.cli.data import samples_of
     from edgec.profile import profile as profile_folder
     from edgec.profile.html import write_html
     from edgec.profile.measured import measurement_of, with_measurement
@@ -56,6 +63,7 @@ def profile(
     from edgec.report.model import Report
 
     report = Report.read(folder)
+    samples = samples_of(input, normalize)
     if report.board.linux is not None:
         given = {"html": html is not None, "measured": measured is not None}
         refuse_without_effect(
@@ -68,15 +76,15 @@ def profile(
             )
             for option, is_given in {**given, "memory": memory != "flash"}.items()
         )
-        _count_instructions(folder, input, length, json)
+        _count_instructions(folder, samples, length, json)
         return
     if html is not None:
         check_writable(html)
     measurement = None
     if measured is not None:  # first: a bad log is known before the work is done
-        measurement = measurement_of(measured, report, input, length)
+        measurement = measurement_of(measured, report, samples, length)
     with status("profiling"):
-        found = profile_folder(folder, input, memory, length=length)
+        found = profile_folder(folder, samples, memory, length=length)
     if measurement is not None:
         found = with_measurement(found, measurement)
     if html is not None:
@@ -91,13 +99,15 @@ def profile(
         console.out.print(f"written to {html}", markup=False)
 
 
-def _count_instructions(folder: Path, input: Path | None, length: int | None, json: bool) -> None:
+def _count_instructions(
+    folder: Path, samples: SampleFile | None, length: int | None, json: bool
+) -> None:
     """The part of `profile` for boards with Linux."""
     from edgec.profile.instructions import count_instructions
     from edgec.profile.instructions_text import print_instructions
 
     with status("counting"):
-        found = count_instructions(folder, input, length=length)
+        found = count_instructions(folder, samples, length=length)
     if json:
         console.print_json(found.to_json())
         return

@@ -10,11 +10,13 @@ from rich.console import Console
 
 from edgec.base.options import CompileOptions, QuantOptions
 from edgec.cli.options import (
+    DATA_FORMATS,
     OUT,
     BiasCorrection,
     Equalize,
     Json,
     Model,
+    NormalizeOption,
     ObserverOption,
     Percentile,
     Shapes,
@@ -35,8 +37,9 @@ def quantize(
         Path, typer.Option(*OUT, metavar="MODEL.int8.onnx", help="QDQ ONNX to write.")
     ],
     calibration: Annotated[
-        Path | None, typer.Option(help=".npz with typical inputs: 'x' [N, ...].")
+        Path | None, typer.Option(help=f"Typical inputs: {DATA_FORMATS}")
     ] = None,
+    normalize: NormalizeOption = None,
     shape: Shapes = None,
     observer: ObserverOption = None,
     percentile: Percentile = None,
@@ -45,15 +48,15 @@ def quantize(
     json: Json = False,
 ) -> None:
     """Quantize a float model to a standard QDQ int8 ONNX file that onnxruntime runs."""
+    from edgec.cli.data import samples_of
     from edgec.commands.quantize import quantize_model
 
     options = CompileOptions(
         shapes=shapes_of(shape), quant=QuantOptions(observer, percentile, equalize, bias_correction)
     )
+    samples = samples_of(calibration, normalize)
     with status("quantizing") as say:
-        result = quantize_model(
-            model, output, calibration=calibration, options=options, progress=say
-        )
+        result = quantize_model(model, output, calibration=samples, options=options, progress=say)
     if json:
         console.print_json(result.to_json())
         return

@@ -9,9 +9,11 @@ from typing import Annotated
 import typer
 
 from edgec.cli.options import (
+    DATA_FORMATS,
     OUT,
     Folder,
     Json,
+    NormalizeOption,
     On,
 )
 from edgec.report import console
@@ -23,22 +25,25 @@ _SHOWN_VALUES = 10
 
 def run(
     folder: Folder,
-    input: Annotated[Path, typer.Option("--input", help=".npz with inputs: 'x' [N, ...].")],
+    input: Annotated[Path, typer.Option("--input", help=f"Inputs: {DATA_FORMATS}")],
     output: Annotated[
         Path | None, typer.Option(*OUT, help="Write outputs by name to this .npz.")
     ] = None,
+    normalize: NormalizeOption = None,
     on: On = "host",
     json: Json = False,
 ) -> None:
     """Run a compiled model on inputs, natively or as emulated firmware."""
     from edgec.base.output_file import check_writable
     from edgec.base.samples import npz_path, save_npz
+    from edgec.cli.data import sample_file, words_of
     from edgec.workflow.session import run_file
 
     if output is not None:
         check_writable(npz_path(output))
+    samples = sample_file(input, normalize)
     with progress("running") as advance:
-        outputs = run_file(folder, input, on, advance)
+        outputs = run_file(folder, samples, on, advance)
     written = None if output is None else save_npz(output, outputs)
     if json:
         console.print_json({name: array.tolist() for name, array in outputs.items()})
@@ -50,7 +55,8 @@ def run(
     console.out.print(table("Outputs", ("name", "shape", "first sample"), rows))
     if written is None:
         console.print_next(
-            *("edgec", "run", folder, "--input", input, "--on", on, "--output", "outputs.npz")
+            *("edgec", "run", folder, *words_of("--input", input, normalize)),
+            *("--on", on, "--output", "outputs.npz"),
         )
     else:
         console.out.print(f"written to {written}", markup=False)

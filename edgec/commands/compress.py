@@ -16,6 +16,7 @@ from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError
 from edgec.base.options import CompileOptions, Progress, WeightPoolOptions, no_progress
 from edgec.base.output_file import check_writable, write_whole
+from edgec.base.samples import SampleFile, Samples
 from edgec.base.work_folder import temporary_folder
 from edgec.exporters.onnx.export import export_real
 from edgec.ir.graph import Graph
@@ -57,16 +58,16 @@ class Job:
     Attributes:
         model: ONNX file.
         output: file to write.
-        calibration: .npz with typical inputs, or None.
-        train: .npz with inputs and labels "y" to fine-tune on, or None.
-        evaluation: .npz with inputs and labels "y" to measure accuracy on, or None.
+        calibration: typical inputs on disk, or None.
+        train: inputs and labels on disk to fine-tune on, or None.
+        evaluation: inputs and labels on disk to measure accuracy on, or None.
     """
 
     model: Path
     output: Path
-    calibration: Path | None = None
-    train: Path | None = None
-    evaluation: Path | None = None
+    calibration: Samples | None = None
+    train: Samples | None = None
+    evaluation: Samples | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,9 +186,9 @@ def compress_models(
 def jobs_of(
     models: Sequence[Path],
     output: Path | None,
-    calibration: Sequence[Path] = (),
-    train: Sequence[Path] = (),
-    evaluation: Sequence[Path] = (),
+    calibration: Sequence[Samples] = (),
+    train: Sequence[Samples] = (),
+    evaluation: Sequence[Samples] = (),
 ) -> tuple[Job, ...]:
     """Jobs from what a user names.
 
@@ -218,7 +219,7 @@ def jobs_of(
     )
 
 
-def _for_each(files: Sequence[Path], count: int, option: str) -> list[Path | None]:
+def _for_each(files: Sequence[Samples], count: int, option: str) -> list[Samples | None]:
     if not files:
         return [None] * count
     if len(files) == 1:
@@ -269,14 +270,14 @@ def _loaded(job: Job, options: CompressOptions, progress: Progress) -> _Loaded:
     return _Loaded(job, model, train, evaluation)
 
 
-def _training_data(path: Path, model: RealModel) -> LabelledData:
+def _training_data(samples: Samples, model: RealModel) -> LabelledData:
     """Labelled data of more than one class."""
-    data = labelled_data(path, model)
+    data = labelled_data(samples, model)
     if len(np.unique(data.labels)) == 1:
         raise ConfigError(
             f"all {len(data.labels)} samples are of class {data.labels[0]}: "
             "nothing can be learned from them",
-            where=f"{path}: y",
+            where=f"{SampleFile.of(samples).path}: y",
             hint="give samples of all classes",
         )
     return data

@@ -8,21 +8,17 @@ does not depend on the other samples of its batch.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
 
 import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import InternalError
 from edgec.floatrun import ops_elementwise, ops_move, ops_product, ops_reduce
-from edgec.floatrun.operands import Operands, Rules
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
+from edgec.ir.real import RealOperator
 
-_RULES: Rules = MappingProxyType(
-    {**ops_elementwise.RULES, **ops_move.RULES, **ops_product.RULES, **ops_reduce.RULES}
-)
-
+RULES = ops_elementwise.RULES.joined(ops_move.RULES, ops_product.RULES, ops_reduce.RULES)
 
 _ELEMENT_BYTES = 8
 
@@ -87,18 +83,30 @@ class Executor:
         return full.astype(np.float64) if full.dtype.kind == "f" else full
 
     def _computed(self, node: Node, live: Mapping[str, Array]) -> Array:
-        rule = _RULES.get(type(node.attrs))
+        arrays = [live[name] if name else None for name in node.inputs]
+        match node.attrs:
+            case ops.QuantizeLinear():
+                return ops_elementwise.quantized(live[node.input], self._graph.quant(node.output))
+            case ops.DequantizeLinear():
+                return ops_elementwise.dequantized(live[node.input], self._graph.quant(node.input))
+        rule = RULES.get(type(node.attrs))
         if rule is None:
+            return _evaluated(node, arrays)
+        return rule(node.attrs, node.attrs.Inputs.of(arrays))
+
+
+def _evaluated(node: Node, arrays: Sequence[Array | None]) -> Array:
+    """The output of an operator without a rule, by its `evaluate`, one sample after the other."""
+    count = max(len(array) for array in arrays if array is not None)
+    outputs = []
+    for sample in range(count):
+        own = [None if a is None else a[min(sample, len(a) - 1)] for a in arrays]
+        attrs, operands = node.attrs, node.attrs.Inputs.of(own)
+        output = attrs.evaluate(operands) if isinstance(attrs, RealOperator) else None
+        if output is None:
             raise InternalError(f"operator {node.op} cannot be executed in float", where=node.name)
-        values = self._graph.values
-        return rule(
-            node.attrs,
-            Operands(
-                arrays=[live[name] if name else None for name in node.inputs],
-                quants=[values[name].quant if name in values else None for name in node.inputs],
-                output_quant=values[node.output].quant,
-            ),
-        )
+        outputs.append(output)
+    return np.stack(outputs)
 
 
 def is_quantized(graph: Graph) -> bool:

@@ -10,10 +10,13 @@ import numpy as np
 
 from edgec.base import exact_functions as exact
 from edgec.base.dtypes import Array
-from edgec.base.errors import InternalError
-from edgec.floatrun.operands import Operands, Rules
+from edgec.floatrun.operands import Rule, aligned
 from edgec.ir import ops
+from edgec.ir.operator_table import OperatorTable
 from edgec.ir.ops import UnaryKind
+from edgec.ir.qparams import QuantParams
+
+RULES = OperatorTable[Rule]()
 
 Function = Callable[[Array], Array]
 
@@ -69,63 +72,53 @@ def element_function(attrs: ops.Unary | ops.Clip) -> Function:
             return _PLAIN[kind]
 
 
-def _unary(attrs: ops.Unary | ops.Clip, x: Operands) -> Array:
-    return element_function(attrs)(x[0])
+@RULES.entry(ops.Unary, ops.Clip)
+def _unary(attrs: ops.Unary | ops.Clip, inputs: ops.OneInput.Inputs[Array]) -> Array:
+    return element_function(attrs)(inputs.x)
 
 
-def _add(attrs: ops.Add, x: Operands) -> Array:
-    a, b = x.aligned()
+@RULES.entry(ops.Add)
+def _add(attrs: ops.Add, inputs: ops.Add.Inputs[Array]) -> Array:
+    a, b = aligned(inputs.a, inputs.b)
     return np.asarray(a + b)
 
 
-def _sub(attrs: ops.Sub, x: Operands) -> Array:
-    a, b = x.aligned()
+@RULES.entry(ops.Sub)
+def _sub(attrs: ops.Sub, inputs: ops.Sub.Inputs[Array]) -> Array:
+    a, b = aligned(inputs.a, inputs.b)
     return np.asarray(a - b)
 
 
-def _mul(attrs: ops.Mul, x: Operands) -> Array:
-    a, b = x.aligned()
+@RULES.entry(ops.Mul)
+def _mul(attrs: ops.Mul, inputs: ops.Mul.Inputs[Array]) -> Array:
+    a, b = aligned(inputs.a, inputs.b)
     return np.asarray(a * b)
 
 
-def _prelu(attrs: ops.PRelu, x: Operands) -> Array:
-    a, slope = x.aligned()
+@RULES.entry(ops.PRelu)
+def _prelu(attrs: ops.PRelu, inputs: ops.PRelu.Inputs[Array]) -> Array:
+    a, slope = aligned(inputs.x, inputs.slope)
     return np.where(a >= 0, a, slope * a)
 
 
-def _where(attrs: ops.Where, x: Operands) -> Array:
-    condition, a, b = x.aligned()
+@RULES.entry(ops.Where)
+def _where(attrs: ops.Where, inputs: ops.Where.Inputs[Array]) -> Array:
+    condition, a, b = aligned(inputs.condition, inputs.a, inputs.b)
     return np.where(condition != 0, a, b)
 
 
-def _quantize(attrs: ops.QuantizeLinear, x: Operands) -> Array:
-    """Halves to even, as ONNX rounds."""
-    quant = x.output_quant
-    if quant is None:
-        raise InternalError("QuantizeLinear without parameters")
+@RULES.entry(ops.Cast)
+def _cast(attrs: ops.Cast, inputs: ops.OneInput.Inputs[Array]) -> Array:
+    return inputs.x.astype(np.float64)
+
+
+def quantized(x: Array, quant: QuantParams) -> Array:
+    """The codes of reals, halves rounded to even, as ONNX's QuantizeLinear does."""
     limits = np.iinfo(quant.dtype.numpy)
-    codes = np.rint(x[0] / quant.tensor_scale) + quant.tensor_zero_point
+    codes = np.rint(x / quant.tensor_scale) + quant.tensor_zero_point
     return np.asarray(np.clip(codes, limits.min, limits.max), quant.dtype.numpy)
 
 
-def _dequantize(attrs: ops.DequantizeLinear, x: Operands) -> Array:
-    quant = x.quants[0]
-    if quant is None:
-        raise InternalError("DequantizeLinear without parameters")
-    return np.asarray((x[0].astype(np.float64) - quant.tensor_zero_point) * quant.tensor_scale)
-
-
-RULES: Rules = MappingProxyType(
-    {
-        ops.Unary: _unary,
-        ops.Clip: _unary,
-        ops.Add: _add,
-        ops.Sub: _sub,
-        ops.Mul: _mul,
-        ops.PRelu: _prelu,
-        ops.Where: _where,
-        ops.Cast: lambda attrs, x: x[0].astype(np.float64),
-        ops.QuantizeLinear: _quantize,
-        ops.DequantizeLinear: _dequantize,
-    }
-)
+def dequantized(codes: Array, quant: QuantParams) -> Array:
+    """The reals that codes stand for."""
+    return np.asarray((codes.astype(np.float64) - quant.tensor_zero_point) * quant.tensor_scale)

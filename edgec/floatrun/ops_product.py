@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
-
 import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.base.exact_functions import exp
 from edgec.base.exact_product import quick_product, scaled, whole_product
-from edgec.floatrun.operands import Operands, Rules
+from edgec.floatrun.operands import Rule, aligned
 from edgec.floatrun.windows import gathered, padded, taps
 from edgec.ir import ops
+from edgec.ir.operator_table import OperatorTable
 from edgec.ir.shapes import Pads2D, Pair
+
+RULES = OperatorTable[Rule]()
 
 _GATHERED_ELEMENTS = 1 << 21
 """Elements of gathered windows that are in memory at a time, unless one sample has more."""
 
 
-def _conv(attrs: ops.Conv, x: Operands) -> Array:
-    y = _convolved(x[0], x[1][0], attrs.strides, attrs.pads, attrs.dilations, attrs.group)
-    return _with_bias(y, x.optional(2))
+@RULES.entry(ops.Conv)
+def _conv(attrs: ops.Conv, inputs: ops.Conv.Inputs[Array]) -> Array:
+    weight = inputs.w[0]
+    y = _convolved(inputs.x, weight, attrs.strides, attrs.pads, attrs.dilations, attrs.group)
+    return _with_bias(y, inputs.b)
 
 
-def _conv_transpose(attrs: ops.ConvTranspose, x: Operands) -> Array:
+@RULES.entry(ops.ConvTranspose)
+def _conv_transpose(attrs: ops.ConvTranspose, inputs: ops.ConvTranspose.Inputs[Array]) -> Array:
     """A convolution of the input with zeros between its pixels, the weights turned around."""
-    weight = x[1][0]
+    weight = inputs.w[0]
     reach = [(size - 1) * d for size, d in zip(weight.shape[1:3], attrs.dilations, strict=True)]
     top, left, bottom, right = attrs.pads
     extra = attrs.output_padding
@@ -33,11 +37,11 @@ def _conv_transpose(attrs: ops.ConvTranspose, x: Operands) -> Array:
         *(reach[0] - top, reach[1] - left),
         *(reach[0] - bottom + extra[0], reach[1] - right + extra[1]),
     )
-    spread = _cropped(_spread(x[0], attrs.strides), edges)
+    spread = _cropped(_spread(inputs.x, attrs.strides), edges)
     pads = tuple(max(edge, 0) for edge in edges)
     turned = weight[:, ::-1, ::-1]
     y = _convolved(spread, turned, (1, 1), pads, attrs.dilations, attrs.group)
-    return _with_bias(y, x.optional(2))
+    return _with_bias(y, inputs.b)
 
 
 def _spread(x: Array, strides: Pair) -> Array:
@@ -107,28 +111,30 @@ def _with_bias(y: Array, bias: Array | None) -> Array:
     return y if bias is None else y + bias[0].reshape(-1)
 
 
-def _gemm(attrs: ops.Gemm, x: Operands) -> Array:
-    samples = x[0]
+@RULES.entry(ops.Gemm)
+def _gemm(attrs: ops.Gemm, inputs: ops.Gemm.Inputs[Array]) -> Array:
+    samples = inputs.x
     flat = samples.reshape(-1, samples.shape[-1])
-    y = quick_product(flat, x[1][0].T)
-    return _with_bias(y.reshape(*samples.shape[:-1], -1), x.optional(2))
+    y = quick_product(flat, inputs.w[0].T)
+    return _with_bias(y.reshape(*samples.shape[:-1], -1), inputs.b)
 
 
-def _matmul(attrs: ops.MatMul, x: Operands) -> Array:
-    a, b = x.aligned()
+@RULES.entry(ops.MatMul)
+def _matmul(attrs: ops.MatMul, inputs: ops.MatMul.Inputs[Array]) -> Array:
+    a, b = aligned(inputs.a, inputs.b)
     a = np.swapaxes(a, -1, -2) if attrs.transpose_a else a
     b = np.swapaxes(b, -1, -2) if attrs.transpose_b else b
     return np.asarray(quick_product(a, b) * attrs.scale)
 
 
-def _attention(attrs: ops.Attention, x: Operands) -> Array:
-    q, k, v = (_heads(x[index], attrs.heads) for index in range(3))
+@RULES.entry(ops.Attention)
+def _attention(attrs: ops.Attention, inputs: ops.Attention.Inputs[Array]) -> Array:
+    q, k, v = (_heads(x, attrs.heads) for x in (inputs.q, inputs.k, inputs.v))
     logits = quick_product(q, np.swapaxes(k, -1, -2)) * attrs.scale
-    bias, keys = x.optional(3), x.optional(4)
-    if bias is not None:
-        logits = logits + _after_samples(bias, logits.ndim)
-    if keys is not None:
-        seen = _after_samples(keys, logits.ndim - 2)[..., None, None, :]
+    if inputs.bias is not None:
+        logits = logits + _after_samples(inputs.bias, logits.ndim)
+    if inputs.keys is not None:
+        seen = _after_samples(inputs.keys, logits.ndim - 2)[..., None, None, :]
         logits = np.where(seen != 0, logits, -np.inf)
     y = np.swapaxes(quick_product(softmax(logits), v), -2, -3)
     return y.reshape(*y.shape[:-2], -1)
@@ -144,19 +150,12 @@ def _after_samples(array: Array, rank: int) -> Array:
     return array.reshape(array.shape[:1] + missing + array.shape[1:])
 
 
+@RULES.entry(ops.Softmax)
+def _softmax(attrs: ops.Softmax, inputs: ops.OneInput.Inputs[Array]) -> Array:
+    return softmax(inputs.x)
+
+
 def softmax(x: Array) -> Array:
     """Over the last axis."""
     grown = exp(np.ascontiguousarray(x - x.max(axis=-1, keepdims=True)))
     return np.asarray(grown / grown.sum(axis=-1, keepdims=True))
-
-
-RULES: Rules = MappingProxyType(
-    {
-        ops.Conv: _conv,
-        ops.ConvTranspose: _conv_transpose,
-        ops.Gemm: _gemm,
-        ops.MatMul: _matmul,
-        ops.Attention: _attention,
-        ops.Softmax: lambda attrs, x: softmax(x[0]),
-    }
-)

@@ -63,6 +63,9 @@ class RealOperator(Operator):
     def evaluate(self, inputs: Any) -> Array | None:
         """The output on constant operands; None for an operator that is not evaluated at import.
 
+        The float executor calls it for each sample of an operator that it has no rule for, as one
+        from outside of the package.
+
         Args:
             inputs: the operands' real values, a record of `Inputs`.
         """

@@ -10,7 +10,7 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError
-from edgec.base.samples import load_samples
+from edgec.base.samples import SampleFile, Samples, load_samples
 from edgec.report.model import TensorReport
 from edgec.workflow.session import encode, input_specs, length_of
 
@@ -34,14 +34,14 @@ class ProfileInput:
 
 def profile_input(
     tensors: Sequence[TensorReport],
-    samples: Path | Mapping[str, Array] | None,
+    samples: Samples | Mapping[str, Array] | None,
     length: int | None = None,
 ) -> ProfileInput:
     """The first of the samples, or pseudo-random codes without any.
 
     Args:
         tensors: the model's inputs.
-        samples: .npz file, or [N, ...] by input name.
+        samples: on disk, or [N, ...] by input name.
         length: length of the run, for a model of variable length; None: that of the samples, or
             the longest if there are no samples.
 
@@ -54,8 +54,8 @@ def profile_input(
         words = "pseudo-random input, always the same" + _tokens(length)
         return ProfileInput(_noise(tensors, missing), words, length)
     words = "first sample of the given inputs"
-    if isinstance(samples, Path):
-        words = f"first sample of {samples.name}"
+    if isinstance(samples, SampleFile | Path | str):
+        words = f"first sample of {SampleFile.of(samples).path.name}"
         samples = load_samples(samples, input_specs(tensors))
     found = length_of(tensors, samples)
     if length not in (None, found):

@@ -14,6 +14,7 @@ from typing import Any
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError, InternalError
+from edgec.base.samples import Samples
 from edgec.profile.inputs import profile_input
 from edgec.report.model import LayerReport, Report
 from edgec.sim.linux_program import LinuxProgram
@@ -138,7 +139,7 @@ def _flat(part: LayerInstructions | FunctionInstructions) -> dict[str, Any]:
 
 def count_instructions(
     folder: Path | str,
-    input: Path | str | Mapping[str, Array] | None = None,
+    input: Samples | Mapping[str, Array] | None = None,
     bits: int | None = None,
     length: int | None = None,
 ) -> InstructionProfile:
@@ -164,7 +165,7 @@ def count_instructions(
     check_width(report, bits, folder)
     if length is not None:
         report.at_length(length)
-    given = profile_input(report.inputs, Path(input) if isinstance(input, str) else input, length)
+    given = profile_input(report.inputs, input, length)
     elf = firmware_program(folder, report.board)
     run = trace_program(elf, report.board, given.arrays, bits=bits, length=given.length)
     if run.digest != report.digest[: len(run.digest)]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError
+from edgec.base.samples import Samples
 from edgec.profile.inputs import profile_input
 from edgec.profile.types import Profile
 from edgec.report.model import LayerReport, Report
@@ -38,14 +39,14 @@ class Measurement:
 
 
 def measurement_of(
-    source: Path, report: Report, samples: Path | None, length: int | None = None
+    source: Path, report: Report, samples: Samples | None, length: int | None = None
 ) -> Measurement:
     """What a board measured, read from a log or asked of the board itself.
 
     Args:
         source: a terminal's log, or the serial port of a board.
         report: report of the build that runs there.
-        samples: .npz whose first sample the board runs; None: noise, as for the estimate.
+        samples: on disk, the first of which the board runs; None: noise, as for the estimate.
         length: tokens of the run; None: those of `samples`, or the longest run.
 
     Raises:

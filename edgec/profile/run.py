@@ -7,6 +7,7 @@ from pathlib import Path
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError, InternalError
+from edgec.base.samples import Samples
 from edgec.profile.floor import floor_of
 from edgec.profile.inputs import profile_input
 from edgec.profile.pricing import PricedSegment, Pricer
@@ -31,7 +32,7 @@ from edgec.workflow.session import check_width, firmware_program
 
 def profile(
     folder: Path | str,
-    input: Path | str | Mapping[str, Array] | None = None,
+    input: Samples | Mapping[str, Array] | None = None,
     memory: MemoryMode | str = MemoryMode.FLASH,
     bits: int | None = None,
     length: int | None = None,
@@ -40,7 +41,7 @@ def profile(
 
     Args:
         folder: written by `edgec compile`.
-        input: .npz file or samples [N, ...] by input name, of which the first is run; None: a
+        input: samples on disk or [N, ...] by input name, of which the first is run; None: a
             pseudo-random input that is always the same.
         memory: "flash": as the board runs it; "sram": code and weights in RAM; "ideal": no waiting.
         bits: width of activations, of a build with --runtime-bits; None: as compiled.
@@ -67,7 +68,7 @@ def profile(
     elf = firmware_program(folder, board)
     if length is not None:
         report.at_length(length)
-    given = profile_input(report.inputs, Path(input) if isinstance(input, str) else input, length)
+    given = profile_input(report.inputs, input, length)
     model = core_model(board.core, board.fpu)
     pricer = Pricer(load_image(elf, board), model)
     run = trace_inference(

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from edgec.base.errors import ConfigError
+from edgec.base.samples import Samples
 from edgec.profile.run import profile
 from edgec.report.model import Report
 from edgec.workflow.evaluation import evaluate_widths
@@ -80,7 +81,7 @@ def parse_widths(text: str) -> tuple[int, ...]:
 
 def trade_off(
     folder: Path | str,
-    data: Path | str,
+    data: Samples,
     widths: Sequence[int],
     on: str = "host",
     limit: int | None = None,
@@ -90,7 +91,7 @@ def trade_off(
 
     Args:
         folder: build folder of a classifier, compiled with run-time widths.
-        data: .npz with inputs and integer labels "y"; its first sample is the one profiled.
+        data: inputs and labels on disk; the first sample is the one profiled.
         widths: 1 to 8 each.
         on: "host" or "emulator": what runs the samples.
         limit: use only this many samples, from the start.
@@ -100,7 +101,7 @@ def trade_off(
         ConfigError: fixed widths, or data that do not fit.
         SimulationError: the model or its firmware could not be run.
     """
-    folder, data = Path(folder), Path(data)
+    folder = Path(folder)
     results = evaluate_widths(folder, data, widths, on, limit, progress)
     report = Report.read(folder)
     note = _why_no_cycles(folder, report)

@@ -1,10 +1,8 @@
 """Post-training quantization: from a real graph to an annotated one, and on to integers.
 
-Owns: activation ranges (`observers`, `calibrate`, `synthetic`), which values share parameters
-(`ties`), parameters (`params`), weights and biases (`weights`), cross-layer equalization
-(`equalize`), bias correction (`bias_correct`), the whole of it (`annotation`), the mechanical
-conversion to integers (`conversion` and `integer_*`) and the measured quality (`report`).  May
-import: layers 0 to 2.
+Owns: the one entry (`entry.quantize`); scales by observers (`cnn`) and by search (`transformer`);
+the converters from real to integer operators, one an operator for both (`convert`); weights,
+numbers and the measured quality (`common`).  May import: layers below.
 """
 
 from edgec.quant.cnn.annotation import annotate

@@ -23,7 +23,8 @@ from edgec.quant.cnn.annotation import annotate
 from edgec.quant.common.intervals import check_intervals
 from edgec.quant.common.report import QuantReport
 from edgec.quant.common.searched import is_searched
-from edgec.quant.convert.conversion import to_integer
+from edgec.quant.convert.conversion import Converters, to_integer
+from edgec.quant.convert.converters import CONVERTERS
 from edgec.quant.effects import quantization_effects
 from edgec.quant.transformer.quantize import quantize_transformer
 
@@ -53,6 +54,7 @@ def quantize(
     progress: Progress = no_progress,
     *,
     shorter: Graph | None = None,
+    converters: Converters = CONVERTERS,
 ) -> Quantized:
     """Quantize a real graph and optimise the integer graph.
 
@@ -62,6 +64,8 @@ def quantize(
         options: those of quantization, and the folder that dumps of the graph go to.
         progress: told what is being done.
         shorter: the graph for the maximum length less 1, for a model of variable length.
+        converters: what makes the integer operator of each real one; `CONVERTERS.joined(more)`
+            adds operators from outside, which say by `RealOperator.evaluate` what they compute.
 
     Raises:
         ConfigError: an option has no effect on this network, or the data do not fit the graph.
@@ -71,7 +75,7 @@ def quantize(
     """
     has_data = calibration is not None
     refuse_without_effect(quantization_effects(options, graph, has_data=has_data))
-    run = _Run(calibration, options, progress)
+    run = _Run(calibration, options, progress, converters)
     if is_searched(graph):
         return run.by_search(graph, shorter)
     return run.by_observers(graph)
@@ -90,15 +94,22 @@ class _Run:
     """One quantization: what its steps share."""
 
     def __init__(
-        self, calibration: Mapping[str, Array] | None, options: CompileOptions, progress: Progress
+        self,
+        calibration: Mapping[str, Array] | None,
+        options: CompileOptions,
+        progress: Progress,
+        converters: Converters,
     ) -> None:
         self._calibration, self._options, self._progress = calibration, options, progress
+        self._converters = converters
         self._steps = len(REAL_PASSES)
 
     def by_observers(self, graph: Graph) -> Quantized:
         """Ranges from observers, by way of an annotated graph."""
-        annotated, report = annotate(graph, self._calibration, self._options.quant, self._tell)
-        converted = to_integer(annotated)
+        annotated, report = annotate(
+            graph, self._calibration, self._options.quant, self._tell, self._converters
+        )
+        converted = to_integer(annotated, self._converters)
         check_intervals(converted)
         integer = self._passes(converted, INTEGER_PASSES)
         return Quantized(integer.graph, annotated, report, _texts(integer))
@@ -111,7 +122,7 @@ class _Run:
             shortened = run_passes(shorter, TRANSFORMER_PASSES).graph
             graph = mean_by_attention(with_real_length(graph, shortened))
         quantized, report = quantize_transformer(
-            graph, self._calibration, self._options.quant, self._tell
+            graph, self._calibration, self._options.quant, self._tell, self._converters
         )
         integer = self._passes(quantized, TRANSFORMER_INTEGER_PASSES)
         ready = integer.graph

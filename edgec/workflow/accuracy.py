@@ -8,14 +8,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError
 from edgec.base.options import CompileOptions, Progress
-from edgec.base.samples import load_labels, load_samples
+from edgec.base.samples import SampleFile, Samples, load_labelled
 from edgec.floatrun.activations import activations
 from edgec.interp import run_graph_batch
 from edgec.ir.graph import Graph
@@ -59,19 +58,18 @@ class Accuracy:
     n: int
 
 
-def labelled_data(path: Path, model: RealModel) -> LabelledData:
+def labelled_data(data: Samples, model: RealModel) -> LabelledData:
     """Samples and labels "y" of a file for a classifier.
 
     Raises:
         ConfigError: data that do not fit, labels beyond the classes, a model without classes.
     """
-    samples = load_samples(path, input_specs(model.imported))
-    labels = load_labels(path, len(next(iter(samples.values()))))
+    samples, labels = load_labelled(data, input_specs(model.imported))
     classes = math.prod(model.graph.shape(_scores(model.graph)))
     if labels.min() < 0 or labels.max() >= classes:
         raise ConfigError(
             f"labels run from {labels.min()} to {labels.max()}; the model has {classes} classes",
-            where=f"{path}: y",
+            where=f"{SampleFile.of(data).path}: y",
             hint=f"number the classes from 0 to {classes - 1}",
         )
     return LabelledData(graph_side(model.imported, model.graph, samples), labels)

@@ -17,11 +17,11 @@ from pydantic import TypeAdapter
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError
 from edgec.base.output_file import write_whole
-from edgec.base.samples import load_labels, load_samples
+from edgec.base.samples import SampleFile, Samples, load_labelled
 from edgec.floatrun.activations import activations
 from edgec.floatrun.executor import is_quantized
 from edgec.floatrun.float_model import FloatModel
-from edgec.importers.onnx.importer import import_model
+from edgec.importers.formats import ONNX_SUFFIX, import_model
 from edgec.report.model import Report, TensorReport
 from edgec.workflow.session import (
     MODEL_COPY,
@@ -65,7 +65,7 @@ class Evaluation:
 
 def evaluate(
     folder: Path | str,
-    data: Path | str,
+    data: Samples,
     on: str = "host",
     limit: int | None = None,
     progress: Progress | None = None,
@@ -74,7 +74,7 @@ def evaluate(
 
     Args:
         folder: build folder.
-        data: .npz with inputs (see `samples`) and integer labels "y".
+        data: inputs and labels on disk (see `base.samples`).
         on: "host" or "emulator".
         limit: use only this many samples, from the start.
         progress: told (samples done, samples).
@@ -84,14 +84,14 @@ def evaluate(
     """
     folder = Path(folder)
     report = Report.read(folder)
-    (result,) = _evaluated(folder, report, Path(data), (None,), on, limit, progress)
+    (result,) = _evaluated(folder, report, data, (None,), on, limit, progress)
     _remember(folder, report, result)
     return result
 
 
 def evaluate_widths(
     folder: Path | str,
-    data: Path | str,
+    data: Samples,
     widths: Sequence[int],
     on: str = "host",
     limit: int | None = None,
@@ -117,24 +117,23 @@ def evaluate_widths(
     report = Report.read(folder)
     for bits in widths:
         check_width(report, bits, folder)
-    return _evaluated(folder, report, Path(data), widths, on, limit, progress)
+    return _evaluated(folder, report, data, widths, on, limit, progress)
 
 
 def _evaluated(
     folder: Path,
     report: Report,
-    data: Path,
+    data: Samples,
     widths: Sequence[int | None],
     on: str,
     limit: int | None,
     progress: Progress | None,
 ) -> tuple[Evaluation, ...]:
-    samples = load_samples(data, input_specs(report.inputs))
-    count = len(next(iter(samples.values())))
-    labels = load_labels(data, count)[:limit]
+    samples, labels = load_labelled(data, input_specs(report.inputs))
+    labels = labels[:limit]
     samples = {name: array[:limit] for name, array in samples.items()}
     output = _decision(report)
-    _check_labels(labels, output, data)
+    _check_labels(labels, output, SampleFile.of(data).path)
     sessions = [open_session(folder, on, bits) for bits in widths]
     runs = len(widths) + 1
     inputs = _float_inputs(report, samples)
@@ -202,12 +201,13 @@ def _original_output(
 ) -> Array:
     """An output [N, ...] of the model that was compiled, or its elements [N, C].
 
-    onnxruntime runs float models.  Models with integers inside are executed in float64, as ONNX
-    defines them: onnxruntime's integer sums differ between processors.
+    onnxruntime runs float ONNX models.  Models of other formats are executed in float64; so are
+    those with integers inside, as ONNX defines them: onnxruntime's integer sums differ between
+    processors.
     """
-    path = folder / MODEL_COPY
+    path = next(iter(folder.glob(f"{MODEL_COPY}.*")), folder / f"{MODEL_COPY}{ONNX_SUFFIX}")
     graph = import_model(path, {name: (1, *array.shape[1:]) for name, array in inputs.items()})
-    if not is_quantized(graph):
+    if path.suffix == ONNX_SUFFIX and not is_quantized(graph):
         return FloatModel(path).run(inputs, [output], progress)[output]
     found = []
     samples = len(next(iter(inputs.values())))

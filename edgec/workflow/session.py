@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError
 from edgec.base.options import MAX_ACTIVATION_BITS
-from edgec.base.samples import InputSpec, check_samples, load_samples
+from edgec.base.samples import InputSpec, Samples, check_samples, load_samples
 from edgec.base.work_folder import temporary_folder
 from edgec.ir import QuantParams
 from edgec.report.model import Report, TensorReport
@@ -28,7 +28,8 @@ from edgec.target.board import Board
 Progress = Callable[[int, int], None]
 TARGETS = ("host", "emulator")
 LIBRARY_DIR = "library"
-MODEL_COPY = "model.onnx"
+MODEL_COPY = "model"
+"""Name of the copy of the model in a build, without the suffix of its format."""
 
 
 class IntegerModel(Protocol):
@@ -215,16 +216,19 @@ def check_width(report: Report, bits: int | None, folder: Path) -> None:
 
 
 def run_file(
-    folder: Path, samples: Path, on: str, progress: Progress | None = None
+    folder: Path, samples: Samples, on: str, progress: Progress | None = None
 ) -> dict[str, Array]:
-    """Run a build folder's model on the samples in a .npz file; outputs by name."""
+    """Run a build folder's model on samples on disk; outputs by name."""
     session = open_session(folder, on)
     return session.run(load_samples(samples, input_specs(session.report.inputs)), progress)
 
 
 def input_specs(inputs: Sequence[TensorReport]) -> list[InputSpec]:
     """What the compiled model takes."""
-    return [InputSpec(tensor.name, tensor.shape, tensor.length_axis) for tensor in inputs]
+    return [
+        InputSpec(tensor.name, tensor.shape, tensor.length_axis, tensor.dtype != "float32")
+        for tensor in inputs
+    ]
 
 
 def host_runner(library_dir: Path, bits: int | None = None) -> IntegerModel:

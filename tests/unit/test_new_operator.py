@@ -11,24 +11,31 @@ import onnx
 import pytest
 from onnx import TensorProto, helper
 
-from edgec.base.errors import ImportModelError, InternalError
+from edgec.base.dtypes import Array
+from edgec.base.errors import ImportModelError, InternalError, UnsupportedModelError
+from edgec.base.options import CompileOptions
 from edgec.importers.common.tensors import Tensor
 from edgec.importers.onnx.context import Context
 from edgec.importers.onnx.importer import import_model
 from edgec.importers.onnx.node import OnnxNode
+from edgec.interp import run_graph_batch
 from edgec.ir import ops, qops
 from edgec.ir.graph import Graph, GraphBuilder, Value
 from edgec.ir.infer import infer_shapes, total_macs
 from edgec.ir.layout import Freedom, Perm
 from edgec.ir.operator import Operands, Shape, T
+from edgec.ir.operator_table import OperatorTable
 from edgec.ir.qparams import QuantParams
 from edgec.ir.real import RealOperator
 from edgec.ir.shapes import need
 from edgec.ir.text import graph_text
 from edgec.ir.verify import Stage, verify
+from edgec.passes import REAL_PASSES, run_passes
 from edgec.passes.layout import layout, transposes
+from edgec.quant import quantize
 from edgec.quant.convert.context import Conversion
-from edgec.quant.convert.conversion import CONVERTERS, to_integer
+from edgec.quant.convert.conversion import to_integer
+from edgec.quant.convert.converters import CONVERTERS
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +137,9 @@ def softsign_model(folder: Path) -> Path:
 class Softsign(ops.Elementwise):
     """x / (1 + |x|)."""
 
+    def evaluate(self, inputs: ops.OneInput.Inputs[Array]) -> Array:
+        return np.asarray(inputs.x / (1 + np.abs(inputs.x)))
+
 
 def softsign(ctx: Context, node: OnnxNode) -> Tensor:
     """Any float tensor."""
@@ -138,10 +148,14 @@ def softsign(ctx: Context, node: OnnxNode) -> Tensor:
 
 def softsign_table(c: Conversion) -> None:
     """Softsign to QLut."""
-    reals = (np.arange(-128, 128) - c.x.tensor_zero_point) * c.x.tensor_scale
+    x = c.operand(c.node.input)
+    reals = (np.arange(-128, 128) - x.zero_point) * x.scale
     steps = reals / (1 + np.abs(reals)) / c.y.tensor_scale + c.y.tensor_zero_point
     entries = np.clip(np.floor(steps + 0.5), -128, 127).astype(np.int8)
-    c.emit(qops.QLut(), (c.node.first, c.constant("table", entries)))
+    c.emit(qops.QLut(), qops.QLut.Inputs(x.name, c.constant("table", entries)))
+
+
+ALL_CONVERTERS = CONVERTERS.joined({Softsign: softsign_table})
 
 
 def test_the_importer_takes_further_handlers(tmp_path: Path):
@@ -158,8 +172,46 @@ def test_the_quantizer_takes_further_converters(tmp_path: Path):
     verify(annotated, Stage.ANNOTATED)
     with pytest.raises(InternalError, match="Softsign has no integer form"):
         to_integer(annotated)
-    integer = to_integer(annotated, {**CONVERTERS, Softsign: softsign_table})
+    integer = to_integer(annotated, ALL_CONVERTERS)
     verify(integer, Stage.INTEGER)
     (node,) = (n for n in integer.nodes if isinstance(n.attrs, qops.QLut))
     table = integer.constants[qops.QLut.Inputs.of(node.inputs).table].array
     assert table[128 + 64] == 32  # 1 / (1 + 1) in steps of 1 / 64
+
+
+def test_the_way_from_file_to_integers_takes_it(tmp_path: Path):
+    graph = import_model(softsign_model(tmp_path), handlers={"Softsign": softsign})
+    graph = run_passes(graph, REAL_PASSES).graph
+    x = np.linspace(-3, 3, 400, dtype=np.float32).reshape(100, 4)
+    with pytest.raises(UnsupportedModelError, match="Softsign"):
+        quantize(graph, {"x": x}, CompileOptions())
+    found = quantize(graph, {"x": x}, CompileOptions(), converters=ALL_CONVERTERS)
+    codes = run_graph_batch(found.integer, {"x": found.integer.quant("x").quantize(x)})["y"]
+    error = found.integer.quant("y").dequantize(codes).reshape(x.shape) - x / (1 + np.abs(x))
+    assert np.abs(error).max() < 0.03
+    assert found.report.layers[0].sqnr_db > 30
+
+
+def test_a_network_with_a_norm_takes_the_same_converter():
+    builder = GraphBuilder("test")
+    builder.inputs = [builder.value(Value("x", (1, 4, 8)))]
+    inputs = ops.Norm.Inputs("x", builder.constant("gamma", np.ones(8, np.float32)))
+    builder.node("norm", ops.RMSNormalization(1e-6), inputs, [builder.value(Value("n", (1, 4, 8)))])
+    builder.node("softsign", Softsign(), ["n"], [builder.value(Value("y", (1, 4, 8)))])
+    builder.outputs = ["y"]
+    x = np.random.default_rng(0).normal(0, 1, (64, 4, 8)).astype(np.float32)
+    found = quantize(builder.build(), {"x": x}, CompileOptions(), converters=ALL_CONVERTERS)
+    assert {type(node.attrs) for node in found.integer.nodes} >= {qops.QNorm, qops.QLut}
+    assert min(layer.sqnr_db for layer in found.report.layers) > 30
+
+
+def test_a_table_has_one_entry_an_operator():
+    table = OperatorTable[str]()
+    assert table.entry(Roll, Softsign)("function") == "function"
+    assert dict(table) == {Roll: "function", Softsign: "function"}
+    with pytest.raises(InternalError, match="Roll is entered twice"):
+        table.entry(Roll)("another")
+    with pytest.raises(InternalError, match="Softsign is entered twice"):
+        table.joined({Softsign: "another"})
+    assert set(table.joined({ops.Add: "more"})) == {Roll, Softsign, ops.Add}
+    assert len(table) == 2

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import onnx
 
-from edgec.exporters.onnx.operators import emit_node
+from edgec.exporters.onnx.operators import EXPORTERS, Exporters, emit_node
 from edgec.exporters.onnx.qdq import QdqEmitter
 from edgec.exporters.onnx.state import Emitter, tensor_names
 from edgec.ir.graph import Graph
@@ -15,7 +15,11 @@ __all__ = ["export_qdq", "export_real", "tensor_names"]
 
 
 def export_real(
-    graph: Graph, extra_outputs: Sequence[str] = (), *, model_layout: bool = False
+    graph: Graph,
+    extra_outputs: Sequence[str] = (),
+    *,
+    model_layout: bool = False,
+    exporters: Exporters = EXPORTERS,
 ) -> onnx.ModelProto:
     """A graph of the real stage as a float ONNX model (opset 20, fixed batch 1).
 
@@ -28,6 +32,7 @@ def export_real(
             those that are outputs already are not repeated.  Always in the graph's layout.
         model_layout: True gives inputs and outputs the axes of the original model, undoing
             `graph.input_layouts` and `graph.output_layouts`; False those of the graph.
+        exporters: exporter of each operator that the graph holds.
 
     Returns:
         A checked model.  Its tensors are called `tensor_names(graph)[name]`.
@@ -35,10 +40,10 @@ def export_real(
     Raises:
         InternalError: the graph is not of the real stage.
     """
-    return _export(Emitter(graph), graph, extra_outputs, model_layout)
+    return _export(Emitter(graph), graph, extra_outputs, model_layout, exporters)
 
 
-def export_qdq(graph: Graph) -> onnx.ModelProto:
+def export_qdq(graph: Graph, exporters: Exporters = EXPORTERS) -> onnx.ModelProto:
     """A graph of the annotated stage as QDQ ONNX (opset 20, fixed batch 1) for any ONNX runtime.
 
     Weights are int8 with per-channel DequantizeLinear, biases int32; each activation passes through
@@ -46,21 +51,29 @@ def export_qdq(graph: Graph) -> onnx.ModelProto:
     Inputs and outputs have the original model's axes; they are float unless the original's were
     integers (`ir.integer_io`).
 
+    Args:
+        graph: ANNOTATED stage.
+        exporters: exporter of each operator that the graph holds.
+
     Raises:
         InternalError: a value or a weight has no quantization.
     """
-    return _export(QdqEmitter(graph), graph, (), True)
+    return _export(QdqEmitter(graph), graph, (), True, exporters)
 
 
 def _export(
-    emitter: Emitter, graph: Graph, extra_outputs: Sequence[str], model_layout: bool
+    emitter: Emitter,
+    graph: Graph,
+    extra_outputs: Sequence[str],
+    model_layout: bool,
+    exporters: Exporters,
 ) -> onnx.ModelProto:
     input_layouts = graph.input_layouts if model_layout else {}
     output_layouts = graph.output_layouts if model_layout else {}
     for name in graph.inputs:
         emitter.add_input(name, input_layouts.get(name))
     for node in graph.nodes:
-        emit_node(emitter, node)
+        emit_node(emitter, node, exporters)
     for name in graph.outputs:
         emitter.add_output(name, output_layouts.get(name))
     for name in dict.fromkeys(extra_outputs):

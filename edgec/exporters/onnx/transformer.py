@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from types import MappingProxyType
-
 import numpy as np
 from onnx import TensorProto
 
+from edgec.exporters.onnx.common import Exporter
 from edgec.exporters.onnx.state import Emitter
 from edgec.ir import ops
 from edgec.ir.graph import Node
+from edgec.ir.operator_table import OperatorTable
+
+EXPORTERS = OperatorTable[Exporter]()
 
 
+@EXPORTERS.entry(ops.LayerNormalization)
 def _layer_normalization(e: Emitter, node: Node) -> None:
     operands = ops.Norm.Inputs.of(node.inputs)
     inputs = [e.fetch(operands.x), e.parameter(operands.gamma)]
@@ -21,6 +23,7 @@ def _layer_normalization(e: Emitter, node: Node) -> None:
     e.store(node.output, y)
 
 
+@EXPORTERS.entry(ops.RMSNormalization)
 def _rms_normalization(e: Emitter, node: Node) -> None:
     # ONNX has the operator from opset 23 on.
     x, stem = e.fetch(node.first), node.name
@@ -35,11 +38,13 @@ def _rms_normalization(e: Emitter, node: Node) -> None:
     )
 
 
+@EXPORTERS.entry(ops.MatMul)
 def _matmul(e: Emitter, node: Node) -> None:
     attrs = node.attrs_as(ops.MatMul)
     flags = (attrs.transpose_a, attrs.transpose_b)
+    factors = attrs.Inputs.of(node.inputs)
     operands = []
-    for name, transposed in zip(node.inputs, flags, strict=True):
+    for name, transposed in zip((factors.a, factors.b), flags, strict=True):
         tensor, rank = e.fetch(name), len(e.graph.shape(name))
         if transposed:
             perm = (*range(rank - 2), rank - 1, rank - 2)
@@ -51,6 +56,7 @@ def _matmul(e: Emitter, node: Node) -> None:
     e.store(node.output, y)
 
 
+@EXPORTERS.entry(ops.Attention)
 def _attention(e: Emitter, node: Node) -> None:
     attrs, stem = node.attrs_as(ops.Attention), node.name
     inputs = attrs.Inputs.of(node.inputs)
@@ -94,12 +100,14 @@ def _boolean(e: Emitter, stem: str, name: str) -> str:
     return e.emit(stem, "Cast", [e.fetch(name)], to=TensorProto.BOOL)
 
 
+@EXPORTERS.entry(ops.Embedding)
 def _embedding(e: Emitter, node: Node) -> None:
     operands = ops.Embedding.Inputs.of(node.inputs)
     inputs = [e.weight(operands.table, (0, 1)), e.fetch(operands.ids)]
     e.store(node.output, e.emit(node.name, "Gather", inputs))
 
 
+@EXPORTERS.entry(ops.Where)
 def _where(e: Emitter, node: Node) -> None:
     operands = ops.Where.Inputs.of(node.inputs)
     condition = _boolean(e, node.name, operands.condition)
@@ -107,53 +115,13 @@ def _where(e: Emitter, node: Node) -> None:
     e.store(node.output, e.emit(node.name, "Where", inputs))
 
 
+@EXPORTERS.entry(ops.Cast)
 def _cast(e: Emitter, node: Node) -> None:
     y = e.emit(node.name, "Cast", [e.fetch(node.first)], to=TensorProto.FLOAT)
     e.store(node.output, y)
 
 
+@EXPORTERS.entry(ops.Expand)
 def _expand(e: Emitter, node: Node) -> None:
     shape = e.ints(f"{node.name}_shape", node.attrs_as(ops.Expand).shape)
     e.store(node.output, e.emit(node.name, "Expand", [e.fetch(node.first), shape]))
-
-
-EMITTERS: Mapping[type, Callable[[Emitter, Node], None]] = MappingProxyType(
-    {
-        ops.LayerNormalization: _layer_normalization,
-        ops.RMSNormalization: _rms_normalization,
-        ops.MatMul: _matmul,
-        ops.Attention: _attention,
-        ops.Embedding: _embedding,
-        ops.Where: _where,
-        ops.Cast: _cast,
-        ops.Expand: _expand,
-    }
-)
-
-
-def composed_unary(e: Emitter, stem: str, attrs: ops.Unary, x: str) -> str | None:
-    """The output of an element function that opset 20 has no operator of its own for, else None.
-
-    Args:
-        e: receives the nodes.
-        stem: what their names begin with.
-        attrs: the function.
-        x: the tensor it is applied to, in any layout.
-    """
-    match attrs.kind:
-        case ops.UnaryKind.GELU_TANH:
-            return e.emit(stem, "Gelu", [x], approximate="tanh")
-        case ops.UnaryKind.SWISH:
-            scaled = e.emit(stem, "Mul", [x, e.scalar(f"{stem}_alpha", attrs.alpha)])
-            return e.emit(stem, "Mul", [x, e.emit(stem, "Sigmoid", [scaled])])
-        case ops.UnaryKind.POW:
-            return e.emit(stem, "Pow", [x, e.scalar(f"{stem}_exponent", attrs.alpha)])
-        case ops.UnaryKind.NOT if attrs.alpha != 0.0:
-            real = e.emit(stem, "Cast", [x], to=TensorProto.FLOAT)
-            same = e.emit(stem, "Equal", [real, e.scalar(f"{stem}_number", attrs.alpha)])
-            return e.emit(stem, "Cast", [same], to=TensorProto.INT32)
-        case ops.UnaryKind.NOT:
-            truth = e.emit(stem, "Cast", [x], to=TensorProto.BOOL)
-            return e.emit(stem, "Cast", [e.emit(stem, "Not", [truth])], to=TensorProto.INT32)
-        case _:
-            return None

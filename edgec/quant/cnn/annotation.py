@@ -26,10 +26,12 @@ from edgec.quant.common.report import (
     InForce,
     LayerQuality,
     QuantReport,
-    layer_quality,
+    quality_of,
 )
 from edgec.quant.common.synthetic import describe, synthetic_inputs, warn_synthetic
 from edgec.quant.common.weights import quantize_constants
+from edgec.quant.convert.conversion import Converters, to_integer
+from edgec.quant.convert.converters import CONVERTERS
 
 _LOG = logging.getLogger(__name__)
 
@@ -54,6 +56,7 @@ def annotate(
     calibration: Mapping[str, Array] | None,
     options: QuantOptions,
     progress: Progress | None = None,
+    converters: Converters = CONVERTERS,
 ) -> tuple[Graph, QuantReport]:
     """Quantize a real graph.
 
@@ -68,6 +71,7 @@ def annotate(
         calibration: graph input name to float32 [N, ...graph shape without batch...], or None.
         options: observer, equalization, bias correction.
         progress: told what is being done.
+        converters: converter of each operator that has an integer form.
 
     Returns:
         The graph in the ANNOTATED stage, and what there is to know about it.
@@ -78,7 +82,7 @@ def annotate(
         QuantizationError: NaN or infinite numbers, accumulators that cannot be bounded, or a model
             that pins some tensors but not all when there is no calibration data.
     """
-    refuse_real_only(graph)
+    refuse_real_only(graph, converters)
     settings = options.settings()
     if settings.equalize:
         graph = equalize(graph)
@@ -105,7 +109,8 @@ def annotate(
         bias_correction=corrects,
         percentile=settings.percentile,
     )
-    return annotated, _report(graph, annotated, data, options, in_force, source, notes, progress)
+    layers = _quality(graph, to_integer(annotated, converters), data, progress) if data else ()
+    return annotated, _report(data, options, in_force, source, notes, layers)
 
 
 def has_open_ranges(graph: Graph, has_data: bool) -> bool:
@@ -221,26 +226,26 @@ def _with_padding(values: Range, padding: float, where: str) -> Range:
     return values
 
 
+def _quality(
+    graph: Graph, integer: Graph, data: Mapping[str, Array], progress: Progress | None
+) -> tuple[LayerQuality, ...]:
+    few = {name: array[:QUALITY_SAMPLES] for name, array in data.items()}
+    return quality_of(graph, integer, few, progress)
+
+
 def _report(
-    graph: Graph,
-    annotated: Graph,
     data: Mapping[str, Array] | None,
     options: QuantOptions,
     in_force: InForce,
     source: CalibrationSource,
     notes: tuple[str, ...],
-    progress: Progress | None,
+    layers: tuple[LayerQuality, ...],
 ) -> QuantReport:
-    samples = len(next(iter(data.values()))) if data else 0
-    layers: tuple[LayerQuality, ...] = ()
-    if data:
-        few = {name: array[:QUALITY_SAMPLES] for name, array in data.items()}
-        layers = layer_quality(graph, annotated, few, progress)
     low, high = options.synthetic_range
     warning = f"calibrated on {describe(low, high)}; expect bad accuracy"
     return QuantReport(
         source=source,
-        samples=samples,
+        samples=len(next(iter(data.values()))) if data else 0,
         in_force=in_force,
         warnings=(*([warning] if source is CalibrationSource.SYNTHETIC else []), *notes),
         layers=layers,

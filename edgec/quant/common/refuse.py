@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from edgec.base.dtypes import DType
 from edgec.base.errors import QuantizationError, UnsupportedModelError, UnsupportedNode
 from edgec.base.names import shown
@@ -9,24 +11,28 @@ from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
 from edgec.quant.common.searched import is_open
 
-_WITHOUT_CODES = (ops.Attention, ops.Embedding, ops.Where, ops.Cast, ops.Expand)
+_WITHOUT_CODES = (ops.Attention, ops.Embedding)
 """Operators that have no integer form from and to any int8 codes."""
+_WITHOUT_SEARCH = (ops.ConvTranspose,)
+"""Operators with weights whose scales are not searched."""
 
 
-def refuse_real_only(graph: Graph) -> None:
-    """Check that every operator has an integer form in a convolutional network.
+def refuse_real_only(graph: Graph, supported: Collection[type]) -> None:
+    """Check that every operator has an integer form in a network whose ranges are observed.
 
     Args:
         graph: REAL stage.
+        supported: operators that have one, as far as `_is_real_only` has nothing against a node.
 
     Raises:
         UnsupportedModelError: all the nodes that have none.
     """
-    _refuse(graph, [node for node in graph.nodes if _is_real_only(graph, node)])
+    refused = [n for n in graph.nodes if type(n.attrs) not in supported or _is_real_only(graph, n)]
+    _refuse(graph, refused)
 
 
-def refuse_in_transformer(graph: Graph, supported: tuple[type, ...]) -> None:
-    """Check that every operator has an integer form in a transformer.
+def refuse_in_transformer(graph: Graph, supported: Collection[type]) -> None:
+    """Check that every operator has an integer form in a network whose scales are searched.
 
     Args:
         graph: REAL stage.
@@ -35,7 +41,13 @@ def refuse_in_transformer(graph: Graph, supported: tuple[type, ...]) -> None:
     Raises:
         UnsupportedModelError: all the nodes that have none.
     """
-    refused = [n for n in graph.nodes if not isinstance(n.attrs, supported) or _obstacle(graph, n)]
+    refused = [
+        node
+        for node in graph.nodes
+        if type(node.attrs) not in supported
+        or isinstance(node.attrs, _WITHOUT_SEARCH)
+        or _obstacle(graph, node)
+    ]
     _refuse(graph, refused)
 
 

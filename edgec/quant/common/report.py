@@ -16,7 +16,6 @@ from edgec.interp.int_interp import run_graph
 from edgec.ir.graph import Graph
 from edgec.ir.qparams import QuantParams
 from edgec.quant.common.calibrate import Progress
-from edgec.quant.convert.conversion import to_integer
 
 
 class CalibrationSource(enum.Enum):
@@ -97,20 +96,6 @@ def sqnr_db(reference: Array, result: Array) -> float:
     signal = np.asarray(reference, np.float64)
     error = np.asarray(result, np.float64) - signal
     return _ratio_db(float(np.sum(signal**2)), float(np.sum(error**2)))
-
-
-def layer_quality(
-    real: Graph, annotated: Graph, data: Mapping[str, Array], progress: Progress | None = None
-) -> tuple[LayerQuality, ...]:
-    """Compare every operator of the integer graph with the float graph.
-
-    Args:
-        real: REAL stage, with values of the same names.
-        annotated: what `real` became.
-        data: graph input name to float32 [N, ...]; all N samples are used.
-        progress: told after each sample.
-    """
-    return quality_of(real, to_integer(annotated), data, progress)
 
 
 def quality_of(

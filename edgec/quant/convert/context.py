@@ -1,75 +1,189 @@
-"""What the converters from real to integer operators share: one node in the making."""
+"""What the converters from real to integer operators share: one node in the making.
+
+A converter says what an operator becomes, once for all networks.  What differs between a network
+whose values are annotated and one whose scales are searched is what `Conversion` leaves abstract:
+the tensors that hold the operands, the form of requantization, the integer weights of a layer.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from dataclasses import dataclass
+from typing import ClassVar, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from edgec.base.dtypes import Array, DType
-from edgec.base.errors import QuantizationError
-from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, INT32_MAX, Requant
-from edgec.ir import ops, qops
-from edgec.ir.fusion import act_bounds
+from edgec.base.errors import InternalError, QuantizationError
+from edgec.base.fixedpoint import INT16_MAX, INT32_MAX, Requant, Requant16x15, round_half_up
+from edgec.ir import qops
 from edgec.ir.graph import Graph, GraphBuilder, Node
+from edgec.ir.operator import Operands
 from edgec.ir.qparams import QuantParams
 
 SPAN = 255
 """Bound of |q - zero_point| for int8 q."""
+INT8_REACH = 129.0
+"""Largest code magnitude, and one, that an int8 output needs through its 16 bits."""
+
+
+@dataclass(frozen=True, slots=True)
+class Coded:
+    """A tensor of the integer graph that stands for an operand.
+
+    Attributes:
+        name: its name there.
+        quant: what its codes mean; None for int32 numbers, which mean themselves.
+    """
+
+    name: str
+    quant: QuantParams | None
+
+    @property
+    def params(self) -> QuantParams:
+        """`quant` of a tensor of codes; InternalError for int32 numbers."""
+        if self.quant is None:
+            raise InternalError("tensor has no quantization", where=self.name)
+        return self.quant
+
+    @property
+    def scale(self) -> float:
+        """The scale of a tensor quantized as a whole."""
+        return self.params.tensor_scale
+
+    @property
+    def zero_point(self) -> int:
+        """The zero point of a tensor quantized as a whole."""
+        return self.params.tensor_zero_point
+
+    @property
+    def span(self) -> int:
+        """Bound of |q - zero_point| of its codes."""
+        return INT16_MAX + 1 if self.params.dtype is DType.INT16 else SPAN
+
+
+@dataclass(frozen=True, slots=True)
+class Wide:
+    """A tensor that a norm reads: int16, or int8 with a shift for each channel.
+
+    Attributes:
+        name: its name in the integer graph.
+        unit: what a step stands for, after the shift.
+        shifts: the constant that holds the shifts; None for int16.
+    """
+
+    name: str
+    unit: float
+    shifts: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Single:
+    """The end of an operator with one factor.
+
+    Attributes:
+        form: the requantization.
+        multiplier: for all elements.
+        bias: added to the accumulator; 0 where the form has the zero point.
+    """
+
+    form: qops.Requantization
+    multiplier: int
+    bias: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LayerParts:
+    """A layer with weights, in integers.
+
+    Attributes:
+        inputs: its operands.
+        form: the requantization.
+        residual: how the residual among the operands is added; None: there is none.
+        raw: the sums take codes as they are, the zero points of x are in the bias (Gemm only).
+    """
+
+    inputs: qops.PlainLayer.Inputs[str]
+    form: qops.Requantization
+    residual: qops.Residual | None = None
+    raw: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Conversion:
-    """One real node, with the Clip fused onto it, as it becomes an integer node.
+class Conversion(ABC):
+    """One real node as it becomes an integer node.
 
     Attributes:
-        graph: ANNOTATED stage.
-        builder: builds the integer graph; holds all constants already.
+        graph: the real graph.
+        builder: builds the integer graph.
         node: what is converted.
-        clip: the Clip it absorbs, or None.
     """
+
+    FORM: ClassVar[type[qops.Requant31] | type[qops.Rescale16x15]]
+    """The form in which operators end that have both."""
 
     graph: Graph
     builder: GraphBuilder
     node: Node
-    clip: Node | None
+
+    @abstractmethod
+    def operand(self, name: str) -> Coded:
+        """The tensor of an operand, a value or a constant: codes, or int32 numbers."""
+
+    @abstractmethod
+    def wide(self, name: str) -> Wide:
+        """The tensor of an operand of a norm."""
+
+    @abstractmethod
+    def layer(self) -> LayerParts:
+        """The layer with weights that the node is."""
+
+    @abstractmethod
+    def single(self, factor: float, bound: float) -> Single:
+        """The end of an operator with one factor, in `FORM`.
+
+        Args:
+            factor: what a unit of an accumulator is in output steps.
+            bound: largest magnitude of an accumulator.
+
+        Raises:
+            QuantizationError: the factor does not fit.
+        """
 
     @property
-    def output(self) -> str:
-        """Name of the integer node's output."""
-        return self.node.output if self.clip is None else self.clip.output
-
-    @property
+    @abstractmethod
     def y(self) -> QuantParams:
         """Parameters of the output."""
-        return self.graph.quant(self.output)
 
     @property
-    def x(self) -> QuantParams:
-        """Parameters of the first operand."""
-        return self.graph.quant(self.node.first)
+    @abstractmethod
+    def act_bounds(self) -> tuple[int, int]:
+        """Least and greatest code of an int8 output."""
+
+    @abstractmethod
+    def emit(self, attrs: qops.IntegerOperator, inputs: Operands[str]) -> None:
+        """Add the integer node and its output value."""
+
+    def summed(self, name: str) -> Coded:
+        """As `operand`, in the finest codes that exist, for an operator that sums elements."""
+        return self.operand(name)
+
+    def columns(self, name: str) -> tuple[Coded, int]:
+        """The tensor that has an operand of attention among its columns, and the first of them."""
+        return self.operand(name), 0
 
     @property
-    def x_shape(self) -> tuple[int, ...]:
-        """Shape of the first operand."""
-        return self.graph.shape(self.node.first)
+    def in_stream(self) -> bool:
+        """Whether the operands and the output are of one stream, and so have one scale."""
+        return False
 
-    def form(self, shift: int) -> qops.Requant31:
-        """The requantization to the output, with the bounds of the fused Clip."""
+    def form31(self, shift: int) -> qops.Requant31:
+        """The requantization by 31 bits to the output."""
         return qops.Requant31(shift, self.y.tensor_zero_point, *self.act_bounds)
 
-    @property
-    def act_bounds(self) -> tuple[int, int]:
-        """Clamp bounds in output codes: those of the fused Clip."""
-        if self.clip is None:
-            return INT8_MIN, INT8_MAX
-        attrs, y = self.clip.attrs_as(ops.Clip), self.y
-        return act_bounds(attrs.low, attrs.high, y.tensor_scale, y.tensor_zero_point)
-
-    def requant(self, factors: npt.ArrayLike, acc_bound: float) -> Requant:
+    def requant31(self, factors: npt.ArrayLike, acc_bound: float) -> Requant:
         """`Requant.from_real`, with the node's name in errors.
 
         Raises:
@@ -86,6 +200,21 @@ class Conversion:
         except QuantizationError as error:
             raise QuantizationError(error.what, where=self.node.name, hint=error.hint) from error
 
+    def single31(self, factor: float, bound: float) -> Single:
+        """As `single`, by 31 bits."""
+        found = self.requant31(factor, bound)
+        return Single(self.form31(found.shift), int(found.multiplier[0]))
+
+    def single16x15(self, factor: float, bound: float) -> Single:
+        """As `single`, by 16 by 15 bits: the bias holds the zero point."""
+        zero = self.y.tensor_zero_point / factor if factor else 0.0
+        try:
+            found = Requant16x15.from_real(factor, bound + abs(zero), INT8_REACH)
+        except QuantizationError as error:
+            raise QuantizationError(error.what, where=self.node.name, hint=error.hint) from error
+        form = qops.Rescale16x15(found.pre_shift, found.shift, *self.act_bounds)
+        return Single(form, int(found.multiplier[0]), int(round_half_up(zero)))
+
     def constant(self, suffix: str, array: Array) -> str:
         """Add a constant of the integer graph; its name."""
         return self.builder.constant(f"{self.node.name}_{suffix}", array)
@@ -93,14 +222,6 @@ class Conversion:
     def int32(self, suffix: str, values: npt.ArrayLike) -> str:
         """Add an int32 constant."""
         return self.constant(suffix, np.asarray(values, np.int32))
-
-    def emit(self, attrs: Any, inputs: tuple[str, ...]) -> None:
-        """Add the integer node and its output value."""
-        value = self.graph.values[self.output]
-        dtype = value.quant.dtype if value.quant is not None else DType.INT32
-        self.builder.value(replace(value, dtype=dtype))
-        sources = self.node.sources + (self.clip.sources if self.clip else ())
-        self.builder.put(Node(self.node.name, attrs, inputs, (self.output,), sources))
 
 
 Converter: TypeAlias = Callable[[Conversion], None]

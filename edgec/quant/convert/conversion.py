@@ -1,10 +1,9 @@
-"""ANNOTATED to INTEGER: mechanical, one converter an operator; nothing is chosen here any more."""
+"""ANNOTATED to INTEGER, mechanical: every node is converted; nothing is chosen here any more."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from types import MappingProxyType
 
 import numpy as np
 
@@ -14,21 +13,27 @@ from edgec.ir import qops
 from edgec.ir.fusion import fused_clip, is_fused_clip
 from edgec.ir.graph import Graph, GraphBuilder
 from edgec.ir.operator import Operator
-from edgec.quant.convert import elementwise, linear, move, products
+from edgec.quant.convert.annotated import AnnotatedConversion
 from edgec.quant.convert.context import Conversion, Converter
+from edgec.quant.convert.converters import CONVERTERS
 
-CONVERTERS: Mapping[type[Operator], Converter] = MappingProxyType(
-    {
-        **linear.CONVERTERS,
-        **products.CONVERTERS,
-        **elementwise.CONVERTERS,
-        **move.CONVERTERS,
-    }
-)
-"""What makes the integer operator of each real one."""
+Converters = Mapping[type[Operator], Converter]
 
 
-def to_integer(graph: Graph, converters: Mapping[type[Operator], Converter] = CONVERTERS) -> Graph:
+def convert(c: Conversion, converters: Converters) -> None:
+    """Add the integer operator of a node to the graph in the making.
+
+    Raises:
+        InternalError: there is no converter for the operator.
+        QuantizationError: an accumulator could overflow, or a rescaling factor is out of range.
+    """
+    converter = converters.get(type(c.node.attrs))
+    if converter is None:
+        raise InternalError(f"operator {c.node.op} has no integer form", where=c.node.name)
+    converter(c)
+
+
+def to_integer(graph: Graph, converters: Converters = CONVERTERS) -> Graph:
     """The integer graph of an annotated one.
 
     A Clip that follows an operator which ends in a clamp becomes that clamp's bounds
@@ -47,12 +52,9 @@ def to_integer(graph: Graph, converters: Mapping[type[Operator], Converter] = CO
     for name in graph.inputs:
         builder.value(replace(graph.values[name], dtype=DType.INT8))
     for node in graph.nodes:
-        if is_fused_clip(graph, node):
-            continue
-        converter = converters.get(type(node.attrs))
-        if converter is None:
-            raise InternalError(f"operator {node.op} has no integer form", where=node.name)
-        converter(Conversion(graph, builder, node, fused_clip(graph, node)))
+        if not is_fused_clip(graph, node):
+            clip = fused_clip(graph, node)
+            convert(AnnotatedConversion(graph, builder, node, clip), converters)
     _drop_identities(builder)
     return builder.build()
 

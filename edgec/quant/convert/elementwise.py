@@ -3,61 +3,78 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from types import MappingProxyType
 
 import numpy as np
 
+from edgec.base.exact_functions import LOG2_E
+from edgec.base.fixedpoint import INT8_MAX, INT8_MIN
 from edgec.ir import ops, qops
-from edgec.ir.operator import Operator
+from edgec.ir.operator_table import OperatorTable
+from edgec.quant.common.numbers import distance_numbers, exponential_bits
 from edgec.quant.common.tables import lut, softmax_bits, softmax_table
 from edgec.quant.convert.context import SPAN, Conversion, Converter
 
+CONVERTERS = OperatorTable[Converter]()
 
+
+@CONVERTERS.entry(ops.Unary, ops.Clip)
 def table(c: Conversion) -> None:
-    """Unary, and Clip where no operator absorbs it, to QLut."""
-    entries = c.constant("table", lut(c.node.attrs_as(ops.Unary, ops.Clip), c.x, c.y))
-    c.emit(qops.QLut(), (c.node.first, entries))
+    """Unary, and Clip where no operator absorbs it, to QLut; of integers to QIsEqual."""
+    attrs, x = c.node.attrs_as(ops.Unary, ops.Clip), c.operand(c.node.input)
+    if isinstance(attrs, ops.Unary) and attrs.kind is ops.UnaryKind.NOT:
+        c.emit(qops.QIsEqual(int(attrs.alpha)), qops.QIsEqual.Inputs(x.name))
+        return
+    entries = c.constant("table", lut(attrs, x.params, c.y))
+    c.emit(qops.QLut(), qops.QLut.Inputs(x.name, entries))
 
 
+@CONVERTERS.entry(ops.PRelu)
 def prelu(c: Conversion) -> None:
     """PRelu to QPRelu."""
-    channels = c.x_shape[-1]
-    slope = np.asarray(
-        c.graph.constants[ops.PRelu.Inputs.of(c.node.inputs).slope].real(), np.float64
-    ).reshape(-1)
-    factor = c.x.tensor_scale / c.y.tensor_scale
+    real = ops.PRelu.Inputs.of(c.node.inputs)
+    x, channels = c.operand(real.x), c.graph.shape(real.x)[-1]
+    slope = np.asarray(c.graph.constants[real.slope].real(), np.float64).reshape(-1)
+    factor = x.scale / c.y.tensor_scale
     factors = np.concatenate([[1.0], np.broadcast_to(slope, (channels,))]) * factor
-    requant = c.requant(factors, SPAN)
+    requant = c.requant31(factors, SPAN)
     slopes = c.constant("slope_multiplier", requant.multiplier[1:])
-    attrs = qops.QPRelu(c.form(requant.shift), int(requant.multiplier[0]))
-    c.emit(attrs, (c.node.first, slopes))
+    attrs = qops.QPRelu(c.form31(requant.shift), int(requant.multiplier[0]))
+    c.emit(attrs, qops.QPRelu.Inputs(x.name, slopes))
 
 
+@CONVERTERS.entry(ops.Softmax)
 def softmax(c: Conversion) -> None:
-    """Softmax to QSoftmax."""
-    row = c.x_shape[-1]
-    entries = c.int32("table", softmax_table(c.x.tensor_scale, row))
-    requant = c.requant(c.y.tensor_scale, float(row) * 2.0 ** softmax_bits(row))
+    """Softmax over the last axis to QSoftmaxOctaves or, by 31 bits, QSoftmax."""
+    x, row = c.operand(c.node.input), c.graph.shape(c.node.input)[-1]
+    if c.FORM is qops.Rescale16x15:
+        bits = exponential_bits(row, c.node.name)
+        multiplier, limit = distance_numbers(x.scale * LOG2_E, bits, INT8_MAX - INT8_MIN)
+        octaves = qops.QSoftmaxOctaves(multiplier, limit, bits)
+        c.emit(octaves, qops.QSoftmaxOctaves.Inputs(x.name))
+        return
+    entries = c.int32("table", softmax_table(x.scale, row))
+    requant = c.requant31(c.y.tensor_scale, float(row) * 2.0 ** softmax_bits(row))
     multiplier = int(requant.multiplier[0])
     attrs = qops.QSoftmax(multiplier, requant.shift, c.y.tensor_zero_point, *c.act_bounds)
-    c.emit(attrs, (c.node.first, entries))
+    c.emit(attrs, qops.QSoftmax.Inputs(x.name, entries))
 
 
+@CONVERTERS.entry(ops.MaxPool)
 def max_pool(c: Conversion) -> None:
     """MaxPool to QMaxPool."""
     attrs = c.node.attrs_as(ops.MaxPool)
     integer = qops.QMaxPool(attrs.kernel, attrs.strides, attrs.pads, attrs.dilations)
-    c.emit(integer, c.node.inputs)
+    c.emit(integer, qops.QMaxPool.Inputs(c.operand(c.node.input).name))
 
 
+@CONVERTERS.entry(ops.AveragePool)
 def average_pool(c: Conversion) -> None:
     """AveragePool to QAveragePool."""
-    attrs = c.node.attrs_as(ops.AveragePool)
+    attrs, x = c.node.attrs_as(ops.AveragePool), c.operand(c.node.input)
     taps = math.prod(attrs.kernel)
-    factor = c.x.tensor_scale / c.y.tensor_scale
     counts = np.arange(1, taps + 1)
-    requant = c.requant(np.concatenate([[0.0], factor / counts]), SPAN * taps)
+    factor = x.scale / c.y.tensor_scale
+    requant = c.requant31(np.concatenate([[0.0], factor / counts]), SPAN * taps)
     multiplier = c.constant("multiplier", requant.multiplier)
     integer = qops.QAveragePool(
         kernel=attrs.kernel,
@@ -65,48 +82,39 @@ def average_pool(c: Conversion) -> None:
         pads=attrs.pads,
         dilations=attrs.dilations,
         count_include_pad=attrs.count_include_pad,
-        output=c.form(requant.shift),
+        output=c.form31(requant.shift),
     )
-    c.emit(integer, (c.node.first, multiplier))
+    c.emit(integer, qops.QAveragePool.Inputs(x.name, multiplier))
 
 
+@CONVERTERS.entry(ops.Reduce)
 def reduce(c: Conversion) -> None:
     """Reduce to QReduce."""
     attrs = c.node.attrs_as(ops.Reduce)
     if attrs.kind is ops.ReduceKind.MAX:
-        c.emit(qops.QReduce(attrs.kind, attrs.axes, attrs.keepdims), c.node.inputs)
+        largest = qops.QReduce(attrs.kind, attrs.axes, attrs.keepdims)
+        c.emit(largest, qops.QReduce.Inputs(c.operand(c.node.input).name))
         return
-    count = math.prod(c.x_shape[axis] for axis in attrs.axes)
-    factor = c.x.tensor_scale / c.y.tensor_scale
+    x, shape = c.summed(c.node.input), c.graph.shape(c.node.input)
+    count = math.prod(shape[axis] for axis in attrs.axes)
+    factor = x.scale / c.y.tensor_scale
     if attrs.kind is ops.ReduceKind.MEAN:
         factor /= count
-    requant = c.requant(factor, SPAN * count)
+    end = c.single(factor, float(x.span * count))
     integer = qops.QReduce(
         kind=attrs.kind,
         axes=attrs.axes,
         keepdims=attrs.keepdims,
-        output=c.form(requant.shift),
-        multiplier=int(requant.multiplier[0]),
+        output=end.form,
+        multiplier=end.multiplier,
+        bias=end.bias,
     )
-    c.emit(integer, c.node.inputs)
+    c.emit(integer, qops.QReduce.Inputs(x.name))
 
 
+@CONVERTERS.entry(ops.ArgMax)
 def argmax(c: Conversion) -> None:
     """ArgMax to QArgMax."""
     attrs = c.node.attrs_as(ops.ArgMax)
     integer = qops.QArgMax(attrs.axis, attrs.keepdims, attrs.select_last_index)
-    c.emit(integer, c.node.inputs)
-
-
-CONVERTERS: Mapping[type[Operator], Converter] = MappingProxyType(
-    {
-        ops.Clip: table,
-        ops.Unary: table,
-        ops.PRelu: prelu,
-        ops.Softmax: softmax,
-        ops.MaxPool: max_pool,
-        ops.AveragePool: average_pool,
-        ops.Reduce: reduce,
-        ops.ArgMax: argmax,
-    }
-)
+    c.emit(integer, qops.QArgMax.Inputs(c.operand(c.node.input).name))

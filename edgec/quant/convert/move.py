@@ -2,72 +2,72 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
-
 import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.base.fixedpoint import quantize_array, round_half_up
 from edgec.ir import ops, qops
-from edgec.ir.operator import Operator
+from edgec.ir.operator_table import OperatorTable
 from edgec.quant.convert.context import Conversion, Converter
 
+CONVERTERS = OperatorTable[Converter]()
 
+
+@CONVERTERS.entry(ops.Reshape)
 def reshape(c: Conversion) -> None:
     """Reshape to QReshape."""
-    c.emit(qops.QReshape(c.node.attrs_as(ops.Reshape).shape), c.node.inputs)
+    x = c.operand(c.node.input)
+    c.emit(qops.QReshape(c.node.attrs_as(ops.Reshape).shape), qops.QReshape.Inputs(x.name))
 
 
+@CONVERTERS.entry(ops.Transpose)
 def transpose(c: Conversion) -> None:
     """Transpose to QTranspose."""
-    c.emit(qops.QTranspose(c.node.attrs_as(ops.Transpose).perm), c.node.inputs)
+    x = c.operand(c.node.input)
+    perm = c.node.attrs_as(ops.Transpose).perm
+    c.emit(qops.QTranspose(perm), qops.QTranspose.Inputs(x.name))
 
 
+@CONVERTERS.entry(ops.Slice)
 def slice_(c: Conversion) -> None:
     """Slice to QSlice."""
     attrs = c.node.attrs_as(ops.Slice)
-    c.emit(qops.QSlice(attrs.starts, attrs.steps, attrs.sizes), c.node.inputs)
+    integer = qops.QSlice(attrs.starts, attrs.steps, attrs.sizes)
+    c.emit(integer, qops.QSlice.Inputs(c.operand(c.node.input).name))
 
 
+@CONVERTERS.entry(ops.Concat)
 def concat(c: Conversion) -> None:
     """Concat to QConcat."""
-    c.emit(qops.QConcat(c.node.attrs_as(ops.Concat).axis), c.node.inputs)
+    attrs = c.node.attrs_as(ops.Concat)
+    parts = tuple(c.operand(name).name for name in attrs.Inputs.of(c.node.inputs).parts)
+    c.emit(qops.QConcat(attrs.axis), qops.QConcat.Inputs(parts))
 
 
+@CONVERTERS.entry(ops.Pad)
 def pad(c: Conversion) -> None:
     """Pad to QPad."""
     attrs = c.node.attrs_as(ops.Pad)
     code = int(quantize_array(attrs.value, c.y.tensor_scale, c.y.tensor_zero_point))
-    c.emit(qops.QPad(attrs.pads, attrs.mode, code), c.node.inputs)
+    x = c.operand(c.node.input)
+    c.emit(qops.QPad(attrs.pads, attrs.mode, code), qops.QPad.Inputs(x.name))
 
 
+@CONVERTERS.entry(ops.Resize)
 def resize(c: Conversion) -> None:
     """Resize to QResizeNearest or QResizeLinear."""
     attrs = c.node.attrs_as(ops.Resize)
-    x = c.node.input
+    x = c.operand(c.node.input).name
     if attrs.mode is ops.ResizeMode.NEAREST:
         rows, cols = c.int32("rows", attrs.row_low), c.int32("cols", attrs.col_low)
-        c.emit(qops.QResizeNearest(), (x, rows, cols))
+        c.emit(qops.QResizeNearest(), qops.QResizeNearest.Inputs(x, rows, cols))
         return
     rows = c.constant("rows", _positions(attrs.row_low, attrs.row_high, attrs.row_weights))
     cols = c.constant("cols", _positions(attrs.col_low, attrs.col_high, attrs.col_weights))
-    c.emit(qops.QResizeLinear(), (x, rows, cols))
+    c.emit(qops.QResizeLinear(), qops.QResizeLinear.Inputs(x, rows, cols))
 
 
 def _positions(low: tuple[int, ...], high: tuple[int, ...], weights: tuple[float, ...]) -> Array:
     """(low, high, weight) a line; int32 [O, 3]."""
     fractions = round_half_up(np.asarray(weights) * 2.0**qops.RESIZE_FRACTION_BITS)
     return np.stack([np.asarray(low), np.asarray(high), fractions], axis=1).astype(np.int32)
-
-
-CONVERTERS: Mapping[type[Operator], Converter] = MappingProxyType(
-    {
-        ops.Reshape: reshape,
-        ops.Transpose: transpose,
-        ops.Slice: slice_,
-        ops.Concat: concat,
-        ops.Pad: pad,
-        ops.Resize: resize,
-    }
-)

@@ -2,8 +2,8 @@
 
 Owns: which values are the stream (`stream`), which nodes one operator holds (`layers`), samples of
 the float network (`samples`), the search for scales (`search`, `heads`, `plan`), integer weights
-(`weights`) and the conversion (`emitter`, `emit_*`).  Layers requantize by 16 by 15 bits
-(`ir.qops.forms.Rescale16x15`).
+(`weights`, `layer_parts`), the tensors of the integer graph (`tensors`) and how converters see a
+node (`searched`).  Layers requantize by 16 by 15 bits (`ir.qops.forms.Rescale16x15`).
 """
 
 from edgec.quant.transformer.quantize import quantize_transformer

@@ -29,7 +29,7 @@ from edgec.quant.transformer.stream import NORMS, TIES
 
 SOFTMAX_PARAMS = QuantParams.per_tensor(1 / 256, INT8_MIN)
 """Quantization of the output of `QSoftmaxOctaves`."""
-_MAKERS = (*NORMS, ops.Add, ops.Gemm, ops.Conv, ops.Embedding)
+MAKERS = (*NORMS, ops.Add, ops.Gemm, ops.Conv, ops.Embedding)
 """Operators that write a stream in its own form."""
 _STREAM_MARGIN = 1.25
 """Room of the stream beyond the calibration data: a third of one of its 16 bits."""
@@ -109,7 +109,7 @@ def _codes_of_stream(
     if len(group.members) > 1 or params is None or params.dtype is not DType.INT8:
         return None
     producer = graph.producers.get(group.members[0])
-    if producer is None or not isinstance(producer.attrs, _MAKERS) or group.is_output:
+    if producer is None or not isinstance(producer.attrs, MAKERS) or group.is_output:
         return None
     # Norms, and sums and moves within the stream, read its own form.
     readers = [

@@ -8,21 +8,20 @@ from dataclasses import replace
 from edgec.base.dtypes import Array
 from edgec.base.options import QuantOptions, QuantSettings
 from edgec.floatrun.activations import checked_calibration
-from edgec.ir import ops
 from edgec.ir.graph import Graph
 from edgec.quant.common.calibrate import Progress
 from edgec.quant.common.intervals import check_intervals
 from edgec.quant.common.refuse import refuse_in_transformer, refuse_some_pins
 from edgec.quant.common.report import CalibrationSource, InForce, QuantReport, quality_of
 from edgec.quant.common.synthetic import describe, synthetic_inputs, warn_synthetic
-from edgec.quant.transformer.emit_attention import emit_attention, emit_norm, emit_softmax
-from edgec.quant.transformer.emit_layers import emit_layer
-from edgec.quant.transformer.emit_other import SUPPORTED, emit_other
-from edgec.quant.transformer.emitter import Emitter
-from edgec.quant.transformer.layers import find_layers, is_column_slice
+from edgec.quant.convert.conversion import Converters, convert
+from edgec.quant.convert.converters import CONVERTERS
+from edgec.quant.transformer.layers import find_layers
 from edgec.quant.transformer.lengths import collect_at_lengths
 from edgec.quant.transformer.plan import make_plan, stream_params
-from edgec.quant.transformer.stream import NORMS, is_real, stream_groups
+from edgec.quant.transformer.searched import conversions
+from edgec.quant.transformer.stream import is_real, stream_groups
+from edgec.quant.transformer.tensors import Tensors
 
 QUALITY_SAMPLES = 8
 """Calibration samples that the quality of each operator is measured on."""
@@ -33,6 +32,7 @@ def quantize_transformer(
     calibration: Mapping[str, Array] | None,
     options: QuantOptions,
     progress: Progress | None = None,
+    converters: Converters = CONVERTERS,
 ) -> tuple[Graph, QuantReport]:
     """Quantize a transformer: 16x15 requantization throughout, an int16 stream.
 
@@ -42,6 +42,7 @@ def quantize_transformer(
         options: synthetic range, bias correction, residual.  There is no observer: scales are
             searched by the error of what reads them.
         progress: told what is being done.
+        converters: converter of each operator that the graph holds.
 
     Returns:
         The graph in the INTEGER stage, and what there is to know about it.
@@ -53,7 +54,7 @@ def quantize_transformer(
             tensors that the model pins.
     """
     refuse_some_pins(graph)
-    refuse_in_transformer(graph, SUPPORTED)
+    refuse_in_transformer(graph, converters)
     source = CalibrationSource.USER if calibration is not None else CalibrationSource.SYNTHETIC
     if calibration is None:
         warn_synthetic(*options.synthetic_range)
@@ -62,7 +63,7 @@ def quantize_transformer(
     if source is CalibrationSource.SYNTHETIC:
         settings = replace(settings, bias_correction=False)
     data = checked_calibration(graph, calibration)
-    integer = _integer_graph(graph, data, settings, progress)
+    integer = _integer_graph(graph, data, settings, progress, converters)
     few = {name: array[:QUALITY_SAMPLES] for name, array in data.items()}
     report = QuantReport(
         source=source,
@@ -80,7 +81,11 @@ def quantize_transformer(
 
 
 def _integer_graph(
-    graph: Graph, data: Mapping[str, Array], options: QuantSettings, progress: Progress | None
+    graph: Graph,
+    data: Mapping[str, Array],
+    options: QuantSettings,
+    progress: Progress | None,
+    converters: Converters,
 ) -> Graph:
     """Samples, then scales, then operators, then the proof."""
     seen = collect_at_lengths(
@@ -89,7 +94,10 @@ def _integer_graph(
     stream = stream_params(graph, stream_groups(graph), seen, options.residual)
     layers = find_layers(graph, frozenset(stream))
     plan = make_plan(graph, layers, stream, seen)
-    integer = _emitted(Emitter(graph, plan, seen, options.bias_correction))
+    tensors = Tensors(graph, plan, seen, options.bias_correction)
+    for conversion in conversions(tensors):
+        convert(conversion, converters)
+    integer = tensors.finish()
     check_intervals(integer)
     return integer
 
@@ -98,23 +106,3 @@ def _warnings(source: CalibrationSource, options: QuantOptions) -> tuple[str, ..
     if source is not CalibrationSource.SYNTHETIC:
         return ()
     return (f"calibrated on {describe(*options.synthetic_range)}; expect bad accuracy",)
-
-
-def _emitted(e: Emitter) -> Graph:
-    by_last = {layer.nodes[-1].name: layer for layer in e.plan.layers}
-    held = {node.name for layer in e.plan.layers for node in layer.nodes}
-    for node in e.graph.nodes:
-        # A layer is added where its last node is: by then its residual exists.
-        if node.name in by_last:
-            emit_layer(e, by_last[node.name])
-        elif node.name in held or is_column_slice(e.graph, node):
-            continue
-        elif isinstance(node.attrs, ops.Attention):
-            emit_attention(e, node)
-        elif isinstance(node.attrs, ops.Softmax):
-            emit_softmax(e, node)
-        elif isinstance(node.attrs, NORMS):
-            emit_norm(e, node)
-        else:
-            emit_other(e, node)
-    return e.finish()

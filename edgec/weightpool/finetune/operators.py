@@ -14,11 +14,14 @@ from torch.nn import functional
 from edgec.base.errors import WeightPoolError
 from edgec.ir import ops
 from edgec.ir.graph import Node
+from edgec.ir.operator_table import OperatorTable
 from edgec.ir.shapes import Pads2D
 
 Tensor: TypeAlias = torch.Tensor
 Operator: TypeAlias = Callable[[Any, Any], Tensor]
 """A function from the attributes and the operands, a record of `Inputs`, to the output."""
+OPERATORS = OperatorTable[Operator]()
+"""Every operator that has no weights of its own and can be trained through."""
 
 
 def unsupported(node: Node, reason: str) -> NoReturn:
@@ -92,35 +95,43 @@ def _mixes_samples(attrs: Any) -> bool:
             return False
 
 
+@OPERATORS.entry(ops.Add)
 def _add(attrs: ops.Add, inputs: ops.Add.Inputs[Tensor]) -> Tensor:
     return inputs.a + inputs.b
 
 
+@OPERATORS.entry(ops.Sub)
 def _sub(attrs: ops.Sub, inputs: ops.Sub.Inputs[Tensor]) -> Tensor:
     return inputs.a - inputs.b
 
 
+@OPERATORS.entry(ops.Mul)
 def _mul(attrs: ops.Mul, inputs: ops.Mul.Inputs[Tensor]) -> Tensor:
     return inputs.a * inputs.b
 
 
+@OPERATORS.entry(ops.Clip)
 def _clip(attrs: ops.Clip, inputs: ops.OneInput.Inputs[Tensor]) -> Tensor:
     return inputs.x.clamp(attrs.low, attrs.high)
 
 
+@OPERATORS.entry(ops.PRelu)
 def _prelu(attrs: ops.PRelu, inputs: ops.PRelu.Inputs[Tensor]) -> Tensor:
     return torch.where(inputs.x >= 0, inputs.x, inputs.x * inputs.slope)
 
 
+@OPERATORS.entry(ops.Softmax)
 def _softmax(attrs: ops.Softmax, inputs: ops.OneInput.Inputs[Tensor]) -> Tensor:
     return functional.softmax(inputs.x, -1)
 
 
+@OPERATORS.entry(ops.MaxPool)
 def _max_pool(attrs: ops.MaxPool, inputs: ops.OneInput.Inputs[Tensor]) -> Tensor:
     x = nchw(padded(inputs.x, attrs.pads, float("-inf")))
     return nhwc(functional.max_pool2d(x, attrs.kernel, attrs.strides, 0, attrs.dilations))
 
 
+@OPERATORS.entry(ops.AveragePool)
 def _average_pool(attrs: ops.AveragePool, inputs: ops.OneInput.Inputs[Tensor]) -> Tensor:
     x = nchw(padded(inputs.x, attrs.pads, 0.0))
     mean = functional.avg_pool2d(x, attrs.kernel, attrs.strides)
@@ -131,6 +142,7 @@ def _average_pool(attrs: ops.AveragePool, inputs: ops.OneInput.Inputs[Tensor]) -
     return nhwc(mean / share.clamp(min=1e-9))
 
 
+@OPERATORS.entry(ops.Reduce)
 def _reduce(attrs: ops.Reduce, inputs: ops.OneInput.Inputs[Tensor]) -> Tensor:
     match attrs.kind:
         case ops.ReduceKind.MEAN:
@@ -141,14 +153,17 @@ def _reduce(attrs: ops.Reduce, inputs: ops.OneInput.Inputs[Tensor]) -> Tensor:
             return inputs.x.amax(attrs.axes, keepdim=attrs.keepdims)
 
 
+@OPERATORS.entry(ops.Reshape)
 def _reshape(attrs: ops.Reshape, inputs: ops.OneInput.Inputs[Tensor]) -> Tensor:
     return inputs.x.reshape(len(inputs.x), *attrs.shape[1:])
 
 
+@OPERATORS.entry(ops.Transpose)
 def _transpose(attrs: ops.Transpose, inputs: ops.OneInput.Inputs[Tensor]) -> Tensor:
     return inputs.x.permute(attrs.perm)
 
 
+@OPERATORS.entry(ops.Slice)
 def _slice(attrs: ops.Slice, inputs: ops.OneInput.Inputs[Tensor]) -> Tensor:
     x = inputs.x
     for axis in range(1, x.ndim):
@@ -158,6 +173,7 @@ def _slice(attrs: ops.Slice, inputs: ops.OneInput.Inputs[Tensor]) -> Tensor:
     return x
 
 
+@OPERATORS.entry(ops.Concat)
 def _concat(attrs: ops.Concat, inputs: ops.Concat.Inputs[Tensor]) -> Tensor:
     count = max(len(x) for x in inputs.parts)
     return torch.cat([x.expand(count, *x.shape[1:]) for x in inputs.parts], attrs.axis)
@@ -170,6 +186,7 @@ _PAD_MODES = {
 }
 
 
+@OPERATORS.entry(ops.Pad)
 def _pad(attrs: ops.Pad, inputs: ops.OneInput.Inputs[Tensor]) -> Tensor:
     x = inputs.x
     if attrs.mode is ops.PadMode.CONSTANT:
@@ -185,21 +202,25 @@ def _pad(attrs: ops.Pad, inputs: ops.OneInput.Inputs[Tensor]) -> Tensor:
     return x
 
 
+@OPERATORS.entry(ops.MatMul)
 def _matmul(attrs: ops.MatMul, inputs: ops.MatMul.Inputs[Tensor]) -> Tensor:
     a = inputs.a.transpose(-1, -2) if attrs.transpose_a else inputs.a
     b = inputs.b.transpose(-1, -2) if attrs.transpose_b else inputs.b
     return attrs.scale * (a @ b)
 
 
+@OPERATORS.entry(ops.LayerNormalization)
 def _layer_norm(attrs: ops.LayerNormalization, inputs: ops.Norm.Inputs[Tensor]) -> Tensor:
     gamma = inputs.gamma
     return functional.layer_norm(inputs.x, gamma.shape, gamma, inputs.beta, attrs.epsilon)
 
 
+@OPERATORS.entry(ops.RMSNormalization)
 def _rms_norm(attrs: ops.RMSNormalization, inputs: ops.Norm.Inputs[Tensor]) -> Tensor:
     return functional.rms_norm(inputs.x, inputs.gamma.shape, inputs.gamma, attrs.epsilon)
 
 
+@OPERATORS.entry(ops.Attention)
 def _attention(attrs: ops.Attention, inputs: ops.Attention.Inputs[Tensor]) -> Tensor:
     operands = (inputs.q, inputs.k, inputs.v)
     # Constant queries have one sample.
@@ -213,6 +234,7 @@ def _attention(attrs: ops.Attention, inputs: ops.Attention.Inputs[Tensor]) -> Te
     return (weights.to(v.dtype) @ v).transpose(-3, -2).flatten(-2)
 
 
+@OPERATORS.entry(ops.Unary)
 def _unary(attrs: ops.Unary, inputs: ops.OneInput.Inputs[Tensor]) -> Tensor:
     return _UNARY[attrs.kind](inputs.x, attrs)
 
@@ -237,27 +259,3 @@ _UNARY: Mapping[ops.UnaryKind, Callable[[Tensor, ops.Unary], Tensor]] = {
     ops.UnaryKind.SWISH: lambda x, f: x * torch.sigmoid(f.alpha * x),
     ops.UnaryKind.IDENTITY: lambda x, _: x,
 }
-
-
-OPERATORS: Mapping[type, Operator] = {
-    ops.Add: _add,
-    ops.Sub: _sub,
-    ops.Mul: _mul,
-    ops.Clip: _clip,
-    ops.PRelu: _prelu,
-    ops.Softmax: _softmax,
-    ops.MaxPool: _max_pool,
-    ops.AveragePool: _average_pool,
-    ops.Reduce: _reduce,
-    ops.Reshape: _reshape,
-    ops.Transpose: _transpose,
-    ops.Slice: _slice,
-    ops.Concat: _concat,
-    ops.Pad: _pad,
-    ops.Unary: _unary,
-    ops.LayerNormalization: _layer_norm,
-    ops.RMSNormalization: _rms_norm,
-    ops.Attention: _attention,
-    ops.MatMul: _matmul,
-}
-"""Every operator that has no weights of its own and can be trained through."""

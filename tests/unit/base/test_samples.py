@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from edgec.base.errors import ConfigError
-from edgec.base.samples import InputSpec, check_samples, load_labels, load_samples
+from edgec.base.samples import InputSpec, check_samples, load_labelled, load_samples
 
 IMAGE = (InputSpec("image", (1, 3, 4, 4)),)
 
@@ -125,14 +125,37 @@ def test_a_missing_file_is_named(tmp_path):
 
 
 def test_labels(tmp_path):
-    good = save(tmp_path / "good.npz", y=np.arange(4, dtype=np.uint8))
-    assert load_labels(good, 4).tolist() == [0, 1, 2, 3]
+    x = np.zeros((4, 3, 4, 4), np.float32)
+
+    def labels(**arrays):
+        return load_labelled(save(tmp_path / "data.npz", x=x, **arrays), IMAGE)[1]
+
+    assert labels(y=np.arange(4, dtype=np.uint8)).tolist() == [0, 1, 2, 3]
     with pytest.raises(ConfigError, match="expected integers"):
-        load_labels(good, 5)
+        labels(y=np.arange(5))
     with pytest.raises(ConfigError, match="expected integers"):
-        load_labels(save(tmp_path / "f.npz", y=np.zeros(4)), 4)
-    with pytest.raises(ConfigError, match="no labels"):
-        load_labels(save(tmp_path / "n.npz", x=np.zeros(4)), 4)
+        labels(y=np.zeros(4))
+    with pytest.raises(ConfigError, match=r"no labels: array 'y' is missing \(the file holds x"):
+        labels()
+
+
+def test_arrays_that_nobody_needs_are_not_read(tmp_path, monkeypatch):
+    """Even if they could not be: pickled objects, or more than memory holds."""
+    path = save(
+        tmp_path / "a.npz", x=np.zeros((2, 3, 4, 4)), notes=np.array([None]), y=np.zeros(2, int)
+    )
+    read = []
+    original = np.lib.format.read_array
+
+    def noted(stream, **options):
+        read.append(stream.name)
+        return original(stream, **options)
+
+    monkeypatch.setattr(np.lib.format, "read_array", noted)
+    assert load_samples(path, IMAGE)["image"].shape == (2, 3, 4, 4)
+    assert read == ["x.npy"]
+    load_labelled(path, IMAGE)
+    assert read == ["x.npy", "x.npy", "y.npy"]
 
 
 def test_samples_given_as_arrays_or_lists_are_checked_alike():

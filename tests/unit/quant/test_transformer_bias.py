@@ -16,8 +16,8 @@ from edgec.ir.ops import UnaryKind
 from edgec.ir.qops.operands import Operand
 from edgec.passes.average_by_convolution import average_by_convolution
 from edgec.passes.fuse_attention import fuse_attention
+from edgec.quant.common.logit_bias import bias_steps
 from edgec.quant.common.numbers import distance_numbers, exponential_bits, head_numbers
-from edgec.quant.transformer.bias import bias_steps
 
 LOWEST = float(np.finfo(np.float32).min)
 

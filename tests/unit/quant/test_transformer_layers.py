@@ -16,7 +16,7 @@ from edgec.ir.ops import UnaryKind
 from edgec.ir.qparams import QuantParams
 from edgec.quant.common.params import Range
 from edgec.quant.transformer import quantize_transformer
-from edgec.quant.transformer.emit_layers import table_domain
+from edgec.quant.transformer.layer_parts import table_domain
 from edgec.quant.transformer.samples import collect
 from edgec.quant.transformer.weights import Target, layer_codes
 

@@ -14,6 +14,7 @@ from edgec.kernels.common.cost import Cost, residual_events
 from edgec.kernels.common.events import Event, Events
 from edgec.kernels.common.form import KernelForm
 from edgec.kernels.common.geometry import conv_window
+from edgec.kernels.common.interface import LayerFunction
 from edgec.kernels.common.layer_end import end_of
 from edgec.kernels.common.overlap import by_pixel, out_bytes, with_ending
 from edgec.kernels.common.params import Params
@@ -33,7 +34,7 @@ _BLOCK = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Conv2D:
+class Conv2D(LayerFunction):
     """Convolution: gathers the window of one output pixel, then one dot product per channel.
 
     x int8 [height, width, channels], weights int8 [out_channels, kernel_h, kernel_w,
@@ -49,6 +50,7 @@ class Conv2D:
     """
 
     family: ClassVar[str] = "conv2d"
+    scratch_name: ClassVar[str | None] = "patch"
     template: ClassVar[Path] = template_beside(__file__, "conv2d")
     window: Window
     out_channels: int

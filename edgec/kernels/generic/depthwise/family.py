@@ -11,6 +11,7 @@ from edgec.ir.graph import Graph, Node
 from edgec.ir.weighted import plain_inputs
 from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.common.geometry import conv_window, is_depthwise
+from edgec.kernels.common.interface import LayerFunction
 from edgec.kernels.common.layer_end import end_of
 from edgec.kernels.common.overlap import by_pixel, out_bytes, with_ending
 from edgec.kernels.common.params import Params
@@ -35,7 +36,7 @@ _UNROLLED_TAPS = 25
 
 
 @dataclass(frozen=True, slots=True)
-class Depthwise:
+class Depthwise(LayerFunction):
     """Depthwise convolution: every input channel has its own `multiplier` filters.
 
     x int8 [height, width, channels], weights int8 [channels * multiplier, kernel_h, kernel_w],
@@ -43,6 +44,7 @@ class Depthwise:
     """
 
     family: ClassVar[str] = "depthwise"
+    scratch_name: ClassVar[str | None] = None
     template: ClassVar[Path] = template_beside(__file__, "depthwise")
     window: Window
     multiplier: int

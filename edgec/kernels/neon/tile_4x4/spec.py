@@ -121,9 +121,27 @@ class Tile4x4(Dense):
         return self.blocks - 1
 
     @property
-    def shifts_far(self) -> bool:
-        """The requantization shifts by more than one narrowing instruction can."""
-        return self.shift > _NEAR_SHIFT
+    def requantize_macro(self) -> str:
+        """C macro of the requantization: one narrowing instruction shifts only so far."""
+        far = self.shift > _NEAR_SHIFT
+        return "EDGEC_NEON_REQUANTIZE_FAR" if far else "EDGEC_NEON_REQUANTIZE"
+
+    @property
+    def reads_padding(self) -> bool:
+        """What is gathered may be padding, whose value is in the argument struct."""
+        clipped = self.window.rows_clipped or self.window.cols_clipped
+        return clipped or not self.copies_runs
+
+    @property
+    def extras(self) -> tuple[tuple[str, str], ...]:
+        """What the function of a tile needs beside parameters: C parameter and argument."""
+        extra = (f"const {self.y_type} *extra", "added")
+        found = {
+            "rescale16_table": (("const int8_t *table", "table"),),
+            "rescale16_added": (extra,),
+            "requant31_added": (extra, ("const edgec_add_params_t *add", "add")),
+        }
+        return found.get(self.end, ())
 
     @property
     def tile(self) -> Tile | None:
@@ -134,6 +152,11 @@ class Tile4x4(Dense):
     def single(self) -> Tile | None:
         """What the function for a row that stands alone works on; None: it is not needed."""
         return Tile(1) if self.variable or self.rows % ROWS == 1 else None
+
+    @property
+    def has_both(self) -> bool:
+        """There are blocks of four rows and rows that stand alone."""
+        return self.tile is not None and self.single is not None
 
     @property
     def tiles(self) -> tuple[Tile, ...]:

@@ -1,4 +1,4 @@
-"""Conv and Gemm with what ends them, to `QConv` and `QGemm`."""
+"""The integer weights, biases and multipliers of a Conv or Gemm with what ends it."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ from edgec.ir import ops, qops
 from edgec.ir.fusion import act_bounds
 from edgec.ir.graph import Node
 from edgec.ir.qparams import QuantParams
+from edgec.quant.common.channels import per_channel
 from edgec.quant.common.params import Range
-from edgec.quant.convert.products import INT8_REACH
-from edgec.quant.transformer.emitter import Emitter, Form, per_channel
+from edgec.quant.convert.context import INT8_REACH, LayerParts
 from edgec.quant.transformer.layers import Layer
 from edgec.quant.transformer.pooled import pooled_codes, pooled_weight
 from edgec.quant.transformer.search import LEAST_CODE, coded
+from edgec.quant.transformer.tensors import Form, Tensors
 from edgec.quant.transformer.weights import LayerCodes, Target, layer_codes
 
 _RAW_SPAN, _CENTRED_SPAN = 128, 256
@@ -40,80 +41,75 @@ class _Ending:
         target: quantization of the requantization.
         form: the form of the output.
         bounds: after the requantization.
-        extra: the constant or value that follows the multipliers: table or residual; or "".
+        residual: the constant or value of the stream that is added, or None.
+        table: the constant that holds the table, or None.
     """
 
     target: Target
     form: Form
     bounds: tuple[int, int] | None = None
-    extra: str = ""
+    residual: str | None = None
+    table: str | None = None
 
 
-def emit_layer(e: Emitter, layer: Layer) -> None:
-    """Add the integer operator of a layer."""
-    ending = _ending(e, layer)
-    codes = _codes(e, layer, ending)
-    dtype = e.quant_of(layer.output, ending.form).dtype
-    output = e.output(codes.requant, dtype, ending.bounds)
+def layer_parts(tensors: Tensors, layer: Layer) -> LayerParts:
+    """The integer operands and the end of a layer."""
+    ending = _ending(tensors, layer)
+    codes = _codes(tensors, layer, ending)
+    dtype = tensors.quant_of(layer.output, ending.form).dtype
+    output = tensors.output(codes.requant, dtype, ending.bounds)
     name, node = layer.node.name, layer.node
-    shared = pooled_weight(e.graph, node)
+    shared = pooled_weight(tensors.graph, node)
     pooled = None if shared is None else shared.pooled
-    attrs: qops.QConv | qops.QGemm
-    residual = qops.StreamSum() if layer.add is not None else None
-    if isinstance(node.attrs, ops.Conv):
-        a = node.attrs
-        shape = a.strides, a.pads, a.dilations, a.group
-        attrs = qops.QConv(*shape, output, residual)
-    else:
-        attrs = qops.QGemm(output, residual, raw=True)
-    inputs = attrs.Inputs(
-        x=e.as_codes(node.first),
-        w=e.builder.constant(f"{name}_weight", codes.weight, pooled=pooled),
-        b=e.array(f"{name}_bias", codes.bias),
-        multiplier=e.array(f"{name}_multiplier", codes.requant.multiplier),
-        residual=ending.extra if residual is not None else None,
-        table=ending.extra if ending.extra and residual is None else None,
+    inputs = qops.PlainLayer.Inputs(
+        x=tensors.as_codes(node.first),
+        w=tensors.builder.constant(f"{name}_weight", codes.weight, pooled=pooled),
+        b=tensors.array(f"{name}_bias", codes.bias),
+        multiplier=tensors.array(f"{name}_multiplier", codes.requant.multiplier),
+        residual=ending.residual,
+        table=ending.table,
     )
-    e.put(name, attrs, inputs, layer.output, ending.form, layer.nodes)
+    residual = None if ending.residual is None else qops.StreamSum()
+    return LayerParts(inputs, output, residual, raw=isinstance(node.attrs, ops.Gemm))
 
 
-def _codes(e: Emitter, layer: Layer, ending: _Ending) -> LayerCodes:
+def _codes(tensors: Tensors, layer: Layer, ending: _Ending) -> LayerCodes:
     node = layer.node
     inputs = ops.layer_inputs(node)
-    weight, bias_name = e.graph.constants[inputs.w].real64(), inputs.b
+    weight, bias_name = tensors.graph.constants[inputs.w].real64(), inputs.b
     bias = np.zeros(len(weight))
     if bias_name:
-        bias = e.graph.constants[bias_name].real64().reshape(-1)
-    codes = _coded(e, node, weight, bias, ending)
-    if isinstance(node.attrs, ops.Conv) or not e.correct_biases:
+        bias = tensors.graph.constants[bias_name].real64().reshape(-1)
+    codes = _coded(tensors, node, weight, bias, ending)
+    if isinstance(node.attrs, ops.Conv) or not tensors.correct_biases:
         return codes
-    better = bias + _mean_error(e, node, weight, codes)
-    return _coded(e, node, weight, better, ending)
+    better = bias + _mean_error(tensors, node, weight, codes)
+    return _coded(tensors, node, weight, better, ending)
 
 
-def _coded(e: Emitter, node: Node, weight: Array, bias: Array, ending: _Ending) -> LayerCodes:
+def _coded(tensors: Tensors, node: Node, weight: Array, bias: Array, ending: _Ending) -> LayerCodes:
     """Integer weights float64 [O, ...] of a layer, biases [O], and multipliers."""
-    quant = e.plan.codes[node.first]
+    quant = tensors.plan.codes[node.first]
     scale: Array | float = 0.0
     if isinstance(node.attrs, ops.Conv):
         scale, zero, span = quant.tensor_scale, None, _CENTRED_SPAN
     else:
         scale, zero = per_channel(quant, weight.shape[1])
         span = _RAW_SPAN
-    shared = pooled_weight(e.graph, node)
+    shared = pooled_weight(tensors.graph, node)
     if shared is not None:
         # `make_plan` gives what pooled layers read one scale.
         return pooled_codes(shared, quant.scale[0], bias, ending.target, zero, span, node.name)
     return layer_codes(weight * scale, bias, ending.target, zero, span, node.name)
 
 
-def _mean_error(e: Emitter, node: Node, weight: Array, codes: LayerCodes) -> Array:
+def _mean_error(tensors: Tensors, node: Node, weight: Array, codes: LayerCodes) -> Array:
     """Mean over the rows of float minus integer output of a Gemm; float64 [N].
 
     Source: Nagel et al., ICCV 2019, section 4.2, with the float input of the layer.
     """
-    rows = e.seen[node.first].rows.astype(np.float64)
-    scale, zero = per_channel(e.plan.codes[node.first], rows.shape[1])
+    rows = tensors.seen[node.first].rows.astype(np.float64)
+    scale, zero = per_channel(tensors.plan.codes[node.first], rows.shape[1])
     found = coded(rows, scale, zero)
     centred = (found.codes - zero).mean(axis=0)
     wanted = (weight * rows.mean(axis=0)).sum(axis=1)
@@ -123,13 +119,13 @@ def _mean_error(e: Emitter, node: Node, weight: Array, codes: LayerCodes) -> Arr
 # -- endings -------------------------------------------------------------------------------------
 
 
-def _ending(e: Emitter, layer: Layer) -> _Ending:
+def _ending(tensors: Tensors, layer: Layer) -> _Ending:
     activation = layer.activation
     if activation is not None and isinstance(activation.attrs, ops.Unary):
-        return _table_ending(e, layer, activation)
-    if e.native(layer.output) is Form.STREAM:
-        return _stream_ending(e, layer)
-    quant = e.plan.codes[layer.output]
+        return _table_ending(tensors, layer, activation)
+    if tensors.native(layer.output) is Form.STREAM:
+        return _stream_ending(tensors, layer)
+    quant = tensors.plan.codes[layer.output]
     zero = np.asarray(quant.zero_point, np.float64)
     target = Target(np.asarray(quant.scale), zero, INT8_REACH, _PRE_SHIFT_ERROR)
     bounds = None
@@ -140,21 +136,21 @@ def _ending(e: Emitter, layer: Layer) -> _Ending:
     return _Ending(target, Form.CODES, bounds)
 
 
-def _stream_ending(e: Emitter, layer: Layer) -> _Ending:
-    quant = e.plan.stream[layer.output]
+def _stream_ending(tensors: Tensors, layer: Layer) -> _Ending:
+    quant = tensors.plan.stream[layer.output]
     scale = np.asarray(quant.scale)
     if quant.dtype is DType.INT8:
         # More than twice the largest code makes no difference to a sum.
         target = Target(scale, np.zeros(1), 2 * INT8_REACH, _PRE_SHIFT_ERROR)
     else:
-        branch = e.seen[layer.node.output].range.magnitude / quant.tensor_scale
-        reach = min(e.reach(DType.INT16), max(branch * _BRANCH_ROOM, 1.0))
+        branch = tensors.seen[layer.node.output].range.magnitude / quant.tensor_scale
+        reach = min(tensors.reach(DType.INT16), max(branch * _BRANCH_ROOM, 1.0))
         target = Target(scale, np.zeros(1), reach)
-    extra = ""
-    if layer.add is not None and layer.residual in e.graph.constants:
-        extra = e.wide_constant(layer.residual, quant, e.graph.shape(layer.output))
+    residual = None
+    if layer.add is not None and layer.residual in tensors.graph.constants:
+        residual = tensors.wide_constant(layer.residual, quant, tensors.graph.shape(layer.output))
     elif layer.add is not None:
-        extra = e.as_stream(layer.residual)
+        residual = tensors.as_stream(layer.residual)
     bounds = None
     if layer.activation is not None:
         clip = layer.activation.attrs_as(ops.Clip)
@@ -163,13 +159,13 @@ def _stream_ending(e: Emitter, layer: Layer) -> _Ending:
         codes = one.quantize(np.clip([clip.low, clip.high], -_HUGE, _HUGE))
         low, high = int(codes[0]), int(codes[1])
         bounds = (max(low, LEAST_CODE), high) if quant.dtype is DType.INT8 else (low, high)
-    return _Ending(target, Form.STREAM, bounds, extra)
+    return _Ending(target, Form.STREAM, bounds, residual=residual)
 
 
-def _table_ending(e: Emitter, layer: Layer, unary: Node) -> _Ending:
+def _table_ending(tensors: Tensors, layer: Layer, unary: Node) -> _Ending:
     """The 10-bit table of a function, over the part of its calibrated domain where it moves."""
-    quant = e.plan.codes[layer.output]
-    domain = table_domain(unary.attrs_as(ops.Unary), e.seen[layer.node.output].range, quant)
+    quant = tensors.plan.codes[layer.output]
+    domain = table_domain(unary.attrs_as(ops.Unary), tensors.seen[layer.node.output].range, quant)
     step = (domain.high - domain.low) / (qops.TABLE_SIZE - 1)
     inputs = domain.low + step * np.arange(qops.TABLE_SIZE)
     with np.errstate(over="ignore"):  # saturates
@@ -179,7 +175,8 @@ def _table_ending(e: Emitter, layer: Layer, unary: Node) -> _Ending:
         np.array([step]), np.array([-_TABLE_MIDDLE - domain.low / step]), _TABLE_MIDDLE + 1.0
     )
     bounds = (-_TABLE_MIDDLE, _TABLE_MIDDLE - 1)
-    return _Ending(target, Form.CODES, bounds, e.array(f"{unary.name}_table", entries))
+    table = tensors.array(f"{unary.name}_table", entries)
+    return _Ending(target, Form.CODES, bounds, table=table)
 
 
 def table_domain(attrs: ops.Unary, seen: Range, y: QuantParams) -> Range:

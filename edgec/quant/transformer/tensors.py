@@ -10,7 +10,6 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -21,8 +20,9 @@ from edgec.ir import qops
 from edgec.ir.graph import Graph, GraphBuilder, Node, Value
 from edgec.ir.operator import Operands
 from edgec.ir.qparams import QuantParams
+from edgec.quant.common.channels import per_channel, stream_unit
 from edgec.quant.common.weights import operand_codes
-from edgec.quant.convert.products import INT8_REACH
+from edgec.quant.convert.context import INT8_REACH
 from edgec.quant.transformer.plan import Plan
 from edgec.quant.transformer.samples import Seen
 from edgec.quant.transformer.search import LEAST_CODE
@@ -35,7 +35,7 @@ class Form(enum.Enum):
     STREAM = enum.auto()
 
 
-class Emitter:
+class Tensors:
     """Builds the integer graph of a real one.
 
     Attributes:
@@ -138,8 +138,8 @@ class Emitter:
         output = self.output(requant, self.quant_of(value, target).dtype)
         bias = int(round_half_up(zero))
         attrs = qops.QRescale(output, int(requant.multiplier[0]), bias, before, after)
-        inputs = [self.name_of(value, source)]
-        inputs += [self.shifts(value)] if shifted else []
+        k = self.shifts(value) if shifted else None
+        inputs = qops.QRescale.Inputs(self.name_of(value, source), k)
         self.put(f"{value}/{self._ending(value, target)}", attrs, inputs, value, target)
 
     def shifts(self, value: str) -> str:
@@ -203,8 +203,8 @@ class Emitter:
     def put(
         self,
         stem: str,
-        attrs: Any,
-        inputs: Iterable[str] | Operands[str],
+        attrs: qops.IntegerOperator,
+        inputs: Operands[str],
         value: str,
         form: Form,
         nodes: Iterable[Node] = (),
@@ -233,15 +233,3 @@ class Emitter:
             if name in self.plan.codes:
                 self.as_codes(name)
         return self.builder.build()
-
-
-def stream_unit(quant: QuantParams) -> float:
-    """The scale s of a stream."""
-    return min(quant.scale)
-
-
-def per_channel(quant: QuantParams, channels: int) -> tuple[Array, Array]:
-    """Scale and zero point of each channel of the last axis; float64 and int64 [channels]."""
-    scale = np.broadcast_to(np.asarray(quant.scale, np.float64), (channels,))
-    zero = np.broadcast_to(np.asarray(quant.zero_point, np.int64), (channels,))
-    return scale, zero

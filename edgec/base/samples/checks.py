@@ -1,0 +1,95 @@
+"""Samples held against what the model takes: one check for all formats and for arrays.
+
+There is one array for each model input under the input's name, or a single array "x".  The first
+axis counts samples; the others are the model input's shape without its batch axis (a full shape
+with batch 1 is accepted too).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from edgec.base.dtypes import Array
+from edgec.base.errors import ConfigError
+from edgec.base.samples.request import InputSpec, listing_of
+
+
+def check_samples(
+    arrays: Mapping[str, ArrayLike],
+    inputs: Sequence[InputSpec],
+    where: str,
+    listing: str = "",
+) -> dict[str, Array]:
+    """Samples for each input by name, [N, *shape[1:]], out of arrays by name.
+
+    Args:
+        arrays: what a file holds, or what a caller of the Python API gives.
+        inputs: what the model takes.
+        where: the file or argument, for messages.
+        listing: what the file holds, for messages; "": the arrays.
+
+    Raises:
+        ConfigError: missing or misshapen array, values that are not finite numbers.
+    """
+    given = {name: _array(array, f"{where}: {name}") for name, array in arrays.items()}
+    found: dict[str, Array] = {}
+    for spec in inputs:
+        key = spec.name if spec.name in given else "x" if len(inputs) == 1 else spec.name
+        if key not in given:
+            raise ConfigError(
+                f"no array for model input {spec.name!r} (given: {listing or _listing(given)})",
+                where=where,
+                hint=f"give it as {'x or ' if key == 'x' != spec.name else ''}{spec.name!r}, "
+                f"shape [N, {', '.join(map(str, spec.shape[1:]))}]",
+            )
+        found[spec.name] = _checked(given[key], spec, f"{where}: {key}")
+    counts = {name: len(array) for name, array in found.items()}
+    if len(set(counts.values())) > 1:
+        raise ConfigError(f"inputs have different numbers of samples: {counts}", where=where)
+    return found
+
+
+def _array(array: ArrayLike, where: str) -> Array:
+    """What numpy makes of it: the Python API takes lists as well."""
+    try:
+        return np.asarray(array)
+    except ValueError as error:
+        raise ConfigError(f"is no array: {error}", where=where) from error
+
+
+def _checked(array: Array, spec: InputSpec, where: str) -> Array:
+    if array.dtype.kind not in "fiu":
+        raise ConfigError(f"holds {array.dtype}, expected numbers", where=where)
+    longest, spec = spec, spec.of_length(array.shape)
+    sample = spec.shape[1:]
+    if array.shape[1:] == spec.shape and spec.shape[0] == 1:
+        array = array.reshape((len(array), *sample))
+    if array.ndim == 0 or array.shape[1:] != sample:
+        raise ConfigError(
+            f"shape {list(array.shape)} does not fit the model's input {list(longest.shape)}",
+            where=where,
+            hint=f"expected [N, {_sizes(longest)}]",
+        )
+    if len(array) == 0:
+        raise ConfigError("holds no samples", where=where)
+    if array.dtype.kind == "f":
+        with np.errstate(over="ignore"):  # a value beyond float32 becomes infinite: caught below
+            array = array.astype(np.float32)
+        if not np.all(np.isfinite(array)):
+            raise ConfigError("holds NaN or infinite values", where=where)
+    return array
+
+
+def _sizes(spec: InputSpec) -> str:
+    """The sizes of a sample; of a variable one, its range."""
+    sizes = [str(size) for size in spec.shape]
+    if spec.length_axis is not None:
+        sizes[spec.length_axis] = f"1 to {sizes[spec.length_axis]}"
+    return ", ".join(sizes[1:])
+
+
+def _listing(arrays: Mapping[str, Array]) -> str:
+    return listing_of({name: array.shape for name, array in arrays.items()})

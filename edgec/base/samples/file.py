@@ -1,0 +1,129 @@
+"""The one way to the samples of a file, whatever its format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from edgec.base.dtypes import Array
+from edgec.base.effect import Effect, refuse_without_effect
+from edgec.base.errors import ConfigError
+from edgec.base.samples import csv_rows, images, npy, npz, wav
+from edgec.base.samples.checks import check_samples
+from edgec.base.samples.folder import Folder, open_folder
+from edgec.base.samples.normalize import Normalize
+from edgec.base.samples.request import Found, InputSpec, Request
+
+FORMATS = ".npz, .npy, .csv, .wav, or a folder of images or of .wav files"
+_READERS: dict[str, Callable[[Path, Request], Found]] = {
+    ".npz": npz.read,
+    ".npy": npy.read,
+    ".csv": csv_rows.read,
+    ".wav": wav.read,
+}
+_FOLDER_READERS: dict[frozenset[str], Callable[[Folder, Request], Found]] = {
+    images.SUFFIXES: images.read_folder,
+    wav.SUFFIXES: wav.read_folder,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SampleFile:
+    """Samples on disk.
+
+    Attributes:
+        path: a file, or a folder of images or recordings.
+        normalize: how their numbers become the model's; None: not said.
+    """
+
+    path: Path
+    normalize: Normalize | None = None
+
+    @classmethod
+    def of(cls, given: Samples) -> SampleFile:
+        """The file that a path or a SampleFile names."""
+        return given if isinstance(given, SampleFile) else cls(Path(given))
+
+
+Samples = SampleFile | Path | str
+"""What names samples on disk."""
+
+
+def load_samples(source: Samples, inputs: Sequence[InputSpec]) -> dict[str, Array]:
+    """Samples for each input by name, [N, *shape[1:]]; N equal for all and at least 1.
+
+    Raises:
+        ConfigError: unreadable file, missing or misshapen array, values that are not finite.
+    """
+    file = SampleFile.of(source)
+    found = _read(file, Request(tuple(inputs), normalize=file.normalize))
+    return check_samples(found.arrays, inputs, str(file.path), found.listing)
+
+
+def load_labelled(source: Samples, inputs: Sequence[InputSpec]) -> tuple[dict[str, Array], Array]:
+    """Samples as `load_samples` gives them, and the label of each, int64 [N].
+
+    Raises:
+        ConfigError: as `load_samples`; no labels, not integers, or not one for each sample.
+    """
+    file = SampleFile.of(source)
+    found = _read(file, Request(tuple(inputs), labels=True, normalize=file.normalize))
+    samples = check_samples(found.arrays, inputs, str(file.path), found.listing)
+    return samples, _labels(found, len(next(iter(samples.values()))), file.path)
+
+
+def _labels(found: Found, count: int, path: Path) -> Array:
+    if "y" not in found.arrays:
+        missing = f"array 'y' is missing (the file holds {found.listing})"
+        raise ConfigError(
+            f"no labels: {found.why_no_labels or missing}",
+            where=str(path),
+            hint="store the class numbers as 'y' of a .npz file, one integer for each sample",
+        )
+    labels = found.arrays["y"]
+    if labels.dtype.kind not in "iu" or labels.shape != (count,):
+        raise ConfigError(
+            f"labels 'y' are {labels.dtype} {list(labels.shape)}, expected integers [{count}]",
+            where=str(path),
+        )
+    return labels.astype(np.int64)
+
+
+def _read(file: SampleFile, request: Request) -> Found:
+    """What a file or folder holds; every refusal says where.
+
+    Raises:
+        ConfigError: no such file, an unknown format, or one that cannot be read.
+    """
+    path = file.path
+    try:
+        if path.is_dir():
+            return _read_folder(path, request)
+        if not path.is_file():
+            raise ConfigError("no such file")
+        reader = _READERS.get(path.suffix.lower())
+        if reader is None:
+            raise ConfigError(f"unknown format {path.suffix[:20]!r}", hint=f"give {FORMATS}")
+        _refuse_idle_normalize(request, path.suffix.lower() in wav.SUFFIXES)
+        return reader(path, request)
+    except ConfigError as error:
+        if error.where:
+            raise
+        raise ConfigError(error.what, where=str(path), hint=error.hint) from error
+
+
+def _read_folder(path: Path, request: Request) -> Found:
+    folder = open_folder(path, frozenset().union(*_FOLDER_READERS))
+    kinds = {file.suffix.lower() for file in folder.files}
+    for suffixes, read in _FOLDER_READERS.items():
+        if kinds <= suffixes:
+            return read(folder, request)
+    raise ConfigError("holds images and recordings", hint="give a folder with one of the two")
+
+
+def _refuse_idle_normalize(request: Request, takes: bool) -> None:
+    why = "arrays hold the model's own numbers; images and recordings alone are normalized"
+    refuse_without_effect([Effect("--normalize", request.normalize is not None, takes, why)])

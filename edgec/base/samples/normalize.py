@@ -1,0 +1,88 @@
+"""`--normalize`: how pixels and recordings become the numbers that a model takes."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from edgec.base.dtypes import Array
+from edgec.base.errors import ConfigError
+
+EXAMPLE = "scale=1/255,mean=0.485:0.456:0.406,std=0.229:0.224:0.225"
+_NUMBER = re.compile(r"[+-]?([0-9]{1,9}\.?[0-9]{0,12}|\.[0-9]{1,12})([eE][+-]?[0-9]{1,2})?")
+
+
+@dataclass(frozen=True, slots=True)
+class Normalize:
+    """A number v of a file becomes (v * scale - mean) / std.
+
+    Attributes:
+        scale: factor of every number.
+        mean, std: one number, or one for each channel.
+    """
+
+    scale: float = 1.0
+    mean: tuple[float, ...] = (0.0,)
+    std: tuple[float, ...] = (1.0,)
+
+    @classmethod
+    def parse(cls, text: str) -> Normalize:
+        """A text like ``scale=1/255`` or ``scale=1/255,mean=0.5:0.4:0.4,std=0.2:0.2:0.2``.
+
+        Raises:
+            ConfigError: not of that form, or a division by zero.
+        """
+        found: dict[str, tuple[float, ...]] = {}
+        for part in text.split(","):
+            key, _, values = part.strip().partition("=")
+            if key not in {"scale", "mean", "std"} or key in found:
+                raise _unreadable(part)
+            found[key] = tuple(_number(value, part) for value in values.split(":"))
+        scale = found.get("scale", (1.0,))
+        if len(scale) != 1 or scale[0] == 0:
+            raise _unreadable(text)
+        result = cls(scale[0], found.get("mean", (0.0,)), found.get("std", (1.0,)))
+        if 0 in result.std:
+            raise _unreadable(text)
+        return result
+
+    def check(self, channels: int) -> None:
+        """Refuse a mean or deviation of another number of channels.
+
+        Raises:
+            ConfigError: neither one number nor one for each channel.
+        """
+        for name, values in (("mean", self.mean), ("std", self.std)):
+            if len(values) not in (1, channels):
+                raise ConfigError(
+                    f"{name} has {len(values)} numbers; the model has {channels} channels",
+                    where="--normalize",
+                    hint=f"give one number, or one for each channel: {EXAMPLE}",
+                )
+
+    def apply(self, values: Array) -> Array:
+        """Numbers [..., channels] as float32 of the same shape."""
+        scaled = values.astype(np.float64) * self.scale
+        result: Array = (scaled - np.array(self.mean)) / np.array(self.std)
+        return result.astype(np.float32)
+
+
+def _number(text: str, part: str) -> float:
+    """A decimal number, or a quotient of two like 1/255."""
+    top, separator, bottom = text.partition("/")
+    if not _NUMBER.fullmatch(top) or (separator and not _NUMBER.fullmatch(bottom)):
+        raise _unreadable(part)
+    divisor = float(bottom) if separator else 1.0
+    value = float(top) / divisor if divisor else math.nan
+    if not math.isfinite(value):
+        raise _unreadable(part)
+    return value
+
+
+def _unreadable(text: str) -> ConfigError:
+    return ConfigError(
+        f"cannot read {text[:60]!r}", where="--normalize", hint=f"like scale=1/255, or {EXAMPLE}"
+    )

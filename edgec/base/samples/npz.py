@@ -1,0 +1,106 @@
+"""`.npz`: arrays by name; one for each model input under its name, or "x"; labels are "y"."""
+
+from __future__ import annotations
+
+import io
+import itertools
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from edgec.base.dtypes import Array
+from edgec.base.errors import ConfigError
+from edgec.base.output_file import write_whole
+from edgec.base.samples.npy import header_of, reason_of
+from edgec.base.samples.request import MAX_SAMPLE_BYTES, Found, Request, listing_of
+
+_MOST_LISTED = 20
+"""Arrays that a message lists."""
+
+
+def read(path: Path, request: Request) -> Found:
+    """The arrays that the model needs; of the others only shapes are read, for messages.
+
+    Raises:
+        ConfigError: the file cannot be read.
+    """
+    try:
+        with zipfile.ZipFile(path) as archive:
+            entries = {
+                entry.filename.removesuffix(".npy"): entry
+                for entry in archive.infolist()
+                if entry.filename.endswith(".npy")
+            }
+            wanted = [name for name in _wanted(request, entries) if name in entries]
+            listed = itertools.islice(entries.items(), _MOST_LISTED)
+            listing = ", ".join(_described(archive, name, entry) for name, entry in listed)
+            arrays = {name: _array(archive, name, entries[name]) for name in wanted}
+    except MemoryError:
+        raise
+    except Exception as error:
+        # zipfile, the decompressors and numpy raise many types, documented nowhere.
+        raise ConfigError(
+            f"not a readable .npz file ({reason_of(error)})",
+            hint="write it with numpy.savez(path, x=..., y=...)",
+        ) from error
+    return Found(arrays, listing or "nothing")
+
+
+def _wanted(request: Request, entries: Mapping[str, object]) -> list[str]:
+    """Names of the arrays that `check_samples` will use, and of the labels."""
+    names = [spec.name for spec in request.inputs]
+    if len(names) == 1 and names[0] not in entries:
+        names = ["x"]
+    return [*names, *(["y"] if request.labels and "y" not in names else [])]
+
+
+def _described(archive: zipfile.ZipFile, name: str, entry: zipfile.ZipInfo) -> str:
+    """Name and shape of an array that may be damaged or of no use."""
+    try:
+        with archive.open(entry) as stream:
+            shape, _ = header_of(stream, entry.file_size)
+    except Exception:  # it matters only if it is needed, and then it is read
+        return f"{name} (unreadable)"
+    return listing_of({name: shape})
+
+
+def _array(archive: zipfile.ZipFile, name: str, entry: zipfile.ZipInfo) -> Array:
+    """An array, after its size has been held against what the file has."""
+    if entry.file_size > MAX_SAMPLE_BYTES:
+        raise ValueError(f"{entry.filename} of {entry.file_size} bytes is too large")
+    with archive.open(entry) as stream:
+        try:
+            header_of(stream, entry.file_size)
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from error
+    with archive.open(entry) as stream:
+        array: Array = np.lib.format.read_array(stream, allow_pickle=False)
+    return array
+
+
+def npz_path(path: Path) -> Path:
+    """The path with the suffix .npz, which is added if it has another one."""
+    return path if path.suffix == ".npz" else path.with_name(f"{path.name}.npz")
+
+
+def save_npz(path: Path, arrays: Mapping[str, Array]) -> Path:
+    """Write arrays by name to a .npz file; an earlier file is replaced as a whole or not at all.
+
+    Returns:
+        The file that was written: `path`, with the suffix .npz if it had another one.
+
+    Raises:
+        ConfigError: the file cannot be written.
+    """
+    path = npz_path(path)
+    buffer = io.BytesIO()
+    # numpy's own savez takes names as keyword arguments, which "file" cannot be.
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, array in arrays.items():
+            data = io.BytesIO()
+            np.lib.format.write_array(data, array, allow_pickle=False)
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), data.getvalue())
+    write_whole(path, buffer.getvalue())
+    return path

@@ -1,0 +1,113 @@
+"""What is asked of a sample file, what it gave, and how large it may be."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from edgec.base.dtypes import Array
+from edgec.base.errors import ConfigError
+from edgec.base.samples.normalize import Normalize
+
+MAX_SAMPLE_BYTES = 4 << 30
+"""Most bytes of samples that are read from one file or folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class InputSpec:
+    """What a model takes under one name.
+
+    Attributes:
+        shape: the model's own input shape, batch axis (1) included.
+        length_axis: axis of `shape` on which samples may be shorter: tokens.
+        integers: the model takes integers, so that integer samples are its codes.
+    """
+
+    name: str
+    shape: tuple[int, ...]
+    length_axis: int | None = None
+    integers: bool = False
+
+    @property
+    def sample(self) -> tuple[int, ...]:
+        """Shape of one sample, the longest where lengths differ."""
+        return self.shape[1:]
+
+    @property
+    def elements(self) -> int:
+        """Numbers in one sample, the longest where lengths differ."""
+        return math.prod(self.sample)
+
+    def of_length(self, shape: tuple[int, ...]) -> InputSpec:
+        """The input in a run that is as long as samples of the shape [N, ...]."""
+        if self.length_axis is None or len(shape) < len(self.shape):
+            return self
+        sizes = list(self.shape)
+        given = shape[self.length_axis - len(sizes)]
+        sizes[self.length_axis] = min(max(given, 1), sizes[self.length_axis])
+        return InputSpec(self.name, tuple(sizes), integers=self.integers)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked of a sample file.
+
+    Attributes:
+        inputs: what the model takes.
+        labels: labels are wanted as well.
+        normalize: how pixels and recordings become the model's numbers; None: not said.
+    """
+
+    inputs: tuple[InputSpec, ...]
+    labels: bool = False
+    normalize: Normalize | None = None
+
+    @property
+    def single(self) -> InputSpec:
+        """The only input, for formats that hold one array.
+
+        Raises:
+            ConfigError: the model has several.
+        """
+        if len(self.inputs) != 1:
+            names = ", ".join(repr(spec.name) for spec in self.inputs)
+            raise ConfigError(
+                f"holds one array, and the model has {len(self.inputs)} inputs",
+                hint=f"give a .npz file with the arrays {names}",
+            )
+        return self.inputs[0]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Found:
+    """What a reader found.
+
+    Attributes:
+        arrays: by name: "x" or the input's name, first axis counts samples; "y" are labels.
+        listing: all that the file holds, for messages.
+        why_no_labels: why the format has none; "" where it can have them.
+    """
+
+    arrays: Mapping[str, Array]
+    listing: str
+    why_no_labels: str = ""
+
+
+def listing_of(shapes: Mapping[str, tuple[int, ...]]) -> str:
+    """Names and shapes of arrays, for messages."""
+    return ", ".join(f"{name} {list(shape)}" for name, shape in shapes.items()) or "nothing"
+
+
+def check_size(samples: int, spec: InputSpec, item_bytes: int = 4) -> None:
+    """Refuse more samples than may be read, before memory is asked for.
+
+    Raises:
+        ConfigError: they take more than `MAX_SAMPLE_BYTES`.
+    """
+    size = samples * spec.elements * item_bytes
+    if size > MAX_SAMPLE_BYTES:
+        raise ConfigError(
+            f"{samples:,} samples take {size >> 20:,} MB of memory",
+            hint=f"give less than {MAX_SAMPLE_BYTES >> 20:,} MB; some hundred samples calibrate",
+        )

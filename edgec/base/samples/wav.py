@@ -1,0 +1,139 @@
+"""`.wav`: recordings for models that take a waveform, such as [1, 16000].
+
+A recording becomes numbers from -1 to 1.  One that is longer than the model's input becomes several
+samples, one after the other, and what is left at its end is not used; one that is shorter gets
+silence at its end.  Nothing is resampled and no channels are mixed.
+"""
+
+from __future__ import annotations
+
+import wave
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from edgec.base.dtypes import Array
+from edgec.base.errors import ConfigError
+from edgec.base.samples.folder import Folder
+from edgec.base.samples.request import Found, InputSpec, Request, check_size
+
+SUFFIXES = frozenset({".wav"})
+_HINT = "convert it first: sox IN.wav -c 1 -b 16 -r RATE OUT.wav"
+
+
+@dataclass(frozen=True, slots=True)
+class _Recording:
+    """What the header of a file says.
+
+    Attributes:
+        rate: samples a second.
+        width: bytes of a sample.
+        frames: how many samples there are.
+    """
+
+    path: Path
+    rate: int
+    width: int
+    frames: int
+
+    def windows(self, length: int) -> int:
+        """Samples of the model that the recording makes."""
+        return max(self.frames // length, 1)
+
+
+def read(path: Path, request: Request) -> Found:
+    """The windows of one recording as "x".
+
+    Raises:
+        ConfigError: see `read_folder`.
+    """
+    return read_folder(Folder(path, (path,)), request)
+
+
+def read_folder(folder: Folder, request: Request) -> Found:
+    """The windows of all recordings as "x", their classes as "y".
+
+    Raises:
+        ConfigError: a file cannot be read, has more than one channel or another rate than the
+            first, the model takes no waveform, or there are too many recordings.
+    """
+    spec = request.single
+    _check_waveform(spec)
+    found = [_header(path) for path in folder.files]
+    _check_rates(found)
+    counts = [each.windows(spec.elements) for each in found]
+    check_size(sum(counts), spec)
+    samples = np.zeros((sum(counts), spec.elements), np.float32)
+    start = 0
+    for each, count in zip(found, counts, strict=True):
+        samples[start : start + count] = _windows(each, count, spec.elements)
+        start += count
+    if request.normalize is not None:
+        request.normalize.check(1)
+        samples = request.normalize.apply(samples[..., None])[..., 0]
+    arrays = {"x": samples.reshape(-1, *spec.sample)}
+    if folder.classes:
+        arrays["y"] = np.repeat(np.array(folder.labels, np.int64), counts)
+    return Found(arrays, folder.listing, folder.why_no_labels)
+
+
+def _check_waveform(spec: InputSpec) -> None:
+    if max(spec.sample, default=0) != spec.elements or spec.length_axis is not None:
+        raise ConfigError(
+            f"a recording is no sample of the model's input {list(spec.shape)}",
+            hint="a model for .wav takes a waveform, like [1, 16000]; compute what others take "
+            "(MFCC, spectrograms) yourself and give a .npz file",
+        )
+
+
+def _header(path: Path) -> _Recording:
+    """What the file's header says, held against the size of the file."""
+    try:
+        with wave.open(str(path), "rb") as file:
+            channels, width = file.getnchannels(), file.getsampwidth()
+            found = _Recording(path, file.getframerate(), width, file.getnframes())
+    except (wave.Error, EOFError, OSError, ValueError) as error:
+        reason = str(error) or "it ends too early"
+        raise ConfigError(
+            f"not a readable .wav file ({reason[:200]})",
+            where=str(path),
+            hint="give uncompressed PCM of 8, 16, 24 or 32 bits",
+        ) from error
+    if channels != 1:
+        raise ConfigError(f"has {channels} channels, not one", where=str(path), hint=_HINT)
+    if found.frames * width > path.stat().st_size:
+        raise ConfigError("is shorter than its header says", where=str(path))
+    if found.frames == 0:
+        raise ConfigError("holds no samples", where=str(path))
+    return found
+
+
+def _check_rates(found: list[_Recording]) -> None:
+    for each in found:
+        if each.rate != found[0].rate:
+            raise ConfigError(
+                f"has {each.rate} samples a second, {found[0].path.name} has {found[0].rate}",
+                where=str(each.path),
+                hint=f"edgec does not resample; {_HINT}",
+            )
+
+
+def _windows(found: _Recording, count: int, length: int) -> Array:
+    """Numbers of -1 to 1, float32 [count, length]; silence where the recording is too short."""
+    with wave.open(str(found.path), "rb") as file:
+        data = file.readframes(min(found.frames, count * length))
+    result = np.zeros(count * length, np.float32)
+    values = _values(data, found.width)
+    result[: len(values)] = values
+    return result.reshape(count, length)
+
+
+def _values(data: bytes, width: int) -> Array:
+    """PCM as numbers of -1 to 1; 8 bits are unsigned, others signed, little endian."""
+    raw = np.frombuffer(data[: len(data) // width * width], np.uint8).reshape(-1, width)
+    if width == 1:
+        return (raw[:, 0].astype(np.float32) - 128) / 128
+    codes = np.zeros((len(raw), 4), np.uint8)
+    codes[:, 4 - width :] = raw
+    return (codes.view("<i4")[:, 0] / 2.0**31).astype(np.float32)

@@ -1,0 +1,122 @@
+"""Functions of each element, normalization over channels and Softmax in ONNX."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from onnx import TensorProto
+
+from edgec.exporters.onnx.common import (
+    Exporter,
+    common_layout,
+    elementwise,
+)
+from edgec.exporters.onnx.state import Emitter, Layout
+from edgec.ir import ops
+from edgec.ir.graph import Node
+from edgec.ir.operator_table import OperatorTable
+
+EXPORTERS = OperatorTable[Exporter]()
+
+
+@EXPORTERS.entry(ops.Add, ops.Sub, ops.Mul)
+def _arithmetic(e: Emitter, node: Node) -> None:
+    elementwise(e, node, node.op)
+
+
+@EXPORTERS.entry(ops.Clip)
+def _clip(e: Emitter, node: Node) -> None:
+    attrs = node.attrs_as(ops.Clip)
+    if attrs.low == 0.0 and math.isinf(attrs.high):
+        elementwise(e, node, "Relu")
+        return
+    low = "" if math.isinf(attrs.low) else e.scalar(f"{node.name}_low", attrs.low)
+    bounds = [low]
+    if not math.isinf(attrs.high):
+        bounds.append(e.scalar(f"{node.name}_high", attrs.high))
+    elementwise(e, node, "Clip", *bounds)
+
+
+_UNARY_ATTRS: Mapping[ops.UnaryKind, tuple[str, ...]] = MappingProxyType(
+    {
+        ops.UnaryKind.LEAKY_RELU: ("alpha",),
+        ops.UnaryKind.ELU: ("alpha",),
+        ops.UnaryKind.HARD_SIGMOID: ("alpha", "beta"),
+    }
+)
+
+
+@EXPORTERS.entry(ops.Unary)
+def _unary(e: Emitter, node: Node) -> None:
+    attrs = node.attrs_as(ops.Unary)
+    layout = common_layout(e, node)
+    y = _composed_unary(e, node.name, attrs, e.fetch(node.first, layout))
+    if y is not None:
+        e.store(node.output, y, layout)
+        return
+    given = {name: getattr(attrs, name) for name in _UNARY_ATTRS.get(attrs.kind, ())}
+    elementwise(e, node, attrs.kind.value, **given)
+
+
+@EXPORTERS.entry(ops.PRelu)
+def _prelu(e: Emitter, node: Node) -> None:
+    layout = common_layout(e, node)
+    operands = ops.PRelu.Inputs.of(node.inputs)
+    x = e.fetch(operands.x, layout)
+    slope = e.parameter(operands.slope, layout)
+    e.store(node.output, e.emit(node.name, "PRelu", [x, slope]), layout)
+
+
+@EXPORTERS.entry(ops.BatchNormalization)
+def _batch_normalization(e: Emitter, node: Node) -> None:
+    attrs = node.attrs_as(ops.BatchNormalization)
+    operands = attrs.Inputs.of(node.inputs)
+    order = (operands.scale, operands.b, operands.mean, operands.var)
+    x, parameters = operands.x, [e.parameter(name) for name in order]
+    shape = e.graph.shape(x)
+    if len(shape) == 4:
+        inputs = [e.fetch(x, Layout.NCHW), *parameters]
+        y = e.emit(node.name, "BatchNormalization", inputs, epsilon=attrs.epsilon)
+        e.store(node.output, y, Layout.NCHW)
+        return
+    # ONNX wants channels on axis 1: fold everything else into axis 0.
+    rows = e.ints(f"{node.name}_rows", (-1, shape[-1]))
+    flat = e.emit(node.name, "Reshape", [e.fetch(x), rows])
+    y = e.emit(node.name, "BatchNormalization", [flat, *parameters], epsilon=attrs.epsilon)
+    e.store(node.output, e.emit(node.name, "Reshape", [y, e.ints(f"{node.name}_shape", shape)]))
+
+
+@EXPORTERS.entry(ops.Softmax)
+def _softmax(e: Emitter, node: Node) -> None:
+    y = e.emit(node.name, "Softmax", [e.fetch(node.first)], axis=-1)
+    e.store(node.output, y)
+
+
+def _composed_unary(e: Emitter, stem: str, attrs: ops.Unary, x: str) -> str | None:
+    """The output of an element function that opset 20 has no operator of its own for, else None.
+
+    Args:
+        e: receives the nodes.
+        stem: what their names begin with.
+        attrs: the function.
+        x: the tensor it is applied to, in any layout.
+    """
+    match attrs.kind:
+        case ops.UnaryKind.GELU_TANH:
+            return e.emit(stem, "Gelu", [x], approximate="tanh")
+        case ops.UnaryKind.SWISH:
+            scaled = e.emit(stem, "Mul", [x, e.scalar(f"{stem}_alpha", attrs.alpha)])
+            return e.emit(stem, "Mul", [x, e.emit(stem, "Sigmoid", [scaled])])
+        case ops.UnaryKind.POW:
+            return e.emit(stem, "Pow", [x, e.scalar(f"{stem}_exponent", attrs.alpha)])
+        case ops.UnaryKind.NOT if attrs.alpha != 0.0:
+            real = e.emit(stem, "Cast", [x], to=TensorProto.FLOAT)
+            same = e.emit(stem, "Equal", [real, e.scalar(f"{stem}_number", attrs.alpha)])
+            return e.emit(stem, "Cast", [same], to=TensorProto.INT32)
+        case ops.UnaryKind.NOT:
+            truth = e.emit(stem, "Cast", [x], to=TensorProto.BOOL)
+            return e.emit(stem, "Cast", [e.emit(stem, "Not", [truth])], to=TensorProto.INT32)
+        case _:
+            return None

@@ -1,0 +1,117 @@
+"""Operators that move elements, and Resize, in ONNX."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from edgec.base.dtypes import Array
+from edgec.exporters.onnx.common import (
+    Exporter,
+    common_layout,
+    moved_axis,
+    moved_values,
+)
+from edgec.exporters.onnx.resize_match import match_resize
+from edgec.exporters.onnx.state import NCHW_TO_NHWC, NHWC_TO_NCHW, Emitter, Layout
+from edgec.ir import ops
+from edgec.ir.graph import Node
+from edgec.ir.operator_table import OperatorTable
+
+EXPORTERS = OperatorTable[Exporter]()
+_OPEN_END = np.iinfo(np.int64).min
+"""Slice end that includes index 0 with a negative step."""
+
+
+@EXPORTERS.entry(ops.Reshape)
+def _reshape(e: Emitter, node: Node) -> None:
+    shape = e.ints(f"{node.name}_shape", node.attrs_as(ops.Reshape).shape)
+    e.store(node.output, e.emit(node.name, "Reshape", [e.fetch(node.first), shape]))
+
+
+@EXPORTERS.entry(ops.Transpose)
+def _transpose(e: Emitter, node: Node) -> None:
+    perm: tuple[int, ...] = node.attrs_as(ops.Transpose).perm
+    x = node.input
+    if perm == NCHW_TO_NHWC and x in e.graph.values and e.same_quant(x, node.output):
+        e.alias(node.output, e.fetch(x), Layout.NCHW)
+    elif perm == NHWC_TO_NCHW and x in e.graph.values and e.same_quant(x, node.output):
+        e.alias(node.output, e.fetch(x, Layout.NCHW))
+    else:
+        e.store(node.output, e.emit(node.name, "Transpose", [e.fetch(x)], perm=perm))
+
+
+@EXPORTERS.entry(ops.Slice)
+def _slice(e: Emitter, node: Node) -> None:
+    attrs = node.attrs_as(ops.Slice)
+    x = node.input
+    layout = common_layout(e, node)
+    ends = []
+    for start, step, size in zip(attrs.starts, attrs.steps, attrs.sizes, strict=True):
+        end = start + size * step
+        ends.append(int(_OPEN_END) if end < 0 else end)
+    bounds = [
+        e.ints(f"{node.name}_starts", moved_values(attrs.starts, layout)),
+        e.ints(f"{node.name}_ends", moved_values(tuple(ends), layout)),
+        e.ints(f"{node.name}_axes", range(len(attrs.starts))),
+        e.ints(f"{node.name}_steps", moved_values(attrs.steps, layout)),
+    ]
+    e.store(node.output, e.emit(node.name, "Slice", [e.fetch(x, layout), *bounds]), layout)
+
+
+@EXPORTERS.entry(ops.Concat)
+def _concat(e: Emitter, node: Node) -> None:
+    layout = common_layout(e, node)
+    inputs = [e.fetch(name, layout) for name in node.inputs]
+    y = e.emit(node.name, "Concat", inputs, axis=moved_axis(node.attrs_as(ops.Concat).axis, layout))
+    e.store(node.output, y, layout)
+
+
+@EXPORTERS.entry(ops.Pad)
+def _pad(e: Emitter, node: Node) -> None:
+    attrs = node.attrs_as(ops.Pad)
+    layout = common_layout(e, node)
+    pads = moved_values(attrs.pads, layout)
+    flat = [before for before, _ in pads] + [after for _, after in pads]
+    inputs = [e.fetch(node.first, layout), e.ints(f"{node.name}_pads", flat)]
+    if attrs.mode is ops.PadMode.CONSTANT:
+        inputs.append(e.scalar(f"{node.name}_value", attrs.value))
+    e.store(node.output, e.emit(node.name, "Pad", inputs, mode=attrs.mode.value), layout)
+
+
+@EXPORTERS.entry(ops.Resize)
+def _resize(e: Emitter, node: Node) -> None:
+    attrs = node.attrs_as(ops.Resize)
+    x = node.input
+    _, height, width, channels = e.graph.shape(x)
+    matched = match_resize(attrs, height, width)
+    tensor = e.fetch(x, Layout.NCHW)
+    if matched is not None:
+        sizes = (1, channels, len(attrs.row_low), len(attrs.col_low))
+        inputs = [tensor, "", "", e.ints(f"{node.name}_sizes", sizes)]
+        y = e.emit(node.name, "Resize", inputs, **matched)
+    else:
+        rows = (attrs.row_low, attrs.row_high, attrs.row_weights)
+        columns = (attrs.col_low, attrs.col_high, attrs.col_weights)
+        y = _interpolate(e, node, tensor, 2, rows)
+        y = _interpolate(e, node, y, 3, columns)
+    e.store(node.output, y, Layout.NCHW)
+
+
+def _interpolate(
+    e: Emitter,
+    node: Node,
+    x: str,
+    axis: int,
+    positions: tuple[tuple[int, ...], tuple[int, ...], tuple[float, ...]],
+) -> str:
+    """Rows or columns of an NCHW tensor: ``(1 - w) * x[low] + w * x[high]``."""
+    low, high, weights = positions
+    stem = f"{node.name}_axis{axis}"
+    below = e.emit(stem, "Gather", [x, e.ints(f"{stem}_low", low)], axis=axis)
+    if not any(weights):
+        return below
+    above = e.emit(stem, "Gather", [x, e.ints(f"{stem}_high", high)], axis=axis)
+    weight: Array = np.asarray(weights, np.float32).reshape((-1, 1) if axis == 2 else (-1,))
+    low_part = e.emit(stem, "Mul", [below, e.initializer(f"{stem}_1-w", 1 - weight)])
+    high_part = e.emit(stem, "Mul", [above, e.initializer(f"{stem}_w", weight)])
+    return e.emit(stem, "Add", [low_part, high_part])

@@ -1,0 +1,101 @@
+"""Conversion of a node of an annotated graph: all parameters and integer weights are there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from edgec.base.dtypes import DType
+from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, INT16_MAX, INT16_MIN
+from edgec.ir import ops, qops
+from edgec.ir.fusion import act_bounds
+from edgec.ir.graph import Node
+from edgec.ir.operator import Operands
+from edgec.ir.qparams import QuantParams
+from edgec.quant.common.weights import accumulator_bound
+from edgec.quant.convert.context import Coded, Conversion, LayerParts, Single, Wide
+
+_WIDE_BITS = 7
+"""A centred int8 code, at most 255, fits int16 when shifted left by this many bits."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AnnotatedConversion(Conversion):
+    """A node, with the Clip fused onto it; the builder holds all constants already.
+
+    Attributes:
+        clip: the Clip it absorbs, or None.
+    """
+
+    FORM = qops.Requant31
+
+    clip: Node | None
+
+    def operand(self, name: str) -> Coded:
+        """The tensor itself."""
+        return Coded(name, self.graph.tensor(name).quant)
+
+    def wide(self, name: str) -> Wide:
+        """The int16 tensor of an int8 value, exactly: ``(q - zero_point) * 2**7``."""
+        value, quant = self.graph.values[name], self.graph.quant(name)
+        unit = float(np.ldexp(quant.tensor_scale, -_WIDE_BITS))
+        for made in self.builder.nodes.values():
+            if isinstance(made.attrs, qops.QRescale) and made.first == name:
+                return Wide(made.output, unit)
+        # A product is rounded by one bit at least, so the multiplier has one more.
+        form = qops.Rescale16x15(0, 1, INT16_MIN, INT16_MAX, DType.INT16)
+        attrs = qops.QRescale(form, 2 << _WIDE_BITS, -quant.tensor_zero_point)
+        wide = QuantParams.per_tensor(unit, 0, DType.INT16)
+        stem = f"{name}/int16"
+        widened = replace(value, name=self.builder.fresh(stem), dtype=DType.INT16, quant=wide)
+        self.builder.value(replace(widened, form_of=name))
+        inputs = qops.QRescale.Inputs(name)
+        self.builder.node(stem, attrs, inputs, (widened.name,), self.node.sources)
+        return Wide(widened.name, unit)
+
+    def layer(self) -> LayerParts:
+        """The annotated weights as they are, requantized by 31 bits.
+
+        Raises:
+            QuantizationError: the accumulators are not bounded by int32.
+        """
+        inputs, x = ops.layer_inputs(self.node), self.operand(self.node.first)
+        weight = self.graph.constants[inputs.w]
+        bias = inputs.b or self.int32("bias", np.zeros(weight.shape[0]))
+        bound = accumulator_bound(weight.array, self.builder.constants[bias].array).max()
+        scale = np.asarray(self.graph.quant(weight.name).scale)
+        found = self.requant31(scale * x.scale / self.y.tensor_scale, float(bound))
+        multiplier = self.constant("multiplier", found.multiplier)
+        operands = qops.PlainLayer.Inputs(x.name, weight.name, bias, multiplier)
+        return LayerParts(operands, self.form31(found.shift))
+
+    def single(self, factor: float, bound: float) -> Single:
+        """By 31 bits."""
+        return self.single31(factor, bound)
+
+    @property
+    def y(self) -> QuantParams:
+        """Those of the value, or of what the fused Clip makes of it."""
+        return self.graph.quant(self._output)
+
+    @property
+    def act_bounds(self) -> tuple[int, int]:
+        """Those of the fused Clip."""
+        if self.clip is None:
+            return INT8_MIN, INT8_MAX
+        attrs, y = self.clip.attrs_as(ops.Clip), self.y
+        return act_bounds(attrs.low, attrs.high, y.tensor_scale, y.tensor_zero_point)
+
+    def emit(self, attrs: qops.IntegerOperator, inputs: Operands[str]) -> None:
+        """Add the integer node for the operator and its Clip."""
+        value = self.graph.values[self._output]
+        dtype = value.quant.dtype if value.quant is not None else DType.INT32
+        self.builder.value(replace(value, dtype=dtype))
+        sources = self.node.sources + (self.clip.sources if self.clip else ())
+        node = Node(self.node.name, attrs, inputs.names(), (self._output,), sources)
+        self.builder.put(node)
+
+    @property
+    def _output(self) -> str:
+        return self.node.output if self.clip is None else self.clip.output

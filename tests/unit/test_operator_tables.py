@@ -1,0 +1,78 @@
+"""Every operator has an entry in each table, or a reason why it has none."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+import pytest
+
+from edgec.exporters.onnx.operators import EXPORTERS
+from edgec.floatrun.executor import RULES
+from edgec.ir import ops
+from edgec.ir.operator import Operator
+from edgec.ir.real import RealOperator
+from edgec.quant.convert.converters import CONVERTERS
+
+_BASES = (ops.Arithmetic, ops.Elementwise, ops.Norm, ops.OneInput, ops.Weighted)
+OPERATORS = {
+    kind
+    for kind in vars(ops).values()
+    if isinstance(kind, type) and issubclass(kind, RealOperator) and kind not in _BASES
+}
+"""Every real operator that a graph may hold."""
+
+WITHOUT_CODES = {
+    ops.BatchNormalization: "it is folded into the layer before it",
+    ops.QuantizeLinear: "`absorb_qdq` makes parameters of it",
+    ops.DequantizeLinear: "`absorb_qdq` makes parameters of it",
+    ops.Where: "passes know the masks that it makes; any other is refused",
+    ops.Cast: "passes know the masks that it makes; any other is refused",
+    ops.Expand: "passes know the masks that it makes; any other is refused",
+}
+BY_THE_EXECUTOR = {
+    ops.QuantizeLinear: "the executor gives it the parameters",
+    ops.DequantizeLinear: "the executor gives it the parameters",
+}
+WITHOUT_TRAINING = {
+    ops.Conv: "a layer with weights of its own (`finetune.layers`)",
+    ops.Gemm: "a layer with weights of its own (`finetune.layers`)",
+    ops.ConvTranspose: "its weights are not trained",
+    ops.BatchNormalization: "it is folded before training",
+    ops.QuantizeLinear: "float networks are trained",
+    ops.DequantizeLinear: "float networks are trained",
+    ops.ArgMax: "it has no gradient",
+    ops.Resize: "no network with one was trained yet",
+    ops.Embedding: "networks of token ids are not trained",
+    ops.Where: "networks of token ids are not trained",
+    ops.Cast: "networks of token ids are not trained",
+    ops.Expand: "networks of token ids are not trained",
+}
+
+
+def check(table: Collection[type[Operator]], without: Mapping[type[RealOperator], str]) -> None:
+    names = sorted(kind.__name__ for kind in OPERATORS - set(table) - set(without))
+    assert not names, f"neither an entry nor a reason: {names}"
+    assert not set(table) & set(without)
+    assert set(table) <= OPERATORS
+
+
+def test_there_are_operators() -> None:
+    assert {ops.Conv, ops.Attention, ops.Reshape} <= OPERATORS
+    assert len(OPERATORS) > 25
+
+
+def test_each_has_an_exporter() -> None:
+    check(EXPORTERS, {})
+
+
+def test_each_has_a_rule_in_float() -> None:
+    check(RULES, BY_THE_EXECUTOR)
+
+
+def test_each_has_a_converter() -> None:
+    check(CONVERTERS, WITHOUT_CODES)
+
+
+def test_each_can_be_trained_through() -> None:
+    operators = pytest.importorskip("edgec.weightpool.finetune.operators", exc_type=ImportError)
+    check(operators.OPERATORS, WITHOUT_TRAINING)
