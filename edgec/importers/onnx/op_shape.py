@@ -106,12 +106,12 @@ def space_to_depth(ctx: Context, node: OnnxNode) -> Tensor:
     return ctx.transpose(flat, (0, 3, 1, 2))
 
 
-def identity(ctx: Context, node: OnnxNode) -> Tensor:
+def identity(_ctx: Context, node: OnnxNode) -> Tensor:
     """Any tensor; the node is removed."""
     return node.tensor(0)
 
 
-def dropout(ctx: Context, node: OnnxNode) -> Tensor:
+def dropout(_ctx: Context, node: OnnxNode) -> Tensor:
     """Inference mode; the node is removed."""
     if node.is_used(1):
         raise UnsupportedError("its mask output is used", "export the model for inference")

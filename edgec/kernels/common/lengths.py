@@ -16,7 +16,7 @@ from edgec.kernels.family import Lengths
 class Counted(Lengths[Any]):
     """The only size that varies is a field: how many rows or elements there are."""
 
-    def __init__(self, field: str, serves: Callable[[Any], bool] = lambda spec: True) -> None:
+    def __init__(self, field: str, serves: Callable[[Any], bool] = lambda _spec: True) -> None:
         """For a field of the specification.
 
         Args:

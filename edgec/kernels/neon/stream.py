@@ -16,6 +16,6 @@ def has_wide_stream(node: Node) -> bool:
     return not narrow and not any(getattr(attrs, name, False) for name in shifts)
 
 
-def on_wide_streams(graph: Graph, node: Node, target: Target) -> bool:
+def on_wide_streams(_graph: Graph, node: Node, target: Target) -> bool:
     """A node of a stream of int16, on a core with NEON."""
     return target.has_neon and has_wide_stream(node)
