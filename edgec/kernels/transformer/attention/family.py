@@ -154,7 +154,7 @@ class AttentionLengths(Lengths[Any]):
     """The queries and the keys vary."""
 
     def spec(self, graph: Graph, node: Node, spec: Any) -> Any:
-        """The same specification, flagged."""
+        """The specification, flagged as one for all lengths."""
         return flagged(spec)
 
     def sizes(self, graph: Graph, node: Node, spec: Attention) -> tuple[Extent, ...]:

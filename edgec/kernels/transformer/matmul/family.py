@@ -84,7 +84,7 @@ def _pairs(shape: tuple[int, ...], lead: list[int]) -> tuple[int, ...]:
 
 
 def overlap(_spec: MatMul) -> Distances:
-    """Both matrices are read again and again."""
+    """Nothing may overlap: all of both matrices is read again for later outputs."""
     return (None, None)
 
 

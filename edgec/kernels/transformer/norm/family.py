@@ -100,7 +100,7 @@ def spec(graph: Graph, node: Node, _target: Target) -> Norm:
         low=attrs.low,
         high=attrs.high,
         dtype=attrs.dtype,
-        shifted=attrs.shifted,
+        shifted=inputs.k is not None,
     )
 
 
