@@ -6,7 +6,11 @@ A violation is a bug of edgec, so every check raises `InternalError` with the st
 from __future__ import annotations
 
 import enum
+import functools
 from collections.abc import Callable
+from typing import Any
+
+import numpy as np
 
 from edgec.base.dtypes import DType
 from edgec.base.errors import EdgecError, InternalError
@@ -212,9 +216,13 @@ def _check_int8_quant(value: Value, check: Callable[[bool, str], None]) -> None:
     check(good, "a value is not quantized to int8 per tensor")
 
 
+@functools.cache
+def _is_known(dtype: np.dtype[Any]) -> bool:
+    return dtype.name in {known.value for known in DType}
+
+
 def _check_constant(constant: Constant, stage: Stage, check: _Checker) -> None:
-    known = {dtype.value for dtype in DType}
-    check(constant.array.dtype.name in known, f"a constant is {constant.array.dtype.name}")
+    check(_is_known(constant.array.dtype), f"a constant is {constant.array.dtype}")
     if constant.quant is not None:
         check(constant.quant.dtype is constant.dtype, "quant and array disagree about the dtype")
         axis = constant.quant.axis

@@ -24,6 +24,7 @@ WARNING_FLAGS = (
     "-Wsign-conversion",
     "-Wshadow",
     "-Wcast-align",
+    "-Wcast-qual",
     "-Wundef",
     "-Wdouble-promotion",
     "-Wvla",
