@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tflite_models import Op, T, const, write_tflite
 from tflite_networks import CHANNELS, CLASSES, INPUT, float_network, int8_network
 from tflite_oracle import needs_litert, run_litert
 
@@ -115,3 +116,15 @@ def test_compress(model: Path, data: Path, capsys: pytest.CaptureFixture[str]):
     options = ("--calibration", data, "-o", output, "--pool-size", "16", "--layers", "logits")
     run_json(capsys, "compress", model, *options)
     assert output.exists()
+
+
+def test_a_network_that_only_chooses(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """Found by the campaign `tflite`: no tensor of it has a quality that could be reported."""
+    tensors = {
+        "x": T((1, 5, 4)),
+        "a": const(np.array([2], np.int32)),
+        "y": T((1, 5), dtype="int32"),
+    }
+    path = write_tflite(tmp_path / "m.tflite", tensors, [Op("ARG_MAX", ["x", "a"], ["y"])])
+    found = run_json(capsys, "quantize", path, "-o", tmp_path / "q.onnx")
+    assert found["layers"] == []

@@ -8,6 +8,7 @@ from .campaign import Campaign
 
 MODULES: dict[str, str] = {
     "models": "models",
+    "tflite": "tflite_files",
     "protocol": "protocol",
     "signals": "signals",
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import tempfile
 from collections.abc import Set
 from pathlib import Path
 
@@ -28,6 +29,13 @@ def run_command(words: list[str]) -> tuple[int, str]:
     if code != 0 and not err.getvalue().strip() and not out.getvalue().strip():
         return code, f"exit code {code} without a message"
     return code, ""
+
+
+def own_scratch(folder: Path) -> None:
+    """Let temporary files of the case lie in `tmp` of its folder."""
+    (folder / "tmp").mkdir()
+    tempfile.tempdir = str(folder / "tmp")
+    os.environ["TMPDIR"] = tempfile.tempdir
 
 
 def left_behind(folder: Path, known: Set[str]) -> str:

@@ -10,13 +10,12 @@ import contextlib
 import logging
 import os
 import random
-import tempfile
 from pathlib import Path
 
 import onnx
 
 from .campaign import Campaign, Case, Outcome
-from .command_line import left_behind, run_command
+from .command_line import left_behind, own_scratch, run_command
 from .model_damage import DAMAGES, damaged_bytes
 
 _MODEL = "model.onnx"
@@ -78,9 +77,7 @@ def _surroundings(folder: Path) -> None:
     (folder / "sub").mkdir()
     with contextlib.suppress(OSError):
         (folder / "link").symlink_to("/etc/passwd")
-    (folder / "tmp").mkdir()
-    tempfile.tempdir = str(folder / "tmp")
-    os.environ["TMPDIR"] = tempfile.tempdir
+    own_scratch(folder)
 
 
 def _damaged(rng: random.Random) -> bytes:

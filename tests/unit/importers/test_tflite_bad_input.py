@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +11,7 @@ import numpy as np
 import pytest
 import tflite
 from test_tflite_ops import CASES, RESIZE, built, f, i, model_of, resized
+from tflite_damage import lying_model, mutated
 from tflite_models import Op, T, const, tflite_bytes, write_tflite
 
 from edgec.base.errors import ConfigError, EdgecError, ImportModelError, UnsupportedModelError
@@ -223,25 +223,6 @@ def accepted(path: Path, data: bytes) -> bool:
     return good
 
 
-def mutated(rng: random.Random, data: bytes) -> bytes:
-    found = bytearray(data)
-    for _ in range(rng.randint(1, 4)):
-        kind, place = rng.randrange(4), rng.randrange(8, len(found) - 8)
-        if kind == 0:
-            found[place] ^= 1 << rng.randrange(8)
-        elif kind == 1:
-            found[place] = rng.choice((0, 1, 0x7F, 0x80, 0xFF))
-        elif kind == 2:
-            # Lengths, offsets and numbers of tensors are four bytes at a multiple of four.
-            place -= place % 4
-            number = rng.choice((0, 1, 2, 3, 4, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 1 << 20))
-            found[place : place + 4] = number.to_bytes(4, "little")
-        else:
-            source = rng.randrange(8, len(found) - 8)
-            found[place : place + 4] = found[source : source + 4]
-    return bytes(found)
-
-
 def check_mutants(name: str, count: int, folder: Path) -> None:
     path = resized(folder, name) if name in RESIZE else built(folder, name)
     data, rng = path.read_bytes(), random.Random(name)
@@ -262,63 +243,13 @@ def test_many_mutants(name: str, tmp_path: Path):
     check_mutants(name, 1000, tmp_path)
 
 
-NUMBERS = (-(2**31), -7, -3, -2, -1, 0, 1, 2, 3, 5, 7, 100, 2**16 + 1, 2**31 - 1)
-DTYPES = ("float32", "int8", "uint8", "int16", "int32", "int64", "bool", "float16")
-
-
-def lying_tensor(rng: random.Random, tensor: T) -> T:
-    """A tensor with a wrong size, type, content, scale or number of dimensions."""
-    shape, kind = list(tensor.shape), rng.randrange(5)
-    if kind == 0 and shape:
-        shape[rng.randrange(len(shape))] = rng.choice(NUMBERS)
-    elif kind == 1:
-        shape = shape[1:] if rng.random() < 0.5 else [*shape, 2]
-    elif kind == 2:
-        return replace(tensor, dtype=rng.choice(DTYPES))
-    elif kind == 3:
-        count = rng.choice((1, 2, max(min(shape[-1], 64), 1) if shape else 1))
-        scale = [rng.choice((0.5, 0.0, -1.0, 1e30, float("inf")))] * count
-        zero = [rng.choice((0, 3, 300))] * count
-        return replace(tensor, scale=scale, zero=zero, axis=rng.choice((-1, 0, 9)))
-    elif tensor.data is not None:
-        numbers = rng.choices(NUMBERS, k=max(tensor.data.size, 1))
-        data = np.resize(np.array(numbers), tensor.data.shape).astype(tensor.data.dtype)
-        return replace(tensor, data=data)
-    return replace(tensor, shape=shape)
-
-
-def lying_operator(rng: random.Random, operator: Op, names: list[str]) -> Op:
-    """An operator with another input, number of inputs, or attribute."""
-    inputs, options = list(operator.inputs), dict(operator.options)
-    kind = rng.randrange(3)
-    if kind == 0 and inputs:
-        inputs[rng.randrange(len(inputs))] = rng.choice(["", *names])
-    elif kind == 1:
-        inputs = inputs[:-1] if rng.random() < 0.6 else [*inputs, rng.choice(names)]
-    elif options:
-        key = rng.choice(list(options))
-        if isinstance(options[key], bool):
-            options[key] = not options[key]
-        elif isinstance(options[key], int):
-            options[key] = rng.choice((0, 1, 2, 3, 5, 7, 100, 127))
-        elif isinstance(options[key], float):
-            options[key] = rng.choice((0.0, -1.0, float("nan"), float("inf")))
-    return replace(operator, inputs=inputs, options=options)
-
-
 def check_lies(name: str, count: int, folder: Path) -> None:
     tensors, operator = model_of(name)
     rng = random.Random(f"lies {name}")
     results = []
     for _ in range(count):
-        own, op = dict(tensors), operator
-        for _ in range(rng.randint(1, 2)):
-            if rng.random() < 0.6:
-                key = rng.choice(list(own))
-                own[key] = lying_tensor(rng, own[key])
-            else:
-                op = lying_operator(rng, op, list(own))
-        results.append(accepted(folder / "m.tflite", tflite_bytes(own, [op])))
+        data = lying_model(rng, tensors, operator)
+        results.append(accepted(folder / "m.tflite", data))
     assert not all(results) or count < 20
 
 

@@ -1,0 +1,92 @@
+"""Campaign `tflite`: damaged TensorFlow Lite files through the command line.
+
+A finding is a traceback or exit code 70, a file left behind, memory or time beyond the limits.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import random
+import sys
+from pathlib import Path
+from typing import Any
+
+from .campaign import Campaign, Case, Outcome
+from .command_line import left_behind, own_scratch, run_command
+
+_TESTS = Path(__file__).resolve().parent.parent
+_MODEL, _OUT = "model.tflite", "out"
+_LIES_SHARE = 0.5
+_BOARDS = ("host", "host", "nucleo_f446re", "microbit", "rpi_pico")
+
+_WHOLE: list[bytes] = []
+"""Networks and files of one operator, to be damaged byte by byte."""
+_RECORDS: list[tuple[Any, Any]] = []
+"""Tensors and operator of files of one operator, to be written with lies."""
+
+
+def prepare(shared: Path) -> None:
+    """Build the seeds and import what cases need."""
+    for folder in ("helpers", "unit/importers"):
+        if str(_TESTS / folder) not in sys.path:
+            sys.path.insert(0, str(_TESTS / folder))
+    import tflite_damage  # noqa: F401
+    from test_tflite_ops import CASES, model_of
+    from tflite_models import tflite_bytes
+    from tflite_networks import float_network, int8_network
+
+    import edgec.commands.compile
+    import edgec.commands.inspect
+    import edgec.commands.quantize
+    import edgec.report.text
+    import edgec.workflow.session  # noqa: F401
+
+    logging.disable(logging.WARNING)
+    _RECORDS[:] = [model_of(name) for name in CASES]
+    networks = [float_network(shared / "float.tflite"), int8_network(shared / "int8.tflite")]
+    _WHOLE[:] = [path.read_bytes() for path in networks] * 20
+    _WHOLE.extend(tflite_bytes(tensors, [operator]) for tensors, operator in _RECORDS)
+    logging.disable(logging.NOTSET)
+
+
+def run(case: Case) -> Outcome:
+    """Damage a seed and give it to a command."""
+    rng = case.random()
+    os.chdir(case.folder)
+    own_scratch(case.folder)
+    Path(_MODEL).write_bytes(_damaged(rng))
+    before = {path.name for path in case.folder.iterdir()}
+    words = _command(rng)
+    print("command:", *words, flush=True)
+    code, problem = run_command(words)
+    problem = problem or left_behind(case.folder, before | {_OUT, "q.onnx"})
+    return Outcome(f"{words[0]}: exit code {code}", problem)
+
+
+def _damaged(rng: random.Random) -> bytes:
+    from tflite_damage import lying_model, mutated
+
+    if rng.random() < _LIES_SHARE:
+        return lying_model(rng, *rng.choice(_RECORDS))
+    return mutated(rng, rng.choice(_WHOLE))
+
+
+def _command(rng: random.Random) -> list[str]:
+    kind = rng.random()
+    if kind < 0.3:
+        return ["inspect", _MODEL]
+    if kind < 0.4:
+        return ["quantize", _MODEL, "--output", "q.onnx"]
+    board = rng.choice(_BOARDS)
+    return ["compile", _MODEL, "--board", board, "--out", _OUT, "--no-build", "--no-verify"]
+
+
+CAMPAIGN = Campaign(
+    summary="damaged TensorFlow Lite files through the command line",
+    run=run,
+    nightly=20_000,
+    prepare=prepare,
+    seconds=90.0,
+    memory_bytes=6 << 30,
+)
