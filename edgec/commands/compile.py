@@ -17,7 +17,7 @@ from edgec.codegen.library import emit_library
 from edgec.codegen.project import FirmwareModel, emit_project
 from edgec.commands.budget import check_budget, check_measurable
 from edgec.commands.compile_report import build_report
-from edgec.importers.onnx.load import load_model
+from edgec.importers.formats import standalone_copy
 from edgec.kernels.buffers import buffers_of
 from edgec.kernels.select import select_kernels
 from edgec.kernels.weightpool.plan.plan import PoolPlan
@@ -66,13 +66,13 @@ class CompileResult:
         """Run the compiled model on samples.
 
         Args:
-            x: samples [N, ...] as the ONNX model takes them; by name if it has several inputs.
+            x: samples [N, ...] as the model takes them; by name if it has several inputs.
             on: "host" or "emulator".
             bits: most bits that layers with pooled weights see of an activation, of a model
                 compiled with `runtime_bits`; None: as compiled.
 
         Returns:
-            What the ONNX model would give, [N, ...]; by name when `x` is given by name.
+            What the model would give, [N, ...]; by name when `x` is given by name.
 
         Raises:
             ConfigError: the samples do not fit the model, or its widths are fixed.
@@ -98,7 +98,7 @@ def compile_model(
     """Compile a model for a board and check what came out.
 
     Args:
-        model: ONNX file.
+        model: ONNX or TensorFlow Lite file.
         board: a board, its name or alias, or its TOML file.
         calibration: .npz file, or samples [N, ...] by input name; None: synthetic, with a warning.
         out: output folder; default build/<model>-<board>.
@@ -123,7 +123,8 @@ def compile_model(
         check_fits(demand, target)
         say("writing C")
         # With external data inside, so that the folder stands alone.
-        (staging / MODEL_COPY).write_bytes(load_model(source).SerializeToString())
+        suffix, data = standalone_copy(source)
+        (staging / f"{MODEL_COPY}{suffix}").write_bytes(data)
         emit_library(program, staging / LIBRARY_DIR)
         emit_project([_firmware_model(program, staging)], target, staging / PROJECT_DIR)
         size = None

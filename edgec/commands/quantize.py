@@ -1,4 +1,4 @@
-"""`edgec quantize`: a float ONNX model in, a standard QDQ int8 ONNX model out."""
+"""`edgec quantize`: a float model in, a standard QDQ int8 ONNX model out."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def quantize_model(
     """Quantize a model to QDQ ONNX that onnxruntime runs, and edgec compiles to the same integers.
 
     Args:
-        model: ONNX file.
+        model: ONNX or TensorFlow Lite file.
         output: file to write; replaced as a whole or not at all.
         calibration: .npz file, or samples [N, ...] by input name; None: synthetic, with a warning.
         options: shapes and quantization options.

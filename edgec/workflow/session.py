@@ -28,7 +28,8 @@ from edgec.target.board import Board
 Progress = Callable[[int, int], None]
 TARGETS = ("host", "emulator")
 LIBRARY_DIR = "library"
-MODEL_COPY = "model.onnx"
+MODEL_COPY = "model"
+"""Name of the copy of the model in a build, without the suffix of its format."""
 
 
 class IntegerModel(Protocol):
