@@ -121,23 +121,8 @@ EDGEC_INLINE int32_t edgec_taps3_even(edgec_taps3_t taps, uint32_t a, uint32_t b
 /* `even` and `odd` plus a row of weights times the columns 0, 1, 2 and 1, 2, 3 of two words. */
 EDGEC_INLINE void edgec_taps3_both(edgec_taps3_t taps, const edgec_pair_t *words, int32_t *even,
                                    int32_t *odd) {
-#if defined(__GNUC__) && defined(__ARM_FEATURE_DSP)
-    /* Loads stand together: the later one takes one cycle on Cortex-M4. */
-    uint32_t a;
-    uint32_t b;
-    __asm__("ldr %[a], %[first_word]\n"
-            "ldr %[b], %[last_word]\n"
-            "smlad %[even], %[a], %[first], %[even]\n"
-            "smlatb %[odd], %[a], %[first], %[odd]\n"
-            "smlatb %[even], %[last], %[b], %[even]\n"
-            "smlad %[odd], %[b], %[last], %[odd]\n"
-            : [even] "+r"(*even), [odd] "+r"(*odd), [a] "=&r"(a), [b] "=&r"(b)
-            : [first_word] "m"(words[0]), [last_word] "m"(words[1]), [first] "r"(taps.first),
-              [last] "r"(taps.last));
-#else
     *even = edgec_taps3_even(taps, words[0], words[1], *even);
     *odd = edgec_high_low(words[0], taps.first, edgec_pair_dot(words[1], taps.last, *odd));
-#endif
 }
 
 #ifdef __cplusplus
