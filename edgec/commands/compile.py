@@ -12,6 +12,7 @@ from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError
 from edgec.base.options import CompileOptions, Progress, no_progress
 from edgec.base.output_dir import staged_output
+from edgec.base.output_file import check_writable
 from edgec.codegen.cnames import library_names
 from edgec.codegen.library import emit_library
 from edgec.codegen.project import FirmwareModel, emit_project
@@ -30,7 +31,7 @@ from edgec.target.target import Target
 from edgec.workflow.checks import check_emulator, check_host
 from edgec.workflow.export_check import compare_export
 from edgec.workflow.file_check import compare_file
-from edgec.workflow.firmware import PROJECT_DIR, build_firmware
+from edgec.workflow.firmware import PROJECT_DIR, build_firmware, check_build_place
 from edgec.workflow.fits import Demand, Tensor, check_fits
 from edgec.workflow.integer import Calibration, IntegerModel, integer_model
 from edgec.workflow.session import LIBRARY_DIR, MODEL_COPY, open_session
@@ -114,6 +115,10 @@ def compile_model(
     check_measurable(options, target)
     source = Path(model)
     folder = Path(out) if out is not None else BUILD_ROOT / f"{source.stem}-{target.name}"
+    if options.build:
+        check_build_place(folder)
+    if options.dump_ir is not None:
+        check_writable(options.dump_ir / "00.txt")
     with staged_output(folder, force=options.force) as staging:
         exact = integer_model(source, calibration, options, say)
         ready, pools = plan_pooled_layers(exact, target, options.pool, say)

@@ -10,7 +10,7 @@ from typing import Any
 
 from edgec.base.errors import QuantizationError
 from edgec.base.options import CompileOptions, Progress, no_progress
-from edgec.base.output_dir import write_whole
+from edgec.base.output_file import check_writable, write_whole
 from edgec.exporters.onnx.export import export_qdq
 from edgec.quant import QuantReport
 from edgec.workflow.integer import Calibration, integer_model
@@ -55,6 +55,7 @@ def quantize_model(
     Raises:
         EdgecError: the model cannot be imported or quantized, or the file not written.
     """
+    check_writable(Path(output))
     ready = integer_model(Path(model), calibration, options or CompileOptions(), progress)
     if ready.annotated is None:
         raise QuantizationError(

@@ -16,7 +16,7 @@ from pydantic import TypeAdapter
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError
-from edgec.base.output_dir import write_whole
+from edgec.base.output_file import write_whole
 from edgec.base.samples import SampleFile, Samples, load_labelled
 from edgec.floatrun.activations import activations
 from edgec.floatrun.executor import is_quantized
