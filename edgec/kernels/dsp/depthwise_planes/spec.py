@@ -59,9 +59,20 @@ class DepthwisePlanes(LayerFunction):
         return (outputs if self.strides_by_two else -(-outputs // 2)) + 1
 
     @property
-    def has_last(self) -> bool:
-        """The last output of a row is alone in its pair."""
-        return not self.strides_by_two and self.window.out_width % 2 > 0
+    def row(self) -> str:
+        """How a row of outputs is computed.
+
+        Returns:
+            "single": one by one; "pairs": two at a time; "pairs_and_last": and one that is left.
+        """
+        if self.strides_by_two:
+            return "single"
+        return "pairs_and_last" if self.window.out_width % 2 else "pairs"
+
+    @property
+    def bounds(self) -> str:
+        """The bounds of outputs after a multiplier of 31 bits, in C."""
+        return "INT8_MIN, INT8_MAX" if self.saturates else "p.act_min, p.act_max"
 
     @property
     def strip(self) -> int:

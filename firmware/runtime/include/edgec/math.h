@@ -140,9 +140,7 @@ EDGEC_INLINE int8_t edgec_requantize_s8(int32_t acc, int32_t multiplier, int32_t
 #if defined(__GNUC__) && defined(__ARM_FEATURE_DSP)
     if (shift == 32) {
         int32_t code;
-        __asm__("smmlar %0, %1, %2, %3"
-                : "=r"(code)
-                : "r"(acc), "r"(multiplier), "r"(zero_point));
+        __asm__("smmlar %0, %1, %2, %3" : "=r"(code) : "r"(acc), "r"(multiplier), "r"(zero_point));
         return edgec_clamp_s8(code, act_min, act_max);
     }
 #endif

@@ -53,7 +53,8 @@ EDGEC_INLINE void edgec_plane_pair(uint32_t a, uint32_t b, edgec_pair_t *to, int
     to[3 * plane] = edgec_sxtb16_high(high);
 }
 
-/* The pairs `first` to `end` of a row that lie outside the image: four times the code of padding. */
+/* The pairs `first` to `end` of a row that lie outside the image: four times the code of padding.
+ */
 EDGEC_INLINE void edgec_plane_fill(uint32_t padding, edgec_pair_t *to, int32_t plane, int32_t first,
                                    int32_t end) {
     for (int32_t j = first; j < end; j++) {
