@@ -7,13 +7,11 @@ from pathlib import Path
 import onnx
 
 from edgec.base.errors import ImportModelError
+from edgec.base.limits import MAX_MODEL_BYTES
 from edgec.base.names import shown
 from edgec.importers.onnx.boundary import library_call
 from edgec.importers.onnx.external import load_external_data
 from edgec.importers.onnx.screen import check_text, screen
-
-MAX_MODEL_BYTES = 512 * 1024 * 1024
-"""A model of a microcontroller is far smaller; protobuf itself stops at 2 GiB."""
 
 
 def load_model(path: Path) -> onnx.ModelProto:
