@@ -10,6 +10,8 @@ MODULES: dict[str, str] = {
     "boards": "boards",
     "data": "data",
     "models": "models",
+    "protocol": "protocol",
+    "signals": "signals",
 }
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from edgec.base.dtypes import DType
-from edgec.importers.common.axes import normal_axis
+from edgec.importers.common.axes import completed, normal_axis
 from edgec.importers.common.tensors import Tensor, UnsupportedError
 from edgec.importers.onnx.context import Context
 from edgec.importers.onnx.node import OnnxNode
@@ -23,17 +23,7 @@ def reshape(ctx: Context, node: OnnxNode) -> Tensor:
         if any(dim == 0 and i >= len(x.shape) for i, dim in enumerate(wanted)):
             raise UnsupportedError(f"shape {wanted} copies a dimension that is not there", "fix it")
         wanted = [x.shape[i] if dim == 0 else dim for i, dim in enumerate(wanted)]
-    if wanted.count(-1) > 1 or any(dim < -1 for dim in wanted):
-        raise UnsupportedError(f"shape {wanted} is impossible", "correct the model")
-    if -1 in wanted:
-        rest = math.prod(dim for dim in wanted if dim != -1)
-        wanted[wanted.index(-1)] = math.prod(x.shape) // rest if rest else 0
-    if math.prod(wanted) != math.prod(x.shape):
-        raise UnsupportedError(
-            f"shape {wanted} does not hold the elements of {list(x.shape)}",
-            "if the model fixes another batch size there, export it with a batch of 1",
-        )
-    return ctx.reshape(x, wanted)
+    return ctx.reshape(x, completed(wanted, x.shape))
 
 
 def flatten(ctx: Context, node: OnnxNode) -> Tensor:

@@ -37,6 +37,8 @@ env.Replace(
 core_flags = board.get("build.core_flags")
 env.Append(ASFLAGS=core_flags, CCFLAGS=core_flags, LINKFLAGS=core_flags)
 env.Append(LINKFLAGS=board.get("build.link_flags"))
+# A main program of the user's own may be C++; it has no heap and no C++ library.
+env.Append(CXXFLAGS=["-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics"])
 if not is_hosted:
     env.Append(LINKFLAGS=["-nostartfiles", "-nostdlib"], LIBS=["gcc"])
 
