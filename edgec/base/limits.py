@@ -46,8 +46,8 @@ class Limit:
 
     Attributes:
         what: what is limited.
-        most: how much there may be.
-        unit: of what.
+        most: how much of it there may be, in the unit.
+        unit: bytes, elements, or what else is counted.
     """
 
     what: str
