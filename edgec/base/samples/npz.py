@@ -12,9 +12,10 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError
+from edgec.base.limits import MAX_SAMPLE_BYTES
 from edgec.base.output_file import write_whole
 from edgec.base.samples.npy import header_of, reason_of
-from edgec.base.samples.request import MAX_SAMPLE_BYTES, Found, Request, listing_of
+from edgec.base.samples.request import Found, Request, listing_of
 
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """How numpy compresses; a few bytes can make other decompressors ask for gigabytes."""
