@@ -74,7 +74,7 @@ class Request:
                 f"holds one array, and the model has {len(self.inputs)} inputs",
                 hint=f"give a .npz file with the arrays {names}",
             )
-        return self.inputs[0]
+        return next(iter(self.inputs))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
