@@ -17,6 +17,7 @@ from edgec.importers.onnx.variable_axis import shapes_at as shapes_of_onnx
 from edgec.importers.tflite.importer import import_model as import_tflite
 from edgec.importers.tflite.importer import inspect_model as inspect_tflite
 from edgec.importers.tflite.load import is_tflite
+from edgec.ir import ops
 from edgec.ir.graph import Graph
 
 _HEAD_BYTES = 8
@@ -85,6 +86,22 @@ def standalone_copy(path: Path) -> tuple[str, bytes]:
     if _holds_tflite(path):
         return TFLITE_SUFFIX, read_file(path)
     return ONNX_SUFFIX, load_model(path).SerializeToString()
+
+
+def rounding_notes(path: Path, graph: Graph) -> tuple[str, ...]:
+    """What users of a format should know about the numbers of a build.
+
+    Args:
+        path: the model.
+        graph: REAL stage, as imported.
+    """
+    quantized = any(isinstance(node.attrs, ops.QuantizeLinear) for node in graph.nodes)
+    if not quantized or not _holds_tflite(path):
+        return ()
+    return (
+        "scales and weights are the file's own, but every layer rounds once, where TensorFlow Lite "
+        "rounds twice: codes differ from its own by a step here and there (docs/tflite.md)",
+    )
 
 
 def _holds_tflite(path: Path) -> bool:

@@ -15,7 +15,7 @@ import numpy as np
 from edgec.base.dtypes import DType
 from edgec.base.errors import EdgecError, InternalError
 from edgec.ir.graph import Constant, Graph, Node, Value
-from edgec.ir.infer import infer_shapes
+from edgec.ir.infer import infer_shape
 from edgec.ir.qops.base import IntegerOperator, need_operands
 from edgec.ir.real import RealOperator
 
@@ -119,12 +119,11 @@ def _check_shapes(graph: Graph, check: _Checker) -> None:
     for node in graph.nodes:
         check.node = node.name
         try:
-            shapes = infer_shapes(node.attrs, graph.shapes(node))
+            shape = infer_shape(node.attrs, graph.shapes(node))
         except EdgecError as error:
             check(False, error.what)
-        for name, shape in zip(node.outputs, shapes, strict=True):
-            found = graph.values[name].shape
-            check(found == shape, f"{name!r} has shape {found}, its operator gives {shape}")
+        found = graph.values[node.output].shape
+        check(found == shape, f"{node.output!r} has shape {found}, its operator gives {shape}")
 
 
 def _check_layouts(graph: Graph, check: _Checker) -> None:

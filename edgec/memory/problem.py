@@ -31,7 +31,7 @@ class Problem:
     end_steps: tuple[int, ...]
 
     def mirrored(self) -> Problem:
-        """The same problem with addresses counted downwards, from the top of the arena.
+        """This problem with addresses counted downwards, from the top of the arena.
 
         With ``p = -(offset + size)`` the order along the line is reversed, hence
         ``gap'(i, j) = gap(j, i) + size(i) - size(j)``.

@@ -19,7 +19,7 @@ _log = logging.getLogger(__name__)
 Notes = Callable[[Graph, Graph], tuple[str, ...]]
 
 
-def _no_notes(before: Graph, after: Graph) -> tuple[str, ...]:
+def _no_notes(_before: Graph, _after: Graph) -> tuple[str, ...]:
     return ()
 
 

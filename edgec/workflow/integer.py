@@ -17,7 +17,7 @@ from edgec.base.errors import ConfigError, ImportModelError
 from edgec.base.names import shown
 from edgec.base.options import CompileOptions, Progress, no_progress
 from edgec.base.samples import InputSpec, SampleFile, Samples, check_samples, load_samples
-from edgec.importers.formats import import_model, shapes_at
+from edgec.importers.formats import import_model, rounding_notes, shapes_at
 from edgec.ir import Graph
 from edgec.ir.infer import total_macs
 from edgec.passes import REAL_PASSES, run_passes
@@ -92,7 +92,7 @@ def real_model(
     samples = _samples(calibration, input_specs(imported))
     real = run_passes(imported, REAL_PASSES, options.dump_ir)
     moved = graph_side(imported, real.graph, samples) if samples is not None else None
-    notes = tuple(note.text for note in real.notes)
+    notes = (*rounding_notes(path, imported), *(note.text for note in real.notes))
     return RealModel(imported, real.graph, moved, notes, _shorter(path, options))
 
 

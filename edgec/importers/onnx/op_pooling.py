@@ -30,7 +30,7 @@ def average_pool(ctx: Context, node: OnnxNode) -> Tensor:
     """1-D and 2-D; ceil_mode with count_include_pad only where no window leaves the padding."""
     x = node.real_value(0)
     window = _pool_window(node, x)
-    include = bool(node.integer("count_include_pad", 0)) and any(window.pads)
+    include = node.flag("count_include_pad", False) and any(window.pads)
     if include and any(window.overhang):
         top, left, bottom, right = window.pads
         rows, columns = window.overhang
@@ -47,15 +47,15 @@ def average_pool(ctx: Context, node: OnnxNode) -> Tensor:
 
 def global_average_pool(ctx: Context, node: OnnxNode) -> Tensor:
     """Any number of spatial dimensions."""
-    return _global(ctx, node, ReduceKind.MEAN, node.real_value(0))
+    return _global(ctx, ReduceKind.MEAN, node.real_value(0))
 
 
 def global_max_pool(ctx: Context, node: OnnxNode) -> Tensor:
     """Any number of spatial dimensions."""
-    return _global(ctx, node, ReduceKind.MAX, node.data_value(0))
+    return _global(ctx, ReduceKind.MAX, node.data_value(0))
 
 
-def _global(ctx: Context, node: OnnxNode, kind: ReduceKind, x: Tensor) -> Tensor:
+def _global(ctx: Context, kind: ReduceKind, x: Tensor) -> Tensor:
     rank = len(x.shape)
     if rank < 3:
         raise UnsupportedError("the input has no spatial dimensions", "leave the node out")

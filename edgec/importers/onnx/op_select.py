@@ -103,7 +103,7 @@ def gather_nd(ctx: Context, node: OnnxNode) -> Tensor:
     return ctx.reshape(taken, found.shape)
 
 
-def gather_elements(ctx: Context, node: OnnxNode) -> Tensor:
+def gather_elements(_ctx: Context, node: OnnxNode) -> Tensor:
     """Only from a constant whose elements are all equal: then the indices do not matter."""
     table, indices = node.tensor(0), node.tensor(1)
     one = isinstance(table, Constant) and np.unique(table.array).size == 1

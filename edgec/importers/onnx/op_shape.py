@@ -19,7 +19,7 @@ def reshape(ctx: Context, node: OnnxNode) -> Tensor:
     """Shape known after folding; 0, -1 and allowzero."""
     x = node.tensor(0)
     wanted = list(node.ints_input(1, "shape"))
-    if not node.integer("allowzero", 0):
+    if not node.flag("allowzero", False):
         if any(dim == 0 and i >= len(x.shape) for i, dim in enumerate(wanted)):
             raise UnsupportedError(f"shape {wanted} copies a dimension that is not there", "fix it")
         wanted = [x.shape[i] if dim == 0 else dim for i, dim in enumerate(wanted)]
@@ -66,7 +66,7 @@ def transpose(ctx: Context, node: OnnxNode) -> Tensor:
 
 
 def depth_to_space(ctx: Context, node: OnnxNode) -> Tensor:
-    """Both modes, DCR and CRD."""
+    """DepthToSpace in its two modes, DCR and CRD."""
     x, block = node.value(0), node.integer("blocksize", 1)
     n, c, h, w = _image(x)
     mode = node.text("mode", "DCR")
@@ -96,12 +96,12 @@ def space_to_depth(ctx: Context, node: OnnxNode) -> Tensor:
     return ctx.transpose(flat, (0, 3, 1, 2))
 
 
-def identity(ctx: Context, node: OnnxNode) -> Tensor:
+def identity(_ctx: Context, node: OnnxNode) -> Tensor:
     """Any tensor; the node is removed."""
     return node.tensor(0)
 
 
-def dropout(ctx: Context, node: OnnxNode) -> Tensor:
+def dropout(_ctx: Context, node: OnnxNode) -> Tensor:
     """Inference mode; the node is removed."""
     if node.is_used(1):
         raise UnsupportedError("its mask output is used", "export the model for inference")

@@ -50,7 +50,7 @@ def transpose(ctx: Context, node: TfliteNode) -> Tensor:
     return ctx.transpose(x, perm)
 
 
-def shape(ctx: Context, node: TfliteNode) -> Tensor:
+def shape(_ctx: Context, node: TfliteNode) -> Tensor:
     """Always known; becomes a constant."""
     return Constant(node.outputs[0], np.asarray(node.tensor(0).shape, np.int32))
 
@@ -79,13 +79,13 @@ def space_to_depth(ctx: Context, node: TfliteNode) -> Tensor:
     return ctx.reshape(moved, (x.shape[0], rows, columns, block * block * channels))
 
 
-def quantize(ctx: Context, node: TfliteNode) -> Tensor:
+def quantize(_ctx: Context, node: TfliteNode) -> Tensor:
     """From float32, or to another scale, int8 or uint8."""
     # Codes of it are made where the output is stored.
     return node.real(0)
 
 
-def dequantize(ctx: Context, node: TfliteNode) -> Tensor:
+def dequantize(_ctx: Context, node: TfliteNode) -> Tensor:
     """To float32, of codes and of float16 constants."""
     found = node.operand(0)
     if isinstance(found, Constant) and found.quant is not None:

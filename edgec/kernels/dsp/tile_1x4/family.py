@@ -75,7 +75,7 @@ def arguments(graph: Graph, node: Node, spec: Tile1x4, pool: ConstantPool) -> tu
     return weighted_arguments(graph, node, pool, pack)
 
 
-def events(spec: Tile1x4, bits: int, form: KernelForm) -> Events:
+def events(spec: Tile1x4, _bits: int, _form: KernelForm) -> Events:
     """Tiles of four filters, those included that fill up the last tile."""
     turns = spec.words // spec.unrolled
     product = Event.TILE_1X4_MAC_DUAL if spec.dual_issue else Event.TILE_1X4_MAC
@@ -88,7 +88,7 @@ def events(spec: Tile1x4, bits: int, form: KernelForm) -> Events:
     } | residual_events(spec)
 
 
-def waits(spec: Tile1x4, bits: int, form: KernelForm, flash: Flash) -> float:
+def waits(spec: Tile1x4, _bits: int, _form: KernelForm, flash: Flash) -> float:
     """Cycles waited for weights, each of which is read once."""
     return for_weights(spec.macs, flash)
 

@@ -119,7 +119,7 @@ def arguments(graph: Graph, node: Node, spec: Tile4x2, pool: ConstantPool) -> tu
     return weighted_arguments(graph, node, pool, pack)
 
 
-def events(spec: Tile4x2, bits: int, form: KernelForm) -> Events:
+def events(spec: Tile4x2, _bits: int, _form: KernelForm) -> Events:
     """Tiles of four rows and two filters; those that fill up the last tiles are computed, too."""
     rows = -(-spec.rows // ROWS) * ROWS
     tiles = rows // ROWS * spec.pairs
@@ -138,7 +138,7 @@ def events(spec: Tile4x2, bits: int, form: KernelForm) -> Events:
     return found | outputs | residual_events(spec)
 
 
-def waits(spec: Tile4x2, bits: int, form: KernelForm, flash: Flash) -> float:
+def waits(spec: Tile4x2, _bits: int, _form: KernelForm, flash: Flash) -> float:
     """Cycles waited for weights, each of which is read once for four rows."""
     return for_weights(spec.macs / ROWS, flash)
 

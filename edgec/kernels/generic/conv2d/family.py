@@ -118,7 +118,7 @@ class Conv2D(LayerFunction):
         return f"Convolution {x} to {y}, {describe_window(w)}{group}"
 
 
-def spec(graph: Graph, node: Node, target: Target) -> Conv2D:
+def spec(graph: Graph, node: Node, _target: Target) -> Conv2D:
     """The specification for a convolution of any number of groups."""
     filters = graph.shape(plain_inputs(node).w)[0]
     return Conv2D(
@@ -134,12 +134,12 @@ def overlap(spec: Conv2D) -> Distances:
     return with_ending(spec, by_pixel(spec.window, spec.out_channels * out_bytes(spec)))
 
 
-def arguments(graph: Graph, node: Node, spec: Conv2D, pool: ConstantPool) -> tuple[Params, ...]:
+def arguments(graph: Graph, node: Node, _spec: Conv2D, pool: ConstantPool) -> tuple[Params, ...]:
     """Weights as the graph has them."""
     return weighted_arguments(graph, node, pool)
 
 
-def events(spec: Conv2D, bits: int, form: KernelForm) -> Events:
+def events(spec: Conv2D, _bits: int, _form: KernelForm) -> Events:
     """A loop for one pixel at a time, whose window is copied first."""
     copies: dict[Event, float] = {
         Event.COPY: spec.window.out_pixels * spec.window.kernel_h,

@@ -107,12 +107,12 @@ class Depthwise(LayerFunction):
         return f"Depthwise convolution {x} to {y}, {describe_window(w)}"
 
 
-def accepts(graph: Graph, node: Node, target: Target) -> bool:
+def accepts(graph: Graph, node: Node, _target: Target) -> bool:
     """A convolution of several groups with one input channel each."""
     return is_depthwise(graph, node)
 
 
-def spec(graph: Graph, node: Node, target: Target) -> Depthwise:
+def spec(graph: Graph, node: Node, _target: Target) -> Depthwise:
     """The specification for a convolution that `accepts` accepts."""
     window = conv_window(graph, node)
     multiplier = graph.shape(plain_inputs(node).w)[0] // window.channels
@@ -130,7 +130,7 @@ def overlap(spec: Depthwise) -> Distances:
     return with_ending(spec, by_pixel(spec.window, spec.out_channels * each) + spread)
 
 
-def arguments(graph: Graph, node: Node, spec: Depthwise, pool: ConstantPool) -> tuple[Params, ...]:
+def arguments(graph: Graph, node: Node, _spec: Depthwise, pool: ConstantPool) -> tuple[Params, ...]:
     """Weights as the graph has them; the kernel leaves padding out, so no zero point is folded."""
     return weighted_arguments(graph, node, pool, folds=False)
 

@@ -87,12 +87,12 @@ class Gemm(LayerFunction):
         return f"Matrix product [{self.rows}, {self.depth}] by [{self.units}, {self.depth}]"
 
 
-def accepts(graph: Graph, node: Node, target: Target) -> bool:
+def accepts(graph: Graph, node: Node, _target: Target) -> bool:
     """A product, or a convolution that is a product of the input as it lies in memory."""
     return isinstance(node.attrs, MATRIX_PRODUCTS) or is_gemm(graph, node)
 
 
-def spec(graph: Graph, node: Node, target: Target) -> Gemm:
+def spec(graph: Graph, node: Node, _target: Target) -> Gemm:
     """The specification for an operator that `accepts` accepts."""
     window = dense_window(graph, node)
     units = graph.shape(plain_inputs(node).w)[0]
@@ -107,12 +107,12 @@ def overlap(spec: Gemm) -> Distances:
     return with_ending(spec, by_row(spec.rows, spec.depth, spec.units * each, last))
 
 
-def arguments(graph: Graph, node: Node, spec: Gemm, pool: ConstantPool) -> tuple[Params, ...]:
+def arguments(graph: Graph, node: Node, _spec: Gemm, pool: ConstantPool) -> tuple[Params, ...]:
     """Weights as the graph has them."""
     return weighted_arguments(graph, node, pool)
 
 
-def events(spec: Gemm, bits: int, form: KernelForm) -> Events:
+def events(spec: Gemm, _bits: int, _form: KernelForm) -> Events:
     """A loop for one row at a time."""
     return plain_events(spec) | residual_events(spec)
 

@@ -60,7 +60,7 @@ class Tile:
 
     @property
     def is_single(self) -> bool:
-        """It is one row."""
+        """The tile is one row."""
         return self.rows == 1
 
     @property
@@ -160,7 +160,7 @@ class Tile4x4(Dense):
 
     @property
     def tiles(self) -> tuple[Tile, ...]:
-        """Those of the functions that are needed."""
+        """Tiles of the functions that are needed."""
         return tuple(tile for tile in (self.tile, self.single) if tile is not None)
 
     @property

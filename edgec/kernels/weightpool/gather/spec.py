@@ -146,7 +146,7 @@ class PooledConv(TableGroups):
 
     @property
     def lone_column_loops(self) -> tuple[ColumnLoop, ...]:
-        """Those of the builder of rows with one lane, if there is one."""
+        """The loops of the builder of rows with one lane, if there is one."""
         step = self.responses.lone_columns
         return tuple(ColumnLoop(run, step) for run in self.column_runs) if step else ()
 

@@ -105,7 +105,7 @@ else:
     if is_hosted:
         message = "Error: copy firmware.elf to the board (scp) and start it there (ssh)\n"
 
-    def refuse(target: Any, source: Any, env: Any) -> None:
+    def refuse(target: Any, source: Any, env: Any) -> None:  # noqa: ARG001  (SCons names them)
         """Say what is missing."""
         sys.stderr.write(message)
         env.Exit(1)
