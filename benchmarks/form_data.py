@@ -71,7 +71,7 @@ class Form:
 
 
 def fixed(factors: Array, bits: int = 31) -> tuple[Array, Array]:
-    """Multipliers of so many bits and shifts: ``factor = multiplier * 2**-shift``."""
+    """Multipliers of `bits` bits and shifts: ``factor = multiplier * 2**-shift``."""
     exponent = np.frexp(factors)[1]
     shifts = bits - exponent
     return np.minimum(round_half_up(factors * 2.0**shifts), 2**bits - 1), shifts

@@ -61,7 +61,7 @@ class Layer:
         config: the kernel; None: weights are expanded and the kernel is a plain one.
         group: weights of a vector, G.
         residual: the addition of another tensor is part of the layer.
-        zero_point: of the input; -128 behind a ReLU.
+        zero_point: of the input; -128 after a ReLU.
     """
 
     size: int

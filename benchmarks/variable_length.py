@@ -2,7 +2,7 @@
 
     python benchmarks/variable_length.py                     # nucleo_l4r5zi nucleo_g0b1re
 
-One block of 64 channels and 4 heads behind a table of words, up to 128 tokens, random weights;
+One block of 64 channels and 4 heads after a table of words, up to 128 tokens, random weights;
 memory that never waits.
 """
 

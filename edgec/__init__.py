@@ -12,6 +12,7 @@ from edgec.base.version import __version__
 
 if TYPE_CHECKING:
     from edgec.base.options import CompileOptions, MaxLength, QuantOptions
+    from edgec.base.samples import Normalize, SampleFile
     from edgec.commands.compile import CompileResult, compile_model
     from edgec.commands.inspect import inspect
     from edgec.commands.quantize import quantize_model
@@ -22,7 +23,9 @@ __all__ = [
     "CompileOptions",
     "CompileResult",
     "MaxLength",
+    "Normalize",
     "QuantOptions",
+    "SampleFile",
     "__version__",
     "compile_model",
     "evaluate",
@@ -35,7 +38,9 @@ _HOMES = {
     "CompileOptions": "base.options",
     "CompileResult": "commands.compile",
     "MaxLength": "base.options",
+    "Normalize": "base.samples",
     "QuantOptions": "base.options",
+    "SampleFile": "base.samples",
     "compile_model": "commands.compile",
     "evaluate": "workflow.evaluation",
     "inspect": "commands.inspect",

@@ -30,7 +30,7 @@ class Attention(nn.Module):
 
 
 class Block(nn.Module):
-    """Attention, then two layers with GELU between them, each behind a LayerNorm and added."""
+    """Attention, then two layers with GELU between them, each after a LayerNorm and added."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import functools
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,13 @@ class DType(enum.Enum):
     @classmethod
     def of(cls, array: Array) -> DType:
         """The element type of a numpy array; ValueError if the IR has no such type."""
-        return cls(array.dtype.name)
+        return _of(array.dtype)
+
+
+@functools.cache
+def _of(dtype: np.dtype[Any]) -> DType:
+    """Numpy builds the name anew each time that it is asked for."""
+    return DType(dtype.name)
 
 
 def frozen(array: npt.ArrayLike, dtype: npt.DTypeLike | None = None) -> Array:

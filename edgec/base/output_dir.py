@@ -1,6 +1,6 @@
-"""The folder a compilation ends in: written elsewhere first, then moved into place as a whole.
+"""The folder a command's result goes into: written in a work folder, then moved in as a whole.
 
-A compilation that fails, is interrupted or runs out of disk leaves the earlier result as it was.
+A command that fails, is interrupted or runs out of disk leaves the earlier result as it was.
 `manifest.json` lists every file with its SHA-256, so that edgec only ever replaces what it wrote: a
 folder that is not its own, or a generated file that somebody edited, is refused, not overwritten.
 """
@@ -8,26 +8,28 @@ folder that is not its own, or a generated file that somebody edited, is refused
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import json
 import os
-import shutil
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from edgec.base.errors import ConfigError, EdgecError, system_reason
 from edgec.base.interrupts import interrupts_deferred
+from edgec.base.mounts import mount_points
+from edgec.base.swap import MANIFEST, NEW, Swap, recover, recover_locked
+from edgec.base.work_folder import CONTAINER, container_locked, work_folder
 
-MANIFEST = "manifest.json"
 _IGNORED_PARTS = (".pio", "__pycache__")
 
 
 @contextmanager
 def staged_output(target: Path, *, force: bool = False) -> Iterator[Path]:
     """A new folder to write into; on success its content replaces that of `target`.
+
+    It lies in `target` itself, and so on the same file system, whatever `target` is: a link, a
+    mount point, the current folder.
 
     Args:
         target: the output folder; created with its parents.
@@ -36,90 +38,82 @@ def staged_output(target: Path, *, force: bool = False) -> Iterator[Path]:
     Raises:
         ConfigError: `target` is a file, holds files that are not edgec's, or was edited.
     """
-    staging = _staging(target, force=force)
-    try:
-        yield staging
-        _write_manifest(staging)
-        with interrupts_deferred(), _locked(target.parent):
-            _install(staging, target, force=force)
-    except EdgecError as error:
-        # The staging folder is gone when the message is read.
-        error.where = error.where.replace(str(staging), str(target))
-        raise
-    except OSError as error:
-        where = str(error.filename or target).replace(str(staging), str(target))
-        reason = f"{system_reason(error)}; earlier results are as they were"
-        raise ConfigError(reason, where=where) from error
-    finally:
-        shutil.rmtree(staging, ignore_errors=True)
-
-
-def _staging(target: Path, *, force: bool) -> Path:
-    """A new folder beside `target`, on the same file system."""
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with _locked(target.parent):
-            _check_replaceable(target, force=force)
-        staging = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-        staging.chmod(0o755)
-    except OSError as error:
-        reason = f"cannot write there: {system_reason(error)}"
-        raise ConfigError(reason, where=str(target), hint="choose another --out") from error
-    return staging
-
-
-def check_writable(path: Path) -> None:
-    """Say before long work what `write_whole` would say after it, as far as that can be known.
-
-    Raises:
-        ConfigError: it is a folder, or no file can be put there.
-    """
-    if path.is_dir():
-        raise ConfigError("is a folder", where=str(path), hint="name the file to write")
-    above = next(folder for folder in path.absolute().parents if folder.exists())
-    if not above.is_dir() or not os.access(above, os.W_OK):
-        raise ConfigError(
-            f"cannot be written: {above} is {'not writable' if above.is_dir() else 'a file'}",
-            where=str(path),
-            hint="choose another --output",
-        )
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """Write a file so that it is there as a whole or not at all.
-
-    Raises:
-        ConfigError: it cannot be written; an earlier file is as it was.
-    """
-    scratch = path.with_name(f".{path.name[:80]}.{os.getpid()}.tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+    place = Path(os.path.realpath(target))
+    with _made(place, target), _work(place, target, force=force) as work:
+        staging = work / NEW
         try:
-            scratch.write_bytes(data)
-            scratch.replace(path)
-        finally:
-            scratch.unlink(missing_ok=True)
-    except OSError as error:
-        reason = f"cannot be written: {system_reason(error)}"
-        raise ConfigError(reason, where=str(path)) from error
+            yield staging
+            _write_manifest(staging)
+            with interrupts_deferred(), container_locked(place / CONTAINER):
+                recover_locked(place / CONTAINER)
+                _install(work, place, target, force=force)
+        except EdgecError as error:
+            # The staging folder is gone when the message is read.
+            error.where = error.where.replace(str(staging), str(target))
+            raise
+        except OSError as error:
+            where = str(error.filename or target).replace(str(staging), str(target))
+            reason = f"{system_reason(error)}; earlier results are as they were"
+            raise ConfigError(reason, where=where) from error
 
 
-def _check_replaceable(target: Path, *, force: bool) -> None:
-    if target.exists() and not target.is_dir():
+@contextmanager
+def _made(place: Path, target: Path) -> Iterator[None]:
+    """The folder, with its parents; on an error, those that were not there are removed again."""
+    made = [folder for folder in (place, *place.parents) if not os.path.lexists(folder)]
+    try:
+        _make(place, target)
+        yield
+    except BaseException:
+        with interrupts_deferred(), contextlib.suppress(OSError):  # others have written there
+            for folder in made:
+                folder.rmdir()
+        raise
+
+
+def _make(place: Path, target: Path) -> None:
+    if place.exists() and not place.is_dir():
         raise ConfigError(
             "the output folder is a file", where=str(target), hint="choose another --out"
         )
-    if not target.exists() or not any(target.iterdir()):
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unwritable(target, error) from error
+
+
+@contextmanager
+def _work(place: Path, target: Path, *, force: bool) -> Iterator[Path]:
+    """A work folder in the output folder, if that may be replaced."""
+    recover(place)
+    _check_replaceable(place, target, force=force)
+    with contextlib.ExitStack() as stack:
+        try:
+            work = stack.enter_context(work_folder(place / CONTAINER))
+            (work / NEW).mkdir()
+        except OSError as error:
+            raise _unwritable(target, error) from error
+        _check_movable(place, target)
+        yield work
+
+
+def _unwritable(target: Path, error: OSError) -> ConfigError:
+    reason = f"cannot write there: {system_reason(error)}"
+    return ConfigError(reason, where=str(target), hint="choose another --out")
+
+
+def _check_replaceable(place: Path, target: Path, *, force: bool) -> None:
+    if not _entries(place):
         return
-    manifest = _read_manifest(target)
-    edited = [name for name, digest in manifest.items() if not _unchanged(target / name, digest)]
-    owned = {name.split("/")[0] for name in manifest}
+    manifest = _read_manifest(place, target)
+    edited = [name for name, digest in manifest.items() if not _unchanged(place / name, digest)]
+    owned = _owned(manifest)
     added = [
-        str(path.relative_to(target))
+        str(path.relative_to(place))
         for entry in sorted(owned)
-        if (target / entry).is_dir()
-        for path in _files(target / entry)
-        if str(path.relative_to(target)) not in manifest
+        if (place / entry).is_dir()
+        for path in _files(place / entry)
+        if str(path.relative_to(place)) not in manifest
     ]
     if (edited or added) and not force:
         raise ConfigError(
@@ -129,9 +123,34 @@ def _check_replaceable(target: Path, *, force: bool) -> None:
         )
 
 
-def _read_manifest(target: Path) -> dict[str, str]:
+def _check_movable(place: Path, target: Path) -> None:
+    """Say before the work what moving the old entries away would meet after it."""
+    mounted = mount_points()
+    owned = _owned(_read_manifest(place, target)) if _entries(place) else set()
+    for entry in sorted(place / name for name in owned):
+        if entry in mounted:
+            reason = f"another file system is mounted at {entry.name}"
+        elif entry.is_dir() and not entry.is_symlink() and not os.access(entry, os.W_OK):
+            reason = f"{entry.name} is read-only"
+        else:
+            continue
+        raise ConfigError(
+            f"cannot be replaced: {reason}", where=str(target), hint="choose another --out"
+        )
+
+
+def _entries(place: Path) -> set[str]:
+    """What lies in the output folder, beside the work folders of those who write to it."""
+    return {entry.name for entry in place.iterdir()} - {CONTAINER}
+
+
+def _owned(manifest: dict[str, str]) -> set[str]:
+    return {name.split("/")[0] for name in manifest} | {MANIFEST}
+
+
+def _read_manifest(place: Path, target: Path) -> dict[str, str]:
     try:
-        manifest = json.loads((target / MANIFEST).read_text("utf-8"))
+        manifest = json.loads((place / MANIFEST).read_text("utf-8"))
         files = {str(name): str(digest) for name, digest in manifest["files"].items()}
         if not all(_is_inside(name) for name in files):
             raise ValueError("a file outside the folder")
@@ -155,42 +174,20 @@ def _write_manifest(folder: Path) -> None:
     (folder / MANIFEST).write_text(text + "\n", "utf-8")
 
 
-def _install(staging: Path, target: Path, *, force: bool) -> None:
+def _install(work: Path, place: Path, target: Path, *, force: bool) -> None:
     """Swap each top-level entry in; entries of the old result that are gone now are removed."""
-    target.mkdir(exist_ok=True)
-    old = (
-        {name.split("/")[0] for name in _read_manifest(target)} if any(target.iterdir()) else set()
-    )
-    new = {entry.name for entry in staging.iterdir()}
-    _check_not_taken(target, new - old, force=force)
-    attic = Path(tempfile.mkdtemp(prefix=f".{target.name}-old-", dir=target.parent))
-    moved: list[tuple[Path, Path]] = []
-
-    def move(source: Path, destination: Path) -> None:
-        if source.exists():
-            source.rename(destination)
-            moved.append((source, destination))
-
-    try:
-        # The manifest goes first and comes last: a folder without one is never taken for complete.
-        for name in sorted(old | new | {MANIFEST}, key=lambda entry: entry != MANIFEST):
-            move(target / name, attic / name)
-        for name in sorted(new, key=lambda entry: entry == MANIFEST):
-            move(staging / name, target / name)
-    except BaseException:
-        for source, destination in reversed(moved):
-            destination.rename(source)
-        attic.rmdir()
-        raise
-    shutil.rmtree(attic, ignore_errors=True)
+    there = _entries(place)
+    owned = _owned(_read_manifest(place, target)) if there else set()
+    new = {entry.name for entry in (work / NEW).iterdir()}
+    _check_not_taken(there & (new - owned), target, force=force)
+    Swap(work, place, tuple(sorted(there & (owned | new))), tuple(sorted(new))).run()
 
 
-def _check_not_taken(target: Path, added: set[str], *, force: bool) -> None:
+def _check_not_taken(taken: set[str], target: Path, *, force: bool) -> None:
     """Files of the user's may lie beside the result, but not where a new part of it goes."""
-    taken = sorted(name for name in added - {MANIFEST} if (target / name).exists())
     if taken and not force:
         raise ConfigError(
-            f"files that edgec did not write are in the way: {', '.join(taken)}",
+            f"files that edgec did not write are in the way: {', '.join(sorted(taken))}",
             where=str(target),
             hint="move them, or --force to discard them",
         )
@@ -198,7 +195,9 @@ def _check_not_taken(target: Path, added: set[str], *, force: bool) -> None:
 
 def _files(folder: Path) -> Iterator[Path]:
     for path in sorted(folder.rglob("*")):
-        if path.is_file() and not any(part in _IGNORED_PARTS for part in path.parts):
+        if path.is_file() and not any(
+            part in _IGNORED_PARTS for part in path.relative_to(folder).parts
+        ):
             yield path
 
 
@@ -208,18 +207,3 @@ def _digest(path: Path) -> str:
 
 def _unchanged(path: Path, digest: str) -> bool:
     return path.is_file() and _digest(path) == digest
-
-
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Keep other edgec processes from swapping results in `folder` meanwhile.
-
-    Of two that compile into one place, the one that ends last wins, as a whole.
-    """
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        with contextlib.suppress(OSError):  # file systems without locks: as good as it gets
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)

@@ -7,6 +7,18 @@ from pathlib import Path
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
+def licence() -> str:
+    """The text of edgec's licence, which goes with the code that edgec generates.
+
+    Raises:
+        FileNotFoundError: the installation is incomplete.
+    """
+    for candidate in (_PACKAGE / "_data" / "LICENSE", _PACKAGE.parent / "LICENSE"):
+        if candidate.is_file():
+            return candidate.read_text("utf-8")
+    raise FileNotFoundError("edgec's licence is missing; reinstall edgec")
+
+
 def data_dir(name: str) -> Path:
     """Folder `name` ("boards", "firmware" or "examples") of the installed package or the checkout.
 

@@ -50,7 +50,7 @@ def _version(value: bool) -> None:
 @app.callback()
 def _common(
     verbose: Verbose = False,
-    version: Annotated[
+    version: Annotated[  # noqa: ARG001  (its callback does everything)
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:

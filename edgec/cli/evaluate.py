@@ -81,12 +81,15 @@ def _evaluate_widths(
     json: bool,
 ) -> None:
     """The part of `evaluate` that looks at several widths of activations."""
+    from edgec.base.output_file import check_writable
     from edgec.cli.data import sample_file, words_of
     from edgec.profile.text import print_trade_off
     from edgec.profile.widths import parse_widths, trade_off
     from edgec.profile.widths_html import write_widths_html
 
     widths = parse_widths(bits)
+    if html is not None:
+        check_writable(html)
     with progress("evaluating") as advance:
         found = trade_off(folder, sample_file(*data), widths, on, limit, advance)
     if html is not None:

@@ -57,7 +57,8 @@ def print_inspection(inspection: Inspection, out: Console) -> None:
     ]
     pool = ("weight pool",) if pooled else ()
     columns = ("node", "operator", "output", ">MACs", ">parameters", *pool, "supported")
-    out.print(table(f"{summary.name} (opset {summary.opset})", columns, rows))
+    kind = f"opset {summary.opset}" if summary.opset else summary.format
+    out.print(table(f"{summary.name} ({kind})", columns, rows))
     for title, tensors in (("inputs", summary.inputs), ("outputs", summary.outputs)):
         for tensor in tensors:
             text = f"{shortened(tensor.name)}: {tensor.dtype} {_maybe_shape(tensor.shape)}"

@@ -10,7 +10,10 @@ import typer
 from edgec.base.errors import ConfigError
 from edgec.base.options import MaxLength, Observer, PoolKernelOptions, QuantSettings, Residual
 
-Model = Annotated[Path, typer.Argument(metavar="MODEL.onnx", help="Float or QDQ int8 ONNX model.")]
+Model = Annotated[
+    Path,
+    typer.Argument(metavar="MODEL", help="Float or int8 model: .onnx (QDQ if int8) or .tflite."),
+]
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="Folder written by edgec compile.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 OUT = ("-o", "--out", "--output")

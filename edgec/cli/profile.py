@@ -54,6 +54,7 @@ def profile(
     flash; docs/simulator.md says what is modelled and how far to trust it.  For boards with Linux
     it counts executed instructions.
     """
+    from edgec.base.output_file import check_writable
     from edgec.cli.data import samples_of
     from edgec.profile import profile as profile_folder
     from edgec.profile.html import write_html
@@ -77,6 +78,8 @@ def profile(
         )
         _count_instructions(folder, samples, length, json)
         return
+    if html is not None:
+        check_writable(html)
     measurement = None
     if measured is not None:  # first: a bad log is known before the work is done
         measurement = measurement_of(measured, report, samples, length)

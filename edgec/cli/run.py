@@ -34,10 +34,13 @@ def run(
     json: Json = False,
 ) -> None:
     """Run a compiled model on inputs, natively or as emulated firmware."""
-    from edgec.base.samples import save_npz
+    from edgec.base.output_file import check_writable
+    from edgec.base.samples import npz_path, save_npz
     from edgec.cli.data import sample_file, words_of
     from edgec.workflow.session import run_file
 
+    if output is not None:
+        check_writable(npz_path(output))
     samples = sample_file(input, normalize)
     with progress("running") as advance:
         outputs = run_file(folder, samples, on, advance)

@@ -177,6 +177,20 @@ class WeightsContext:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadmeContext:
+    """What `README.md.j2` gets; the fields are those of `HeaderContext`."""
+
+    template: ClassVar[str] = "README.md.j2"
+    names: LibraryNames
+    title: str
+    version: str
+    arena_bytes: int
+    weight_bytes: int
+    inputs: tuple[PortContext, ...]
+    outputs: tuple[PortContext, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class CMakeContext:
     """What `CMakeLists.txt.j2` gets."""
 

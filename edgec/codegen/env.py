@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -20,6 +21,8 @@ TEMPLATES = Path(__file__).resolve().parent.parent / "templates"
 """Templates that belong to no kernel family."""
 KERNELS = Path(__file__).resolve().parent.parent / "kernels"
 """Where `kernels/...` in the name of a template begins: parts that families share."""
+
+_SPACES = re.compile(r"^ +\n", re.MULTILINE)
 
 
 @cache
@@ -51,9 +54,11 @@ def environment() -> jinja2.Environment:
 def render(template: str, context: DataclassInstance) -> str:
     """A text from one of the C templates.
 
-    The comments and imports at the top of a template leave empty lines, which go.
+    The comments and imports at the top of a template leave empty lines, and an indented macro that
+    writes nothing leaves a line of spaces; these go.
     """
-    return environment().get_template(template).render(values(context)).lstrip("\n")
+    text = environment().get_template(template).render(values(context))
+    return _SPACES.sub("", text).lstrip("\n")
 
 
 def values(context: DataclassInstance) -> dict[str, Any]:

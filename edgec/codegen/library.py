@@ -1,6 +1,6 @@
 """The C library of a model: `emit_library`.
 
-library.json  CMakeLists.txt
+library.json  CMakeLists.txt  README.md  LICENSE
 include/edgec_<name>.h  include/edgec/*.h     the interface, and edgec's header-only runtime
 src/edgec_<name>.c                            kernels and the run function
 src/edgec_<name>_weights.c, .h                constants
@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from edgec.base.dtypes import DType
-from edgec.base.resources import data_dir
+from edgec.base.resources import data_dir, licence
 from edgec.base.version import __version__
 from edgec.codegen.cliterals import c_float, c_int, comment_text
 from edgec.codegen.cnames import LibraryNames, library_names
@@ -27,6 +27,7 @@ from edgec.codegen.contexts import (
     KernelContext,
     ParamsContext,
     PortContext,
+    ReadmeContext,
     SourceContext,
     StepContext,
     WeightsContext,
@@ -63,8 +64,11 @@ def emit_library(program: Program, out_dir: Path, names: LibraryNames | None = N
 
 def library_files(program: Program, names: LibraryNames) -> dict[str, str]:
     """The text of every file, by path inside the library's folder."""
+    facts = header_context(program, names)
     files = {
-        f"include/{names.header}": render(HeaderContext.template, header_context(program, names)),
+        f"include/{names.header}": render(HeaderContext.template, facts),
+        "README.md": render(ReadmeContext.template, _readme_context(facts)),
+        "LICENSE": licence(),
         f"src/{names.prefix}.c": render(SourceContext.template, source_context(program, names)),
     }
     if program.constants:
@@ -106,6 +110,18 @@ def header_context(program: Program, names: LibraryNames) -> HeaderContext:
         runtime_bits=program.runtime_bits,
         max_bits=program.max_activation_bits,
         max_length=program.max_length,
+    )
+
+
+def _readme_context(header: HeaderContext) -> ReadmeContext:
+    return ReadmeContext(
+        header.names,
+        header.title,
+        header.version,
+        header.arena_bytes,
+        header.weight_bytes,
+        header.inputs,
+        header.outputs,
     )
 
 

@@ -142,10 +142,11 @@ def _parts(models: Sequence[FirmwareModel], board: Board) -> list[tuple[str, Pat
 def _copied(part: str, folder: Path) -> dict[str, str]:
     paths = [path for path in folder.rglob("*") if path.is_file() and path.suffix in _KINDS]
     hidden = ("__pycache__", ".pio")
+    names = {path.relative_to(folder): path for path in paths}
     return {
-        f"{part}/{path.relative_to(folder).as_posix()}": path.read_text("utf-8")
-        for path in paths
-        if not any(name in hidden for name in path.parts)
+        f"{part}/{name.as_posix()}": path.read_text("utf-8")
+        for name, path in names.items()
+        if not any(word in hidden for word in name.parts)
     }
 
 

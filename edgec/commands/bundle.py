@@ -6,7 +6,6 @@ The models share the arena, and what their pools of weights have in common is li
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError, SimulationError
 from edgec.base.options import Progress, no_progress
 from edgec.base.output_dir import staged_output
+from edgec.base.work_folder import temporary_folder
 from edgec.codegen.cnames import library_names
 from edgec.codegen.project import FirmwareModel, emit_project
 from edgec.report.bundle import Bundle, BundledModel
@@ -24,7 +24,7 @@ from edgec.sim.emulator import EmulatedFirmware
 from edgec.sim.host import HostModel, runs_natively
 from edgec.target.board import Board
 from edgec.toolchain.size import FirmwareSize
-from edgec.workflow.firmware import PROJECT_DIR, build_firmware
+from edgec.workflow.firmware import PROJECT_DIR, build_firmware, check_build_place
 from edgec.workflow.fits import Demand, Tensor
 from edgec.workflow.session import LIBRARY_DIR, firmware_program
 
@@ -50,6 +50,7 @@ def bundle_models(
     reports = [Report.read(folder) for folder in folders]
     board = _common_board(folders, reports)
     _check_different(folders, reports)
+    check_build_place(out)
     with staged_output(out, force=force) as staging:
         models = [_taken(*pair, staging) for pair in zip(folders, reports, strict=True)]
         emit_project(models, board, staging / PROJECT_DIR)
@@ -169,6 +170,6 @@ def _alone(
     if not runs_natively(board):
         with EmulatedFirmware(firmware_program(folder, board), board) as firmware:
             return list(firmware.run(inputs).outputs)
-    with tempfile.TemporaryDirectory(prefix="edgec-bundle-") as build_dir:
-        host = HostModel(model.library_dir, Path(build_dir), flags=("-O1",))
+    with temporary_folder() as build_dir:
+        host = HostModel(model.library_dir, build_dir, flags=("-O1",))
         return host.run([array[None] for array in inputs])

@@ -12,12 +12,13 @@ from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError
 from edgec.base.options import CompileOptions, Progress, no_progress
 from edgec.base.output_dir import staged_output
+from edgec.base.output_file import check_writable
 from edgec.codegen.cnames import library_names
 from edgec.codegen.library import emit_library
 from edgec.codegen.project import FirmwareModel, emit_project
 from edgec.commands.budget import check_budget, check_measurable
 from edgec.commands.compile_report import build_report
-from edgec.importers.onnx.load import load_model
+from edgec.importers.formats import standalone_copy
 from edgec.kernels.buffers import buffers_of
 from edgec.kernels.select import select_kernels
 from edgec.kernels.weightpool.plan.plan import PoolPlan
@@ -30,7 +31,7 @@ from edgec.target.target import Target
 from edgec.workflow.checks import check_emulator, check_host
 from edgec.workflow.export_check import compare_export
 from edgec.workflow.file_check import compare_file
-from edgec.workflow.firmware import PROJECT_DIR, build_firmware
+from edgec.workflow.firmware import PROJECT_DIR, build_firmware, check_build_place
 from edgec.workflow.fits import Demand, Tensor, check_fits
 from edgec.workflow.integer import Calibration, IntegerModel, integer_model
 from edgec.workflow.session import LIBRARY_DIR, MODEL_COPY, open_session
@@ -66,13 +67,13 @@ class CompileResult:
         """Run the compiled model on samples.
 
         Args:
-            x: samples [N, ...] as the ONNX model takes them; by name if it has several inputs.
+            x: samples [N, ...] as the model takes them; by name if it has several inputs.
             on: "host" or "emulator".
             bits: most bits that layers with pooled weights see of an activation, of a model
                 compiled with `runtime_bits`; None: as compiled.
 
         Returns:
-            What the ONNX model would give, [N, ...]; by name when `x` is given by name.
+            What the model would give, [N, ...]; by name when `x` is given by name.
 
         Raises:
             ConfigError: the samples do not fit the model, or its widths are fixed.
@@ -98,7 +99,7 @@ def compile_model(
     """Compile a model for a board and check what came out.
 
     Args:
-        model: ONNX file.
+        model: ONNX or TensorFlow Lite file.
         board: a board, its name or alias, or its TOML file.
         calibration: .npz file, or samples [N, ...] by input name; None: synthetic, with a warning.
         out: output folder; default build/<model>-<board>.
@@ -114,6 +115,10 @@ def compile_model(
     check_measurable(options, target)
     source = Path(model)
     folder = Path(out) if out is not None else BUILD_ROOT / f"{source.stem}-{target.name}"
+    if options.build:
+        check_build_place(folder)
+    if options.dump_ir is not None:
+        check_writable(options.dump_ir / "00.txt")
     with staged_output(folder, force=options.force) as staging:
         exact = integer_model(source, calibration, options, say)
         ready, pools = plan_pooled_layers(exact, target, options.pool, say)
@@ -123,7 +128,8 @@ def compile_model(
         check_fits(demand, target)
         say("writing C")
         # With external data inside, so that the folder stands alone.
-        (staging / MODEL_COPY).write_bytes(load_model(source).SerializeToString())
+        suffix, data = standalone_copy(source)
+        (staging / f"{MODEL_COPY}{suffix}").write_bytes(data)
         emit_library(program, staging / LIBRARY_DIR)
         emit_project([_firmware_model(program, staging)], target, staging / PROJECT_DIR)
         size = None

@@ -164,10 +164,10 @@ def _layers(graph: Graph, program: Program, quantization: QuantReport) -> tuple[
             sqnr_db=_finite(quality.get(step.output.name)),
             input_bytes=_activation_bytes(graph, nodes[step.node]),
             output_bytes=step.output.size_bytes,
-            growth=_growth(graph, program, nodes[step.node], step),
+            growth=_growth(graph, program, nodes[step.node], number),
             form=_form(nodes[step.node]),
         )
-        for step in program.steps
+        for number, step in enumerate(program.steps)
     )
 
 
@@ -177,10 +177,11 @@ def _form(node: Node) -> str:
     return "" if form is None else form.NAME
 
 
-def _growth(graph: Graph, program: Program, node: Node, step: Step) -> GrowthReport | None:
-    """What the step has less in a shorter run: from runs that are shorter by 1 and by 2."""
-    if not program.sizes_of_run(program.steps.index(step)):
+def _growth(graph: Graph, program: Program, node: Node, number: int) -> GrowthReport | None:
+    """What a step has less in a shorter run: from runs that are shorter by 1 and by 2."""
+    if not program.sizes_of_run(number):
         return None
+    step = program.steps[number]
     one, two = (specialized(graph, program.max_length - less) for less in (1, 2))
     missing_1, missing_2 = (step.macs - macs(other, node) for other in (one, two))
     # a - b and 2a - 4b.

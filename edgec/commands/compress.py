@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -16,8 +15,9 @@ import numpy as np
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError
 from edgec.base.options import CompileOptions, Progress, WeightPoolOptions, no_progress
-from edgec.base.output_dir import check_writable, write_whole
+from edgec.base.output_file import check_writable, write_whole
 from edgec.base.samples import SampleFile, Samples
+from edgec.base.work_folder import temporary_folder
 from edgec.exporters.onnx.export import export_real
 from edgec.ir.graph import Graph
 from edgec.quant import keeps_activation_bits
@@ -306,8 +306,8 @@ def _finished(
     exported = export_real(graph, model_layout=True).SerializeToString(deterministic=True)
     accuracy = None
     if each.evaluation is not None:
-        with tempfile.TemporaryDirectory(prefix="edgec-compress-") as folder:
-            path = Path(folder) / job.output.name
+        with temporary_folder() as folder:
+            path = folder / job.output.name
             write_whole(path, exported)
             again = real_model(path, None, CompileOptions())
         pooled = dataclasses.replace(again, calibration=each.calibration)

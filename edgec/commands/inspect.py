@@ -14,7 +14,7 @@ from edgec.base.errors import EdgecError, UnsupportedModelError, UnsupportedNode
 from edgec.base.names import shown
 from edgec.base.options import CompileOptions, MaxLength
 from edgec.importers.common.summary import ModelSummary
-from edgec.importers.onnx.summary import inspect_model
+from edgec.importers.formats import inspect_model
 from edgec.ir.infer import total_macs
 from edgec.workflow.integer import input_shapes, integer_model
 
@@ -59,7 +59,7 @@ def inspect(
     """Describe a model; works for models that cannot be compiled, too.
 
     Args:
-        path: ONNX file.
+        path: ONNX or TensorFlow Lite file.
         shapes: input name to shape, for models with dynamic dimensions.
         max_length: the dimension whose length each run chooses.
 

@@ -1,4 +1,4 @@
-"""`edgec quantize`: a float ONNX model in, a standard QDQ int8 ONNX model out."""
+"""`edgec quantize`: a float model in, a standard QDQ int8 ONNX model out."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 
 from edgec.base.errors import QuantizationError
 from edgec.base.options import CompileOptions, Progress, no_progress
-from edgec.base.output_dir import write_whole
+from edgec.base.output_file import check_writable, write_whole
 from edgec.exporters.onnx.export import export_qdq
 from edgec.quant import QuantReport
 from edgec.workflow.integer import Calibration, integer_model
@@ -46,7 +46,7 @@ def quantize_model(
     """Quantize a model to QDQ ONNX that onnxruntime runs, and edgec compiles to the same integers.
 
     Args:
-        model: ONNX file.
+        model: ONNX or TensorFlow Lite file.
         output: file to write; replaced as a whole or not at all.
         calibration: .npz file, or samples [N, ...] by input name; None: synthetic, with a warning.
         options: shapes and quantization options.
@@ -55,6 +55,7 @@ def quantize_model(
     Raises:
         EdgecError: the model cannot be imported or quantized, or the file not written.
     """
+    check_writable(Path(output))
     ready = integer_model(Path(model), calibration, options or CompileOptions(), progress)
     if ready.annotated is None:
         raise QuantizationError(

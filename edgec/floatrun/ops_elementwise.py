@@ -78,37 +78,37 @@ def _unary(attrs: ops.Unary | ops.Clip, inputs: ops.OneInput.Inputs[Array]) -> A
 
 
 @RULES.entry(ops.Add)
-def _add(attrs: ops.Add, inputs: ops.Add.Inputs[Array]) -> Array:
+def _add(_attrs: ops.Add, inputs: ops.Add.Inputs[Array]) -> Array:
     a, b = aligned(inputs.a, inputs.b)
     return np.asarray(a + b)
 
 
 @RULES.entry(ops.Sub)
-def _sub(attrs: ops.Sub, inputs: ops.Sub.Inputs[Array]) -> Array:
+def _sub(_attrs: ops.Sub, inputs: ops.Sub.Inputs[Array]) -> Array:
     a, b = aligned(inputs.a, inputs.b)
     return np.asarray(a - b)
 
 
 @RULES.entry(ops.Mul)
-def _mul(attrs: ops.Mul, inputs: ops.Mul.Inputs[Array]) -> Array:
+def _mul(_attrs: ops.Mul, inputs: ops.Mul.Inputs[Array]) -> Array:
     a, b = aligned(inputs.a, inputs.b)
     return np.asarray(a * b)
 
 
 @RULES.entry(ops.PRelu)
-def _prelu(attrs: ops.PRelu, inputs: ops.PRelu.Inputs[Array]) -> Array:
+def _prelu(_attrs: ops.PRelu, inputs: ops.PRelu.Inputs[Array]) -> Array:
     a, slope = aligned(inputs.x, inputs.slope)
     return np.where(a >= 0, a, slope * a)
 
 
 @RULES.entry(ops.Where)
-def _where(attrs: ops.Where, inputs: ops.Where.Inputs[Array]) -> Array:
+def _where(_attrs: ops.Where, inputs: ops.Where.Inputs[Array]) -> Array:
     condition, a, b = aligned(inputs.condition, inputs.a, inputs.b)
     return np.where(condition != 0, a, b)
 
 
 @RULES.entry(ops.Cast)
-def _cast(attrs: ops.Cast, inputs: ops.OneInput.Inputs[Array]) -> Array:
+def _cast(_attrs: ops.Cast, inputs: ops.OneInput.Inputs[Array]) -> Array:
     return inputs.x.astype(np.float64)
 
 

@@ -58,5 +58,5 @@ def _expand(attrs: ops.Expand, inputs: ops.OneInput.Inputs[Array]) -> Array:
 
 
 @RULES.entry(ops.Embedding)
-def _embedding(attrs: ops.Embedding, inputs: ops.Embedding.Inputs[Array]) -> Array:
+def _embedding(_attrs: ops.Embedding, inputs: ops.Embedding.Inputs[Array]) -> Array:
     return np.asarray(inputs.table[0][inputs.ids.astype(np.int64)])

@@ -112,7 +112,7 @@ def _with_bias(y: Array, bias: Array | None) -> Array:
 
 
 @RULES.entry(ops.Gemm)
-def _gemm(attrs: ops.Gemm, inputs: ops.Gemm.Inputs[Array]) -> Array:
+def _gemm(_attrs: ops.Gemm, inputs: ops.Gemm.Inputs[Array]) -> Array:
     samples = inputs.x
     flat = samples.reshape(-1, samples.shape[-1])
     y = quick_product(flat, inputs.w[0].T)
@@ -151,7 +151,7 @@ def _after_samples(array: Array, rank: int) -> Array:
 
 
 @RULES.entry(ops.Softmax)
-def _softmax(attrs: ops.Softmax, inputs: ops.OneInput.Inputs[Array]) -> Array:
+def _softmax(_attrs: ops.Softmax, inputs: ops.OneInput.Inputs[Array]) -> Array:
     return softmax(inputs.x)
 
 

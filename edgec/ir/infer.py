@@ -10,8 +10,8 @@ from edgec.ir.graph import Graph, Node
 from edgec.ir.operator import Operator, Shape
 
 
-def infer_shapes(attrs: Any, input_shapes: Sequence[Shape | None]) -> tuple[Shape, ...]:
-    """Shapes of the outputs of an operator.
+def infer_shape(attrs: Any, input_shapes: Sequence[Shape | None]) -> Shape:
+    """Shape of the output of an operator; every operator has one.
 
     Args:
         attrs: an instance of a class of `ir.ops` or `ir.qops`.
@@ -24,7 +24,7 @@ def infer_shapes(attrs: Any, input_shapes: Sequence[Shape | None]) -> tuple[Shap
     if not isinstance(attrs, Operator):
         raise InternalError(f"{type(attrs).__name__} is no operator")
     try:
-        return (attrs.infer_shape(attrs.Inputs.of(input_shapes)),)
+        return attrs.infer_shape(attrs.Inputs.of(input_shapes))
     except IndexError as error:
         raise _impossible(attrs, input_shapes, "too few inputs or dimensions") from error
     except ValueError as error:

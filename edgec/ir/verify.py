@@ -6,12 +6,16 @@ A violation is a bug of edgec, so every check raises `InternalError` with the st
 from __future__ import annotations
 
 import enum
+import functools
 from collections.abc import Callable
+from typing import Any
+
+import numpy as np
 
 from edgec.base.dtypes import DType
 from edgec.base.errors import EdgecError, InternalError
 from edgec.ir.graph import Constant, Graph, Node, Value
-from edgec.ir.infer import infer_shapes
+from edgec.ir.infer import infer_shape
 from edgec.ir.qops.base import IntegerOperator, need_operands
 from edgec.ir.real import RealOperator
 
@@ -115,12 +119,11 @@ def _check_shapes(graph: Graph, check: _Checker) -> None:
     for node in graph.nodes:
         check.node = node.name
         try:
-            shapes = infer_shapes(node.attrs, graph.shapes(node))
+            shape = infer_shape(node.attrs, graph.shapes(node))
         except EdgecError as error:
             check(False, error.what)
-        for name, shape in zip(node.outputs, shapes, strict=True):
-            found = graph.values[name].shape
-            check(found == shape, f"{name!r} has shape {found}, its operator gives {shape}")
+        found = graph.values[node.output].shape
+        check(found == shape, f"{node.output!r} has shape {found}, its operator gives {shape}")
 
 
 def _check_layouts(graph: Graph, check: _Checker) -> None:
@@ -213,9 +216,13 @@ def _check_int8_quant(value: Value, check: Callable[[bool, str], None]) -> None:
     check(good, "a value is not quantized to int8 per tensor")
 
 
+@functools.cache
+def _is_known(dtype: np.dtype[Any]) -> bool:
+    return dtype.name in {known.value for known in DType}
+
+
 def _check_constant(constant: Constant, stage: Stage, check: _Checker) -> None:
-    known = {dtype.value for dtype in DType}
-    check(constant.array.dtype.name in known, f"a constant is {constant.array.dtype.name}")
+    check(_is_known(constant.array.dtype), f"a constant is {constant.array.dtype}")
     if constant.quant is not None:
         check(constant.quant.dtype is constant.dtype, "quant and array disagree about the dtype")
         axis = constant.quant.axis

@@ -34,7 +34,7 @@ def limited_bits(graph: Graph, bits: int) -> Graph:
     """
     return with_rounding(
         graph,
-        lambda node, own: replace(own, activation_bits=min(own.activation_bits, bits)),
+        lambda _node, own: replace(own, activation_bits=min(own.activation_bits, bits)),
     )
 
 

@@ -77,19 +77,21 @@ class Lengths(ABC, Generic[S]):
         """The last arguments of the function that `spec` gave, in its order."""
 
 
-def _always(graph: Graph, node: Node, target: Target) -> bool:
+def _always(_graph: Graph, _node: Node, _target: Target) -> bool:
     return True
 
 
-def _no_arguments(graph: Graph, node: Node, spec: Any, pool: ConstantPool) -> tuple[Params, ...]:
+def _no_arguments(
+    _graph: Graph, _node: Node, _spec: Any, _pool: ConstantPool
+) -> tuple[Params, ...]:
     return ()
 
 
-def _not_planned(graph: Graph, node: Node, decision: Any) -> None:
+def _not_planned(_graph: Graph, _node: Node, _decision: Any) -> None:
     return None
 
 
-def _fixed_width(node: Node, spec: Any) -> None:
+def _fixed_width(_node: Node, _spec: Any) -> None:
     return None
 
 

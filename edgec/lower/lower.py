@@ -51,7 +51,8 @@ def lower(graph: Graph, choices: Sequence[KernelChoice], plan: MemoryPlan) -> Pr
     tensors = _tensors(graph, plan)
     kernels = _kernels(graph, choices)
     pool = ConstantPool()
-    steps = tuple(_step(graph, choice, plan, tensors, kernels, pool) for choice in choices)
+    numbers = {spec: number for number, spec in enumerate(kernels)}
+    steps = tuple(_step(graph, choice, plan, tensors, numbers, pool) for choice in choices)
     program = Program(
         name=graph.name,
         digest="",
@@ -123,7 +124,7 @@ def _step(
     choice: KernelChoice,
     plan: MemoryPlan,
     tensors: Mapping[str, ProgramTensor],
-    kernels: Mapping[KernelSpec, Kernel],
+    numbers: Mapping[KernelSpec, int],
     pool: ConstantPool,
 ) -> Step:
     node, spec = choice.node, choice.spec
@@ -131,7 +132,7 @@ def _step(
     if choice.scratch_bytes:
         scratch = TensorArg(plan.slots[scratch_name(graph, choice)].offset)
     return Step(
-        kernel=list(kernels).index(spec),
+        kernel=numbers[spec],
         inputs=tuple(_argument(graph, choice, name, tensors, pool) for name in operands(node)),
         output=tensors[node.output],
         scratch=scratch,

@@ -6,6 +6,7 @@ planner works on pairs and alignment units.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from edgec.base.errors import MemoryPlanError
@@ -36,8 +37,16 @@ def check_plan(
     for buffer in buffers:
         _check_slot(plan, buffer, alignment)
     allowed = _allowed(asked, overlaps)
-    for step in sorted({buffer.first_step for buffer in buffers}):
-        _check_step(plan, allowed, step)
+    born: dict[int, list[str]] = defaultdict(list)
+    for buffer in buffers:
+        if buffer.size_bytes and buffer.end_step > buffer.first_step:
+            born[buffer.first_step].append(buffer.name)
+    live: list[tuple[str, Slot]] = []
+    for step in sorted(born):
+        live = [(name, slot) for name, slot in live if slot.end_step > step]
+        for name in sorted(born[step], key=lambda each: (plan.slots[each].offset, each)):
+            _check_new(live, name, plan.slots[name], allowed, step)
+            live.append((name, plan.slots[name]))
 
 
 def _check_slot(plan: MemoryPlan, buffer: Buffer, alignment: int) -> None:
@@ -81,29 +90,34 @@ def _allowed(
     return result
 
 
-def _check_step(plan: MemoryPlan, allowed: Mapping[tuple[str, str], int], step: int) -> None:
-    """Compare the slots live at `step`, from low to high addresses, with those that reach them.
+def _check_new(
+    live: Sequence[tuple[str, Slot]],
+    name: str,
+    slot: Slot,
+    allowed: Mapping[tuple[str, str], int],
+    step: int,
+) -> None:
+    """Compare a slot that begins to live at `step` with those that live already.
 
     Every pair that is ever live together is so at the first step of the later one.
     """
-    live = [(slot.offset, name, slot) for name, slot in plan.slots.items() if slot.live_at(step)]
-    live.sort(key=lambda item: item[:2])
-    reaching: list[tuple[str, Slot]] = []
-    for offset, name, slot in live:
-        reaching = [(n, s) for n, s in reaching if s.offset + s.size_bytes > offset]
-        if slot.size_bytes == 0:
-            continue
-        for other, other_slot in reaching:
-            if not (
-                _keeps_distance(allowed, other, other_slot, name, slot)
-                or _keeps_distance(allowed, name, slot, other, other_slot)
-            ):
-                raise MemoryPlanError(
-                    f"share memory at step {step}: {_place(other_slot)} and {_place(slot)}",
-                    where=f"{_shown(other)} and {_shown(name)}",
-                    hint=_HINT,
-                )
-        reaching.append((name, slot))
+    low, high = slot.offset, slot.offset + slot.size_bytes
+    sharing = [(n, s) for n, s in live if s.offset < high and low < s.offset + s.size_bytes]
+    for other, other_slot in sorted(sharing, key=_by_place):
+        if not (
+            _keeps_distance(allowed, other, other_slot, name, slot)
+            or _keeps_distance(allowed, name, slot, other, other_slot)
+        ):
+            first, second = sorted(((other, other_slot), (name, slot)), key=_by_place)
+            raise MemoryPlanError(
+                f"share memory at step {step}: {_place(first[1])} and {_place(second[1])}",
+                where=f"{_shown(first[0])} and {_shown(second[0])}",
+                hint=_HINT,
+            )
+
+
+def _by_place(item: tuple[str, Slot]) -> tuple[int, str]:
+    return item[1].offset, item[0]
 
 
 def _keeps_distance(

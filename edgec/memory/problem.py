@@ -31,7 +31,7 @@ class Problem:
     end_steps: tuple[int, ...]
 
     def mirrored(self) -> Problem:
-        """The same problem with addresses counted downwards, from the top of the arena.
+        """This problem with addresses counted downwards, from the top of the arena.
 
         With ``p = -(offset + size)`` the order along the line is reversed, hence
         ``gap'(i, j) = gap(j, i) + size(i) - size(j)``.
@@ -81,12 +81,12 @@ def make_problem(buffers: Sequence[Buffer], overlaps: Sequence[Overlap], alignme
         for pair, distance in legal_distances(buffers, overlaps).items()
     }
 
-    def gap(lower: int, upper: int) -> int:
-        return min(sizes[lower], distances.get((lower, upper), sizes[lower]))
-
     rivals: list[list[tuple[int, int, int]]] = [[] for _ in buffers]
     for i, j in _live_together(buffers):
-        below, above = gap(i, j), gap(j, i)
+        below, above = sizes[i], sizes[j]
+        if distances:
+            below = min(below, distances.get((i, j), below))
+            above = min(above, distances.get((j, i), above))
         rivals[i].append((j, below, above))
         rivals[j].append((i, above, below))
     return Problem(

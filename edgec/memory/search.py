@@ -11,6 +11,7 @@ allocators of TensorFlow Lite and ethos-u-vela); gaps below the size are edgec's
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 from collections.abc import Iterator, Sequence
@@ -73,19 +74,17 @@ def decode(problem: Problem, order: Sequence[int], limit: float = math.inf) -> A
 
 def search(problem: Problem, floor: int) -> Arrangement:
     """The lowest arrangement found; stops early at `floor`, which none can be below."""
-    mirror = problem.mirrored()
-    starts = [
-        _Start(side, order, found)
-        for order in _orders(problem)
-        for side in (problem, mirror)
-        if (found := decode(side, order)) is not None
-    ]
+    count = len(problem.sizes)
+    cost = 1 + count + sum(len(row) for row in problem.rivals)
+    starts: list[_Start] = []
+    for start in itertools.islice(_starts(problem), max(_MOST_WORK_PAIRS // (4 * cost), 1)):
+        starts.append(start)
+        if start.found.height <= floor:
+            break
     starts.sort(key=lambda start: start.found.height)
     best = starts[0]
     rng = random.Random(0)
-    count = len(problem.sizes)
-    work = min(_WORK_PAIRS * count, _MOST_WORK_PAIRS)
-    budget = work // (1 + count + sum(len(row) for row in problem.rivals))
+    budget = min(_WORK_PAIRS * count, _MOST_WORK_PAIRS) // cost
     for start in starts:
         if best.found.height <= floor or budget <= 0:
             break
@@ -93,6 +92,17 @@ def search(problem: Problem, floor: int) -> Arrangement:
         budget -= used
         best = min(best, better, key=lambda start: start.found.height)
     return best.found if best.problem is problem else best.found.mirrored(problem)
+
+
+def _starts(problem: Problem) -> Iterator[_Start]:
+    """What the greedy orders decode to, each also from the top of the arena."""
+    mirror: Problem | None = None
+    for order in _orders(problem):
+        if (found := decode(problem, order)) is not None:
+            yield _Start(problem, order, found)
+        mirror = mirror or problem.mirrored()
+        if (found := decode(mirror, order)) is not None:
+            yield _Start(mirror, order, found)
 
 
 def _orders(problem: Problem) -> Iterator[list[int]]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from edgec.base.errors import InternalError
+from edgec.base.output_file import write_whole
 from edgec.ir.graph import Graph
 from edgec.ir.text import graph_text
 from edgec.ir.verify import Stage, verify
@@ -18,7 +19,7 @@ _log = logging.getLogger(__name__)
 Notes = Callable[[Graph, Graph], tuple[str, ...]]
 
 
-def _no_notes(before: Graph, after: Graph) -> tuple[str, ...]:
+def _no_notes(_before: Graph, _after: Graph) -> tuple[str, ...]:
     return ()
 
 
@@ -92,6 +93,4 @@ def run_passes(
 
 def dump_graph(graph: Graph, dump_dir: Path, number: int, name: str) -> None:
     """Write the text form of a graph to ``NN-<name>.txt``; creates the folder."""
-    dump_dir.mkdir(parents=True, exist_ok=True)
-    path = dump_dir / f"{number:02d}-{name}.txt"
-    path.write_text(graph_text(graph), encoding="ascii")
+    write_whole(dump_dir / f"{number:02d}-{name}.txt", graph_text(graph).encode("ascii"))

@@ -96,7 +96,7 @@ def _zero_point(graph: Graph, name: str) -> int:
 Ranges = Mapping[str, Range]
 
 
-def _any_code(graph: Graph, node: Node, ranges: Ranges) -> Range:
+def _any_code(graph: Graph, node: Node, _ranges: Ranges) -> Range:
     low, high = _bounds(node)
     channels = _channels(graph, node.output)
     return Range(np.full(channels, low, np.int64), np.full(channels, high, np.int64))
@@ -299,7 +299,7 @@ def _reduce(graph: Graph, node: Node, ranges: Ranges) -> Range:
     return _requantized(form, low, high, attrs.multiplier)
 
 
-def _same(graph: Graph, node: Node, ranges: Ranges) -> Range:
+def _same(_graph: Graph, node: Node, ranges: Ranges) -> Range:
     return ranges[node.first]
 
 

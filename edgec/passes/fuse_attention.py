@@ -50,11 +50,11 @@ class _Logits:
     keys: KeyMask | None = None
 
     def hidden_by(self, keys: KeyMask, lead: Shape) -> _Logits:
-        """The same with a mask of keys."""
+        """These logits with a mask of keys."""
         return replace(self, keys=keys, constants=(*self.constants, (keys.bias, lead)))
 
     def plus(self, array: Array, lead: Shape) -> _Logits:
-        """The same with a constant summand."""
+        """These logits with a constant summand."""
         return replace(self, constants=(*self.constants, (array, lead)))
 
 

@@ -21,7 +21,7 @@ def fuse_residual(graph: Graph) -> Graph:
     return sweep(graph, _rewrite)
 
 
-def residual_notes(before: Graph, after: Graph) -> tuple[str, ...]:
+def residual_notes(_before: Graph, after: Graph) -> tuple[str, ...]:
     """One line: additions that convolutions took over."""
     count = sum(residual_of(node.attrs) is not None for node in after.nodes)
     return (f"{count} residual additions fused into convolutions",) if count else ()

@@ -43,7 +43,7 @@ def pool_layers(graph: Graph) -> Graph:
     return builder.build()
 
 
-def pool_notes(before: Graph, after: Graph) -> tuple[str, ...]:
+def pool_notes(_before: Graph, after: Graph) -> tuple[str, ...]:
     """One line: how many layers are pooled, in how many vectors."""
     pooled = [node for node in after.nodes if isinstance(node.attrs, POOLED)]
     if not pooled:

@@ -10,6 +10,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from rich.cells import cell_len
+
 from edgec.profile.plot import BOTTOM, LEFT, RIGHT, TOP, WIDTH, Linear, Log, Plot, Tick, framed
 from edgec.profile.types import Floor, LayerProfile, Profile
 from edgec.report.console import shortened
@@ -17,7 +19,10 @@ from edgec.report.model import BufferReport
 
 _BAR_LEFT, _BAR_RIGHT, _BAR_PITCH = 300, 210, 24
 _ARENA_HEIGHT, _ROOF_HEIGHT = 420, 420
-_CHARACTER, _LINE = 6.4, 16.0
+_CHARACTER, _LINE = 7.2, 16.0
+"""Room for a character of the charts' texts, and for a line: those of wide fonts."""
+_LEAST_NAME = 4
+"""Characters of a name below which a label says nothing."""
 _HUES = 6
 _SAME_PLACE = 9.0
 _Rectangle = tuple[float, float, float, float]
@@ -108,6 +113,12 @@ class Box:
         """Left end of the label."""
         return self.x + 5
 
+    @property
+    def label_place(self) -> _Rectangle:
+        """What the label covers: left, top, right, bottom."""
+        width = _CHARACTER * cell_len(self.label)
+        return (self.label_x, self.label_y - 12, self.label_x + width, self.label_y + 4)
+
 
 @dataclass(frozen=True, slots=True)
 class ArenaChart:
@@ -157,7 +168,7 @@ def _bar(index: int, layer: LayerProfile, found: Profile, scale: float) -> Bar:
     return Bar(
         y=index * _BAR_PITCH,
         stalls_x=_BAR_LEFT + ideal,
-        label=f"{shortened(layer.title, 24)} · {layer.kernel} · {index}",
+        label=_bar_label(index, layer),
         title=f"{layer.title}: {counts.cycles:,} cycles, of which {counts.flash_stalls:,} wait for "
         f"flash; {layer.macs:,} MACs; {counts.instructions:,} instructions",
         ideal=ideal,
@@ -168,20 +179,27 @@ def _bar(index: int, layer: LayerProfile, found: Profile, scale: float) -> Bar:
     )
 
 
+def _bar_label(index: int, layer: LayerProfile) -> str:
+    """As much of the layer's name as fits left of the bars, its kernel and its number."""
+    rest = f" · {layer.kernel} · {index}"
+    fits = int((_BAR_LEFT - 10) / _CHARACTER)
+    return shortened(shortened(layer.title, max(fits - len(rest), _LEAST_NAME)) + rest, fits)
+
+
 def arena_chart(buffers: Sequence[BufferReport], arena_bytes: int, steps: int) -> ArenaChart:
     """Who lives where in the arena, step by step."""
     last = max((buffer.end_step for buffer in buffers), default=steps)
     x = Linear(0, max(last, 1), LEFT, WIDTH - RIGHT)
     bottom = _ARENA_HEIGHT - BOTTOM
     y = Linear(0, max(arena_bytes, 1), bottom, TOP)
-    boxes = tuple(_box(index, each, x, y) for index, each in enumerate(buffers) if each.size_bytes)
+    boxes = [_box(index, each, x, y) for index, each in enumerate(buffers) if each.size_bytes]
     stride = max(1, math.ceil(last / 24))
     ticks = tuple(Tick(x.at(step + 0.5), str(step)) for step in range(0, steps, stride))
     unit = _nice(arena_bytes / 6)
     marks = tuple(
         Tick(y.at(value), f"{value:,}") for value in range(0, arena_bytes + 1, max(unit, 1))
     )
-    return ArenaChart(framed(_ARENA_HEIGHT, ticks, marks), boxes)
+    return ArenaChart(framed(_ARENA_HEIGHT, ticks, marks), _with_labels_apart(boxes))
 
 
 def _box(index: int, buffer: BufferReport, x: Linear, y: Linear) -> Box:
@@ -189,20 +207,37 @@ def _box(index: int, buffer: BufferReport, x: Linear, y: Linear) -> Box:
     end = buffer.offset_bytes + buffer.size_bytes
     top, bottom = y.at(end), y.at(buffer.offset_bytes)
     fits = int((right - left - 10) / _CHARACTER)
-    label = shortened(buffer.name, fits) if fits >= 4 and bottom - top >= _LINE else ""
-    # Neighbours overlap: their labels go on different lines where there is room.
-    line = min(index % 3, int((bottom - top) / _LINE) - 1)
+    label = shortened(buffer.name, fits) if fits >= _LEAST_NAME and bottom - top >= _LINE else ""
     return Box(
         x=left + 1,
         y=top,
         width=max(right - left - 2, 1),
         height=max(bottom - top, 0.5),
         label=label,
-        label_y=top + _LINE * (line + 0.85),
+        label_y=top + _LINE * 0.85,
         title=f"{buffer.name}: {buffer.size_bytes:,} bytes at {buffer.offset_bytes:,}, "
         f"steps {buffer.first_step} to {buffer.end_step - 1}",
         hue=-1 if buffer.name.startswith("scratch of ") else index % _HUES,
     )
+
+
+def _with_labels_apart(boxes: Sequence[Box]) -> tuple[Box, ...]:
+    """The boxes with each label on a line of its box that no other label needs.
+
+    Small boxes choose first: they have fewer lines.  Where no line is free there is no label; the
+    pointer still shows the name.
+    """
+    found = list(boxes)
+    taken: list[_Rectangle] = []
+    for index in sorted(range(len(found)), key=lambda i: found[i].height * found[i].width):
+        box = found[index]
+        lines = range(int(box.height / _LINE)) if box.label else ()
+        places = (replace(box, label_y=box.label_y + _LINE * line) for line in lines)
+        free = (each for each in places if not _covers_any(each.label_place, taken))
+        found[index] = next(free, replace(box, label=""))
+        if found[index].label:
+            taken.append(found[index].label_place)
+    return tuple(found)
 
 
 def roofline(found: Profile) -> Roofline | None:

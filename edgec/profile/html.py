@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from edgec.base.output_dir import write_whole
+from edgec.base.output_file import write_whole
 from edgec.codegen.env import html_environment, values
 from edgec.profile.charts import ArenaChart, BarChart, Roofline, arena_chart, bar_chart, roofline
 from edgec.profile.types import FunctionProfile, LayerProfile, Profile

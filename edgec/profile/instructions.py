@@ -246,7 +246,7 @@ class InstructionCounter:
         return _sum(self.functions(segment))
 
     def functions(self, segment: Segment) -> dict[str, InstructionCounts]:
-        """The same by C function."""
+        """Counts of a part of a run, by C function."""
         found: dict[str, InstructionCounts] = {}
         for edge, executions in segment.edges.items():
             name = self._program.function(edge.start)

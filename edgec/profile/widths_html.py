@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
-from edgec.base.output_dir import write_whole
+from edgec.base.output_file import write_whole
 from edgec.codegen.env import html_environment, values
 from edgec.profile.plot import BOTTOM, LEFT, RIGHT, TOP, WIDTH, Linear, Plot, Tick, framed
 from edgec.profile.widths import TradeOff, WidthPoint

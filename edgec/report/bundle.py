@@ -11,6 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 from rich.console import Console
 
 from edgec.base.errors import ConfigError
+from edgec.base.swap import recover
 from edgec.base.version import __version__
 from edgec.report.console import count
 from edgec.report.model import BUNDLE_JSON, Report
@@ -77,6 +78,7 @@ def board_of(folder: Path) -> Board:
     Raises:
         ConfigError: it is neither, or damaged.
     """
+    recover(folder)
     path = folder / BUNDLE_JSON
     if not path.is_file():
         return Report.read(folder).board

@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from edgec.base.errors import ConfigError
+from edgec.base.swap import recover
 from edgec.target.board import Board
 
 SCHEMA = 2
@@ -359,6 +360,7 @@ class Report:
             ConfigError: there is none, or it is damaged or of another version.
         """
         hint = "DIR is the folder that `edgec compile` wrote; compile again if it is damaged"
+        recover(folder)
         path = folder / REPORT_JSON
         if not path.is_file():
             if (folder / BUNDLE_JSON).is_file():

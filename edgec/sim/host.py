@@ -174,7 +174,7 @@ class HostModel:
         outputs = [np.zeros((1, tensor.size_bytes), np.uint8) for tensor in self.outputs]
         steps: list[bytes] = []
 
-        def keep(user: int | None, step: int, output: int, size: int) -> None:
+        def keep(_user: int | None, _step: int, output: int, size: int) -> None:
             steps.append(ctypes.string_at(output, size))
 
         self._run_chunk(arrays, outputs, 0, 1, StepHook(keep))

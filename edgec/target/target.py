@@ -83,12 +83,12 @@ class Target:
 
     @property
     def is_aarch64(self) -> bool:
-        """It executes A64 code, which has 32 vector registers."""
+        """The core executes A64 code, which has 32 vector registers."""
         return self.instruction_set is InstructionSet.ARMV8_A
 
     @property
     def is_cortex_m(self) -> bool:
-        """It is a microcontroller core."""
+        """The core is one of a microcontroller."""
         return self.instruction_set.is_m_profile
 
     @property

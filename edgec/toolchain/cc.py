@@ -24,6 +24,7 @@ WARNING_FLAGS = (
     "-Wsign-conversion",
     "-Wshadow",
     "-Wcast-align",
+    "-Wcast-qual",
     "-Wundef",
     "-Wdouble-promotion",
     "-Wvla",
@@ -115,15 +116,19 @@ def compile_shared(
             for source, target in zip(sources, objects, strict=True)
         ]
         with ThreadPoolExecutor(os.cpu_count() or 1) as pool, process.Family() as family:
-            for _ in pool.map(lambda argv: _compile(argv, family), jobs):
+            for _ in pool.map(lambda argv: _compile(argv, Path(folder), family), jobs):
                 pass
         library = Path(folder) / "library"
-        _compile([chosen.path, "-shared", *flags, *objects, "-o", library])
+        _compile([chosen.path, "-shared", *flags, *objects, "-o", library], Path(folder))
         library.replace(output)
 
 
-def _compile(argv: Sequence[str | Path], family: process.Family | None = None) -> None:
-    done = process.run(argv, timeout_s=_COMPILE_TIMEOUT_S, family=family)
+def _compile(
+    argv: Sequence[str | Path], scratch: Path, family: process.Family | None = None
+) -> None:
+    # A compiler that is killed leaves its temporary files.
+    environment = process.clean_environment({"TMPDIR": str(scratch)})
+    done = process.run(argv, timeout_s=_COMPILE_TIMEOUT_S, environment=environment, family=family)
     if done.returncode != 0:
         raise BuildError(
             f"the C compiler failed:\n{compiler_errors(done.stderr)}", where=Path(argv[0]).name

@@ -93,6 +93,7 @@ def diagnose() -> tuple[Check, ...]:
             install="pip install unicorn capstone",
             required=False,
         ),
+        _package("pillow", purpose="reads folders of images", required=False),
         *(
             _program(tool, "writes firmware to boards", install)
             for tool, install in UPLOAD_INSTALL.items()

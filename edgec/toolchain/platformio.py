@@ -131,8 +131,11 @@ def run_platformio(
     core_dir = project_dir.absolute() / ".pio" / "core"
     if mode is Mode.INSTALLED:
         provide_scons(core_dir)
+    scratch = core_dir.with_name("tmp")
+    scratch.mkdir(parents=True, exist_ok=True)
     environment = process.clean_environment(
         {
+            "TMPDIR": str(scratch),  # compilers that are killed leave their files there
             "PLATFORMIO_CORE_DIR": str(core_dir),
             "PLATFORMIO_SETTING_ENABLE_TELEMETRY": "no",
             "PLATFORMIO_DISABLE_UPGRADE_CHECK": "true",
@@ -182,7 +185,8 @@ def keep_scons_only(project_dir: Path) -> None:
     PlatformIO makes the rest again; its files hold the paths of the build.
     """
     folder = project_dir / ".pio"
-    shutil.rmtree(folder)
+    if folder.exists():  # not where a copy of the project was built
+        shutil.rmtree(folder)
     provide_scons(folder / "core")
 
 

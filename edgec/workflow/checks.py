@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from edgec.base.dtypes import Array, DType
 from edgec.base.errors import BuildError, ConfigError
+from edgec.base.work_folder import temporary_folder
 from edgec.interp import run_graph
 from edgec.ir import Graph
 from edgec.ir.specialize import specialized
@@ -43,9 +43,9 @@ def check_host(
     if not runs_natively(board):
         return CheckReport("host", 0, 0, skipped="its kernels need a processor with NEON")
     samples = check_inputs(model, _HOST_SAMPLES)
-    with tempfile.TemporaryDirectory(prefix="edgec-check-") as build_dir:
+    with temporary_folder() as build_dir:
         try:
-            host = HostModel(library_dir, Path(build_dir), flags=("-O1",))
+            host = HostModel(library_dir, build_dir, flags=("-O1",))
         except BuildError as error:
             return CheckReport("host", 0, 0, skipped=error.what)
         for sample in samples:

@@ -16,12 +16,12 @@ from pydantic import TypeAdapter
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError
-from edgec.base.output_dir import write_whole
+from edgec.base.output_file import write_whole
 from edgec.base.samples import SampleFile, Samples, load_labelled
 from edgec.floatrun.activations import activations
 from edgec.floatrun.executor import is_quantized
 from edgec.floatrun.float_model import FloatModel
-from edgec.importers.onnx.importer import import_model
+from edgec.importers.formats import ONNX_SUFFIX, import_model
 from edgec.report.model import Report, TensorReport
 from edgec.workflow.session import (
     MODEL_COPY,
@@ -201,12 +201,13 @@ def _original_output(
 ) -> Array:
     """An output [N, ...] of the model that was compiled, or its elements [N, C].
 
-    onnxruntime runs float models.  Models with integers inside are executed in float64, as ONNX
-    defines them: onnxruntime's integer sums differ between processors.
+    onnxruntime runs float ONNX models.  Models of other formats are executed in float64; so are
+    those with integers inside, as ONNX defines them: onnxruntime's integer sums differ between
+    processors.
     """
-    path = folder / MODEL_COPY
+    path = next(iter(folder.glob(f"{MODEL_COPY}.*")), folder / f"{MODEL_COPY}{ONNX_SUFFIX}")
     graph = import_model(path, {name: (1, *array.shape[1:]) for name, array in inputs.items()})
-    if not is_quantized(graph):
+    if path.suffix == ONNX_SUFFIX and not is_quantized(graph):
         return FloatModel(path).run(inputs, [output], progress)[output]
     found = []
     samples = len(next(iter(inputs.values())))

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import re
 import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from edgec.base.errors import BuildError
+from edgec.base.errors import BuildError, ConfigError
+from edgec.base.work_folder import temporary_folder
 from edgec.target.board import Board
 from edgec.toolchain.platformio import build, keep_scons_only
 from edgec.toolchain.size import FirmwareSize, firmware_size
@@ -14,6 +18,8 @@ from edgec.workflow.fits import Demand, overflow_error
 
 PROJECT_DIR = "project"
 _FULL_DISK_BYTES = 2 << 20
+_PLAIN = re.compile(r"[\w./ +-]*")
+"""Paths that mean nothing but themselves to SCons (`$`) and to the shell that it starts."""
 _OVERFLOW = re.compile(r"exceeds (\w+) by (\d+) bytes")
 
 
@@ -33,13 +39,52 @@ def build_firmware(staging: Path, board: Board, demand: Demand) -> FirmwareSize 
         BuildError: the build failed.
     """
     project = staging / PROJECT_DIR
+    with _buildable(project) as place:
+        return _built(place, staging, board, demand)
+
+
+@contextmanager
+def _buildable(project: Path) -> Iterator[Path]:
+    """The project, or a copy of it if its path holds what SCons or its shell would act on."""
+    if _is_plain(project):
+        yield project
+        return
+    with temporary_folder() as folder:
+        copy = Path(shutil.copytree(project, folder / PROJECT_DIR))
+        try:
+            yield copy
+        except BuildError as error:
+            error.where = error.where.replace(str(copy), str(project))
+            raise
+
+
+def check_build_place(folder: Path) -> None:
+    """Say before long work that firmware of an output folder cannot be built.
+
+    Raises:
+        ConfigError: neither its path nor that of temporary files is plain.
+    """
+    temporary = Path(tempfile.gettempdir())
+    if not _is_plain(folder) and not _is_plain(temporary):
+        raise ConfigError(
+            "firmware cannot be built in a path with such characters",
+            where=str(temporary),
+            hint="choose another --out, or another folder for temporary files by TMPDIR",
+        )
+
+
+def _is_plain(path: Path) -> bool:
+    return _PLAIN.fullmatch(str(path.absolute())) is not None
+
+
+def _built(project: Path, staging: Path, board: Board, demand: Demand) -> FirmwareSize | None:
     try:
         files = build(project, board)
     except BuildError as error:
         found = _OVERFLOW.search(str(error))
         if found is None:
             # Tools say it in many ways, or not at all.
-            free = shutil.disk_usage(project).free
+            free = min(shutil.disk_usage(place).free for place in (project, staging))
             if free < _FULL_DISK_BYTES:
                 error.hint = f"is the disk full? {free // 1024} KB are left on it"
             raise
@@ -49,5 +94,5 @@ def build_firmware(staging: Path, board: Board, demand: Demand) -> FirmwareSize 
     for path in (files.elf, files.bin, files.hex, files.uf2):
         if path is not None:
             shutil.copy(path, staging / path.name)
-    keep_scons_only(project)
+    keep_scons_only(staging / PROJECT_DIR)
     return size

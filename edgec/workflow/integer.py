@@ -17,8 +17,7 @@ from edgec.base.errors import ConfigError, ImportModelError
 from edgec.base.names import shown
 from edgec.base.options import CompileOptions, Progress, no_progress
 from edgec.base.samples import InputSpec, SampleFile, Samples, check_samples, load_samples
-from edgec.importers.onnx.importer import import_model
-from edgec.importers.onnx.variable_axis import shapes_at
+from edgec.importers.formats import import_model, rounding_notes, shapes_at
 from edgec.ir import Graph
 from edgec.ir.infer import total_macs
 from edgec.passes import REAL_PASSES, run_passes
@@ -79,13 +78,13 @@ def real_model(
     """The model in `path`, cleaned, with its calibration data.
 
     Args:
-        path: ONNX file.
+        path: model file.
         calibration: .npz file, or model-side samples [N, ...] by input name, or None.
         options: shapes, and the variable length.
         progress: told what is being done.
 
     Raises:
-        ImportModelError, ConfigError: see `importers.onnx`, `base.samples`.
+        ImportModelError, ConfigError: see `importers.formats`, `base.samples`.
     """
     progress("importing")
     imported = import_model(path, input_shapes(path, options)).replace(name=path.stem)
@@ -93,7 +92,7 @@ def real_model(
     samples = _samples(calibration, input_specs(imported))
     real = run_passes(imported, REAL_PASSES, options.dump_ir)
     moved = graph_side(imported, real.graph, samples) if samples is not None else None
-    notes = tuple(note.text for note in real.notes)
+    notes = (*rounding_notes(path, imported), *(note.text for note in real.notes))
     return RealModel(imported, real.graph, moved, notes, _shorter(path, options))
 
 
@@ -103,12 +102,12 @@ def input_shapes(
     """Shapes of the inputs, as far as the options say them.
 
     Args:
-        path: ONNX file.
+        path: model file.
         options: shapes and the variable length.
         less: how much shorter the inputs are than in the longest run.
 
     Raises:
-        ConfigError, ImportModelError: see `importers.onnx.variable_axis`.
+        ConfigError, ImportModelError: see `importers.formats.shapes_at`.
     """
     length = options.max_length
     if length is None:
@@ -141,13 +140,14 @@ def integer_model(
     """The integer form of the model in `path`.
 
     Args:
-        path: ONNX file.
+        path: model file.
         calibration: .npz file, or model-side samples [N, ...] by input name, or None.
         options: shapes and quantization options.
         progress: told what is being done.
 
     Raises:
-        ImportModelError, QuantizationError, ConfigError: see `importers.onnx`, `quant`, `samples`.
+        ImportModelError, QuantizationError, ConfigError: see `importers.formats`, `quant`,
+            `samples`.
     """
     return quantized_model(real_model(path, calibration, options, progress), options, progress)
 

@@ -6,7 +6,6 @@ native build and on emulated firmware.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +18,7 @@ from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError
 from edgec.base.options import MAX_ACTIVATION_BITS
 from edgec.base.samples import InputSpec, Samples, check_samples, load_samples
+from edgec.base.work_folder import temporary_folder
 from edgec.ir import QuantParams
 from edgec.report.model import Report, TensorReport
 from edgec.sim.emulator import EmulatedFirmware
@@ -28,7 +28,8 @@ from edgec.target.board import Board
 Progress = Callable[[int, int], None]
 TARGETS = ("host", "emulator")
 LIBRARY_DIR = "library"
-MODEL_COPY = "model.onnx"
+MODEL_COPY = "model"
+"""Name of the copy of the model in a build, without the suffix of its format."""
 
 
 class IntegerModel(Protocol):
@@ -236,8 +237,8 @@ def host_runner(library_dir: Path, bits: int | None = None) -> IntegerModel:
     def run(
         inputs: list[Array], progress: Progress | None = None, length: int | None = None
     ) -> list[Array]:
-        with tempfile.TemporaryDirectory(prefix="edgec-host-") as build_dir:
-            model = HostModel(library_dir, Path(build_dir))
+        with temporary_folder() as build_dir:
+            model = HostModel(library_dir, build_dir)
             if bits is not None:
                 model.set_activation_bits(bits)
             if length is not None:

@@ -5,6 +5,13 @@
 
 #include <stdint.h>
 
+#ifdef __cplusplus
+#define PORT_NORETURN [[noreturn]]
+extern "C" {
+#else
+#define PORT_NORETURN _Noreturn
+#endif
+
 /* Place of a large variable that start-up code leaves as it is: the models' arena. */
 #if defined(__arm__)
 #define PORT_ARENA __attribute__((section(".bss.edgec_arena")))
@@ -36,9 +43,13 @@ uint32_t port_cycles_hz(void);
 uint32_t port_stack_used(void);
 
 /* Stop for good. */
-_Noreturn void port_halt(void);
+PORT_NORETURN void port_halt(void);
 
 /* Start again as after power-up; a host ends the program. */
-_Noreturn void port_reset(void);
+PORT_NORETURN void port_reset(void);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -23,6 +23,8 @@ from bad_input_support import (
     snapshot,
 )
 
+from edgec.base.work_folder import CONTAINER
+
 COMPILE = ("--board", "host", "--calibration", CALIBRATION, "--no-build", "--no-verify", "--out")
 
 
@@ -166,7 +168,7 @@ def staging_folder_of(folder: Path, process: subprocess.Popen[str]) -> None:
     """Wait until the compilation has begun to write."""
     end = time.monotonic() + 60
     while time.monotonic() < end and process.poll() is None:
-        if any(entry.name.startswith(".") for entry in folder.iterdir()):
+        if (folder / CONTAINER).exists():
             return
         time.sleep(0.002)
     pytest.fail(f"nothing was written: {process.communicate()}")
@@ -180,7 +182,7 @@ def test_interrupt_while_compiling(earlier: Path, delay: float) -> None:
     before = snapshot(earlier)
     arguments = ("compile", RESNET, "--board", "host", "--calibration", CALIBRATION)
     process = edgec_process(*arguments, "--out", earlier)
-    staging_folder_of(earlier.parent, process)
+    staging_folder_of(earlier, process)
     done = interrupted_after(process, delay)
     if done.code == 0:
         pytest.skip("the compilation was finished before the interrupt")
@@ -206,7 +208,7 @@ def test_interrupt_while_building_firmware(earlier: Path) -> None:
     before = snapshot(earlier)
     arguments = ("compile", RESNET, "--board", "nucleo", "--calibration", CALIBRATION)
     process = edgec_process(*arguments, "--out", earlier)
-    wait_for(process, ".earlier-*/project/.pio", earlier.parent)
+    wait_for(process, "*/new/project/.pio", earlier / CONTAINER)
     done = interrupted_after(process, 0.3)
     assert done.code == 130
     assert done.err.endswith("interrupted; earlier results are as they were\n")

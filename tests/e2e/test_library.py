@@ -95,6 +95,37 @@ def test_example_of_the_firmware_readme_compiles(libraries: Libraries, tmp_path:
     run(Build("gcc", ("-O1",)).compile(sources, includes, tmp_path / "program"))
 
 
+def test_example_of_the_librarys_own_readme_compiles(libraries: Libraries, tmp_path: Path):
+    library = libraries[0]
+    text = (library.folder / "README.md").read_text("utf-8")
+    (example,) = re.findall(r"```c\n(.*?)```", text, re.DOTALL)
+    (tmp_path / "main.c").write_text(
+        f"int infer(const void *input, void *output);\n{example}int main(void) {{\n"
+        f"    int8_t in[{library.names.macro}_INPUT_0_BYTES] = {{0}};\n"
+        f"    int8_t out[{library.names.macro}_OUTPUT_0_BYTES];\n    return infer(in, out);\n}}\n"
+    )
+    sources = [tmp_path / "main.c", *sorted((library.folder / "src").glob("*.c"))]
+    program = Build("gcc", ("-O1",)).compile(sources, [library.folder / "include"], tmp_path / "p")
+    run(program)
+    assert "## Licence" in text
+    assert (library.folder / "LICENSE").read_text() == Path(
+        data_dir("firmware").parent, "LICENSE"
+    ).read_text()
+
+
+@pytest.mark.parametrize("standard", ["c99", "gnu99", "c90"])
+@pytest.mark.parametrize("compiler", ["gcc", "clang"])
+def test_older_c_is_refused_in_words(libraries: Libraries, compiler: str, standard: str):
+    need(compiler)
+    folder, prefix = libraries[0].folder, libraries[0].names.prefix
+    argv = [compiler, f"-std={standard}", f"-I{folder / 'include'}", "-fsyntax-only"]
+    argv.append(str(folder / "src" / f"{prefix}.c"))
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode != 0
+    errors = [line for line in done.stderr.splitlines() if "error:" in line]
+    assert "edgec's code is C11: compile it with -std=c11 or newer" in errors[0]
+
+
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 def test_one_arena_in_turn_under_sanitizers(libraries: Libraries, compiler: str, tmp_path: Path):
     main = tmp_path / "main.c"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import html
+import json
 import os
 import re
 import shutil
 import subprocess
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -112,3 +115,43 @@ def test_scripts_in_names_do_not_run(tmp_path: Path) -> None:
     assert "<img" not in document
     assert 'id="hacked"' not in document
     assert "<title>sample on" in document
+
+
+MEASURE = """<script>
+const boxes = [...document.querySelectorAll("#arena svg text:not(.tick):not(.axis)")]
+    .map(text => text.getBoundingClientRect());
+let overlaps = 0;
+boxes.forEach((a, i) => boxes.slice(0, i).forEach(b => {
+    const aside = a.right <= b.left || b.right <= a.left;
+    overlaps += !aside && a.top < b.bottom - 3 && b.top < a.bottom - 3;
+}));
+const scale = document.querySelector("#layers svg").getBoundingClientRect().width / 960;
+const beyond = [...document.querySelectorAll("svg, table")].filter(
+    each => each.getBoundingClientRect().width > each.parentElement.clientWidth + 1
+        && getComputedStyle(each.parentElement).overflowX != "auto").length;
+document.title = JSON.stringify({labels: boxes.length, overlaps, text: 12 * scale, beyond,
+    sideways: document.documentElement.scrollWidth - innerWidth});
+</script>"""
+
+
+@pytest.mark.parametrize("width", [500, 1400])
+def test_labels_are_apart_and_texts_large_enough_in_a_browser(tmp_path: Path, width: int) -> None:
+    """Measured by the browser itself, with its fonts."""
+    layers = [layer_profile(f"/block.{i}/output_{i}", 10**8 + i, 10**9 + i) for i in range(24)]
+    report = sample_report(*(layer.name for layer in layers))
+    buffers = [
+        replace(each, offset_bytes=0, size_bytes=900 + i % 3, first_step=i, end_step=i + 4)
+        for i, each in enumerate(report.buffers)
+    ]
+    page = tmp_path / "page.html"
+    text = render_html(sample_profile(*layers), replace(report, buffers=tuple(buffers)))
+    text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", text)
+    page.write_text(text.replace("</body>", f"{MEASURE}</body>"), "utf-8")
+    document = browse(page, tmp_path, [f"--window-size={width},900", "--dump-dom"])
+    (title,) = re.findall(r"<title>(\{.*\})</title>", document)
+    found = json.loads(html.unescape(title))
+    assert found["labels"] >= 12
+    assert found["overlaps"] == 0
+    assert found["text"] >= 10
+    assert found["beyond"] == 0
+    assert found["sideways"] <= 0

@@ -10,6 +10,8 @@ import pytest
 from bad_input_support import CALIBRATION, MLP, TEST_DATA, check_one_message, edgec
 from PIL import Image
 
+import edgec as edgec_api
+
 Capsys = pytest.CaptureFixture[str]
 COUNT = 30
 
@@ -78,3 +80,13 @@ def test_images_without_normalize_are_refused(capsys: Capsys, compiled_mlp, form
 def test_normalize_without_effect_is_refused(capsys: Capsys, tmp_path: Path, words) -> None:
     command = ("quantize", MLP, "-o", tmp_path / "q.onnx", *words, "--normalize", "scale=1/255")
     check_one_message(edgec(capsys, *command), "--normalize: ", code=2)
+
+
+def test_python_takes_what_the_command_line_takes(compiled_mlp: Path, formats) -> None:
+    folder, _, how = formats["images"]
+    found = edgec_api.evaluate(
+        compiled_mlp, edgec_api.SampleFile(folder, edgec_api.Normalize.parse(how))
+    )
+    assert found == edgec_api.evaluate(compiled_mlp, formats["npz"][0])
+    by_text = edgec_api.evaluate(compiled_mlp, edgec_api.SampleFile(str(formats["npz"][0])))
+    assert by_text == found

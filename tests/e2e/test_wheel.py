@@ -68,6 +68,7 @@ def test_every_data_file_is_inside(wheel: Path):
         for path in (ROOT / source).rglob("*"):
             if path.is_file() and "__pycache__" not in path.parts:
                 assert f"{target}/{path.relative_to(ROOT / source).as_posix()}" in names
+    assert "edgec/_data/LICENSE" in names
     assert not [name for name in names if name.startswith("tests/") or "__pycache__" in name]
 
 

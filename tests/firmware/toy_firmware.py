@@ -47,6 +47,12 @@ def build_toy_firmware(
     folder: Path, board: Board, toys: tuple[str, ...] = TOYS, flags: tuple[str, ...] = ()
 ) -> Path:
     """`firmware.elf` that serves the named models of toy_model.c."""
+    project = emit_toy_project(folder, board, toys)
+    return compile_project(project, board, folder / "firmware.elf", flags)
+
+
+def emit_toy_project(folder: Path, board: Board, toys: tuple[str, ...]) -> Path:
+    """The project of a firmware that serves the named models of toy_model.c."""
     models = [
         FirmwareModel(
             library_dir=toy_library(folder / "libraries" / name, name, with_source=index == 0),
@@ -60,7 +66,7 @@ def build_toy_firmware(
     ]
     project = folder / "project"
     emit_project(models, board, project)
-    return compile_project(project, board, folder / "firmware.elf", flags)
+    return project
 
 
 def compile_project(

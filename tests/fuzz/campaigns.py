@@ -8,6 +8,8 @@ from .campaign import Campaign
 
 MODULES: dict[str, str] = {
     "models": "models",
+    "protocol": "protocol",
+    "signals": "signals",
 }
 
 

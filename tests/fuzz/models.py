@@ -34,7 +34,9 @@ def prepare(shared: Path) -> None:
     del shared
     import edgec.commands.compile
     import edgec.commands.inspect
-    import edgec.commands.quantize  # noqa: F401
+    import edgec.commands.quantize
+    import edgec.report.text
+    import edgec.workflow.session  # noqa: F401
 
     from . import numbers  # noqa: F401
     from .model_seeds import seed_models

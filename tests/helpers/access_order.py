@@ -50,6 +50,9 @@ def events_of(spec: object, operand: int = 0) -> list[Event]:
             return list(_tile_3x2(spec))
         case s.Tile4x4():
             return list(_tile_3x2(spec, 4))
+        case s.Tile1x4():
+            reads = [("r", i) for i in range(spec.depth)]
+            return [*reads, *(("w", o) for o in range(spec.units))]
         case s.Tile4x2():
             return list(_by_rows(spec, 4) if spec.window is None else _by_windows(spec, 4))
         case s.Depthwise():

@@ -8,7 +8,7 @@ from edgec.base.dtypes import DType
 from edgec.interp import run_graph
 from edgec.ir import qops
 from edgec.ir.graph import Graph, GraphBuilder, Value
-from edgec.ir.infer import infer_shapes
+from edgec.ir.infer import infer_shape
 from edgec.ir.ops import PadMode, ReduceKind
 from edgec.ir.qparams import QuantParams
 from edgec.ir.verify import Stage, verify
@@ -44,7 +44,7 @@ class IntegerMaker:
 
     def op(self, attrs, *inputs: str, zero: int = 0, name: str | None = None) -> str:
         name = self.builder.fresh(name or type(attrs).__name__.lower())
-        shape = infer_shapes(attrs, [self.shape(i) for i in inputs])[0]
+        shape = infer_shape(attrs, [self.shape(i) for i in inputs])
         self.value(name, shape, zero)
         self.builder.node(name + ".node", attrs, inputs, (name,), (name,))
         return name

@@ -113,7 +113,7 @@ def _pooling(layer: Layer) -> None:
 
 
 def _long(layer: Layer) -> None:
-    """So many keys that the exponentials of a row lose bits: all of them alike, or not."""
+    """Enough keys that the exponentials of a row lose bits: all of them alike, or not."""
     x = layer.symmetric(layer.input(1, 603, 12))
     _attend(layer, [x, x, x], [], (1, 4, 4, 0, 4, 8), trimmed=True)
 

@@ -7,7 +7,7 @@ import onnxruntime as ort
 
 from edgec.exporters.onnx.export import export_real
 from edgec.ir.graph import Graph, GraphBuilder, Value
-from edgec.ir.infer import infer_shapes
+from edgec.ir.infer import infer_shape
 from edgec.ir.verify import Stage, verify
 
 
@@ -29,7 +29,7 @@ class Maker:
     def op(self, attrs, *inputs: str, name: str | None = None, **fields) -> str:
         name = self.builder.fresh(name or type(attrs).__name__.lower())
         shapes = [self.shape(i) if i else None for i in inputs]
-        self.builder.value(Value(name, infer_shapes(attrs, shapes)[0], **fields))
+        self.builder.value(Value(name, infer_shape(attrs, shapes), **fields))
         self.builder.node(name + ".node", attrs, inputs, (name,), (name,))
         return name
 

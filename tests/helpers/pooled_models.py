@@ -11,7 +11,7 @@ from edgec.exporters.onnx.export import export_real
 from edgec.importers.onnx.importer import import_model
 from edgec.ir import Graph, Value, ops
 from edgec.ir.graph import Constant, GraphBuilder
-from edgec.ir.infer import infer_shapes
+from edgec.ir.infer import infer_shape
 from edgec.ir.qparams import QuantParams
 from edgec.ir.weight_pool import PooledWeights, WeightPool
 from edgec.passes.base import run_passes
@@ -29,7 +29,7 @@ def small_network(seed: int = 3, channels: int = 16) -> Graph:
 
     def add(attrs: object, *inputs: str, name: str) -> str:
         known = [builder.values.get(n) or builder.constants.get(n) for n in inputs]
-        (shape,) = infer_shapes(attrs, [found.shape if found else None for found in known])
+        shape = infer_shape(attrs, [found.shape if found else None for found in known])
         builder.value(Value(name, shape))
         builder.node(f"{name}_node", attrs, inputs, [name], [name])
         return name

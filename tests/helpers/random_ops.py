@@ -13,7 +13,7 @@ from random_net import CHANNELS, Net
 
 from edgec.base.fixedpoint import Requant
 from edgec.ir import qops
-from edgec.ir.infer import infer_shapes
+from edgec.ir.infer import infer_shape
 from edgec.ir.ops import PadMode, ReduceKind
 from edgec.ir.shapes import Pads2D, Pair, window_out
 
@@ -87,7 +87,7 @@ def conv_transpose(net: Net, x: str) -> str:
     pads = (top, left, bottom, right)
     attrs = qops.QConvTranspose(strides, pads, dilations, group, extra, net.form(shift, zero_point))
     shapes = [net.shape(name) for name in (x, *parameters)]
-    return net.node(attrs, [x, *parameters], net.output(infer_shapes(attrs, shapes)[0], quant))
+    return net.node(attrs, [x, *parameters], net.output(infer_shape(attrs, shapes), quant))
 
 
 def gemm(net: Net, x: str) -> str:
@@ -170,7 +170,7 @@ def average_pool(net: Net, x: str) -> str:
     attrs = qops.QAveragePool(*window, net.chance(), form)
     inputs = [x, net.constant(multiplier)]
     shapes = [net.shape(name) for name in inputs]
-    return net.node(attrs, inputs, net.output(infer_shapes(attrs, shapes)[0], quant))
+    return net.node(attrs, inputs, net.output(infer_shape(attrs, shapes), quant))
 
 
 def reduce(net: Net, x: str) -> str:
@@ -185,7 +185,7 @@ def reduce(net: Net, x: str) -> str:
     quant = net.quant()
     form = net.form(shift, quant.tensor_zero_point)
     attrs = qops.QReduce(kind, axes, net.chance(), form, int(multiplier[0]))
-    return net.node(attrs, [x], net.output(infer_shapes(attrs, [shape])[0], quant))
+    return net.node(attrs, [x], net.output(infer_shape(attrs, [shape]), quant))
 
 
 def reshape(net: Net, x: str) -> str:
@@ -250,7 +250,7 @@ def resize_linear(net: Net, x: str) -> str:
 def arg_max(net: Net, x: str) -> str:
     shape = net.shape(x)
     attrs = qops.QArgMax(net.integer(0, len(shape) - 1), net.chance(), net.chance())
-    return net.node(attrs, [x], net.output(infer_shapes(attrs, [shape])[0], None))
+    return net.node(attrs, [x], net.output(infer_shape(attrs, [shape]), None))
 
 
 @dataclass(frozen=True)
@@ -353,7 +353,7 @@ def _broadcast(net: Net, names: list[str]) -> tuple[int, ...]:
 def _same_quant(net: Net, attrs: object, inputs: list[str]) -> str:
     """A node that moves codes: the output has the quantization of x."""
     x = next(name for name in inputs if name in net.builder.values)
-    shape = infer_shapes(attrs, [net.shape(name) for name in inputs])[0]
+    shape = infer_shape(attrs, [net.shape(name) for name in inputs])
     return net.node(attrs, inputs, net.output(shape, net.quant_of(x)))
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from edgec.base.dtypes import Array, DType
 from edgec.ir import Graph, QuantParams, Value, qops
 from edgec.ir.graph import GraphBuilder
-from edgec.ir.infer import infer_shapes
+from edgec.ir.infer import infer_shape
 from edgec.ir.ops import ReduceKind
 
 _STEPS = 11
@@ -61,7 +61,7 @@ class Layer:
     def node(self, attrs: object, inputs: list[str], dtype: DType) -> str:
         graph = self.builder
         known = {**graph.values, **graph.constants}
-        (shape,) = infer_shapes(attrs, [known[name].shape if name else None for name in inputs])
+        shape = infer_shape(attrs, [known[name].shape if name else None for name in inputs])
         y = graph.value(Value(graph.fresh("y"), shape, dtype, self.quant(dtype)))
         graph.node(f"{y} node", attrs, inputs, [y])
         graph.outputs.append(y)
@@ -150,7 +150,7 @@ def _conv(layer: Layer, group: int, per_group: int, channels: int = 0) -> None:
     plain = make(output=qops.Rescale16x15(0, 1, 0, 0))
     constants = [(filters,), (filters,)]
     shapes = [(1, size, size, channels), (filters, kernel, kernel, channels // group), *constants]
-    (y_shape,) = infer_shapes(plain, shapes)
+    y_shape = infer_shape(plain, shapes)
     depth = kernel * kernel * channels // group
     _weighted(layer, x, weight, filters, depth, make, y_shape)
 
@@ -237,8 +237,7 @@ def _normed(layer: Layer, shape: tuple[int, ...], attrs: qops.QNorm, constants: 
     x = layer.input(*shape, dtype=DType.INT16)
     layer.node(attrs, [x, *constants], attrs.dtype)
     narrow = layer.input(*shape)
-    shifted = replace(attrs, shifted=True)
-    layer.node(shifted, [narrow, *constants, _shifts(layer, shape[-1])], attrs.dtype)
+    layer.node(attrs, [narrow, *constants, _shifts(layer, shape[-1])], attrs.dtype)
 
 
 def _shifts(layer: Layer, channels: int) -> str:
@@ -324,7 +323,7 @@ def biased_attention(layer: Layer) -> None:
 
 
 def long_attention(layer: Layer) -> None:
-    """So many keys that rows of even weights have to lose bits; one head in two is even."""
+    """Enough keys that rows of even weights have to lose bits; one head in two is even."""
     keys = layer.integer(600, 640)
     q = layer.symmetric(layer.input(1, 3, 8))
     kv = layer.symmetric(layer.input(1, keys, 16))

@@ -140,7 +140,7 @@ def embedding(attrs: qops.QEmbedding, inputs: Sequence[Operand], at: Index) -> i
 
 def norm(attrs: qops.QNorm, inputs: Sequence[Operand], at: Index) -> int:
     x = [int(code) for code in inputs[0].array[at[:-1]]]
-    if attrs.shifted:
+    if len(inputs) > 3:
         x = [code << int(k) for code, k in zip(x, inputs[3].array, strict=True)]
     gamma, beta = (int(operand.array[at[-1]]) for operand in inputs[1:3])
     count = len(x)

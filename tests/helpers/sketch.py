@@ -9,7 +9,7 @@ import numpy as np
 from edgec.base.dtypes import Array, DType
 from edgec.ir import ops
 from edgec.ir.graph import Graph, GraphBuilder, Value
-from edgec.ir.infer import infer_shapes
+from edgec.ir.infer import infer_shape
 from edgec.ir.qparams import QuantParams
 
 
@@ -40,7 +40,7 @@ class Sketch:
         for tensor in inputs:
             found = self.builder.values.get(tensor) or self.builder.constants.get(tensor)
             shapes.append(found.shape if found else None)
-        (shape,) = infer_shapes(attrs, shapes)
+        shape = infer_shape(attrs, shapes)
         stem = name or type(attrs).__name__.lower()
         output = self.builder.fresh(stem)
         dtype = DType.INT32 if isinstance(attrs, ops.ArgMax) else DType.FLOAT32

@@ -2,6 +2,7 @@
 
 from edgec.kernels.common.spec import Loop
 from edgec.kernels.dsp.attention.family import AttentionDsp
+from edgec.kernels.dsp.tile_1x4.spec import Tile1x4
 from edgec.kernels.dsp.tile_3x2.spec import Tile3x2
 from edgec.kernels.dsp.tile_4x2.spec import Tile4x2
 from edgec.kernels.generic.add.family import Add
@@ -85,6 +86,7 @@ __all__ = [
     "StreamAdd",
     "StreamAddNeon",
     "StridedCopy",
+    "Tile1x4",
     "Tile3x2",
     "Tile3x4",
     "Tile4x2",

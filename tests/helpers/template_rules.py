@@ -15,6 +15,8 @@ from jinja2 import nodes
 
 MOST_PARAMETERS = 5
 """Of a macro: more of them belong together in a record."""
+MOST_AXES = 3
+"""Values that a template may choose by: three of two states each are eight texts in one file."""
 MOST_LINES = 150
 """What a reader has to hold in mind at once."""
 FILTERS = {

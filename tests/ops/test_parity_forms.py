@@ -10,7 +10,7 @@ from random_transformer import Layer
 from edgec.base.dtypes import DType
 from edgec.ir import Graph, QuantParams, qops
 from edgec.ir.graph import Value
-from edgec.ir.infer import infer_shapes
+from edgec.ir.infer import infer_shape
 from edgec.ir.ops import ReduceKind
 from edgec.ir.verify import Stage, verify
 
@@ -25,7 +25,7 @@ class Mixed(Layer):
     def put(self, attrs: object, inputs: list[str], zero_point: int) -> str:
         graph = self.builder
         shapes = [{**graph.values, **graph.constants}[name].shape for name in inputs]
-        (shape,) = infer_shapes(attrs, shapes)
+        shape = infer_shape(attrs, shapes)
         quant = QuantParams.per_tensor(0.05, zero_point)
         name = graph.value(Value(graph.fresh("y"), shape, DType.INT8, quant))
         graph.node(f"{name} node", attrs, inputs, [name])

@@ -119,7 +119,7 @@ def test_the_cases_get_this_kernel():
 @pytest.mark.parametrize(
     ("rows", "depth", "units", "family"),
     [
-        (1, 64, 8, "gemm"),
+        (1, 64, 8, "tile_1x4"),
         (3, 64, 8, "tile_4x2"),
         (5, 64, 8, "tile_3x2"),
         (9, 64, 8, "tile_3x2"),

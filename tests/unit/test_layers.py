@@ -34,6 +34,7 @@ ONLY_IN = {
     "onnx_ir": ("importers.onnx",),
     "onnxscript": ("importers.onnx",),
     "onnxruntime": ("floatrun",),
+    "tflite": ("importers.tflite",),
     "jinja2": ("codegen",),
     "subprocess": ("toolchain",),
     "typer": ("cli",),

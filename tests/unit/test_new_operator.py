@@ -21,7 +21,7 @@ from edgec.importers.onnx.node import OnnxNode
 from edgec.interp import run_graph_batch
 from edgec.ir import ops, qops
 from edgec.ir.graph import Graph, GraphBuilder, Value
-from edgec.ir.infer import infer_shapes, total_macs
+from edgec.ir.infer import infer_shape, total_macs
 from edgec.ir.layout import Freedom, Perm
 from edgec.ir.operator import Operands, Shape, T
 from edgec.ir.operator_table import OperatorTable
@@ -89,9 +89,9 @@ def test_shapes_macs_and_contract_come_from_the_operator():
     verify(graph, Stage.REAL)
     assert total_macs(graph) == 60
     with pytest.raises(ImportModelError, match="Roll cannot take inputs of shapes .* axis out of"):
-        infer_shapes(Roll(7), [(1, 2)])
+        infer_shape(Roll(7), [(1, 2)])
     with pytest.raises(ImportModelError, match="'x' is absent"):
-        infer_shapes(Roll(0), [])
+        infer_shape(Roll(0), [])
     node = graph.producers["moved"]
     wrong = replace(node, inputs=("last", "last"))
     with pytest.raises(InternalError, match="'added' must be a constant"):

@@ -17,11 +17,12 @@ TEXTS = sorted(
     path
     for folder, patterns in {
         "edgec": ("*.py", "*.j2", "*.toml"),
-        "firmware": ("*.h", "*.c", "*.md"),
+        "firmware": ("*.h", "*.c", "*.S", "*.md"),
         "docs": ("*.md",),
         "boards": ("*.toml",),
-        "examples": ("*.md",),
-        "networks": ("*.md",),
+        "examples": ("*.py", "*.md"),
+        "networks": ("*.py", "*.md"),
+        "benchmarks": ("*.py",),
         ".": ("README.md",),
     }.items()
     for pattern in patterns
@@ -60,13 +61,17 @@ def riddle(text: str) -> str:
     first = text.split("\n", 1)[0]
     if re.match(r"Of\b", first):
         return "begins with 'Of': say what it is that belongs to something"
+    if re.match(r"(Those|That|The same|Both|It)\b", first):
+        return "begins with a word for something that is not named here"
     if len(first.split()) == 1:
         return "is a single word"
     attribute = re.search(r"^ +[\w, ]+: of [\w`].*$", text, re.M)
     return f"says only whose it is: {attribute[0].strip()}" if attribute else ""
 
 
-@pytest.mark.parametrize("text", ["Of all of them.", "Resizes.", "A run.\n\n    bits: of a width."])
+@pytest.mark.parametrize(
+    "text", ["Of all of them.", "Those of the Clip.", "Resizes.", "A run.\n\n    bits: of a width."]
+)
 def test_riddles_are_recognised(text: str):
     assert riddle(text)
     assert not riddle("Bytes in one block.\n\n    bits: width of activations.")

@@ -40,12 +40,16 @@ class SampleFile:
     """
 
     path: Path
-    normalize: Normalize | None = None
+    normalize: Normalize | None
+
+    def __init__(self, path: Path | str, normalize: Normalize | None = None) -> None:
+        object.__setattr__(self, "path", Path(path))
+        object.__setattr__(self, "normalize", normalize)
 
     @classmethod
     def of(cls, given: Samples) -> SampleFile:
         """The file that a path or a SampleFile names."""
-        return given if isinstance(given, SampleFile) else cls(Path(given))
+        return given if isinstance(given, SampleFile) else cls(given)
 
 
 Samples = SampleFile | Path | str

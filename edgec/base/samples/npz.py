@@ -12,7 +12,7 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError
-from edgec.base.output_dir import write_whole
+from edgec.base.output_file import write_whole
 from edgec.base.samples.npy import header_of, reason_of
 from edgec.base.samples.request import MAX_SAMPLE_BYTES, Found, Request, listing_of
 
@@ -80,6 +80,11 @@ def _array(archive: zipfile.ZipFile, name: str, entry: zipfile.ZipInfo) -> Array
     return array
 
 
+def npz_path(path: Path) -> Path:
+    """The path with the suffix .npz, which is added if it has another one."""
+    return path if path.suffix == ".npz" else path.with_name(f"{path.name}.npz")
+
+
 def save_npz(path: Path, arrays: Mapping[str, Array]) -> Path:
     """Write arrays by name to a .npz file; an earlier file is replaced as a whole or not at all.
 
@@ -89,7 +94,7 @@ def save_npz(path: Path, arrays: Mapping[str, Array]) -> Path:
     Raises:
         ConfigError: the file cannot be written.
     """
-    path = path if path.suffix == ".npz" else path.with_name(f"{path.name}.npz")
+    path = npz_path(path)
     buffer = io.BytesIO()
     # numpy's own savez takes names as keyword arguments, which "file" cannot be.
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -24,3 +25,23 @@ def inverse(perm: Sequence[int]) -> tuple[int, ...]:
 def axis_last(rank: int, axis: int) -> tuple[int, ...]:
     """The permutation that moves `axis` of `rank` dimensions to the end."""
     return (*(i for i in range(rank) if i != axis), axis)
+
+
+def completed(wanted: Sequence[int], shape: tuple[int, ...]) -> tuple[int, ...]:
+    """A shape to which `shape` is changed, with the one size that it leaves open as -1.
+
+    Raises:
+        UnsupportedError: it is impossible, or does not hold as many elements.
+    """
+    sizes = list(wanted)
+    if sizes.count(-1) > 1 or any(size < -1 for size in sizes):
+        raise UnsupportedError(f"shape {sizes} is impossible", "correct the model")
+    if -1 in sizes:
+        rest = math.prod(size for size in sizes if size != -1)
+        sizes[sizes.index(-1)] = math.prod(shape) // rest if rest else 0
+    if math.prod(sizes) != math.prod(shape):
+        raise UnsupportedError(
+            f"shape {sizes} does not hold the elements of {list(shape)}",
+            "if the model fixes another batch size there, export it with a batch of 1",
+        )
+    return tuple(sizes)

@@ -15,7 +15,7 @@ from edgec.importers.common.pins import Pin
 from edgec.importers.common.tensors import Tensor, UnsupportedError, moved_constant, same_array
 from edgec.ir import ops
 from edgec.ir.graph import Constant, GraphBuilder, Node, Value
-from edgec.ir.infer import infer_shapes
+from edgec.ir.infer import infer_shape
 from edgec.ir.qparams import QuantParams
 
 
@@ -86,7 +86,7 @@ class RealBuilder:
         """
         node = self._current()
         shapes = [tensor.shape if tensor is not None else None for tensor in inputs]
-        (shape,) = infer_shapes(attrs, shapes)
+        shape = infer_shape(attrs, shapes)
         _check_size(shape)
         first = inputs[0]
         if dtype is None:
@@ -133,7 +133,7 @@ class RealBuilder:
             return x
         if isinstance(x, Constant):
             _check_size(shape)
-            infer_shapes(ops.Reshape(shape), [x.shape])
+            infer_shape(ops.Reshape(shape), [x.shape])
             return moved_constant(x, lambda array: array.reshape(shape))
         return self.emit(ops.Reshape(shape), x)
 

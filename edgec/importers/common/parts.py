@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
+from edgec.base.dtypes import Array
 from edgec.importers.common.builder import RealBuilder
 from edgec.importers.common.tensors import Tensor, UnsupportedError, moved_constant
 from edgec.ir import ops
@@ -34,6 +36,24 @@ def take(ctx: RealBuilder, x: Tensor, ranges: dict[int, Range]) -> Tensor:
         starts, steps = tuple(o[0] for o in outer), tuple(o[1] for o in outer)
         x = ctx.builder.values[source.first]
     return ctx.emit(ops.Slice(starts, steps, sizes), x)
+
+
+def pick(ctx: RealBuilder, x: Tensor, axis: int, indices: Array) -> Tensor:
+    """The elements of an axis at evenly spaced indices; their axis becomes the axes of `indices`.
+
+    Raises:
+        UnsupportedError: the indices are not evenly spaced, or lie outside the tensor.
+    """
+    size = x.shape[axis]
+    picked = [int(i) + size if i < 0 else int(i) for i in indices.reshape(-1)]
+    if not picked or not all(0 <= i < size for i in picked):
+        raise UnsupportedError("its indices lie outside the tensor", "correct the model")
+    step = picked[1] - picked[0] if len(picked) > 1 else 1
+    even = all(b - a == step for a, b in pairwise(picked))
+    if not even or step == 0:
+        raise UnsupportedError("its indices are not evenly spaced", "use Slice or Split")
+    taken = take(ctx, x, {axis: (picked[0], step, len(picked))})
+    return ctx.reshape(taken, (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]))
 
 
 def range_of(size: int, start: int, end: int, step: int) -> Range:

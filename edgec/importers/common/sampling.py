@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,15 +18,6 @@ MAX_CELLS = 1 << 15
 
 
 @dataclass(frozen=True, slots=True)
-class Sampling:
-    """How output positions map to input positions: attributes of a resize."""
-
-    mode: ResizeMode
-    coordinates: str
-    nearest: str
-
-
-@dataclass(frozen=True, slots=True)
 class Positions:
     """Sources of one axis, as in `ops.Resize`."""
 
@@ -36,38 +26,34 @@ class Positions:
     weights: tuple[float, ...]
 
 
-def emit_resize(
-    ctx: RealBuilder, x: Tensor, sampling: Sampling, rows: Positions | None, cols: Positions | None
-) -> Value:
-    """Resize x [N, H, W, C]; None leaves an axis as it is."""
-    rows, cols = rows or _unmoved(x.shape[1]), cols or _unmoved(x.shape[2])
-    attrs = ops.Resize(
-        sampling.mode, rows.low, rows.high, rows.weights, cols.low, cols.high, cols.weights
-    )
-    return ctx.emit(attrs, x)
+def check_cells(out: int) -> None:
+    """Refuse an axis that is resized to nothing, or to too much.
 
-
-def source_positions(sampling: Sampling, size: int, out: int, scale: float) -> Positions:
-    """Source positions along one axis of `size` cells that becomes `out` cells.
-
-    Computed in float32 as onnxruntime does, so that ties fall to the same side.
-    Source: ONNX operator documentation of Resize, coordinate_transformation_mode, nearest_mode.
+    Raises:
+        UnsupportedError: it becomes `out` cells.
     """
     if not 1 <= out <= MAX_CELLS:
         raise UnsupportedError(f"the output has {out} rows or columns", "correct the model")
-    if sampling.coordinates == "align_corners" and not math.isclose(
-        size * scale, out, rel_tol=1e-5
-    ):
-        raise UnsupportedError(
-            f"a scale of {scale:g} makes {size * scale:g} of {size} cells, and implementations "
-            "differ in where their corners lie",
-            "give sizes instead of scales",
-        )
-    source = _coordinates(sampling.coordinates, size, out, np.float32(scale))
-    if sampling.mode is ResizeMode.NEAREST:
-        cells = np.clip(_nearest(sampling.nearest, source, scale), 0, size - 1).astype(int)
-        low = tuple(int(cell) for cell in cells)
-        return Positions(low, low, (0.0,) * out)
+
+
+def nearest_positions(cells: Array, size: int) -> Positions:
+    """Every output cell is one of `size` input cells; those beyond the image are its edge.
+
+    Args:
+        cells: number of the input cell for each output cell, a whole number of any type.
+        size: input cells.
+    """
+    low = tuple(int(cell) for cell in np.clip(cells, 0, size - 1).astype(int))
+    return Positions(low, low, (0.0,) * len(low))
+
+
+def linear_positions(source: Array, size: int) -> Positions:
+    """Every output cell lies between two of `size` input cells, or at the edge of the image.
+
+    Args:
+        source: for each output cell where it lies among the input cells, float32.
+        size: input cells.
+    """
     source = np.clip(source, 0.0, size - 1)
     floor = np.floor(source).astype(int)
     return Positions(
@@ -77,46 +63,15 @@ def source_positions(sampling: Sampling, size: int, out: int, scale: float) -> P
     )
 
 
+def emit_resize(
+    ctx: RealBuilder, x: Tensor, mode: ResizeMode, rows: Positions | None, cols: Positions | None
+) -> Value:
+    """Resize x [N, H, W, C]; None leaves an axis as it is."""
+    rows, cols = rows or _unmoved(x.shape[1]), cols or _unmoved(x.shape[2])
+    attrs = ops.Resize(mode, rows.low, rows.high, rows.weights, cols.low, cols.high, cols.weights)
+    return ctx.emit(attrs, x)
+
+
 def _unmoved(size: int) -> Positions:
     every = tuple(range(size))
     return Positions(every, every, (0.0,) * size)
-
-
-def _coordinates(mode: str, size: int, out: int, scale: np.float32) -> Array:
-    """Input coordinates of the centres of the output cells; float32 [out]."""
-    index = np.arange(out, dtype=np.float32)
-    half = np.float32(0.5)
-    match mode:
-        case "asymmetric":
-            return index / scale
-        case "align_corners":
-            if out == 1:
-                return np.zeros(1, np.float32)
-            return index * np.float32(size - 1) / np.float32(out - 1)
-        case "pytorch_half_pixel" if out == 1:
-            return np.zeros(1, np.float32)
-        case "half_pixel" | "pytorch_half_pixel":
-            return (index + half) / scale - half
-        case "half_pixel_symmetric":
-            adjustment = np.float32(out) / (scale * np.float32(size))
-            offset = np.float32(size) / 2 * (1 - adjustment)
-            return offset + (index + half) / scale - half
-        case _:
-            raise UnsupportedError(f"coordinates are {mode!r}", "use half_pixel coordinates")
-
-
-def _nearest(mode: str, source: Array, scale: float) -> Array:
-    match mode:
-        case "simple":
-            # Before opset 11: truncation, and the next cell when the image shrinks.
-            return np.ceil(source) if scale < 1.0 else np.floor(source)
-        case "floor":
-            return np.floor(source)
-        case "ceil":
-            return np.ceil(source)
-        case "round_prefer_floor":
-            return np.ceil(source - np.float32(0.5))
-        case "round_prefer_ceil":
-            return np.floor(source + np.float32(0.5))
-        case _:
-            raise UnsupportedError(f"unknown nearest_mode {mode!r}", "use floor")

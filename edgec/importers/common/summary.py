@@ -72,9 +72,15 @@ class NodeSummary:
 
 @dataclass(frozen=True, slots=True)
 class ModelSummary:
-    """All nodes and the totals of a model."""
+    """All nodes and the totals of a model.
+
+    Attributes:
+        format: what kind of file it is.
+        opset: version of ONNX's operators; 0 in files of other formats.
+    """
 
     name: str
+    format: str
     opset: int
     inputs: tuple[TensorSummary, ...]
     outputs: tuple[TensorSummary, ...]
@@ -97,7 +103,11 @@ class ModelSummary:
 
 
 def summarize(
-    builder: RealBuilder, nodes: tuple[TranslatedNode, ...], name: str, opset: int, macs: Macs
+    builder: RealBuilder,
+    nodes: tuple[TranslatedNode, ...],
+    name: str,
+    kind: tuple[str, int],
+    macs: Macs,
 ) -> ModelSummary:
     """Describe a file whose nodes were all attempted.
 
@@ -105,7 +115,7 @@ def summarize(
         builder: what was built of it.
         nodes: what became of its nodes.
         name: name of the model.
-        opset: version of the file's operators.
+        kind: what kind of file it is, and the version of ONNX's operators, 0 in other files.
         macs: counts the work of a node.
     """
     tensors = builder.tensors
@@ -118,7 +128,7 @@ def summarize(
     )
     inputs = tuple(_tensor(name, tensors) for name in builder.builder.inputs)
     outputs = tuple(_tensor(name, tensors) for name in builder.builder.outputs)
-    return ModelSummary(name, opset, inputs, outputs, kept)
+    return ModelSummary(name, *kind, inputs, outputs, kept)
 
 
 def _tensor(name: str, tensors: Mapping[str, Tensor]) -> TensorSummary:

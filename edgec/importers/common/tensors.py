@@ -30,7 +30,7 @@ class Gathered(Constant):
     elements: Array
 
     def plain(self) -> Constant:
-        """The same constant without its origin."""
+        """This constant without its origin."""
         return Constant(self.name, self.array, self.quant)
 
 

@@ -14,7 +14,7 @@ import onnx_ir as ir
 from onnx_ir.passes import common
 from onnxscript.optimizer import fold_constants_ir
 
-from edgec.importers.onnx.boundary import library_call
+from edgec.importers.common.boundary import library_call
 from edgec.importers.onnx.weight_pool_lookup import is_weight_lookup
 
 MAX_FOLDED_ELEMENTS = 1 << 24

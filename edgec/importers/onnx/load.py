@@ -8,12 +8,11 @@ import onnx
 
 from edgec.base.errors import ImportModelError
 from edgec.base.names import shown
-from edgec.importers.onnx.boundary import library_call
+from edgec.importers.common.boundary import library_call
+from edgec.importers.common.files import read_file
+from edgec.importers.common.limits import MAX_MODEL_BYTES
 from edgec.importers.onnx.external import load_external_data
 from edgec.importers.onnx.screen import check_text, screen
-
-MAX_MODEL_BYTES = 512 * 1024 * 1024
-"""A model of a microcontroller is far smaller; protobuf itself stops at 2 GiB."""
 
 
 def load_model(path: Path) -> onnx.ModelProto:
@@ -22,27 +21,11 @@ def load_model(path: Path) -> onnx.ModelProto:
     Raises:
         ImportModelError: the file is missing, too large, not ONNX, or breaks a rule of ONNX.
     """
-    model = _parse(_read(path), path)
+    model = _parse(read_file(path, MAX_MODEL_BYTES), path)
     check_text(model)
     load_external_data(model, path.parent)
     screen(model)
     return model
-
-
-def _read(path: Path) -> bytes:
-    where = shown(str(path))
-    try:
-        if not path.is_file():
-            raise ImportModelError(
-                "no such model file", where=where, hint="give the path of an ONNX file"
-            )
-        if path.stat().st_size > MAX_MODEL_BYTES:
-            raise ImportModelError(
-                f"the file is larger than {MAX_MODEL_BYTES >> 20} MiB", where=where
-            )
-        return path.read_bytes()
-    except (OSError, ValueError) as error:
-        raise ImportModelError(f"the model cannot be read: {error}", where=where) from error
 
 
 def _parse(data: bytes, path: Path) -> onnx.ModelProto:

@@ -100,7 +100,7 @@ def to_bool(ctx: Context, x: Value) -> Tensor:
     return ctx.emit(_NOT, ctx.emit(_NOT, x, dtype=DType.INT32))
 
 
-def is_nan(ctx: Context, node: OnnxNode) -> Tensor:
+def is_nan(_ctx: Context, node: OnnxNode) -> Tensor:
     """Always false, as the numbers of a quantized network are finite."""
     return Constant(node.outputs[0], np.zeros((1,) * len(node.real_value(0).shape), np.bool_))
 

@@ -47,15 +47,15 @@ def average_pool(ctx: Context, node: OnnxNode) -> Tensor:
 
 def global_average_pool(ctx: Context, node: OnnxNode) -> Tensor:
     """Any number of spatial dimensions."""
-    return _global(ctx, node, ReduceKind.MEAN, node.real_value(0))
+    return _global(ctx, ReduceKind.MEAN, node.real_value(0))
 
 
 def global_max_pool(ctx: Context, node: OnnxNode) -> Tensor:
     """Any number of spatial dimensions."""
-    return _global(ctx, node, ReduceKind.MAX, node.data_value(0))
+    return _global(ctx, ReduceKind.MAX, node.data_value(0))
 
 
-def _global(ctx: Context, node: OnnxNode, kind: ReduceKind, x: Tensor) -> Tensor:
+def _global(ctx: Context, kind: ReduceKind, x: Tensor) -> Tensor:
     rank = len(x.shape)
     if rank < 3:
         raise UnsupportedError("the input has no spatial dimensions", "leave the node out")

@@ -3,16 +3,33 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import numpy as np
 
+from edgec.base.dtypes import Array
 from edgec.importers.common.axes import normal_axis
-from edgec.importers.common.sampling import Sampling, emit_resize, source_positions
+from edgec.importers.common.sampling import (
+    Positions,
+    check_cells,
+    emit_resize,
+    linear_positions,
+    nearest_positions,
+)
 from edgec.importers.common.tensors import Tensor, UnsupportedError, require_real
 from edgec.importers.onnx.context import Context
 from edgec.importers.onnx.node import OnnxNode
 from edgec.importers.onnx.windows import from_nhwc, to_nhwc
 from edgec.ir.ops import ResizeMode
+
+
+@dataclass(frozen=True, slots=True)
+class _Sampling:
+    """How output positions map to input positions: attributes of Resize."""
+
+    mode: ResizeMode
+    coordinates: str
+    nearest: str
 
 
 def resize(ctx: Context, node: OnnxNode) -> Tensor:
@@ -25,21 +42,21 @@ def resize(ctx: Context, node: OnnxNode) -> Tensor:
     moving = [axis for axis, scale in enumerate(scales) if scale != 1.0]
     if not moving:
         return x
-    positions = {a: source_positions(sampling, x.shape[a], sizes[a], scales[a]) for a in moving}
+    positions = {a: _positions(sampling, x.shape[a], sizes[a], scales[a]) for a in moving}
     rank = len(x.shape)
     if rank in (3, 4) and min(moving) >= 2:
         # The last two axes are height and width; in one dimension the height is 1.
         rows = positions.get(2) if rank == 4 else None
-        y = emit_resize(ctx, to_nhwc(ctx, x), sampling, rows, positions.get(rank - 1))
+        y = emit_resize(ctx, to_nhwc(ctx, x), sampling.mode, rows, positions.get(rank - 1))
         return from_nhwc(ctx, y, rank)
     if rank == 4 and set(moving) <= {1, 2}:
-        return emit_resize(ctx, x, sampling, positions.get(1), positions.get(2))
+        return emit_resize(ctx, x, sampling.mode, positions.get(1), positions.get(2))
     raise UnsupportedError(
         f"it resizes axes {moving} of {rank}", "resize only the height and width of an image"
     )
 
 
-def _sampling(node: OnnxNode) -> Sampling:
+def _sampling(node: OnnxNode) -> _Sampling:
     modes = {"nearest": ResizeMode.NEAREST, "linear": ResizeMode.LINEAR}
     mode = modes.get(node.text("mode", "nearest"))
     if mode is None:
@@ -47,13 +64,13 @@ def _sampling(node: OnnxNode) -> Sampling:
             f"mode {node.text('mode', '')!r} is not nearest or linear", "use nearest or linear"
         )
     if node.op == "Upsample" or node.opset < 11:
-        return Sampling(mode, "asymmetric", "simple")
+        return _Sampling(mode, "asymmetric", "simple")
     if node.integer("antialias", 0):
         raise UnsupportedError("it filters (antialias)", "set antialias to 0")
     if node.text("keep_aspect_ratio_policy", "stretch") != "stretch":
         raise UnsupportedError("it keeps the aspect ratio", "give the final sizes")
     coordinates = node.text("coordinate_transformation_mode", "half_pixel")
-    return Sampling(mode, coordinates, node.text("nearest_mode", "round_prefer_floor"))
+    return _Sampling(mode, coordinates, node.text("nearest_mode", "round_prefer_floor"))
 
 
 def _scales_and_sizes(node: OnnxNode, shape: tuple[int, ...]) -> tuple[list[float], list[int]]:
@@ -82,3 +99,64 @@ def _complete(values: tuple[float, ...], axes: list[int]) -> tuple[float, ...]:
     if len(values) != len(axes) or min(values, default=1.0) <= 0:
         raise UnsupportedError(f"{list(values)} does not fit {len(axes)} axes", "correct the model")
     return values
+
+
+def _positions(sampling: _Sampling, size: int, out: int, scale: float) -> Positions:
+    """Source positions along one axis of `size` cells that becomes `out` cells.
+
+    Computed in float32 as onnxruntime does, so that ties fall to the same side.
+    Source: ONNX operator documentation of Resize, coordinate_transformation_mode, nearest_mode.
+    """
+    check_cells(out)
+    if sampling.coordinates == "align_corners" and not math.isclose(
+        size * scale, out, rel_tol=1e-5
+    ):
+        raise UnsupportedError(
+            f"a scale of {scale:g} makes {size * scale:g} of {size} cells, and implementations "
+            "differ in where their corners lie",
+            "give sizes instead of scales",
+        )
+    source = _coordinates(sampling.coordinates, size, out, np.float32(scale))
+    if sampling.mode is ResizeMode.NEAREST:
+        return nearest_positions(_nearest(sampling.nearest, source, scale), size)
+    return linear_positions(source, size)
+
+
+def _coordinates(mode: str, size: int, out: int, scale: np.float32) -> Array:
+    """Input coordinates of the centres of the output cells; float32 [out]."""
+    index = np.arange(out, dtype=np.float32)
+    half = np.float32(0.5)
+    match mode:
+        case "asymmetric":
+            return index / scale
+        case "align_corners":
+            if out == 1:
+                return np.zeros(1, np.float32)
+            return index * np.float32(size - 1) / np.float32(out - 1)
+        case "pytorch_half_pixel" if out == 1:
+            return np.zeros(1, np.float32)
+        case "half_pixel" | "pytorch_half_pixel":
+            return (index + half) / scale - half
+        case "half_pixel_symmetric":
+            adjustment = np.float32(out) / (scale * np.float32(size))
+            offset = np.float32(size) / 2 * (1 - adjustment)
+            return offset + (index + half) / scale - half
+        case _:
+            raise UnsupportedError(f"coordinates are {mode!r}", "use half_pixel coordinates")
+
+
+def _nearest(mode: str, source: Array, scale: float) -> Array:
+    match mode:
+        case "simple":
+            # Before opset 11: truncation, and the next cell when the image shrinks.
+            return np.ceil(source) if scale < 1.0 else np.floor(source)
+        case "floor":
+            return np.floor(source)
+        case "ceil":
+            return np.ceil(source)
+        case "round_prefer_floor":
+            return np.ceil(source - np.float32(0.5))
+        case "round_prefer_ceil":
+            return np.floor(source + np.float32(0.5))
+        case _:
+            raise UnsupportedError(f"unknown nearest_mode {mode!r}", "use floor")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from itertools import pairwise
 
 import numpy as np
 
 from edgec.base.dtypes import DType
 from edgec.importers.common.axes import normal_axis
-from edgec.importers.common.parts import padded, range_of, take
+from edgec.importers.common.parts import padded, pick, range_of, take
 from edgec.importers.common.tensors import Tensor, UnsupportedError
 from edgec.importers.onnx.context import Context
 from edgec.importers.onnx.node import OnnxNode
@@ -70,16 +69,7 @@ def gather(ctx: Context, node: OnnxNode) -> Tensor:
     axis = normal_axis(node.integer("axis", 0), len(x.shape))
     if isinstance(x, Constant):
         return ctx.pools.gather(x, indices, axis)
-    size = x.shape[axis]
-    picked = [int(i) + size if i < 0 else int(i) for i in indices.array.reshape(-1)]
-    if not picked or not all(0 <= i < size for i in picked):
-        raise UnsupportedError("its indices lie outside the tensor", "correct the model")
-    step = picked[1] - picked[0] if len(picked) > 1 else 1
-    even = all(b - a == step for a, b in pairwise(picked))
-    if not even or step == 0:
-        raise UnsupportedError("its indices are not evenly spaced", "use Slice or Split")
-    taken = take(ctx, x, {axis: (picked[0], step, len(picked))})
-    return ctx.reshape(taken, (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]))
+    return pick(ctx, x, axis, indices.array)
 
 
 def _embedding(ctx: Context, table: Tensor, ids: Value, axis: int) -> Tensor:
@@ -113,7 +103,7 @@ def gather_nd(ctx: Context, node: OnnxNode) -> Tensor:
     return ctx.reshape(taken, found.shape)
 
 
-def gather_elements(ctx: Context, node: OnnxNode) -> Tensor:
+def gather_elements(_ctx: Context, node: OnnxNode) -> Tensor:
     """Only from a constant whose elements are all equal: then the indices do not matter."""
     table, indices = node.tensor(0), node.tensor(1)
     one = isinstance(table, Constant) and np.unique(table.array).size == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from edgec.base.dtypes import DType
-from edgec.importers.common.axes import normal_axis
+from edgec.importers.common.axes import completed, normal_axis
 from edgec.importers.common.tensors import Tensor, UnsupportedError
 from edgec.importers.onnx.context import Context
 from edgec.importers.onnx.node import OnnxNode
@@ -23,17 +23,7 @@ def reshape(ctx: Context, node: OnnxNode) -> Tensor:
         if any(dim == 0 and i >= len(x.shape) for i, dim in enumerate(wanted)):
             raise UnsupportedError(f"shape {wanted} copies a dimension that is not there", "fix it")
         wanted = [x.shape[i] if dim == 0 else dim for i, dim in enumerate(wanted)]
-    if wanted.count(-1) > 1 or any(dim < -1 for dim in wanted):
-        raise UnsupportedError(f"shape {wanted} is impossible", "correct the model")
-    if -1 in wanted:
-        rest = math.prod(dim for dim in wanted if dim != -1)
-        wanted[wanted.index(-1)] = math.prod(x.shape) // rest if rest else 0
-    if math.prod(wanted) != math.prod(x.shape):
-        raise UnsupportedError(
-            f"shape {wanted} does not hold the elements of {list(x.shape)}",
-            "if the model fixes another batch size there, export it with a batch of 1",
-        )
-    return ctx.reshape(x, wanted)
+    return ctx.reshape(x, completed(wanted, x.shape))
 
 
 def flatten(ctx: Context, node: OnnxNode) -> Tensor:
@@ -76,7 +66,7 @@ def transpose(ctx: Context, node: OnnxNode) -> Tensor:
 
 
 def depth_to_space(ctx: Context, node: OnnxNode) -> Tensor:
-    """Both modes, DCR and CRD."""
+    """DepthToSpace in its two modes, DCR and CRD."""
     x, block = node.value(0), node.integer("blocksize", 1)
     n, c, h, w = _image(x)
     mode = node.text("mode", "DCR")
@@ -106,12 +96,12 @@ def space_to_depth(ctx: Context, node: OnnxNode) -> Tensor:
     return ctx.transpose(flat, (0, 3, 1, 2))
 
 
-def identity(ctx: Context, node: OnnxNode) -> Tensor:
+def identity(_ctx: Context, node: OnnxNode) -> Tensor:
     """Any tensor; the node is removed."""
     return node.tensor(0)
 
 
-def dropout(ctx: Context, node: OnnxNode) -> Tensor:
+def dropout(_ctx: Context, node: OnnxNode) -> Tensor:
     """Inference mode; the node is removed."""
     if node.is_used(1):
         raise UnsupportedError("its mask output is used", "export the model for inference")

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from edgec.importers.common.obstacle import Obstacle
 from edgec.importers.common.tensors import Tensor
 from edgec.importers.onnx import (
     op_attention,
@@ -38,14 +39,6 @@ class OperatorSupport:
 
     op: str
     constraints: str
-
-
-@dataclass(frozen=True, slots=True)
-class Obstacle:
-    """Why an operator is not supported, and what to do."""
-
-    reason: str
-    remedy: str
 
 
 HANDLERS: Mapping[str, Handler] = MappingProxyType(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import onnx
 import onnx_ir as ir
 
-from edgec.importers.onnx.boundary import library_call
+from edgec.importers.common.boundary import library_call
 
 
 class SchemaChecker:

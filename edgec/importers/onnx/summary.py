@@ -26,7 +26,7 @@ def inspect_model(path: Path, shapes: Mapping[str, tuple[int, ...]] = NO_SHAPES)
     model = load_model(path)
     opset = max(o.version for o in model.opset_import if o.domain in ("", "ai.onnx"))
     translation = translated(model, path.stem, shapes)
-    return summarize(translation.context, translation.nodes, path.stem, opset, _macs)
+    return summarize(translation.context, translation.nodes, path.stem, ("ONNX", opset), _macs)
 
 
 def _macs(op: str, inputs: tuple[Shape, ...], outputs: tuple[Shape, ...]) -> int:

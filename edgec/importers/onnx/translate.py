@@ -14,9 +14,9 @@ from edgec.base.dtypes import Array, DType
 from edgec.base.errors import ImportModelError
 from edgec.base.names import shown
 from edgec.importers.common.attempt import TranslatedNode, attempt
+from edgec.importers.common.boundary import library_call
 from edgec.importers.common.builder import SourceNode
 from edgec.importers.common.tensors import Gathered, Tensor, UnsupportedError
-from edgec.importers.onnx.boundary import library_call
 from edgec.importers.onnx.cleanup import static_shape
 from edgec.importers.onnx.context import Context
 from edgec.importers.onnx.node import OnnxNode

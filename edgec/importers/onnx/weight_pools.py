@@ -15,7 +15,7 @@ from edgec.importers.common.tensors import Gathered, moved_constant
 from edgec.importers.onnx.cleanup import MAX_FOLDED_ELEMENTS, MAX_FOLDED_TOTAL
 from edgec.ir import ops
 from edgec.ir.graph import Constant
-from edgec.ir.infer import infer_shapes
+from edgec.ir.infer import infer_shape
 from edgec.ir.qparams import QuantParams
 from edgec.ir.weight_pool import GROUPS, SIZE_MAX, SIZE_MIN, PooledWeights, WeightPool
 
@@ -106,7 +106,7 @@ class Pools:
         quant = _scaled(constant, factor.real()) if isinstance(constant, Gathered) else None
         if quant is not None:
             return replace(constant, quant=quant)
-        (shape,) = infer_shapes(ops.Mul(), [a.shape, b.shape])
+        shape = infer_shape(ops.Mul(), [a.shape, b.shape])
         self._charge(math.prod(shape))
         return Constant(constant.name, np.asarray(constant.real() * factor.real(), np.float32))
 

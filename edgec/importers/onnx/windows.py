@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from edgec.importers.common.tensors import Tensor, UnsupportedError
+from edgec.importers.common.windows import same_padding
 from edgec.importers.onnx.context import Context
 from edgec.importers.onnx.node import OnnxNode
 from edgec.ir.shapes import Pads2D, Pair
@@ -117,12 +118,7 @@ def _pads(
         case "VALID":
             return (0,) * rank, (0,) * rank
         case "SAME_UPPER" | "SAME_LOWER" as mode:
-            totals = [
-                max((-(-size // stride) - 1) * stride + span - size, 0)
-                for size, span, stride in zip(sizes, spans, strides, strict=True)
-            ]
-            small = tuple(total // 2 for total in totals)
-            large = tuple(total - total // 2 for total in totals)
+            small, large = same_padding(sizes, spans, strides)
             return (small, large) if mode == "SAME_UPPER" else (large, small)
         case other:
             raise UnsupportedError(f"unknown auto_pad {other!r}", "use explicit pads")

@@ -45,8 +45,8 @@ class QNorm(IntegerOperator):
     """LayerNormalization (`centred`) or RMSNormalization over the last axis.
 
     x int16 [..., C], zero point 0; gamma int16 const [C], beta int32 const [C]; y int8 or int16
-    [..., C].  2 <= C <= 32767.  With `shifted`, x is int8 of the stream and k int8 const [C] a
-    fourth input: ``x[c] << k[c]`` stands for x[c] below.  A row of x at a time:
+    [..., C].  2 <= C <= 32767.  Or x is int8 of the stream and k int8 const [C] a fourth
+    input: ``x[c] << k[c]`` stands for x[c] below.  A row of x at a time:
 
         total = sum_c x[c]
         w[c]  = C * x[c] - total                        (RMS: w[c] = x[c])
@@ -83,7 +83,6 @@ class QNorm(IntegerOperator):
         shift: 1..30.
         low, high: bounds of y, within `dtype`.
         dtype: INT8 or INT16.
-        shifted: see above.
     """
 
     @dataclass(frozen=True, slots=True)
@@ -101,7 +100,6 @@ class QNorm(IntegerOperator):
     low: int
     high: int
     dtype: DType = DType.INT8
-    shifted: bool = False
 
     def infer_shape(self, inputs: Inputs[Shape]) -> Shape:
         need(inputs.k in (None, inputs.x[-1:]), "a shift a channel is needed")
@@ -164,9 +162,7 @@ class QNorm(IntegerOperator):
         need_shift(self.shift, 1, LONGEST_SHIFT)
         need_shift(self.least_shift, 0, 15)
         need(0 <= self.epsilon <= 2**29, f"bad epsilon {self.epsilon}")
-        need_shifts(inputs.k, self.shifted)
-        narrow = inputs.x.dtype is DType.INT8
-        need(narrow is self.shifted, "an int8 row without shifts, or an int16 one with them")
+        need_shifts(inputs.k, inputs.x.dtype is DType.INT8)
         need_dtype(output, self.dtype)
 
 

@@ -1,4 +1,4 @@
-"""The same numbers in another scale."""
+"""Numbers of one scale written in another one."""
 
 from __future__ import annotations
 

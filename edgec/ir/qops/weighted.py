@@ -40,7 +40,7 @@ class PlainLayer(Weighted):
 
     @dataclass(frozen=True, slots=True)
     class Inputs(Weighted.Inputs[T]):
-        """Those of `Weighted`, then what the end of the layer adds or looks up."""
+        """Operands of `Weighted`, then what the end of the layer adds or looks up."""
 
         residual: T | None = field(default=None, metadata=tensor(*CODES))
         table: T | None = field(default=None, metadata=table(DType.INT8))
@@ -57,7 +57,7 @@ class PooledLayer(IntegerOperator):
 
     @dataclass(frozen=True, slots=True)
     class Inputs(Operands[T]):
-        """Those of `PlainLayer`, with the pool and indices into it in the place of the weights."""
+        """Operands of `PlainLayer`, with the pool and indices into it in place of the weights."""
 
         x: T = field(metadata=tensor(DType.INT8))
         pool: T = field(metadata=parameter(DType.INT8))

@@ -1,12 +1,17 @@
-"""Which tensors never hold the code -128: what the fastest products of a core with DSP ask for."""
+"""Which codes the products of a core with DSP may meet, and what sums fit their accumulators."""
 
 from __future__ import annotations
 
-from edgec.base.fixedpoint import INT8_MAX, INT8_MIN
+import numpy as np
+
+from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, INT32_MAX
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
+from edgec.ir.weighted import plain_inputs
 
 _COPIES = (qops.QReshape, qops.QTranspose, qops.QSlice, qops.QMaxPool, qops.QConcat)
+_MOST_PRE_SHIFT = 15
+"""Bits of the half step that 16x15 requantization adds to a bias."""
 
 
 def is_symmetric(graph: Graph, name: str) -> bool:
@@ -53,3 +58,14 @@ def _table(node: Node) -> str | None:
     if not isinstance(node.attrs, qops.QGemm | qops.QConv):
         return None
     return node.attrs.Inputs.of(node.inputs).table
+
+
+def has_room_for_any_code(graph: Graph, node: Node) -> bool:
+    """Whether sums of any codes fit int32 with what the biases hold more."""
+    inputs = plain_inputs(node)
+    own = graph.constants[inputs.w].array, graph.constants[inputs.b].array
+    weights, bias = (array.astype(np.int64) for array in own)
+    rows = np.abs(weights.reshape(len(weights), -1)).sum(axis=1)
+    # |x|, |zx| <= 128, and 128 times the odd weights.
+    most = np.abs(bias) + 3 * 128 * rows + (1 << _MOST_PRE_SHIFT)
+    return bool(np.all(most <= INT32_MAX))

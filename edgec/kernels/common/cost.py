@@ -25,7 +25,7 @@ class HasEnding(Protocol):
         """Elements of y."""
 
 
-def _never(spec: Any, bits: int, form: KernelForm, flash: Flash) -> float:
+def _never(_spec: Any, _bits: int, _form: KernelForm, _flash: Flash) -> float:
     return 0.0
 
 

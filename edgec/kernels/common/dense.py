@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from edgec.kernels.common.interface import LayerFunction
 from edgec.kernels.common.rescale16 import Rescale16
 from edgec.kernels.common.spec import describe_image, describe_window
 from edgec.kernels.common.window import Window
 
 
 @dataclass(frozen=True, slots=True)
-class Dense:
+class Dense(LayerFunction):
     """Convolution of one group, or matrix product, some rows at a time.
 
     x int8 [height, width, channels], y [out_height, out_width, out_channels].
@@ -41,17 +42,9 @@ class Dense:
         """Weights of one filter."""
         return self.window.taps * self.window.channels
 
-    @property
-    def adds(self) -> bool:
-        """There is a residual."""
-        return self.residual_shift is not None or (
-            self.rescale16 is not None and self.rescale16.residual
-        )
-
-    @property
-    def y_type(self) -> str:
-        """C type of an element of y."""
-        return "int8_t" if self.rescale16 is None else self.rescale16.c_type
+    def run_parameters(self) -> tuple[str, ...]:
+        """The rows of a run."""
+        return ("int32_t rows",) if self.variable else ()
 
     @property
     def out_elements(self) -> int:

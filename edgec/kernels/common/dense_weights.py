@@ -35,19 +35,20 @@ def interleaved(weights: Array) -> Array:
     return np.ascontiguousarray(padded.transpose(0, 2, 1, 3))
 
 
-def flipped_words(weights: Array) -> Array:
-    """Filters two by two, word by word, with the signs flipped that `edgec/tile_4x2.h` wants so.
+def flipped_words(weights: Array, together: int = FILTERS) -> Array:
+    """A few filters at a time, word by word, with the signs flipped that `edgec/tile_4x2.h` wants.
 
     Args:
         weights: int8 [O, ...].
+        together: filters whose words stand beside each other.
 
     Returns:
-        int8 [ceil(O / 2), words, 2, 4]; what is missing at the ends is zero.
+        int8 [ceil(O / together), words, together, 4]; what is missing at the ends is zero.
     """
     rows = weights.reshape(weights.shape[0], -1)
     filters, depth = rows.shape
-    padded = np.pad(rows, ((0, -filters % FILTERS), (0, -depth % WORD)))
-    words = padded.reshape(-(-filters // FILTERS), FILTERS, -1, WORD).transpose(0, 2, 1, 3)
+    padded = np.pad(rows, ((0, -filters % together), (0, -depth % WORD)))
+    words = padded.reshape(-(-filters // together), together, -1, WORD).transpose(0, 2, 1, 3)
     return np.ascontiguousarray(words ^ np.array([-128, 0, -128, 0], np.int8))
 
 

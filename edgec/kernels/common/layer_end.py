@@ -76,6 +76,6 @@ def ends_in_rescale16(node: Node) -> bool:
     return isinstance(form_of(node.attrs), qops.Rescale16x15)
 
 
-def accepts_rescale16(graph: Graph, node: Node, target: Target) -> bool:
+def accepts_rescale16(_graph: Graph, node: Node, _target: Target) -> bool:
     """`ends_in_rescale16` as a family asks it (`KernelFamily.accepts`)."""
     return ends_in_rescale16(node)

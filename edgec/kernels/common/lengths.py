@@ -16,7 +16,7 @@ from edgec.kernels.family import Lengths
 class Counted(Lengths[Any]):
     """The only size that varies is a field: how many rows or elements there are."""
 
-    def __init__(self, field: str, serves: Callable[[Any], bool] = lambda spec: True) -> None:
+    def __init__(self, field: str, serves: Callable[[Any], bool] = lambda _spec: True) -> None:
         """For a field of the specification.
 
         Args:
@@ -27,7 +27,7 @@ class Counted(Lengths[Any]):
         self._serves = serves
 
     def spec(self, graph: Graph, node: Node, spec: Any) -> Any:
-        """The same specification, flagged; None where it does not work row by row."""
+        """The specification, flagged; None where it does not work row by row."""
         return flagged(spec) if self._serves(spec) else None
 
     def sizes(self, graph: Graph, node: Node, spec: Any) -> tuple[Extent, ...]:
@@ -64,7 +64,7 @@ def varying_rows(graph: Graph, node: Node) -> int:
 
 
 def split(loops: Sequence[Loop], rows: int) -> tuple[Loop, ...]:
-    """The same walk with a loop over the variable axis outermost, which merging has hidden."""
+    """Loops that walk alike, the one over the variable axis outermost; merging has hidden it."""
     first, *others = loops
     inner, rest = divmod(first.size, rows)
     if rest:

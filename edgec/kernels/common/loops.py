@@ -28,7 +28,7 @@ def broadcast_strides(shape: Sequence[int], out_shape: Sequence[int]) -> tuple[i
 
 
 def merge_loops(loops: Sequence[Loop]) -> tuple[Loop, ...]:
-    """The same walk with the fewest loops; at least one."""
+    """The fewest loops that walk over memory in this order; at least one."""
     operands = len(loops[0].strides) if loops else 1
     merged: list[Loop] = []
     for loop in loops:

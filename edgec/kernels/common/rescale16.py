@@ -32,6 +32,11 @@ class Rescale16:
     residual: bool = False
 
     @property
+    def then(self) -> str:
+        """What follows the requantization: "table", "added" for a residual, or ""."""
+        return "table" if self.table else "added" if self.residual else ""
+
+    @property
     def out_bytes(self) -> int:
         """Bytes of an output."""
         return self.output.dtype.size_bytes

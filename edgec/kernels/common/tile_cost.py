@@ -30,6 +30,6 @@ def tile_events(spec: Dense, filters: int) -> dict[Event, float]:
     }
 
 
-def tile_waits(spec: Dense, bits: int, form: KernelForm, flash: Flash) -> float:
+def tile_waits(spec: Dense, _bits: int, _form: KernelForm, flash: Flash) -> float:
     """Cycles waited for the weights of a layer."""
     return for_weights(spec.macs / TILE_ROWS, flash)

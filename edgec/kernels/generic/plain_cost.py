@@ -31,6 +31,6 @@ def plain_events(spec: Plain) -> dict[Event, float]:
     }
 
 
-def plain_waits(spec: Plain, bits: int, form: KernelForm, flash: Flash) -> float:
+def plain_waits(spec: Plain, _bits: int, _form: KernelForm, flash: Flash) -> float:
     """Cycles waited for the weights of a layer."""
     return for_weights(spec.macs / _READS, flash)

@@ -46,12 +46,12 @@ def sizes(graph: Graph, node: Node) -> tuple[int, int, int, int]:
     return width, channels, out_height, out_width
 
 
-def overlap(spec: Resize) -> Distances:
+def overlap(_spec: Resize) -> Distances:
     """The order of the reads is in tables, not in the specification."""
     return (None,)
 
 
-def arguments(graph: Graph, node: Node, spec: Resize, pool: ConstantPool) -> tuple[Params, ...]:
+def arguments(graph: Graph, node: Node, _spec: Resize, pool: ConstantPool) -> tuple[Params, ...]:
     """The tables."""
     attrs = node.attrs_as(qops.QResizeNearest, qops.QResizeLinear)
     inputs = attrs.Inputs.of(node.inputs)

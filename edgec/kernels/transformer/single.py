@@ -34,7 +34,7 @@ SINGLE = (qops.QMatMul, qops.QMul, qops.QReduce, qops.QRescale)
 
 
 def single_arguments(
-    graph: Graph, node: Node, spec: KernelSpec, pool: ConstantPool
+    graph: Graph, node: Node, _spec: KernelSpec, _pool: ConstantPool
 ) -> tuple[Params, ...]:
     """The multiplier, the bias and the zero points of the tensors.
 

@@ -31,7 +31,7 @@ class PoolParams:
 
 @dataclass(frozen=True, slots=True)
 class PoolRescale16Params:
-    """The same with pooled weights."""
+    """Arguments of a layer with pooled weights that ends in 16 by 15 bits."""
 
     c_type: ClassVar[str] = "edgec_pool_rescale16_params_t"
     table: ConstantRef

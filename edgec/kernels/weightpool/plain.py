@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
@@ -10,6 +11,7 @@ from edgec.base.dtypes import Array, frozen
 from edgec.base.errors import LoweringError
 from edgec.ir.graph import Node
 from edgec.ir.weighted import pooled_attrs
+from edgec.kernels.common.interface import LayerFunction
 from edgec.kernels.common.rescale16 import Rescale16
 from edgec.kernels.common.spec import describe_image, describe_window
 from edgec.kernels.common.window import Window
@@ -23,7 +25,7 @@ BLOCK = 4
 
 
 @dataclass(frozen=True, slots=True)
-class PooledDense:
+class PooledDense(LayerFunction):
     """What kernels that expand indices, or look bits up, have in common.
 
     x int8 [height, width, channels], y int8 [out_height, out_width, out_channels].  Biases int32
@@ -41,6 +43,10 @@ class PooledDense:
         rescale16: the end in a transformer's arithmetic, which then replaces both.
     """
 
+    params_types: ClassVar[tuple[str, str]] = (
+        "edgec_pool_params_t",
+        "edgec_pool_rescale16_params_t",
+    )
     window: Window
     out_channels: int
     group: int
@@ -54,6 +60,10 @@ class PooledDense:
     def runtime_bits(self) -> bool:
         """The width of activations is an argument of the kernel."""
         return self.bits is None
+
+    def run_parameters(self) -> tuple[str, ...]:
+        """The width of activations of a run."""
+        return ("int32_t bits",) if self.runtime_bits else ()
 
     @property
     def vectors(self) -> int:

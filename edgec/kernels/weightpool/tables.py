@@ -158,7 +158,7 @@ class ResponseBuilder:
 
     @property
     def least_unrolled(self) -> int:
-        """That of products for rows with one lane."""
+        """Vectors that the loop for rows with one lane does in one pass."""
         return math.gcd(self.size, _UNROLLED // 2)
 
     @property

@@ -71,12 +71,12 @@ class AnnotatedConversion(Conversion):
 
     @property
     def y(self) -> QuantParams:
-        """Those of the value, or of what the fused Clip makes of it."""
+        """Parameters of the output, or of what the fused Clip makes of it."""
         return self.graph.quant(self._output)
 
     @property
     def act_bounds(self) -> tuple[int, int]:
-        """Those of the fused Clip."""
+        """Least and largest code of the output: bounds of the fused Clip, if there is one."""
         if self.clip is None:
             return INT8_MIN, INT8_MAX
         attrs, y = self.clip.attrs_as(ops.Clip), self.y

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from edgec.ir import ops, qops
@@ -42,4 +40,4 @@ def norm(c: Conversion) -> None:
         beta=c.constant("beta", found.beta),
         k=x.shifts,
     )
-    c.emit(replace(found.attrs, shifted=x.shifts is not None), inputs)
+    c.emit(found.attrs, inputs)

@@ -114,7 +114,7 @@ class SearchedConversion(Conversion):
 
     @property
     def y(self) -> QuantParams:
-        """Those of the form that is computed."""
+        """Parameters of the output in the form that is computed."""
         return self.tensors.quant_of(self.value, self.form)
 
     @property

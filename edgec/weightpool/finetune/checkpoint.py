@@ -12,7 +12,7 @@ from typing import Any
 import torch
 
 from edgec.base.errors import ConfigError
-from edgec.base.output_dir import write_whole
+from edgec.base.output_file import write_whole
 from edgec.ir.graph import Graph
 from edgec.weightpool.finetune.options import FinetuneOptions, TrainingData
 

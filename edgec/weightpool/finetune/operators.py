@@ -96,17 +96,17 @@ def _mixes_samples(attrs: Any) -> bool:
 
 
 @OPERATORS.entry(ops.Add)
-def _add(attrs: ops.Add, inputs: ops.Add.Inputs[Tensor]) -> Tensor:
+def _add(_attrs: ops.Add, inputs: ops.Add.Inputs[Tensor]) -> Tensor:
     return inputs.a + inputs.b
 
 
 @OPERATORS.entry(ops.Sub)
-def _sub(attrs: ops.Sub, inputs: ops.Sub.Inputs[Tensor]) -> Tensor:
+def _sub(_attrs: ops.Sub, inputs: ops.Sub.Inputs[Tensor]) -> Tensor:
     return inputs.a - inputs.b
 
 
 @OPERATORS.entry(ops.Mul)
-def _mul(attrs: ops.Mul, inputs: ops.Mul.Inputs[Tensor]) -> Tensor:
+def _mul(_attrs: ops.Mul, inputs: ops.Mul.Inputs[Tensor]) -> Tensor:
     return inputs.a * inputs.b
 
 
@@ -116,12 +116,12 @@ def _clip(attrs: ops.Clip, inputs: ops.OneInput.Inputs[Tensor]) -> Tensor:
 
 
 @OPERATORS.entry(ops.PRelu)
-def _prelu(attrs: ops.PRelu, inputs: ops.PRelu.Inputs[Tensor]) -> Tensor:
+def _prelu(_attrs: ops.PRelu, inputs: ops.PRelu.Inputs[Tensor]) -> Tensor:
     return torch.where(inputs.x >= 0, inputs.x, inputs.x * inputs.slope)
 
 
 @OPERATORS.entry(ops.Softmax)
-def _softmax(attrs: ops.Softmax, inputs: ops.OneInput.Inputs[Tensor]) -> Tensor:
+def _softmax(_attrs: ops.Softmax, inputs: ops.OneInput.Inputs[Tensor]) -> Tensor:
     return functional.softmax(inputs.x, -1)
 
 

@@ -28,7 +28,7 @@ class TrainingData:
     labels: Array
 
     def checked(self, graph: Graph, classes: int) -> TrainingData:
-        """The same as float32 and int64, if it fits a network.
+        """This data as float32 and int64, if it fits a network.
 
         Raises:
             ConfigError: inputs that do not fit, labels beyond the classes, a single class.

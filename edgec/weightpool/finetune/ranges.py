@@ -20,14 +20,14 @@ class _RoundThrough(torch.autograd.Function):
 
     @staticmethod
     def forward(
-        ctx: Any, x: torch.Tensor, low: float, step: float, zero: float, levels: int
+        _ctx: Any, x: torch.Tensor, low: float, step: float, zero: float, levels: int
     ) -> torch.Tensor:
         """``(t(x) - t(0)) * scale`` with t of `qops.PoolRounding`."""
         codes = torch.floor_((x - low).mul_(1 / step).add_(0.5)).clamp_(0, levels)
         return codes.sub_(zero).mul_(step)
 
     @staticmethod
-    def backward(ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, None, None, None, None]:
+    def backward(_ctx: Any, gradient: torch.Tensor) -> tuple[torch.Tensor, None, None, None, None]:
         """The gradient of x alone."""
         return gradient, None, None, None, None
 

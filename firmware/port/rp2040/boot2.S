@@ -1,6 +1,6 @@
 /* Second-stage boot loader of the RP2040.  The boot ROM copies the first 256 bytes of flash to SRAM,
  * checks their CRC and jumps there.  This one sets the flash controller to plain serial reads
- * (command 03h, which every flash chip knows), then starts the program behind it.
+ * (command 03h, which every flash chip knows), then starts the program after it.
  *
  * It runs at another address than it is linked to, so it uses relative branches and loads alone.
  * boot2_image.c holds the assembled bytes with their CRC; tests/firmware/test_build_boot2.py checks

@@ -18,6 +18,7 @@
 #include "edgec/pool_indices.h"
 #include "edgec/pool_responses.h"
 #include "edgec/transformer.h"
+#include "edgec/tile_1x4.h"
 #include "edgec/tile_3x4.h"
 #include "edgec/window.h"
 #include "edgec_tiny_weights.h"

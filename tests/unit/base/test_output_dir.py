@@ -5,7 +5,9 @@ import sys
 import pytest
 
 from edgec.base.errors import ConfigError
-from edgec.base.output_dir import MANIFEST, staged_output, write_whole
+from edgec.base.output_dir import staged_output
+from edgec.base.output_file import write_whole
+from edgec.base.swap import MANIFEST
 
 
 def write(target, files, **options):

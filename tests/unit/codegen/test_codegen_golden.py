@@ -116,6 +116,10 @@ KERNELS: dict[str, KernelSpec] = {
     "tile_3x2_rescale16_residual": s.Tile3x2(
         _POINTWISE, 7, 9, rescale16=Rescale16(_WIDE, residual=True)
     ),
+    "tile_1x4": s.Tile1x4(64, 10, 32),
+    "tile_1x4_rest": s.Tile1x4(
+        30, 36, 9, rescale16=Rescale16(_INDEX, table=True), dual_issue=True, roomy=True
+    ),
     "tile_4x2_window": s.Tile4x2(30, 36, 6, Rescale16(_BYTE), roomy=True, window=_WINDOW),
     "tile_3x4_padded": s.Tile3x4(_WINDOW, 5, 32, 7, filters=4, segment=40),
     "tile_3x4_rows": s.Tile3x4(
@@ -229,7 +233,8 @@ def test_every_kernel_compiles_clean(target: tuple[str, ...], tmp_path: Path) ->
     served = (name for name in KERNELS if _compiles(name, target[0]))
     addresses = ", ".join(f"(function_t)kernel_{name}" for name in served)
     pool = ("pool_dsp.h", "pool_gather.h", "pool_indices.h", "pool_responses.h")
-    own = ("dsp.h", "math.h", "params.h", *pool, "transformer.h", "tile_3x4.h", "window.h")
+    tiles = ("tile_1x4.h", "tile_3x4.h")
+    own = ("dsp.h", "math.h", "params.h", *pool, "transformer.h", *tiles, "window.h")
     headers = ("stdbool.h", "string.h", *(f"edgec/{name}" for name in own))
     source = tmp_path / "kernels.c"
     source.write_text(

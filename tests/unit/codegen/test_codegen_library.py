@@ -30,6 +30,8 @@ def test_files_of_a_library(tmp_path: Path) -> None:
     names = set(_tree(tmp_path))
     assert {name for name in names if not name.startswith("include/edgec/")} == {
         "CMakeLists.txt",
+        "LICENSE",
+        "README.md",
         "library.json",
         "include/edgec_sample_net.h",
         "src/edgec_sample_net.c",

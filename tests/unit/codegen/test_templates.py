@@ -13,7 +13,7 @@ from typing import Any
 
 import jinja2
 import pytest
-from template_rules import MOST_LINES, branch_axes, violations
+from template_rules import MOST_AXES, MOST_LINES, branch_axes, violations
 from template_types import Checker
 
 import edgec
@@ -27,8 +27,6 @@ from edgec.profile.widths_html import WidthsPage
 PACKAGE = Path(edgec.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.j2"))
 SPECS = {family.name: family.spec_type for family in FAMILIES}
-MOST_AXES = 14
-"""Values that one template chooses by: those of the largest, which must not grow."""
 _ROOTS = {"template", "header_template"}
 """Names of the class variables of contexts that name templates."""
 

@@ -5,7 +5,7 @@ from pass_samples import Maker
 
 from edgec.base.errors import ImportModelError, InternalError
 from edgec.ir import ops, qops
-from edgec.ir.infer import infer_shapes, macs
+from edgec.ir.infer import infer_shape, macs
 from edgec.ir.operator import Operands, Operator
 
 IMAGE = (1, 6, 5, 4)
@@ -90,13 +90,13 @@ BAD = [
 
 @pytest.mark.parametrize(("attrs", "shapes", "expected"), GOOD)
 def test_shapes(attrs, shapes, expected):
-    assert infer_shapes(attrs, shapes) == (expected,)
+    assert infer_shape(attrs, shapes) == expected
 
 
 @pytest.mark.parametrize(("attrs", "shapes"), BAD)
 def test_impossible_shapes(attrs, shapes):
     with pytest.raises(ImportModelError, match=type(attrs).__name__):
-        infer_shapes(attrs, shapes)
+        infer_shape(attrs, shapes)
 
 
 INTEGER_BASES = (qops.IntegerOperator, qops.Weighted, qops.PlainLayer, qops.PooledLayer)
@@ -111,7 +111,7 @@ def test_every_operator_has_operands_and_a_rule():
                 assert issubclass(cls.Inputs, Operands), cls
                 assert cls.infer_shape is not Operator.infer_shape, cls
     with pytest.raises(InternalError):
-        infer_shapes(3, [])
+        infer_shape(3, [])
 
 
 def test_macs():

@@ -15,6 +15,7 @@ from edgec.ir import Graph, qops
 from edgec.kernels.common.code_range import is_symmetric
 from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.dsp.attention.family import AttentionDsp
+from edgec.kernels.dsp.tile_1x4.spec import Tile1x4
 from edgec.kernels.dsp.tile_4x2.spec import Tile4x2
 from edgec.kernels.generic.gemm.family import Gemm
 from edgec.kernels.select import select_kernels
@@ -52,7 +53,7 @@ def test_products_of_several_rows_get_the_fast_kernel() -> None:
     assert chosen(gemm(symmetric=True), DSP_BOARD) is Tile4x2
     assert chosen(gemm(symmetric=False), DSP_BOARD) is Tile4x2
     assert chosen(gemm(symmetric=True, depth=30), DSP_BOARD) is Tile4x2
-    assert chosen(gemm(symmetric=True, rows=1), DSP_BOARD) is Gemm
+    assert chosen(gemm(symmetric=True, rows=1), DSP_BOARD) is Tile1x4
 
 
 def test_attention_of_four_queries_at_a_time_needs_whole_words_and_no_mask() -> None:

@@ -23,7 +23,7 @@ _FARTHEST_BYTES = 4095
 
 @dataclass(frozen=True, slots=True)
 class AttentionDsp(Attention):
-    """The same for cores with the DSP extension, four queries at a time: `edgec/tile_4x2.h`.
+    """`Attention` for cores with the DSP extension, four queries at a time: `edgec/tile_4x2.h`.
 
     The width of heads is a multiple of 4, that of values of 2; there are two keys or more and no
     mask; no code of q is -128.

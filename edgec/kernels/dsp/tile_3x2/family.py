@@ -38,7 +38,7 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
     return found.window.out_pixels > 1 and found.scratch_bytes <= target.scratch_limit_bytes
 
 
-def spec(graph: Graph, node: Node, target: Target) -> Tile3x2:
+def spec(graph: Graph, node: Node, _target: Target) -> Tile3x2:
     """The specification for a convolution of one group or a matrix product, of either form."""
     filters = graph.shape(plain_inputs(node).w)[0]
     return Tile3x2(dense_window(graph, node), filters, *end_of(node))
@@ -49,7 +49,7 @@ def overlap(spec: Tile3x2) -> Distances:
     return with_ending(spec, by_blocks(spec.window, spec.out_channels * out_bytes(spec), ROWS))
 
 
-def arguments(graph: Graph, node: Node, spec: Tile3x2, pool: ConstantPool) -> tuple[Params, ...]:
+def arguments(graph: Graph, node: Node, _spec: Tile3x2, pool: ConstantPool) -> tuple[Params, ...]:
     """Filters two by two."""
     return weighted_arguments(graph, node, pool, _pack)
 
@@ -58,7 +58,7 @@ def _pack(weights: Array, bias: Array, multiplier: Array) -> tuple[Array, Array,
     return interleaved(weights), bias, multiplier
 
 
-def events(spec: Tile3x2, bits: int, form: KernelForm) -> Events:
+def events(spec: Tile3x2, _bits: int, _form: KernelForm) -> Events:
     """Tiles of three rows and two filters."""
     return tile_events(spec, FILTERS) | residual_events(spec)
 

@@ -38,6 +38,11 @@ class Tile3x2(Dense):
         return self.window.channels % WORD == 0 and self.window.columns_are_runs
 
     @property
+    def fills(self) -> bool:
+        """Windows may hold padding."""
+        return self.window.rows_clipped or self.window.cols_clipped
+
+    @property
     def pads_depth(self) -> bool:
         """The last words hold more than weights."""
         return self.words * WORD != self.depth

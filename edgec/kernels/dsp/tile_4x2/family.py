@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from edgec.base.dtypes import Array
-from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, INT32_MAX
+from edgec.base.fixedpoint import INT8_MAX, INT8_MIN
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.weighted import plain_inputs
-from edgec.kernels.common.code_range import is_symmetric
+from edgec.kernels.common.code_range import has_room_for_any_code, is_symmetric
 from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.common.cost import Cost, residual_events
 from edgec.kernels.common.dense_weights import WORD, flipped_words, odd_sums
@@ -33,8 +33,6 @@ from edgec.target.target import Target
 
 _ROOMY_BYTES = 2048
 """The code of a loop of sixteen words, 104 bytes each, and what is around it: `tile_4x2.h`."""
-_MOST_PRE_SHIFT = 15
-"""Bits of the half step that 16x15 requantization adds to a bias."""
 _LEAST_UNITS = 16
 """Filters from which on two more rows a tile pay for windows that are gathered byte by byte."""
 
@@ -46,7 +44,7 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
     found = spec(graph, node, target)
     if found.rows == 1 or found.depth % WORD or found.scratch_bytes > target.scratch_limit_bytes:
         return False
-    return _pays(found) and (not found.any_code or _has_room(graph, node))
+    return _pays(found) and (not found.any_code or has_room_for_any_code(graph, node))
 
 
 def _pays(spec: Tile4x2) -> bool:
@@ -61,17 +59,6 @@ def _pays(spec: Tile4x2) -> bool:
     idle = -spec.rows % ROWS
     gathers = spec.window is not None and not spec.widens_runs
     return idle < max(spec.rows // ROWS, 2) and (not gathers or spec.units >= _LEAST_UNITS)
-
-
-def _has_room(graph: Graph, node: Node) -> bool:
-    """Whether sums of any codes fit int32 with what the biases hold more."""
-    inputs = plain_inputs(node)
-    own = graph.constants[inputs.w].array, graph.constants[inputs.b].array
-    weights, bias = (array.astype(np.int64) for array in own)
-    rows = np.abs(weights.reshape(len(weights), -1)).sum(axis=1)
-    # |x|, |zx| <= 128, and 128 times the odd weights.
-    most = np.abs(bias) + 3 * 128 * rows + (1 << _MOST_PRE_SHIFT)
-    return bool(np.all(most <= INT32_MAX))
 
 
 def _is_symmetric(graph: Graph, node: Node) -> bool:
@@ -132,7 +119,7 @@ def arguments(graph: Graph, node: Node, spec: Tile4x2, pool: ConstantPool) -> tu
     return weighted_arguments(graph, node, pool, pack)
 
 
-def events(spec: Tile4x2, bits: int, form: KernelForm) -> Events:
+def events(spec: Tile4x2, _bits: int, _form: KernelForm) -> Events:
     """Tiles of four rows and two filters; those that fill up the last tiles are computed, too."""
     rows = -(-spec.rows // ROWS) * ROWS
     tiles = rows // ROWS * spec.pairs
@@ -151,7 +138,7 @@ def events(spec: Tile4x2, bits: int, form: KernelForm) -> Events:
     return found | outputs | residual_events(spec)
 
 
-def waits(spec: Tile4x2, bits: int, form: KernelForm, flash: Flash) -> float:
+def waits(spec: Tile4x2, _bits: int, _form: KernelForm, flash: Flash) -> float:
     """Cycles waited for weights, each of which is read once for four rows."""
     return for_weights(spec.macs / ROWS, flash)
 

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from edgec.base.fixedpoint import INT16_MAX, INT16_MIN
 from edgec.kernels.common.dense_weights import WORD
+from edgec.kernels.common.interface import LayerFunction
 from edgec.kernels.common.rescale16 import Rescale16
 from edgec.kernels.common.spec import describe_image, describe_window
 from edgec.kernels.common.window import Window
@@ -48,7 +49,7 @@ def unrolled(words: int, *, roomy: bool) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Tile4x2:
+class Tile4x2(LayerFunction):
     """Matrix product with constant weights, four rows by two filters: `edgec/tile_4x2.h`.
 
     x int8 [rows, depth], depth a multiple of 4; weights as `dense_weights.flipped_words` gives
@@ -115,6 +116,24 @@ class Tile4x2:
         return w is not None and w.channels % WORD == 0 and w.columns_are_runs
 
     @property
+    def row_source(self) -> str:
+        """What becomes a row: "rows" of x, "runs" of a window where they lie, or a "patch"."""
+        if self.window is None:
+            return "rows"
+        return "runs" if self.widens_runs else "patch"
+
+    @property
+    def fills(self) -> bool:
+        """Runs of padding are widened, too."""
+        w = self.window
+        return w is not None and self.widens_runs and (w.rows_clipped or w.cols_clipped)
+
+    @property
+    def widen_function(self) -> str:
+        """C function that widens a row."""
+        return "edgec_widen4_any" if self.any_code else "edgec_widen4"
+
+    @property
     def padding(self) -> int:
         """Zeros after the weights of a filter."""
         return self.depth - self.used_depth
@@ -128,11 +147,6 @@ class Tile4x2:
     def out_bytes(self) -> int:
         """Bytes of an output."""
         return 1 if self.rescale16 is None else self.rescale16.out_bytes
-
-    @property
-    def c_type(self) -> str:
-        """C type of an output."""
-        return "int8_t" if self.rescale16 is None else self.rescale16.c_type
 
     @property
     def row_bytes(self) -> int:
@@ -161,9 +175,22 @@ class Tile4x2:
         return self.rows % ROWS
 
     @property
-    def counts_rows(self) -> bool:
-        """The code for a block of rows asks how many rows it has, also where that never varies."""
-        return self.window is None or self.rescale16 is None or self.fuses or self.adds
+    def row_count(self) -> str:
+        """How many rows a block has: as many as the "run" has, "rest" in the last one, or "all".
+
+        "unasked" is "all" where no code for a block asks.
+        """
+        if self.variable:
+            return "run"
+        asks = self.window is None or self.rescale16 is None or self.fuses or self.adds
+        return "rest" if self.rest else "all" if asks else "unasked"
+
+    @property
+    def rest_function(self) -> str | None:
+        """End of the name of the function that stores a block of fewer rows, if there is one."""
+        if self.rescale16 is None or self.fuses:
+            return None
+        return "rest" if self.variable else str(self.rest) if self.rest else None
 
     @property
     def fuses(self) -> bool:
@@ -178,6 +205,25 @@ class Tile4x2:
             wide = (n.output.low, n.output.high) == (INT16_MIN, INT16_MAX)
             return wide and n.output.shift >= _LEAST_SHIFT
         return n.saturated_bits == 10 if n.table else n.saturated_bits in (8, 16)
+
+    @property
+    def store(self) -> str:
+        """Where outputs are made: the end of the name of a header, or of sums in memory.
+
+        "high" and "out" are from registers; "sums31" and "sums16" after 31 or 16 by 15 bits.
+        """
+        if self.fuses:
+            return "high" if self.rescale16 is None else "out"
+        return "sums31" if self.rescale16 is None else "sums16"
+
+    @property
+    def store_extra(self) -> tuple[tuple[str, str], ...]:
+        """What functions of sums need beside bias and multiplier: C parameter and argument."""
+        found = {
+            "rescale16_table": (("const int8_t *table", "table"),),
+            "rescale16_added": ((f"const {self.y_type} *extra", "added + 2 * pair"),),
+        }
+        return found.get(self.end, ())
 
     @property
     def out_kind(self) -> str:
@@ -210,11 +256,9 @@ class Tile4x2:
         gathers = self.window is not None and not self.widens_runs
         return self.patch_at + (self.depth if gathers else 0)
 
-    @property
-    def adds(self) -> bool:
-        """There is a residual."""
-        in_stream = self.rescale16 is not None and self.rescale16.residual
-        return in_stream or self.residual_shift is not None
+    def run_parameters(self) -> tuple[str, ...]:
+        """The rows of a run."""
+        return ("int32_t rows",) if self.variable else ()
 
     @property
     def out_elements(self) -> int:

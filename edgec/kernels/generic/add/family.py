@@ -36,12 +36,12 @@ class Add(Elementwise):
         return f"Sum of two tensors, {self.out_elements} elements"
 
 
-def spec(graph: Graph, node: Node, target: Target) -> Add:
+def spec(graph: Graph, node: Node, _target: Target) -> Add:
     """The specification for a QAdd."""
     return Add(broadcast_loops(graph, node), node.attrs_as(qops.QAdd).params.shift)
 
 
-def arguments(graph: Graph, node: Node, spec: Add, pool: ConstantPool) -> tuple[Params, ...]:
+def arguments(_graph: Graph, node: Node, _spec: Add, _pool: ConstantPool) -> tuple[Params, ...]:
     """The numbers of the addition."""
     return (sum_params(node.attrs_as(qops.QAdd).params),)
 

@@ -38,7 +38,7 @@ class ArgMax(Plain):
         return f"Index of the {which} maximum over {self.depth}, {self.outer * self.inner} times"
 
 
-def spec(graph: Graph, node: Node, target: Target) -> ArgMax:
+def spec(graph: Graph, node: Node, _target: Target) -> ArgMax:
     """The specification for a QArgMax."""
     attrs = node.attrs_as(qops.QArgMax)
     shape = graph.shape(node.input)

@@ -58,7 +58,7 @@ class AveragePoolParams:
     act_max: int
 
 
-def spec(graph: Graph, node: Node, target: Target) -> AveragePool:
+def spec(graph: Graph, node: Node, _target: Target) -> AveragePool:
     """The specification for a QAveragePool."""
     attrs = node.attrs_as(qops.QAveragePool)
     return AveragePool(
@@ -72,7 +72,7 @@ def overlap(spec: AveragePool) -> Distances:
 
 
 def arguments(
-    graph: Graph, node: Node, spec: AveragePool, pool: ConstantPool
+    graph: Graph, node: Node, _spec: AveragePool, pool: ConstantPool
 ) -> tuple[Params, ...]:
     """A multiplier for each number of taps that counts, zero points and bounds."""
     inputs = qops.QAveragePool.Inputs.of(node.inputs)

@@ -65,7 +65,7 @@ class Concat(Plain):
         return f"Concatenation of {len(self.run_bytes)} tensors, {self.outer} times"
 
 
-def spec(graph: Graph, node: Node, target: Target) -> Concat:
+def spec(graph: Graph, node: Node, _target: Target) -> Concat:
     """The specification for a QConcat."""
     axis = node.attrs_as(qops.QConcat).axis
     shapes = [graph.shape(name) for name in _parts(node)]

@@ -14,6 +14,7 @@ from edgec.kernels.common.cost import Cost, residual_events
 from edgec.kernels.common.events import Event, Events
 from edgec.kernels.common.form import KernelForm
 from edgec.kernels.common.geometry import conv_window
+from edgec.kernels.common.interface import LayerFunction
 from edgec.kernels.common.layer_end import end_of
 from edgec.kernels.common.overlap import by_pixel, out_bytes, with_ending
 from edgec.kernels.common.params import Params
@@ -33,7 +34,7 @@ _BLOCK = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Conv2D:
+class Conv2D(LayerFunction):
     """Convolution: gathers the window of one output pixel, then one dot product per channel.
 
     x int8 [height, width, channels], weights int8 [out_channels, kernel_h, kernel_w,
@@ -49,6 +50,7 @@ class Conv2D:
     """
 
     family: ClassVar[str] = "conv2d"
+    scratch_name: ClassVar[str | None] = "patch"
     template: ClassVar[Path] = template_beside(__file__, "conv2d")
     window: Window
     out_channels: int
@@ -116,7 +118,7 @@ class Conv2D:
         return f"Convolution {x} to {y}, {describe_window(w)}{group}"
 
 
-def spec(graph: Graph, node: Node, target: Target) -> Conv2D:
+def spec(graph: Graph, node: Node, _target: Target) -> Conv2D:
     """The specification for a convolution of any number of groups."""
     filters = graph.shape(plain_inputs(node).w)[0]
     return Conv2D(
@@ -132,12 +134,12 @@ def overlap(spec: Conv2D) -> Distances:
     return with_ending(spec, by_pixel(spec.window, spec.out_channels * out_bytes(spec)))
 
 
-def arguments(graph: Graph, node: Node, spec: Conv2D, pool: ConstantPool) -> tuple[Params, ...]:
+def arguments(graph: Graph, node: Node, _spec: Conv2D, pool: ConstantPool) -> tuple[Params, ...]:
     """Weights as the graph has them."""
     return weighted_arguments(graph, node, pool)
 
 
-def events(spec: Conv2D, bits: int, form: KernelForm) -> Events:
+def events(spec: Conv2D, _bits: int, _form: KernelForm) -> Events:
     """A loop for one pixel at a time, whose window is copied first."""
     copies: dict[Event, float] = {
         Event.COPY: spec.window.out_pixels * spec.window.kernel_h,

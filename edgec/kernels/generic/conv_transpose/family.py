@@ -74,7 +74,7 @@ class ConvTranspose:
         return f"Transposed convolution {x} to {y}, {describe_window(w)}{group}"
 
 
-def spec(graph: Graph, node: Node, target: Target) -> ConvTranspose:
+def spec(graph: Graph, node: Node, _target: Target) -> ConvTranspose:
     """The specification for a QConvTranspose."""
     attrs, inputs = node.attrs_as(qops.QConvTranspose), plain_inputs(node)
     x, y = image_of(graph, node, inputs.x), image_of(graph, node, node.output)
@@ -111,7 +111,7 @@ def _last_written(
 
 
 def arguments(
-    graph: Graph, node: Node, spec: ConvTranspose, pool: ConstantPool
+    graph: Graph, node: Node, _spec: ConvTranspose, pool: ConstantPool
 ) -> tuple[Params, ...]:
     """Weights as the graph has them; the kernel leaves out what lies outside of x."""
     return weighted_arguments(graph, node, pool, folds=False)

@@ -11,6 +11,7 @@ from edgec.ir.graph import Graph, Node
 from edgec.ir.weighted import plain_inputs
 from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.common.geometry import conv_window, is_depthwise
+from edgec.kernels.common.interface import LayerFunction
 from edgec.kernels.common.layer_end import end_of
 from edgec.kernels.common.overlap import by_pixel, out_bytes, with_ending
 from edgec.kernels.common.params import Params
@@ -35,7 +36,7 @@ _UNROLLED_TAPS = 25
 
 
 @dataclass(frozen=True, slots=True)
-class Depthwise:
+class Depthwise(LayerFunction):
     """Depthwise convolution: every input channel has its own `multiplier` filters.
 
     x int8 [height, width, channels], weights int8 [channels * multiplier, kernel_h, kernel_w],
@@ -43,6 +44,7 @@ class Depthwise:
     """
 
     family: ClassVar[str] = "depthwise"
+    scratch_name: ClassVar[str | None] = None
     template: ClassVar[Path] = template_beside(__file__, "depthwise")
     window: Window
     multiplier: int
@@ -105,12 +107,12 @@ class Depthwise:
         return f"Depthwise convolution {x} to {y}, {describe_window(w)}"
 
 
-def accepts(graph: Graph, node: Node, target: Target) -> bool:
+def accepts(graph: Graph, node: Node, _target: Target) -> bool:
     """A convolution of several groups with one input channel each."""
     return is_depthwise(graph, node)
 
 
-def spec(graph: Graph, node: Node, target: Target) -> Depthwise:
+def spec(graph: Graph, node: Node, _target: Target) -> Depthwise:
     """The specification for a convolution that `accepts` accepts."""
     window = conv_window(graph, node)
     multiplier = graph.shape(plain_inputs(node).w)[0] // window.channels
@@ -128,7 +130,7 @@ def overlap(spec: Depthwise) -> Distances:
     return with_ending(spec, by_pixel(spec.window, spec.out_channels * each) + spread)
 
 
-def arguments(graph: Graph, node: Node, spec: Depthwise, pool: ConstantPool) -> tuple[Params, ...]:
+def arguments(graph: Graph, node: Node, _spec: Depthwise, pool: ConstantPool) -> tuple[Params, ...]:
     """Weights as the graph has them; the kernel leaves padding out, so no zero point is folded."""
     return weighted_arguments(graph, node, pool, folds=False)
 

@@ -13,6 +13,7 @@ from edgec.kernels.common.cost import Cost, residual_events
 from edgec.kernels.common.events import Events
 from edgec.kernels.common.form import KernelForm
 from edgec.kernels.common.geometry import dense_window, is_gemm
+from edgec.kernels.common.interface import LayerFunction
 from edgec.kernels.common.layer_end import end_of
 from edgec.kernels.common.lengths import Counted
 from edgec.kernels.common.overlap import by_row, out_bytes, with_ending
@@ -32,7 +33,7 @@ _BLOCK = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Gemm:
+class Gemm(LayerFunction):
     """Matrix product with constant weights: fully connected layers and pointwise convolutions.
 
     x int8 [rows, depth], weights int8 [units, depth], y int8 [rows, units].
@@ -42,6 +43,7 @@ class Gemm:
     """
 
     family: ClassVar[str] = "gemm"
+    scratch_name: ClassVar[str | None] = None
     template: ClassVar[Path] = template_beside(__file__, "gemm")
     rows: int
     depth: int
@@ -50,6 +52,10 @@ class Gemm:
     residual_shift: int | None = None
     rescale16: Rescale16 | None = None
     variable: bool = False
+
+    def run_parameters(self) -> tuple[str, ...]:
+        """The rows of a run."""
+        return ("int32_t rows",) if self.variable else ()
 
     @property
     def block(self) -> int:
@@ -81,12 +87,12 @@ class Gemm:
         return f"Matrix product [{self.rows}, {self.depth}] by [{self.units}, {self.depth}]"
 
 
-def accepts(graph: Graph, node: Node, target: Target) -> bool:
+def accepts(graph: Graph, node: Node, _target: Target) -> bool:
     """A product, or a convolution that is a product of the input as it lies in memory."""
     return isinstance(node.attrs, MATRIX_PRODUCTS) or is_gemm(graph, node)
 
 
-def spec(graph: Graph, node: Node, target: Target) -> Gemm:
+def spec(graph: Graph, node: Node, _target: Target) -> Gemm:
     """The specification for an operator that `accepts` accepts."""
     window = dense_window(graph, node)
     units = graph.shape(plain_inputs(node).w)[0]
@@ -101,12 +107,12 @@ def overlap(spec: Gemm) -> Distances:
     return with_ending(spec, by_row(spec.rows, spec.depth, spec.units * each, last))
 
 
-def arguments(graph: Graph, node: Node, spec: Gemm, pool: ConstantPool) -> tuple[Params, ...]:
+def arguments(graph: Graph, node: Node, _spec: Gemm, pool: ConstantPool) -> tuple[Params, ...]:
     """Weights as the graph has them."""
     return weighted_arguments(graph, node, pool)
 
 
-def events(spec: Gemm, bits: int, form: KernelForm) -> Events:
+def events(spec: Gemm, _bits: int, _form: KernelForm) -> Events:
     """A loop for one row at a time."""
     return plain_events(spec) | residual_events(spec)
 

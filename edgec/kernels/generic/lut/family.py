@@ -34,12 +34,12 @@ class Lut(Plain):
         return f"Table look-up, {self.count} elements"
 
 
-def spec(graph: Graph, node: Node, target: Target) -> Lut:
+def spec(graph: Graph, node: Node, _target: Target) -> Lut:
     """The specification for a QLut."""
     return Lut(math.prod(graph.shape(node.output)))
 
 
-def overlap(spec: Lut) -> Distances:
+def overlap(_spec: Lut) -> Distances:
     """Element by element; the table is a constant."""
     return (IN_PLACE, None)
 

@@ -30,7 +30,7 @@ class MaxPool(Plain):
         return f"Maximum pool {describe_image(w.height, w.width, w.channels)}, {describe_window(w)}"
 
 
-def spec(graph: Graph, node: Node, target: Target) -> MaxPool:
+def spec(graph: Graph, node: Node, _target: Target) -> MaxPool:
     """The specification for a QMaxPool."""
     return MaxPool(pooling_window(graph, node))
 

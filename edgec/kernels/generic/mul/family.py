@@ -43,12 +43,12 @@ class MulParams:
     act_max: int
 
 
-def spec(graph: Graph, node: Node, target: Target) -> Mul:
+def spec(graph: Graph, node: Node, _target: Target) -> Mul:
     """The specification for a QMul."""
     return Mul(broadcast_loops(graph, node), requant31_of(node).shift)
 
 
-def arguments(graph: Graph, node: Node, spec: Mul, pool: ConstantPool) -> tuple[Params, ...]:
+def arguments(graph: Graph, node: Node, _spec: Mul, _pool: ConstantPool) -> tuple[Params, ...]:
     """Multiplier, zero points and bounds."""
     zero_points = [zero_point(graph, name) for name in node.inputs]
     return (

@@ -81,7 +81,7 @@ class Pad(Plain):
         return f"Padding ({self.mode.value}) to {shape} runs of {self.run_bytes} bytes"
 
 
-def spec(graph: Graph, node: Node, target: Target) -> Pad:
+def spec(graph: Graph, node: Node, _target: Target) -> Pad:
     """The specification for a QPad."""
     attrs = node.attrs_as(qops.QPad)
     shape = graph.shape(node.input)

@@ -48,13 +48,13 @@ class PReluParams:
     act_max: int
 
 
-def spec(graph: Graph, node: Node, target: Target) -> PRelu:
+def spec(graph: Graph, node: Node, _target: Target) -> PRelu:
     """The specification for a QPRelu."""
     shape = graph.shape(node.output)
     return PRelu(math.prod(shape[:-1]), shape[-1], requant31_of(node).shift)
 
 
-def overlap(spec: PRelu) -> Distances:
+def overlap(_spec: PRelu) -> Distances:
     """Element by element."""
     return (IN_PLACE,)
 

@@ -66,7 +66,7 @@ class ReduceParams:
     act_max: int
 
 
-def spec(graph: Graph, node: Node, target: Target) -> Reduce:
+def spec(graph: Graph, node: Node, _target: Target) -> Reduce:
     """The specification for a QReduce."""
     attrs = node.attrs_as(qops.QReduce)
     kept, reduced = reduction_loops(graph.shape(node.input), attrs.axes)
@@ -80,7 +80,7 @@ def overlap(spec: Reduce) -> Distances:
     return (max(by_element(spec.kept, 0), 0),)
 
 
-def arguments(graph: Graph, node: Node, spec: Reduce, pool: ConstantPool) -> tuple[Params, ...]:
+def arguments(graph: Graph, node: Node, spec: Reduce, _pool: ConstantPool) -> tuple[Params, ...]:
     """Multiplier, zero points and bounds; a maximum needs none of them."""
     if spec.is_max:
         return ()

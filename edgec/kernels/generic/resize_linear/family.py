@@ -23,7 +23,7 @@ class ResizeLinear(Resize):
     method: ClassVar[str] = "Linear"
 
 
-def spec(graph: Graph, node: Node, target: Target) -> ResizeLinear:
+def spec(graph: Graph, node: Node, _target: Target) -> ResizeLinear:
     """The specification for a QResizeLinear."""
     return ResizeLinear(*resize.sizes(graph, node))
 

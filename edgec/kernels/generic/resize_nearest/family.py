@@ -23,7 +23,7 @@ class ResizeNearest(Resize):
     method: ClassVar[str] = "Nearest"
 
 
-def spec(graph: Graph, node: Node, target: Target) -> ResizeNearest:
+def spec(graph: Graph, node: Node, _target: Target) -> ResizeNearest:
     """The specification for a QResizeNearest."""
     return ResizeNearest(*resize.sizes(graph, node))
 

@@ -44,18 +44,18 @@ class SoftmaxParams:
     act_max: int
 
 
-def spec(graph: Graph, node: Node, target: Target) -> Softmax:
+def spec(graph: Graph, node: Node, _target: Target) -> Softmax:
     """The specification for a QSoftmax."""
     shape = graph.shape(node.output)
     return Softmax(math.prod(shape[:-1]), shape[-1], node.attrs_as(qops.QSoftmax).shift)
 
 
-def overlap(spec: Softmax) -> Distances:
+def overlap(_spec: Softmax) -> Distances:
     """A row is read before it is written, and its elements again in that order."""
     return (IN_PLACE,)
 
 
-def arguments(graph: Graph, node: Node, spec: Softmax, pool: ConstantPool) -> tuple[Params, ...]:
+def arguments(graph: Graph, node: Node, _spec: Softmax, pool: ConstantPool) -> tuple[Params, ...]:
     """The table of exponentials, multiplier, zero point and bounds."""
     inputs = qops.QSoftmax.Inputs.of(node.inputs)
     table = pool.add("exponentials", graph.constants[inputs.table].array)

@@ -47,7 +47,7 @@ class StridedCopy(Plain):
         return f"Strided copy of {self.out_bytes} bytes in runs of {self.run_bytes}"
 
 
-def spec(graph: Graph, node: Node, target: Target) -> StridedCopy:
+def spec(graph: Graph, node: Node, _target: Target) -> StridedCopy:
     """The specification for a QTranspose or QSlice."""
     own = strides_of(graph.shape(node.input))
     if isinstance(node.attrs, qops.QTranspose):

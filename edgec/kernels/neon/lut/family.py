@@ -32,7 +32,7 @@ class LutNeon(Lut):
         return self.variable or self.count % _TABLE_COLUMNS > 0
 
 
-def accepts(graph: Graph, node: Node, target: Target) -> bool:
+def accepts(_graph: Graph, _node: Node, target: Target) -> bool:
     """On A64 only: the table takes 16 registers, as many as Armv7-A has."""
     return target.has_neon and target.is_aarch64
 

@@ -48,12 +48,12 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
     return on_wide_streams(graph, node, target) and len(shapes) == 1
 
 
-def spec(graph: Graph, node: Node, target: Target) -> StreamAddNeon:
+def spec(graph: Graph, node: Node, _target: Target) -> StreamAddNeon:
     """The specification for a QStreamAdd."""
     return StreamAddNeon(math.prod(graph.shape(node.output)))
 
 
-def overlap(spec: StreamAddNeon) -> Distances:
+def overlap(_spec: StreamAddNeon) -> Distances:
     """Element by element."""
     return (IN_PLACE, IN_PLACE)
 

@@ -33,7 +33,7 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
     return int(graph.constants[plain_inputs(node).w].array.min(initial=0)) > INT8_MIN
 
 
-def spec(graph: Graph, node: Node, target: Target) -> Tile4x4:
+def spec(graph: Graph, node: Node, _target: Target) -> Tile4x4:
     """The specification for a convolution of one group or a matrix product, of either form."""
     filters = graph.shape(plain_inputs(node).w)[0]
     return Tile4x4(dense_window(graph, node), filters, *end_of(node))
@@ -44,7 +44,7 @@ def overlap(spec: Tile4x4) -> Distances:
     return with_ending(spec, by_blocks(spec.window, spec.out_channels * out_bytes(spec), ROWS))
 
 
-def arguments(graph: Graph, node: Node, spec: Tile4x4, pool: ConstantPool) -> tuple[Params, ...]:
+def arguments(graph: Graph, node: Node, _spec: Tile4x4, pool: ConstantPool) -> tuple[Params, ...]:
     """Filters four by four."""
     return weighted_arguments(graph, node, pool, _pack)
 
@@ -53,7 +53,7 @@ def _pack(weights: Array, bias: Array, multiplier: Array) -> tuple[Array, Array,
     return packed(weights), padded(bias), padded(multiplier)
 
 
-def events(spec: Tile4x4, bits: int, form: KernelForm) -> Events:
+def events(spec: Tile4x4, _bits: int, _form: KernelForm) -> Events:
     """Tiles of four rows and filters; the last ones are filled up, except for a lone row."""
     depth = spec.blocks * LANES
     rows = spec.rows if spec.rows == 1 else -(-spec.rows // ROWS) * ROWS

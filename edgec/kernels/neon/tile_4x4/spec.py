@@ -60,7 +60,7 @@ class Tile:
 
     @property
     def is_single(self) -> bool:
-        """It is one row."""
+        """The tile is one row."""
         return self.rows == 1
 
     @property
@@ -121,9 +121,27 @@ class Tile4x4(Dense):
         return self.blocks - 1
 
     @property
-    def shifts_far(self) -> bool:
-        """The requantization shifts by more than one narrowing instruction can."""
-        return self.shift > _NEAR_SHIFT
+    def requantize_macro(self) -> str:
+        """C macro of the requantization: one narrowing instruction shifts only so far."""
+        far = self.shift > _NEAR_SHIFT
+        return "EDGEC_NEON_REQUANTIZE_FAR" if far else "EDGEC_NEON_REQUANTIZE"
+
+    @property
+    def reads_padding(self) -> bool:
+        """What is gathered may be padding, whose value is in the argument struct."""
+        clipped = self.window.rows_clipped or self.window.cols_clipped
+        return clipped or not self.copies_runs
+
+    @property
+    def extras(self) -> tuple[tuple[str, str], ...]:
+        """What the function of a tile needs beside parameters: C parameter and argument."""
+        extra = (f"const {self.y_type} *extra", "added")
+        found = {
+            "rescale16_table": (("const int8_t *table", "table"),),
+            "rescale16_added": (extra,),
+            "requant31_added": (extra, ("const edgec_add_params_t *add", "add")),
+        }
+        return found.get(self.end, ())
 
     @property
     def tile(self) -> Tile | None:
@@ -136,8 +154,13 @@ class Tile4x4(Dense):
         return Tile(1) if self.variable or self.rows % ROWS == 1 else None
 
     @property
+    def has_both(self) -> bool:
+        """There are blocks of four rows and rows that stand alone."""
+        return self.tile is not None and self.single is not None
+
+    @property
     def tiles(self) -> tuple[Tile, ...]:
-        """Those of the functions that are needed."""
+        """Tiles of the functions that are needed."""
         return tuple(tile for tile in (self.tile, self.single) if tile is not None)
 
     @property

@@ -94,7 +94,7 @@ def arguments(graph: Graph, node: Node, spec: Tile3x4, pool: ConstantPool) -> tu
     return weighted_arguments(graph, node, pool, pack)
 
 
-def events(spec: Tile3x4, bits: int, form: KernelForm) -> Events:
+def events(spec: Tile3x4, _bits: int, _form: KernelForm) -> Events:
     """Tiles of three rows and two or four filters."""
     return tile_events(spec, spec.filters) | residual_events(spec)
 

@@ -119,6 +119,24 @@ class Tile3x4(Dense):
         return self.window.rows_clipped or self.window.cols_clipped
 
     @property
+    def clips_runs(self) -> bool:
+        """A run may be cut by the left or right edge of the image."""
+        return self.window.columns_are_runs and self.window.cols_clipped
+
+    @property
+    def store_extras(self) -> tuple[tuple[str, str], ...]:
+        """What the function that stores needs beside y: C parameter and argument."""
+        added = (f"const {self.y_type} *added", "added + o")
+        params = (f"const {self.params_type} *params", "params")
+        return {
+            "requant31": (params,),
+            "requant31_added": (added, params, ("const edgec_add_params_t *add", "add")),
+            "rescale16": (),
+            "rescale16_table": (("const int8_t *table", "table"),),
+            "rescale16_added": (added,),
+        }[self.end]
+
+    @property
     def scratch_bytes(self) -> int:
         """Words of three windows, of sums, a residual and padded runs."""
         return self.runs_at + (ROWS * self.run if self.clipped else 0)

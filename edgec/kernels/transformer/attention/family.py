@@ -95,7 +95,7 @@ class Attention:
         return f"Attention of {self.queries} queries to {self.keys} keys, {self.heads} heads"
 
 
-def spec(graph: Graph, node: Node, target: Target) -> Attention:
+def spec(graph: Graph, node: Node, _target: Target) -> Attention:
     """The specification for a QAttention."""
     attrs, inputs = node.attrs_as(qops.QAttention), qops.QAttention.Inputs.of(node.inputs)
     q, k, v = (graph.shape(name) for name in (inputs.q, inputs.k, inputs.v))
@@ -144,7 +144,7 @@ def overlap(spec: Attention) -> Distances:
     return (None,) * ((3 if spec.mask_stride is None else 4) + constants)
 
 
-def arguments(graph: Graph, node: Node, spec: Attention, pool: ConstantPool) -> tuple[Params, ...]:
+def arguments(graph: Graph, node: Node, _spec: Attention, pool: ConstantPool) -> tuple[Params, ...]:
     """The numbers of each head."""
     heads = graph.constants[qops.QAttention.Inputs.of(node.inputs).heads].array
     return (AttentionParams(pool.add("heads", heads)),)
@@ -154,7 +154,7 @@ class AttentionLengths(Lengths[Any]):
     """The queries and the keys vary."""
 
     def spec(self, graph: Graph, node: Node, spec: Any) -> Any:
-        """The same specification, flagged."""
+        """The specification, flagged as one for all lengths."""
         return flagged(spec)
 
     def sizes(self, graph: Graph, node: Node, spec: Attention) -> tuple[Extent, ...]:

@@ -64,7 +64,7 @@ class Embedding(Plain):
         return f"{self.tokens} rows of a table [{self.vocabulary}, {self.channels}]"
 
 
-def spec(graph: Graph, node: Node, target: Target) -> Embedding:
+def spec(graph: Graph, node: Node, _target: Target) -> Embedding:
     """The specification for a QEmbedding."""
     inputs = qops.QEmbedding.Inputs.of(node.inputs)
     vocabulary, channels = graph.shape(inputs.table)
@@ -78,7 +78,7 @@ def spec(graph: Graph, node: Node, target: Target) -> Embedding:
     )
 
 
-def overlap(spec: Embedding) -> Distances:
+def overlap(_spec: Embedding) -> Distances:
     """The output overlaps neither the indices nor the table."""
     return (None, None)
 

@@ -35,12 +35,12 @@ class IsEqual(Plain):
         return f"Comparison of {self.count} integers with {self.value}"
 
 
-def spec(graph: Graph, node: Node, target: Target) -> IsEqual:
+def spec(graph: Graph, node: Node, _target: Target) -> IsEqual:
     """The specification for a QIsEqual."""
     return IsEqual(math.prod(graph.shape(node.output)), node.attrs_as(qops.QIsEqual).value)
 
 
-def overlap(spec: IsEqual) -> Distances:
+def overlap(_spec: IsEqual) -> Distances:
     """Element by element."""
     return (IN_PLACE,)
 

@@ -57,7 +57,7 @@ class MatMul:
         return f"{pairs} matrix products [{self.rows}, {self.depth}] by {self.columns} columns"
 
 
-def spec(graph: Graph, node: Node, target: Target) -> MatMul:
+def spec(graph: Graph, node: Node, _target: Target) -> MatMul:
     """The specification for a QMatMul."""
     attrs = node.attrs_as(qops.QMatMul)
     inputs = qops.QMatMul.Inputs.of(node.inputs)
@@ -83,8 +83,8 @@ def _pairs(shape: tuple[int, ...], lead: list[int]) -> tuple[int, ...]:
     return own[: len(lead)]
 
 
-def overlap(spec: MatMul) -> Distances:
-    """Both matrices are read again and again."""
+def overlap(_spec: MatMul) -> Distances:
+    """Nothing may overlap: all of both matrices is read again for later outputs."""
     return (None, None)
 
 

@@ -41,7 +41,7 @@ class Rescale16Mul(Plain):
         return f"Product of two tensors, {math.prod(loop.size for loop in self.loops)} elements"
 
 
-def spec(graph: Graph, node: Node, target: Target) -> Rescale16Mul:
+def spec(graph: Graph, node: Node, _target: Target) -> Rescale16Mul:
     """The specification for a QMul."""
     return Rescale16Mul(broadcast_loops(graph, node), Rescale16(rescale16x15_of(node)))
 

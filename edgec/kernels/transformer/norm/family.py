@@ -87,7 +87,7 @@ class Norm(Plain):
         return f"{kind} normalization of {self.rows} rows of {self.channels}"
 
 
-def spec(graph: Graph, node: Node, target: Target) -> Norm:
+def spec(graph: Graph, node: Node, _target: Target) -> Norm:
     """The specification for a QNorm."""
     attrs, inputs = node.attrs_as(qops.QNorm), qops.QNorm.Inputs.of(node.inputs)
     *rows, channels = graph.shape(inputs.x)
@@ -100,7 +100,7 @@ def spec(graph: Graph, node: Node, target: Target) -> Norm:
         low=attrs.low,
         high=attrs.high,
         dtype=attrs.dtype,
-        shifted=attrs.shifted,
+        shifted=inputs.k is not None,
     )
 
 
@@ -122,7 +122,7 @@ def overlap(spec: Norm) -> Distances:
     return (grown, None) if spec.shifted else (IN_PLACE,)
 
 
-def arguments(graph: Graph, node: Node, spec: Norm, pool: ConstantPool) -> tuple[Params, ...]:
+def arguments(graph: Graph, node: Node, _spec: Norm, pool: ConstantPool) -> tuple[Params, ...]:
     """Gain and offset of the channels, and the numbers of the square root."""
     attrs, inputs = node.attrs_as(qops.QNorm), qops.QNorm.Inputs.of(node.inputs)
     gamma, beta = (graph.constants[name].array for name in (inputs.gamma, inputs.beta))

@@ -52,7 +52,7 @@ class Rescale16Reduce(Plain):
         return f"Sum of {terms} elements of {self.dtype.value}, {outputs} times"
 
 
-def spec(graph: Graph, node: Node, target: Target) -> Rescale16Reduce:
+def spec(graph: Graph, node: Node, _target: Target) -> Rescale16Reduce:
     """The specification for a QReduce."""
     attrs = node.attrs_as(qops.QReduce)
     x = node.input
@@ -60,7 +60,7 @@ def spec(graph: Graph, node: Node, target: Target) -> Rescale16Reduce:
     return Rescale16Reduce(dtype_of(graph, x), kept, reduced, Rescale16(rescale16x15_of(node)))
 
 
-def overlap(spec: Rescale16Reduce) -> Distances:
+def overlap(_spec: Rescale16Reduce) -> Distances:
     """The output does not overlap the input."""
     return (None,)
 

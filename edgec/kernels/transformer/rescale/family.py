@@ -53,7 +53,7 @@ class Rescale(Plain):
         return f"Rescaling of {self.count} elements from {self.dtype.value}"
 
 
-def spec(graph: Graph, node: Node, target: Target) -> Rescale:
+def spec(graph: Graph, node: Node, _target: Target) -> Rescale:
     """The specification for a QRescale."""
     attrs = node.attrs_as(qops.QRescale)
     x = qops.QRescale.Inputs.of(node.inputs).x
@@ -77,7 +77,9 @@ def growth(count: int, dtype: DType, rescale16: Rescale16) -> int:
     return max((rescale16.out_bytes - dtype.size_bytes) * (count - 1), 0)
 
 
-def arguments(graph: Graph, node: Node, spec: KernelSpec, pool: ConstantPool) -> tuple[Params, ...]:
+def arguments(
+    _graph: Graph, node: Node, _spec: KernelSpec, _pool: ConstantPool
+) -> tuple[Params, ...]:
     """The multiplier and the bias."""
     return (SingleParams(node.attrs_as(qops.QRescale).multiplier, bias_of(node)),)
 

@@ -40,7 +40,7 @@ class SoftmaxOctaves(Plain):
         return f"Softmax of {self.rows} rows of {self.depth}"
 
 
-def spec(graph: Graph, node: Node, target: Target) -> SoftmaxOctaves:
+def spec(graph: Graph, node: Node, _target: Target) -> SoftmaxOctaves:
     """The specification for a QSoftmaxOctaves."""
     attrs = node.attrs_as(qops.QSoftmaxOctaves)
     *rows, depth = graph.shape(node.output)
@@ -48,7 +48,7 @@ def spec(graph: Graph, node: Node, target: Target) -> SoftmaxOctaves:
     return SoftmaxOctaves(math.prod(rows), depth, *numbers)
 
 
-def overlap(spec: SoftmaxOctaves) -> Distances:
+def overlap(_spec: SoftmaxOctaves) -> Distances:
     """A row is read before it is written, and its elements again in that order."""
     return (IN_PLACE,)
 

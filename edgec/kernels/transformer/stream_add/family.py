@@ -51,7 +51,7 @@ class StreamAdd(Plain):
         return f"Sum of two {self.dtype.value} tensors, {count} elements"
 
 
-def spec(graph: Graph, node: Node, target: Target) -> StreamAdd:
+def spec(graph: Graph, node: Node, _target: Target) -> StreamAdd:
     """The specification for a QStreamAdd."""
     return StreamAdd(broadcast_loops(graph, node), dtype=node.attrs_as(qops.QStreamAdd).dtype)
 

@@ -100,14 +100,14 @@ class PooledDecode(Decoded):
         return self._describe(f"{self.batch} filters decoded at a time")
 
 
-def accepts(graph: Graph, node: Node, target: Target) -> bool:
+def accepts(graph: Graph, node: Node, _target: Target) -> bool:
     """A layer of a transformer, or one for which no planner has decided and that is not scaled."""
     if isinstance(node.attrs, POOLED):
         return default_config(graph, node).family is PoolFamily.DECODE
     return is_pooled(graph, node)
 
 
-def spec(graph: Graph, node: Node, target: Target) -> PooledDecode:
+def spec(graph: Graph, node: Node, _target: Target) -> PooledDecode:
     """The specification for a layer of a transformer, or with the default decision."""
     if isinstance(node.attrs, POOLED):
         return pooled_decode(graph, node, default_config(graph, node))
@@ -149,7 +149,7 @@ def overlap(spec: PooledDecode) -> Distances:
     return with_ending(spec, by_row(rows, spec.depth, spec.out_channels * each, last))
 
 
-def events(spec: PooledDecode, bits: int, form: KernelForm) -> Events:
+def events(spec: PooledDecode, _bits: int, _form: KernelForm) -> Events:
     """Weights expanded, then a loop for one pixel at a time."""
     batches = -(-spec.out_channels // spec.batch)
     windows = spec.window.out_pixels * batches
@@ -174,7 +174,7 @@ def _runs(spec: PooledDecode) -> int:
     return spec.window.kernel_h if spec.copies_runs else spec.window.taps
 
 
-def waits(spec: PooledDecode, bits: int, form: KernelForm, flash: Flash) -> float:
+def waits(spec: PooledDecode, _bits: int, _form: KernelForm, flash: Flash) -> float:
     """Cycles waited for the vectors of the pool."""
     vectors = spec.out_channels * spec.window.taps * spec.vectors
     return vectors * per_row(flash, 1, UNCACHED_BYTES)

@@ -123,7 +123,7 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
     return window.channels % WORD == 0 and window.out_pixels > 1
 
 
-def spec(graph: Graph, node: Node, target: Target) -> PooledDecodeDsp:
+def spec(graph: Graph, node: Node, _target: Target) -> PooledDecodeDsp:
     """The specification for a layer of a transformer."""
     return _with_batch(rescale16_fields(graph, node))
 
@@ -161,7 +161,7 @@ def overlap(spec: PooledDecodeDsp) -> Distances:
     return with_ending(spec, by_blocks(spec.window, row, ROWS), None)
 
 
-def events(spec: PooledDecodeDsp, bits: int, form: KernelForm) -> Events:
+def events(spec: PooledDecodeDsp, _bits: int, _form: KernelForm) -> Events:
     """Weights expanded, then a loop for three rows at a time."""
     found = tile_events(spec.dense, FILTERS)
     batches = -(-spec.out_channels // spec.batch)
@@ -173,7 +173,7 @@ def events(spec: PooledDecodeDsp, bits: int, form: KernelForm) -> Events:
     return found | residual_events(spec)
 
 
-def waits(spec: PooledDecodeDsp, bits: int, form: KernelForm, flash: Flash) -> float:
+def waits(spec: PooledDecodeDsp, _bits: int, _form: KernelForm, flash: Flash) -> float:
     """Cycles waited for the vectors of the pool."""
     vectors = spec.out_channels * spec.window.taps * spec.vectors
     return vectors * per_row(flash, 1, UNCACHED_BYTES)

@@ -136,12 +136,12 @@ class PooledDirect(PooledDense):
         return self._describe("looked up bit by bit")
 
 
-def accepts(graph: Graph, node: Node, target: Target) -> bool:
+def accepts(_graph: Graph, _node: Node, _target: Target) -> bool:
     """No layer: it serves where the planner decides for it."""
     return False
 
 
-def spec(graph: Graph, node: Node, target: Target) -> PooledDirect:
+def spec(graph: Graph, node: Node, _target: Target) -> PooledDirect:
     """With little memory."""
     return pooled_direct(graph, node, default_config(graph, node))
 
@@ -213,7 +213,7 @@ def _bias(spec: PooledDirect, bias: Array, sums: Array, x_zero_point: int) -> Ar
     return frozen((folded & 0xFFFFFFFF).astype(np.uint32).view(np.int32))
 
 
-def events(spec: PooledDirect, bits: int, form: KernelForm) -> Events:
+def events(spec: PooledDirect, bits: int, _form: KernelForm) -> Events:
     """Look-ups for each filter."""
     vectors = spec.window.out_pixels * spec.window.taps * spec.vectors
     filters = vectors * spec.out_channels
@@ -232,7 +232,7 @@ def events(spec: PooledDirect, bits: int, form: KernelForm) -> Events:
     }
 
 
-def waits(spec: PooledDirect, bits: int, form: KernelForm, flash: Flash) -> float:
+def waits(spec: PooledDirect, bits: int, _form: KernelForm, flash: Flash) -> float:
     """Cycles waited for entries of the look-up table."""
     vectors = spec.window.out_pixels * spec.window.taps * spec.vectors
     table = spec.pool_size << min(spec.group, 8)

@@ -106,7 +106,7 @@ def _columns(builder: ResponseBuilder, form: KernelForm) -> int:
 
 
 def _lone_columns(builder: ResponseBuilder, form: KernelForm) -> int:
-    """The same of the function for rows of which one lane is padding; 0: it is no shorter."""
+    """Columns in a call of the function for rows with a lane of padding; 0: it is no shorter."""
     is_short = builder.kind is not ResponseKind.MULTIPLY or _has_product_loop(builder, form)
     return builder.lone_columns if is_short else 0
 

@@ -29,12 +29,12 @@ from edgec.kernels.weightpool.tables import response_sums, response_table
 from edgec.target.target import Target
 
 
-def accepts(graph: Graph, node: Node, target: Target) -> bool:
+def accepts(graph: Graph, node: Node, _target: Target) -> bool:
     """A layer for which no planner has decided, and whose responses are scaled."""
     return default_config(graph, node).family is PoolFamily.RESPONSES
 
 
-def spec(graph: Graph, node: Node, target: Target) -> PooledConv:
+def spec(graph: Graph, node: Node, _target: Target) -> PooledConv:
     """With the default decision."""
     return pooled_conv(graph, node, default_config(graph, node))
 

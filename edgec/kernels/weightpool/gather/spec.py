@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from edgec.kernels.common.interface import c_parameters, end_kind
 from edgec.kernels.common.spec import describe_image, describe_window
 from edgec.kernels.common.window import Window
 from edgec.kernels.family import template_beside
@@ -82,6 +83,18 @@ class PooledConv(TableGroups):
         """The width of activations is an argument of the kernel."""
         return self.bits is None
 
+    @property
+    def end(self) -> str:
+        """How outputs are made from sums: see `end_kind`."""
+        return end_kind(None, self.residual_shift)
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The C parameters after x."""
+        own = ("int8_t *y", "int8_t *scratch", "const edgec_pool_params_t *params")
+        bits = ("int32_t bits",) if self.runtime_bits else ()
+        return c_parameters(self.end, "int8_t", (own, bits))
+
     # ---- Builder of responses ----
 
     @property
@@ -133,7 +146,7 @@ class PooledConv(TableGroups):
 
     @property
     def lone_column_loops(self) -> tuple[ColumnLoop, ...]:
-        """Those of the builder of rows with one lane, if there is one."""
+        """The loops of the builder of rows with one lane, if there is one."""
         step = self.responses.lone_columns
         return tuple(ColumnLoop(run, step) for run in self.column_runs) if step else ()
 

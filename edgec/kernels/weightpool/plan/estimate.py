@@ -64,7 +64,7 @@ class Estimator:
         return self.ideal_cycles(spec, bits) + waits
 
     def ideal_cycles(self, spec: KernelSpec, bits: int) -> float:
-        """The same with memory that never makes the core wait."""
+        """Cycles of a call with memory that never makes the core wait."""
         events = events_of(spec, bits, self.form)
         return sum(number * self.prices[event] for event, number in events.items())
 

@@ -23,7 +23,7 @@ from edgec.kernels.common.layer_end import requant31_of
 _STEPS_LIMIT = 2.0
 """Steps of an output that rounding may add, as a standard deviation over the filters of a layer."""
 _SHARE_LIMIT = 0.5
-"""The same as a share of what rounding of the activations, to their width, does to an output."""
+"""What rounding may add as a share of what rounding the activations does to an output."""
 
 
 def rounding_steps(graph: Graph, node: Node, shift: int) -> float:

@@ -37,6 +37,8 @@ env.Replace(
 core_flags = board.get("build.core_flags")
 env.Append(ASFLAGS=core_flags, CCFLAGS=core_flags, LINKFLAGS=core_flags)
 env.Append(LINKFLAGS=board.get("build.link_flags"))
+# A main program of the user's own may be C++; it has no heap and no C++ library.
+env.Append(CXXFLAGS=["-fno-exceptions", "-fno-rtti", "-fno-threadsafe-statics"])
 if not is_hosted:
     env.Append(LINKFLAGS=["-nostartfiles", "-nostdlib"], LIBS=["gcc"])
 
@@ -103,7 +105,7 @@ else:
     if is_hosted:
         message = "Error: copy firmware.elf to the board (scp) and start it there (ssh)\n"
 
-    def refuse(target: Any, source: Any, env: Any) -> None:
+    def refuse(target: Any, source: Any, env: Any) -> None:  # noqa: ARG001  (SCons names them)
         """Say what is missing."""
         sys.stderr.write(message)
         env.Exit(1)

@@ -9,6 +9,10 @@
 #ifndef EDGEC_MATH_H
 #define EDGEC_MATH_H
 
+#if !defined(__cplusplus) && (!defined(__STDC_VERSION__) || __STDC_VERSION__ < 201112L)
+#error "edgec's code is C11: compile it with -std=c11 or newer"
+#endif
+
 #include <assert.h>
 #include <stdint.h>
 

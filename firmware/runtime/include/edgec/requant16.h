@@ -105,6 +105,11 @@ typedef struct edgec_four {
 } edgec_four_t;
 
 #if defined(__GNUC__) && defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
+/* The words that the assembly reads. */
+typedef struct edgec_eight {
+    int32_t value[8];
+} __attribute__((may_alias)) edgec_eight_t;
+
 #define EDGEC_RESCALE4(FOUR, SUM, BIAS, MULTIPLIER, PRE_SHIFT, SHIFT, BITS)                        \
     __asm__("ldr %0, [%4]\n"                                                                       \
             "ldr %1, [%4, #8]\n"                                                                   \
@@ -143,7 +148,7 @@ typedef struct edgec_four {
             : "=&r"((FOUR).value[0]), "=&r"((FOUR).value[1]), "=&r"((FOUR).value[2]),              \
               "=&r"((FOUR).value[3])                                                               \
             : "r"(SUM), "r"(BIAS), "r"((int32_t)(MULTIPLIER)), "r"(1 << ((SHIFT) - 1)),            \
-              "i"(PRE_SHIFT), "i"(SHIFT), "i"(BITS), "m"(*(const edgec_s32_t(*)[8])(SUM)))
+              "i"(PRE_SHIFT), "i"(SHIFT), "i"(BITS), "m"(*(const edgec_eight_t *)(SUM)))
 #else
 /* x limited to `bits` bits, or as it is for 0. */
 EDGEC_INLINE int32_t edgec_saturated(int32_t x, int32_t bits) {

@@ -35,13 +35,13 @@ extern "C" {
 /* Flips the signs of the values 0 and 2 of a word. */
 #define EDGEC_TILE_4X2_SIGNS 0x00800080U
 
-/* Four values: x0 and x2 to `to`, the odd ones after those of all rows; `sum` plus x0 + x2. */
-EDGEC_INLINE int32_t edgec_widen_word(uint32_t word, edgec_pair_t *to, uint32_t minus_128,
-                                      int32_t any, int32_t sum) {
+/* Four values: x0 and x2 to `to`, the odd ones after those of all `rows`; `sum` plus x0 + x2. */
+EDGEC_INLINE int32_t edgec_widen_word(uint32_t word, edgec_pair_t *to, int32_t rows,
+                                      uint32_t minus_128, int32_t any, int32_t sum) {
     const uint32_t even = edgec_sxtb16(word);
     const uint32_t odd = any ? edgec_sxtab16_high(minus_128, word) : edgec_sxtb16_high(word);
     to[0] = even;
-    to[EDGEC_TILE_4X2_ROWS] = edgec_pair_minus(odd, (word & 0x00FF00FFU) << 8);
+    to[rows] = edgec_pair_minus(odd, (word & 0x00FF00FFU) << 8);
     return edgec_pair_dot(even, 0x00010001U, sum);
 }
 
@@ -53,11 +53,12 @@ EDGEC_INLINE int32_t edgec_widen4_run(const int8_t *from, edgec_pair_t *to, int3
     for (; words >= 2; words -= 2, from += 8, to += 4 * EDGEC_TILE_4X2_ROWS) {
         const uint32_t first = edgec_word_at(from);
         const uint32_t second = edgec_word_at(from + 4);
-        sum = edgec_widen_word(first, to, minus_128, any, sum);
-        sum = edgec_widen_word(second, to + 2 * EDGEC_TILE_4X2_ROWS, minus_128, any, sum);
+        sum = edgec_widen_word(first, to, EDGEC_TILE_4X2_ROWS, minus_128, any, sum);
+        sum = edgec_widen_word(second, to + 2 * EDGEC_TILE_4X2_ROWS, EDGEC_TILE_4X2_ROWS, minus_128,
+                               any, sum);
     }
     if (words > 0) {
-        sum = edgec_widen_word(edgec_word_at(from), to, minus_128, any, sum);
+        sum = edgec_widen_word(edgec_word_at(from), to, EDGEC_TILE_4X2_ROWS, minus_128, any, sum);
     }
     return sum;
 }
@@ -67,7 +68,7 @@ EDGEC_INLINE int32_t edgec_fill4_run(uint32_t word, edgec_pair_t *to, int32_t wo
                                      int32_t sum) {
     const uint32_t minus_128 = edgec_kept(0xFF80FF80U);
     for (; words > 0; words--, to += 2 * EDGEC_TILE_4X2_ROWS) {
-        sum = edgec_widen_word(word, to, minus_128, any, sum);
+        sum = edgec_widen_word(word, to, EDGEC_TILE_4X2_ROWS, minus_128, any, sum);
     }
     return sum;
 }

@@ -1,4 +1,4 @@
-"""Where exceptions of the ONNX libraries become errors of edgec."""
+"""Where exceptions of the libraries that read files become errors of edgec."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from edgec.base.names import shown
 
 @contextmanager
 def library_call(what: str) -> Iterator[None]:
-    """Turn whatever onnx, onnx-ir or onnxscript raises into an `ImportModelError`.
+    """Turn whatever a library that reads model files raises into an `ImportModelError`.
 
     Only calls of these libraries go inside.  They raise many types, documented nowhere (protobuf's,
-    C++'s, their own, and plain Python errors from evaluating a malformed node), so this one place
+    C++'s, their own, and plain Python errors from following a malformed file), so this one place
     catches them all; the cause stays attached.
 
     Args:

@@ -1,0 +1,139 @@
+"""Folders to write into until all is done: on the file system of the result, gone with their owner.
+
+They lie in a *container*, a hidden folder beside or in what will be replaced, so that a rename is
+all that the replacement takes.  Each is locked for as long as its process lives.  Whoever makes one
+sweeps those whose owner was killed.  A folder with the file `UNFINISHED` is never swept: a
+replacement was begun there, and it may hold the only copy of a result (`base.swap`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from edgec.base.errors import ConfigError
+from edgec.base.interrupts import interrupts_deferred
+
+CONTAINER = ".edgec-work"
+UNFINISHED = "unfinished.json"
+_LOCK = "lock"
+_PREFIX = "of-"
+
+
+@contextmanager
+def work_folder(container: Path) -> Iterator[Path]:
+    """A new folder in `container`; both are gone at the end, unless others use the container.
+
+    Args:
+        container: a folder named `CONTAINER`, or one that holds nothing else; created.
+    """
+    folder: Path | None = None
+    lock = -1
+    try:
+        with interrupts_deferred(), container_locked(container):
+            for stale in abandoned(container):
+                _remove(stale)
+            folder = Path(tempfile.mkdtemp(prefix=_PREFIX, dir=container))
+            lock = os.open(folder / _LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+            _try_lock(lock)
+        yield folder
+    finally:
+        with interrupts_deferred():
+            _leave(container, folder)
+            if lock >= 0:
+                os.close(lock)
+
+
+@contextmanager
+def temporary_folder() -> Iterator[Path]:
+    """A new folder in the user's own part of the folder for temporary files.
+
+    Raises:
+        ConfigError: somebody else has taken its name.
+    """
+    container = Path(tempfile.gettempdir()) / f"edgec-{os.getuid()}"
+    with contextlib.suppress(FileExistsError):
+        container.mkdir(0o700)
+    status = container.lstat()
+    if container.is_symlink() or status.st_uid != os.getuid():
+        hint = "remove it, or name another folder for temporary files by TMPDIR"
+        raise ConfigError("belongs to somebody else", where=str(container), hint=hint)
+    with work_folder(container) as folder:
+        yield folder
+
+
+@contextmanager
+def container_locked(container: Path) -> Iterator[None]:
+    """Keep other processes from making, sweeping and installing in `container` meanwhile."""
+    descriptor = _locked(container)
+    try:
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def abandoned(container: Path) -> list[Path]:
+    """Work folders whose process is gone; the container has to be locked."""
+    return [folder for folder in sorted(container.glob(f"{_PREFIX}*")) if _is_abandoned(folder)]
+
+
+def _locked(container: Path) -> int:
+    """A descriptor that holds the lock of the container, which is created if it is not there."""
+    while True:
+        container.mkdir(parents=True, exist_ok=True)
+        try:
+            descriptor = os.open(container, os.O_RDONLY | os.O_DIRECTORY)
+        except FileNotFoundError:
+            continue
+        try:
+            with contextlib.suppress(OSError):  # file systems without locks: as good as it gets
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+            if os.path.samestat(os.fstat(descriptor), container.stat()):
+                return descriptor
+        except FileNotFoundError:
+            pass
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)  # it was removed while we waited
+
+
+def _is_abandoned(folder: Path) -> bool:
+    try:
+        descriptor = os.open(folder / _LOCK, os.O_RDONLY)
+    except FileNotFoundError:  # its process was killed before it could lock: we hold the container
+        return folder.is_dir() and not folder.is_symlink()
+    except OSError:
+        return False
+    try:
+        return _try_lock(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _try_lock(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:  # held, or a file system without locks, where nobody can know
+        return False
+    return True
+
+
+def _remove(folder: Path) -> None:
+    if not (folder / UNFINISHED).exists():
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _leave(container: Path, folder: Path | None) -> None:
+    """Remove a work folder, and the container if nobody else is in it."""
+    if container.is_dir():
+        with contextlib.suppress(OSError), container_locked(container):
+            if folder is not None:
+                _remove(folder)
+            container.rmdir()

@@ -1,0 +1,115 @@
+"""Every kind of model file that edgec reads; files are told apart by what they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from edgec.base.errors import ConfigError
+from edgec.base.options import MaxLength
+from edgec.importers.common.files import read_file
+from edgec.importers.common.input_shapes import NO_SHAPES
+from edgec.importers.common.summary import ModelSummary
+from edgec.importers.onnx.importer import import_model as import_onnx
+from edgec.importers.onnx.load import load_model
+from edgec.importers.onnx.summary import inspect_model as inspect_onnx
+from edgec.importers.onnx.variable_axis import shapes_at as shapes_of_onnx
+from edgec.importers.tflite.importer import import_model as import_tflite
+from edgec.importers.tflite.importer import inspect_model as inspect_tflite
+from edgec.importers.tflite.load import is_tflite
+from edgec.ir import ops
+from edgec.ir.graph import Graph
+
+_HEAD_BYTES = 8
+ONNX_SUFFIX, TFLITE_SUFFIX = ".onnx", ".tflite"
+
+
+def import_model(path: Path, shapes: Mapping[str, tuple[int, ...]] = NO_SHAPES) -> Graph:
+    """Read a model file into a graph of the REAL stage.
+
+    Args:
+        path: the model.
+        shapes: input name to shape, for inputs with open dimensions.
+
+    Raises:
+        UnsupportedModelError: nodes that cannot be compiled, all of them.
+        ImportModelError: the file is no sound model.
+        ConfigError: `shapes` does not fit the model.
+    """
+    return import_tflite(path, shapes) if _holds_tflite(path) else import_onnx(path, shapes)
+
+
+def inspect_model(path: Path, shapes: Mapping[str, tuple[int, ...]] = NO_SHAPES) -> ModelSummary:
+    """Read a model file and describe every node of it.
+
+    Args:
+        path: the model.
+        shapes: input name to shape, for inputs with open dimensions.
+
+    Raises:
+        ImportModelError: the file is no sound model.
+        ConfigError: `shapes` does not fit the model.
+    """
+    return inspect_tflite(path, shapes) if _holds_tflite(path) else inspect_onnx(path, shapes)
+
+
+def shapes_at(
+    path: Path, option: MaxLength, shapes: Mapping[str, tuple[int, ...]], length: int
+) -> dict[str, tuple[int, ...]]:
+    """Shapes of the inputs of a model when its variable dimension has one length.
+
+    Args:
+        path: the model.
+        option: the dimension and its maximum.
+        shapes: shapes that the user gave, of the longest run.
+        length: length of the variable dimension.
+
+    Raises:
+        ConfigError: the model has no such dimension, or `shapes` says something else.
+        ImportModelError: the file is no sound model.
+    """
+    if _holds_tflite(path):
+        raise ConfigError(
+            "a TensorFlow Lite file fixes the lengths of its tensors",
+            where="--max-length",
+            hint="export the network to ONNX with a dynamic axis for the tokens",
+        )
+    return shapes_of_onnx(path, option, shapes, length)
+
+
+def standalone_copy(path: Path) -> tuple[str, bytes]:
+    """A model file that needs no other file: the suffix of its name, and its bytes.
+
+    Raises:
+        ImportModelError: the file is no sound model.
+    """
+    if _holds_tflite(path):
+        return TFLITE_SUFFIX, read_file(path)
+    return ONNX_SUFFIX, load_model(path).SerializeToString()
+
+
+def rounding_notes(path: Path, graph: Graph) -> tuple[str, ...]:
+    """What users of a format should know about the numbers of a build.
+
+    Args:
+        path: the model.
+        graph: REAL stage, as imported.
+    """
+    quantized = any(isinstance(node.attrs, ops.QuantizeLinear) for node in graph.nodes)
+    if not quantized or not _holds_tflite(path):
+        return ()
+    return (
+        "scales and weights are the file's own, but every layer rounds once, where TensorFlow Lite "
+        "rounds twice: codes differ from its own by a step here and there (docs/tflite.md)",
+    )
+
+
+def _holds_tflite(path: Path) -> bool:
+    """Whether a file holds a TensorFlow Lite model; anything else is left to the ONNX importer."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEAD_BYTES)
+    except (OSError, ValueError):
+        return path.suffix == TFLITE_SUFFIX
+    # A damaged file of this name gets the message of its own format.
+    return is_tflite(head) or path.suffix == TFLITE_SUFFIX

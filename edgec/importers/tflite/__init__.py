@@ -1,0 +1,1 @@
+"""TensorFlow Lite files in.  The only place that imports `tflite`, the schema of these files."""

@@ -1,0 +1,178 @@
+"""Tensors of a .tflite file: shapes, element types, stored elements, quantization."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import tflite
+
+from edgec.base.dtypes import Array
+from edgec.base.errors import ImportModelError
+from edgec.base.names import shown
+from edgec.importers.common.limits import MAX_ELEMENTS, MAX_RANK
+from edgec.importers.tflite.file import FileTensor
+
+MAX_NAME = 1 << 12
+"""Most bytes of a tensor's name that are kept."""
+MAX_SCALES = 1 << 22
+"""Most scales of all tensors together; tensors may share them, so a small file can claim many."""
+
+_NUMPY: Mapping[str, np.dtype[Any]] = MappingProxyType(
+    {
+        "FLOAT32": np.dtype("<f4"),
+        "FLOAT16": np.dtype("<f2"),
+        "FLOAT64": np.dtype("<f8"),
+        "INT8": np.dtype("i1"),
+        "UINT8": np.dtype("u1"),
+        "INT16": np.dtype("<i2"),
+        "UINT16": np.dtype("<u2"),
+        "INT32": np.dtype("<i4"),
+        "UINT32": np.dtype("<u4"),
+        "INT64": np.dtype("<i8"),
+        "BOOL": np.dtype("?"),
+    }
+)
+_NO_SCALES = np.zeros(0, np.float32)
+_NO_ZEROS = np.zeros(0, np.int64)
+
+
+def names_of(enumeration: type) -> dict[int, str]:
+    """The names of a schema's enumeration, by number."""
+    return {n: name for name, n in vars(enumeration).items() if isinstance(n, int)}
+
+
+_TYPES = names_of(tflite.TensorType)
+
+
+def unique(stems: Iterable[str]) -> list[str]:
+    """Names, made different by a number where they are equal."""
+    taken: set[str] = set()
+    counts: dict[str, int] = {}
+    names = []
+    for stem in stems:
+        name = stem or "tensor"
+        while name in taken:
+            counts[stem] = counts.get(stem, 0) + 1
+            name = f"{stem or 'tensor'}_{counts[stem]}"
+        taken.add(name)
+        names.append(name)
+    return names
+
+
+class TensorReader:
+    """Reads the tensors of one file."""
+
+    def __init__(self, model: Any, size: int) -> None:
+        self._model = model
+        self._buffers = model.BuffersLength()
+        self._scales_left = MAX_SCALES
+        if not 0 <= 4 * self._buffers <= size:
+            raise ImportModelError(f"the file claims to hold {self._buffers} buffers")
+
+    def name(self, raw: Any) -> str:
+        """What the file calls a tensor; converters join the names of fused operators by ';'."""
+        return (raw.Name() or b"")[:MAX_NAME].decode().split(";")[0]
+
+    def is_stored(self, raw: Any) -> bool:
+        """True for a constant."""
+        number = int(raw.Buffer())
+        return 0 < number < self._buffers and bool(self._model.Buffers(number).DataLength() > 0)
+
+    def read(self, raw: Any, name: str) -> FileTensor:
+        """The record of a tensor that is called `name` from now on."""
+        shape = self._sizes(raw.ShapeLength(), raw.ShapeAsNumpy(), name)
+        signature = self._sizes(raw.ShapeSignatureLength(), raw.ShapeSignatureAsNumpy(), name)
+        if len(signature) != len(shape):
+            signature = shape
+        type_name = _TYPES.get(raw.Type(), f"number {raw.Type()}")
+        sizes = tuple(max(size, 1) if size < 0 else size for size in shape)
+        scales, zero_points, axis = self._quantization(raw, name)
+        return FileTensor(
+            name=name,
+            shape=sizes,
+            dims=tuple(None if size < 0 else size for size in signature),
+            type=type_name,
+            data=self._data(raw, name, type_name, sizes),
+            scales=scales,
+            zero_points=zero_points,
+            axis=axis,
+            obstacle=_obstacle(raw),
+        )
+
+    def _sizes(self, count: int, vector: Array | int, name: str) -> tuple[int, ...]:
+        if isinstance(vector, int):
+            return ()
+        if count > MAX_RANK:
+            raise ImportModelError(
+                f"the tensor has {count} dimensions, edgec takes {MAX_RANK}", where=shown(name)
+            )
+        sizes = tuple(int(size) for size in vector)
+        if min(sizes, default=0) < -1 or math.prod(max(s, 1) for s in sizes) > MAX_ELEMENTS:
+            raise ImportModelError(f"the tensor has the shape {list(sizes)}", where=shown(name))
+        return sizes
+
+    def _data(self, raw: Any, name: str, type_name: str, shape: tuple[int, ...]) -> Array | None:
+        number = raw.Buffer()
+        if number == 0:
+            return None
+        if number >= self._buffers:
+            raise ImportModelError(f"its buffer {number} is not there", where=shown(name))
+        buffer = self._model.Buffers(number)
+        if buffer.Offset() > 1:
+            raise ImportModelError(
+                "its elements lie outside the first 2 GB of the file",
+                where=shown(name),
+                hint="a model of a microcontroller is far smaller",
+            )
+        data = buffer.DataAsNumpy()
+        # An empty buffer is how older converters mark a tensor that is computed.
+        if isinstance(data, int) or not len(data):
+            return None
+        return _elements(data, name, type_name, shape)
+
+    def _quantization(self, raw: Any, name: str) -> tuple[Array, Array, int]:
+        quantization = raw.Quantization()
+        if quantization is None or isinstance(quantization.ScaleAsNumpy(), int):
+            return _NO_SCALES, _NO_ZEROS, 0
+        scales = quantization.ScaleAsNumpy()
+        self._scales_left -= len(scales)
+        if self._scales_left < 0:
+            raise ImportModelError(f"the file claims more than {MAX_SCALES} scales")
+        zeros = quantization.ZeroPointAsNumpy()
+        if isinstance(zeros, int) or not len(zeros):
+            zeros = np.zeros(len(scales), np.int64)
+        if len(zeros) == 1:
+            zeros = np.broadcast_to(zeros, scales.shape)
+        if len(zeros) != len(scales):
+            raise ImportModelError("scales and zero points differ in number", where=shown(name))
+        return scales, zeros, int(quantization.QuantizedDimension())
+
+
+def _obstacle(raw: Any) -> str:
+    if raw.Sparsity() is not None:
+        return "is stored as a sparse tensor"
+    return "is a state that lives between runs" if raw.IsVariable() else ""
+
+
+def _elements(data: Array, name: str, type_name: str, shape: tuple[int, ...]) -> Array:
+    """The elements that the bytes of a buffer are."""
+    count = math.prod(shape)
+    if type_name == "INT4" and len(data) == (count + 1) // 2:
+        # Two to a byte, the low half first.
+        pairs = np.stack([data << 4, data & 0xF0], axis=-1).astype(np.uint8).view(np.int8) >> 4
+        return np.asarray(pairs.reshape(-1)[:count].reshape(shape))
+    dtype = _NUMPY.get(type_name)
+    if dtype is None:
+        return data  # refused where an operator reads it
+    if len(data) != count * dtype.itemsize:
+        raise ImportModelError(
+            f"the tensor of shape {list(shape)} needs {count * dtype.itemsize} bytes of data, "
+            f"has {len(data)}",
+            where=shown(name),
+            hint="the file is damaged or was cut short",
+        )
+    return np.frombuffer(data, dtype).reshape(shape)

@@ -1,0 +1,157 @@
+"""One operator of a .tflite file as the handlers read it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from edgec.base.dtypes import Array, DType
+from edgec.base.errors import ImportModelError
+from edgec.base.names import shown
+from edgec.importers.common.boundary import library_call
+from edgec.importers.common.tensors import Tensor, UnknownTensorError, UnsupportedError
+from edgec.importers.tflite.context import Context, value_dtype
+from edgec.importers.tflite.file import FileOperator
+from edgec.ir.graph import Constant, Value
+from edgec.ir.qparams import QuantParams
+
+
+class TfliteNode:
+    """One operator: inputs as tensors, attributes with their defaults."""
+
+    def __init__(self, operator: FileOperator, context: Context) -> None:
+        self._operator = operator
+        self._context = context
+        self.op = operator.op
+        self.outputs = tuple(context.file[number].name for number in operator.outputs)
+
+    @property
+    def input_count(self) -> int:
+        """Number of inputs, absent ones in the middle included."""
+        return len(self._operator.inputs)
+
+    @property
+    def output_dtype(self) -> DType:
+        """Element type of the first output.
+
+        Raises:
+            UnsupportedError: edgec does not compute such.
+        """
+        return value_dtype(self._context.file[self._operator.outputs[0]])
+
+    def has(self, index: int) -> bool:
+        """True when an input is present."""
+        return index < self.input_count and self._operator.inputs[index] >= 0
+
+    def tensor(self, index: int) -> Tensor:
+        """An input as it is stored: real numbers, codes or whole numbers.
+
+        Raises:
+            UnsupportedError: the input is absent, a state, or of a type that edgec has not.
+            UnknownTensorError: an unsupported operator computes it.
+        """
+        if not self.has(index):
+            raise UnsupportedError(f"input {index} is absent", "convert the model again")
+        file = self._context.file[self._operator.inputs[index]]
+        if file.obstacle:
+            raise UnsupportedError(
+                f"its input {shown(file.name)} {file.obstacle}",
+                "convert the model without it (networks with a memory are not supported yet)",
+            )
+        if file.data is not None:
+            known = self._context.tensors.get(file.name)
+            return known if known is not None else self._constant(index)
+        found = self._context.tensors.get(file.name)
+        if found is None:
+            raise UnknownTensorError(file.name)
+        return found
+
+    def _constant(self, index: int) -> Constant:
+        file = self._context.file[self._operator.inputs[index]]
+        made = self._context.constant_of(file)
+        self._context.tensors[file.name] = made
+        return made
+
+    def value(self, index: int) -> Value:
+        """A computed input, as it is stored."""
+        found = self.tensor(index)
+        if isinstance(found, Constant):
+            raise UnsupportedError(
+                f"input {index} is a constant, which only weights and operands may be",
+                "convert the model with constants folded",
+            )
+        return found
+
+    def real(self, index: int) -> Value:
+        """A computed input as real numbers."""
+        return self._context.real(self.value(index))
+
+    def operand(self, index: int) -> Tensor:
+        """An input as real numbers, computed or constant (codes of a constant stay codes)."""
+        found = self.tensor(index)
+        if isinstance(found, Value):
+            return self._context.real(found)
+        if found.quant is None and found.dtype is not DType.FLOAT32:
+            raise UnsupportedError("an operand holds integers", "compute on floats")
+        return found
+
+    def movable(self, index: int) -> Tensor:
+        """An input whose elements are only moved: real numbers, whole numbers, or a constant."""
+        found = self.tensor(index)
+        if isinstance(found, Constant) or found.dtype is DType.INT32:
+            return found
+        return self._context.real(found)
+
+    def input_params(self, index: int) -> QuantParams | None:
+        """What the codes of an input mean; None if it holds none."""
+        return self.tensor(index).quant
+
+    def constant(self, index: int, what: str) -> Constant:
+        """An input that must be known at compile time."""
+        found = self.tensor(index)
+        if isinstance(found, Value):
+            raise UnsupportedError(
+                f"{what} is computed at run time", f"convert the model with a constant {what}"
+            )
+        return found
+
+    def real_array(self, index: int, what: str) -> Array:
+        """A constant input as float32 numbers."""
+        return self.constant(index, what).real()
+
+    def whole(self, index: int, what: str) -> tuple[int, ...]:
+        """A constant input as a flat list of whole numbers."""
+        found = self.constant(index, what)
+        if found.array.dtype.kind not in "iub" or found.quant is not None:
+            raise UnsupportedError(f"{what} holds no whole numbers", "correct the model")
+        return tuple(int(number) for number in found.array.reshape(-1))
+
+    def integer(self, name: str, default: int = 0) -> int:
+        """An attribute: a whole number, an enumeration's number or a truth value."""
+        return int(self._attribute(name, default))
+
+    def number(self, name: str, default: float = 0.0) -> float:
+        """An attribute: a real number."""
+        return float(self._attribute(name, default))
+
+    def integers(self, name: str) -> tuple[int, ...]:
+        """An attribute: a list of whole numbers; empty if it is absent."""
+        found = self._attribute(f"{name}AsNumpy", 0)
+        return () if isinstance(found, int) else tuple(int(number) for number in found)
+
+    def expect(self, kind: str) -> None:
+        """Refuse attributes of another operator.
+
+        Raises:
+            ImportModelError: the file gives this operator attributes of another kind.
+        """
+        if self._operator.kind not in ("", kind):
+            raise ImportModelError(
+                f"its attributes are {self._operator.kind}, not {kind}",
+                hint="the file is damaged; convert the model again",
+            )
+
+    def _attribute(self, name: str, default: float) -> Any:
+        if self._operator.options is None:
+            return default
+        with library_call("an attribute cannot be read"):
+            return getattr(self._operator.options, name)()

@@ -1,0 +1,133 @@
+"""Operators with weights, and products of two computed tensors."""
+
+from __future__ import annotations
+
+import math
+
+from edgec.base.dtypes import DType
+from edgec.importers.common.tensors import Tensor, UnsupportedError, moved_constant
+from edgec.importers.common.windows import same_padding
+from edgec.importers.tflite.activation import fused
+from edgec.importers.tflite.context import Context, bias_params
+from edgec.importers.tflite.node import TfliteNode
+from edgec.importers.tflite.windows import image_sizes, is_same, read_window
+from edgec.ir import ops
+from edgec.ir.graph import Constant, Value
+
+
+def conv_2d(ctx: Context, node: TfliteNode) -> Tensor:
+    """Constant weights and bias; any stride, dilation and padding; groups."""
+    x, weight = node.real(0), _weight(node, 0, 1, 4)
+    sizes = image_sizes(x.shape)
+    channels, depth = x.shape[3], weight.shape[3]
+    if channels % depth:
+        raise UnsupportedError(f"{depth} channels do not divide {channels}", "correct the model")
+    window = read_window(node, sizes, (weight.shape[1], weight.shape[2]))
+    attrs = ops.Conv(window.strides, window.pads, window.dilations, channels // depth)
+    return fused(ctx, node, ctx.emit(attrs, x, weight, _bias(node, 0, weight, 2)))
+
+
+def depthwise_conv_2d(ctx: Context, node: TfliteNode) -> Tensor:
+    """Constant weights and bias; any stride, dilation, padding and depth multiplier."""
+    x, weight = node.real(0), _weight(node, 0, 1, 4)
+    sizes = image_sizes(x.shape)
+    if weight.shape[0] != 1 or weight.shape[3] % x.shape[3]:
+        raise UnsupportedError(
+            f"the weight {list(weight.shape)} does not fit {x.shape[3]} channels", "correct it"
+        )
+    window = read_window(node, sizes, (weight.shape[1], weight.shape[2]))
+    ohwi = moved_constant(weight, lambda array: array.transpose(3, 1, 2, 0))
+    attrs = ops.Conv(window.strides, window.pads, window.dilations, x.shape[3])
+    return fused(ctx, node, ctx.emit(attrs, x, ohwi, _bias(node, 0, ohwi, 2)))
+
+
+def transpose_conv(ctx: Context, node: TfliteNode) -> Tensor:
+    """Constant weights, bias and output shape; any stride and padding."""
+    wanted, weight, x = node.whole(0, "output shape"), _weight(node, 2, 1, 4), node.real(2)
+    sizes = image_sizes(x.shape)
+    if len(wanted) != 4 or min(wanted[1:]) < 1:
+        raise UnsupportedError(f"its output shape is {list(wanted)}", "correct the model")
+    kernel = (weight.shape[1], weight.shape[2])
+    strides = read_window(node, sizes, kernel).strides
+    before, _ = same_padding(wanted[1:3], kernel, strides) if is_same(node) else ((0, 0), (0, 0))
+    # Cells of the whole result: what lies before the wanted part is cut off, so is what is after.
+    full = [(s - 1) * step + k for s, step, k in zip(sizes, strides, kernel, strict=True)]
+    rest = [f - b - w for f, b, w in zip(full, before, wanted[1:3], strict=True)]
+    pads = (before[0], before[1], max(rest[0], 0), max(rest[1], 0))
+    extra = (max(-rest[0], 0), max(-rest[1], 0))
+    attrs = ops.ConvTranspose(strides, pads, (1, 1), 1, extra)
+    return fused(ctx, node, ctx.emit(attrs, x, weight, _bias(node, 2, weight, 3)))
+
+
+def fully_connected(ctx: Context, node: TfliteNode) -> Tensor:
+    """Constant weights and bias; keep_num_dims; weights in the default order."""
+    x, weight = node.real(0), _weight(node, 0, 1, 2)
+    if node.integer("WeightsFormat"):
+        raise UnsupportedError("its weights are shuffled", "convert the model without shuffling")
+    if not node.integer("KeepNumDims") or not x.shape:
+        if math.prod(x.shape) % weight.shape[1]:
+            raise UnsupportedError(
+                f"{list(x.shape)} is not made of rows of {weight.shape[1]}", "correct the model"
+            )
+        rows = ctx.reshape(x, (math.prod(x.shape) // weight.shape[1], weight.shape[1]))
+    else:
+        rows = x
+    return fused(ctx, node, ctx.emit(ops.Gemm(), rows, weight, _bias(node, 0, weight, 2)))
+
+
+def batch_matmul(ctx: Context, node: TfliteNode) -> Tensor:
+    """Two computed tensors, or one and a constant matrix on the right; both may be transposed."""
+    a, b = node.real(0), node.operand(1)
+    if min(len(a.shape), len(b.shape)) < 2:
+        raise UnsupportedError("an operand is no matrix", "correct the model")
+    left = ctx.transpose(a, _swapped(a)) if node.integer("AdjX") else a
+    if isinstance(b, Value):
+        right = ctx.transpose(b, _swapped(b)) if node.integer("AdjY") else b
+        return ctx.emit(ops.MatMul(), left, right)
+    if math.prod(b.shape[:-2]) != 1:
+        raise UnsupportedError("its constant holds several matrices", "split it")
+    weight = ctx.reshape(b, b.shape[-2:])
+    if not node.integer("AdjY"):
+        weight = ctx.transpose(weight, (1, 0))
+    return ctx.emit(ops.Gemm(), left, _as_input(node, 0, weight), None)
+
+
+def _swapped(x: Tensor) -> tuple[int, ...]:
+    rank = len(x.shape)
+    return (*range(rank - 2), rank - 1, rank - 2)
+
+
+def _weight(node: TfliteNode, x: int, index: int, rank: int) -> Constant:
+    """The weights of an operator: codes if the input `x` holds codes, else real numbers."""
+    weight = node.constant(index, "weight")
+    if len(weight.shape) != rank or 0 in weight.shape:
+        raise UnsupportedError(f"the weight has the shape {list(weight.shape)}", "correct it")
+    if weight.quant is None and weight.dtype is not DType.FLOAT32:
+        raise UnsupportedError(
+            f"its weight holds {weight.dtype.value} numbers without a scale", "convert it again"
+        )
+    return _as_input(node, x, weight)
+
+
+def _as_input(node: TfliteNode, x: int, weight: Tensor) -> Constant:
+    """Weights as a layer of `x` takes them: a float layer computes with what codes mean."""
+    if not isinstance(weight, Constant):
+        raise UnsupportedError("its weight is computed at run time", "use BATCH_MATMUL")
+    if weight.quant is not None and node.input_params(x) is None:
+        return Constant(weight.name, weight.real())
+    return weight
+
+
+def _bias(node: TfliteNode, x: int, weight: Constant, index: int) -> Constant | None:
+    if not node.has(index):
+        return None
+    bias = node.constant(index, "bias")
+    if bias.dtype is DType.FLOAT32:
+        return bias
+    if bias.dtype is not DType.INT32 or len(bias.shape) != 1:
+        raise UnsupportedError(
+            f"its bias holds {bias.dtype.value} numbers",
+            "convert the model to float32 or full-integer int8 (16x8 is not supported yet)",
+        )
+    quant = bias_params(node.input_params(x), weight.quant, bias.shape[0])
+    return Constant(bias.name, bias.array, quant)

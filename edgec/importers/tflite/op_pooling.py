@@ -1,0 +1,56 @@
+"""Pooling over windows, and reductions over axes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from edgec.base.dtypes import DType
+from edgec.importers.common.axes import normal_axis
+from edgec.importers.common.tensors import Tensor, UnsupportedError
+from edgec.importers.tflite.activation import fused
+from edgec.importers.tflite.context import Context
+from edgec.importers.tflite.node import TfliteNode
+from edgec.importers.tflite.windows import image_sizes, read_window
+from edgec.ir import ops
+from edgec.ir.ops import ReduceKind
+
+
+def max_pool_2d(ctx: Context, node: TfliteNode) -> Tensor:
+    """Any window, stride and padding."""
+    x, kernel = node.real(0), _kernel(node)
+    window = read_window(node, image_sizes(x.shape), kernel)
+    return fused(ctx, node, ctx.emit(ops.MaxPool(kernel, window.strides, window.pads), x))
+
+
+def average_pool_2d(ctx: Context, node: TfliteNode) -> Tensor:
+    """Any window, stride and padding, which does not count."""
+    x, kernel = node.real(0), _kernel(node)
+    window = read_window(node, image_sizes(x.shape), kernel)
+    return fused(ctx, node, ctx.emit(ops.AveragePool(kernel, window.strides, window.pads), x))
+
+
+def _kernel(node: TfliteNode) -> tuple[int, int]:
+    return node.integer("FilterHeight"), node.integer("FilterWidth")
+
+
+def reduce(kind: ReduceKind) -> Callable[[Context, TfliteNode], Tensor]:
+    """The handler of a reduction."""
+
+    def handler(ctx: Context, node: TfliteNode) -> Tensor:
+        """Constant axes; keep_dims."""
+        x = node.real(0)
+        axes = sorted({normal_axis(axis, len(x.shape)) for axis in node.whole(1, "axes")})
+        if not axes:
+            raise UnsupportedError("it reduces no axis", "leave it out")
+        return ctx.emit(ops.Reduce(kind, tuple(axes), bool(node.integer("KeepDims"))), x)
+
+    return handler
+
+
+def arg_max(ctx: Context, node: TfliteNode) -> Tensor:
+    """Any constant axis; indices are int32 on the target."""
+    x, axes = node.real(0), node.whole(1, "axis")
+    if len(axes) != 1:
+        raise UnsupportedError(f"it has {len(axes)} axes", "use one axis")
+    attrs = ops.ArgMax(normal_axis(axes[0], len(x.shape)), keepdims=False)
+    return ctx.emit(attrs, x, dtype=DType.INT32)

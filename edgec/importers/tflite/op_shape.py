@@ -1,0 +1,109 @@
+"""Operators that only rename or reorder elements, and shapes as numbers."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from edgec.base.dtypes import DType
+from edgec.importers.common.axes import completed, normal_axis
+from edgec.importers.common.tensors import Tensor, UnsupportedError
+from edgec.importers.tflite.context import Context
+from edgec.importers.tflite.node import TfliteNode
+from edgec.importers.tflite.windows import image_sizes
+from edgec.ir import ops
+from edgec.ir.graph import Constant
+
+
+def reshape(ctx: Context, node: TfliteNode) -> Tensor:
+    """Constant shape, as input or attribute; -1."""
+    x = node.movable(0)
+    wanted = node.whole(1, "shape") if node.has(1) else node.integers("NewShape")
+    return ctx.reshape(x, completed(wanted, x.shape))
+
+
+def squeeze(ctx: Context, node: TfliteNode) -> Tensor:
+    """Any axes of length 1; all of them by default."""
+    x = node.movable(0)
+    given = node.integers("SqueezeDims")
+    axes = {normal_axis(axis, len(x.shape)) for axis in given}
+    if any(x.shape[axis] != 1 for axis in axes):
+        raise UnsupportedError(f"axes {list(given)} are not all of length 1", "correct the model")
+    kept = [s for i, s in enumerate(x.shape) if s != 1 or (bool(given) and i not in axes)]
+    return ctx.reshape(x, kept)
+
+
+def expand_dims(ctx: Context, node: TfliteNode) -> Tensor:
+    """Constant axis."""
+    x, axes = node.movable(0), node.whole(1, "axis")
+    if len(axes) != 1:
+        raise UnsupportedError(f"it has {len(axes)} axes", "use one axis")
+    axis = normal_axis(axes[0], len(x.shape) + 1)
+    return ctx.reshape(x, (*x.shape[:axis], 1, *x.shape[axis:]))
+
+
+def transpose(ctx: Context, node: TfliteNode) -> Tensor:
+    """Any constant permutation."""
+    x = node.movable(0)
+    perm = [axis + len(x.shape) if axis < 0 else axis for axis in node.whole(1, "permutation")]
+    if sorted(perm) != list(range(len(x.shape))):
+        raise UnsupportedError(f"{perm} is no permutation", "correct the model")
+    return ctx.transpose(x, perm)
+
+
+def shape(_ctx: Context, node: TfliteNode) -> Tensor:
+    """Always known; becomes a constant."""
+    return Constant(node.outputs[0], np.asarray(node.tensor(0).shape, np.int32))
+
+
+def depth_to_space(ctx: Context, node: TfliteNode) -> Tensor:
+    """Channels divisible by the square of the block size."""
+    x, block = node.real(0), node.integer("BlockSize")
+    height, width = image_sizes(x.shape)
+    if block < 1 or x.shape[3] % (block * block):
+        raise UnsupportedError(f"a block size of {block} does not fit", "correct the model")
+    rest = x.shape[3] // (block * block)
+    blocks = ctx.reshape(x, (x.shape[0], height, width, block, block, rest))
+    moved = ctx.transpose(blocks, (0, 1, 3, 2, 4, 5))
+    return ctx.reshape(moved, (x.shape[0], height * block, width * block, rest))
+
+
+def space_to_depth(ctx: Context, node: TfliteNode) -> Tensor:
+    """Height and width divisible by the block size."""
+    x, block = node.real(0), node.integer("BlockSize")
+    height, width = image_sizes(x.shape)
+    if block < 1 or height % block or width % block:
+        raise UnsupportedError(f"a block size of {block} does not fit", "correct the model")
+    rows, columns, channels = height // block, width // block, x.shape[3]
+    blocks = ctx.reshape(x, (x.shape[0], rows, block, columns, block, channels))
+    moved = ctx.transpose(blocks, (0, 1, 3, 2, 4, 5))
+    return ctx.reshape(moved, (x.shape[0], rows, columns, block * block * channels))
+
+
+def quantize(_ctx: Context, node: TfliteNode) -> Tensor:
+    """From float32, or to another scale, int8 or uint8."""
+    # Codes of it are made where the output is stored.
+    return node.real(0)
+
+
+def dequantize(_ctx: Context, node: TfliteNode) -> Tensor:
+    """To float32, of codes and of float16 constants."""
+    found = node.operand(0)
+    if isinstance(found, Constant) and found.quant is not None:
+        return Constant(node.outputs[0], found.real())
+    return found
+
+
+def cast(ctx: Context, node: TfliteNode) -> Tensor:
+    """Between kinds of whole numbers, and from these to float32."""
+    found, wanted = node.tensor(0), node.output_dtype
+    if isinstance(found, Constant):
+        if found.quant is not None or (found.dtype is DType.FLOAT32 and wanted is DType.INT32):
+            raise UnsupportedError("its input is a constant", "convert with constants folded")
+        return Constant(node.outputs[0], found.array.astype(wanted.numpy))
+    if found.dtype is wanted:
+        return found
+    if found.dtype is DType.INT32 and wanted is DType.FLOAT32:
+        return ctx.emit(ops.Cast(), found, dtype=wanted)
+    raise UnsupportedError(
+        f"it converts {found.dtype.value} to {wanted.value}", "leave such conversions out"
+    )

@@ -1,0 +1,168 @@
+"""Every TensorFlow Lite operator that edgec imports, with the function that does it.
+
+The docstring of a handler states what the operator may be like; the operator table of the
+documentation is made from it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from edgec.importers.common.obstacle import Obstacle
+from edgec.importers.common.tensors import Tensor
+from edgec.importers.tflite import (
+    op_elementwise,
+    op_layers,
+    op_pooling,
+    op_resize,
+    op_select,
+    op_shape,
+)
+from edgec.importers.tflite.context import Context
+from edgec.importers.tflite.node import TfliteNode
+from edgec.ir import ops
+from edgec.ir.ops import ReduceKind, UnaryKind
+
+Handler = Callable[[Context, TfliteNode], Tensor | tuple[Tensor, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """How an operator is imported.
+
+    Attributes:
+        handler: emits what it stands for.
+        options: the schema's name of its attributes; "" if it has none that matter.
+    """
+
+    handler: Handler
+    options: str = ""
+
+
+HANDLERS: Mapping[str, Entry] = MappingProxyType(
+    {
+        "ABS": Entry(op_elementwise.unary(UnaryKind.ABS)),
+        "ADD": Entry(op_elementwise.binary(ops.Add()), "AddOptions"),
+        "ARG_MAX": Entry(op_pooling.arg_max, "ArgMaxOptions"),
+        "AVERAGE_POOL_2D": Entry(op_pooling.average_pool_2d, "Pool2DOptions"),
+        "BATCH_MATMUL": Entry(op_layers.batch_matmul, "BatchMatMulOptions"),
+        "CAST": Entry(op_shape.cast),
+        "CONCATENATION": Entry(op_select.concatenation, "ConcatenationOptions"),
+        "CONV_2D": Entry(op_layers.conv_2d, "Conv2DOptions"),
+        "DEPTHWISE_CONV_2D": Entry(op_layers.depthwise_conv_2d, "DepthwiseConv2DOptions"),
+        "DEPTH_TO_SPACE": Entry(op_shape.depth_to_space, "DepthToSpaceOptions"),
+        "DEQUANTIZE": Entry(op_shape.dequantize),
+        "DIV": Entry(op_elementwise.div, "DivOptions"),
+        "ELU": Entry(op_elementwise.unary(UnaryKind.ELU, 1.0)),
+        "EXP": Entry(op_elementwise.unary(UnaryKind.EXP)),
+        "EXPAND_DIMS": Entry(op_shape.expand_dims),
+        "FULLY_CONNECTED": Entry(op_layers.fully_connected, "FullyConnectedOptions"),
+        "GATHER": Entry(op_select.gather, "GatherOptions"),
+        "GELU": Entry(op_elementwise.gelu, "GeluOptions"),
+        "HARD_SWISH": Entry(op_elementwise.unary(UnaryKind.HARD_SWISH)),
+        "LEAKY_RELU": Entry(op_elementwise.leaky_relu, "LeakyReluOptions"),
+        "LOGISTIC": Entry(op_elementwise.unary(UnaryKind.SIGMOID)),
+        "MAXIMUM": Entry(op_elementwise.maximum),
+        "MAX_POOL_2D": Entry(op_pooling.max_pool_2d, "Pool2DOptions"),
+        "MEAN": Entry(op_pooling.reduce(ReduceKind.MEAN), "ReducerOptions"),
+        "MINIMUM": Entry(op_elementwise.minimum),
+        "MIRROR_PAD": Entry(op_select.mirror_pad, "MirrorPadOptions"),
+        "MUL": Entry(op_elementwise.binary(ops.Mul()), "MulOptions"),
+        "NEG": Entry(op_elementwise.unary(UnaryKind.NEG)),
+        "PACK": Entry(op_select.pack, "PackOptions"),
+        "PAD": Entry(op_select.pad),
+        "PADV2": Entry(op_select.pad),
+        "PRELU": Entry(op_elementwise.prelu),
+        "QUANTIZE": Entry(op_shape.quantize),
+        "REDUCE_MAX": Entry(op_pooling.reduce(ReduceKind.MAX), "ReducerOptions"),
+        "RELU": Entry(op_elementwise.clip(0.0, math.inf)),
+        "RELU6": Entry(op_elementwise.clip(0.0, 6.0)),
+        "RELU_0_TO_1": Entry(op_elementwise.clip(0.0, 1.0)),
+        "RELU_N1_TO_1": Entry(op_elementwise.clip(-1.0, 1.0)),
+        "RESHAPE": Entry(op_shape.reshape, "ReshapeOptions"),
+        "RESIZE_BILINEAR": Entry(op_resize.resize_bilinear, "ResizeBilinearOptions"),
+        "RESIZE_NEAREST_NEIGHBOR": Entry(
+            op_resize.resize_nearest_neighbor, "ResizeNearestNeighborOptions"
+        ),
+        "RSQRT": Entry(op_elementwise.rsqrt),
+        "SHAPE": Entry(op_shape.shape),
+        "SLICE": Entry(op_select.slice_),
+        "SOFTMAX": Entry(op_elementwise.softmax, "SoftmaxOptions"),
+        "SPACE_TO_DEPTH": Entry(op_shape.space_to_depth, "SpaceToDepthOptions"),
+        "SPLIT": Entry(op_select.split),
+        "SPLIT_V": Entry(op_select.split_v),
+        "SQRT": Entry(op_elementwise.unary(UnaryKind.SQRT)),
+        "SQUARE": Entry(op_elementwise.unary(UnaryKind.POW, 2.0)),
+        "SQUARED_DIFFERENCE": Entry(op_elementwise.squared_difference),
+        "SQUEEZE": Entry(op_shape.squeeze, "SqueezeOptions"),
+        "STRIDED_SLICE": Entry(op_select.strided_slice, "StridedSliceOptions"),
+        "SUB": Entry(op_elementwise.binary(ops.Sub()), "SubOptions"),
+        "SUM": Entry(op_pooling.reduce(ReduceKind.SUM), "ReducerOptions"),
+        "TANH": Entry(op_elementwise.unary(UnaryKind.TANH)),
+        "TRANSPOSE": Entry(op_shape.transpose),
+        "TRANSPOSE_CONV": Entry(op_layers.transpose_conv, "TransposeConvOptions"),
+        "UNPACK": Entry(op_select.unpack, "UnpackOptions"),
+    }
+)
+
+_RECURRENT = Obstacle(
+    "recurrent networks are not supported", "use convolutions over time (or a window of them)"
+)
+_STATE = Obstacle(
+    "it keeps a state between runs", "convert the network without state, the past as an input"
+)
+_CONTROL = Obstacle("control flow is not compiled", "convert the network without it")
+_OBSTACLES: Mapping[str, Obstacle] = MappingProxyType(
+    {
+        **dict.fromkeys(
+            (
+                "LSTM",
+                "RNN",
+                "SVDF",
+                "BIDIRECTIONAL_SEQUENCE_LSTM",
+                "BIDIRECTIONAL_SEQUENCE_RNN",
+                "UNIDIRECTIONAL_SEQUENCE_LSTM",
+                "UNIDIRECTIONAL_SEQUENCE_RNN",
+            ),
+            _RECURRENT,
+        ),
+        **dict.fromkeys(("VAR_HANDLE", "READ_VARIABLE", "ASSIGN_VARIABLE", "CALL_ONCE"), _STATE),
+        **dict.fromkeys(("IF", "WHILE", "CALL"), _CONTROL),
+        "LOG_SOFTMAX": Obstacle(
+            "logarithms of probabilities are not computed", "end with Softmax or with the logits"
+        ),
+        **dict.fromkeys(
+            ("SPACE_TO_BATCH_ND", "BATCH_TO_SPACE_ND"),
+            Obstacle(
+                "it moves parts of an image into the batch",
+                "convert again: current converters write dilated convolutions as such",
+            ),
+        ),
+    }
+)
+_UNKNOWN = Obstacle(
+    "edgec has no such operator", "replace it by supported ones (docs/tflite.md lists them)"
+)
+
+
+def obstacle(op: str) -> Obstacle:
+    """What to tell about an operator without a handler."""
+    if op.startswith("CUSTOM Flex"):
+        return Obstacle(
+            "TensorFlow itself computes it", "convert with TFLITE_BUILTINS only (no SELECT_TF_OPS)"
+        )
+    if op.startswith("CUSTOM"):
+        return Obstacle("it is an operator of somebody's own", "end the network before it")
+    return _OBSTACLES.get(op, _UNKNOWN)
+
+
+def supported_operators() -> tuple[tuple[str, str], ...]:
+    """The table of operators, sorted by name: the operator, and what it may be like."""
+    return tuple((op, _sentence(entry.handler)) for op, entry in sorted(HANDLERS.items()))
+
+
+def _sentence(handler: Handler) -> str:
+    return " ".join((handler.__doc__ or "").split()).removesuffix(".")

@@ -1,0 +1,89 @@
+"""The function of a layer with weights as its template writes it: how it ends, its C parameters."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from edgec.kernels.common.rescale16 import Rescale16
+
+
+def end_kind(rescale16: Rescale16 | None, residual_shift: int | None) -> str:
+    """How outputs are made from sums: the one thing that templates choose by there.
+
+    Returns:
+        "requant31": by a multiplier of 31 bits; "requant31_added": and a residual; "rescale16": by
+        16 by 15 bits; "rescale16_table": and a table; "rescale16_added": and a residual.
+    """
+    if rescale16 is None:
+        return "requant31" if residual_shift is None else "requant31_added"
+    return f"rescale16_{rescale16.then}" if rescale16.then else "rescale16"
+
+
+def c_parameters(
+    end: str, y_type: str, others: tuple[tuple[str, ...], tuple[str, ...]]
+) -> tuple[str, ...]:
+    """The C parameters after x of the function of a layer.
+
+    Args:
+        end: one of the kinds of `end_kind`.
+        y_type: C type of an element of y.
+        others: those before what an addition needs, y among them, and those after it.
+    """
+    own, last = others
+    table = ("const int8_t *table",) if end == "rescale16_table" else ()
+    residual = (f"const {y_type} *residual",) if end.endswith("_added") else ()
+    add = ("const edgec_add_params_t *add",) if end == "requant31_added" else ()
+    return (*table, *residual, *own, *add, *last)
+
+
+class LayerFunction:
+    """What specifications of layers with weights have in common.
+
+    Attributes:
+        rescale16: the end of a layer with 16 by 15 bits; None: its multiplier has 31 bits.
+        residual_shift: right shift of the addition after a multiplier of 31 bits, if there is one.
+        params_types: C types of the argument struct, with multipliers of 31 and of 16 bits.
+        scratch_name: name of the scratch memory in C; None: there is none.
+    """
+
+    __slots__ = ()
+    rescale16: Rescale16 | None
+    residual_shift: int | None
+    params_types: ClassVar[tuple[str, str]] = ("edgec_conv_params_t", "edgec_rescale16_params_t")
+    scratch_name: ClassVar[str | None] = "scratch"
+
+    @property
+    def end(self) -> str:
+        """One of the kinds of `end_kind`."""
+        return end_kind(self.rescale16, self.residual_shift)
+
+    @property
+    def adds(self) -> bool:
+        """There is a residual."""
+        return self.end.endswith("_added")
+
+    @property
+    def y_type(self) -> str:
+        """C type of an element of y."""
+        return "int8_t" if self.rescale16 is None else self.rescale16.c_type
+
+    @property
+    def params_type(self) -> str:
+        """C type of the argument struct."""
+        return self.params_types[self.rescale16 is not None]
+
+    @property
+    def multiplier_type(self) -> str:
+        """C type of a multiplier."""
+        return "int32_t" if self.rescale16 is None else "int16_t"
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The C parameters after x."""
+        scratch = () if self.scratch_name is None else (f"int8_t *{self.scratch_name}",)
+        own = (f"{self.y_type} *y", *scratch, f"const {self.params_type} *params")
+        return c_parameters(self.end, self.y_type, (own, self.run_parameters()))
+
+    def run_parameters(self) -> tuple[str, ...]:
+        """The C parameters that only a run knows: its rows, or a width of activations."""
+        return ()

@@ -1,0 +1,1 @@
+"""Fully connected layers on cores with DSP: one row by four filters."""

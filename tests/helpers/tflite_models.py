@@ -1,0 +1,187 @@
+"""Small TensorFlow Lite files, written with the flatbuffer builder of the schema."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import flatbuffers
+import numpy as np
+import tflite
+
+from edgec.base.dtypes import Array
+
+_TYPES = {
+    "float32": tflite.TensorType.FLOAT32,
+    "float16": tflite.TensorType.FLOAT16,
+    "int8": tflite.TensorType.INT8,
+    "uint8": tflite.TensorType.UINT8,
+    "int16": tflite.TensorType.INT16,
+    "int32": tflite.TensorType.INT32,
+    "int64": tflite.TensorType.INT64,
+    "bool": tflite.TensorType.BOOL,
+}
+
+
+@dataclass(frozen=True)
+class T:
+    """A tensor: computed (`data` None) or constant; `signature`: -1 where a size is open."""
+
+    shape: Sequence[int]
+    data: Array | None = None
+    dtype: str = "float32"
+    scale: Sequence[float] = ()
+    zero: Sequence[int] = ()
+    axis: int = 0
+    signature: Sequence[int] | None = None
+    variable: bool = False
+
+
+def const(array: Any, scale: Sequence[float] = (), zero: Sequence[int] = (), axis: int = 0) -> T:
+    array = np.asarray(array)
+    return T(array.shape, array, array.dtype.name, scale, zero or [0] * len(scale), axis)
+
+
+@dataclass(frozen=True)
+class Op:
+    """An operator; inputs and outputs by name, "" for an absent one; options by field."""
+
+    op: str
+    inputs: Sequence[str]
+    outputs: Sequence[str]
+    kind: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    custom: str = ""
+
+
+def write_tflite(
+    path: Path,
+    tensors: Mapping[str, T],
+    operators: Sequence[Op],
+    inputs: Sequence[str] = ("x",),
+    outputs: Sequence[str] = ("y",),
+    **model: Any,
+) -> Path:
+    """Write a file of one network."""
+    path.write_bytes(tflite_bytes(tensors, operators, inputs, outputs, **model))
+    return path
+
+
+def tflite_bytes(
+    tensors: Mapping[str, T],
+    operators: Sequence[Op],
+    inputs: Sequence[str] = ("x",),
+    outputs: Sequence[str] = ("y",),
+    *,
+    version: int = 3,
+    subgraphs: int = 1,
+    signature: Mapping[str, str] | None = None,
+) -> bytes:
+    b = flatbuffers.Builder(1024)
+    numbers = {name: number for number, name in enumerate(tensors)}
+    codes = list(dict.fromkeys((op.op, op.custom) for op in operators))
+    buffers = [_table(b, "Buffer")] + [
+        _table(b, "Buffer", **({} if t.data is None else {"Data": _bytes(b, t.data)}))
+        for t in tensors.values()
+    ]
+    made = [_tensor(b, name, t, numbers[name] + 1) for name, t in tensors.items()]
+    ops = [_operator(b, op, numbers, codes.index((op.op, op.custom))) for op in operators]
+    graph = _table(
+        b,
+        "SubGraph",
+        Tensors=_offsets(b, made),
+        Inputs=_ints(b, [numbers[n] for n in inputs]),
+        Outputs=_ints(b, [numbers[n] for n in outputs]),
+        Operators=_offsets(b, ops),
+    )
+    signatures = {}
+    if signature is not None:
+        given = [_map(b, name, numbers[t]) for name, t in signature.items() if t in inputs]
+        got = [_map(b, name, numbers[t]) for name, t in signature.items() if t in outputs]
+        key = b.CreateString("serving_default")
+        one = _table(
+            b, "SignatureDef", Inputs=_offsets(b, given), Outputs=_offsets(b, got), SignatureKey=key
+        )
+        signatures = {"SignatureDefs": _offsets(b, [one])}
+    made_codes = [_code(b, *code) for code in codes]
+    b.Finish(
+        _table(
+            b,
+            "Model",
+            Version=version,
+            OperatorCodes=_offsets(b, made_codes),
+            Subgraphs=_offsets(b, [graph] * subgraphs),
+            Buffers=_offsets(b, buffers),
+            **signatures,
+        ),
+        b"TFL3",
+    )
+    return bytes(b.Output())
+
+
+def _table(b: flatbuffers.Builder, name: str, **fields: Any) -> int:
+    getattr(tflite, f"{name}Start")(b)
+    for key, value in fields.items():
+        getattr(tflite, f"{name}Add{key}")(b, value)
+    return int(getattr(tflite, f"{name}End")(b))
+
+
+def _bytes(b: flatbuffers.Builder, array: Array) -> int:
+    return int(b.CreateByteVector(np.ascontiguousarray(array).tobytes()))
+
+
+def _ints(b: flatbuffers.Builder, values: Sequence[int], dtype: Any = np.int32) -> int:
+    return int(b.CreateNumpyVector(np.asarray(values, dtype)))
+
+
+def _offsets(b: flatbuffers.Builder, offsets: Sequence[int]) -> int:
+    b.StartVector(4, len(offsets), 4)
+    for offset in reversed(offsets):
+        b.PrependUOffsetTRelative(offset)
+    return int(b.EndVector())
+
+
+def _map(b: flatbuffers.Builder, name: str, number: int) -> int:
+    text = b.CreateString(name)
+    return _table(b, "TensorMap", Name=text, TensorIndex=number)
+
+
+def _code(b: flatbuffers.Builder, op: str, custom: str) -> int:
+    number = getattr(tflite.BuiltinOperator, op)
+    extra = {"CustomCode": b.CreateString(custom)} if custom else {}
+    return _table(
+        b,
+        "OperatorCode",
+        DeprecatedBuiltinCode=min(number, 127),
+        BuiltinCode=number,
+        Version=1,
+        **extra,
+    )
+
+
+def _tensor(b: flatbuffers.Builder, name: str, t: T, buffer: int) -> int:
+    fields: dict[str, Any] = {"Name": b.CreateString(name), "Shape": _ints(b, t.shape)}
+    if t.signature is not None:
+        fields["ShapeSignature"] = _ints(b, t.signature)
+    if t.scale:
+        scale, zero = _ints(b, t.scale, np.float32), _ints(b, t.zero, np.int64)
+        fields["Quantization"] = _table(
+            b, "QuantizationParameters", Scale=scale, ZeroPoint=zero, QuantizedDimension=t.axis
+        )
+    return _table(b, "Tensor", Type=_TYPES[t.dtype], Buffer=buffer, IsVariable=t.variable, **fields)
+
+
+def _operator(b: flatbuffers.Builder, op: Op, numbers: Mapping[str, int], code: int) -> int:
+    inputs = _ints(b, [numbers[name] if name else -1 for name in op.inputs])
+    outputs = _ints(b, [numbers[name] for name in op.outputs])
+    fields: dict[str, Any] = {"OpcodeIndex": code, "Inputs": inputs, "Outputs": outputs}
+    if op.kind:
+        options = {
+            key: _ints(b, value) if isinstance(value, list) else value
+            for key, value in op.options.items()
+        }
+        fields["BuiltinOptions"] = _table(b, op.kind, **options)
+        fields["BuiltinOptionsType"] = getattr(tflite.BuiltinOptions, op.kind)
+    return _table(b, "Operator", **fields)

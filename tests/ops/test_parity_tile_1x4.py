@@ -1,0 +1,84 @@
+"""Oracle = generated C for products of one row by four filters, any codes, both forms."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from emulated import check_emulated, need_emulator
+from parity import check_host, compiled, samples_of
+from random_transformer import Layer
+
+from edgec.base.dtypes import DType
+from edgec.ir import Constant, Graph, QuantParams, qops
+from edgec.kernels.dsp.tile_1x4.spec import Tile1x4
+from edgec.kernels.select import select_kernels
+from edgec.target.board import load_board
+from edgec.target.target import Target
+
+BOARDS = {"m4": "nucleo_l4r5zi", "m7": "nucleo_h7a3zi_q", "m33": "nucleo_u575zi_q"}
+# Depth, units, bounds, shift: all remainders of four, one word, several batches, odd words.
+CASES = (
+    (64, 8, (-128, 127), 32),
+    (128, 36, (-128, 127), 32),
+    (4, 4, (-128, 127), 32),
+    (3, 1, (-128, 127), 34),
+    (13, 5, (-100, 90), 33),
+    (30, 6, (-3, 127), 32),
+    (31, 7, (-128, 127), 35),
+    (68, 67, (-128, 127), 32),
+)
+
+
+def graph_of(seed: int) -> Graph:
+    layer = Layer(seed)
+    for case in CASES:
+        _add(layer, *case)
+    return layer.builder.build()
+
+
+def _add(layer: Layer, depth: int, units: int, bounds: tuple[int, int], shift: int) -> None:
+    weights = layer.rng.choice([-127, 127, -128, 5, 0, 60], (units, depth))
+    multipliers = layer.rng.uniform(0.4, 1, units) / (12 * round(depth**0.5)) * 2.0**shift
+    zero_point = layer.pick([0, -128, 7])
+    inputs = [
+        layer.input(1, depth),
+        layer.array(weights.astype(np.int8)),
+        layer.constant(-9000, 9000, units, dtype=np.int32),
+        layer.array((multipliers * layer.pick([1, -1])).astype(np.int32)),
+    ]
+    y = layer.node(qops.QGemm(qops.Requant31(shift, zero_point, *bounds)), inputs, DType.INT8)
+    value = layer.builder.values[y]
+    layer.builder.value(replace(value, quant=QuantParams.per_tensor(0.05, zero_point)))
+
+
+def test_the_cases_get_this_kernel():
+    for core, board in BOARDS.items():
+        choices = select_kernels(graph_of(1), Target.of(load_board(board)))
+        specs = [choice.spec for choice in choices]
+        assert all(isinstance(spec, Tile1x4) for spec in specs)
+        assert [spec.dual_issue for spec in specs] == [core == "m7"] * len(CASES)
+
+
+def test_a_bias_without_room_for_the_sums_of_odd_weights_gets_plain_c():
+    graph = graph_of(1)
+    first = graph.nodes[0]
+    bias = qops.QGemm.Inputs.of(first.inputs).b
+    full = Constant(bias, np.full(CASES[0][1], 2**31 - 1 - 128 * 128 * 64, np.int32))
+    changed = graph.replace(constants={**graph.constants, bias: full})
+    choices = select_kernels(changed, Target.of(load_board(BOARDS["m4"])))
+    assert [choice.spec.family for choice in choices][:2] == ["gemm", "tile_1x4"]
+
+
+@pytest.mark.parametrize("core", ["m4", pytest.param("m7", marks=pytest.mark.slow)])
+def test_on_the_host(core: str, tmp_path: Path):
+    check_host(graph_of(2), tmp_path, board=BOARDS[core])
+
+
+@pytest.mark.parametrize("core", BOARDS)
+def test_on_an_emulated_core(core: str, tmp_path: Path):
+    need_emulator(BOARDS[core])
+    graph = graph_of(3)
+    program = compiled(graph, tmp_path / "library", board=BOARDS[core])
+    samples = [samples_of(graph)[i] for i in (0, 2, 4)]
+    check_emulated(BOARDS[core], tmp_path / "library", program, samples, tmp_path / "project")

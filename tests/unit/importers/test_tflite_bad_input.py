@@ -1,0 +1,344 @@
+"""TensorFlow Lite files that are no good end in one clear message."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import tflite
+from test_tflite_ops import CASES, RESIZE, built, f, i, model_of, resized
+from tflite_models import Op, T, const, tflite_bytes, write_tflite
+
+from edgec.base.errors import ConfigError, EdgecError, ImportModelError, UnsupportedModelError
+from edgec.importers.formats import import_model, inspect_model, standalone_copy
+from edgec.importers.tflite import load, load_tensor
+
+X = {"x": T((1, 4)), "y": T((1, 4))}
+
+
+def refused(folder: Path, match: str, tensors: Mapping[str, T], ops: list[Op], **more: Any) -> None:
+    path = write_tflite(folder / "m.tflite", tensors, ops, **more)
+    with pytest.raises(ImportModelError, match=match):
+        import_model(path)
+
+
+def test_all_operators_that_cannot_be_compiled_are_named_at_once(tmp_path: Path):
+    tensors = {name: T((1, 4)) for name in ("x", "a", "b", "c", "d", "y")}
+    ops = [
+        Op("UNIDIRECTIONAL_SEQUENCE_LSTM", ["x"], ["a"]),
+        Op("RELU", ["a"], ["b"]),
+        Op("CUSTOM", ["b"], ["c"], custom="FlexErf"),
+        Op("LOG_SOFTMAX", ["c"], ["d"]),
+        Op("COS", ["d"], ["y"]),
+    ]
+    path = write_tflite(tmp_path / "m.tflite", tensors, ops)
+    with pytest.raises(UnsupportedModelError) as found:
+        import_model(path)
+    nodes = found.value.nodes
+    assert [(node.name, node.op) for node in nodes] == [
+        ("a", "UNIDIRECTIONAL_SEQUENCE_LSTM"),
+        ("c", "CUSTOM FlexErf"),
+        ("d", "LOG_SOFTMAX"),
+        ("y", "COS"),
+    ]
+    assert all(node.shape == "1x4" and node.reason and node.remedy for node in nodes)
+    summary = inspect_model(path)
+    assert [node.supported for node in summary.nodes] == [False, True, False, False, False]
+    assert summary.outputs[0].shape == (1, 4)
+
+
+def test_state_is_refused(tmp_path: Path):
+    tensors = {**X, "s": T((1, 4), variable=True)}
+    refused(tmp_path, "state that lives between runs", tensors, [Op("ADD", ["x", "s"], ["y"])])
+
+
+def test_sixteen_bit_activations_are_refused(tmp_path: Path):
+    x = T((1, 4), dtype="int16", scale=[0.1], zero=[0])
+    refused(
+        tmp_path,
+        "the input has activations of type INT16",
+        {**X, "x": x},
+        [Op("RELU", ["x"], ["y"])],
+    )
+
+
+def test_several_networks_are_refused(tmp_path: Path):
+    refused(tmp_path, r"2 networks \(subgraphs\)", X, [Op("RELU", ["x"], ["y"])], subgraphs=2)
+
+
+def test_other_versions_are_refused(tmp_path: Path):
+    refused(tmp_path, "version 4 of the file format", X, [Op("RELU", ["x"], ["y"])], version=4)
+
+
+@pytest.mark.parametrize(
+    ("ops", "match"),
+    [
+        ([Op("RELU", ["z"], ["y"])], "before anything computes it"),
+        ([Op("RELU", ["y"], ["z"]), Op("RELU", ["z"], ["y"])], "before anything computes it"),
+        ([Op("RELU", ["x"], ["y"]), Op("RELU", ["x"], ["y"])], "computed twice"),
+        ([Op("RELU", ["x"], ["x"])], "computed twice"),
+        ([Op("RELU", ["x"], ["c"])], "computed twice"),
+        ([Op("RELU", ["x"], ["z"])], "nothing computes this output"),
+        ([], "holds no network"),
+        ([Op("RELU", ["x"], [])], "no outputs"),
+    ],
+)
+def test_operators_that_form_no_graph(tmp_path: Path, ops: list[Op], match: str):
+    refused(tmp_path, match, {**X, "z": T((1, 4)), "c": f(1, 4)}, ops)
+
+
+def test_attributes_of_another_operator(tmp_path: Path):
+    op = Op("SOFTMAX", ["x"], ["y"], "Conv2DOptions", {"StrideH": 1})
+    refused(tmp_path, "its attributes are Conv2DOptions", X, [op])
+
+
+@pytest.mark.parametrize(
+    ("scale", "zero", "match"),
+    [
+        ([0.0], [0], "positive, finite"),
+        ([float("nan")], [0], "positive, finite"),
+        ([0.5], [200], "zero_point"),
+        ([0.5, 0.5], [0, 0], "per channel"),
+        ([0.5, 0.5], [0, 0, 0], "differ in number"),
+        ([], [], "unknown meaning|without a scale"),
+    ],
+)
+def test_quantization_that_is_impossible(
+    tmp_path: Path, scale: list[float], zero: list[int], match: str
+):
+    x = T((1, 4), dtype="int8", scale=scale, zero=zero)
+    refused(tmp_path, match, {**X, "x": x}, [Op("RELU", ["x"], ["y"])])
+
+
+def test_a_weight_of_another_size_than_its_shape(tmp_path: Path):
+    w = T((5, 4), np.zeros(19, np.float32))
+    ops = [Op("FULLY_CONNECTED", ["x", "w"], ["y"], "FullyConnectedOptions")]
+    refused(tmp_path, "needs 80 bytes of data, has 76", {**X, "w": w}, ops)
+
+
+def test_a_weight_that_is_not_finite(tmp_path: Path):
+    w = const(np.full((4, 4), np.nan, np.float32))
+    ops = [Op("FULLY_CONNECTED", ["x", "w"], ["y"], "FullyConnectedOptions")]
+    refused(tmp_path, "NaN or infinite", {**X, "w": w}, ops)
+
+
+@pytest.mark.parametrize("shape", [(2**20, 2**20), (2**31 - 1, 2), (-5, 1), (1,) * 9])
+def test_absurd_shapes(tmp_path: Path, shape: tuple[int, ...]):
+    refused(tmp_path, "the shape|dimensions", {**X, "x": T(shape)}, [Op("RELU", ["x"], ["y"])])
+
+
+def test_a_resize_to_billions_of_cells(tmp_path: Path):
+    tensors = {"x": T((1, 4, 4, 1)), "s": i(2**31 - 1, 2**31 - 1), "y": T((1,))}
+    op = Op("RESIZE_BILINEAR", ["x", "s"], ["y"], "ResizeBilinearOptions")
+    refused(tmp_path, "rows or columns", tensors, [op])
+
+
+@pytest.mark.parametrize(
+    ("module", "limit"),
+    [
+        (load, "MAX_TENSORS"),
+        (load, "MAX_OPERATORS"),
+        (load, "MAX_OPERANDS"),
+        (load_tensor, "MAX_SCALES"),
+    ],
+)
+def test_limits(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: Any, limit: str):
+    x = T((1, 4), dtype="int8", scale=[1.0], zero=[0])
+    path = write_tflite(tmp_path / "m.tflite", {**X, "x": x}, [Op("RELU", ["x"], ["y"])])
+    import_model(path)
+    monkeypatch.setattr(module, limit, 0)
+    with pytest.raises(ImportModelError, match="the file claims"):
+        import_model(path)
+
+
+def test_shapes_of_the_user(tmp_path: Path):
+    tensors = {"x": T((1, 1, 3), signature=(-1, -1, 3)), "y": T((1, 1, 3))}
+    path = write_tflite(tmp_path / "m.tflite", tensors, [Op("RELU", ["x"], ["y"])])
+    with pytest.raises(ImportModelError, match="leaves dimensions of its inputs open"):
+        import_model(path)
+    assert import_model(path, {"x": (1, 7, 3)}).shape("y") == (1, 7, 3)
+    with pytest.raises(ConfigError, match="does not fit the input"):
+        import_model(path, {"x": (1, 7, 4)})
+    with pytest.raises(ConfigError, match="has no input"):
+        import_model(path, {"z": (1, 7, 4)})
+
+
+def test_names_of_the_signature(tmp_path: Path):
+    tensors = {"serving_default_x:0": T((1, 4)), "StatefulPartitionedCall:0": T((1, 4))}
+    first, last = tensors
+    path = write_tflite(
+        tmp_path / "m.tflite", tensors, [Op("RELU", [first], [last])], [first], [last],
+        signature={"image": first, "scores": last},
+    )  # fmt: skip
+    graph = import_model(path)
+    assert (graph.inputs, graph.outputs) == (("image",), ("scores",))
+
+
+def test_names_that_are_no_text_or_equal(tmp_path: Path):
+    data = tflite_bytes(
+        {"in1": T((1, 4)), "in2": T((1, 4))}, [Op("RELU", ["in1"], ["in2"])], ["in1"], ["in2"]
+    )
+    path = tmp_path / "m.tflite"
+    path.write_bytes(data.replace(b"in1", b"in2"))
+    graph = import_model(path)
+    assert (graph.inputs, graph.outputs) == (("in2",), ("in2_1",))
+    path.write_bytes(data.replace(b"in1", b"\xff\xfe1"))
+    with pytest.raises(ImportModelError, match="damaged"):
+        import_model(path)
+
+
+def test_a_file_is_known_by_its_content(tmp_path: Path):
+    data = tflite_bytes(X, [Op("RELU", ["x"], ["y"])])
+    path = tmp_path / "network.bin"
+    path.write_bytes(data)
+    assert [node.op for node in import_model(path).nodes] == ["Clip"]
+    assert standalone_copy(path) == (".tflite", data)
+    wrong = tmp_path / "m.tflite"
+    wrong.write_bytes(b"no flatbuffer at all")
+    with pytest.raises(ImportModelError, match="no TensorFlow Lite model"):
+        import_model(wrong)
+    with pytest.raises(ImportModelError, match="no such model file"):
+        import_model(tmp_path / "absent.tflite")
+    other = tmp_path / "m.onnx"
+    other.write_bytes(b"no flatbuffer at all")
+    with pytest.raises(ImportModelError, match="not an ONNX model"):
+        import_model(other)
+
+
+def accepted(path: Path, data: bytes) -> bool:
+    """Whether a file is read; where not, by one message of the right kind."""
+    path.write_bytes(data)
+    good = True
+    for function in (import_model, inspect_model):
+        try:
+            function(path)
+        except EdgecError as error:
+            assert error.exit_code in (2, 3), error
+            good = False
+    return good
+
+
+def mutated(rng: random.Random, data: bytes) -> bytes:
+    found = bytearray(data)
+    for _ in range(rng.randint(1, 4)):
+        kind, place = rng.randrange(4), rng.randrange(8, len(found) - 8)
+        if kind == 0:
+            found[place] ^= 1 << rng.randrange(8)
+        elif kind == 1:
+            found[place] = rng.choice((0, 1, 0x7F, 0x80, 0xFF))
+        elif kind == 2:
+            # Lengths, offsets and numbers of tensors are four bytes at a multiple of four.
+            place -= place % 4
+            number = rng.choice((0, 1, 2, 3, 4, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF, 1 << 20))
+            found[place : place + 4] = number.to_bytes(4, "little")
+        else:
+            source = rng.randrange(8, len(found) - 8)
+            found[place : place + 4] = found[source : source + 4]
+    return bytes(found)
+
+
+def check_mutants(name: str, count: int, folder: Path) -> None:
+    path = resized(folder, name) if name in RESIZE else built(folder, name)
+    data, rng = path.read_bytes(), random.Random(name)
+    results = [accepted(path, mutated(rng, data)) for _ in range(count)]
+    assert accepted(path, data)
+    assert not all(results)
+    accepted(path, data[: rng.randrange(len(data))])
+
+
+@pytest.mark.parametrize("name", [*CASES, *RESIZE])
+def test_mutants_end_in_one_clear_error(name: str, tmp_path: Path):
+    check_mutants(name, 60, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", [*CASES, *RESIZE])
+def test_many_mutants(name: str, tmp_path: Path):
+    check_mutants(name, 1000, tmp_path)
+
+
+NUMBERS = (-(2**31), -7, -3, -2, -1, 0, 1, 2, 3, 5, 7, 100, 2**16 + 1, 2**31 - 1)
+DTYPES = ("float32", "int8", "uint8", "int16", "int32", "int64", "bool", "float16")
+
+
+def lying_tensor(rng: random.Random, tensor: T) -> T:
+    """A tensor with a wrong size, type, content, scale or number of dimensions."""
+    shape, kind = list(tensor.shape), rng.randrange(5)
+    if kind == 0 and shape:
+        shape[rng.randrange(len(shape))] = rng.choice(NUMBERS)
+    elif kind == 1:
+        shape = shape[1:] if rng.random() < 0.5 else [*shape, 2]
+    elif kind == 2:
+        return replace(tensor, dtype=rng.choice(DTYPES))
+    elif kind == 3:
+        count = rng.choice((1, 2, max(min(shape[-1], 64), 1) if shape else 1))
+        scale = [rng.choice((0.5, 0.0, -1.0, 1e30, float("inf")))] * count
+        zero = [rng.choice((0, 3, 300))] * count
+        return replace(tensor, scale=scale, zero=zero, axis=rng.choice((-1, 0, 9)))
+    elif tensor.data is not None:
+        numbers = rng.choices(NUMBERS, k=max(tensor.data.size, 1))
+        data = np.resize(np.array(numbers), tensor.data.shape).astype(tensor.data.dtype)
+        return replace(tensor, data=data)
+    return replace(tensor, shape=shape)
+
+
+def lying_operator(rng: random.Random, operator: Op, names: list[str]) -> Op:
+    """An operator with another input, number of inputs, or attribute."""
+    inputs, options = list(operator.inputs), dict(operator.options)
+    kind = rng.randrange(3)
+    if kind == 0 and inputs:
+        inputs[rng.randrange(len(inputs))] = rng.choice(["", *names])
+    elif kind == 1:
+        inputs = inputs[:-1] if rng.random() < 0.6 else [*inputs, rng.choice(names)]
+    elif options:
+        key = rng.choice(list(options))
+        if isinstance(options[key], bool):
+            options[key] = not options[key]
+        elif isinstance(options[key], int):
+            options[key] = rng.choice((0, 1, 2, 3, 5, 7, 100, 127))
+        elif isinstance(options[key], float):
+            options[key] = rng.choice((0.0, -1.0, float("nan"), float("inf")))
+    return replace(operator, inputs=inputs, options=options)
+
+
+def check_lies(name: str, count: int, folder: Path) -> None:
+    tensors, operator = model_of(name)
+    rng = random.Random(f"lies {name}")
+    results = []
+    for _ in range(count):
+        own, op = dict(tensors), operator
+        for _ in range(rng.randint(1, 2)):
+            if rng.random() < 0.6:
+                key = rng.choice(list(own))
+                own[key] = lying_tensor(rng, own[key])
+            else:
+                op = lying_operator(rng, op, list(own))
+        results.append(accepted(folder / "m.tflite", tflite_bytes(own, [op])))
+    assert not all(results) or count < 20
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_lies_end_in_one_clear_error(name: str, tmp_path: Path):
+    check_lies(name, 25, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CASES)
+def test_many_lies(name: str, tmp_path: Path):
+    check_lies(name, 500, tmp_path)
+
+
+def test_files_cut_short(tmp_path: Path):
+    data = built(tmp_path, "conv_relu").read_bytes()
+    read = [accepted(tmp_path / "cut.tflite", data[:length]) for length in range(0, len(data), 7)]
+    # Bytes at the very end may be padding.
+    assert not any(read[:-2])
+
+
+def test_every_kind_of_tensor_has_a_name():
+    assert set(load_tensor._NUMPY) <= set(vars(tflite.TensorType))
