@@ -112,16 +112,15 @@ def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) 
     Args:
         title: stands above.
         columns: a header each.
-        rows: as many cells each as there are columns; None shows as nothing.
+        rows: a cell for each column; the last ones may be left out, and None shows as nothing.
     """
-    texts = [[_cell(cell) for cell in row] for row in rows]
+    texts = [[_cell(cell) for cell in row] + [""] * (len(columns) - len(row)) for row in rows]
+    cells = zip(*texts, strict=True) if texts else ((),) * len(columns)
     return Table(
         printable(title),
         tuple(
-            Column(printable(name.removeprefix(">")), name.startswith(">"), cells)
-            for name, cells in zip(
-                columns, zip(*texts, strict=True) if texts else ((),) * len(columns), strict=True
-            )
+            Column(printable(name.removeprefix(">")), name.startswith(">"), tuple(column))
+            for name, column in zip(columns, cells, strict=True)
         ),
     )
 
@@ -168,7 +167,18 @@ def _spread(columns: Sequence[Column], width: int) -> list[list[_Place]]:
             left = width - len(_INDENT)
         left -= needed + (len(_GAP) if lines[-1] else 0)
         lines[-1].append(_Place(column, needed))
-    return lines
+    return [_widened(line, width - (len(_INDENT) if n else 0)) for n, line in enumerate(lines)]
+
+
+def _widened(line: Sequence[_Place], width: int) -> list[_Place]:
+    """The line with what is left of its width given to columns that would use it."""
+    left = width - sum(place.width for place in line) - len(_GAP) * (len(line) - 1)
+    found = []
+    for place in line:
+        more = max(min(left, place.column.natural - place.width), 0)
+        found.append(_Place(place.column, place.width + more))
+        left -= more
+    return found
 
 
 def _in_lines(lines: Sequence[Sequence[_Place]]) -> Iterator[str]:

@@ -66,3 +66,9 @@ def test_cells_of_megabytes_keep_their_end() -> None:
     text = shown(table("", ("name",), [("a" * 1_000_000 + "end",)]), 80)
     assert len(text) < 2000
     assert "end" in text
+
+
+def test_cells_at_the_end_of_a_row_may_be_left_out() -> None:
+    found = table("", ("layer", ">cycles", ">measured"), [("a", "1", "2"), ("between layers", "3")])
+    assert found.columns[2].cells == ("2", "")
+    check_table(found, 40)
