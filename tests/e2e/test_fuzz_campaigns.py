@@ -16,7 +16,7 @@ from tests.fuzz.protocol_lines import conversation
 from tests.fuzz.protocol_reference import TOYS
 
 ROOT = Path(__file__).parents[2]
-SHORT = {"protocol": 100_000, "signals": 6}
+SHORT = {"boards": 60, "data": 3_000, "models": 60, "protocol": 100_000, "signals": 6}
 
 
 @pytest.mark.slow
