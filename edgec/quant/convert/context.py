@@ -207,7 +207,7 @@ class Conversion(ABC):
         Args:
             x: its input.
             names: constants of the integer graph: weights int8 [O, ...] and biases int32 [O].
-            scale: of the weights of each output, float64 [O].
+            scale: what a weight of each output stands for, float64 [O].
 
         Raises:
             QuantizationError: the accumulators are not bounded by int32.
