@@ -8,7 +8,7 @@ networks that the limits were chosen from.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
 from edgec.quant import QuantReport
 from edgec.quant.common.report import CalibrationSource
+from edgec.report.model import TensorReport
 
 _SAMPLES = 8
 _MOST_RATIO, _LEAST_RATIO = 40.0, 0.04
@@ -29,6 +30,14 @@ _MOST_BESIDE_OTHERS = 100.0
 """Largest value of a sample over that of the median sample."""
 _POOR_DB = 10.0
 """Signal to noise of an output below which little of it is left."""
+
+
+_MOST_BEYOND = 0.05
+"""Share of evaluation data beyond the calibrated range."""
+_LEAST_SPAN = 0.05
+"""Part of the calibrated range that evaluation data fill."""
+_LEAST_AGREEMENT = 0.9
+"""Share of equal decisions."""
 
 
 def calibration_warnings(graph: Graph, samples: Mapping[str, Array] | None) -> tuple[str, ...]:
@@ -60,6 +69,45 @@ def quality_warnings(graph: Graph, report: QuantReport) -> tuple[str, ...]:
         f"on the calibration data; below {_POOR_DB:g} dB little of it is left"
         for layer in report.layers
         if layer.value in graph.outputs and layer.sqnr_db < _POOR_DB
+    )
+
+
+def evaluation_warnings(
+    inputs: Sequence[TensorReport], samples: Mapping[str, Array]
+) -> tuple[str, ...]:
+    """Evaluation data in another range than the model was calibrated for, a sentence each.
+
+    Args:
+        inputs: of a compiled model.
+        samples: model-side samples [N, ...] by input.
+    """
+    real = [each for each in inputs if each.dtype == "float32" and each.library_dtype == "int8"]
+    return tuple(text for tensor in real for text in _other_range(tensor, samples[tensor.name]))
+
+
+def _other_range(tensor: TensorReport, array: Array) -> Iterator[str]:
+    low, high = ((code - tensor.zero_point) * tensor.scale for code in (-128, 127))
+    beyond = float(np.mean((array < low - tensor.scale) | (array > high + tensor.scale)))
+    found = float(array.min()), float(array.max())
+    if beyond > _MOST_BEYOND or found[1] - found[0] < _LEAST_SPAN * (high - low):
+        yield (
+            f"the data of {shown(tensor.name)!r} lie in [{found[0]:.4g}, {found[1]:.4g}], the "
+            f"model was calibrated for [{low:.4g}, {high:.4g}]: {beyond:.0%} are beyond; are both "
+            "scaled alike?"
+        )
+
+
+def agreement_warnings(agreement: float) -> tuple[str, ...]:
+    """A sentence where the compiled model decides otherwise than the one that it was made of.
+
+    Args:
+        agreement: share of equal decisions, 0 to 1.
+    """
+    if agreement >= _LEAST_AGREEMENT:
+        return ()
+    return (
+        f"only {agreement:.0%} of the decisions are those of the model that was compiled: look at "
+        "the calibration data, and at the SQNR of the layers in report.txt",
     )
 
 

@@ -10,7 +10,13 @@ from edgec.base.dtypes import Array
 from edgec.base.options import CompileOptions
 from edgec.base.resources import data_dir
 from edgec.quant.common.report import CalibrationSource, InForce, LayerQuality, QuantReport
-from edgec.workflow.calibration_check import calibration_warnings, quality_warnings
+from edgec.report.model import TensorReport
+from edgec.workflow.calibration_check import (
+    agreement_warnings,
+    calibration_warnings,
+    evaluation_warnings,
+    quality_warnings,
+)
 from edgec.workflow.integer import IntegerModel, integer_model, real_model
 
 NETWORKS = ("digits_mlp", "digits_resnet", "digits_vit")
@@ -89,3 +95,27 @@ def test_poor_outputs_are_named():
     assert "4.2 dB" in warning
     synthetic = QuantReport(CalibrationSource.SYNTHETIC, 8, in_force, (), layers)
     assert quality_warnings(model.integer, synthetic) == ()
+
+
+def report_of(low: float, high: float) -> TensorReport:
+    """An input that was calibrated for a range."""
+    scale = (high - low) / 255
+    return TensorReport(
+        "x", "float32", (1, 4), (1, 4), (), "int8", scale, round(-128 - low / scale), 4
+    )
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "warns"), [(0, 1, False), (0, 0.5, False), (0, 255, True), (0, 0.004, True)]
+)
+def test_evaluation_data_of_another_range(low, high, warns):
+    data = np.linspace(low, high, 400, dtype=np.float32).reshape(-1, 4)
+    found = evaluation_warnings([report_of(0, 1)], {"x": data})
+    assert bool(found) is warns
+    assert all("calibrated for [0, 1]" in text for text in found)
+
+
+def test_few_equal_decisions():
+    assert agreement_warnings(0.9) == ()
+    (warning,) = agreement_warnings(0.08)
+    assert "only 8% of the decisions" in warning
