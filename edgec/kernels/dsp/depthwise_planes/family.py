@@ -47,7 +47,7 @@ def _adds(node: Node) -> bool:
     return end.residual_shift is not None or (end.rescale16 is not None and end.rescale16.residual)
 
 
-def spec(graph: Graph, node: Node, target: Target) -> DepthwisePlanes:
+def spec(graph: Graph, node: Node, _target: Target) -> DepthwisePlanes:
     """The specification for a convolution that `accepts` accepts."""
     end, form = end_of(node), form_of(node.attrs)
     full = isinstance(form, qops.Requant31) and (form.low, form.high) == (INT8_MIN, INT8_MAX)
@@ -72,7 +72,7 @@ def overlap(spec: DepthwisePlanes) -> Distances:
 
 
 def arguments(
-    graph: Graph, node: Node, spec: DepthwisePlanes, pool: ConstantPool
+    graph: Graph, node: Node, _spec: DepthwisePlanes, pool: ConstantPool
 ) -> tuple[Params, ...]:
     """Rows of weights as words, the fourth byte zero."""
 

@@ -18,8 +18,8 @@ PLANES = 4
 _STRIP = 8
 """Most rows of outputs made from one set of planes.
 
-Each strip takes two rows of the image apart once more, and keeps the output as far from the input as
-it has rows.
+Each strip takes two rows of the image apart once more, and keeps the output as far from the input
+as it has rows.
 """
 _PAIR_BYTES = 4
 
