@@ -65,6 +65,8 @@ def evaluate(
         ("samples", result.n),
     ]
     console.out.print(table("Accuracy", ("", ">"), rows))
+    for warning in result.warnings:
+        console.out.print(f"[bold yellow]warning:[/] {console.safe(warning)}")
     other = [place for place in places_of(folder) if place != on]
     if other:
         named = words_of("--data", data, normalize)

@@ -32,8 +32,8 @@ from edgec.workflow.checks import check_emulator, check_host
 from edgec.workflow.export_check import compare_export
 from edgec.workflow.file_check import compare_file
 from edgec.workflow.firmware import PROJECT_DIR, build_firmware, check_build_place
-from edgec.workflow.fits import Demand, Tensor, check_fits
-from edgec.workflow.integer import Calibration, IntegerModel, integer_model
+from edgec.workflow.fits import Demand, Tensor, check_could_fit, check_fits
+from edgec.workflow.integer import Calibration, IntegerModel, quantized_model, real_model
 from edgec.workflow.session import LIBRARY_DIR, MODEL_COPY, open_session
 from edgec.workflow.weight_pool_kernels import plan_pooled_layers
 
@@ -120,7 +120,9 @@ def compile_model(
     if options.dump_ir is not None:
         check_writable(options.dump_ir / "00.txt")
     with staged_output(folder, force=options.force) as staging:
-        exact = integer_model(source, calibration, options, say)
+        real = real_model(source, calibration, options, say)
+        check_could_fit(real.graph, target)
+        exact = quantized_model(real, options, say)
         ready, pools = plan_pooled_layers(exact, target, options.pool, say)
         say("planning memory")
         program, plan = _lowered(pools, target)

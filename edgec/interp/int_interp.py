@@ -57,7 +57,8 @@ def run_graph_batch(graph: Graph, inputs: Mapping[str, Array]) -> dict[str, Arra
         values = run_graph(graph, sample)
         for name, arrays in results.items():
             arrays.append(values[name])
-    return {name: np.concatenate(arrays) for name, arrays in results.items()}
+    # A scalar is one number a sample.
+    return {name: np.concatenate([*map(np.atleast_1d, a)]) for name, a in results.items()}
 
 
 def run_node(graph: Graph, node: Node, found: Mapping[str, Array]) -> Array:

@@ -18,13 +18,14 @@ from pydantic import Field, TypeAdapter, ValidationError, model_validator
 from pydantic.dataclasses import dataclass
 
 from edgec.base.errors import ConfigError
+from edgec.base.limits import MAX_BOARD_BYTES, MAX_BOARD_LINE
+from edgec.base.names import shown
 from edgec.base.resources import data_dir
 from edgec.target.cores import Core, Fpu
 from edgec.target.memory_map import STRICT, ByteCount, MemoryMap, Name
 
-_MAX_FILE_BYTES = 64 * 1024
-_MAX_LINE = 1000
-"""Longest line of a board file: the time that a key of many parts takes grows as its square."""
+_MOST_PROBLEMS = 10
+"""Problems of one file that its message lists."""
 
 # Texts end up in comments of generated files: one line, no end of a comment.
 _Text = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f*\\]+$")]
@@ -334,11 +335,11 @@ def _text(path: Path, hint: str) -> str:
         raise IsADirectoryError(errno.EISDIR, "it is a folder")
     if not stat.S_ISREG(found.st_mode):
         raise ConfigError("the board file is a device or a pipe", where=str(path), hint=hint)
-    if found.st_size > _MAX_FILE_BYTES:
+    if found.st_size > MAX_BOARD_BYTES:
         raise ConfigError("the board file is larger than 64 KB", where=str(path), hint=hint)
     text = path.read_text(encoding="utf-8")
-    if max(map(len, text.splitlines()), default=0) > _MAX_LINE:
-        reason = f"a line of the board file is longer than {_MAX_LINE:,} characters"
+    if max(map(len, text.splitlines()), default=0) > MAX_BOARD_LINE:
+        reason = f"a line of the board file is longer than {MAX_BOARD_LINE:,} characters"
         raise ConfigError(reason, where=str(path), hint=hint)
     return text
 
@@ -346,10 +347,12 @@ def _text(path: Path, hint: str) -> str:
 def _explain(error: ValidationError) -> str:
     """One line per problem: the key as in the file, then what is wrong with it."""
     lines = []
-    for problem in error.errors(include_url=False, include_input=False):
-        key = ".".join(str(part) for part in problem["loc"]) or "the file"
+    problems = error.errors(include_url=False, include_input=False)
+    for problem in problems[:_MOST_PROBLEMS]:
+        key = shown(".".join(str(part) for part in problem["loc"])) or "the file"
         lines.append(f"{key}: {_REASONS.get(problem['type'], problem['msg'])}")
-    return "; ".join(lines)
+    more = len(problems) - len(lines)
+    return "; ".join([*lines, *([f"and {more} more"] if more else [])])
 
 
 _REASONS = {

@@ -23,6 +23,7 @@ from edgec.floatrun.executor import is_quantized
 from edgec.floatrun.float_model import FloatModel
 from edgec.importers.formats import ONNX_SUFFIX, import_model
 from edgec.report.model import Report, TensorReport
+from edgec.workflow.calibration_check import agreement_warnings, evaluation_warnings
 from edgec.workflow.session import (
     MODEL_COPY,
     Progress,
@@ -49,6 +50,7 @@ class Evaluation:
         n: number of samples.
         on: what ran it: "host" or "emulator".
         bits: most bits of an activation that layers with pooled weights saw; None: as compiled.
+        warnings: what is odd about the data or the decisions, a sentence each.
     """
 
     accuracy: float
@@ -57,6 +59,7 @@ class Evaluation:
     n: int
     on: str
     bits: int | None = None
+    warnings: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON data."""
@@ -138,16 +141,21 @@ def _evaluated(
     runs = len(widths) + 1
     inputs = _float_inputs(report, samples)
     wanted = _classes(_original_output(folder, inputs, output.name, _part(progress, 0, runs)))
+    odd = evaluation_warnings(report.inputs, samples)
     results = []
     for number, (bits, session) in enumerate(zip(widths, sessions, strict=True), start=1):
         found = _classes(session.run(samples, _part(progress, number, runs))[output.name])
+        agreement = float(np.mean(found == wanted))
+        # Fewer bits are a choice: it is for them that decisions are measured.
+        poor = agreement_warnings(agreement) if bits is None else ()
         result = Evaluation(
             accuracy=float(np.mean(found == labels)),
             float_accuracy=float(np.mean(wanted == labels)),
-            agreement=float(np.mean(found == wanted)),
+            agreement=agreement,
             n=len(labels),
             on=on,
             bits=bits,
+            warnings=(*odd, *poor),
         )
         results.append(result)
     return tuple(results)

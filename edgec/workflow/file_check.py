@@ -85,7 +85,8 @@ def _file_inputs(model: IntegerModel, codes: Mapping[str, Array]) -> dict[str, A
 def _output_codes(model: IntegerModel, name: str, own: str, found: Array) -> Array:
     """An output of the file [S, ...] as codes of the graph, in the graph's axes."""
     axes = model.integer.output_layouts.get(own)
-    moved = found if axes is None else found.transpose(axes)
+    # With an axis for samples, like the values of the executor.
+    moved = found if axes is None else found.transpose((0, *(axis + 1 for axis in axes)))
     if model.imported.values[name].dtype is DType.UINT8:
         return np.asarray(moved.astype(np.int64) - 128)
     return _codes(model.integer, own, moved)

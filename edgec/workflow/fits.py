@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from edgec.base.errors import MemoryPlanError
+from edgec.ir import ops
+from edgec.ir.graph import Graph
 from edgec.target.board import Board, list_boards
 
 _LARGEST = 5
+_REMOVABLE = 4
+"""Passes make no network smaller than a fourth: half of the channels of each layer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +52,49 @@ def check_fits(demand: Demand, board: Board) -> None:
         raise _too_large("RAM", demand.arena_bytes - ram, ram, demand, board)
     if flash is not None and demand.weight_bytes > flash:
         raise _too_large("flash", demand.weight_bytes - flash, flash, demand, board)
+
+
+def check_could_fit(graph: Graph, board: Board) -> None:
+    """Refuse what is far too large, before any calibration.
+
+    Passes on the integer graph remove channels that are constant, so only what exceeds the memory
+    `_REMOVABLE` times is refused here.
+
+    Args:
+        graph: REAL stage, cleaned.
+        board: the target.
+
+    Raises:
+        MemoryPlanError: the largest activation alone, or the weights at one byte each, exceed the
+            board's RAM or flash that often.
+    """
+    demand = _least_demand(graph)
+    ram, flash = board.arena_limit_bytes, board.flash_bytes
+    if ram is not None and demand.arena_bytes > _REMOVABLE * ram:
+        raise _too_large("RAM", demand.arena_bytes - ram, ram, demand, board)
+    if flash is not None and demand.weight_bytes > _REMOVABLE * flash:
+        raise _too_large("flash", demand.weight_bytes - flash, flash, demand, board)
+
+
+def _least_demand(graph: Graph) -> Demand:
+    """One byte an element: of the layers' weights together, and of the largest activation."""
+    made = [node for node in graph.nodes if isinstance(node.attrs, ops.Weighted)]
+    ends = [*graph.inputs, *graph.outputs, *(node.output for node in made)]
+    activations = [_tensor(name, graph.shape(name)) for name in dict.fromkeys(ends)]
+    layers = dict.fromkeys(ops.layer_inputs(node).w for node in made)
+    weights = [
+        _tensor(name, graph.shape(name)) for name in layers if graph.constants[name].pooled is None
+    ]
+    return Demand(
+        arena_bytes=max((tensor.size_bytes for tensor in activations), default=0),
+        weight_bytes=sum(tensor.size_bytes for tensor in weights),
+        activations=activations,
+        weights=weights,
+    )
+
+
+def _tensor(name: str, shape: tuple[int, ...]) -> Tensor:
+    return Tensor(name, shape, math.prod(shape))
 
 
 def overflow_error(memory: str, excess_bytes: int, demand: Demand, board: Board) -> MemoryPlanError:

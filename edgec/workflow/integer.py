@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +22,7 @@ from edgec.ir import Graph
 from edgec.ir.infer import total_macs
 from edgec.passes import REAL_PASSES, run_passes
 from edgec.quant import QuantReport, quantize
+from edgec.workflow.calibration_check import calibration_warnings, quality_warnings
 
 Calibration = Samples | Mapping[str, ArrayLike] | None
 
@@ -161,12 +162,15 @@ def quantized_model(
         ConfigError: an option has no effect on this network.
         QuantizationError: see `quant`.
     """
+    odd = calibration_warnings(model.graph, model.calibration)
     found = quantize(model.graph, model.calibration, options, progress, shorter=model.shorter)
+    poor = quality_warnings(found.integer, found.report)
+    report = replace(found.report, warnings=(*found.report.warnings, *odd, *poor))
     return IntegerModel(
         imported=model.imported,
         annotated=found.annotated,
         integer=found.integer,
-        quantization=found.report,
+        quantization=report,
         calibration=model.calibration or {},
         macs_in_file=total_macs(model.graph),
         notes=(*model.notes, *found.notes),

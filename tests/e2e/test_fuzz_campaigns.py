@@ -11,12 +11,14 @@ import pytest
 
 from edgec.target.board import load_board
 from tests.firmware.toy_firmware import compile_project, emit_toy_project
+from tests.fuzz.campaigns import MODULES
 from tests.fuzz.protocol import shrunk, wrong_reply
 from tests.fuzz.protocol_lines import conversation
 from tests.fuzz.protocol_reference import TOYS
 
 ROOT = Path(__file__).parents[2]
-SHORT = {"protocol": 100_000, "signals": 6}
+SHORT = {"boards": 200, "data": 1000, "models": 100, "protocol": 100_000, "signals": 6}
+"""Cases of the short run of each campaign."""
 
 
 @pytest.mark.slow
@@ -28,6 +30,10 @@ def test_short_campaign(tmp_path: Path, name: str) -> None:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "0 findings" in done.stdout
+
+
+def test_every_campaign_has_a_short_run() -> None:
+    assert set(SHORT) == set(MODULES)
 
 
 FAULTS = (

@@ -171,7 +171,7 @@ def test_measured_columns_in_the_table(firmware_mlp: Path, tmp_path: Path, capsy
         (["--memory", "tape"], "unknown memory"),
         (["--input", "{missing}"], "no such file"),
         (["--measured", "{missing}"], "cannot read the log"),
-        (["--html", "{folder}"], "cannot be written"),
+        (["--html", "{folder}"], "is a folder"),
     ],
 )
 def test_bad_options_exit_2(

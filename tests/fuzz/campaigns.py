@@ -7,6 +7,8 @@ import importlib
 from .campaign import Campaign
 
 MODULES: dict[str, str] = {
+    "boards": "boards",
+    "data": "data",
     "models": "models",
     "tflite": "tflite_files",
     "protocol": "protocol",

@@ -11,7 +11,8 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError
-from edgec.base.samples.request import MAX_SAMPLE_BYTES, Found, Request, listing_of
+from edgec.base.limits import MAX_SAMPLE_BYTES
+from edgec.base.samples.request import Found, Request, listing_of
 
 _HEADER_BYTES = 1 << 17
 """Bytes that hold any header that numpy reads."""

@@ -12,10 +12,13 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError
+from edgec.base.limits import MAX_SAMPLE_BYTES
 from edgec.base.output_file import write_whole
 from edgec.base.samples.npy import header_of, reason_of
-from edgec.base.samples.request import MAX_SAMPLE_BYTES, Found, Request, listing_of
+from edgec.base.samples.request import Found, Request, listing_of
 
+_METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""How numpy compresses; a few bytes can make other decompressors ask for gigabytes."""
 _MOST_LISTED = 20
 """Arrays that a message lists."""
 
@@ -58,6 +61,8 @@ def _wanted(request: Request, entries: Mapping[str, object]) -> list[str]:
 
 def _described(archive: zipfile.ZipFile, name: str, entry: zipfile.ZipInfo) -> str:
     """Name and shape of an array that may be damaged or of no use."""
+    if entry.compress_type not in _METHODS:
+        return f"{name} (unreadable)"
     try:
         with archive.open(entry) as stream:
             shape, _ = header_of(stream, entry.file_size)
@@ -70,6 +75,8 @@ def _array(archive: zipfile.ZipFile, name: str, entry: zipfile.ZipInfo) -> Array
     """An array, after its size has been held against what the file has."""
     if entry.file_size > MAX_SAMPLE_BYTES:
         raise ValueError(f"{entry.filename} of {entry.file_size} bytes is too large")
+    if entry.compress_type not in _METHODS:
+        raise ValueError(f"{name} is compressed by another method than numpy's")
     with archive.open(entry) as stream:
         try:
             header_of(stream, entry.file_size)

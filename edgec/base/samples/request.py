@@ -8,10 +8,8 @@ from dataclasses import dataclass
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError
+from edgec.base.limits import MAX_SAMPLE_BYTES
 from edgec.base.samples.normalize import Normalize
-
-MAX_SAMPLE_BYTES = 4 << 30
-"""Most bytes of samples that are read from one file or folder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +74,7 @@ class Request:
                 f"holds one array, and the model has {len(self.inputs)} inputs",
                 hint=f"give a .npz file with the arrays {names}",
             )
-        return self.inputs[0]
+        return next(iter(self.inputs))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -9,8 +9,8 @@ from typing import Any
 
 from edgec.base.dtypes import DType
 from edgec.base.errors import InternalError
+from edgec.base.limits import MAX_ELEMENTS, MAX_RANK
 from edgec.importers.common.axes import axis_last, inverse
-from edgec.importers.common.limits import MAX_ELEMENTS, MAX_RANK
 from edgec.importers.common.pins import Pin
 from edgec.importers.common.tensors import Tensor, UnsupportedError, moved_constant, same_array
 from edgec.ir import ops

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from edgec.base.errors import ImportModelError
+from edgec.base.limits import MAX_MODEL_BYTES
 from edgec.base.names import shown
-from edgec.importers.common.limits import MAX_MODEL_BYTES
 
 
 def read_file(path: Path, limit: int = MAX_MODEL_BYTES) -> bytes:

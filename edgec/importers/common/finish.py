@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from edgec.base.errors import ImportModelError
+from edgec.base.limits import MAX_ACTIVATION_ELEMENTS, MAX_WEIGHT_ELEMENTS
 from edgec.base.names import shown
 from edgec.importers.common.attempt import TranslatedNode, refuse_problems
 from edgec.importers.common.builder import RealBuilder
@@ -26,7 +27,26 @@ def finish(builder: RealBuilder, nodes: tuple[TranslatedNode, ...]) -> Graph:
     graph = builder.builder.build()
     for constant in graph.constants.values():
         _check_constant(constant)
+    _check_sizes(graph)
     return graph
+
+
+def _check_sizes(graph: Graph) -> None:
+    """Refuse what would take hours or all memory to calibrate."""
+    hint = "see docs/limits.md"
+    for value in graph.values.values():
+        if value.elements > MAX_ACTIVATION_ELEMENTS:
+            raise ImportModelError(
+                f"the tensor {list(value.shape)} has more than "
+                f"{MAX_ACTIVATION_ELEMENTS:,} elements",
+                where=shown(value.name),
+                hint=hint,
+            )
+    weights = sum(constant.array.size for constant in graph.constants.values())
+    if weights > MAX_WEIGHT_ELEMENTS:
+        raise ImportModelError(
+            f"the model has {weights:,} weights; the limit is {MAX_WEIGHT_ELEMENTS:,}", hint=hint
+        )
 
 
 def _bind_outputs(context: RealBuilder) -> None:

@@ -15,8 +15,8 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from edgec.base.errors import ConfigError, ImportModelError
+from edgec.base.limits import MAX_ELEMENTS
 from edgec.base.names import shown
-from edgec.importers.common.limits import MAX_ELEMENTS
 
 Dims = tuple[int | None, ...]
 NO_SHAPES: Mapping[str, tuple[int, ...]] = MappingProxyType({})

@@ -11,10 +11,9 @@ from pathlib import Path, PurePosixPath, PureWindowsPath
 import onnx
 
 from edgec.base.errors import ImportModelError
+from edgec.base.limits import MAX_EXTERNAL_BYTES
 from edgec.base.names import shown
 from edgec.importers.onnx.walk import all_tensors
-
-MAX_EXTERNAL_BYTES = 512 * 1024 * 1024
 
 
 def load_external_data(model: onnx.ModelProto, folder: Path) -> None:

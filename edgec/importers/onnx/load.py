@@ -7,10 +7,10 @@ from pathlib import Path
 import onnx
 
 from edgec.base.errors import ImportModelError
+from edgec.base.limits import MAX_MODEL_BYTES
 from edgec.base.names import shown
 from edgec.importers.common.boundary import library_call
 from edgec.importers.common.files import read_file
-from edgec.importers.common.limits import MAX_MODEL_BYTES
 from edgec.importers.onnx.external import load_external_data
 from edgec.importers.onnx.screen import check_text, screen
 

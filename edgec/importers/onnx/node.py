@@ -109,6 +109,17 @@ class OnnxNode:
         """An integer attribute."""
         return int(self._node.attributes.get_int(name, default))
 
+    def flag(self, name: str, default: bool) -> bool:
+        """An attribute that is 0 or 1.
+
+        Raises:
+            UnsupportedError: it is another number, which runtimes read one way or the other.
+        """
+        found = self.integer(name, int(default))
+        if found not in (0, 1):
+            raise UnsupportedError(f"{name} is {found}, neither 0 nor 1", "correct the model")
+        return bool(found)
+
     def integers(self, name: str) -> tuple[int, ...] | None:
         """An attribute of integers; None when absent."""
         found = self._node.attributes.get_ints(name)

@@ -32,7 +32,7 @@ def attention(ctx: Context, node: OnnxNode) -> Tensor:
         raise UnsupportedError("groups of queries share keys", "repeat the keys before the node")
     scale = node.number("scale", 1.0 / math.sqrt(q.shape[-1]))
     logits: Tensor = ctx.emit(ops.MatMul(transpose_b=True, scale=scale), q, k)
-    if node.integer("is_causal", 0):
+    if node.flag("is_causal", False):
         logits = ctx.emit(ops.Add(), logits, _causal(q.shape[2], k.shape[2]))
     if node.has(3):
         logits = _masked(ctx, logits, node.tensor(3))

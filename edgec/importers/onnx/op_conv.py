@@ -11,6 +11,7 @@ from edgec.importers.common.tensors import Tensor, UnsupportedError, moved_const
 from edgec.importers.onnx.context import Context
 from edgec.importers.onnx.node import OnnxNode
 from edgec.importers.onnx.windows import (
+    check_cells,
     explicit_pads,
     four,
     from_nhwc,
@@ -110,6 +111,7 @@ def _transpose_window(
     extra = node.integers("output_padding") or (0,) * rank
     if len(extra) != rank or min(extra) < 0:
         raise UnsupportedError(f"output_padding {list(extra)} is impossible", "correct the model")
+    check_cells("output_padding", extra)
     mode = node.text("auto_pad", "NOTSET")
     wanted = node.integers("output_shape")
     if wanted is None and mode in ("SAME_UPPER", "SAME_LOWER"):

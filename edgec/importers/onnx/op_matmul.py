@@ -25,8 +25,8 @@ def gemm(ctx: Context, node: OnnxNode) -> Tensor:
     a, b = node.tensor(0), node.tensor(1)
     if any(len(t.shape) != 2 for t in (a, b)):
         raise UnsupportedError("an operand is no matrix", "correct the model")
-    a = ctx.transpose(a, (1, 0)) if node.integer("transA", 0) else a
-    b = ctx.transpose(b, (1, 0)) if node.integer("transB", 0) else b
+    a = ctx.transpose(a, (1, 0)) if node.flag("transA", False) else a
+    b = ctx.transpose(b, (1, 0)) if node.flag("transB", False) else b
     c = node.tensor(2) if node.has(2) and node.number("beta", 1.0) != 0.0 else None
     if isinstance(c, Constant):
         c = _scaled(c, node.number("beta", 1.0))

@@ -30,7 +30,7 @@ def average_pool(ctx: Context, node: OnnxNode) -> Tensor:
     """1-D and 2-D; ceil_mode with count_include_pad only where no window leaves the padding."""
     x = node.real_value(0)
     window = _pool_window(node, x)
-    include = bool(node.integer("count_include_pad", 0)) and any(window.pads)
+    include = node.flag("count_include_pad", False) and any(window.pads)
     if include and any(window.overhang):
         top, left, bottom, right = window.pads
         rows, columns = window.overhang

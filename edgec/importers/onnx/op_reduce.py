@@ -20,27 +20,27 @@ def reduce(ctx: Context, node: OnnxNode) -> Tensor:
     x = node.data_value(0) if kind is ReduceKind.MAX else node.real_value(0)
     rank = len(x.shape)
     given = node.axes_input("axes", 1)
-    if not given and node.integer("noop_with_empty_axes", 0):
+    if not given and node.flag("noop_with_empty_axes", False):
         return x
     axes = sorted({normal_axis(axis, rank) for axis in given or range(rank)})
     if not axes:
         raise UnsupportedError("its input is a single number", "leave the node out")
-    return ctx.emit(ops.Reduce(kind, tuple(axes), bool(node.integer("keepdims", 1))), x)
+    return ctx.emit(ops.Reduce(kind, tuple(axes), node.flag("keepdims", True)), x)
 
 
 def arg_max(ctx: Context, node: OnnxNode) -> Tensor:
     """Any axis; indices are int32 on the target."""
     x = node.data_value(0)
     axis = normal_axis(node.integer("axis", 0), len(x.shape))
-    keepdims, last = bool(node.integer("keepdims", 1)), bool(node.integer("select_last_index", 0))
+    keepdims, last = node.flag("keepdims", True), node.flag("select_last_index", False)
     return ctx.emit(ops.ArgMax(axis, keepdims, last), x, dtype=DType.INT32)
 
 
 def batch_normalization(ctx: Context, node: OnnxNode) -> Tensor:
     """Inference mode, constant statistics per channel."""
-    if node.integer("training_mode", 0) or any(node.is_used(i) for i in range(1, 5)):
+    if node.flag("training_mode", False) or any(node.is_used(i) for i in range(1, 5)):
         raise UnsupportedError("it is in training mode", "export the model for inference")
-    if not node.integer("spatial", 1):
+    if not node.flag("spatial", True):
         raise UnsupportedError(
             "spatial = 0 has statistics per pixel", "export with opset 9 or later"
         )

@@ -65,7 +65,7 @@ def _sampling(node: OnnxNode) -> _Sampling:
         )
     if node.op == "Upsample" or node.opset < 11:
         return _Sampling(mode, "asymmetric", "simple")
-    if node.integer("antialias", 0):
+    if node.flag("antialias", False):
         raise UnsupportedError("it filters (antialias)", "set antialias to 0")
     if node.text("keep_aspect_ratio_policy", "stretch") != "stretch":
         raise UnsupportedError("it keeps the aspect ratio", "give the final sizes")

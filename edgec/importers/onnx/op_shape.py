@@ -19,7 +19,7 @@ def reshape(ctx: Context, node: OnnxNode) -> Tensor:
     """Shape known after folding; 0, -1 and allowzero."""
     x = node.tensor(0)
     wanted = list(node.ints_input(1, "shape"))
-    if not node.integer("allowzero", 0):
+    if not node.flag("allowzero", False):
         if any(dim == 0 and i >= len(x.shape) for i, dim in enumerate(wanted)):
             raise UnsupportedError(f"shape {wanted} copies a dimension that is not there", "fix it")
         wanted = [x.shape[i] if dim == 0 else dim for i, dim in enumerate(wanted)]

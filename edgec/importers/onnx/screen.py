@@ -15,8 +15,8 @@ import onnx
 from onnx import TensorProto
 
 from edgec.base.errors import ImportModelError
+from edgec.base.limits import MAX_ELEMENTS, MAX_ENDS, MAX_NODES
 from edgec.base.names import node_label, shown
-from edgec.importers.common.limits import MAX_ELEMENTS
 from edgec.importers.onnx.walk import all_nodes, all_tensors, graph_nodes
 
 MIN_OPSET, MAX_OPSET = 7, 23
@@ -67,6 +67,7 @@ def screen(model: onnx.ModelProto) -> None:
         raise ImportModelError(
             "the model has sparse initializers", hint="export the weights as dense tensors"
         )
+    _check_counts(model.graph)
     for tensor, owner in all_tensors(model):
         _check_tensor(tensor, shown(owner))
     for node in all_nodes(model):
@@ -75,6 +76,18 @@ def screen(model: onnx.ModelProto) -> None:
         _check_values(node)
     _check_names(model.graph)
     _sort_nodes(model.graph)
+
+
+def _check_counts(graph: onnx.GraphProto) -> None:
+    for what, count, most in (
+        ("operators", len(graph.node), MAX_NODES),
+        ("inputs", len(graph.input) - len(graph.initializer), MAX_ENDS),
+        ("outputs", len(graph.output), MAX_ENDS),
+    ):
+        if count > most:
+            raise ImportModelError(
+                f"the model has {count:,} {what}; the limit is {most:,}", hint="see docs/limits.md"
+            )
 
 
 def check_text(model: onnx.ModelProto) -> None:

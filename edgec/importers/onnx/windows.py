@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
+from edgec.base.limits import MAX_WINDOW_CELLS, MAX_WINDOW_TAPS
 from edgec.importers.common.tensors import Tensor, UnsupportedError
 from edgec.importers.common.windows import same_padding
 from edgec.importers.onnx.context import Context
@@ -71,7 +73,20 @@ def per_axis(node: OnnxNode, name: str, rank: int, default: int) -> tuple[int, .
     found = node.integers(name) or (default,) * rank
     if len(found) != rank or min(found) < 1:
         raise UnsupportedError(f"{name} {list(found)} is not {rank} positive numbers", "correct it")
+    check_cells(name, found)
     return found
+
+
+def check_cells(name: str, cells: tuple[int, ...]) -> None:
+    """Refuse windows that reach over more cells than any image has.
+
+    Raises:
+        UnsupportedError: a number of rows or columns beyond the limit.
+    """
+    if max(cells, default=0) > MAX_WINDOW_CELLS:
+        raise UnsupportedError(
+            f"{name} {list(cells)} is larger than {MAX_WINDOW_CELLS:,}", "use smaller windows"
+        )
 
 
 def read_window(node: OnnxNode, sizes: tuple[int, ...], kernel: tuple[int, ...]) -> Window:
@@ -83,12 +98,18 @@ def read_window(node: OnnxNode, sizes: tuple[int, ...], kernel: tuple[int, ...])
     rank = len(sizes)
     if len(kernel) != rank or min(kernel) < 1:
         raise UnsupportedError(f"kernel_shape {list(kernel)} does not fit the input", "correct it")
+    check_cells("kernel_shape", kernel)
+    if math.prod(kernel) > MAX_WINDOW_TAPS:
+        raise UnsupportedError(
+            f"kernel_shape {list(kernel)} has more than {MAX_WINDOW_TAPS:,} taps",
+            "use GlobalAveragePool or GlobalMaxPool, or several pooling operators",
+        )
     strides = per_axis(node, "strides", rank, 1)
     dilations = per_axis(node, "dilations", rank, 1)
     spans = tuple((k - 1) * d + 1 for k, d in zip(kernel, dilations, strict=True))
     begins, ends = _pads(node, sizes, spans, strides)
     extra = (0,) * rank
-    if node.integer("ceil_mode", 0):
+    if node.flag("ceil_mode", False):
         extra = tuple(
             _overhang(*axis) for axis in zip(sizes, spans, strides, begins, ends, strict=True)
         )
@@ -105,6 +126,7 @@ def explicit_pads(node: OnnxNode, rank: int) -> tuple[tuple[int, ...], tuple[int
         raise UnsupportedError(
             f"pads {list(pads)} are not {2 * rank} non-negative numbers", "use a Slice to crop"
         )
+    check_cells("pads", pads)
     return pads[:rank], pads[rank:]
 
 

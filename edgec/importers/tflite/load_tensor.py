@@ -12,8 +12,8 @@ import tflite
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import ImportModelError
+from edgec.base.limits import MAX_ELEMENTS, MAX_RANK
 from edgec.base.names import shown
-from edgec.importers.common.limits import MAX_ELEMENTS, MAX_RANK
 from edgec.importers.tflite.file import FileTensor
 
 MAX_NAME = 1 << 12

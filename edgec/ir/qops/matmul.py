@@ -12,10 +12,10 @@ from edgec.ir.graph import Tensor, Value
 from edgec.ir.operator import Operands, Shape, T
 from edgec.ir.qops.arithmetic import accumulators
 from edgec.ir.qops.base import IntegerOperator
-from edgec.ir.qops.forms import Requantization, codes
+from edgec.ir.qops.forms import Requantization, Rescale16x15, codes
 from edgec.ir.qops.layer_end import need_single
 from edgec.ir.qops.operands import Operand, tensor
-from edgec.ir.shapes import matmul_shape
+from edgec.ir.shapes import matmul_shape, need
 
 _DIFFERENCE = 256
 
@@ -25,8 +25,12 @@ class QMatMul(IntegerOperator):
     """a int8 [..., M, K], b int8 [..., K, N] (transpose_a, transpose_b as `ops.MatMul`), leading
     axes broadcast; y [..., M, N].
 
-    ``y = output(bias + sum_k (a - za) * (b - zb))`` with one multiplier; both per
-    tensor.  The bias is 0 where the form has a zero point.
+    ``y = output(bias + sum_k (a - za) * (b - zb))`` with one multiplier; both per tensor; the bias
+    holds the zero point.
+
+    The form is `Rescale16x15` only.  All elements share one factor, so 15 bits hold it to a part in
+    2^15, at most 0.01 of an output step, and no trained weight has to keep its codes: 31 bits
+    would change nothing but the cost of the product.
     """
 
     @dataclass(frozen=True, slots=True)
@@ -57,6 +61,7 @@ class QMatMul(IntegerOperator):
         return self.output.bounds(float(acc), float(abs(self.multiplier)))
 
     def verify(self, inputs: Inputs[Tensor], output: Value) -> None:
+        need(isinstance(self.output, Rescale16x15), "a product of matrices takes 16 by 15 bits")
         need_single(self.output, self.multiplier, self.bias, output)
 
     def _depth(self, a: Shape) -> int:

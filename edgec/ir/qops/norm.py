@@ -71,6 +71,10 @@ class QNorm(IntegerOperator):
 
     Bounds: |w| <= 65535 * C; |v * R| + half < 2^31; |u * gamma| + |beta| < 2^31.
 
+    It ends in a form of its own, no `Requantization`: there is no accumulator that grows with the
+    input, since u is at most 1.02 in 2^-15 whatever the row is.  Its product with 15 bits of gamma
+    is exact in 32 bits, so 31 bits of gamma would only lengthen the product; u itself has no more.
+
     Attributes:
         centred: subtract the mean.
         epsilon: the epsilon of the variance in units of S at p = least_shift; 0..2^29.

@@ -13,8 +13,6 @@ from edgec.quant.common.searched import is_open
 
 _WITHOUT_CODES = (ops.Attention, ops.Embedding)
 """Operators that have no integer form from and to any int8 codes."""
-_WITHOUT_SEARCH = (ops.ConvTranspose,)
-"""Operators with weights whose scales are not searched."""
 
 
 def refuse_real_only(graph: Graph, supported: Collection[type]) -> None:
@@ -41,13 +39,7 @@ def refuse_in_transformer(graph: Graph, supported: Collection[type]) -> None:
     Raises:
         UnsupportedModelError: all the nodes that have none.
     """
-    refused = [
-        node
-        for node in graph.nodes
-        if type(node.attrs) not in supported
-        or isinstance(node.attrs, _WITHOUT_SEARCH)
-        or _obstacle(graph, node)
-    ]
+    refused = [n for n in graph.nodes if type(n.attrs) not in supported or _obstacle(graph, n)]
     _refuse(graph, refused)
 
 

@@ -111,8 +111,8 @@ def quality_of(
     """
     nodes = [node for node in graph.nodes if graph.values[node.output].quant is not None]
     nodes = [node for node in nodes if node.output in real.values]
-    if not nodes:
-        return ()  # a network that only chooses, like an ArgMax alone
+    if not nodes:  # an ArgMax of the input: no codes to judge
+        return ()
     tallies = {node.output: _Tally() for node in nodes}
     done, total = 0, len(next(iter(data.values())))
     for _, batch in activations(real, list(tallies), data):

@@ -13,7 +13,6 @@ from edgec.ir.fusion import act_bounds
 from edgec.ir.graph import Node
 from edgec.ir.operator import Operands
 from edgec.ir.qparams import QuantParams
-from edgec.quant.common.weights import accumulator_bound
 from edgec.quant.convert.context import Coded, Conversion, LayerParts, Single, Wide
 
 _WIDE_BITS = 7
@@ -60,15 +59,11 @@ class AnnotatedConversion(Conversion):
         Raises:
             QuantizationError: the accumulators are not bounded by int32.
         """
-        inputs, x = ops.layer_inputs(self.node), self.operand(self.node.first)
-        weight = self.graph.constants[inputs.w]
-        bias = inputs.b or self.int32("bias", np.zeros(weight.shape[0]))
-        bound = accumulator_bound(weight.array, self.builder.constants[bias].array).max()
-        scale = np.asarray(self.graph.quant(weight.name).scale)
-        found = self.requant31(scale * x.scale / self.y.tensor_scale, float(bound))
-        multiplier = self.constant("multiplier", found.multiplier)
-        operands = qops.PlainLayer.Inputs(x.name, weight.name, bias, multiplier)
-        return LayerParts(operands, self.form31(found.shift))
+        inputs = ops.layer_inputs(self.node)
+        outputs = self.graph.shape(inputs.w)[0]
+        names = inputs.w, inputs.b or self.int32("bias", np.zeros(outputs))
+        scale = np.asarray(self.graph.quant(inputs.w).scale)
+        return self.layer31(self.operand(inputs.x), names, scale)
 
     def single(self, factor: float, bound: float) -> Single:
         """By 31 bits."""

@@ -22,6 +22,7 @@ from edgec.ir import qops
 from edgec.ir.graph import Graph, GraphBuilder, Node
 from edgec.ir.operator import Operands
 from edgec.ir.qparams import QuantParams
+from edgec.quant.common.weights import accumulator_bound
 
 SPAN = 255
 """Bound of |q - zero_point| for int8 q."""
@@ -199,6 +200,24 @@ class Conversion(ABC):
             return Requant.from_real(factors, int(acc_bound))
         except QuantizationError as error:
             raise QuantizationError(error.what, where=self.node.name, hint=error.hint) from error
+
+    def layer31(self, x: Coded, names: tuple[str, str], scale: Array) -> LayerParts:
+        """A layer whose integer weights and biases are chosen, requantized by 31 bits.
+
+        Args:
+            x: its input.
+            names: constants of the integer graph: weights int8 [O, ...] and biases int32 [O].
+            scale: what a weight of each output stands for, float64 [O].
+
+        Raises:
+            QuantizationError: the accumulators are not bounded by int32.
+        """
+        weight, bias = (self.builder.constants[name].array for name in names)
+        bound = float(accumulator_bound(weight, bias).max())
+        found = self.requant31(scale * x.scale / self.y.tensor_scale, bound)
+        multiplier = self.constant("multiplier", found.multiplier)
+        inputs = qops.PlainLayer.Inputs(x.name, *names, multiplier)
+        return LayerParts(inputs, self.form31(found.shift))
 
     def single31(self, factor: float, bound: float) -> Single:
         """As `single`, by 31 bits."""

@@ -16,6 +16,7 @@ from edgec.ir.qparams import QuantParams
 from edgec.ir.real import RealOperator
 from edgec.quant.common.channels import stream_unit
 from edgec.quant.common.params import EMPTY_SCALE
+from edgec.quant.common.weights import layer_weights
 from edgec.quant.convert.context import Coded, Conversion, LayerParts, Single, Wide
 from edgec.quant.transformer.layer_parts import layer_parts
 from edgec.quant.transformer.layers import Layer, columns_of, is_column_slice
@@ -34,7 +35,7 @@ class SearchedConversion(Conversion):
         nodes: the nodes that the integer operator stands for.
         value: the value that it computes.
         form: the form in which it computes it.
-        held: the layer that `node` begins, or None.
+        held: the Conv or Gemm that `node` is, with what ends it; None for all other operators.
     """
 
     FORM = qops.Rescale16x15
@@ -89,8 +90,18 @@ class SearchedConversion(Conversion):
         return Coded(self.tensors.constant_codes(columns.root, quant), quant), columns.start
 
     def layer(self) -> LayerParts:
-        """Weights whose scales make the multipliers exact."""
-        return layer_parts(self.tensors, self.held or Layer(self.node, None, None, "", self.value))
+        """Weights whose scales make the multipliers of 16 by 15 bits exact; else by 31 bits."""
+        return self._layer31() if self.held is None else layer_parts(self.tensors, self.held)
+
+    def _layer31(self) -> LayerParts:
+        """As in a network whose ranges are observed."""
+        inputs, name = ops.layer_inputs(self.node), self.node.name
+        bias = None if inputs.b is None else self.graph.constants[inputs.b]
+        x = self.operand(inputs.x)
+        found = layer_weights(self.graph.constants[inputs.w], bias, x.scale, name)
+        steps = np.zeros(len(found.weight)) if found.bias is None else found.bias
+        weight = self.constant("weight", found.weight)
+        return self.layer31(x, (weight, self.int32("bias", steps)), found.scale)
 
     def single(self, factor: float, bound: float) -> Single:
         """By 16 by 15 bits."""

@@ -56,6 +56,23 @@ def test_mount_point_and_link_to_it(mounted: Path, tmp_path: Path):
     assert {path.name for path in tmp_path.iterdir()} == {"a disk", "link"}
 
 
+def test_overlay(mounted: Path):
+    """As in a container: folders of the image's layers cannot be renamed."""
+    for name in ("lower", "upper", "work", "merged"):
+        (mounted / name).mkdir()
+    write(mounted / "lower" / "net", "oldest")
+    layers = "lowerdir=lower,upperdir=upper,workdir=work"
+    words = ["mount", "-t", "overlay", "-o", layers, "overlay", "merged"]
+    done = subprocess.run(words, cwd=mounted, capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"cannot mount an overlay: {done.stderr.strip()}")
+    try:
+        check_replaced(mounted / "merged" / "net")
+    finally:
+        subprocess.run(["umount", str(mounted / "merged")], check=True)
+    assert (mounted / "lower" / "net" / "library" / "a.c").read_text() == "oldest"
+
+
 def test_current_folder(tmp_path: Path, monkeypatch):
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")

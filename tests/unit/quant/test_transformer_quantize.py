@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from small_transformers import NETS, inputs_of, vit
+from small_transformers import NETS, Net, inputs_of, vit
 
 from edgec.base.dtypes import DType
 from edgec.base.errors import QuantizationError, UnsupportedModelError
@@ -66,6 +66,20 @@ def test_integer_graph_is_close_to_float(name):
     integer = quantized(real)
     assert output_sqnr(real, integer) > 24
     assert not any(isinstance(form_of(n.attrs), qops.Requant31) for n in integer.nodes)
+
+
+def test_a_transposed_convolution_requantizes_by_31_bits():
+    n = Net("decoder", 8)
+    x = n.input("x", 1, 4, 4, 8)
+    x = n(ops.Add(), x, n.linear(n.norm(x, "n1"), 8, "mix"), name="sum")
+    up = ops.ConvTranspose(strides=(2, 2), pads=(0, 0, 0, 0), dilations=(1, 1), group=1)
+    weight, bias = n.normal("up_w", 3, 2, 2, 8, scale=0.3), n.normal("up_b", 3)
+    real = n.graph(n(ops.Clip(-2.0, 2.0), n(up, x, weight, bias, name="up"), name="y"))
+    integer = quantized(prepared(real))
+    assert output_sqnr(real, integer) > 30
+    forms = Counter(type(form_of(node.attrs)) for node in integer.nodes)
+    assert forms[qops.Requant31] == 1
+    assert forms[qops.Rescale16x15] > 0
 
 
 @pytest.mark.parametrize("name", NETS)

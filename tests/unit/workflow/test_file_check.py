@@ -61,6 +61,30 @@ def test_a_bias_of_another_scale_shows(tmp_path):
     assert "input scale times weight scale is 0.3726" in note
 
 
+def test_layouts_of_inputs_and_outputs_are_undone(tmp_path):
+    """A convolution's tensors are channels-first in the file, channels-last in the graph."""
+    rng = np.random.default_rng(3)
+    nodes = [
+        N("QuantizeLinear", ["x", "s", "z"], ["xq"]),
+        N("DequantizeLinear", ["xq", "s", "z"], ["xd"]),
+        N("DequantizeLinear", ["w", "ws", "wz"], ["wd"]),
+        N("Conv", ["xd", "wd"], ["c"]),
+        N("QuantizeLinear", ["c", "cs", "z"], ["cq"]),
+        N("DequantizeLinear", ["cq", "cs", "z"], ["y"]),
+    ]
+    constants = {
+        "s": np.float32(0.0217),
+        "z": np.int8(3),
+        "w": rng.integers(-100, 101, (5, 3, 3, 2)).astype(np.int8),
+        "ws": np.float32(0.0113),
+        "wz": np.int8(0),
+        "cs": np.float32(0.0471),
+    }
+    found = compared(integers(model_of(nodes, {"x": (1, 3, 6, 5)}, constants), tmp_path))
+    assert found.differing <= 0.01
+    assert found.worst.largest_gap <= 1
+
+
 def test_a_float_file_is_not_compared(tmp_path):
     weight = np.eye(4, dtype=np.float32)
     model = model_of([N("MatMul", ["x", "w"], ["y"])], {"x": (1, 4)}, {"w": weight})

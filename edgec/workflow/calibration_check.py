@@ -1,0 +1,167 @@
+"""Do calibration data look like what a network was trained on?
+
+Wrong data pass through quantization without a trace: ranges fit the data, and the accuracy is lost
+when the right data come.  The biases of the first layers remember the scale of the training data:
+sums of weights and inputs are of their size.  docs/quantization.md has the figures of real
+networks that the limits were chosen from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from edgec.base.dtypes import Array
+from edgec.base.names import shown
+from edgec.floatrun.executor import Executor
+from edgec.ir import ops
+from edgec.ir.graph import Graph, Node
+from edgec.quant import QuantReport
+from edgec.quant.common.report import CalibrationSource
+from edgec.report.model import TensorReport
+
+_SAMPLES = 8
+_MOST_RATIO, _LEAST_RATIO = 40.0, 0.04
+"""Spread of a first layer's sums over the size of its biases; real networks: 0.12 to 6.9."""
+_SMALLEST = 1e-30
+"""Values that are all smaller than this are no measurements."""
+_MOST_BESIDE_OTHERS = 100.0
+"""Largest value of a sample over that of the median sample."""
+_POOR_DB = 10.0
+"""Signal to noise of an output below which little of it is left."""
+
+
+_MOST_BEYOND = 0.05
+"""Share of evaluation data beyond the calibrated range."""
+_LEAST_SPAN = 0.05
+"""Part of the calibrated range that evaluation data fill."""
+_LEAST_AGREEMENT = 0.9
+"""Share of equal decisions."""
+
+
+def calibration_warnings(graph: Graph, samples: Mapping[str, Array] | None) -> tuple[str, ...]:
+    """What is odd about calibration data, a sentence each.
+
+    Args:
+        graph: REAL stage, cleaned.
+        samples: real graph-side samples [N, ...] by input, or None.
+    """
+    if samples is None:
+        return ()
+    floats = {name: array for name, array in samples.items() if array.dtype.kind == "f"}
+    odd = [text for name, array in floats.items() for text in _odd_input(name, array)]
+    # A layer's sums say nothing new about data that are odd by themselves.
+    return tuple(odd or _odd_layers(graph, samples))
+
+
+def quality_warnings(graph: Graph, report: QuantReport) -> tuple[str, ...]:
+    """Outputs of which quantization left little, on the user's own data.
+
+    Args:
+        graph: INTEGER stage.
+        report: of its quantization.
+    """
+    if report.source is not CalibrationSource.USER:
+        return ()
+    return tuple(
+        f"output {shown(layer.value)!r} has {layer.sqnr_db:.1f} dB of signal to quantization noise "
+        f"on the calibration data; below {_POOR_DB:g} dB little of it is left"
+        for layer in report.layers
+        if layer.value in graph.outputs and layer.sqnr_db < _POOR_DB
+    )
+
+
+def evaluation_warnings(
+    inputs: Sequence[TensorReport], samples: Mapping[str, Array]
+) -> tuple[str, ...]:
+    """Evaluation data in another range than the model was calibrated for, a sentence each.
+
+    Args:
+        inputs: of a compiled model.
+        samples: model-side samples [N, ...] by input.
+    """
+    real = [each for each in inputs if each.dtype == "float32" and each.library_dtype == "int8"]
+    return tuple(text for tensor in real for text in _other_range(tensor, samples[tensor.name]))
+
+
+def _other_range(tensor: TensorReport, array: Array) -> Iterator[str]:
+    low, high = ((code - tensor.zero_point) * tensor.scale for code in (-128, 127))
+    beyond = float(np.mean((array < low - tensor.scale) | (array > high + tensor.scale)))
+    found = float(array.min()), float(array.max())
+    if beyond > _MOST_BEYOND or found[1] - found[0] < _LEAST_SPAN * (high - low):
+        yield (
+            f"the data of {shown(tensor.name)!r} lie in [{found[0]:.4g}, {found[1]:.4g}], the "
+            f"model was calibrated for [{low:.4g}, {high:.4g}]: {beyond:.0%} are beyond; are both "
+            "scaled alike?"
+        )
+
+
+def agreement_warnings(agreement: float) -> tuple[str, ...]:
+    """A sentence where the compiled model decides otherwise than the one that it was made of.
+
+    Args:
+        agreement: share of equal decisions, 0 to 1.
+    """
+    if agreement >= _LEAST_AGREEMENT:
+        return ()
+    return (
+        f"only {agreement:.0%} of the decisions are those of the model that was compiled: look at "
+        "the calibration data, and at the SQNR of the layers in report.txt",
+    )
+
+
+def _odd_input(name: str, array: Array) -> Iterator[str]:
+    """What can be seen on the data of one input [N, ...] alone."""
+    where = f"calibration data of {shown(name)!r}"
+    low, high = float(array.min()), float(array.max())
+    largest = np.abs(array.reshape(len(array), -1).astype(np.float64)).max(axis=1)
+    if low == high and array.size > 1:
+        yield f"{where}: all {array.size:,} values are {low:g}"
+    elif largest.max() < _SMALLEST:
+        yield f"{where}: all values are below {_SMALLEST:g}, the largest is {largest.max():.3g}"
+    elif largest.max() > _MOST_BESIDE_OTHERS * max(float(np.median(largest)), _SMALLEST):
+        yield (
+            f"{where}: sample {int(largest.argmax())} reaches {largest.max():.4g}, half of the "
+            f"samples do not reach {np.median(largest) * 1.001:.4g}: are all scaled alike?"
+        )
+
+
+def _odd_layers(graph: Graph, samples: Mapping[str, Array]) -> Iterator[str]:
+    """First layers whose sums are of another size than their biases."""
+    layers = list(_first_layers(graph))
+    few = {name: array[:_SAMPLES] for name, array in samples.items()}
+    found = Executor(graph, [node.output for node in layers]).run(few) if layers else {}
+    low = min((float(a.min()) for a in samples.values()), default=0.0)
+    high = max((float(a.max()) for a in samples.values()), default=0.0)
+    for node in layers:
+        ratio = _ratio(graph, node, found[node.output])
+        if not _LEAST_RATIO <= ratio <= _MOST_RATIO:
+            size = "small" if ratio < _LEAST_RATIO else "large"
+            yield (
+                f"calibration data in [{low:.4g}, {high:.4g}] look too {size} for the network: in "
+                f"layer {shown(node.name)!r} the sums spread {ratio:.3g} times as far as its biases"
+                f" ({_LEAST_RATIO:g} to {_MOST_RATIO:g} would be usual); are they scaled as in "
+                "training?"
+            )
+
+
+def _first_layers(graph: Graph) -> Iterator[Node]:
+    """Layers with biases that no other layer with weights comes before, of float inputs."""
+    reached = {name for name in graph.inputs if graph.values[name].quant is None}
+    for node in graph.nodes:
+        if not any(name in reached for name in node.inputs):
+            continue
+        if not isinstance(node.attrs, ops.Weighted):
+            reached.add(node.output)
+            continue
+        bias = ops.layer_inputs(node).b
+        if bias is not None and bool(np.any(graph.constants[bias].real64())):
+            yield node
+
+
+def _ratio(graph: Graph, node: Node, sums: Array) -> float:
+    """Spread of a layer's channels over the size of its biases."""
+    bias = graph.constants[ops.layer_inputs(node).b or ""].real64()
+    spread = sums.reshape(-1, sums.shape[-1]).std(axis=0)
+    return float(np.sqrt(np.mean(spread**2) / np.mean(bias**2)))
