@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 
 from pool_layers import BOARDS, Layer, Measured, graph_of, measure
 
+from edgec.base.errors import LoweringError
 from edgec.kernels.weightpool.decision import PoolFamily, PoolKernelConfig
 from edgec.kernels.weightpool.gather.columns import WORD_BYTES
 from edgec.kernels.weightpool.gather.family import pooled_conv
@@ -74,9 +75,16 @@ def cases(
 def _most_groups(layer: Layer, config: PoolKernelConfig, space_kb: int) -> int:
     """Groups that fit the table space, a power of two; 0: not even one does."""
     graph, _ = graph_of([layer])
-    counts = [n for n in (1, 2, 4, 8) if n <= layer.channels // layer.group]
-    specs = {n: pooled_conv(graph, graph.nodes[0], replace(config, chunk_groups=n)) for n in counts}
-    return max((n for n in counts if specs[n].scratch_bytes <= space_kb << 10), default=0)
+
+    def fits(groups: int) -> bool:
+        try:
+            spec = pooled_conv(graph, graph.nodes[0], replace(config, chunk_groups=groups))
+        except LoweringError:  # its offsets have more than 16 bits
+            return False
+        return spec.scratch_bytes <= space_kb << 10
+
+    counts = (n for n in (1, 2, 4, 8) if n <= layer.channels // layer.group)
+    return max(filter(fits, counts), default=0)
 
 
 def flash_bytes(found: Measured) -> int:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from edgec.kernels.dsp.attention.family import FAMILY as DSP_ATTENTION
+from edgec.kernels.dsp.depthwise_planes.family import FAMILY as DSP_DEPTHWISE_PLANES
 from edgec.kernels.dsp.tile_1x4.family import FAMILY as DSP_TILE_1X4
 from edgec.kernels.dsp.tile_3x2.family import FAMILY as DSP_TILE_3X2
 from edgec.kernels.dsp.tile_4x2.family import FAMILY as DSP_TILE_4X2
@@ -58,6 +59,7 @@ FAMILIES: tuple[KernelFamily[Any], ...] = (
     WEIGHTPOOL_DECODE_DSP,
     WEIGHTPOOL_DECODE,
     NEON_TILE_4X4,
+    DSP_DEPTHWISE_PLANES,
     DSP_TILE_1X4,
     DSP_TILE_4X2,
     DSP_TILE_3X2,

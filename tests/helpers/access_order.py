@@ -55,6 +55,8 @@ def events_of(spec: object, operand: int = 0) -> list[Event]:
             return [*reads, *(("w", o) for o in range(spec.units))]
         case s.Tile4x2():
             return list(_by_rows(spec, 4) if spec.window is None else _by_windows(spec, 4))
+        case s.DepthwisePlanes():
+            return list(_by_strips(spec))
         case s.Depthwise():
             return list(_by_channel(spec.window, spec.multiplier))
         case s.MaxPool() | s.AveragePool():
@@ -121,6 +123,21 @@ def _by_channel(window: Window, multiplier: int) -> Iterator[Event]:
             for pixel in _pixels(window, oy, ox):
                 yield "r", pixel * window.channels + o // multiplier
             yield "w", number * channels + o
+
+
+def _by_strips(spec: s.DepthwisePlanes) -> Iterator[Event]:
+    w = spec.window
+    for top in range(0, w.out_height, spec.strip):
+        count = min(spec.strip, w.out_height - top)
+        first = top * w.stride_h - w.pad_top
+        read = range(first, first + (count - 1) * w.stride_h + w.kernel_h)
+        pixels = [y * w.width + x for y in read if 0 <= y < w.height for x in range(w.width)]
+        written = range(top * w.out_width, (top + count) * w.out_width)
+        for c in range(0, w.channels, 4):
+            group = range(min(c, w.channels - 4), min(c + 4, w.channels))
+            yield from (("r", pixel * w.channels + o) for pixel in pixels for o in group)
+            for o in range(c, group.stop):
+                yield from (("w", pixel * w.channels + o) for pixel in written)
 
 
 def _gemm(spec: s.Gemm) -> Iterator[Event]:

@@ -2,6 +2,7 @@
 
 from edgec.kernels.common.spec import Loop
 from edgec.kernels.dsp.attention.family import AttentionDsp
+from edgec.kernels.dsp.depthwise_planes.spec import DepthwisePlanes
 from edgec.kernels.dsp.tile_1x4.spec import Tile1x4
 from edgec.kernels.dsp.tile_3x2.spec import Tile3x2
 from edgec.kernels.dsp.tile_4x2.spec import Tile4x2
@@ -56,6 +57,7 @@ __all__ = [
     "Conv2D",
     "ConvTranspose",
     "Depthwise",
+    "DepthwisePlanes",
     "Embedding",
     "Gemm",
     "IsEqual",

@@ -13,6 +13,7 @@
 #include "edgec/dsp.h"
 #include "edgec/math.h"
 #include "edgec/params.h"
+#include "edgec/planes.h"
 #include "edgec/pool_dsp.h"
 #include "edgec/pool_gather.h"
 #include "edgec/pool_indices.h"

@@ -37,6 +37,11 @@ _BYTE = Rescale16x15(3, 9, -127, 127)
 _WIDE = Rescale16x15(0, 9, -32768, 32767, DType.INT16)
 _HEADS = (Columns(96, 0, 16), Columns(96, 32, 16), Columns(96, 64, 16))
 
+
+def _planes(side: int, stride: int) -> Window:
+    return Window(side, side, 8, *(-(-side // stride),) * 2, 3, 3, stride, stride, 1, 1, 1, 1)
+
+
 KERNELS: dict[str, KernelSpec] = {
     "conv2d_padded": s.Conv2D(_WINDOW, 8, 1, 32),
     "conv2d_valid_residual": s.Conv2D(_VALID, 6, 1, 32, residual_shift=12),
@@ -115,6 +120,10 @@ KERNELS: dict[str, KernelSpec] = {
     ),
     "tile_3x2_rescale16_residual": s.Tile3x2(
         _POINTWISE, 7, 9, rescale16=Rescale16(_WIDE, residual=True)
+    ),
+    "depthwise_planes": s.DepthwisePlanes(_planes(9, 1), 32, saturates=True),
+    "depthwise_planes_by_two": s.DepthwisePlanes(
+        _planes(20, 2), 9, rescale16=Rescale16(_INDEX, table=True)
     ),
     "tile_1x4": s.Tile1x4(64, 10, 32),
     "tile_1x4_rest": s.Tile1x4(
@@ -234,7 +243,7 @@ def test_every_kernel_compiles_clean(target: tuple[str, ...], tmp_path: Path) ->
     addresses = ", ".join(f"(function_t)kernel_{name}" for name in served)
     pool = ("pool_dsp.h", "pool_gather.h", "pool_indices.h", "pool_responses.h")
     tiles = ("tile_1x4.h", "tile_3x4.h")
-    own = ("dsp.h", "math.h", "params.h", *pool, "transformer.h", *tiles, "window.h")
+    own = ("dsp.h", "math.h", "params.h", "planes.h", *pool, "transformer.h", *tiles, "window.h")
     headers = ("stdbool.h", "string.h", *(f"edgec/{name}" for name in own))
     source = tmp_path / "kernels.c"
     source.write_text(

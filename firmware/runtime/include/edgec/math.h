@@ -137,6 +137,13 @@ EDGEC_INLINE int8_t edgec_clamp_s8(int32_t x, int32_t low, int32_t high) {
  * int8. */
 EDGEC_INLINE int8_t edgec_requantize_s8(int32_t acc, int32_t multiplier, int32_t shift,
                                         int32_t zero_point, int32_t act_min, int32_t act_max) {
+#if defined(__GNUC__) && defined(__ARM_FEATURE_DSP)
+    if (shift == 32) {
+        int32_t code;
+        __asm__("smmlar %0, %1, %2, %3" : "=r"(code) : "r"(acc), "r"(multiplier), "r"(zero_point));
+        return edgec_clamp_s8(code, act_min, act_max);
+    }
+#endif
     const int32_t scaled = edgec_requantize(acc, multiplier, shift);
     return edgec_clamp_s8(zero_point + scaled, act_min, act_max);
 }

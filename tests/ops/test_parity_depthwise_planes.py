@@ -1,0 +1,100 @@
+"""Oracle = generated C for depthwise convolutions on planes, both forms, all borders."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from emulated import check_emulated, need_emulator
+from parity import check_host, compiled, samples_of
+from random_transformer import Layer
+
+from edgec.base.dtypes import DType
+from edgec.ir import Graph, QuantParams, qops
+from edgec.ir.shapes import window_out
+from edgec.kernels.dsp.depthwise_planes.spec import DepthwisePlanes
+from edgec.kernels.select import select_kernels
+from edgec.target.board import load_board
+from edgec.target.target import Target
+
+BOARDS = {"m4": "nucleo_l4r5zi", "m7": "nucleo_h7a3zi_q", "m33": "nucleo_u575zi_q"}
+INT8 = (-128, 127)
+
+
+@dataclass(frozen=True)
+class Case:
+    """Sizes, strides (down, right), padding (top, left, bottom, right), bounds of outputs."""
+
+    height: int
+    width: int
+    channels: int = 4
+    strides: tuple[int, int] = (1, 1)
+    pads: tuple[int, int, int, int] = (1, 1, 1, 1)
+    bounds: tuple[int, int] = INT8
+    shift: int = 32
+
+
+CASES = (
+    Case(25, 5, 8),
+    Case(8, 8, 12, bounds=(-20, 127)),
+    Case(9, 6, strides=(2, 2), pads=(0, 0, 1, 1)),
+    Case(9, 7, 8, strides=(2, 2)),
+    Case(17, 3, strides=(1, 2), pads=(1, 2, 0, 2), shift=34),
+    Case(6, 11, strides=(2, 1), pads=(2, 2, 2, 2)),
+    Case(3, 3, 16, pads=(0, 0, 0, 0)),
+    Case(1, 1, 8),
+    Case(10, 7, 7),
+    Case(5, 9, 13, strides=(2, 2)),
+    Case(2, 1, pads=(2, 2, 2, 2)),
+    Case(4, 2, 8, strides=(2, 2), pads=(2, 1, 1, 2)),
+)
+
+
+def graph_of(seed: int) -> Graph:
+    layer = Layer(seed)
+    for case in CASES:
+        _add(layer, case)
+    return layer.builder.build()
+
+
+def _add(layer: Layer, case: Case) -> None:
+    x = layer.input(1, case.height, case.width, case.channels)
+    weights = layer.rng.choice([-127, 127, -128, 5, 0, 60], (case.channels, 3, 3, 1))
+    multipliers = layer.rng.uniform(0.4, 1, case.channels) / 40 * 2.0**case.shift
+    zero_point = layer.pick([0, -128, 7])
+    inputs = [
+        x,
+        layer.array(weights.astype(np.int8)),
+        layer.constant(-9000, 9000, case.channels, dtype=np.int32),
+        layer.array((multipliers * layer.pick([1, -1])).astype(np.int32)),
+    ]
+    form = qops.Requant31(case.shift, zero_point, *case.bounds)
+    y = layer.node(
+        qops.QConv(case.strides, case.pads, (1, 1), case.channels, form), inputs, DType.INT8
+    )
+    value = layer.builder.values[y]
+    layer.builder.value(replace(value, quant=QuantParams.per_tensor(0.05, zero_point)))
+    sizes = zip((case.height, case.width), case.strides, case.pads[:2], case.pads[2:], strict=True)
+    assert value.shape[1:3] == tuple(window_out(n, 3, s, 1, a, b) for n, s, a, b in sizes)
+
+
+def test_the_cases_get_this_kernel():
+    for board in BOARDS.values():
+        choices = select_kernels(graph_of(1), Target.of(load_board(board)))
+        specs = [choice.spec for choice in choices]
+        assert all(isinstance(spec, DepthwisePlanes) for spec in specs)
+        assert [spec.saturates for spec in specs] == [case.bounds == INT8 for case in CASES]
+
+
+@pytest.mark.parametrize("core", ["m4"])
+def test_on_the_host(core: str, tmp_path: Path):
+    check_host(graph_of(2), tmp_path, board=BOARDS[core])
+
+
+@pytest.mark.parametrize("core", BOARDS)
+def test_on_an_emulated_core(core: str, tmp_path: Path):
+    need_emulator(BOARDS[core])
+    graph = graph_of(3)
+    program = compiled(graph, tmp_path / "library", board=BOARDS[core])
+    samples = [samples_of(graph)[i] for i in (0, 2, 4)]
+    check_emulated(BOARDS[core], tmp_path / "library", program, samples, tmp_path / "project")
