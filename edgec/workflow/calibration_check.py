@@ -60,7 +60,7 @@ def quality_warnings(graph: Graph, report: QuantReport) -> tuple[str, ...]:
 
     Args:
         graph: INTEGER stage.
-        report: of its quantization.
+        report: what its quantization did to each layer.
     """
     if report.source is not CalibrationSource.USER:
         return ()
@@ -78,7 +78,7 @@ def evaluation_warnings(
     """Evaluation data in another range than the model was calibrated for, a sentence each.
 
     Args:
-        inputs: of a compiled model.
+        inputs: what a compiled model reads.
         samples: model-side samples [N, ...] by input.
     """
     real = [each for each in inputs if each.dtype == "float32" and each.library_dtype == "int8"]

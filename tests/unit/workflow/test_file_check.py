@@ -115,7 +115,7 @@ def test_when_it_warns(differing, gap, warns):
 def test_real_files_do_not_warn(network):
     folder = data_folder()
     assert folder is not None
-    path = folder / f"mlperf_{network}_int8_qdq.onnx"
+    path = folder / "models" / f"mlperf_{network}_int8_qdq.onnx"
     model = integer_model(path, None, CompileOptions())
     found = compared(model)
     assert found.differing <= 0.12
@@ -127,7 +127,7 @@ def test_the_autoencoder_with_one_scale_changed(tmp_path):
     """The finding: up to 26 codes beside the file, and the re-export said 0.00 %."""
     folder = data_folder()
     assert folder is not None
-    model = onnx.load(folder / "mlperf_autoencoder_toycar_int8_qdq.onnx")
+    model = onnx.load(folder / "models" / "mlperf_autoencoder_toycar_int8_qdq.onnx")
     scale = [node for node in model.graph.node if node.op_type == "QuantizeLinear"][2].input[1]
     (tensor,) = (each for each in model.graph.initializer if each.name == scale)
     changed = np.float32(1000.0) * numpy_helper.to_array(tensor)
