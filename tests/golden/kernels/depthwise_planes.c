@@ -16,9 +16,9 @@ EDGEC_SEPARATE void depthwise_planes_s8_0(const int8_t *x, int8_t *y, int8_t *sc
         DILATION_H = 1,
         DILATION_W = 1,
         PAIRS = 6,
-        STRIP = 5,
+        STRIP = 3,
         ROW_STEP = 6,
-        PLANE_WORDS = 42,
+        PLANE_WORDS = 30,
         SHIFT = 32,
     };
     const edgec_conv_params_t p = *params;

@@ -16,9 +16,9 @@ EDGEC_SEPARATE void depthwise_planes_s8_0(const int8_t *x, const int8_t *table, 
         DILATION_H = 1,
         DILATION_W = 1,
         PAIRS = 11,
-        STRIP = 5,
+        STRIP = 4,
         ROW_STEP = 22,
-        PLANE_WORDS = 121,
+        PLANE_WORDS = 99,
         PRE_SHIFT = 3, SHIFT = 9, LOW = -512, HIGH = 511,
     };
     const edgec_rescale16_params_t p = *params;

@@ -15,7 +15,7 @@ from edgec.kernels.family import template_beside
 PLANES = 4
 """Channels whose planes are made together."""
 
-_STRIP = 8
+_STRIP = 4
 """Most rows of outputs made from one set of planes.
 
 Each strip takes two rows of the image apart once more, and keeps the output as far from the input
