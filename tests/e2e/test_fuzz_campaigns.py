@@ -17,7 +17,14 @@ from tests.fuzz.protocol_lines import conversation
 from tests.fuzz.protocol_reference import TOYS
 
 ROOT = Path(__file__).parents[2]
-SHORT = {"boards": 200, "data": 1000, "models": 100, "protocol": 100_000, "signals": 6}
+SHORT = {
+    "boards": 200,
+    "data": 1000,
+    "models": 100,
+    "protocol": 100_000,
+    "signals": 6,
+    "tflite": 100,
+}
 """Cases of the short run of each campaign."""
 
 

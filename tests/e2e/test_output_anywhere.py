@@ -46,7 +46,7 @@ def test_nowhere_to_build_is_known_at_once(capsys, tmp_path: Path, monkeypatch) 
     odd = tmp_path / "a$b"
     odd.mkdir()
     monkeypatch.setattr("tempfile.tempdir", str(odd))
-    monkeypatch.setattr("edgec.commands.compile.integer_model", None)
+    monkeypatch.setattr("edgec.commands.compile.real_model", None)
     done = edgec(capsys, "compile", MLP, *FIRMWARE, odd / "out")
     check_one_message(done, "cannot be built in a path with such characters", "TMPDIR", code=2)
     assert not list(odd.iterdir())
@@ -75,7 +75,7 @@ def test_current_folder(capsys, tmp_path: Path, monkeypatch) -> None:
             "edgec.profile.widths.trade_off",
             ("evaluate", "{built}", "--data", TEST_DATA, "--bits", "8,4", "--html"),
         ),
-        ("edgec.commands.compile.integer_model", ("compile", MLP, *FIRMWARE, "x", "--dump-ir")),
+        ("edgec.commands.compile.real_model", ("compile", MLP, *FIRMWARE, "x", "--dump-ir")),
     ],
 )
 def test_files_are_refused_before_the_work(

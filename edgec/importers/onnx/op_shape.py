@@ -66,7 +66,7 @@ def transpose(ctx: Context, node: OnnxNode) -> Tensor:
 
 
 def depth_to_space(ctx: Context, node: OnnxNode) -> Tensor:
-    """DepthToSpace in its two modes, DCR and CRD."""
+    """Modes DCR and CRD."""
     x, block = node.value(0), node.integer("blocksize", 1)
     n, c, h, w = _image(x)
     mode = node.text("mode", "DCR")
