@@ -114,18 +114,30 @@ def _improve(
     refs: Refs, feeds: Mapping[str, tuple[Use, ...]], frames: Frames, region: Region
 ) -> bool:
     """Move one region to its cheapest frames; whether that lowered the cost."""
+    now = {root: frames[root] for root in region}
+    # Mostly nothing else is possible; then the readings need not be counted.
+    others = [trial for trial in _trials(refs, feeds, frames, region) if trial != now]
+    if not others:
+        return False
     touched = set(region) | {use.ref.root for root in region for use in feeds[root]}
-    best = {root: frames[root] for root in region}
+    best = now
     before = cost = transposed_elements(refs, frames, touched)
-    for seed in sorted(set(_seeds(refs, feeds, frames, region))):
-        trial = {root: compose(step, seed) for root, step in region.items()}
-        if not all(_allowed(refs, root, frame) for root, frame in trial.items()):
-            continue
+    for trial in others:
         trial_cost = transposed_elements(refs, {**frames, **trial}, touched)
         if trial_cost < cost:
             best, cost = trial, trial_cost
     frames.update(best)
     return cost < before
+
+
+def _trials(
+    refs: Refs, feeds: Mapping[str, tuple[Use, ...]], frames: Frames, region: Region
+) -> Iterable[Frames]:
+    """Frames that the roots of a region may take together."""
+    for seed in sorted(set(_seeds(refs, feeds, frames, region))):
+        trial = {root: compose(step, seed) for root, step in region.items()}
+        if all(_allowed(refs, root, frame) for root, frame in trial.items()):
+            yield trial
 
 
 def _allowed(refs: Refs, root: str, frame: Perm) -> bool:
