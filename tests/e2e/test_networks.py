@@ -46,7 +46,6 @@ EXPECTED = {
     "resnet8-qdq": Expected(arena=49_152, samples=2000, loss=0.2),
     "dscnn-qdq": Expected(arena=16_000, samples=400, loss=0.2),
     "vww-qdq": Expected(arena=73_728, samples=300, agreement=98),
-    "autoencoder-qdq": Expected(arena=2_184, samples=400, sqnr=25),
 }
 
 
