@@ -86,7 +86,12 @@ def abandoned(container: Path) -> list[Path]:
 def _locked(container: Path) -> int:
     """A descriptor that holds the lock of the container, which is created if it is not there."""
     while True:
-        container.mkdir(parents=True, exist_ok=True)
+        try:
+            container.mkdir(parents=True, exist_ok=True)
+        except FileExistsError:
+            if os.path.lexists(container) and not container.is_dir():
+                raise
+            continue  # another process removed it between two looks
         try:
             descriptor = os.open(container, os.O_RDONLY | os.O_DIRECTORY)
         except FileNotFoundError:
