@@ -12,6 +12,7 @@ import contextlib
 import fcntl
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -89,7 +90,7 @@ def _locked(container: Path) -> int:
         try:
             container.mkdir(parents=True, exist_ok=True)
         except FileExistsError:
-            if os.path.lexists(container) and not container.is_dir():
+            if _is_in_the_way(container):
                 raise
             continue  # another process removed it between two looks
         try:
@@ -107,6 +108,14 @@ def _locked(container: Path) -> int:
             os.close(descriptor)
             raise
         os.close(descriptor)  # it was removed while we waited
+
+
+def _is_in_the_way(container: Path) -> bool:
+    """Something else than a folder has the name; one look, since others make and remove it."""
+    try:
+        return not stat.S_ISDIR(container.stat().st_mode)
+    except FileNotFoundError:
+        return container.is_symlink()
 
 
 def _is_abandoned(folder: Path) -> bool:
