@@ -86,14 +86,15 @@ def _make(place: Path, target: Path) -> None:
 def _work(place: Path, target: Path, *, force: bool) -> Iterator[Path]:
     """A work folder in the output folder, if that may be replaced."""
     recover(place)
-    _check_replaceable(place, target, force=force)
     with contextlib.ExitStack() as stack:
         try:
             work = stack.enter_context(work_folder(place / CONTAINER))
             (work / NEW).mkdir()
         except OSError as error:
             raise _unwritable(target, error) from error
-        _check_movable(place, target)
+        with container_locked(place / CONTAINER):  # nobody installs there meanwhile
+            _check_replaceable(place, target, force=force)
+            _check_movable(place, target)
         yield work
 
 
