@@ -8,7 +8,8 @@ The form of a value is ``<kind> <count>`` and a line feed, and then its content:
 - A mapping: `count` forms, a key and its value by turns, sorted by the form of the key.
 - A member of an enumeration: the kind names the class; the form of its value.
 - A dataclass: the kind names the class; `count` forms, the name and the value of each field by
-  turns, in the order of the class.
+  turns, in the order of the class.  A field with the metadata `LATER` is left out where it has its
+  default: data that do not use it have the digest that they had before there was such a field.
 
 Every length is said first, so that different data never run together to the same bytes.
 """
@@ -19,12 +20,16 @@ import dataclasses
 import enum
 import hashlib
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import InternalError
+
+LATER: Mapping[str, bool] = MappingProxyType({"later": True})
+"""Metadata of a field with a default that was added to a record of which digests are known."""
 
 
 def canonical_digest(value: object) -> str:
@@ -79,8 +84,10 @@ def _array(array: Array) -> bytes:
 
 def _fields(record: Any) -> Iterable[bytes]:
     for field in dataclasses.fields(record):
-        yield canonical(field.name)
-        yield canonical(getattr(record, field.name))
+        value = getattr(record, field.name)
+        if field.metadata != LATER or value != field.default:
+            yield canonical(field.name)
+            yield canonical(value)
 
 
 def _atom(kind: str, content: bytes) -> bytes:

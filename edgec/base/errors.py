@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import errno
 import signal
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,8 +89,12 @@ class UnsupportedModelError(ImportModelError):
     """
 
     def __init__(self, nodes: tuple[UnsupportedNode, ...]) -> None:
+        causes: dict[tuple[str, str], list[UnsupportedNode]] = {}
+        for node in nodes:
+            causes.setdefault((node.reason, node.remedy), []).append(node)
         lines = [
-            f"  {n.name} ({n.op}, {n.shape}): {n.reason}\n    remedy: {n.remedy}" for n in nodes
+            f"  {_listed(found)}: {reason}\n    remedy: {remedy}"
+            for (reason, remedy), found in causes.items()
         ]
         count = f"{len(nodes)} node{'s' if len(nodes) > 1 else ''}"
         super().__init__(f"{count} cannot be compiled:\n" + "\n".join(lines))
@@ -98,6 +103,17 @@ class UnsupportedModelError(ImportModelError):
     def details(self) -> dict[str, Any]:
         """One entry for each node."""
         return {"nodes": [dataclasses.asdict(node) for node in self.nodes]}
+
+
+_LISTED = 3
+"""Nodes of one cause that a message names one by one."""
+
+
+def _listed(nodes: Sequence[UnsupportedNode]) -> str:
+    """The nodes of one cause, the first of them by name."""
+    text = ", ".join(f"{n.name} ({n.op}, {n.shape})" for n in nodes[:_LISTED])
+    more = dict.fromkeys(n.op for n in nodes[_LISTED:])
+    return f"{text} and {len(nodes) - _LISTED} more ({', '.join(more)})" if more else text
 
 
 class QuantizationError(EdgecError):

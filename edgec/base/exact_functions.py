@@ -29,6 +29,15 @@ _LOG_TERMS = tuple(1.0 / (2 * n + 1) for n in range(13))
 _ERF_TERMS = tuple(
     (-1.0) ** n * 2.0 / math.sqrt(math.pi) / (math.factorial(n) * (2 * n + 1)) for n in range(13)
 )
+_SIN_TERMS = tuple((-1.0) ** n / math.factorial(2 * n + 1) for n in range(9))
+_COS_TERMS = tuple((-1.0) ** n / math.factorial(2 * n) for n in range(9))
+_ATAN_TERMS = tuple((-1.0) ** n / (2 * n + 1) for n in range(13))
+_PI_2_HIGH = 1.57079632673412561417e00
+_PI_2_MIDDLE = 6.07710050630396597660e-11
+_PI_2_LOW = 2.02226624879595063154e-21
+"""Half of pi in three parts, the first two of 33 bits: a small whole number times them is exact.
+
+Source: fdlibm, e_rem_pio2.c."""
 _ERF_NEAR = 0.5
 """At smaller magnitudes of x, erf is computed by its Taylor series."""
 _ERFC_CENTRE = 3.75
@@ -150,6 +159,105 @@ def erf(x: Array) -> Array:
     rest = exp(-size * size) * _chebyshev(_ERFC_TERMS, t) / (1.0 + 2.0 * size)
     near = size * _polynomial(_ERF_TERMS, size * size)
     return np.asarray(np.copysign(np.where(size < _ERF_NEAR, near, 1.0 - rest), x))
+
+
+@_blocked
+def sin(x: Array) -> Array:
+    """Sine, accurate for magnitudes below 2^20."""
+    return _turned(x, 0)
+
+
+@_blocked
+def cos(x: Array) -> Array:
+    """Cosine, accurate for magnitudes below 2^20."""
+    return _turned(x, 1)
+
+
+@_blocked
+def tan(x: Array) -> Array:
+    """Tangent, accurate for magnitudes below 2^20."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(sin(x) / cos(x))
+
+
+@_blocked
+def atan(x: Array) -> Array:
+    """Arc tangent.
+
+    Beyond 1 it is that of the inverse; half the angle, twice, is small enough for the series.
+    """
+    size = np.abs(x)
+    far = size > 1.0
+    with np.errstate(divide="ignore"):
+        near = np.where(far, 1.0 / size, size)
+    for _ in range(2):
+        near = near / (1.0 + np.sqrt(1.0 + near * near))
+    angle = 4.0 * near * _polynomial(_ATAN_TERMS, near * near)
+    return np.asarray(np.copysign(np.where(far, math.pi / 2.0 - angle, angle), x))
+
+
+@_blocked
+def asin(x: Array) -> Array:
+    """Arc sine; NaN beyond 1."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(2.0 * atan(x / (1.0 + np.sqrt((1.0 - x) * (1.0 + x)))))
+
+
+@_blocked
+def acos(x: Array) -> Array:
+    """Arc cosine; NaN beyond 1."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(2.0 * atan(np.sqrt((1.0 - x) / (1.0 + x))))
+
+
+@_blocked
+def sinh(x: Array) -> Array:
+    """Hyperbolic sine."""
+    grown = expm1(np.abs(x))
+    return np.asarray(np.copysign(0.5 * (grown + grown / (grown + 1.0)), x))
+
+
+@_blocked
+def cosh(x: Array) -> Array:
+    """Hyperbolic cosine."""
+    power = exp(np.abs(x))
+    return np.asarray(0.5 * (power + 1.0 / power))
+
+
+@_blocked
+def asinh(x: Array) -> Array:
+    """Inverse of the hyperbolic sine."""
+    size = np.abs(x)
+    square = size * size
+    return np.asarray(np.copysign(log1p(size + square / (1.0 + np.sqrt(1.0 + square))), x))
+
+
+@_blocked
+def acosh(x: Array) -> Array:
+    """Inverse of the hyperbolic cosine; NaN below 1."""
+    more = x - 1.0
+    with np.errstate(invalid="ignore"):
+        return np.asarray(log1p(more + np.sqrt(2.0 * more + more * more)))
+
+
+@_blocked
+def atanh(x: Array) -> Array:
+    """Inverse of the hyperbolic tangent; infinite at 1, NaN beyond."""
+    size = np.abs(x)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        value = np.where(size == 1.0, np.inf, 0.5 * log1p(2.0 * size / (1.0 - size)))
+    return np.asarray(np.copysign(value, x))
+
+
+def _turned(x: Array, quarters: int) -> Array:
+    """The sine of x after more quarter turns."""
+    whole = np.rint(x * (2.0 / math.pi))
+    rest = ((x - whole * _PI_2_HIGH) - whole * _PI_2_MIDDLE) - whole * _PI_2_LOW
+    square = rest * rest
+    quarter = np.mod(whole + quarters, 4.0)
+    odd = np.mod(quarter, 2.0) == 1.0
+    value = np.where(odd, _polynomial(_COS_TERMS, square), rest * _polynomial(_SIN_TERMS, square))
+    return np.asarray(np.where(quarter >= 2.0, -value, value))
 
 
 def power(x: Array, exponent: float) -> Array:

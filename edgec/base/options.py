@@ -12,6 +12,7 @@ from typing import Literal, Protocol
 
 from edgec.base.effect import Effect, refuse_without_effect
 from edgec.base.errors import ConfigError
+from edgec.base.rounding import Rounding
 
 
 class Progress(Protocol):
@@ -44,6 +45,23 @@ class Residual(enum.Enum):
     INT8 = "int8"
 
 
+class Precision(enum.Enum):
+    """Element type of activations.
+
+    AUTO gives int16 codes to the fewest tensors that the accuracy of the outputs asks for.
+    """
+
+    INT8 = "int8"
+    INT16 = "int16"
+    AUTO = "auto"
+
+
+MOST_TARGET_DB = 90.0
+"""What int16 codes could hold at best."""
+DEFAULT_TARGET_DB = 30.0
+"""Signal to noise of every output that `Precision.AUTO` aims at."""
+
+
 @dataclass(frozen=True, slots=True)
 class QuantSettings:
     """How to quantize.
@@ -52,26 +70,29 @@ class QuantSettings:
     signal-to-noise in the mean and least agreement with the float class): MSE with bias correction
     has 30.3 dB and 98.75 %, min-max alone 28.5 dB and 98.5 %, min-max with correction 29.4 dB and
     99.25 %, percentile 99.99 with correction 28.8 dB, entropy 21 dB and 94 %.  Min-max is nearly as
-    good on clean data but follows a single outlier.  Equalization gains 4 dB where channels are
-    uneven (visual wake words) and costs 2 to 4 dB on keyword spotting and the autoencoder: weights
-    have a scale per channel without it.
+    good on clean data but follows a single outlier.  Equalization is done only where it is
+    estimated to pay: it gains 2 dB and more where channels are uneven (visual wake words).
 
     Attributes:
         observer: range estimator of activations.
         percentile: percentage of the values that a range holds, for the PERCENTILE observer.
-        equalize: cross-layer equalization (Nagel et al., ICCV 2019).
+        equalize: scales of channels, folded into the weights around them (`quant.cnn.balance`).
         bias_correction: correct the mean output error of each layer (same paper).
         synthetic_range: what a model's input elements are assumed to lie in when there is no
             calibration data; then the ranges are the extremes and biases stay as they are.
         residual: element type of a transformer's residual stream.
+        precision: element type of activations; weights have int8 codes always.
+        target_db: for AUTO: signal to noise ratio that every output must have.
     """
 
     observer: Observer = Observer.MSE
     percentile: float = 99.99
-    equalize: bool = False
+    equalize: bool = True
     bias_correction: bool = True
     synthetic_range: tuple[float, float] = (-1.0, 1.0)
     residual: Residual = Residual.INT16
+    precision: Precision = Precision.INT8
+    target_db: float = DEFAULT_TARGET_DB
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +111,8 @@ class QuantOptions:
     bias_correction: bool | None = None
     synthetic_range: tuple[float, float] = (-1.0, 1.0)
     residual: Residual | None = None
+    precision: Precision | None = None
+    target_db: float | None = None
 
     def settings(self) -> QuantSettings:
         """The options, with defaults for what was not asked for."""
@@ -101,6 +124,12 @@ class QuantOptions:
             raise ConfigError(
                 f"a percentile of {self.percentile:g} keeps too little",
                 hint="give the share of values to keep in percent, above 50 and up to 100",
+            )
+        if self.target_db is not None and not 0.0 < self.target_db <= MOST_TARGET_DB:
+            raise ConfigError(
+                f"{self.target_db:g} dB are no accuracy of outputs",
+                where="--target-db",
+                hint=f"give more than 0 and up to {MOST_TARGET_DB:g}, e.g. {DEFAULT_TARGET_DB:g}",
             )
         low, high = self.synthetic_range
         if not (math.isfinite(low) and math.isfinite(high) and low < high):
@@ -340,6 +369,7 @@ class CompileOptions:
         dump_ir: write the graph after each pass into this folder.
         budget: fail when the firmware takes more than this.
         pool: kernels of layers with pooled weights.
+        rounding: whose rounding an integer .tflite file gets; None: TensorFlow Lite Micro's.
     """
 
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
@@ -351,6 +381,7 @@ class CompileOptions:
     budget: Budget | None = None
     pool: PoolKernelOptions = PoolKernelOptions()
     max_length: MaxLength | None = None
+    rounding: Rounding | None = None
 
 
 @dataclass(frozen=True, slots=True)

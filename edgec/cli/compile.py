@@ -24,9 +24,12 @@ from edgec.cli.options import (
     Percentile,
     PoolKernels,
     PoolTable,
+    PrecisionOption,
     ResidualOption,
+    RoundingOption,
     RuntimeBits,
     Shapes,
+    TargetDb,
     max_length_of,
     shapes_of,
 )
@@ -52,6 +55,9 @@ def compile_command(
     equalize: Equalize = None,
     bias_correction: BiasCorrection = None,
     residual: ResidualOption = None,
+    precision: PrecisionOption = None,
+    target_db: TargetDb = None,
+    rounding: RoundingOption = None,
     build: Annotated[
         bool, typer.Option("--build/--no-build", help="Also build the firmware.")
     ] = True,
@@ -95,7 +101,16 @@ def compile_command(
     options = CompileOptions(
         shapes=shapes_of(shape),
         max_length=max_length_of(max_length),
-        quant=QuantOptions(observer, percentile, equalize, bias_correction, residual=residual),
+        rounding=rounding,
+        quant=QuantOptions(
+            observer,
+            percentile,
+            equalize,
+            bias_correction,
+            residual=residual,
+            precision=precision,
+            target_db=target_db,
+        ),
         build=build,
         verify=verify,
         force=force,

@@ -20,8 +20,11 @@ from edgec.report.console import count, safe, shortened
 from edgec.report.tables import table
 
 if TYPE_CHECKING:
+    from edgec.base.description import Description
     from edgec.commands.inspect import Inspection
     from edgec.importers.common.summary import PoolSummary
+
+_SHOWN_LABELS = 8
 
 
 def inspect(
@@ -65,6 +68,9 @@ def print_inspection(inspection: Inspection, out: Console) -> None:
             out.print(f"{title[:-1]} {safe(text)}")
     if inspection.max_length:
         out.print(f"tokens of a run: 1 to {inspection.max_length}; shapes are the longest one's")
+    for fact in (*summary.facts, *filter(None, [inspection.rounding])):
+        out.print(safe(fact))
+    _print_description(inspection.about, out)
     out.print(f"{count(summary.macs)} MACs, {count(summary.parameters)} parameters")
     live = inspection.live_macs
     if live is not None and live < summary.macs:
@@ -77,6 +83,28 @@ def print_inspection(inspection: Inspection, out: Console) -> None:
             text = f"{shortened(node.name)} ({node.op}): {node.reason}"
             out.print(f"[red]not supported:[/] {safe(text)}")
             out.print(f"  remedy: {safe(node.remedy)}")
+
+
+def _print_description(about: Description, out: Console) -> None:
+    """What the file says of itself, a line each."""
+    texts = {
+        "title": " ".join(filter(None, (about.title, about.version))),
+        "description": about.text,
+        "author": about.author,
+        "license": about.licence,
+        "attached files": ", ".join(f"{file.name} ({file.size} B)" for file in about.files),
+    }
+    for name, text in texts.items():
+        if text:
+            out.print(f"{name}: {safe(text)}")
+    for name, normalize in about.normalize.items():
+        out.print(f"pixels of {safe(shortened(name))}: --normalize {normalize}")
+    for name, labels in about.labels.items():
+        first = ", ".join(labels[:_SHOWN_LABELS])
+        more = f", and {len(labels) - _SHOWN_LABELS} more" if len(labels) > _SHOWN_LABELS else ""
+        out.print(f"{len(labels)} labels of {safe(shortened(name))}: {safe(first)}{more}")
+    for problem in about.problems:
+        out.print(f"[yellow]note:[/] {safe(problem)}")
 
 
 def _pool_text(pool: PoolSummary | None) -> str:

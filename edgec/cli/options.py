@@ -8,11 +8,19 @@ from typing import Annotated
 import typer
 
 from edgec.base.errors import ConfigError
-from edgec.base.options import MaxLength, Observer, PoolKernelOptions, QuantSettings, Residual
+from edgec.base.options import (
+    MaxLength,
+    Observer,
+    PoolKernelOptions,
+    Precision,
+    QuantSettings,
+    Residual,
+)
+from edgec.base.rounding import Rounding
 
 Model = Annotated[
     Path,
-    typer.Argument(metavar="MODEL", help="Float or int8 model: .onnx (QDQ if int8) or .tflite."),
+    typer.Argument(metavar="MODEL", help="Float or quantized model: .onnx or .tflite."),
 ]
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="Folder written by edgec compile.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
@@ -60,7 +68,8 @@ Equalize = Annotated[
     bool | None,
     typer.Option(
         "--equalize/--no-equalize",
-        help="Equalize weights across layers; not for transformers (default: no).",
+        help="Scale channels between layers where it pays; not for transformers "
+        "(default: if calibration data are given).",
     ),
 ]
 BiasCorrection = Annotated[
@@ -76,6 +85,30 @@ ResidualOption = Annotated[
         "--residual",
         help="For transformers: element type of the residual stream. int8 takes half the memory of "
         f"int16 and costs accuracy (default: {DEFAULTS.residual.value}).",
+    ),
+]
+PrecisionOption = Annotated[
+    Precision | None,
+    typer.Option(
+        "--precision",
+        help="Element type of activations. auto: int16 for the fewest tensors that --target-db "
+        f"asks for (default: {DEFAULTS.precision.value}).",
+    ),
+]
+TargetDb = Annotated[
+    float | None,
+    typer.Option(
+        "--target-db",
+        help="For --precision auto: signal to noise ratio in dB that every output must have on the "
+        f"calibration data (default: {DEFAULTS.target_db:g}).",
+    ),
+]
+RoundingOption = Annotated[
+    Rounding | None,
+    typer.Option(
+        "--rounding",
+        help="For integer .tflite files. tflm: as TensorFlow Lite Micro. edgec: one rounding "
+        f"a layer, a little faster (default: {Rounding.TFLM.value}).",
     ),
 ]
 MemoryOption = Annotated[

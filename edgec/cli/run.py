@@ -37,6 +37,7 @@ def run(
     from edgec.base.output_file import check_writable
     from edgec.base.samples import npz_path, save_npz
     from edgec.cli.data import sample_file, words_of
+    from edgec.report.model import Report
     from edgec.workflow.session import run_file
 
     if output is not None:
@@ -48,8 +49,13 @@ def run(
     if json:
         console.print_json({name: array.tolist() for name, array in outputs.items()})
         return
+    labels = {tensor.name: tensor.labels for tensor in Report.read(folder).outputs}
     rows = [
-        (name, list(array.shape), _first_values(array.reshape(len(array), -1)[0].tolist()))
+        (
+            name,
+            list(array.shape),
+            _first_sample(array.reshape(len(array), -1)[0].tolist(), labels[name]),
+        )
         for name, array in outputs.items()
     ]
     console.out.print(table("Outputs", ("name", "shape", "first sample"), rows))
@@ -60,6 +66,13 @@ def run(
         )
     else:
         console.out.print(f"written to {written}", markup=False)
+
+
+def _first_sample(values: Sequence[float], labels: Sequence[str]) -> str:
+    """The first values of a sample, and what the model's own labels call its decision."""
+    text = _first_values(values)
+    chosen = int(values[0]) if len(values) == 1 else values.index(max(values))
+    return f"{text}: {labels[chosen]}" if 0 <= chosen < len(labels) else text
 
 
 def _first_values(values: Sequence[float]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import string
+from collections.abc import Sequence
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import InternalError
@@ -44,6 +45,11 @@ def c_array(array: Array, indent: int = 4) -> str:
         words = [str(value) for value in flat]
     else:
         words = [c_int(value) for value in flat]
+    return c_list(words, indent)
+
+
+def c_list(words: Sequence[str], indent: int = 4) -> str:
+    """Elements of an array as lines of an initializer."""
     margin = " " * indent
     lines: list[str] = []
     line = ""

@@ -44,6 +44,9 @@ class PortContext:
         zero_point: code of the real number 0.
         row_bytes: bytes of one token, where its size depends on the run; 0: its size is fixed.
         run_bytes: its size in a run of `length`, in words; "" where it is fixed.
+        feature_scales, feature_zero_points: what the codes of each feature mean, as elements of C
+            arrays; "" where all have `scale` and `zero_point`.
+        features: number of features that have a scale each; 0: they share one.
     """
 
     number: int
@@ -59,6 +62,9 @@ class PortContext:
     zero_point: int
     row_bytes: int
     run_bytes: str
+    feature_scales: str = ""
+    feature_zero_points: str = ""
+    features: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +103,22 @@ class ParamsContext:
 
 
 @dataclass(frozen=True, slots=True)
+class CopyContext:
+    """Weights that are copied to the arena before a call.
+
+    Attributes:
+        c_type: type of the argument struct that names them, which is copied to `copied`.
+        params: the struct.
+        offset_bytes, size_bytes: where the copy lies in the arena.
+    """
+
+    c_type: str
+    params: str
+    offset_bytes: int
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class StepContext:
     """One call.
 
@@ -107,6 +129,7 @@ class StepContext:
         arguments: expressions, in order.
         offset_bytes: place of the output in the arena.
         size: bytes of the output, an expression.
+        copy: the weights that are copied to the arena before the call, if they are.
     """
 
     number: int
@@ -115,6 +138,7 @@ class StepContext:
     arguments: tuple[str, ...]
     offset_bytes: int
     size: str
+    copy: CopyContext | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,11 +18,12 @@ import numpy as np
 from edgec.base.dtypes import DType
 from edgec.base.resources import data_dir, licence
 from edgec.base.version import __version__
-from edgec.codegen.cliterals import c_float, c_int, comment_text
+from edgec.codegen.cliterals import c_float, c_int, c_list, comment_text
 from edgec.codegen.cnames import LibraryNames, library_names
 from edgec.codegen.contexts import (
     CMakeContext,
     ConstantContext,
+    CopyContext,
     HeaderContext,
     KernelContext,
     ParamsContext,
@@ -37,8 +38,8 @@ from edgec.codegen.files import write_tree
 from edgec.kernels.common.constants import ProgramConstant
 from edgec.kernels.common.extent import Extent
 from edgec.kernels.common.params import ConstantRef, Params
-from edgec.kernels.family import KernelSpec
-from edgec.lower.program import Argument, Program, ProgramPort, Step, TensorArg
+from edgec.kernels.family import CALLED, CALLED_NAME, KernelSpec
+from edgec.lower.program import Argument, FeaturePort, Program, ProgramPort, Step, TensorArg
 
 _DIGEST_DIGITS = 16
 _NAME_LIMIT = 60
@@ -85,8 +86,13 @@ def library_files(program: Program, names: LibraryNames) -> dict[str, str]:
 
 
 def render_kernel(context: KernelContext) -> str:
-    """The C function of a kernel."""
-    return render(kernel_template(context.k), context)
+    """The C function of a kernel, below the one that it calls, if it calls one."""
+    called: KernelSpec | None = getattr(context.k, CALLED, None)
+    above = ""
+    if called is not None:
+        part = KernelContext(called.describe(), f"{context.name}_{CALLED_NAME}", called)
+        above = render_kernel(part) + "\n"
+    return above + render(kernel_template(context.k), context)
 
 
 def kernel_template(spec: KernelSpec | type[KernelSpec]) -> str:
@@ -195,6 +201,7 @@ def _ports(program: Program, ports: tuple[ProgramPort, ...]) -> tuple[PortContex
 
 def _port(program: Program, number: int, port: ProgramPort) -> PortContext:
     tensor = port.tensor
+    features = port.features if isinstance(port, FeaturePort) else None
     extent = program.extent(tensor)
     return PortContext(
         number=number,
@@ -210,6 +217,9 @@ def _port(program: Program, number: int, port: ProgramPort) -> PortContext:
         zero_point=tensor.zero_point,
         row_bytes=extent.each,
         run_bytes=extent.text("length") if extent.each else "",
+        feature_scales=c_list([f"{c_float(s)}F" for s in features.scale], 8) if features else "",
+        feature_zero_points=c_list([c_int(z) for z in features.zero_point], 8) if features else "",
+        features=len(features.scale) if features else 0,
     )
 
 
@@ -249,7 +259,9 @@ def _step_context(
     arguments.append(_argument(output, constants, program))
     if step.scratch is not None:
         arguments.append(_argument(step.scratch, constants, program))
-    arguments += [f"&{params[table]}" for table in step.params]
+    copy = _copy_context(step, params)
+    tables = [f"&{params[table]}" for table in step.params]
+    arguments += tables if copy is None else ["&copied", *tables[1:]]
     if step.runtime_bits is not None:
         arguments.append(f"width_of(context, {step.runtime_bits})")
     arguments += [size.text(_TOKENS) for size in program.sizes_of_run(number)]
@@ -260,7 +272,15 @@ def _step_context(
         arguments=tuple(arguments),
         offset_bytes=step.output.offset_bytes,
         size=_size(program.extent(step.output)),
+        copy=copy,
     )
+
+
+def _copy_context(step: Step, params: dict[Params, str]) -> CopyContext | None:
+    if step.copy is None:
+        return None
+    first = step.params[0]
+    return CopyContext(first.c_type, params[first], step.copy.offset_bytes, step.copy.size_bytes)
 
 
 def _size(extent: Extent) -> str:

@@ -19,11 +19,14 @@ from edgec.codegen.project import FirmwareModel, emit_project
 from edgec.commands.budget import check_budget, check_measurable
 from edgec.commands.compile_report import build_report
 from edgec.importers.formats import standalone_copy
+from edgec.ir.graph import Graph
 from edgec.kernels.buffers import buffers_of
+from edgec.kernels.placement import with_copied_weights
 from edgec.kernels.select import select_kernels
 from edgec.kernels.weightpool.plan.plan import PoolPlan
 from edgec.lower import Program, lower
 from edgec.memory import MemoryPlan, check_plan, plan_memory
+from edgec.quant.precision.choose import Room
 from edgec.report.model import CheckReport, Report
 from edgec.report.text import write_text
 from edgec.target.board import Board, load_board
@@ -122,7 +125,7 @@ def compile_model(
     with staged_output(folder, force=options.force) as staging:
         real = real_model(source, calibration, options, say)
         check_could_fit(real.graph, target)
-        exact = quantized_model(real, options, say)
+        exact = quantized_model(real, options, say, _room(target))
         ready, pools = plan_pooled_layers(exact, target, options.pool, say)
         say("planning memory")
         program, plan = _lowered(pools, target)
@@ -158,8 +161,20 @@ def _lowered(pools: PoolPlan, board: Board) -> tuple[Program, MemoryPlan]:
     choices = select_kernels(pools.graph, Target.of(board), pools.configs)
     buffers, overlaps, _ = buffers_of(pools.graph, choices)
     plan = plan_memory(buffers, overlaps)
-    check_plan(plan, buffers, overlaps)
+    plan, copies = with_copied_weights(pools.graph, choices, board, plan)
+    check_plan(plan, (*buffers, *copies), overlaps)
     return lower(pools.graph, choices, plan), plan
+
+
+def _room(board: Board) -> Room:
+    """The memory that the activations of a network may take on a board."""
+
+    def arena_bytes(graph: Graph) -> int:
+        choices = select_kernels(graph, Target.of(board))
+        buffers, overlaps, _ = buffers_of(graph, choices)
+        return plan_memory(buffers, overlaps).arena_bytes
+
+    return Room(arena_bytes, board.arena_limit_bytes)
 
 
 def _firmware_model(program: Program, staging: Path) -> FirmwareModel:

@@ -6,6 +6,7 @@ import dataclasses
 import math
 from collections.abc import Sequence
 
+from edgec.base.description import Description
 from edgec.base.dtypes import DType
 from edgec.base.version import __version__
 from edgec.codegen.cnames import library_names
@@ -18,7 +19,7 @@ from edgec.kernels.select import operands
 from edgec.kernels.weightpool.plan.plan import PoolPlan
 from edgec.kernels.weightpool.plan.reasons import PooledLayer
 from edgec.lower import Program
-from edgec.lower.program import ProgramPort, Step
+from edgec.lower.program import FeaturePort, ProgramPort, Step
 from edgec.memory import MemoryPlan
 from edgec.quant import QuantReport
 from edgec.report.model import (
@@ -74,8 +75,8 @@ def build_report(
         c_name=library_names(ready.imported.name).name,
         digest=program.digest,
         board=board,
-        inputs=_ports(ready.imported, ready.imported.inputs, program, program.inputs),
-        outputs=_ports(ready.imported, ready.imported.outputs, program, program.outputs),
+        inputs=_ports(ready, ready.imported.inputs, program, program.inputs),
+        outputs=_ports(ready, ready.imported.outputs, program, program.outputs),
         layers=_layers(ready.integer, program, quantization),
         macs=program.macs,
         macs_in_file=ready.macs_in_file,
@@ -118,9 +119,10 @@ def _pooled(layer: PooledLayer) -> PooledLayerReport:
 
 
 def _ports(
-    imported: Graph, names: Sequence[str], program: Program, ports: Sequence[ProgramPort]
+    model: IntegerModel, names: Sequence[str], program: Program, ports: Sequence[ProgramPort]
 ) -> tuple[TensorReport, ...]:
     """The model's inputs or outputs beside the library's, which are in the same order."""
+    imported, about = model.imported, model.about
     return tuple(
         TensorReport(
             name=name,
@@ -129,13 +131,24 @@ def _ports(
             library_shape=port.tensor.shape,
             layout=port.model_perm or (),
             library_dtype=port.tensor.dtype.value,
-            scale=port.tensor.scale,
-            zero_point=port.tensor.zero_point,
+            scale=0.0 if isinstance(port, FeaturePort) else port.tensor.scale,
+            zero_point=0 if isinstance(port, FeaturePort) else port.tensor.zero_point,
             size_bytes=port.tensor.size_bytes,
             length_axis=_length_axis(program, port),
+            feature_scales=port.features.scale if isinstance(port, FeaturePort) else (),
+            feature_zero_points=port.features.zero_point if isinstance(port, FeaturePort) else (),
+            normalize=about.normalize.get(name),
+            labels=_labels(imported, name, about),
         )
         for name, port in zip(names, ports, strict=True)
     )
+
+
+def _labels(imported: Graph, name: str, about: Description) -> tuple[str, ...]:
+    """The labels of an output that has a number for each class, or the number of a class."""
+    labels, value = about.labels.get(name, ()), imported.values[name]
+    numbers_one = value.dtype is DType.INT32 and value.elements == 1
+    return labels if numbers_one or value.elements == len(labels) else ()
 
 
 def _length_axis(program: Program, port: ProgramPort) -> int | None:

@@ -10,13 +10,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from edgec.base.description import NOTHING_SAID, Description
 from edgec.base.errors import EdgecError, UnsupportedModelError, UnsupportedNode
 from edgec.base.names import shown
 from edgec.base.options import CompileOptions, MaxLength
 from edgec.importers.common.summary import ModelSummary
-from edgec.importers.formats import inspect_model
+from edgec.importers.formats import describe, inspect_model
+from edgec.ir.graph import Graph
 from edgec.ir.infer import total_macs
 from edgec.workflow.integer import input_shapes, integer_model
+from edgec.workflow.rounding import rounding_of
 
 _LOG = logging.getLogger(__name__)
 
@@ -31,11 +34,15 @@ class Inspection:
             when the model cannot be quantized.
         max_length: longest run of a model of variable length, whose shapes these are; 0: there is
             one length.
+        about: what the file says of itself.
+        rounding: whose rounding its codes have, and where not, in words; "" for float models.
     """
 
     summary: ModelSummary
     live_macs: int | None
     max_length: int = 0
+    about: Description = NOTHING_SAID
+    rounding: str = ""
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON data."""
@@ -48,6 +55,8 @@ class Inspection:
             "parameters": summary.parameters,
             "supported": summary.supported,
             "max_length": self.max_length,
+            "metadata": dataclasses.asdict(self.about),
+            "rounding": self.rounding,
         }
 
 
@@ -71,12 +80,16 @@ def inspect(
     options = CompileOptions(shapes=shapes or {}, max_length=max_length)
     longest = 0 if max_length is None else max_length.maximum
     summary = inspect_model(path, input_shapes(path, options))
+    about = describe(path)
     if not summary.supported:
-        return Inspection(summary, None, longest)
+        return Inspection(summary, None, longest, about)
     try:
-        return Inspection(summary, _live_macs(path, options), longest)
+        integer = _integer(path, options)
     except UnsupportedModelError as error:
-        return Inspection(_with_problems(summary, error.nodes), None, longest)
+        return Inspection(_with_problems(summary, error.nodes), None, longest, about)
+    if integer is None:
+        return Inspection(summary, None, longest, about)
+    return Inspection(summary, total_macs(integer), longest, about, rounding_of(integer))
 
 
 def _with_problems(summary: ModelSummary, problems: Sequence[UnsupportedNode]) -> ModelSummary:
@@ -91,14 +104,15 @@ def _with_problems(summary: ModelSummary, problems: Sequence[UnsupportedNode]) -
     return dataclasses.replace(summary, nodes=nodes)
 
 
-def _live_macs(path: Path, options: CompileOptions) -> int | None:
+def _integer(path: Path, options: CompileOptions) -> Graph | None:
+    """The integer graph; None if the model cannot be quantized."""
     # Which channels are dead hangs on the weights; that the activation ranges are made up here does
     # not matter, so the warning about it would only mislead.
     logger = logging.getLogger("edgec.quant")
     level = logger.level
     logger.setLevel(logging.ERROR)
     try:
-        return total_macs(integer_model(path, None, options).integer)
+        return integer_model(path, None, options).integer
     except UnsupportedModelError:
         raise
     except EdgecError as error:

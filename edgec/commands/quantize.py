@@ -59,7 +59,7 @@ def quantize_model(
     ready = integer_model(Path(model), calibration, options or CompileOptions(), progress)
     if ready.annotated is None:
         raise QuantizationError(
-            "an integer transformer cannot be written as QDQ ONNX",
+            "this integer network cannot be written as QDQ ONNX",
             where=str(model),
             hint="compile the float model: `edgec compile` quantizes it in the same way",
         )

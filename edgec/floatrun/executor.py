@@ -13,12 +13,14 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import InternalError
-from edgec.floatrun import ops_elementwise, ops_move, ops_product, ops_reduce
+from edgec.floatrun import ops_elementwise, ops_move, ops_product, ops_reduce, ops_trees
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.real import RealOperator
 
-RULES = ops_elementwise.RULES.joined(ops_move.RULES, ops_product.RULES, ops_reduce.RULES)
+RULES = ops_elementwise.RULES.joined(
+    ops_move.RULES, ops_product.RULES, ops_reduce.RULES, ops_trees.RULES
+)
 
 _ELEMENT_BYTES = 8
 

@@ -126,7 +126,8 @@ class FloatModel:
         dimension in batches.
 
         Args:
-            inputs: for each input, [N, ...] of the model's element type (floats are converted).
+            inputs: for each input, [N, ...] of the model's element type (floats are converted);
+                or [N, *shape] where a sample is a whole input, whose batch is not its first axis.
             outputs: names of the outputs wanted; None: all.
             progress: told (samples done, samples).
 
@@ -140,10 +141,14 @@ class FloatModel:
         feeds = self._checked(inputs)
         wanted = list(self.output_names if outputs is None else outputs)
         samples = len(next(iter(feeds.values()))) if feeds else 0
-        step = self._step(samples)
+        whole = {info.name for info in self.inputs if feeds[info.name].ndim > len(info.shape)}
+        step = 1 if whole else self._step(samples)
         runs = []
         for start in range(0, samples, step):
-            part = {name: array[start : start + step] for name, array in feeds.items()}
+            part = {
+                name: array[start] if name in whole else array[start : start + step]
+                for name, array in feeds.items()
+            }
             runs.append(self._run(part, wanted))
             if progress is not None:
                 progress(min(start + step, samples), samples)
@@ -169,7 +174,7 @@ class FloatModel:
             raise InternalError(
                 f"onnxruntime failed: {_first_line(error)}", where=self._where
             ) from error
-        return [np.asarray(result) for result in results]
+        return [_array(result) for result in results]
 
     def _checked(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         known = ", ".join(self.input_names)
@@ -184,15 +189,24 @@ class FloatModel:
         return feeds
 
 
+def _array(result: object) -> Array:
+    """An output as an array; the dictionaries of a ZipMap, one a sample, as rows of scores."""
+    if isinstance(result, list) and result and isinstance(result[0], dict):
+        labels = list(result[0])
+        return np.asarray([[found[label] for label in labels] for found in result], np.float32)
+    return np.asarray(result)
+
+
 def _checked_input(info: TensorInfo, inputs: Mapping[str, Array]) -> Array:
     if info.name not in inputs:
         raise ConfigError(
             "the data hold no array for this input", where=info.name, hint=f"expected {_text(info)}"
         )
     array = np.asarray(inputs[info.name])
-    fits = array.ndim == len(info.shape) and all(
-        size is None or size == given
-        for size, given in zip(info.shape[1:], array.shape[1:], strict=False)
+    # A sample is a part of the input's first axis, or a whole input.
+    sample = info.shape[1:] if array.ndim <= len(info.shape) else info.shape
+    fits = array.ndim == len(sample) + 1 and all(
+        size is None or size == given for size, given in zip(sample, array.shape[1:], strict=True)
     )
     if not fits:
         raise ConfigError(
@@ -223,7 +237,7 @@ def _joined(parts: list[Array], step: int) -> Array:
 
 
 def _info(arg: _ort.NodeArg) -> TensorInfo:
-    shape = tuple(size if isinstance(size, int) else None for size in arg.shape)
+    shape = tuple(size if isinstance(size, int) else None for size in arg.shape or ())
     return TensorInfo(arg.name, shape, _DTYPES.get(arg.type, "object"))
 
 

@@ -42,6 +42,25 @@ _PLAIN: Mapping[UnaryKind, Function] = MappingProxyType(
         UnaryKind.SQRT: np.sqrt,
         UnaryKind.RECIPROCAL: lambda x: 1.0 / x,
         UnaryKind.ERF: exact.erf,
+        UnaryKind.LOG: exact.log,
+        UnaryKind.RSQRT: lambda x: 1.0 / np.sqrt(x),
+        UnaryKind.SIN: exact.sin,
+        UnaryKind.COS: exact.cos,
+        UnaryKind.TAN: exact.tan,
+        UnaryKind.SINH: exact.sinh,
+        UnaryKind.COSH: exact.cosh,
+        UnaryKind.ASIN: exact.asin,
+        UnaryKind.ACOS: exact.acos,
+        UnaryKind.ATAN: exact.atan,
+        UnaryKind.ASINH: exact.asinh,
+        UnaryKind.ACOSH: exact.acosh,
+        UnaryKind.ATANH: exact.atanh,
+        UnaryKind.SIGN: np.sign,
+        UnaryKind.FLOOR: np.floor,
+        UnaryKind.CEIL: np.ceil,
+        UnaryKind.ROUND: np.rint,
+        UnaryKind.MISH: lambda x: x * exact.tanh(exact.softplus(x)),
+        UnaryKind.SOFTSIGN: lambda x: x / (1.0 + np.abs(x)),
         UnaryKind.GELU: _gelu,
         UnaryKind.GELU_TANH: _gelu_tanh,
         UnaryKind.IDENTITY: lambda x: x,
@@ -49,27 +68,33 @@ _PLAIN: Mapping[UnaryKind, Function] = MappingProxyType(
 )
 
 
+_WITH_NUMBERS: Mapping[UnaryKind, Callable[[Array, float, float], Array]] = MappingProxyType(
+    {
+        UnaryKind.LEAKY_RELU: lambda x, a, _: np.where(x >= 0, x, a * x),
+        UnaryKind.ELU: lambda x, a, _: np.where(x >= 0, x, a * exact.expm1(np.minimum(x, 0.0))),
+        UnaryKind.HARD_SIGMOID: lambda x, a, b: np.clip(a * x + b, 0.0, 1.0),
+        UnaryKind.POW: lambda x, a, _: exact.power(x, a),
+        UnaryKind.SWISH: lambda x, a, _: x * exact.sigmoid(a * x),
+        UnaryKind.SELU: lambda x, a, b: b * np.where(x > 0, x, a * exact.expm1(np.minimum(x, 0))),
+        UnaryKind.CELU: lambda x, a, _: np.where(x > 0, x, a * exact.expm1(np.minimum(x, 0) / a)),
+        UnaryKind.THRESHOLDED_RELU: lambda x, a, _: np.where(x > a, x, 0.0),
+        UnaryKind.SHRINK: lambda x, a, b: np.where(np.abs(x) > a, x - np.copysign(b, x), 0.0),
+        UnaryKind.MOD: lambda x, a, _: np.fmod(x, a),
+        UnaryKind.NOT: lambda x, a, _: (x == a).astype(np.int32),
+    }
+)
+"""Functions of an element that have numbers of their own, `alpha` and `beta`."""
+
+
 def element_function(attrs: ops.Unary | ops.Clip) -> Function:
     """The function of an operator on float64 arrays.  Source: ONNX operator specification."""
     if isinstance(attrs, ops.Clip):
         low, high = attrs.low, attrs.high
         return lambda x: np.minimum(np.maximum(x, low), high)
-    alpha, beta = attrs.alpha, attrs.beta
-    match attrs.kind:
-        case UnaryKind.LEAKY_RELU:
-            return lambda x: np.where(x >= 0, x, alpha * x)
-        case UnaryKind.ELU:
-            return lambda x: np.where(x >= 0, x, alpha * exact.expm1(np.minimum(x, 0.0)))
-        case UnaryKind.HARD_SIGMOID:
-            return lambda x: np.clip(alpha * x + beta, 0.0, 1.0)
-        case UnaryKind.POW:
-            return lambda x: exact.power(x, alpha)
-        case UnaryKind.SWISH:
-            return lambda x: x * exact.sigmoid(alpha * x)
-        case UnaryKind.NOT:
-            return lambda x: (x == alpha).astype(np.int32)
-        case kind:
-            return _PLAIN[kind]
+    function = _WITH_NUMBERS.get(attrs.kind)
+    if function is None:
+        return _PLAIN[attrs.kind]
+    return lambda x: function(x, attrs.alpha, attrs.beta)
 
 
 @RULES.entry(ops.Unary, ops.Clip)
@@ -95,6 +120,11 @@ def _mul(_attrs: ops.Mul, inputs: ops.Mul.Inputs[Array]) -> Array:
     return np.asarray(a * b)
 
 
+@RULES.entry(ops.Div, ops.Maximum, ops.Minimum, ops.SquaredDifference, ops.Compare)
+def _pairs(attrs: ops.Arithmetic, inputs: ops.Arithmetic.Inputs[Array]) -> Array:
+    return attrs.evaluate(ops.Arithmetic.Inputs(*aligned(inputs.a, inputs.b)))
+
+
 @RULES.entry(ops.PRelu)
 def _prelu(_attrs: ops.PRelu, inputs: ops.PRelu.Inputs[Array]) -> Array:
     a, slope = aligned(inputs.x, inputs.slope)
@@ -104,7 +134,9 @@ def _prelu(_attrs: ops.PRelu, inputs: ops.PRelu.Inputs[Array]) -> Array:
 @RULES.entry(ops.Where)
 def _where(_attrs: ops.Where, inputs: ops.Where.Inputs[Array]) -> Array:
     condition, a, b = aligned(inputs.condition, inputs.a, inputs.b)
-    return np.where(condition != 0, a, b)
+    y = np.where(condition != 0, a, b)
+    # Constants beside integers are floats.
+    return y.astype(np.int32) if "i" in (a.dtype.kind, b.dtype.kind) else y
 
 
 @RULES.entry(ops.Cast)

@@ -49,6 +49,30 @@ def _pad(attrs: ops.Pad, inputs: ops.OneInput.Inputs[Array]) -> Array:
     return np.pad(inputs.x, pads, mode=attrs.mode.value)
 
 
+@RULES.entry(ops.SpaceToBatch)
+def _space_to_batch(attrs: ops.SpaceToBatch, inputs: ops.OneInput.Inputs[Array]) -> Array:
+    count, x = len(attrs.blocks), inputs.x
+    rest = x.ndim - count - 2
+    x = np.pad(x, ((0, 0), (0, 0), *attrs.pads, *((0, 0),) * rest))
+    cut = [part for n, b in zip(x.shape[2:], attrs.blocks, strict=False) for part in (n // b, b)]
+    split = x.reshape(*x.shape[:2], *cut, *x.shape[count + 2 :])
+    inner, outer = (range(first, 2 * count + 2, 2) for first in (3, 2))
+    moved = split.transpose(0, *inner, 1, *outer, *range(2 * count + 2, split.ndim))
+    return moved.reshape(len(x), -1, *moved.shape[count + 2 :])
+
+
+@RULES.entry(ops.BatchToSpace)
+def _batch_to_space(attrs: ops.BatchToSpace, inputs: ops.OneInput.Inputs[Array]) -> Array:
+    count, x = len(attrs.blocks), inputs.x
+    split = x.reshape(len(x), *attrs.blocks, -1, *x.shape[2:])
+    mixed = [axis for i in range(count) for axis in (count + 2 + i, 1 + i)]
+    moved = split.transpose(0, count + 1, *mixed, *range(2 * count + 2, split.ndim))
+    grown = [n * b for n, b in zip(x.shape[2:], attrs.blocks, strict=False)]
+    y = moved.reshape(len(x), -1, *grown, *x.shape[count + 2 :])
+    crops = zip(grown, attrs.crops, strict=True)
+    return y[(slice(None), slice(None), *(slice(a, n - b) for n, (a, b) in crops))]
+
+
 @RULES.entry(ops.Expand)
 def _expand(attrs: ops.Expand, inputs: ops.OneInput.Inputs[Array]) -> Array:
     x = inputs.x

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from edgec.base.dtypes import Array
-from edgec.base.exact_functions import exp
+from edgec.base.exact_functions import exp, log
 from edgec.base.exact_product import quick_product, scaled, whole_product
 from edgec.floatrun.operands import Rule, aligned
 from edgec.floatrun.windows import gathered, padded, taps
@@ -151,8 +151,14 @@ def _after_samples(array: Array, rank: int) -> Array:
 
 
 @RULES.entry(ops.Softmax)
-def _softmax(_attrs: ops.Softmax, inputs: ops.OneInput.Inputs[Array]) -> Array:
-    return softmax(inputs.x)
+def _softmax(attrs: ops.Softmax, inputs: ops.OneInput.Inputs[Array]) -> Array:
+    return softmax(inputs.x if attrs.beta == 1.0 else attrs.beta * inputs.x)
+
+
+@RULES.entry(ops.LogSoftmax)
+def _log_softmax(_attrs: ops.LogSoftmax, inputs: ops.OneInput.Inputs[Array]) -> Array:
+    distance = np.ascontiguousarray(inputs.x - inputs.x.max(axis=-1, keepdims=True))
+    return np.asarray(distance - log(exp(distance).sum(axis=-1, keepdims=True)))
 
 
 def softmax(x: Array) -> Array:

@@ -84,8 +84,16 @@ def _reduce(attrs: ops.Reduce, inputs: ops.OneInput.Inputs[Array]) -> Array:
     match attrs.kind:
         case ops.ReduceKind.MAX:
             y = rows.max(axis=-1)
+        case ops.ReduceKind.MIN:
+            y = rows.min(axis=-1)
         case ops.ReduceKind.SUM:
             y = rows.sum(axis=-1)
+        case ops.ReduceKind.L1:
+            y = np.abs(rows).sum(axis=-1)
+        case ops.ReduceKind.L2:
+            y = np.sqrt((rows * rows).sum(axis=-1))
+        case ops.ReduceKind.SUM_SQUARE:
+            y = (rows * rows).sum(axis=-1)
         case ops.ReduceKind.MEAN:
             y = rows.mean(axis=-1)
     return np.asarray(np.expand_dims(y, axes) if attrs.keepdims else y)
@@ -93,13 +101,20 @@ def _reduce(attrs: ops.Reduce, inputs: ops.OneInput.Inputs[Array]) -> Array:
 
 @RULES.entry(ops.ArgMax)
 def _argmax(attrs: ops.ArgMax, inputs: ops.OneInput.Inputs[Array]) -> Array:
-    x, axis = inputs.x, attrs.axis + 1
+    x, axis = -inputs.x if attrs.smallest else inputs.x, attrs.axis + 1
     if attrs.select_last_index:
         turned = np.argmax(np.flip(x, axis), axis=axis, keepdims=attrs.keepdims)
         found = x.shape[axis] - 1 - turned
     else:
         found = np.argmax(x, axis=axis, keepdims=attrs.keepdims)
     return np.asarray(found, np.int32)
+
+
+@RULES.entry(ops.TopK)
+def _top_k(attrs: ops.TopK, inputs: ops.OneInput.Inputs[Array]) -> Array:
+    x = inputs.x
+    order = np.argsort(-x if attrs.largest else x, axis=-1, kind="stable")[..., : attrs.k]
+    return order.astype(np.int32) if attrs.indices else np.take_along_axis(x, order, axis=-1)
 
 
 @RULES.entry(ops.Resize)

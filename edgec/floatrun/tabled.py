@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
+from types import MappingProxyType
+
 import numpy as np
 
 from edgec.floatrun.ops_elementwise import Function, element_function
@@ -10,6 +14,23 @@ from edgec.ir.ops import UnaryKind
 
 _LARGEST_EXPONENT = 700.0
 """Largest argument of the exponential function: keeps it finite."""
+_POSITIVE = (0.0, math.inf)
+_WITHIN_ONE = (-1.0, 1.0)
+_DOMAINS: Mapping[UnaryKind, tuple[float, float]] = MappingProxyType(
+    {
+        UnaryKind.EXP: (-math.inf, _LARGEST_EXPONENT),
+        UnaryKind.SINH: (-_LARGEST_EXPONENT, _LARGEST_EXPONENT),
+        UnaryKind.COSH: (-_LARGEST_EXPONENT, _LARGEST_EXPONENT),
+        UnaryKind.SQRT: _POSITIVE,
+        UnaryKind.RSQRT: _POSITIVE,
+        UnaryKind.LOG: _POSITIVE,
+        UnaryKind.ASIN: _WITHIN_ONE,
+        UnaryKind.ACOS: _WITHIN_ONE,
+        UnaryKind.ATANH: _WITHIN_ONE,
+        UnaryKind.ACOSH: (1.0, math.inf),
+    }
+)
+"""Arguments for which functions have a value; codes just beyond are rounding noise."""
 
 
 def unary_function(attrs: ops.Unary | ops.Clip) -> Function:
@@ -17,10 +38,9 @@ def unary_function(attrs: ops.Unary | ops.Clip) -> Function:
     function = element_function(attrs)
     if isinstance(attrs, ops.Clip):
         return function
-    if attrs.kind is UnaryKind.EXP:
-        return lambda x: function(np.minimum(x, _LARGEST_EXPONENT))
     root = attrs.kind is UnaryKind.POW and not attrs.alpha.is_integer()
-    if root or attrs.kind is UnaryKind.SQRT:
-        # The root of a negative number has no value; codes just below zero are rounding noise.
-        return lambda x: function(np.maximum(x, 0.0))
-    return function
+    domain = _POSITIVE if root else _DOMAINS.get(attrs.kind)
+    if domain is None:
+        return function
+    low, high = domain
+    return lambda x: function(np.clip(x, low, high))

@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from edgec.base.description import Description
 from edgec.base.errors import ConfigError
 from edgec.base.options import MaxLength
 from edgec.importers.common.files import read_file
-from edgec.importers.common.input_shapes import NO_SHAPES
+from edgec.importers.common.input_shapes import NO_SHAPES, batch_notes
+from edgec.importers.common.samples_first import samples_first
 from edgec.importers.common.summary import ModelSummary
 from edgec.importers.onnx.importer import import_model as import_onnx
+from edgec.importers.onnx.input_shapes import declared_inputs
+from edgec.importers.onnx.labels import labels_of
 from edgec.importers.onnx.load import load_model
 from edgec.importers.onnx.summary import inspect_model as inspect_onnx
 from edgec.importers.onnx.variable_axis import shapes_at as shapes_of_onnx
 from edgec.importers.tflite.importer import import_model as import_tflite
 from edgec.importers.tflite.importer import inspect_model as inspect_tflite
 from edgec.importers.tflite.load import is_tflite
-from edgec.ir import ops
+from edgec.importers.tflite.metadata import describe as describe_tflite
 from edgec.ir.graph import Graph
 
 _HEAD_BYTES = 8
@@ -36,7 +40,8 @@ def import_model(path: Path, shapes: Mapping[str, tuple[int, ...]] = NO_SHAPES) 
         ImportModelError: the file is no sound model.
         ConfigError: `shapes` does not fit the model.
     """
-    return import_tflite(path, shapes) if _holds_tflite(path) else import_onnx(path, shapes)
+    front = import_tflite if _holds_tflite(path) else import_onnx
+    return samples_first(front(path, shapes))
 
 
 def inspect_model(path: Path, shapes: Mapping[str, tuple[int, ...]] = NO_SHAPES) -> ModelSummary:
@@ -77,6 +82,15 @@ def shapes_at(
     return shapes_of_onnx(path, option, shapes, length)
 
 
+def describe(path: Path) -> Description:
+    """What a model file says of itself: labels, normalization, who made it.
+
+    Raises:
+        ImportModelError: the file is no sound model.
+    """
+    return describe_tflite(path) if _holds_tflite(path) else Description(labels=labels_of(path))
+
+
 def standalone_copy(path: Path) -> tuple[str, bytes]:
     """A model file that needs no other file: the suffix of its name, and its bytes.
 
@@ -88,20 +102,16 @@ def standalone_copy(path: Path) -> tuple[str, bytes]:
     return ONNX_SUFFIX, load_model(path).SerializeToString()
 
 
-def rounding_notes(path: Path, graph: Graph) -> tuple[str, ...]:
-    """What users of a format should know about the numbers of a build.
+def batch_notes_of(path: Path) -> tuple[str, ...]:
+    """What users should know about the number of samples that a model takes, and a build does not.
 
     Args:
         path: the model.
-        graph: REAL stage, as imported.
+
+    Raises:
+        ImportModelError: the file is no sound model.
     """
-    quantized = any(isinstance(node.attrs, ops.QuantizeLinear) for node in graph.nodes)
-    if not quantized or not _holds_tflite(path):
-        return ()
-    return (
-        "scales and weights are the file's own, but every layer rounds once, where TensorFlow Lite "
-        "rounds twice: codes differ from its own by a step here and there (docs/tflite.md)",
-    )
+    return () if _holds_tflite(path) else batch_notes(declared_inputs(load_model(path)))
 
 
 def _holds_tflite(path: Path) -> bool:

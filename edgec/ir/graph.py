@@ -13,6 +13,7 @@ import numpy as np
 
 from edgec.base.dtypes import Array, DType, frozen
 from edgec.base.errors import InternalError
+from edgec.base.rounding import Rounding
 from edgec.ir.length import VariableLength
 from edgec.ir.operator import Operands, Operator, Shape
 from edgec.ir.qparams import QuantParams
@@ -99,6 +100,16 @@ class Constant:
         return self.quant.dequantize64(self.array)
 
 
+_MAPPINGS = (
+    "values",
+    "constants",
+    "input_layouts",
+    "output_layouts",
+    "input_features",
+    "metadata",
+)
+"""The fields of a graph that are mappings; they are made read-only."""
+
 Tensor = Value | Constant
 """What an operator reads."""
 
@@ -182,8 +193,12 @@ class Graph:
         inputs, outputs: names of values, in the model's order.
         input_layouts, output_layouts: for a tensor whose layout edgec changed, the permutation
             that takes the model's axes to the graph's: ``graph = model.transpose(perm)``.
+        input_features: for an input whose features have a scale each, what the codes of the model's
+            numbers mean: int8, one scale a feature of the last axis.  The input of the graph is
+            ``(x / scale + zero_point) * FEATURE_STEP`` then, quantized as a whole.
         metadata: `edgec.*` properties of the model.
         length: the axis whose length a run chooses; None: all are fixed, or nobody has looked yet.
+        rounding: whose rounding its integer operators compute with.
     """
 
     name: str
@@ -194,11 +209,13 @@ class Graph:
     outputs: tuple[str, ...]
     input_layouts: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     output_layouts: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    input_features: Mapping[str, QuantParams] = field(default_factory=dict)
     metadata: Mapping[str, str] = field(default_factory=dict)
     length: VariableLength | None = None
+    rounding: Rounding = Rounding.EDGEC
 
     def __post_init__(self) -> None:
-        for name in ("values", "constants", "input_layouts", "output_layouts", "metadata"):
+        for name in _MAPPINGS:
             mapping = getattr(self, name)
             object.__setattr__(self, name, MappingProxyType(dict(mapping)))
 
@@ -291,8 +308,10 @@ class GraphBuilder:
         self.outputs: list[str] = []
         self.input_layouts: dict[str, tuple[int, ...]] = {}
         self.output_layouts: dict[str, tuple[int, ...]] = {}
+        self.input_features: dict[str, QuantParams] = {}
         self.metadata: dict[str, str] = {}
         self.length: VariableLength | None = None
+        self.rounding = Rounding.EDGEC
         self._reserved: frozenset[str] = frozenset()
 
     @classmethod
@@ -306,8 +325,10 @@ class GraphBuilder:
         builder.outputs = list(graph.outputs)
         builder.input_layouts = dict(graph.input_layouts)
         builder.output_layouts = dict(graph.output_layouts)
+        builder.input_features = dict(graph.input_features)
         builder.metadata = dict(graph.metadata)
         builder.length = graph.length
+        builder.rounding = graph.rounding
         return builder
 
     def reserve(self, names: Iterable[str]) -> None:
@@ -388,8 +409,10 @@ class GraphBuilder:
             outputs=tuple(self.outputs),
             input_layouts=self.input_layouts,
             output_layouts=self.output_layouts,
+            input_features=self.input_features,
             metadata=self.metadata,
             length=self.length,
+            rounding=self.rounding,
         ).pruned()
 
     def _taken(self, name: str) -> bool:

@@ -43,4 +43,4 @@ def total_macs(graph: Graph) -> int:
 
 
 def _impossible(attrs: Operator, shapes: Sequence[Shape | None], why: str) -> ImportModelError:
-    return ImportModelError(f"{attrs.op} cannot take inputs of shapes {list(shapes)}: {why}")
+    return ImportModelError(f"{attrs.title} cannot take inputs of shapes {list(shapes)}: {why}")

@@ -134,6 +134,11 @@ class Operator:
         return type(self).__name__
 
     @property
+    def title(self) -> str:
+        """Name of the operator in messages: the one that the user's file has for it."""
+        return self.op
+
+    @property
     def gives_integers(self) -> bool:
         """Whether the output is int32 without a quantization: indices, or a mask."""
         return False

@@ -11,6 +11,9 @@ from edgec.base.dtypes import Array, DType
 from edgec.base.errors import QuantizationError
 from edgec.base.fixedpoint import round_half_up
 
+FEATURE_STEP = 2.0**-7
+"""Scale of a graph's input whose features had a scale each: its codes lie in [-1, 1)."""
+
 
 @dataclass(frozen=True, slots=True)
 class QuantParams:
@@ -63,6 +66,12 @@ class QuantParams:
         self._require_per_tensor()
         return self.zero_point[0]
 
+    @classmethod
+    def per_feature(cls, scale: Array, zero_point: Array, axis: int) -> QuantParams:
+        """Int8 parameters of an input whose features, along `axis`, have a scale each."""
+        scales = tuple(float(s) for s in scale)
+        return cls(scales, tuple(int(z) for z in zero_point), DType.INT8, axis)
+
     def quantize(self, real: Array) -> Array:
         """Nearest codes of float values, saturated; array of `dtype`, same shape."""
         scale, zero_point = self._broadcast(real.ndim)
@@ -70,6 +79,24 @@ class QuantParams:
         scaled = np.clip(np.asarray(real, np.float64) / scale, -(2.0**40), 2.0**40)
         codes = round_half_up(scaled) + zero_point
         return np.asarray(np.clip(codes, info.min, info.max), self.dtype.numpy)
+
+    def in_steps(self, real: Array) -> Array:
+        """Real numbers of features as the input of a graph has them; float32, same shape.
+
+        Quantized with the scale `FEATURE_STEP` and zero point 0 they have the codes of `quantize`.
+        What lies beyond the codes is alike.
+        """
+        scale, zero_point = self._broadcast(real.ndim)
+        info = np.iinfo(self.dtype.numpy)
+        steps = np.asarray(real, np.float64) / scale + zero_point
+        steps = np.clip(steps, info.min - 1, info.max + 1)
+        return np.asarray(steps * FEATURE_STEP, np.float32)
+
+    def from_steps(self, steps: Array) -> Array:
+        """The inverse of `in_steps`: float32, same shape."""
+        scale, zero_point = self._broadcast(steps.ndim)
+        codes = np.asarray(steps, np.float64) / FEATURE_STEP
+        return np.asarray((codes - zero_point) * scale, np.float32)
 
     def dequantize(self, codes: Array) -> Array:
         """Real values of codes; float32, same shape."""

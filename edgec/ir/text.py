@@ -8,6 +8,7 @@ import zlib
 from typing import Any
 
 from edgec.base.dtypes import Array
+from edgec.base.rounding import Rounding
 from edgec.ir.graph import Constant, Graph, Node
 from edgec.ir.qparams import QuantParams
 from edgec.ir.weight_pool import PooledWeights
@@ -21,8 +22,12 @@ def graph_text(graph: Graph) -> str:
     """
     lines = [f"graph {_quoted(graph.name)}"]
     lines += [f"  meta {_quoted(k)} = {_quoted(v)}" for k, v in sorted(graph.metadata.items())]
+    if graph.rounding is not Rounding.EDGEC:
+        lines.append(f"  rounding {graph.rounding.value}")
     for name in graph.inputs:
         lines.append(f"  input {_value(graph, name)}{_layout(graph.input_layouts.get(name))}")
+        if name in graph.input_features:
+            lines.append(f"    features{_quant(graph.input_features[name])}")
     lines += [f"  const {_constant(c)}" for _, c in sorted(graph.constants.items())]
     lines += [f"  {_node(graph, node)}" for node in graph.nodes]
     for name in graph.outputs:

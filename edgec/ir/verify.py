@@ -49,6 +49,7 @@ def verify(graph: Graph, stage: Stage, step: str = "") -> None:
     _check_order(graph, check)
     _check_shapes(graph, check)
     _check_layouts(graph, check)
+    _check_features(graph, check)
     check_value = {
         Stage.REAL: _check_real_value,
         Stage.ANNOTATED: _check_annotated_value,
@@ -136,6 +137,15 @@ def _check_layouts(graph: Graph, check: _Checker) -> None:
             check(name in names, "a layout of something that is no input or output")
             rank = len(graph.shape(name))
             check(sorted(perm) == list(range(rank)), f"layout {perm} is no permutation")
+
+
+def _check_features(graph: Graph, check: _Checker) -> None:
+    for name, params in graph.input_features.items():
+        check.node = name
+        check(name in graph.inputs, "scales of features of something that is no input")
+        shape, axis = graph.shape(name), params.axis
+        fits = axis is not None and axis == len(shape) - 1 and len(params.scale) == shape[axis]
+        check(fits, "the scales of features do not fit the input")
 
 
 def _check_real_node(graph: Graph, node: Node, check: _Checker) -> None:

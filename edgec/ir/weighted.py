@@ -37,6 +37,18 @@ def plain_inputs(node: Node) -> qops.Weighted.Inputs[str]:
     return node.attrs_as(qops.Weighted).Inputs.of(node.inputs)
 
 
+def input_zero_point(graph: Graph, node: Node) -> int:
+    """The zero point of x; 0 for a product that takes raw codes."""
+    raw = isinstance(node.attrs, qops.QGemm) and node.attrs.raw
+    return 0 if raw else zero_point_of(graph, plain_inputs(node).x)
+
+
+def zero_point_of(graph: Graph, name: str) -> int:
+    """The zero point of a tensor; 0 where it has one for each channel: then raw codes are read."""
+    quant = graph.quant(name)
+    return quant.tensor_zero_point if quant.axis is None else 0
+
+
 def pooled_inputs(node: Node) -> qops.PooledLayer.Inputs[str]:
     """The operands of a node with pooled weights; InternalError for any other."""
     return node.attrs_as(qops.PooledLayer).Inputs.of(node.inputs)

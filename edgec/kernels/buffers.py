@@ -66,6 +66,14 @@ def scratch_name(graph: Graph, choice: KernelChoice) -> str:
     return name
 
 
+def copy_name(graph: Graph, choice: KernelChoice) -> str:
+    """Name of the buffer of a step that holds a copy of its weights; no value has it."""
+    name = f"weights of {choice.node.name}"
+    while name in graph.values:
+        name += "'"
+    return name
+
+
 def _lifetimes(
     graph: Graph, choices: Sequence[KernelChoice], aliases: Mapping[str, str]
 ) -> tuple[dict[str, int], dict[str, int]]:

@@ -18,6 +18,7 @@ from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.common.cost import Cost
 from edgec.kernels.common.extent import Extent
 from edgec.kernels.common.params import Params
+from edgec.kernels.common.weight_reads import WeightReads
 from edgec.target.target import Target
 
 S = TypeVar("S", bound="KernelSpec")
@@ -87,6 +88,10 @@ def _no_arguments(
     return ()
 
 
+def _unread(_spec: Any) -> None:
+    return None
+
+
 def _not_planned(_graph: Graph, _node: Node, _decision: Any) -> None:
     return None
 
@@ -113,6 +118,8 @@ class KernelFamily(Generic[S]):
         runtime_bits: the layer's own width of activations, for a function that takes the width as
             an argument; None for others.
         constant_stem: what a constant among the tensor operands holds, as a C identifier.
+        weight_reads: how often a call reads the weights that its first argument struct names, for a
+            kernel that gains by a copy of them in RAM.  Default: it does not.
         cost: how it counts what a call takes; None: nobody has counted that, and a planner that
             meets such a kernel refuses it.
     """
@@ -127,6 +134,7 @@ class KernelFamily(Generic[S]):
     planned: Callable[[Graph, Node, Any], S | None] = _not_planned
     runtime_bits: Callable[[Node, S], int | None] = _fixed_width
     constant_stem: str = "constant"
+    weight_reads: Callable[[S], WeightReads | None] = _unread
     cost: Cost[S] | None = None
 
     @property
@@ -138,6 +146,12 @@ class KernelFamily(Generic[S]):
     def template(self) -> Path:
         """The path of its `.c.j2` file."""
         return self.spec_type.template
+
+
+CALLED = "called"
+"""Name of the field of a specification that holds another one, whose function its own calls."""
+CALLED_NAME = "part"
+"""The end of the name of that function."""
 
 
 def template_beside(module: str, name: str) -> Path:

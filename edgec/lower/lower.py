@@ -10,7 +10,7 @@ from edgec.base.dtypes import DType
 from edgec.base.errors import InternalError, LoweringError
 from edgec.base.fixedpoint import INT32_MAX
 from edgec.ir.graph import Graph, Node
-from edgec.kernels.buffers import aliases_of, root, scratch_name
+from edgec.kernels.buffers import aliases_of, copy_name, root, scratch_name
 from edgec.kernels.common.constants import ConstantPool, check_codes
 from edgec.kernels.common.params import Params
 from edgec.kernels.family import KernelSpec
@@ -18,6 +18,7 @@ from edgec.kernels.select import KernelChoice, operands
 from edgec.kernels.variable_length import sizes_of_run
 from edgec.lower.program import (
     Argument,
+    FeaturePort,
     Kernel,
     Program,
     ProgramLength,
@@ -25,6 +26,7 @@ from edgec.lower.program import (
     ProgramTensor,
     Step,
     TensorArg,
+    WeightCopy,
 )
 from edgec.memory import MemoryPlan
 
@@ -57,7 +59,7 @@ def lower(graph: Graph, choices: Sequence[KernelChoice], plan: MemoryPlan) -> Pr
         name=graph.name,
         digest="",
         arena_bytes=plan.arena_bytes,
-        inputs=tuple(_port(tensors, name, graph.input_layouts) for name in graph.inputs),
+        inputs=tuple(_input(graph, tensors, name) for name in graph.inputs),
         outputs=tuple(_port(tensors, name, graph.output_layouts) for name in graph.outputs),
         tensors=tuple(tensors.values()),
         constants=tuple(pool.constants),
@@ -141,7 +143,14 @@ def _step(
         sources=node.sources,
         macs=spec.macs,
         runtime_bits=choice.family.runtime_bits(node, spec),
+        copy=_copy(graph, choice, plan),
     )
+
+
+def _copy(graph: Graph, choice: KernelChoice, plan: MemoryPlan) -> WeightCopy | None:
+    """Where the plan has a copy of the weights, if it has one."""
+    slot = plan.slots.get(copy_name(graph, choice))
+    return None if slot is None else WeightCopy(slot.offset, slot.size_bytes)
 
 
 def _params(graph: Graph, choice: KernelChoice, pool: ConstantPool) -> tuple[Params, ...]:
@@ -178,6 +187,14 @@ def _argument(
     if graph.is_constant(name):
         return pool.add(choice.family.constant_stem, graph.constants[name].array)
     return TensorArg(tensors[name].offset_bytes, tensors[name].dtype)
+
+
+def _input(graph: Graph, tensors: Mapping[str, ProgramTensor], name: str) -> ProgramPort:
+    port = _port(tensors, name, graph.input_layouts)
+    features = graph.input_features.get(name)
+    return (
+        port if features is None else FeaturePort(port.tensor, port.model_perm, features=features)
+    )
 
 
 def _port(

@@ -6,10 +6,12 @@ tensor names, sources) are untrusted: only `codegen.cnames` turns them into C.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
+from edgec.base.canonical import LATER
 from edgec.base.dtypes import DType
 from edgec.ir.length import shortened
+from edgec.ir.qparams import QuantParams
 from edgec.kernels.common.constants import ProgramConstant
 from edgec.kernels.common.extent import Extent
 from edgec.kernels.common.params import ConstantRef, Params
@@ -52,6 +54,17 @@ class ProgramPort:
 
 
 @dataclass(frozen=True, slots=True)
+class FeaturePort(ProgramPort):
+    """An input of the model whose features have a scale each.
+
+    Attributes:
+        features: what its codes mean, one scale for each feature of the last axis.
+    """
+
+    features: QuantParams = field(kw_only=True)
+
+
+@dataclass(frozen=True, slots=True)
 class Kernel:
     """A C function.
 
@@ -76,6 +89,19 @@ Argument = TensorArg | ConstantRef
 
 
 @dataclass(frozen=True, slots=True)
+class WeightCopy:
+    """Weights in the arena while their step runs.
+
+    Attributes:
+        offset_bytes: their place.
+        size_bytes: all of them.
+    """
+
+    offset_bytes: int
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """One kernel call.
 
@@ -90,6 +116,7 @@ class Step:
         macs: multiply-accumulates.
         runtime_bits: for a kernel that takes the width of activations as its last argument, the
             width that the layer was made for, 1 to 8.
+        copy: where the weights of the first argument struct are copied before the call.
     """
 
     kernel: int
@@ -101,6 +128,7 @@ class Step:
     sources: tuple[str, ...]
     macs: int
     runtime_bits: int | None = None
+    copy: WeightCopy | None = field(default=None, metadata=LATER)
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,7 +29,7 @@ from edgec.ir.graph import Constant, Graph, GraphBuilder, Node, Value
 from edgec.ir.integer_io import record_integer_io
 from edgec.ir.qparams import QuantParams
 
-_CODES = (DType.INT8, DType.UINT8)
+_CODES = (DType.INT8, DType.UINT8, DType.INT16)
 _IDENTITY = ops.Unary(ops.UnaryKind.IDENTITY)
 
 
@@ -37,7 +37,7 @@ def absorb_qdq(graph: Graph) -> Graph:
     """Apply the rules.
 
     Raises:
-        ImportModelError: the model quantizes activations to something else than 8 bits.
+        ImportModelError: the model quantizes activations to other types of codes.
     """
     builder = GraphBuilder.of(graph)
     _record_integer_io(builder)

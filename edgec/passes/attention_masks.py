@@ -151,7 +151,8 @@ class _Follower:
 
 
 def _compares(node: Node) -> bool:
-    return isinstance(node.attrs, ops.Unary) and node.attrs != _NOT
+    other = isinstance(node.attrs, ops.Unary) and node.attrs != _NOT
+    return other or isinstance(node.attrs, ops.Compare)
 
 
 def _keeps_keys(graph: Graph, node: Node, keys: int) -> bool:

@@ -67,6 +67,7 @@ def _block(graph: Graph, start: int, end: int, readers: Mapping[str, int]) -> Gr
         constants={name: graph.constants[name] for name in read if name in graph.constants},
         input_layouts={},
         output_layouts={},
+        input_features={},
     )
 
 

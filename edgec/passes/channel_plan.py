@@ -16,12 +16,14 @@ from edgec.base.dtypes import Array, DType
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.weighted import POOLED, form_of, plain_inputs, residual_of, unpooled, weights_of
-from edgec.passes.channel_ranges import Range, channel_ranges, conv_taps
+from edgec.passes.channel_ranges import Range, channel_ranges, channels_of, conv_taps
 
 _KEEPS_CHANNELS = (
     qops.QLut,
     qops.QPRelu,
+    qops.QPReluCodes,
     qops.QMaxPool,
+    qops.QAverageCodes,
     qops.QAveragePool,
     qops.QResizeNearest,
     qops.QResizeLinear,
@@ -93,8 +95,8 @@ def is_depthwise(graph: Graph, node: Node) -> bool:
 def _depends(graph: Graph, node: Node, wanted: Array) -> list[tuple[str, Array]]:
     """The input values, and the channels of each that the wanted output channels depend on."""
     attrs = node.attrs
-    values = [name for name in node.inputs if name in graph.values and graph.shape(name)]
-    channels = {name: graph.shape(name)[-1] for name in values}
+    values = [name for name in node.inputs if name in graph.values]
+    channels = {name: channels_of(graph, name) for name in values}
     everything = [(name, np.ones(size, bool)) for name, size in channels.items()]
     plain = unpooled(attrs)
     if isinstance(plain, qops.QGemm) or (isinstance(plain, qops.QConv) and plain.group == 1):
@@ -128,7 +130,7 @@ def _needed(graph: Graph, ranges: dict[str, Range]) -> dict[str, Array]:
         if graph.values[node.output].dtype is DType.INT8:
             wanted = needed[node.output] & ~ranges[node.output].constant
         else:
-            wanted = np.ones(graph.shape(node.output)[-1:], bool)
+            wanted = np.ones(channels_of(graph, node.output), bool)
         for name, channels in _depends(graph, node, wanted):
             if name in needed:
                 needed[name] = needed[name] | channels
@@ -150,7 +152,7 @@ def _strike(graph: Graph, node: Node, plan: ChannelPlan) -> None:
     attrs, drop = node.attrs, plan.drop
     values = [name for name in node.inputs if name in drop]
     residual = residual_of(attrs) is not None
-    if isinstance(form_of(attrs), qops.Rescale16x15):
+    if isinstance(form_of(attrs), qops.Rescale16x15) or node.output not in drop:
         _keep_all(drop, (*values, node.output))
         return
     if isinstance(attrs, qops.QGemm):
@@ -206,7 +208,7 @@ def _agree(drop: dict[str, Array], names: list[str]) -> None:
 
 
 def _strike_binary(graph: Graph, node: Node, plan: ChannelPlan) -> None:
-    drop, channels = plan.drop, graph.shape(node.output)[-1]
+    drop, channels = plan.drop, channels_of(graph, node.output)
     wide = [name for name in node.inputs if name in drop and len(drop[name]) == channels]
     broadcast = [name for name in node.inputs if name in drop and len(drop[name]) != channels]
     for name in broadcast:

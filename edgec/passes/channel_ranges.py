@@ -18,7 +18,7 @@ from edgec.base.dtypes import Array, DType
 from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, rshr, saturate
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
-from edgec.ir.ops import PadMode
+from edgec.ir.ops import PadMode, ReduceKind
 from edgec.ir.weighted import (
     POOLED,
     form_of,
@@ -53,7 +53,8 @@ def channel_ranges(graph: Graph) -> dict[str, Range]:
     """The range of every int8 value of rank 1 or more of an integer graph."""
     ranges: dict[str, Range] = {}
     for name in graph.inputs:
-        ranges[name] = full_range(_channels(graph, name))
+        if graph.values[name].dtype is DType.INT8:
+            ranges[name] = full_range(channels_of(graph, name))
     for node in graph.nodes:
         if graph.values[node.output].dtype is not DType.INT8:
             continue
@@ -84,7 +85,8 @@ def conv_taps(graph: Graph, node: Node) -> tuple[Array, Array]:
     return rows[0][:, None] & cols[0][None, :], rows[1][:, None] | cols[1][None, :]
 
 
-def _channels(graph: Graph, name: str) -> int:
+def channels_of(graph: Graph, name: str) -> int:
+    """Size of the last axis; a scalar has one channel."""
     shape = graph.shape(name)
     return shape[-1] if shape else 1
 
@@ -98,16 +100,16 @@ Ranges = Mapping[str, Range]
 
 def _any_code(graph: Graph, node: Node, _ranges: Ranges) -> Range:
     low, high = _bounds(node)
-    channels = _channels(graph, node.output)
+    channels = channels_of(graph, node.output)
     return Range(np.full(channels, low, np.int64), np.full(channels, high, np.int64))
 
 
 def _bounds(node: Node) -> tuple[int, int]:
     """Least and greatest code that the end of an operator lets through."""
     match residual_of(node.attrs) or form_of(node.attrs) or node.attrs:
-        case qops.AddParams() as addition:
+        case qops.AddParams() | qops.Add20() as addition:
             return addition.act_min, addition.act_max
-        case qops.Requant31() | qops.QSoftmax() as form:
+        case qops.Requant31() | qops.Twice31() | qops.Offset31() | qops.QSoftmax() as form:
             return form.low, form.high
         case _:
             return INT8_MIN, INT8_MAX
@@ -128,12 +130,12 @@ def _ends(first: Array, second: Array) -> Range:
     return Range(np.minimum(first, second), np.maximum(first, second))
 
 
-def _clamped(form: qops.Requant31, ends: Range) -> Range:
+def _clamped(form: qops.Monotone31, ends: Range) -> Range:
     """The codes of a range that is scaled already."""
     return Range(saturate(ends.low, form.low, form.high), saturate(ends.high, form.low, form.high))
 
 
-def _requantized(form: qops.Requant31, low: Array, high: Array, multiplier: Array | int) -> Range:
+def _requantized(form: qops.Monotone31, low: Array, high: Array, multiplier: Array | int) -> Range:
     """The codes of accumulators between two bounds: requantization is monotone."""
     ends = _ends(form.scaled(low, multiplier), form.scaled(high, multiplier))
     return _clamped(form, ends)
@@ -144,7 +146,7 @@ def _products(weight: Array | int, x: Range) -> Range:
     return _ends(weight * x.low, weight * x.high)
 
 
-def _accumulated(graph: Graph, node: Node, terms: Range, form: qops.Requant31) -> Range:
+def _accumulated(graph: Graph, node: Node, terms: Range, form: qops.Monotone31) -> Range:
     """Bias and requantization of a weighted operator; `terms` are its products [O, ...]."""
     inputs = weighted_inputs(node)
     bias = graph.constants[inputs.b].array.astype(np.int64)
@@ -156,7 +158,7 @@ def _accumulated(graph: Graph, node: Node, terms: Range, form: qops.Requant31) -
 
 def _conv(graph: Graph, node: Node, ranges: Ranges) -> Range:
     attrs = unpooled(node.attrs)
-    if not isinstance(attrs.output, qops.Requant31):
+    if not isinstance(attrs.output, qops.Monotone31):
         return _any_code(graph, node, ranges)
     weight = weights_of(graph, node).astype(np.int64)
     outputs, _, _, inputs = weight.shape
@@ -188,7 +190,7 @@ def _with_padding(terms: Range, inside: Array, outside: Array) -> Range:
 
 def _gemm(graph: Graph, node: Node, ranges: Ranges) -> Range:
     attrs = unpooled(node.attrs)
-    if not isinstance(attrs.output, qops.Requant31) or attrs.raw or attrs.residual is not None:
+    if not isinstance(attrs.output, qops.Monotone31) or attrs.raw or attrs.residual is not None:
         return _any_code(graph, node, ranges)
     weight = weights_of(graph, node).astype(np.int64)
     x, zero = ranges[node.first], _zero_point(graph, node.first)
@@ -204,7 +206,11 @@ def _pooled(graph: Graph, node: Node, ranges: Ranges) -> Range:
     return (_conv if isinstance(attrs, qops.QPooledConv) else _gemm)(graph, node, ranges)
 
 
-def _sum(params: qops.AddParams, a: Range, b: Range) -> Range:
+def _sum(params: qops.AddParams | qops.Add20, a: Range, b: Range) -> Range:
+    if isinstance(params, qops.Add20):
+        ends = (b.high, b.low) if params.subtracts else (b.low, b.high)
+        low, high = params.apply(a.low, ends[0]), params.apply(a.high, ends[1])
+        return Range(low.astype(np.int64), high.astype(np.int64))
     first = _products(
         params.a_multiplier,
         Range(a.low - params.a_zero_point, a.high - params.a_zero_point),
@@ -221,15 +227,15 @@ def _sum(params: qops.AddParams, a: Range, b: Range) -> Range:
 
 
 def _add(graph: Graph, node: Node, ranges: Ranges) -> Range:
-    inputs, channels = qops.QAdd.Inputs.of(node.inputs), _channels(graph, node.output)
+    inputs, channels = qops.QAdd.Inputs.of(node.inputs), channels_of(graph, node.output)
     a, b = (_operand(graph, name, ranges, channels) for name in (inputs.a, inputs.b))
     return _sum(node.attrs_as(qops.QAdd).params, a, b)
 
 
 def _mul(graph: Graph, node: Node, ranges: Ranges) -> Range:
-    attrs, channels = node.attrs_as(qops.QMul), _channels(graph, node.output)
+    attrs, channels = node.attrs_as(qops.QMul), channels_of(graph, node.output)
     form = attrs.output
-    if not isinstance(form, qops.Requant31):
+    if not isinstance(form, qops.Monotone31):
         return _any_code(graph, node, ranges)
     inputs = qops.QMul.Inputs.of(node.inputs)
     a, b = (_operand(graph, name, ranges, channels) for name in (inputs.a, inputs.b))
@@ -261,7 +267,7 @@ def _lut(graph: Graph, node: Node, ranges: Ranges) -> Range:
 def _prelu(graph: Graph, node: Node, ranges: Ranges) -> Range:
     attrs = node.attrs_as(qops.QPRelu)
     form = attrs.output
-    if not isinstance(form, qops.Requant31):
+    if not isinstance(form, qops.Monotone31):
         return _any_code(graph, node, ranges)
     inputs = qops.QPRelu.Inputs.of(node.inputs)
     slope = graph.constants[inputs.slope_multiplier].array.astype(np.int64)
@@ -274,7 +280,7 @@ def _average(graph: Graph, node: Node, ranges: Ranges) -> Range:
     attrs, inputs = node.attrs_as(qops.QAveragePool), qops.QAveragePool.Inputs.of(node.inputs)
     x = ranges[inputs.x]
     form = attrs.output
-    if not isinstance(form, qops.Requant31):
+    if not isinstance(form, qops.Monotone31):
         return _any_code(graph, node, ranges)
     multiplier = graph.constants[inputs.multiplier].array.astype(np.int64)
     zero, taps = _zero_point(graph, inputs.x), len(multiplier) - 1
@@ -285,10 +291,17 @@ def _average(graph: Graph, node: Node, ranges: Ranges) -> Range:
     return _clamped(form, Range(np.min(ends, axis=0), np.max(ends, axis=0)))
 
 
+def _average_codes(_graph: Graph, node: Node, ranges: Ranges) -> Range:
+    attrs, x = node.attrs_as(qops.QAverageCodes), ranges[node.first]
+    low, high = (saturate(end, attrs.act_min, attrs.act_max) for end in (x.low, x.high))
+    return Range(low, high)
+
+
 def _reduce(graph: Graph, node: Node, ranges: Ranges) -> Range:
     attrs, shape = node.attrs_as(qops.QReduce), graph.shape(node.input)
     form = attrs.output
-    if len(shape) - 1 in attrs.axes or isinstance(form, qops.Rescale16x15):
+    sums = attrs.kind.selects or attrs.kind in (ReduceKind.MEAN, ReduceKind.SUM)
+    if len(shape) - 1 in attrs.axes or isinstance(form, qops.Rescale16x15) or not sums:
         return _any_code(graph, node, ranges)
     x = ranges[node.input]
     if form is None:
@@ -317,7 +330,8 @@ def _moved(graph: Graph, node: Node, ranges: Ranges) -> Range:
 def _bound_tensor(graph: Graph, name: str, ranges: Ranges, side: str) -> Array:
     if name in graph.constants:
         return graph.constants[name].array.astype(np.int64)
-    return np.broadcast_to(getattr(ranges[name], side), graph.shape(name))
+    bound, shape = getattr(ranges[name], side), graph.shape(name)
+    return np.broadcast_to(bound, shape) if shape else bound.reshape(())
 
 
 def _move(attrs: Any, inputs: list[Array]) -> Array:
@@ -349,6 +363,7 @@ _RULES: Mapping[type, Rule] = MappingProxyType(
         qops.QMul: _mul,
         qops.QLut: _lut,
         qops.QPRelu: _prelu,
+        qops.QAverageCodes: _average_codes,
         qops.QAveragePool: _average,
         qops.QReduce: _reduce,
         qops.QMaxPool: _same,

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from edgec.base.dtypes import DType
 from edgec.base.limits import SWEEP_WHOLE_NODES
 from edgec.ir import ops
 from edgec.ir.graph import Graph, GraphBuilder, Node, Value
+from edgec.ir.operator import Operator
 from edgec.ir.qparams import QuantParams
 from edgec.passes.blocks import sweep_blocks
 
@@ -57,7 +59,8 @@ def bypass(graph: Graph, node: Node, source: str) -> Graph | None:
     """Let readers of `node`'s output read the value `source` instead, which equals it.
 
     Names of graph outputs and pinned quantizations survive: where the two values are pinned to
-    different parameters the node becomes the requantization `Unary(IDENTITY)`.
+    different parameters the node becomes the requantization `Unary(IDENTITY)`, and of integers of
+    the run a `Reshape` to the same shape.
 
     Returns:
         The new graph, or None when nothing can be gained.
@@ -66,7 +69,7 @@ def bypass(graph: Graph, node: Node, source: str) -> Graph | None:
     builder = GraphBuilder.of(graph)
     pinned = _merged_quant(graph, source, target, node)
     if pinned is _CONFLICT or (target.name in graph.outputs and not _renamable(graph, source)):
-        attrs = ops.Unary(ops.UnaryKind.IDENTITY)
+        attrs = copy_of(graph.values[source])
         if node.attrs == attrs or graph.values[source].shape != target.shape:
             return None
         builder.put(replace(node, attrs=attrs, inputs=(source,)))
@@ -83,6 +86,13 @@ def bypass(graph: Graph, node: Node, source: str) -> Graph | None:
         builder.rewire(target.name, source)
     builder.value(kept)
     return builder.build()
+
+
+def copy_of(source: Value) -> Operator:
+    """The operator that gives a value once more."""
+    if source.dtype is DType.INT32:
+        return ops.Reshape(source.shape)
+    return ops.Unary(ops.UnaryKind.IDENTITY)
 
 
 _CONFLICT = QuantParams((1.0,), (0,))

@@ -28,11 +28,10 @@ from edgec.ir.qparams import QuantParams
 from edgec.passes.edit import sweep
 from edgec.passes.linear import (
     Affine,
-    channel_constant,
-    either_way,
+    affine_of,
+    batch_norm_affine,
     fused,
     has_float_weights,
-    per_channel,
     unpinned_linear_before,
 )
 
@@ -45,7 +44,7 @@ def fold_batch_norm(graph: Graph) -> Graph:
 
 
 def _fold_after(graph: Graph, node: Node) -> Graph | None:
-    found = _affine(graph, node)
+    found = affine_of(graph, node)
     if found is None:
         return None
     affine, source = found
@@ -78,40 +77,6 @@ def _fold_into_scales(graph: Graph, linear: Node, node: Node, affine: Affine) ->
     return fused(graph, linear, node, scaled, shift)
 
 
-def _affine(graph: Graph, node: Node) -> tuple[Affine, str] | None:
-    """A per-channel scaling and shift, and the value it is applied to; else None."""
-    if isinstance(node.attrs, ops.BatchNormalization):
-        return _batch_norm_affine(graph, node), node.first
-    if not isinstance(node.attrs, ops.Mul | ops.Add | ops.Sub):
-        return None
-    pairs = either_way(node)
-    for other, name in pairs[:1] if isinstance(node.attrs, ops.Sub) else pairs:
-        constant = channel_constant(graph, node, other, name)
-        if constant is None:
-            continue
-        values = per_channel(constant, graph.shape(node.output)[-1])
-        ones, zeros = np.ones_like(values), np.zeros_like(values)
-        match node.attrs:
-            case ops.Mul():
-                return Affine(values, zeros), other
-            case ops.Add():
-                return Affine(ones, values), other
-            case _:
-                return Affine(ones, -values), other
-    return None
-
-
-def _batch_norm_affine(graph: Graph, node: Node) -> Affine:
-    channels = graph.shape(node.output)[-1]
-    inputs = ops.BatchNormalization.Inputs.of(node.inputs)
-    scale, bias, mean, variance = (
-        per_channel(graph.constants[name], channels)
-        for name in (inputs.scale, inputs.b, inputs.mean, inputs.var)
-    )
-    factor = scale / np.sqrt(variance + node.attrs_as(ops.BatchNormalization).epsilon)
-    return Affine(factor, bias - mean * factor)
-
-
 def _bias(graph: Graph, linear: Node, outputs: int) -> Array:
     name = ops.layer_inputs(linear).b
     return graph.constants[name].array.astype(np.float64) if name else np.zeros(outputs)
@@ -126,7 +91,7 @@ def _fold_before(graph: Graph, node: Node) -> Graph | None:
         return None
     if not has_float_weights(graph, linear):
         return None
-    affine = _batch_norm_affine(graph, node)
+    affine = batch_norm_affine(graph, node)
     weight = graph.constants[ops.layer_inputs(linear).w].array.astype(np.float64)
     scale, shift = (_per_weight(part, weight, linear) for part in (affine.scale, affine.shift))
     axes = tuple(range(1, weight.ndim))
@@ -164,7 +129,7 @@ def _per_weight(channels: Array, weight: Array, linear: Node) -> Array:
 def _to_depthwise(graph: Graph, node: Node) -> Graph | None:
     if not isinstance(node.attrs, ops.BatchNormalization):
         return None
-    affine = _batch_norm_affine(graph, node)
+    affine = batch_norm_affine(graph, node)
     shape = graph.shape(node.output)
     channels = shape[-1]
     builder = GraphBuilder.of(graph)

@@ -19,6 +19,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from edgec.base.dtypes import Array
+from edgec.base.errors import UnsupportedModelError, UnsupportedNode
+from edgec.base.names import shown
 from edgec.ir import ops
 from edgec.ir.graph import Graph, GraphBuilder, Node, Value
 from edgec.passes.attention_masks import HIDDEN, LOWEST, KeyMask, added_mask, chosen_mask
@@ -27,6 +29,8 @@ from edgec.passes.linear import either_way
 from edgec.passes.token_columns import Columns, Source, columns_of, source_of
 
 Shape = tuple[int, ...]
+_NO_LOGIT_LEFT = -1e5
+"""Added to a logit, numbers from here on down leave less than 1/128 of it in float32."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +109,7 @@ def _weights(graph: Graph, node: Node) -> tuple[Node | None, Node | None]:
     if producer is not None and _keeps_matrix(graph, producer) and _private(graph, name):
         reshape, name = producer, producer.first
         producer = graph.producers.get(name)
-    if producer is None or not isinstance(producer.attrs, ops.Softmax):
+    if producer is None or producer.attrs != ops.Softmax():
         return None, None
     return (producer, reshape) if _private(graph, name) else (None, None)
 
@@ -301,6 +305,7 @@ class _Fusion:
             if not same:
                 part = np.broadcast_to(part, (*lead, queries, keys))
             total = total + part.reshape(*((1, 1) if same else (batch, heads)), queries, keys)
+        self._need_keys(total)
         if (total == total[..., :1]).all():
             return ""
         for axis in (0, 1):
@@ -309,6 +314,31 @@ class _Fusion:
         return self._builder.constant(
             f"{self._node.name}/bias", np.maximum(total, LOWEST).astype(np.float32)
         )
+
+    def _need_keys(self, bias: Array) -> None:
+        """Refuse a query whose keys are all hidden by constants.
+
+        Runtimes differ: minus infinity gives NaN, and numbers so low that no logit is left after
+        rounding to float32 give the mean of all values.
+
+        Args:
+            bias: [..., queries, keys].
+
+        Raises:
+            UnsupportedModelError: there is such a query.
+        """
+        blind = (bias <= _NO_LOGIT_LEFT).all(axis=-1)
+        if blind.any():
+            query = int(np.argwhere(blind)[0, -1])
+            problem = UnsupportedNode(
+                name=shown(self._node.sources[-1] if self._node.sources else self._node.name),
+                op=self._node.attrs.title,
+                shape="x".join(map(str, self._graph.shape(self._node.output))),
+                reason=f"its constant mask hides all keys of query {query}, so that there is "
+                "nothing to attend to",
+                remedy="let each query see one key at least, e.g. its own",
+            )
+            raise UnsupportedModelError((problem,))
 
     def _expanded(self, source: str, shape: Shape) -> str:
         name = self._builder.fresh(f"{source}/full")

@@ -3,6 +3,8 @@
 Rules:
 1. transpose: a ``Transpose`` of the last two axes of an operand of `MatMul` becomes its flag.
 2. factor: ``Mul`` of an operand or of the product by one number becomes its `scale`.
+3. factors: ``Mul`` of the product by a number for each matrix (the temperature of each head in
+   XCiT's attention) is done to the first operand, which leaves the product to its Softmax.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from dataclasses import replace
 from typing import Literal
 
 from edgec.ir import ops
-from edgec.ir.graph import Graph, Node
+from edgec.ir.graph import Graph, GraphBuilder, Node
 from edgec.passes.edit import replace_node, sweep
 from edgec.passes.linear import either_way
 
@@ -24,7 +26,7 @@ def fuse_matmul(graph: Graph) -> Graph:
 def _rewrite(graph: Graph, node: Node) -> Graph | None:
     if isinstance(node.attrs, ops.MatMul):
         return _operand(graph, node, "a") or _operand(graph, node, "b")
-    return _product(graph, node)
+    return _product(graph, node) or _factors(graph, node)
 
 
 def _operand(graph: Graph, node: Node, which: Literal["a", "b"]) -> Graph | None:
@@ -62,6 +64,39 @@ def _product(graph: Graph, node: Node) -> Graph | None:
     sources = (*product.sources, *node.sources)
     merged = replace(node, attrs=attrs, inputs=product.inputs, sources=sources)
     return replace_node(graph, merged)
+
+
+def _factors(graph: Graph, node: Node) -> Graph | None:
+    """Rule 3, `node` being the `Mul`."""
+    if not isinstance(node.attrs, ops.Mul):
+        return None
+    for constant, name in either_way(node):
+        product = graph.producers.get(name)
+        if product is None or not isinstance(product.attrs, ops.MatMul):
+            continue
+        if not _is_one_a_matrix(graph, constant, node) or graph.sole_consumer(name) is not node:
+            continue
+        operands = product.attrs.Inputs.of(product.inputs)
+        first, shape = graph.values.get(operands.a), graph.shape(name)
+        if first is None or first.shape[:-2] != shape[:-2] or graph.values[name].quant is not None:
+            continue
+        builder = GraphBuilder.of(graph)
+        scaled = replace(first, name=builder.fresh(f"{first.name}/scaled"), quant=None)
+        builder.value(scaled)
+        builder.node(scaled.name, node.attrs, (first.name, constant), (scaled.name,), node.sources)
+        inputs = replace(operands, a=scaled.name).names()
+        builder.put(replace(node, attrs=product.attrs, inputs=inputs, sources=product.sources))
+        return builder.build()
+    return None
+
+
+def _is_one_a_matrix(graph: Graph, name: str, node: Node) -> bool:
+    """Whether `name` is a constant with one number for each matrix of what `node` computes."""
+    constant = graph.constants.get(name)
+    if constant is None or graph.shape(node.output)[-2:] == (1, 1):
+        return False
+    rank = len(graph.shape(node.output))
+    return 2 < len(constant.shape) <= rank and constant.shape[-2:] == (1, 1)
 
 
 def number_factor(graph: Graph, node: Node) -> tuple[str, float] | None:

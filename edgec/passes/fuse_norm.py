@@ -6,6 +6,7 @@ Rules:
    than the last is moved there and back by `Transpose`s, which the layout pass removes.
 2. gamma: a normalization without beta, then ``Mul`` by a constant per channel: into gamma.
 3. beta: `LayerNormalization`, then ``Add`` of a constant per channel: into beta.
+4. moments: what Keras writes (`norm_moments`) is put into the form of the other rules.
 
 Squares may be products or powers.  Nothing between may be pinned to codes.
 """
@@ -20,11 +21,10 @@ import numpy as np
 from edgec.base.dtypes import Array
 from edgec.ir import ops
 from edgec.ir.graph import Graph, GraphBuilder, Node
-from edgec.ir.ops import UnaryKind
 from edgec.passes.edit import sweep
 from edgec.passes.linear import channel_constant, either_way, per_channel
-
-_SQUARE = ops.Unary(UnaryKind.POW, alpha=2.0)
+from edgec.passes.norm_moments import written_out
+from edgec.passes.norm_parts import inverse_deviation, maker, minus_mean
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +44,6 @@ class _Core:
     sources: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Chain:
-    """``1 / sqrt(mean(c * c) + epsilon)`` in its parts, in order."""
-
-    axis: int
-    epsilon: float
-    parts: tuple[Node, ...]
-
-
 def fuse_norm(graph: Graph) -> Graph:
     """Apply the rules until none applies."""
     return sweep(graph, _rewrite)
@@ -62,17 +53,19 @@ def _rewrite(graph: Graph, node: Node) -> Graph | None:
     if isinstance(node.attrs, ops.Mul):
         core = _core(graph, node)
         return _with_core(graph, node, core) if core is not None else _gamma(graph, node)
-    return _beta(graph, node) if isinstance(node.attrs, ops.Add) else None
+    if isinstance(node.attrs, ops.Add):
+        return _beta(graph, node) or written_out(graph, node)
+    return None
 
 
 def _core(graph: Graph, node: Node) -> _Core | None:
     """Rule 1, `node` being the product."""
     for name, centred in either_way(node):
-        chain = _inverse_deviation(graph, name, centred)
+        chain = inverse_deviation(graph, name, centred)
         if chain is None:
             continue
         parts = (*chain.parts, node)
-        sub = _minus_mean(graph, centred, chain.axis)
+        sub = minus_mean(graph, centred, chain.axis)
         if sub is None:
             return _Core(centred, chain.axis, ops.RMSNormalization(chain.epsilon), _sources(parts))
         attrs = ops.LayerNormalization(chain.epsilon)
@@ -81,64 +74,8 @@ def _core(graph: Graph, node: Node) -> _Core | None:
     return None
 
 
-def _inverse_deviation(graph: Graph, name: str, centred: str) -> _Chain | None:
-    """The chain that computes `name` as ``1 / sqrt(mean(centred * centred) + epsilon)``."""
-    inverse = _maker(graph, name)
-    if inverse is None or inverse.attrs != ops.Unary(UnaryKind.RECIPROCAL):
-        return None
-    root = _maker(graph, inverse.first)
-    if root is None or root.attrs != ops.Unary(UnaryKind.SQRT):
-        return None
-    shifted = _maker(graph, root.first)
-    if shifted is None or not isinstance(shifted.attrs, ops.Add):
-        return None
-    for added, other in either_way(shifted):
-        constant = graph.constants.get(added)
-        mean = _maker(graph, other)
-        if constant is None or constant.array.size != 1 or mean is None or not _is_mean(mean):
-            continue
-        square, epsilon = _maker(graph, mean.first), float(constant.real().reshape(-1)[0])
-        if square is not None and _is_square(square, centred) and epsilon >= 0.0:
-            return _Chain(
-                mean.attrs_as(ops.Reduce).axes[0], epsilon, (square, mean, shifted, root, inverse)
-            )
-    return None
-
-
-def _is_mean(node: Node) -> bool:
-    attrs = node.attrs
-    if not isinstance(attrs, ops.Reduce) or attrs.kind is not ops.ReduceKind.MEAN:
-        return False
-    return attrs.keepdims and len(attrs.axes) == 1
-
-
-def _is_square(node: Node, base: str) -> bool:
-    """Whether `node` computes the square of `base`."""
-    if isinstance(node.attrs, ops.Mul):
-        return node.inputs == (base, base)
-    return node.attrs == _SQUARE and node.inputs == (base,)
-
-
-def _minus_mean(graph: Graph, name: str, axis: int) -> tuple[Node, Node] | None:
-    """The `Sub` that computes `name` as x minus its mean over `axis`, and the mean."""
-    sub = _maker(graph, name)
-    if sub is None or not isinstance(sub.attrs, ops.Sub):
-        return None
-    centred = ops.Sub.Inputs.of(sub.inputs)
-    mean = _maker(graph, centred.b)
-    if mean is None or not _is_mean(mean) or mean.attrs_as(ops.Reduce).axes != (axis,):
-        return None
-    return (sub, mean) if mean.first == centred.a else None
-
-
 def _sources(parts: tuple[Node, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for part in parts for name in part.sources))
-
-
-def _maker(graph: Graph, name: str) -> Node | None:
-    """The producer of a value that is not pinned to codes."""
-    value = graph.values.get(name)
-    return graph.producers.get(name) if value is not None and value.quant is None else None
 
 
 def _with_core(graph: Graph, node: Node, core: _Core) -> Graph:
@@ -198,7 +135,7 @@ def _normalization_and_constant(graph: Graph, node: Node) -> tuple[Node, Array] 
         constant = channel_constant(graph, node, name, operand)
         if constant is None:
             continue
-        norm = _maker(graph, name)
+        norm = maker(graph, name)
         if norm is None or not isinstance(norm.attrs, ops.Norm):
             continue
         if graph.sole_consumer(name) is node:

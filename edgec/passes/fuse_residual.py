@@ -28,7 +28,7 @@ def residual_notes(_before: Graph, after: Graph) -> tuple[str, ...]:
 
 
 def _rewrite(graph: Graph, node: Node) -> Graph | None:
-    if not isinstance(node.attrs, qops.QAdd):
+    if not isinstance(node.attrs, qops.QAdd) or not isinstance(node.attrs.params, qops.AddParams):
         return None
     operands = qops.QAdd.Inputs.of(node.inputs)
     if operands.a == operands.b:

@@ -15,6 +15,7 @@ from edgec.ir.layout import Freedom, Perm, compose
 from edgec.ir.operator import Operator
 from edgec.ir.qparams import QuantParams
 from edgec.ir.real import RealOperator
+from edgec.passes.edit import copy_of
 from edgec.passes.layout_refs import (
     Order,
     Ref,
@@ -43,6 +44,7 @@ class _Writer:
         self._frames = frames
         self._out = GraphBuilder(graph.name)
         self._out.metadata = dict(graph.metadata)
+        self._out.rounding = graph.rounding
         # Names of the old graph stay reserved, so that new names do not meet them.
         self._names = GraphBuilder.of(graph)
         self._made: dict[tuple[str, Order, tuple[int, ...]], str] = {}
@@ -202,8 +204,7 @@ class _Writer:
         producer = next((n for n in out.nodes.values() if source in n.outputs), None)
         outputs_of_root = sum(use.is_output for use in self._refs.uses[root])
         if producer is None or outputs_of_root > 1:
-            identity = ops.Unary(ops.UnaryKind.IDENTITY)
-            self._add(f"{name}/copy", identity, source, name)
+            self._add(f"{name}/copy", copy_of(out.values[source]), source, name)
             return
         out.put(replace(producer, outputs=(name,)))
         out.rewire(source, name)

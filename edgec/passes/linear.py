@@ -55,6 +55,41 @@ def per_channel(constant: Constant, channels: int) -> Array:
     return np.broadcast_to(values, (channels,)).copy()
 
 
+def affine_of(graph: Graph, node: Node) -> tuple[Affine, str] | None:
+    """A per-channel scaling and shift, and the value it is applied to; else None."""
+    if isinstance(node.attrs, ops.BatchNormalization):
+        return batch_norm_affine(graph, node), node.first
+    if not isinstance(node.attrs, ops.Mul | ops.Add | ops.Sub):
+        return None
+    pairs = either_way(node)
+    for other, name in pairs[:1] if isinstance(node.attrs, ops.Sub) else pairs:
+        constant = channel_constant(graph, node, other, name)
+        if constant is None:
+            continue
+        values = per_channel(constant, graph.shape(node.output)[-1])
+        ones, zeros = np.ones_like(values), np.zeros_like(values)
+        match node.attrs:
+            case ops.Mul():
+                return Affine(values, zeros), other
+            case ops.Add():
+                return Affine(ones, values), other
+            case _:
+                return Affine(ones, -values), other
+    return None
+
+
+def batch_norm_affine(graph: Graph, node: Node) -> Affine:
+    """What a `BatchNormalization` computes."""
+    channels = graph.shape(node.output)[-1]
+    inputs = ops.BatchNormalization.Inputs.of(node.inputs)
+    scale, bias, mean, variance = (
+        per_channel(graph.constants[name], channels)
+        for name in (inputs.scale, inputs.b, inputs.mean, inputs.var)
+    )
+    factor = scale / np.sqrt(variance + node.attrs_as(ops.BatchNormalization).epsilon)
+    return Affine(factor, bias - mean * factor)
+
+
 def unpinned_linear_before(graph: Graph, node: Node, name: str) -> Node | None:
     """The Conv, ConvTranspose or Gemm that computes `name` for `node` alone, unrounded."""
     producer = graph.producers.get(name)

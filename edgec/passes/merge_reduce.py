@@ -30,6 +30,8 @@ def _rewrite(graph: Graph, node: Node) -> Graph | None:
         return None
     if inner.attrs.kind is not node.attrs.kind or not inner.attrs.keepdims:
         return None
+    if inner.attrs.kind is ops.ReduceKind.SUM_SQUARE:
+        return None  # the outer one squares sums
     before, after = graph.shape(inner.output), graph.shape(node.first)
     kept = [axis for axis, size in enumerate(before) if size != 1]
     seen = [axis for axis, size in enumerate(after) if size != 1]

@@ -6,14 +6,19 @@ from edgec.ir.verify import Stage
 from edgec.passes.absorb_qdq import absorb_qdq
 from edgec.passes.average_by_convolution import average_by_convolution
 from edgec.passes.base import Pass
+from edgec.passes.expand_by_copies import expand_by_copies
 from edgec.passes.fold_batch_norm import fold_batch_norm
 from edgec.passes.fuse_attention import fuse_attention
+from edgec.passes.fuse_beta import fuse_beta
 from edgec.passes.fuse_bias import fuse_bias
+from edgec.passes.fuse_dilation import fuse_dilation
+from edgec.passes.fuse_division import fuse_division
 from edgec.passes.fuse_functions import fuse_functions
 from edgec.passes.fuse_matmul import fuse_matmul
 from edgec.passes.fuse_norm import fuse_norm
 from edgec.passes.fuse_pad import fuse_pad
 from edgec.passes.fuse_residual import fuse_residual, residual_notes
+from edgec.passes.hide_by_choice import hide_by_choice
 from edgec.passes.hoist_clip import hoist_clip
 from edgec.passes.layout import layout
 from edgec.passes.merge_moves import merge_moves
@@ -22,6 +27,7 @@ from edgec.passes.pooling_by_attention import pooling_by_attention
 from edgec.passes.remove_constant_channels import removal_notes, remove_constant_channels
 from edgec.passes.schedule import schedule, schedule_notes
 from edgec.passes.simplify import simplify
+from edgec.passes.single_rounding import rounding_notes, single_rounding
 from edgec.passes.sink_addition import sink_addition
 from edgec.passes.sink_reshape import sink_reshape
 from edgec.passes.weight_pool_layers import pool_layers, pool_notes
@@ -29,10 +35,15 @@ from edgec.passes.weight_pool_layers import pool_layers, pool_notes
 REAL_PASSES = (
     Pass("clean", Stage.REAL, Stage.REAL, simplify),
     Pass("absorb_qdq", Stage.REAL, Stage.REAL, absorb_qdq),
+    Pass("fuse_dilation", Stage.REAL, Stage.REAL, fuse_dilation),
     Pass("fuse_functions", Stage.REAL, Stage.REAL, fuse_functions),
     Pass("fuse_norm", Stage.REAL, Stage.REAL, fuse_norm),
     Pass("fuse_matmul", Stage.REAL, Stage.REAL, fuse_matmul),
     Pass("fuse_attention", Stage.REAL, Stage.REAL, fuse_attention),
+    # What is still a sum then is no attention of known form.
+    Pass("hide_by_choice", Stage.REAL, Stage.REAL, hide_by_choice),
+    Pass("fuse_beta", Stage.REAL, Stage.REAL, fuse_beta),
+    Pass("expand_by_copies", Stage.REAL, Stage.REAL, expand_by_copies),
     Pass("layout", Stage.REAL, Stage.REAL, layout),
     Pass("simplify", Stage.REAL, Stage.REAL, simplify),
     Pass("merge_moves", Stage.REAL, Stage.REAL, merge_moves),
@@ -40,6 +51,7 @@ REAL_PASSES = (
     Pass("simplify", Stage.REAL, Stage.REAL, simplify),
     # Its factors and summands may lie beyond transposes that are gone now.
     Pass("fuse_norm", Stage.REAL, Stage.REAL, fuse_norm),
+    Pass("fuse_division", Stage.REAL, Stage.REAL, fuse_division),
     Pass("merge_reduce", Stage.REAL, Stage.REAL, merge_reduce),
     Pass("fold_batch_norm", Stage.REAL, Stage.REAL, fold_batch_norm),
     Pass("fuse_bias", Stage.REAL, Stage.REAL, fuse_bias),
@@ -71,6 +83,7 @@ INTEGER_PASSES = (
         removal_notes,
     ),
     Pass("fuse_residual", Stage.INTEGER, Stage.INTEGER, fuse_residual, residual_notes),
+    Pass("single_rounding", Stage.INTEGER, Stage.INTEGER, single_rounding, rounding_notes),
     Pass("schedule", Stage.INTEGER, Stage.INTEGER, schedule, schedule_notes),
 )
 """The passes from `quant.to_integer`'s graph to the one that is lowered."""

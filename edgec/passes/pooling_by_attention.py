@@ -28,7 +28,7 @@ def _rewrite(graph: Graph, node: Node) -> Graph | None:
         return None
     product = ops.MatMul.Inputs.of(node.inputs)
     softmax, x = graph.producers.get(product.a), product.b
-    if softmax is None or not isinstance(softmax.attrs, ops.Softmax) or x not in graph.values:
+    if softmax is None or softmax.attrs != ops.Softmax() or x not in graph.values:
         return None
     layer = _behind_reshapes(graph, softmax.first)
     if layer is None or not isinstance(layer.attrs, ops.Gemm) or layer.first != x:

@@ -28,7 +28,14 @@ from edgec.base.fixedpoint import INT32_MAX
 from edgec.ir import qops
 from edgec.ir.graph import Constant, Graph, GraphBuilder, Node
 from edgec.ir.infer import total_macs
-from edgec.ir.weighted import PLAIN, POOLED, plain_inputs, weighted_inputs
+from edgec.ir.weighted import (
+    PLAIN,
+    POOLED,
+    plain_inputs,
+    unpooled,
+    weighted_inputs,
+    with_plain,
+)
 from edgec.passes.channel_plan import ChannelPlan, is_depthwise, plan_removal
 
 _WEIGHTED = (*PLAIN, *POOLED)
@@ -84,7 +91,7 @@ def _cut(builder: GraphBuilder, graph: Graph, node: Node, plan: ChannelPlan) -> 
         shape = (*attrs.shape[:-1], int(np.sum(kept)))
         return replace(node, attrs=qops.QReshape(shape))
     inputs = list(node.inputs)
-    if isinstance(attrs, qops.QAdd | qops.QMul | qops.QPRelu):
+    if isinstance(attrs, qops.QAdd | qops.QMul | qops.QPRelu | qops.QPReluCodes):
         for index, name in enumerate(inputs):
             constant = graph.constants.get(name)
             if constant is not None and constant.shape and constant.shape[-1] == len(kept):
@@ -105,6 +112,9 @@ def _cut_weighted(builder: GraphBuilder, graph: Graph, node: Node, plan: Channel
     elif plan.drop[x].any():
         codes = codes + _folded(graph, node, plan)
         weight = Constant(weight.name, weight.array[..., ~plan.drop[x]], weight.quant)
+    plain = unpooled(attrs)
+    if isinstance(plain.output, qops.Twice31 | qops.Offset31):
+        attrs = with_plain(attrs, replace(plain, output=plain.output.kept(rows)))
     folded = Constant(bias.name, codes.astype(np.int32), bias.quant)
     parameters = (_cut_constant(builder, c, 0, rows) for c in (weight, folded, multiplier))
     return replace(node, attrs=attrs, inputs=inputs.with_rows(*parameters).names())

@@ -22,7 +22,8 @@ class ProfileInput:
     """One inference's inputs.
 
     Attributes:
-        arrays: int8 (int32 of token ids and masks), one per model input, as the library takes them.
+        arrays: int8 or int16 (int32 of token ids and masks), one per model input, as the library
+            takes them.
         words: what they are.
         length: length of the run; None where all runs have the same.
     """
@@ -76,5 +77,7 @@ def _noise(tensors: Sequence[TensorReport], less: int) -> tuple[Array, ...]:
         if tensor.library_dtype == "int32":  # token ids, and masks that hide nothing
             found.append(generator.integers(1, 128, shape).astype(np.int32))
         else:
-            found.append(generator.integers(-128, 128, shape).astype(np.int8))
+            limits = np.iinfo(tensor.library_dtype)
+            codes = generator.integers(int(limits.min), int(limits.max) + 1, shape)
+            found.append(codes.astype(tensor.library_dtype))
     return tuple(found)

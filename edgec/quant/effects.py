@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from edgec.base.effect import Effect
-from edgec.base.options import CompileOptions, Observer
+from edgec.base.options import CompileOptions, Observer, Precision
 from edgec.ir import Graph
 from edgec.quant.cnn.annotation import has_open_ranges
-from edgec.quant.cnn.equalize import can_equalize
+from edgec.quant.cnn.balance import can_balance
 from edgec.quant.common.searched import is_searched
 
 _SEARCHED = "the scales of a transformer are searched by the error of what reads them"
 _PINNED = "the model brings the ranges of all its tensors (QuantizeLinear)"
 _NO_DATA = "there is no calibration data, only noise, whose extremes are the ranges"
+_STREAM = "the residual stream of a transformer is int16 anyway"
 _GIVE_DATA = "give --calibration DATA.npz"
 
 
@@ -30,6 +31,8 @@ def quantization_effects(
     observer, percentile = quant.observer is not None, quant.percentile is not None
     is_open = not (observer or percentile) or transformer or has_open_ranges(graph, has_data)
     shaped = quant.observer not in (None, Observer.MINMAX)
+    wider = quant.precision not in (None, Precision.INT8)
+    open_ranges = not wider or transformer or has_open_ranges(graph, has_data)
     corrects, equalizes = quant.bias_correction is True, quant.equalize is True
     return (
         Effect("--observer", observer, not transformer, _SEARCHED),
@@ -48,15 +51,27 @@ def quantization_effects(
         Effect(
             "--equalize",
             equalizes,
-            not transformer and can_equalize(graph),
-            "no two neighbouring layers can share the magnitude of their float weights",
+            not transformer and can_balance(graph),
+            "no channel can be scaled between float weights of two layers",
         ),
+        Effect("--equalize", equalizes, has_data, _NO_DATA, _GIVE_DATA),
+        Effect("--rounding", options.rounding is not None, not transformer, _SEARCHED),
         Effect(
             "--residual",
             quant.residual is not None,
             transformer,
             "only transformers have a residual stream of their own",
             "leave it out; the tensors of this network are int8 anyway",
+        ),
+        Effect("--precision", wider, not transformer, _STREAM),
+        Effect("--precision", wider, open_ranges, _PINNED),
+        Effect("--precision", wider, has_data, _NO_DATA, _GIVE_DATA),
+        Effect(
+            "--target-db",
+            quant.target_db is not None,
+            quant.precision is Precision.AUTO,
+            "nothing is chosen by it",
+            "it belongs to --precision auto",
         ),
         Effect(
             "--max-length",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from edgec.base.dtypes import Array
 from edgec.base.effect import refuse_without_effect
-from edgec.base.options import CompileOptions, Progress, no_progress
+from edgec.base.options import CompileOptions, Precision, Progress, no_progress
+from edgec.floatrun.activations import checked_calibration
 from edgec.ir.graph import Graph
 from edgec.passes.base import Pass, PassesResult, run_passes
 from edgec.passes.compare_lengths import with_real_length
@@ -19,13 +20,19 @@ from edgec.passes.pipeline import (
     TRANSFORMER_PASSES,
 )
 from edgec.passes.variable_length import with_variable_length
-from edgec.quant.cnn.annotation import annotate
+from edgec.quant.cnn.annotation import QUALITY_SAMPLES, annotate, balanced
 from edgec.quant.common.intervals import check_intervals
-from edgec.quant.common.report import QuantReport
+from edgec.quant.common.refuse import refuse_endless_outputs
+from edgec.quant.common.report import CalibrationSource, InForce, QuantReport, quality_of
 from edgec.quant.common.searched import is_searched
 from edgec.quant.convert.conversion import Converters, to_integer
 from edgec.quant.convert.converters import CONVERTERS
+from edgec.quant.convert.mixed.conversion import Codes16
+from edgec.quant.convert.wide.conversion import is_wide
+from edgec.quant.convert.wide.graph import to_wide
 from edgec.quant.effects import quantization_effects
+from edgec.quant.precision.choose import Chooser, Room, precision_notes
+from edgec.quant.precision.codes import check_reach, real_constants
 from edgec.quant.transformer.quantize import quantize_transformer
 
 
@@ -55,6 +62,7 @@ def quantize(
     *,
     shorter: Graph | None = None,
     converters: Converters = CONVERTERS,
+    room: Room | None = None,
 ) -> Quantized:
     """Quantize a real graph and optimise the integer graph.
 
@@ -66,6 +74,7 @@ def quantize(
         shorter: the graph for the maximum length less 1, for a model of variable length.
         converters: what makes the integer operator of each real one; `CONVERTERS.joined(more)`
             adds operators from outside, which say by `RealOperator.evaluate` what they compute.
+        room: the memory that tensors with int16 codes have to fit; None: it is not known.
 
     Raises:
         ConfigError: an option has no effect on this network, or the data do not fit the graph.
@@ -75,10 +84,15 @@ def quantize(
     """
     has_data = calibration is not None
     refuse_without_effect(quantization_effects(options, graph, has_data=has_data))
-    run = _Run(calibration, options, progress, converters)
-    if is_searched(graph):
-        return run.by_search(graph, shorter)
-    return run.by_observers(graph)
+    run = _Run(calibration, options, progress, converters, room)
+    if is_wide(graph):
+        found = run.by_file(graph)
+    elif is_searched(graph):
+        found = run.by_search(graph, shorter)
+    else:
+        found = run.by_observers(graph)
+    refuse_endless_outputs(found.integer)
+    return found
 
 
 def keeps_activation_bits(graph: Graph) -> bool:
@@ -99,8 +113,10 @@ class _Run:
         options: CompileOptions,
         progress: Progress,
         converters: Converters,
+        room: Room | None,
     ) -> None:
         self._calibration, self._options, self._progress = calibration, options, progress
+        self._room = room
         self._converters = converters
         self._steps = len(REAL_PASSES)
 
@@ -109,10 +125,53 @@ class _Run:
         annotated, report = annotate(
             graph, self._calibration, self._options.quant, self._tell, self._converters
         )
-        converted = to_integer(annotated, self._converters)
+        converted, report = self._precise(graph, annotated, report)
         check_intervals(converted)
+        check_reach(converted)
         integer = self._passes(converted, INTEGER_PASSES)
-        return Quantized(integer.graph, annotated, report, _texts(integer))
+        mixed = report.precision is not None and report.precision.tensors
+        said = precision_notes(report.precision)
+        notes = (*_texts(integer), *said)
+        return Quantized(integer.graph, None if mixed else annotated, report, notes)
+
+    def _precise(
+        self, graph: Graph, annotated: Graph, report: QuantReport
+    ) -> tuple[Graph, QuantReport]:
+        """The integer graph, with int16 codes where they are asked for."""
+        settings = self._options.quant.settings()
+        if settings.precision is Precision.INT8 or self._calibration is None:
+            return to_integer(annotated, self._converters), report
+        data = checked_calibration(annotated, self._calibration)
+
+        real = balanced(graph, data, settings)
+        chooser = self._chooser(real, annotated, data)
+        if settings.precision is Precision.AUTO and not chooser.suffices_int8(settings.target_db):
+            # Those biases make up for the rounding of int8 codes that many tensors will not have.
+            wide = replace(self._options.quant, precision=Precision.INT16)
+            annotated, _ = annotate(graph, data, wide, self._tell, self._converters)
+            chooser = self._chooser(real, annotated, data)
+        found = chooser.choose(settings.precision, settings.target_db)
+        few = {name: array[:QUALITY_SAMPLES] for name, array in data.items()}
+        layers = quality_of(real, found.integer, few, self._tell)
+        return found.integer, replace(report, precision=found.report, layers=layers)
+
+    def _chooser(self, real: Graph, annotated: Graph, data: Mapping[str, Array]) -> Chooser:
+        constants = real_constants(real, annotated)
+
+        def converted(int16: Mapping[str, Codes16]) -> Graph:
+            return to_integer(annotated, self._converters, int16, constants)
+
+        room = self._room
+        if room is not None:
+            arena = room.arena_bytes
+            room = Room(lambda g: arena(run_passes(g, INTEGER_PASSES).graph), room.limit_bytes)
+        return Chooser(real, annotated, data, converted, room, self._tell)
+
+    def by_file(self, graph: Graph) -> Quantized:
+        """Scales of a file with 16-bit activations, which brings all of them."""
+        integer = self._passes(to_wide(graph), TRANSFORMER_INTEGER_PASSES)
+        report = QuantReport(CalibrationSource.NONE, 0, InForce(None, False, False), (), ())
+        return Quantized(integer.graph, None, report, _texts(integer))
 
     def by_search(self, graph: Graph, shorter: Graph | None) -> Quantized:
         """Scales searched by the error of what reads them."""

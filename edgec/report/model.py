@@ -10,10 +10,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
+from edgec.base.dtypes import DType
 from edgec.base.errors import ConfigError
+from edgec.base.samples import Normalize
 from edgec.base.swap import recover
+from edgec.ir.qparams import QuantParams
 from edgec.target.board import Board
 
 SCHEMA = 2
@@ -33,11 +37,16 @@ class TensorReport:
         shape: the model's shape, batch axis included.
         library_shape: shape in the arena; ``library = model.transpose(layout)`` when `layout` is
             not empty.
-        library_dtype: "int8" or "int32".
-        scale, zero_point: ``real = scale * (q - zero_point)``; scale 0 for indices (ArgMax).
+        library_dtype: "int8", "int16" or "int32".
+        scale, zero_point: ``real = scale * (q - zero_point)``; scale 0 for indices (ArgMax), and
+            where features have their own.
+        feature_scales, feature_zero_points: the same for each feature of the last axis, of an input
+            whose features have a scale each; empty: all have `scale` and `zero_point`.
         size_bytes: bytes in the arena.
         length_axis: axis of `shape` whose size goes with the length of a run; sizes here are those
             of the longest.
+        normalize: how pixels become its numbers, if the file of the model says that.
+        labels: names of the classes that it has scores or numbers for, if the file has them.
     """
 
     name: str
@@ -50,6 +59,19 @@ class TensorReport:
     zero_point: int
     size_bytes: int
     length_axis: int | None = None
+    feature_scales: tuple[float, ...] = ()
+    feature_zero_points: tuple[int, ...] = ()
+    normalize: Normalize | None = None
+    labels: tuple[str, ...] = ()
+
+    @property
+    def quant(self) -> QuantParams:
+        """What the codes of the library mean."""
+        if not self.feature_scales:
+            return QuantParams.per_tensor(self.scale, self.zero_point, DType(self.library_dtype))
+        axis = len(self.library_shape) - 1
+        scales, zero_points = np.asarray(self.feature_scales), np.asarray(self.feature_zero_points)
+        return QuantParams.per_feature(scales, zero_points, axis)
 
     def library_shape_less(self, less: int) -> tuple[int, ...]:
         """The shape in the arena in a run that is shorter than the longest by `less`."""

@@ -89,8 +89,8 @@ def _tensor_table(title: str, tensors: Sequence[TensorReport]) -> object:
             tensor.name,
             f"{tensor.dtype} {_shape(tensor.shape)}",
             f"{tensor.library_dtype} {_shape(tensor.library_shape)}",
-            f"{tensor.scale:.6g}",
-            tensor.zero_point,
+            "by feature" if tensor.feature_scales else f"{tensor.scale:.6g}",
+            "by feature" if tensor.feature_scales else tensor.zero_point,
         )
         for tensor in tensors
     ]

@@ -7,12 +7,18 @@ Instructions.  Code runs out of the current line; going to another line costs
 - nothing when the instruction cache holds it;
 - what is left of the prefetch when it is the line being prefetched: a sequential fetch;
 - a whole read otherwise: a random fetch.
-Taking up a line starts the prefetch of the next one, unless the cache holds that.  Every line that
-the core takes up is kept in the instruction cache.  How far a prefetch is when its line is needed
-follows from the time spent in the line before: `BlockPace` prices a block's instructions without
-waiting, spread evenly over them.
+Taking up a line starts the prefetch of the next one, unless the cache holds that.  How far a
+prefetch is when its line is needed follows from the time spent in the line before: `BlockPace`
+prices a block's instructions without waiting, spread evenly over them.  The instruction cache keeps
+the lines that the core waited for.  A line that the prefetch buffer has in time is no miss, so it
+is not kept, and is read again next time; where instructions and data share one cache, which stands
+between core and flash, every line is kept.
 
 Data.  A read that the data cache misses costs a whole read; without a data cache each does.
+
+The flash reads one line at a time.  A data read, or a random fetch, that meets a prefetch in
+progress waits for its end.  Data reads of a block are taken to come after the block's fetches, so
+they meet the last prefetch of it, where in truth they may meet several.
 
 Caches are set-associative and replace the least recently used line of a set.  A miss reads
 `fill_bytes`; the core waits for the whole fill, whose flash lines come one after the other.
@@ -24,7 +30,8 @@ Sources and readings, by board family:
   manuals do not say outright; they call the cache useful for loops and the whole as fast as 0 wait
   states, which needs it, so it is.
 - STM32F1: RM0008 3.3.3: prefetch buffer of two 64-bit words, no cache, data reads wait.
-- STM32G0: RM0444 3.3.5: two lines of 64 bits, least recently used, no data cache.
+- STM32G0: RM0444 3.3.5: two lines of 64 bits, least recently used, the same definition of a miss,
+  no data cache.
 - STM32H7A3: RM0455 4.3 and Arm DDI 0489 (Cortex-M7 TRM) 5: flash words of 128 bits, caches of the
   core with 32-byte lines.  The core's random replacement is taken as least recently used.  RAM that
   is not tightly coupled goes through the data cache (Armv7-M ARM, DDI 0403E B3.1: write-back,
@@ -33,10 +40,9 @@ Sources and readings, by board family:
   pseudo least recently used is exact for 2 ways; prefetch in the flash interface.
 - RP2040: datasheet 2.6.3: XIP cache, 2 ways of 8-byte lines, one 32-bit serial read at a time.
 
-Ignored: a data read that meets a prefetch in progress (and a jump that does, of which the manuals
-state the wait states as the least penalty); critical word first; the core's own fetch buffer of a
-few words, which hides part of a sequential fetch; buses between core and flash (AXI on the M7), and
-so also what the M7 waits for RAM that its data cache misses, of which no manual tells.
+Ignored: critical word first; the core's own fetch buffer of a few words, which hides part of a
+sequential fetch; buses between core and flash (AXI on the M7), and so also what the M7 waits for
+RAM that its data cache misses, of which no manual tells.
 """
 
 from __future__ import annotations
@@ -195,6 +201,7 @@ class MemorySimulator:
         self._current = NO_LINE
         self._prefetched = NO_LINE
         self._ready = 0
+        self._busy = 0
 
     def fetch(self, shares: LineShares) -> int:
         """Run a block; the cycles that its fetches waited."""
@@ -211,12 +218,23 @@ class MemorySimulator:
     def _take_up(self, line: int) -> int:
         """Make a line the current one; the cycles waited for it."""
         self._current = line
-        cache = self._instructions
-        if cache is not None and cache.access(line * self._timing.line_bytes):
+        cache, offset = self._instructions, line * self._timing.line_bytes
+        if cache is not None and cache.holds(offset):
+            cache.access(offset)
             return 0
         if line == self._prefetched:
-            return max(0, self._ready - self._now)
-        return miss_cycles(self._timing, self._timing.instruction_cache)
+            waited = max(0, self._ready - self._now)
+        else:
+            waited = self._read_flash(self._timing.instruction_cache)
+        if cache is not None and (waited or self._timing.unified):
+            cache.access(offset)
+        return waited
+
+    def _read_flash(self, cache: CacheShape | None) -> int:
+        """The cycles waited for a read that begins when the flash has nothing else to do."""
+        waited = max(0, self._busy - self._now) + miss_cycles(self._timing, cache)
+        self._busy = self._now + waited
+        return waited
 
     def _prefetch(self, line: int) -> None:
         timing = self._timing
@@ -225,17 +243,19 @@ class MemorySimulator:
         cache = self._instructions
         if cache is None or not cache.holds(line * timing.line_bytes):
             self._prefetched = line
-            self._ready = self._now + timing.wait_states + 1
+            self._ready = max(self._now, self._busy) + timing.wait_states + 1
+            self._busy = self._ready
 
     def read(self, offset: int, size_bytes: int) -> int:
         """Read data at this offset in flash; the cycles waited."""
         width = self._timing.line_bytes
-        waited = 0
+        total = 0
         for line in range(offset // width, (offset + size_bytes - 1) // width + 1):
             if self._data is None or not self._data.access(line * width):
-                waited += miss_cycles(self._timing, self._timing.data_cache)
-        self._now += waited
-        return waited
+                waited = self._read_flash(self._timing.data_cache)
+                self._now += waited
+                total += waited
+        return total
 
     def touch(self, offset: int, size_bytes: int) -> None:
         """Read or write at this offset in cached RAM: nothing waits, but lines are replaced."""

@@ -76,7 +76,7 @@ def choose_layers(graph: Graph, options: WeightPoolOptions) -> Choice:
 def _impossible(graph: Graph, node: Node) -> str:
     """Why a layer cannot be pooled; empty when it can."""
     if not isinstance(node.attrs, ops.Conv | ops.Gemm):
-        return f"{node.op} is not supported"
+        return f"{node.attrs.title} is not supported"
     weight = ops.layer_inputs(node).w
     if weight not in graph.constants:
         return "its weights are computed"

@@ -64,8 +64,10 @@ def labelled_data(data: Samples, model: RealModel) -> LabelledData:
     Raises:
         ConfigError: data that do not fit, labels beyond the classes, a model without classes.
     """
-    samples, labels = load_labelled(data, input_specs(model.imported))
-    classes = math.prod(model.graph.shape(_scores(model.graph)))
+    scores = _scores(model.graph)
+    names = model.about.labels.get(scores, ())
+    samples, labels = load_labelled(data, input_specs(model.imported, model.about), names)
+    classes = math.prod(model.graph.shape(scores))
     if labels.min() < 0 or labels.max() >= classes:
         raise ConfigError(
             f"labels run from {labels.min()} to {labels.max()}; the model has {classes} classes",

@@ -64,12 +64,26 @@ def quality_warnings(graph: Graph, report: QuantReport) -> tuple[str, ...]:
     """
     if report.source is not CalibrationSource.USER:
         return ()
-    return tuple(
+    poor = tuple(
         f"output {shown(layer.value)!r} has {layer.sqnr_db:.1f} dB of signal to quantization noise "
         f"on the calibration data; below {_POOR_DB:g} dB little of it is left"
         for layer in report.layers
         if layer.value in graph.outputs and layer.sqnr_db < _POOR_DB
     )
+    causes = "; ".join(
+        f"{shown(cost.value)!r} {cost.share:.0%} ({cost.why}: {_ADVICE[cost.why]})"
+        for cost in report.costs
+    )
+    return (*poor, f"most of the noise at the outputs comes from {causes}") if causes else poor
+
+
+_ADVICE = {
+    "weights": "train longer, or with quantization",
+    "clipped": "more samples, or --observer minmax",
+    "few levels": "--precision auto",
+    "range": "--precision auto",
+}
+"""What to try, by the cause of noise."""
 
 
 def evaluation_warnings(
@@ -86,6 +100,9 @@ def evaluation_warnings(
 
 
 def _other_range(tensor: TensorReport, array: Array) -> Iterator[str]:
+    if tensor.feature_scales:
+        yield from _other_features(tensor, array)
+        return
     low, high = ((code - tensor.zero_point) * tensor.scale for code in (-128, 127))
     beyond = float(np.mean((array < low - tensor.scale) | (array > high + tensor.scale)))
     found = float(array.min()), float(array.max())
@@ -94,6 +111,18 @@ def _other_range(tensor: TensorReport, array: Array) -> Iterator[str]:
             f"the data of {shown(tensor.name)!r} lie in [{found[0]:.4g}, {found[1]:.4g}], the "
             f"model was calibrated for [{low:.4g}, {high:.4g}]: {beyond:.0%} are beyond; are both "
             "scaled alike?"
+        )
+
+
+def _other_features(tensor: TensorReport, array: Array) -> Iterator[str]:
+    """Data in another range than the codes of an input whose features have a scale each."""
+    codes = array.astype(np.float64) / tensor.feature_scales + tensor.feature_zero_points
+    beyond = (codes < -129) | (codes > 128)
+    worst = int(np.argmax(beyond.reshape(-1, beyond.shape[-1]).mean(axis=0)))
+    if beyond.mean() > _MOST_BEYOND:
+        yield (
+            f"{beyond.mean():.0%} of the data of {shown(tensor.name)!r} lie beyond what the model "
+            f"was calibrated for, most of all feature {worst}; are both scaled alike?"
         )
 
 

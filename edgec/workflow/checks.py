@@ -147,7 +147,8 @@ def _noise(graph: Graph, name: str, generator: np.random.Generator) -> Array:
     """Codes of one input; of token ids and masks small numbers."""
     if graph.values[name].dtype is DType.INT32:
         return generator.integers(0, 128, graph.shape(name)).astype(np.int32)
-    return generator.integers(-128, 128, graph.shape(name)).astype(np.int8)
+    codes = np.iinfo(graph.values[name].dtype.numpy)
+    return generator.integers(codes.min, codes.max + 1, graph.shape(name)).astype(codes.dtype)
 
 
 def _encoded(graph: Graph, calibration: Mapping[str, Array], index: int) -> dict[str, Array]:

@@ -132,16 +132,16 @@ def _evaluated(
     limit: int | None,
     progress: Progress | None,
 ) -> tuple[Evaluation, ...]:
-    samples, labels = load_labelled(data, input_specs(report.inputs))
+    output = _decision(report)
+    samples, labels = load_labelled(data, input_specs(report.inputs), output.labels)
     labels = labels[:limit]
     samples = {name: array[:limit] for name, array in samples.items()}
-    output = _decision(report)
     _check_labels(labels, output, SampleFile.of(data).path)
     sessions = [open_session(folder, on, bits) for bits in widths]
     runs = len(widths) + 1
     inputs = _float_inputs(report, samples)
-    wanted = _classes(_original_output(folder, inputs, output.name, _part(progress, 0, runs)))
-    odd = evaluation_warnings(report.inputs, samples)
+    wanted = _classes(_original_output(folder, inputs, output, _part(progress, 0, runs)))
+    odd = evaluation_warnings(_with_ranges(report), samples)
     results = []
     for number, (bits, session) in enumerate(zip(widths, sessions, strict=True), start=1):
         found = _classes(session.run(samples, _part(progress, number, runs))[output.name])
@@ -159,6 +159,12 @@ def _evaluated(
         )
         results.append(result)
     return tuple(results)
+
+
+def _with_ranges(report: Report) -> tuple[TensorReport, ...]:
+    """The inputs whose codes span the calibration data; those of trees span their thresholds."""
+    trees = any(layer.op == "TreeEnsemble" for layer in report.layers)
+    return tuple(each for each in report.inputs if not (trees and each.feature_scales))
 
 
 def last_evaluation(folder: Path, report: Report) -> Evaluation | None:
@@ -191,10 +197,14 @@ def _part(progress: Progress | None, number: int, parts: int) -> Progress | None
 
 
 def _decision(report: Report) -> TensorReport:
-    """The output that decides: scores for classes, else a class number (a final ArgMax)."""
+    """The output that decides: scores for classes, else a class number (a final ArgMax).
+
+    The number of a class comes first where the file has labels for it: the decision function of two
+    classes of a support vector machine has the signs of the scores the other way round.
+    """
     scores = [t for t in report.outputs if t.dtype != "int64" and math.prod(t.shape) > 1]
     numbers = [t for t in report.outputs if t.dtype == "int64" and math.prod(t.shape) == 1]
-    for found in (scores, numbers):
+    for found in ([each for each in numbers if each.labels], scores, numbers):
         if len(found) == 1:
             return found[0]
     raise ConfigError(
@@ -205,7 +215,7 @@ def _decision(report: Report) -> TensorReport:
 
 
 def _original_output(
-    folder: Path, inputs: Mapping[str, Array], output: str, progress: Progress | None
+    folder: Path, inputs: Mapping[str, Array], output: TensorReport, progress: Progress | None
 ) -> Array:
     """An output [N, ...] of the model that was compiled, or its elements [N, C].
 
@@ -213,17 +223,27 @@ def _original_output(
     those with integers inside, as ONNX defines them: onnxruntime's integer sums differ between
     processors.
     """
+    name = output.name
     path = next(iter(folder.glob(f"{MODEL_COPY}.*")), folder / f"{MODEL_COPY}{ONNX_SUFFIX}")
     graph = import_model(path, {name: (1, *array.shape[1:]) for name, array in inputs.items()})
     if path.suffix == ONNX_SUFFIX and not is_quantized(graph):
-        return FloatModel(path).run(inputs, [output], progress)[output]
+        return _numbered(FloatModel(path).run(inputs, [name], progress)[name], output)
     found = []
     samples = len(next(iter(inputs.values())))
-    for done, batch in activations(graph, [output], inputs):
-        found.append(batch[output].reshape(len(batch[output]), -1))
+    for done, batch in activations(graph, [name], inputs):
+        found.append(batch[name].reshape(len(batch[name]), -1))
         if progress is not None:
             progress(done, samples)
     return np.concatenate(found)
+
+
+def _numbered(found: Array, output: TensorReport) -> Array:
+    """Labels of classes, which a model may give in their place, as the numbers of the classes."""
+    places = {label: number for number, label in enumerate(output.labels)}
+    labels = [str(label) for label in found.reshape(-1)] if output.dtype == "int64" else []
+    if not labels or not all(label in places for label in labels):
+        return found
+    return np.asarray([places[label] for label in labels]).reshape(found.shape)
 
 
 def _check_labels(labels: Array, output: TensorReport, data: Path) -> None:

@@ -74,7 +74,9 @@ def _file_inputs(model: IntegerModel, codes: Mapping[str, Array]) -> dict[str, A
         quant, dtype = model.integer.values[name].quant, model.imported.values[name].dtype
         array = codes[name]
         if dtype is DType.FLOAT32 and quant is not None:
+            features = model.integer.input_features.get(name)
             array = quant.dequantize(array)
+            array = array if features is None else features.from_steps(array)
         elif dtype is DType.UINT8:
             array = (array.astype(np.int16) + 128).astype(np.uint8)
         axes = model.integer.input_layouts.get(name)

@@ -12,17 +12,21 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
+from edgec.base.description import NOTHING_SAID, Description
 from edgec.base.dtypes import Array, DType
 from edgec.base.errors import ConfigError, ImportModelError
-from edgec.base.names import shown
 from edgec.base.options import CompileOptions, Progress, no_progress
 from edgec.base.samples import InputSpec, SampleFile, Samples, check_samples, load_samples
-from edgec.importers.formats import import_model, rounding_notes, shapes_at
+from edgec.importers.formats import batch_notes_of, describe, import_model, shapes_at
 from edgec.ir import Graph
+from edgec.ir.import_notes import import_notes
 from edgec.ir.infer import total_macs
 from edgec.passes import REAL_PASSES, run_passes
 from edgec.quant import QuantReport, quantize
+from edgec.quant.features import with_feature_scales
+from edgec.quant.precision.choose import Room
 from edgec.workflow.calibration_check import calibration_warnings, quality_warnings
+from edgec.workflow.rounding import rounding_notes, with_rounding
 
 Calibration = Samples | Mapping[str, ArrayLike] | None
 
@@ -40,6 +44,7 @@ class IntegerModel:
         calibration: real graph-side samples that were used, by input; empty without data.
         macs_in_file: multiply-accumulates before channels were removed.
         notes: what passes want the user to know.
+        about: what the file says of itself.
     """
 
     imported: Graph
@@ -49,6 +54,7 @@ class IntegerModel:
     calibration: Mapping[str, Array]
     macs_in_file: int
     notes: tuple[str, ...]
+    about: Description = NOTHING_SAID
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +67,7 @@ class RealModel:
         calibration: real graph-side samples by input, or None without data.
         notes: what passes want the user to know.
         shorter: `graph` for the maximum length less 1, for a model of variable length.
+        about: what the file says of itself.
     """
 
     imported: Graph
@@ -68,6 +75,7 @@ class RealModel:
     calibration: Mapping[str, Array] | None
     notes: tuple[str, ...]
     shorter: Graph | None = None
+    about: Description = NOTHING_SAID
 
 
 def real_model(
@@ -81,20 +89,28 @@ def real_model(
     Args:
         path: model file.
         calibration: .npz file, or model-side samples [N, ...] by input name, or None.
-        options: shapes, and the variable length.
+        options: shapes, the variable length, and the rounding.
         progress: told what is being done.
 
     Raises:
         ImportModelError, ConfigError: see `importers.formats`, `base.samples`.
     """
     progress("importing")
-    imported = import_model(path, input_shapes(path, options)).replace(name=path.stem)
-    _check_batch(imported)
-    samples = _samples(calibration, input_specs(imported))
+    found = import_model(path, input_shapes(path, options)).replace(name=path.stem)
+    imported = with_rounding(found, options.rounding)
+    about = describe(path)
+    samples = _samples(calibration, input_specs(imported, about))
     real = run_passes(imported, REAL_PASSES, options.dump_ir)
     moved = graph_side(imported, real.graph, samples) if samples is not None else None
-    notes = (*rounding_notes(path, imported), *(note.text for note in real.notes))
-    return RealModel(imported, real.graph, moved, notes, _shorter(path, options))
+    graph, scaled = with_feature_scales(real.graph, moved, options.quant.synthetic_range)
+    notes = (
+        *batch_notes_of(path),
+        *rounding_notes(found, imported),
+        *import_notes(found),
+        *about.problems,
+        *(note.text for note in real.notes),
+    )
+    return RealModel(imported, graph, scaled, notes, _shorter(path, options), about)
 
 
 def input_shapes(
@@ -154,16 +170,27 @@ def integer_model(
 
 
 def quantized_model(
-    model: RealModel, options: CompileOptions, progress: Progress = no_progress
+    model: RealModel,
+    options: CompileOptions,
+    progress: Progress = no_progress,
+    room: Room | None = None,
 ) -> IntegerModel:
     """The integer form of a model; the second half of `integer_model`.
+
+    Args:
+        model: from `real_model`.
+        options: those of quantization.
+        progress: told what is being done.
+        room: the memory that tensors with int16 codes have to fit; None: it is not known.
 
     Raises:
         ConfigError: an option has no effect on this network.
         QuantizationError: see `quant`.
     """
     odd = calibration_warnings(model.graph, model.calibration)
-    found = quantize(model.graph, model.calibration, options, progress, shorter=model.shorter)
+    found = quantize(
+        model.graph, model.calibration, options, progress, shorter=model.shorter, room=room
+    )
     poor = quality_warnings(found.integer, found.report)
     report = replace(found.report, warnings=(*found.report.warnings, *odd, *poor))
     return IntegerModel(
@@ -174,16 +201,18 @@ def quantized_model(
         calibration=model.calibration or {},
         macs_in_file=total_macs(model.graph),
         notes=(*model.notes, *found.notes),
+        about=model.about,
     )
 
 
-def input_specs(imported: Graph) -> tuple[InputSpec, ...]:
-    """What a model takes, by its graph as imported."""
+def input_specs(imported: Graph, about: Description) -> tuple[InputSpec, ...]:
+    """What a model takes, by its graph as imported and what its file says of itself."""
     return tuple(
         InputSpec(
             name,
             imported.shape(name),
             integers=imported.values[name].dtype is not DType.FLOAT32,
+            normalize=about.normalize.get(name),
         )
         for name in imported.inputs
     )
@@ -203,19 +232,8 @@ def _samples(calibration: Calibration, specs: tuple[InputSpec, ...]) -> dict[str
     )
 
 
-def _check_batch(graph: Graph) -> None:
-    for name in graph.inputs:
-        shape = graph.shape(name)
-        if not shape or shape[0] != 1:
-            raise ImportModelError(
-                f"input {shown(name)} has the shape {list(shape)}; edgec compiles for a batch of 1",
-                where=graph.name,
-                hint="export the model with a first axis of length 1 for the batch",
-            )
-
-
 def graph_side(imported: Graph, graph: Graph, samples: Mapping[str, Array]) -> dict[str, Array]:
-    """Model-side samples as the graph takes them: axes moved, integer codes made real.
+    """Model-side samples as the graph takes them: axes moved, codes made real, features in steps.
 
     Args:
         imported: REAL stage as imported: says which inputs take integer codes.
@@ -237,5 +255,7 @@ def graph_side(imported: Graph, graph: Graph, samples: Mapping[str, Array]) -> d
             moved = quant.dequantize(moved.astype(np.int32) - shift)
         # Token ids and masks stay whole numbers.
         real = np.int32 if dtype is DType.INT32 else np.float32
-        result[name] = moved.astype(real)
+        moved = moved.astype(real)
+        features = graph.input_features.get(name)
+        result[name] = moved if features is None else features.in_steps(moved)
     return result

@@ -19,7 +19,6 @@ from edgec.base.errors import ConfigError
 from edgec.base.options import MAX_ACTIVATION_BITS
 from edgec.base.samples import InputSpec, Samples, check_samples, load_samples
 from edgec.base.work_folder import temporary_folder
-from edgec.ir import QuantParams
 from edgec.report.model import Report, TensorReport
 from edgec.sim.emulator import EmulatedFirmware
 from edgec.sim.host import HostModel, runs_natively
@@ -59,7 +58,7 @@ def encode(samples: Array, tensor: TensorReport) -> Array:
         return _whole(moved, tensor)
     if tensor.dtype != "float32" and samples.dtype.kind in "iu":
         return _recode(moved, tensor)
-    codes = _params(tensor).quantize(moved.astype(np.float32))
+    codes = tensor.quant.quantize(moved.astype(np.float32))
     return np.ascontiguousarray(codes)
 
 
@@ -67,7 +66,7 @@ def to_model(samples: Array, tensor: TensorReport) -> Array:
     """Samples as the model's own input takes them: floats are quantized if it takes integers."""
     if tensor.dtype == "float32" or samples.dtype.kind in "iu":
         return samples.astype(tensor.dtype)
-    return _own_integers(_params(tensor).quantize(samples), tensor)
+    return _own_integers(tensor.quant.quantize(samples), tensor)
 
 
 def _own_integers(codes: Array, tensor: TensorReport) -> Array:
@@ -90,7 +89,7 @@ def decode(codes: Array, tensor: TensorReport) -> Array:
         back = (int(axis) + more for axis in np.argsort(tensor.layout))
         codes = codes.transpose((*range(more), *back))
     if tensor.dtype == "float32":
-        return _params(tensor).dequantize(codes)
+        return tensor.quant.dequantize(codes)
     return _own_integers(codes, tensor)
 
 
@@ -226,7 +225,13 @@ def run_file(
 def input_specs(inputs: Sequence[TensorReport]) -> list[InputSpec]:
     """What the compiled model takes."""
     return [
-        InputSpec(tensor.name, tensor.shape, tensor.length_axis, tensor.dtype != "float32")
+        InputSpec(
+            tensor.name,
+            tensor.shape,
+            tensor.length_axis,
+            tensor.dtype != "float32",
+            tensor.normalize,
+        )
         for tensor in inputs
     ]
 
@@ -285,10 +290,6 @@ def firmware_program(folder: Path, board: Board) -> Path:
     return path
 
 
-def _params(tensor: TensorReport) -> QuantParams:
-    return QuantParams.per_tensor(tensor.scale, tensor.zero_point)
-
-
 def _whole(numbers: Array, tensor: TensorReport) -> Array:
     """Token ids and masks as int32.
 
@@ -304,7 +305,7 @@ def _whole(numbers: Array, tensor: TensorReport) -> Array:
 
 
 def _recode(codes: Array, tensor: TensorReport) -> Array:
-    """Integers of the model's own type as int8 (uint8 moves down by 128)."""
+    """Integers of the model's own type as the library's (uint8 moves down by 128)."""
     info = np.iinfo(tensor.dtype)
     if codes.min() < info.min or codes.max() > info.max:
         raise ConfigError(
@@ -312,4 +313,4 @@ def _recode(codes: Array, tensor: TensorReport) -> Array:
             where=tensor.name,
         )
     shift = 128 if tensor.dtype == "uint8" else 0
-    return np.ascontiguousarray(codes.astype(np.int16) - shift).astype(np.int8)
+    return np.ascontiguousarray(codes.astype(np.int32) - shift).astype(tensor.library_dtype)

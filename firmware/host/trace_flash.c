@@ -92,6 +92,7 @@ bool trace_flash_init(trace_flash_t *flash, const trace_flash_timing_t *timing) 
     flash->timing = *timing;
     flash->now = 0;
     flash->ready = 0;
+    flash->busy = 0;
     flash->current_line = TRACE_NO_LINE;
     flash->prefetched_line = TRACE_NO_LINE;
     const uint32_t memory_bytes =
@@ -107,17 +108,35 @@ void trace_flash_free(trace_flash_t *flash) {
     cache_free(&flash->data_cache);
 }
 
+static uint64_t later(uint64_t first, uint64_t second) {
+    return first > second ? first : second;
+}
+
+/* The cycles waited for a read that begins when the flash has nothing else to do. */
+static uint64_t read_flash(trace_flash_t *flash, const trace_cache_t *cache) {
+    flash->busy = later(flash->busy, flash->now) + miss_cycles(&flash->timing, cache);
+    return flash->busy - flash->now;
+}
+
 /* Make a line the current one; the cycles waited for it. */
 static uint64_t take_up(trace_flash_t *flash, uint32_t line) {
     trace_cache_t *cache = &flash->instruction_cache;
+    const uint32_t offset = line * flash->timing.line_bytes;
+    uint64_t waited = 0;
     flash->current_line = line;
-    if (cache_exists(cache) && cache_access(cache, line * flash->timing.line_bytes)) {
+    if (cache_exists(cache) && cache_holds(cache, offset)) {
+        (void)cache_access(cache, offset);
         return 0;
     }
     if (line == flash->prefetched_line) {
-        return flash->ready > flash->now ? flash->ready - flash->now : 0U;
+        waited = later(flash->ready, flash->now) - flash->now;
+    } else {
+        waited = read_flash(flash, cache);
     }
-    return miss_cycles(&flash->timing, cache);
+    if (cache_exists(cache) && (waited != 0U || flash->timing.unified)) {
+        (void)cache_access(cache, offset);
+    }
+    return waited;
 }
 
 static void prefetch(trace_flash_t *flash, uint32_t line) {
@@ -127,7 +146,8 @@ static void prefetch(trace_flash_t *flash, uint32_t line) {
     }
     if (!cache_exists(cache) || !cache_holds(cache, line * flash->timing.line_bytes)) {
         flash->prefetched_line = line;
-        flash->ready = flash->now + flash->timing.wait_states + 1U;
+        flash->ready = later(flash->now, flash->busy) + flash->timing.wait_states + 1U;
+        flash->busy = flash->ready;
     }
 }
 
@@ -155,14 +175,15 @@ uint64_t trace_flash_read(trace_flash_t *flash, uint32_t address, uint32_t size)
     trace_cache_t *cache = data_cache(flash);
     const uint32_t first = address - timing->origin;
     const uint32_t last = first + size - 1U;
-    uint64_t waited = 0;
+    uint64_t total = 0;
     for (uint32_t line = first / timing->line_bytes; line <= last / timing->line_bytes; line++) {
         if (!cache_exists(cache) || !cache_access(cache, line * timing->line_bytes)) {
-            waited += miss_cycles(timing, cache);
+            const uint64_t waited = read_flash(flash, cache);
+            flash->now += waited;
+            total += waited;
         }
     }
-    flash->now += waited;
-    return waited;
+    return total;
 }
 
 void trace_flash_touch(trace_flash_t *flash, uint32_t address, uint32_t size) {

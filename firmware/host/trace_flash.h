@@ -34,7 +34,7 @@ typedef struct {
 typedef struct {
     trace_flash_timing_t timing;
     trace_cache_t instruction_cache, data_cache;
-    uint64_t now, ready;
+    uint64_t now, ready, busy; /* busy: when the flash can begin the next read */
     uint32_t current_line, prefetched_line;
 } trace_flash_t;
 

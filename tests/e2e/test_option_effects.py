@@ -36,7 +36,8 @@ def refused(capsys: Capsys, *arguments: object) -> str:
         (("--observer", "mse"), "--observer", "searched"),
         (("--observer", "percentile", "--percentile", 99), "--observer, --percentile", "searched"),
         (("--percentile", "99"), "--percentile", "searched"),
-        (("--equalize",), "--equalize", "no two neighbouring layers"),
+        (("--equalize",), "--equalize", "no channel can be scaled"),
+        (("--precision", "auto"), "--precision", "residual stream"),
         (("--runtime-bits",), "--runtime-bits", "no layer of the model has pooled weights"),
     ],
 )
@@ -55,6 +56,7 @@ def test_transformer(capsys: Capsys, tmp_path: Path, options, named: str, why: s
         ((*DATA, "--observer", "mse", "--percentile", "99"), "--percentile", "keeps a share"),
         (("--observer", "entropy"), "--observer", "no calibration data"),
         (("--bias-correction",), "--bias-correction", "no calibration data"),
+        (("--equalize",), "--equalize", "no calibration data"),
     ],
 )
 def test_network_without_attention(capsys: Capsys, tmp_path: Path, options, named, why) -> None:
@@ -69,6 +71,7 @@ def test_network_without_attention(capsys: Capsys, tmp_path: Path, options, name
         (("--residual", "int16"), "--residual", "only transformers"),
         (("--activation-bits", "4"), "--activation-bits", "no layer of the model"),
         (("--max-drop", "1"), "--max-drop", "--activation-bits auto"),
+        (("--target-db", "30"), "--target-db", "--precision auto"),
         (("--budget", "flash=1M"), "--budget", "no sizes or cycles"),
     ],
 )
@@ -109,7 +112,10 @@ def test_report_says_what_was_in_force(quantized: Path, tmp_path: Path) -> None:
     nothing = {"observer": None, "percentile": None, "equalize": False, "residual": None}
     corrected, plain = {"bias_correction": True}, {"bias_correction": False}
     assert in_force(VIT, tmp_path / "a", *DATA) == nothing | corrected | {"residual": "int16"}
-    assert in_force(MLP, tmp_path / "b", *DATA) == nothing | corrected | {"observer": "mse"}
+    assert in_force(MLP, tmp_path / "b", *DATA) == nothing | corrected | {
+        "observer": "mse",
+        "equalize": True,
+    }
     chosen = ("--observer", "percentile", "--equalize", "--no-bias-correction")
     wanted = {"observer": "percentile", "percentile": 99.99, "equalize": True}
     assert in_force(RESNET, tmp_path / "c", *DATA, *chosen) == nothing | plain | wanted

@@ -54,8 +54,9 @@ def test_a_profile_is_quick(name: str, seconds: float, root: Path):
 
 @pytest.mark.parametrize("name", ["resnet8", *map(network, PUBLIC)])
 def test_cycles_per_instruction_are_those_of_such_code_on_an_l4r5(name: str, root: Path):
-    """CMSIS-NN's networks: 1.46 to 1.78; edgec's load less often (docs/simulator.md)."""
-    assert 1.25 <= profiled(name, "nucleo_l4r5zi", root).cycles_per_instruction <= 1.78
+    """CMSIS-NN's networks: 1.46 to 1.78; edgec's load less often, and from RAM what they load again
+    and again (docs/simulator.md)."""
+    assert 1.15 <= profiled(name, "nucleo_l4r5zi", root).cycles_per_instruction <= 1.78
 
 
 def test_weights_that_stream_from_flash_make_the_core_wait(root: Path):

@@ -118,10 +118,15 @@ def test_the_c_code_equals_the_reference(tmp_path: Path, qdq: Path) -> None:
     assert np.array_equal(np.asarray(found, np.float32), np.asarray(wanted, np.float32))
 
 
-def test_16_bit_activations_are_refused(tmp_path: Path) -> None:
+def test_16_bit_activations_become_codes_of_8_bits_and_a_note_says_so(tmp_path: Path) -> None:
     path = quantized(tmp_path, QuantType.QUInt16)
-    with pytest.raises(EdgecError, match="codes of type UINT16"):
-        integer_model(path, None, CompileOptions())
+    model = integer_model(path, None, CompileOptions())
+    x, _ = digits()
+    wanted = FloatModel(path).run({"x": x[:64]})["logits"]
+    quant = model.integer.quant(model.integer.outputs[0])
+    found = quant.dequantize(logits(model, x[:64]))
+    assert np.mean(found.argmax(-1) == wanted.reshape(found.shape).argmax(-1)) > 0.9
+    assert any("16 bits" in note for note in model.notes)
 
 
 def test_what_only_some_tensors_bring_is_asked_for(tmp_path: Path, qdq: Path) -> None:

@@ -9,7 +9,6 @@ import pytest
 
 from edgec.cli.app import app, run_app
 from edgec.cli.boards import memory_size
-from edgec.importers.onnx.registry import supported_operators
 from edgec.target.board import list_boards
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -81,21 +80,10 @@ def board_table() -> str:
     return "\n".join(rows)
 
 
-def operator_table() -> str:
-    rows = ["| operator | what is supported |", "|---|---|"]
-    for support in sorted(supported_operators(), key=lambda entry: entry.op):
-        constraints = " ".join(support.constraints.split()).replace("|", "\\|")
-        rows.append(f"| {support.op} | {constraints} |")
-    return "\n".join(rows)
-
-
-@pytest.mark.parametrize(
-    ("name", "table"), [("boards", board_table), ("operators", operator_table)]
-)
-def test_generated_tables(name: str, table, request: pytest.FixtureRequest):
+def test_table_of_boards(request: pytest.FixtureRequest):
     text = README.read_text("utf-8")
-    pattern = re.compile(rf"(<!-- {name}: begin [^\n]*-->\n)(.*?)(<!-- {name}: end -->)", re.S)
-    updated = pattern.sub(lambda found: f"{found[1]}\n{table()}\n\n{found[3]}", text)
+    pattern = re.compile(r"(<!-- boards: begin [^\n]*-->\n)(.*?)(<!-- boards: end -->)", re.S)
+    updated = pattern.sub(lambda found: f"{found[1]}\n{board_table()}\n\n{found[3]}", text)
     if request.config.getoption("--update-golden"):
         README.write_text(updated, "utf-8")
     assert text == updated, (

@@ -31,10 +31,12 @@ def prepare(shared: Path) -> None:
     for folder in ("helpers", "unit/importers"):
         if str(_TESTS / folder) not in sys.path:
             sys.path.insert(0, str(_TESTS / folder))
-    import tflite_damage  # noqa: F401
     from test_tflite_ops import CASES, model_of
+    from tflite_damage import as_codes
+    from tflite_metadata import metadata, with_files
     from tflite_models import tflite_bytes
     from tflite_networks import float_network, int8_network
+    from tflite_wide import network as wide_network
 
     import edgec.commands.compile
     import edgec.commands.inspect
@@ -43,11 +45,20 @@ def prepare(shared: Path) -> None:
     import edgec.workflow.session  # noqa: F401
 
     logging.disable(logging.WARNING)
-    _RECORDS[:] = [model_of(name) for name in CASES]
-    networks = [float_network(shared / "float.tflite"), int8_network(shared / "int8.tflite")]
+    real = [model_of(name) for name in CASES]
+    codes = [(as_codes(own, kind), op) for own, op in real for kind in ("int8", "int16", "uint8")]
+    _RECORDS[:] = [*real, *codes]
+    makers = (float_network, int8_network, wide_network)
+    networks = [make(shared / f"{make.__name__}.tflite") for make in makers]
     _WHOLE[:] = [path.read_bytes() for path in networks] * 20
     _WHOLE.extend(tflite_bytes(tensors, [operator]) for tensors, operator in _RECORDS)
+    described = [tflite_bytes(*each, metadata=metadata()) for each in _whole_operators(real)]
+    _WHOLE.extend(with_files(data, {"labels.txt": "a\nb\n"}) for data in described)
     logging.disable(logging.NOTSET)
+
+
+def _whole_operators(records: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+    return [(tensors, [operator]) for tensors, operator in records]
 
 
 def run(case: Case) -> Outcome:
@@ -74,9 +85,9 @@ def _damaged(rng: random.Random) -> bytes:
 
 def _command(rng: random.Random) -> list[str]:
     kind = rng.random()
-    if kind < 0.3:
+    if kind < 0.6:
         return ["inspect", _MODEL]
-    if kind < 0.4:
+    if kind < 0.7:
         return ["quantize", _MODEL, "--output", "q.onnx"]
     board = rng.choice(_BOARDS)
     return ["compile", _MODEL, "--board", board, "--out", _OUT, "--no-build", "--no-verify"]

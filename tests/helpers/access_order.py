@@ -41,6 +41,9 @@ def events_of(spec: object, operand: int = 0) -> list[Event]:
         case s.PooledDecode():
             assert spec.batch == spec.out_channels, "the output must not overlap x"
             return list(_conv2d(spec))
+        case s.PackedFilters():
+            assert not spec.has_batches, "the output must not overlap x"
+            return events_of(spec.called, operand)
         case s.Conv2D() | s.PooledDirect():
             return list(_conv2d(spec))
         case s.PooledDecodeDsp():
@@ -50,24 +53,46 @@ def events_of(spec: object, operand: int = 0) -> list[Event]:
             return list(_tile_3x2(spec))
         case s.Tile4x4():
             return list(_tile_3x2(spec, 4))
-        case s.Tile1x4():
+        case s.Tile1x4() | s.Lanes1x4():
             reads = [("r", i) for i in range(spec.depth)]
             return [*reads, *(("w", o) for o in range(spec.units))]
+        case s.Line4x2():
+            return list(_by_windows(spec, spec.image.out_width))
         case s.Tile4x2():
             return list(_by_rows(spec, 4) if spec.window is None else _by_windows(spec, 4))
         case s.DepthwisePlanes():
-            return list(_by_strips(spec))
+            return list(_by_strips(spec.window, spec.strip, 4))
+        case s.DepthwiseTriples():
+            return list(_by_strips(spec.window, 3, 1))
         case s.Depthwise():
             return list(_by_channel(spec.window, spec.multiplier))
-        case s.MaxPool() | s.AveragePool():
+        case s.MaxPool() | s.AveragePool() | s.AverageCodes():
             return list(_by_channel(spec.window, 1))
         case s.Gemm():
             return list(_gemm(spec))
         case s.ConvTranspose():
             return list(_conv_transpose(spec))
-        case s.Add() | s.Mul():
+        case s.Add() | s.Add20() | s.SquaredDifference() | s.Mul():
             return list(_elementwise(spec, operand))
-        case s.Reduce():
+        case s.Extremum() | s.Div():
+            return list(_elementwise(spec, operand))
+        case s.Compare():
+            return list(_wide(spec.loops, operand, spec.dtype.size_bytes, 4))
+        case s.Where():
+            size = spec.dtype.size_bytes
+            return list(_wide(spec.loops, operand, (4, size, size)[operand], size))
+        case s.FromInteger():
+            return list(_wide((s.Loop(spec.count, (1,)),), 0, 4, 1))
+        case s.MixedAdd() | s.MixedMul() | s.MixedDiv():
+            sizes = (spec.of.a.size_bytes, spec.of.b.size_bytes)
+            return list(_wide(spec.of.loops, operand, sizes[operand], spec.of.y.size_bytes))
+        case s.MixedTile():
+            return list(_by_two_pixels(spec))
+        case s.MixedTable():
+            return list(_wide((s.Loop(spec.count, (1,)),), 0, 2, spec.y.size_bytes))
+        case s.MixedConv() | s.MixedAverage():
+            return list(_mixed_windows(spec))
+        case s.Reduce() | s.ReduceNorm():
             return list(_reduce(spec))
         case s.StridedCopy():
             return list(_strided_copy(spec))
@@ -125,16 +150,50 @@ def _by_channel(window: Window, multiplier: int) -> Iterator[Event]:
             yield "w", number * channels + o
 
 
-def _by_strips(spec: s.DepthwisePlanes) -> Iterator[Event]:
-    w = spec.window
-    for top in range(0, w.out_height, spec.strip):
-        count = min(spec.strip, w.out_height - top)
+def _mixed_windows(spec: s.MixedConv | s.MixedAverage) -> Iterator[Event]:
+    """Channel by channel of the output; a convolution reads all channels of its group for each."""
+    w, read, written = spec.window, spec.x.size_bytes, spec.y.size_bytes
+    conv = isinstance(spec, s.MixedConv)
+    channels = spec.out_channels if conv else w.channels
+    for number, oy, ox in _raster(w):
+        for o in range(channels):
+            own = [o]
+            if conv:
+                first = o // spec.group_filters * spec.group_channels
+                own = list(range(first, first + spec.group_channels))
+            for pixel in _pixels(w, oy, ox):
+                for c in own:
+                    start = (pixel * w.channels + c) * read
+                    yield from (("r", start + byte) for byte in range(read))
+            start = (number * channels + o) * written
+            yield from (("w", start + byte) for byte in range(written))
+
+
+def _by_two_pixels(spec: s.MixedTile) -> Iterator[Event]:
+    """Two windows as a whole, then two filters of both pixels by turns."""
+    w, read, written = spec.window, spec.x.size_bytes, spec.y.size_bytes
+    pixels = list(_raster(w))
+    for first in range(0, len(pixels), 2):
+        pair = pixels[first : first + 2]
+        for _, oy, ox in pair:
+            for pixel in _pixels(w, oy, ox):
+                start = pixel * w.channels * read
+                yield from (("r", start + byte) for byte in range(w.channels * read))
+        for o in range(spec.out_channels):
+            for number, _, _ in pair:
+                start = (number * spec.out_channels + o) * written
+                yield from (("w", start + byte) for byte in range(written))
+
+
+def _by_strips(w: Window, strip: int, together: int) -> Iterator[Event]:
+    for top in range(0, w.out_height, strip):
+        count = min(strip, w.out_height - top)
         first = top * w.stride_h - w.pad_top
         read = range(first, first + (count - 1) * w.stride_h + w.kernel_h)
         pixels = [y * w.width + x for y in read if 0 <= y < w.height for x in range(w.width)]
         written = range(top * w.out_width, (top + count) * w.out_width)
-        for c in range(0, w.channels, 4):
-            group = range(min(c, w.channels - 4), min(c + 4, w.channels))
+        for c in range(0, w.channels, together):
+            group = range(min(c, w.channels - together), min(c + together, w.channels))
             yield from (("r", pixel * w.channels + o) for pixel in pixels for o in group)
             for o in range(c, group.stop):
                 yield from (("w", pixel * w.channels + o) for pixel in written)
@@ -180,13 +239,18 @@ def _walk(loops: tuple[s.Loop, ...], operand: int = 0) -> Iterator[int]:
         yield sum(i * loop.strides[operand] for i, loop in zip(counters, loops, strict=True))
 
 
-def _elementwise(spec: s.Add | s.Mul, operand: int) -> Iterator[Event]:
-    for number, index in enumerate(_walk(spec.loops, operand)):
-        yield "r", index
-        yield "w", number
+def _elementwise(spec: s.Add | s.Mul | s.Extremum | s.Div, operand: int) -> Iterator[Event]:
+    return _wide(spec.loops, operand, 1, 1)
 
 
-def _reduce(spec: s.Reduce) -> Iterator[Event]:
+def _wide(loops: tuple[s.Loop, ...], operand: int, read: int, written: int) -> Iterator[Event]:
+    """Elements of several bytes."""
+    for number, index in enumerate(_walk(loops, operand)):
+        yield from (("r", index * read + byte) for byte in range(read))
+        yield from (("w", number * written + byte) for byte in range(written))
+
+
+def _reduce(spec: s.Reduce | s.ReduceNorm) -> Iterator[Event]:
     for number, base in enumerate(_walk(spec.kept)):
         yield from (("r", base + index) for index in _walk(spec.reduced))
         yield "w", number

@@ -1,4 +1,4 @@
-/* Applies the functions of edgec/math.h to records read from a file.
+/* Applies the functions of edgec/math.h and edgec/twice.h to records read from a file.
  *
  *     math_probe IN OUT
  *
@@ -9,8 +9,20 @@
 #include <stdlib.h>
 
 #include "edgec/math.h"
+#include "edgec/twice.h"
 
-enum operation { RSHR32, REQUANTIZE, REQUANTIZE_S8, ADD_S8, REQUANTIZE_VARIABLE };
+enum operation {
+    RSHR32,
+    REQUANTIZE,
+    REQUANTIZE_S8,
+    ADD_S8,
+    REQUANTIZE_VARIABLE,
+    SCALED_TWICE,
+    TWICE_S8,
+    TWICE_ANY_S8,
+    OFFSET_S8,
+    FINE20,
+};
 
 typedef int32_t (*function_t)(const int32_t *operands);
 
@@ -93,6 +105,19 @@ static int32_t evaluate(const int32_t *record) {
         return add(shift, operands);
     case REQUANTIZE_VARIABLE:
         return edgec_requantize(operands[0], operands[1], shift);
+    case SCALED_TWICE:
+        return edgec_scaled_twice(operands[0], operands[1], shift);
+    case TWICE_S8:
+        return edgec_requantize_twice_s8(operands[0], operands[1], operands[2], shift, operands[3],
+                                         operands[4]);
+    case TWICE_ANY_S8:
+        return edgec_requantize_twice_any_s8(operands[0], operands[1], operands[2], shift,
+                                             operands[3], operands[4]);
+    case OFFSET_S8:
+        return edgec_requantize_offset_s8(operands[0], operands[1], operands[2], shift, operands[3],
+                                          operands[4]);
+    case FINE20:
+        return edgec_fine20(operands[0], operands[1], shift);
     default:
         abort();
     }

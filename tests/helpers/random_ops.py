@@ -5,7 +5,7 @@ Each takes the net and the name of an int8 tensor and gives the name of its outp
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 import numpy as np
@@ -14,7 +14,8 @@ from random_net import CHANNELS, Net
 from edgec.base.fixedpoint import Requant
 from edgec.ir import qops
 from edgec.ir.infer import infer_shape
-from edgec.ir.ops import PadMode, ReduceKind
+from edgec.ir.ops import CompareKind, PadMode, ReduceKind
+from edgec.ir.qparams import QuantParams
 from edgec.ir.shapes import Pads2D, Pair, window_out
 
 
@@ -117,12 +118,170 @@ def add(net: Net, x: str) -> str:
     return net.node(attrs, operands, net.output(_broadcast(net, operands), quant))
 
 
+def add20(net: Net, x: str) -> str:
+    operands = _operands(net, x)
+    quant = net.quant()
+    params = qops.Add20(
+        *(net.zero_point_of(name) for name in operands),
+        *_fine_factor(net),
+        *_fine_factor(net),
+        net.pick([2**30, 2**31 - 1, 1518500250]),
+        net.pick([17, 18, 19, 20, 21, 0, 31]),
+        quant.tensor_zero_point,
+        **net.clamp(quant.tensor_zero_point),
+        subtracts=net.chance(),
+    )
+    return net.node(qops.QAdd(params), operands, net.output(_broadcast(net, operands), quant))
+
+
+def squared_difference(net: Net, x: str) -> str:
+    operands = _operands(net, x)
+    quant = net.quant()
+    params = qops.FineNumbers(
+        *(net.zero_point_of(name) for name in operands),
+        *_fine_factor(net),
+        *_fine_factor(net),
+        net.pick([2**30, 2**31 - 1, 1518500250]),
+        net.pick([18, 20, 21, 22, 0, 31]),
+        quant.tensor_zero_point,
+        **net.clamp(quant.tensor_zero_point),
+    )
+    attrs = qops.QSquaredDifference(params)
+    return net.node(attrs, operands, net.output(_broadcast(net, operands), quant))
+
+
+def _fine_factor(net: Net) -> tuple[int, int]:
+    """Multiplier and right shift of a factor up to 1/2."""
+    return net.pick([(2**30, 0), (2**30, 3), (1234567890, 1), (2**31 - 1, 2), (0, 0), (2**30, 31)])
+
+
 def mul(net: Net, x: str) -> str:
     operands = _operands(net, x)
     quant = net.quant()
     multiplier, shift = net.requant(1, 128.0 * 64)
     attrs = qops.QMul(net.form(shift, quant.tensor_zero_point), int(multiplier[0]))
     return net.node(attrs, operands, net.output(_broadcast(net, operands), quant))
+
+
+def div(net: Net, x: str) -> str:
+    operands = _operands(net, x)
+    quant = net.quant()
+    zero, shift = quant.tensor_zero_point, net.integer(0, qops.DIV_BITS)
+    multiplier = net.pick([1, 3 << max(shift - 2, 0), 1 << shift, 1 << qops.DIV_BITS])
+    attrs = qops.QDiv(min(multiplier, 1 << 22), shift, zero, *net.clamp(zero).values())
+    return net.node(attrs, operands, net.output(_broadcast(net, operands), quant))
+
+
+def log_softmax(net: Net, x: str) -> str:
+    shape = net.shape(x)
+    bits = 30 - math.ceil(math.log2(shape[-1]))
+    scale, step = net.pick([1e-3, 0.05, 0.7]), net.pick([0.01, 0.03, 0.5])
+    table = np.floor(2.0**bits * np.exp(-scale * np.arange(256.0)) + 0.5).astype(np.int32)
+    reach = 255 * scale / step + shape[-1].bit_length() * math.log(2) / step + 1
+    shift = min(24, 31 - math.frexp(reach)[1])
+    numbers = (int(n / step * 2**shift) for n in (scale, math.log(2)))
+    quant = net.quant()
+    zero = quant.tensor_zero_point
+    attrs = qops.QLogSoftmax(*numbers, shift, bits, zero, *net.clamp(zero).values())
+    return net.node(attrs, [x, net.constant(table)], net.output(shape, quant))
+
+
+def top_k(net: Net, x: str) -> str:
+    shape = net.shape(x)
+    count = net.integer(1, min(shape[-1], 5))
+    attrs = qops.QTopK(count, net.chance(), net.chance())
+    y = net.output((*shape[:-1], count), None if attrs.indices else net.quant_of(x))
+    return net.node(attrs, [x], y)
+
+
+def extremum(net: Net, x: str) -> str:
+    shape = net.shape(x)
+    part = tuple(size if net.chance() else 1 for size in shape)
+    other = x if net.chance() else net.constant(net.codes(part), net.quant_of(x))
+    operands = [x, other] if net.chance() else [other, x]
+    return _same_quant(net, qops.QExtremum(net.chance()), operands)
+
+
+def compare(net: Net, x: str) -> str:
+    operands = _operands(net, x)
+    if net.chance():
+        attrs = qops.QCompare(net.pick(list(CompareKind)))
+    else:
+        most = 1 << qops.COMPARE_BITS
+        numbers = net.integer(1, most), net.integer(1, most), net.integer(-256 * most, 256 * most)
+        attrs = qops.QCompare(net.pick(list(CompareKind)), *numbers)
+    return net.node(attrs, operands, net.output(_broadcast(net, operands), None))
+
+
+def where(net: Net, x: str) -> str:
+    condition = compare(net, x)
+    full = net.shape(condition)
+    part = tuple(size if net.chance() else 1 for size in full)
+    other = net.constant(net.codes(part), net.quant_of(x))
+    operands = [condition, x, other] if net.chance() else [condition, other, x]
+    chosen = net.node(qops.QWhere(), operands, net.output(full, net.quant_of(x)))
+    if net.chance():
+        net.node(qops.QWhere(), [condition] * 3, net.output(full, None))
+    return chosen
+
+
+def from_integer(net: Net, x: str) -> str:
+    index = arg_max(net, x) if net.chance() else compare(net, x)
+    multiplier, shift = net.requant(1, 8.0)
+    quant = net.quant()
+    attrs = qops.QFromInteger(net.form(shift, quant.tensor_zero_point), int(multiplier[0]))
+    return net.node(attrs, [index], net.output(net.shape(index), quant))
+
+
+def mul_twice(net: Net, x: str) -> str:
+    operands = _operands(net, x)
+    quant = net.quant()
+    attrs = qops.QMul(_twice(net, quant.tensor_zero_point), _multiplier(net))
+    return net.node(attrs, operands, net.output(_broadcast(net, operands), quant))
+
+
+def reduce_twice(net: Net, x: str) -> str:
+    shape = net.shape(x)
+    axes = (net.integer(0, len(shape) - 1),)
+    quant = net.quant()
+    form = _twice(net, quant.tensor_zero_point)
+    attrs = qops.QReduce(ReduceKind.MEAN, axes, net.chance(), form, _multiplier(net))
+    return net.node(attrs, [x], net.output(infer_shape(attrs, [shape]), quant))
+
+
+def matmul_twice(net: Net, x: str) -> str:
+    if len(net.shape(x)) < 2:
+        return mul_twice(net, x)  # a vector has no rows
+    *lead, rows, depth = net.shape(x)
+    transposes = net.chance(), net.chance()
+    depth = rows if transposes[0] else depth
+    columns = net.integer(1, 5)
+    inner = (columns, depth) if transposes[1] else (depth, columns)
+    other = net.input((*(net.pick([n, 1]) for n in lead), *inner))
+    quant = net.quant()
+    form = _twice(net, quant.tensor_zero_point)
+    attrs = qops.QMatMul(form, _multiplier(net), 0, *transposes)
+    y_shape = infer_shape(attrs, [net.shape(x), net.shape(other)])
+    return net.node(attrs, [x, other], net.output(y_shape, quant))
+
+
+def prelu_codes(net: Net, x: str) -> str:
+    shape = net.shape(x)
+    slopes = net.rng.choice([-255, -128, -1, 0, 1, 77, 255], shape[-1]).astype(np.int16)
+    quant = net.quant()
+    output = _twice(net, quant.tensor_zero_point)
+    below = replace(output, shifts=(net.pick([-14, -9, -1, 0, 3]),))
+    attrs = qops.QPReluCodes(output, below, _multiplier(net), _multiplier(net))
+    return net.node(attrs, [x, net.constant(slopes)], net.output(shape, quant))
+
+
+def _twice(net: Net, zero_point: int) -> qops.Twice31:
+    shift = net.pick([-9, -8, -7, -6, -1, 0, 3, -31])
+    return qops.Twice31((shift,), zero_point, *net.clamp(zero_point).values())
+
+
+def _multiplier(net: Net) -> int:
+    return int(net.pick([2**30, 2**31 - 1, 1518500250, 700000000, 1, 0]))
 
 
 def lut(net: Net, x: str) -> str:
@@ -173,18 +332,47 @@ def average_pool(net: Net, x: str) -> str:
     return net.node(attrs, inputs, net.output(infer_shape(attrs, shapes), quant))
 
 
+def average_codes(net: Net, x: str) -> str:
+    _, height, width, _ = net.shape(x)
+    kernel = _pair(net, 1, min(4, height, width))
+    pads = tuple(net.integer(0, size - 1) for size in (*kernel, *kernel))
+    attrs = qops.QAverageCodes(kernel, _pair(net, 1, 3), pads, (1, 1), *net.clamp(0).values())
+    return net.node(attrs, [x], net.output(infer_shape(attrs, [net.shape(x)]), net.quant()))
+
+
+def softmax31(net: Net, x: str) -> str:
+    scale = net.pick([0.0, 1e-3, 0.05, 0.7, 10.0])
+    table = np.floor((2.0**31 - 1) * np.exp(-scale * np.arange(256.0))).astype(np.int32)
+    quant = QuantParams.per_tensor(1 / 256, -128)
+    return net.node(qops.QSoftmax31(), [x, net.constant(table)], net.output(net.shape(x), quant))
+
+
 def reduce(net: Net, x: str) -> str:
     shape = net.shape(x)
     chosen = tuple(axis for axis in range(len(shape)) if net.chance())
     axes = chosen or (net.integer(0, len(shape) - 1),)
-    kind = net.pick(list(ReduceKind))
-    if kind is ReduceKind.MAX:
+    return _reduced(net, x, axes, net.pick([kind for kind in ReduceKind if kind not in _NORMS]))
+
+
+_NORMS = (ReduceKind.L1, ReduceKind.L2, ReduceKind.SUM_SQUARE)
+
+
+def reduce_norm(net: Net, x: str) -> str:
+    axis = net.integer(0, len(net.shape(x)) - 1)
+    return _reduced(net, x, (axis,), net.pick(list(_NORMS)))
+
+
+def _reduced(net: Net, x: str, axes: tuple[int, ...], kind: ReduceKind) -> str:
+    shape = net.shape(x)
+    if kind.selects:
         return _same_quant(net, qops.QReduce(kind, axes, net.chance()), [x])
     terms = math.prod(shape[axis] for axis in axes)
-    multiplier, shift = net.requant(1, 60.0 * terms)
+    squares = {ReduceKind.SUM_SQUARE: 60.0**2 * terms, ReduceKind.L2: 60.0 * math.sqrt(terms) * 8.0}
+    multiplier, shift = net.requant(1, squares.get(kind, 60.0 * terms))
     quant = net.quant()
     form = net.form(shift, quant.tensor_zero_point)
-    attrs = qops.QReduce(kind, axes, net.chance(), form, int(multiplier[0]))
+    bits = 3 if kind is ReduceKind.L2 else 0
+    attrs = qops.QReduce(kind, axes, net.chance(), form, int(multiplier[0]), root_bits=bits)
     return net.node(attrs, [x], net.output(infer_shape(attrs, [shape]), quant))
 
 
@@ -244,13 +432,46 @@ def resize_linear(net: Net, x: str) -> str:
     _, height, width, _ = net.shape(x)
     tables = [_interpolation(net, size) for size in (height, width)]
     inputs = [x, *(net.constant(table) for table in tables)]
-    return _same_quant(net, qops.QResizeLinear(), inputs)
+    return _same_quant(net, qops.QResizeLinear(net.chance()), inputs)
 
 
 def arg_max(net: Net, x: str) -> str:
     shape = net.shape(x)
-    attrs = qops.QArgMax(net.integer(0, len(shape) - 1), net.chance(), net.chance())
+    axis = net.integer(0, len(shape) - 1)
+    attrs = qops.QArgMax(axis, net.chance(), net.chance(), net.chance())
     return net.node(attrs, [x], net.output(infer_shape(attrs, [shape]), None))
+
+
+def tree_ensemble(net: Net, x: str) -> str:
+    features = math.prod(net.shape(x))
+    row = _same_quant(net, qops.QReshape((1, features)), [x])
+    outputs, leaves = net.integer(1, 4), net.integer(1, 9)
+    nodes: list[tuple[int, int, int]] = []
+    roots = []
+    for _ in range(net.integer(1, 4)):
+        roots.append(len(nodes))
+        nodes += _tree(net, features, leaves, net.integer(0, 4))
+    multiplier, shift = net.requant(1, 32767.0)
+    quant = net.quant()
+    form = net.form(shift, quant.tensor_zero_point)
+    constants = (
+        np.asarray(nodes, np.int16),
+        np.asarray(roots, np.int32),
+        net.rng.integers(-32767, 32768, (leaves, outputs)).astype(np.int16),
+        net.rng.integers(-(2**20), 2**20, outputs).astype(np.int32),
+    )
+    inputs = [row, *(net.constant(array) for array in constants)]
+    attrs = qops.QTreeEnsemble(form, int(multiplier[0]))
+    return net.node(attrs, inputs, net.output((1, outputs), quant))
+
+
+def _tree(net: Net, features: int, leaves: int, depth: int) -> list[tuple[int, int, int]]:
+    """Rows of a random tree; thresholds reach beyond the codes."""
+    if depth == 0 or net.rng.random() < 0.2:
+        return [(-1, int(net.rng.integers(leaves)), 0)]
+    yes, no = (_tree(net, features, leaves, depth - 1) for _ in range(2))
+    threshold = int(net.rng.choice([-129, -128, 127, *net.rng.integers(-128, 128, 6)]))
+    return [(int(net.rng.integers(features)), threshold, len(yes) + 1), *yes, *no]
 
 
 @dataclass(frozen=True)
@@ -270,13 +491,29 @@ OPS: Mapping[str, OpKind] = MappingProxyType(
         "pooled_conv": OpKind(pooled_conv, True),
         "pooled_gemm": OpKind(pooled_gemm),
         "add": OpKind(add),
+        "add20": OpKind(add20),
+        "squared_difference": OpKind(squared_difference),
         "mul": OpKind(mul),
+        "div": OpKind(div),
+        "log_softmax": OpKind(log_softmax),
+        "top_k": OpKind(top_k),
+        "extremum": OpKind(extremum),
+        "compare": OpKind(compare),
+        "where": OpKind(where),
+        "from_integer": OpKind(from_integer),
+        "mul_twice": OpKind(mul_twice),
+        "reduce_twice": OpKind(reduce_twice),
+        "matmul_twice": OpKind(matmul_twice),
         "lut": OpKind(lut),
         "prelu": OpKind(prelu),
+        "prelu_codes": OpKind(prelu_codes),
         "softmax": OpKind(softmax),
+        "softmax31": OpKind(softmax31),
         "max_pool": OpKind(max_pool, True),
         "average_pool": OpKind(average_pool, True),
+        "average_codes": OpKind(average_codes, True),
         "reduce": OpKind(reduce),
+        "reduce_norm": OpKind(reduce_norm),
         "reshape": OpKind(reshape),
         "transpose": OpKind(transpose),
         "slice": OpKind(slice_),
@@ -285,6 +522,7 @@ OPS: Mapping[str, OpKind] = MappingProxyType(
         "resize_nearest": OpKind(resize_nearest, True),
         "resize_linear": OpKind(resize_linear, True),
         "arg_max": OpKind(arg_max),
+        "tree_ensemble": OpKind(tree_ensemble),
     }
 )
 

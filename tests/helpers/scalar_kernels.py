@@ -1,13 +1,14 @@
 """The definitions of `ir.qops`, one element at a time: the oracle of the oracle."""
 
 import itertools
+import math
 from collections.abc import Callable, Iterator
 
 import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.ir import qops
-from edgec.ir.ops import PadMode, ReduceKind
+from edgec.ir.ops import CompareKind, PadMode, ReduceKind
 from edgec.ir.qops.operands import Operand
 
 Element = Callable[[qops.AddParams | object, list[Operand], int, tuple[int, ...]], int]
@@ -17,14 +18,37 @@ def rshr(x: int, n: int) -> int:
     return (x + 2 ** (n - 1)) // 2**n if n else x
 
 
-def ended(form: qops.Requant31, acc: int, multiplier: int) -> int:
-    value = form.zero_point + rshr(acc * multiplier, form.shift)
+def ended(form: qops.Requant31 | qops.Twice31, acc: int, multiplier: int) -> int:
+    if isinstance(form, qops.Twice31):
+        (shift,) = form.shifts
+        scaled = twice(acc << max(shift, 0), multiplier, max(-shift, 0))
+    else:
+        scaled = rshr(acc * multiplier, form.shift)
+    value = form.zero_point + scaled
     return min(max(value, form.low), form.high)
 
 
 def add_params(p: qops.AddParams, a: int, b: int) -> int:
     total = (a - p.a_zero_point) * p.a_multiplier + (b - p.b_zero_point) * p.b_multiplier
     return min(max(p.y_zero_point + rshr(total, p.shift), p.act_min), p.act_max)
+
+
+def away(x: int, n: int) -> int:
+    """x / 2**n to the nearest, halves away from zero."""
+    magnitude = (2 * abs(x) + 2**n) // 2 ** (n + 1)
+    return magnitude if x > 0 else -magnitude
+
+
+def twice(x: int, multiplier: int, right: int) -> int:
+    return away(rshr(x * multiplier, 31), right)
+
+
+def add20(p: qops.Add20, a: int, b: int) -> int:
+    first = twice((a - p.a_zero_point) << 20, p.a_multiplier, p.a_right)
+    second = twice((b - p.b_zero_point) << 20, p.b_multiplier, p.b_right)
+    total = first - second if p.subtracts else first + second
+    value = p.y_zero_point + twice(total, p.y_multiplier, p.y_right)
+    return min(max(value, p.act_min), p.act_max)
 
 
 def conv(attrs, inputs, zy, at):
@@ -115,12 +139,89 @@ def _broadcast(array: Array, at: tuple[int, ...]) -> int:
 
 
 def add(attrs, inputs, zy, at):
-    return add_params(attrs.params, *(_broadcast(operand.array, at) for operand in inputs))
+    compute = add20 if isinstance(attrs.params, qops.Add20) else add_params
+    return compute(attrs.params, *(_broadcast(operand.array, at) for operand in inputs))
+
+
+def squared_difference(attrs, inputs, zy, at):
+    p = attrs.params
+    a, b = (_broadcast(operand.array, at) for operand in inputs)
+    first = twice((a - p.a_zero_point) << 7, p.a_multiplier, p.a_right)
+    second = twice((b - p.b_zero_point) << 7, p.b_multiplier, p.b_right)
+    value = zy + twice((first - second) ** 2, p.y_multiplier, p.y_right)
+    return min(max(value, p.act_min), p.act_max)
 
 
 def mul(attrs, inputs, zy, at):
     a, b = (_broadcast(operand.array, at) - operand.zero_point for operand in inputs)
     return ended(attrs.output, a * b, attrs.multiplier)
+
+
+def div(attrs, inputs, zy, at):
+    a, b = (_broadcast(operand.array, at) - operand.zero_point for operand in inputs)
+    steps = 255 if a else 0
+    if b:
+        divisor = abs(b) << attrs.shift
+        steps = min((abs(a) * attrs.multiplier + divisor // 2) // divisor, 255)
+    signed = -steps if (a < 0) != (b < 0) else steps
+    return min(max(attrs.zero_point + signed, attrs.low), attrs.high)
+
+
+def log_softmax(attrs, inputs, zy, at):
+    row = [int(code) for code in inputs[0].array[at[:-1]]]
+    total = sum(int(inputs[1].array[max(row) - code]) for code in row)
+    # 16 digits of the logarithm: total^(2^16) is too long, so its leading bits are squared.
+    power = total.bit_length() - 1
+    mantissa, digits = total << (31 - power), power
+    for _ in range(16):
+        square = mantissa * mantissa >> 31
+        digit = square >> 32
+        mantissa, digits = square >> digit, 2 * digits + digit
+    logarithm = digits - (attrs.table_bits << 16)
+    summand = rshr(logarithm * attrs.log_multiplier, 16)
+    term = (row[at[-1]] - max(row)) * attrs.multiplier - summand
+    return min(max(attrs.zero_point + rshr(term, attrs.shift), attrs.low), attrs.high)
+
+
+def matmul(attrs, inputs, zy, at):
+    a, b = (operand.array.astype(int) - operand.zero_point for operand in inputs)
+    a = a.swapaxes(-1, -2) if attrs.transpose_a else a
+    b = b.swapaxes(-1, -2) if attrs.transpose_b else b
+    *lead, row, column = at
+    left, right = (
+        matrix[tuple(0 if n == 1 else i for n, i in zip(matrix.shape[:-2], lead, strict=True))]
+        for matrix in (a, b)
+    )
+    acc = sum(int(p) * int(q) for p, q in zip(left[row], right[:, column], strict=True))
+    return ended(attrs.output, acc, attrs.multiplier)
+
+
+def top_k(attrs, inputs, zy, at):
+    row = [int(code) for code in inputs[0].array[at[:-1]]]
+    order = sorted(range(len(row)), key=lambda i: (-row[i] if attrs.largest else row[i], i))
+    place = order[at[-1]]
+    return place if attrs.indices else row[place]
+
+
+def extremum(attrs, inputs, zy, at):
+    codes = [_broadcast(operand.array, at) for operand in inputs]
+    return max(codes) if attrs.largest else min(codes)
+
+
+def compare(attrs, inputs, zy, at):
+    a, b = (_broadcast(operand.array, at) for operand in inputs)
+    a, b = a * attrs.a_multiplier, b * attrs.b_multiplier + attrs.offset
+    relations = {CompareKind.EQUAL: a == b, CompareKind.LESS: a < b}
+    return int(relations.get(attrs.kind, a <= b))
+
+
+def where(attrs, inputs, zy, at):
+    condition, a, b = (_broadcast(operand.array, at) for operand in inputs)
+    return a if condition else b
+
+
+def from_integer(attrs, inputs, zy, at):
+    return ended(attrs.output, int(inputs[0].array[at]), attrs.multiplier)
 
 
 def lut(attrs, inputs, zy, at):
@@ -133,12 +234,34 @@ def prelu(attrs, inputs, zy, at):
     return ended(attrs.output, code, multiplier)
 
 
+def prelu_codes(attrs, inputs, zy, at):
+    code = int(inputs[0].array[at]) - inputs[0].zero_point
+    if code >= 0:
+        return ended(attrs.output, code, attrs.multiplier)
+    return ended(attrs.below, code * int(inputs[1].array[at[-1]]), attrs.below_multiplier)
+
+
 def softmax(attrs, inputs, zy, at):
     row = [int(code) for code in inputs[0].array[at[:-1]]]
     exponentials = [int(inputs[1].array[max(row) - code]) for code in row]
     divisor = max(rshr(sum(exponentials) * attrs.multiplier, attrs.shift), 1)
     y = zy + (exponentials[at[-1]] + divisor // 2) // divisor
     return min(max(y, attrs.low), attrs.high)
+
+
+def softmax31(attrs, inputs, zy, at):
+    """The reciprocal by Newton's steps, one integer after the other."""
+    row = [int(code) for code in inputs[0].array[at[:-1]]]
+    exponentials = [int(inputs[1].array[max(row) - code]) for code in row]
+    total = sum(away(e, 12) for e in exponentials)
+    places = total.bit_length() - 20
+    fraction = (total << (32 - total.bit_length())) - 2**31
+    half = (fraction + 2**31) // 2
+    x = 1515870810 + rshr(half * -1010580540, 31)
+    for _ in range(3):
+        x += 4 * rshr(x * (2**29 - rshr(half * x, 31)), 31)
+    inverse = min(2 * x, 2**31 - 1)
+    return min(away(rshr(inverse * exponentials[at[-1]], 31), 23 + places) - 128, 127)
 
 
 def _taps(attrs, shape: tuple[int, ...], at: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
@@ -163,6 +286,14 @@ def average_pool(attrs, inputs, zy, at):
     return ended(attrs.output, sum(codes), int(inputs[1].array[count]))
 
 
+def average_codes(attrs, inputs, zy, at):
+    x = inputs[0].array
+    codes = [int(x[tap]) for tap in _taps(attrs, x.shape, at)]
+    magnitude = (2 * abs(sum(codes)) + len(codes)) // (2 * len(codes))
+    mean = magnitude if sum(codes) > 0 else -magnitude
+    return min(max(mean, attrs.act_min), attrs.act_max)
+
+
 def _reduced(x: Array, axes: tuple[int, ...], keepdims: bool, at: tuple[int, ...]) -> list[int]:
     """The elements of x that end up at `at`."""
     kept = iter(at)
@@ -179,15 +310,25 @@ def _reduced(x: Array, axes: tuple[int, ...], keepdims: bool, at: tuple[int, ...
 
 def reduce(attrs, inputs, zy, at):
     codes = _reduced(inputs[0].array, attrs.axes, attrs.keepdims, at)
-    if attrs.kind is ReduceKind.MAX:
-        return max(codes)
-    total = sum(code - inputs[0].zero_point for code in codes)
+    if attrs.kind.selects:
+        return max(codes) if attrs.kind is ReduceKind.MAX else min(codes)
+    centred = [code - inputs[0].zero_point for code in codes]
+    match attrs.kind:
+        case ReduceKind.L1:
+            total = sum(abs(code) for code in centred)
+        case ReduceKind.SUM_SQUARE:
+            total = sum(code**2 for code in centred)
+        case ReduceKind.L2:
+            total = math.isqrt(sum(code**2 for code in centred) * 4**attrs.root_bits)
+        case _:
+            total = sum(centred)
     return ended(attrs.output, total, attrs.multiplier)
 
 
 def arg_max(attrs, inputs, zy, at):
     codes = _reduced(inputs[0].array, (attrs.axis,), attrs.keepdims, at)
-    where = [index for index, code in enumerate(codes) if code == max(codes)]
+    wanted = min(codes) if attrs.smallest else max(codes)
+    where = [index for index, code in enumerate(codes) if code == wanted]
     return where[-1] if attrs.select_last_index else where[0]
 
 
@@ -244,7 +385,18 @@ def resize_linear(attrs, inputs, zy, at):
     (rl, rh, wr), (cl, ch, wc) = rows[at[1]], cols[at[2]]
     low = (2048 - wc) * x[at[0], rl, cl, at[3]] + wc * x[at[0], rl, ch, at[3]]
     high = (2048 - wc) * x[at[0], rh, cl, at[3]] + wc * x[at[0], rh, ch, at[3]]
-    return rshr(int((2048 - wr) * low + wr * high), 22)
+    return (away if attrs.half_away else rshr)(int((2048 - wr) * low + wr * high), 22)
+
+
+def tree_ensemble(attrs, inputs, zy, at):
+    x, nodes, roots, leaves, base = (operand.array for operand in inputs)
+    acc = int(base[at[1]])
+    for root in roots:
+        place = int(root)
+        while (row := [int(number) for number in nodes[place]])[0] >= 0:
+            place += 1 if x[0, row[0]] <= row[1] else row[2]
+        acc += int(leaves[row[1] + 32768 * row[2], at[1]])
+    return ended(attrs.output, acc, attrs.multiplier)
 
 
 ELEMENTS: dict[type, Element] = {
@@ -254,14 +406,27 @@ ELEMENTS: dict[type, Element] = {
     qops.QPooledConv: pooled_conv,
     qops.QPooledGemm: pooled_gemm,
     qops.QAdd: add,
+    qops.QSquaredDifference: squared_difference,
     qops.QMul: mul,
+    qops.QDiv: div,
+    qops.QLogSoftmax: log_softmax,
+    qops.QMatMul: matmul,
+    qops.QTopK: top_k,
+    qops.QExtremum: extremum,
+    qops.QCompare: compare,
+    qops.QWhere: where,
+    qops.QFromInteger: from_integer,
     qops.QLut: lut,
     qops.QPRelu: prelu,
+    qops.QPReluCodes: prelu_codes,
     qops.QSoftmax: softmax,
+    qops.QSoftmax31: softmax31,
     qops.QMaxPool: max_pool,
     qops.QAveragePool: average_pool,
+    qops.QAverageCodes: average_codes,
     qops.QReduce: reduce,
     qops.QArgMax: arg_max,
+    qops.QTreeEnsemble: tree_ensemble,
     qops.QReshape: reshape,
     qops.QTranspose: transpose,
     qops.QSlice: slice_,

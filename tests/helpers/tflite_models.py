@@ -27,7 +27,10 @@ _TYPES = {
 
 @dataclass(frozen=True)
 class T:
-    """A tensor: computed (`data` None) or constant; `signature`: -1 where a size is open."""
+    """A tensor: computed (`data` None) or constant; `signature`: -1 where a size is open.
+
+    `offset`: where its elements lie in the file, if they do not lie in the flatbuffer.
+    """
 
     shape: Sequence[int]
     data: Array | None = None
@@ -37,6 +40,8 @@ class T:
     axis: int = 0
     signature: Sequence[int] | None = None
     variable: bool = False
+    sparse: bool = False
+    offset: int = 0
 
 
 def const(array: Any, scale: Sequence[float] = (), zero: Sequence[int] = (), axis: int = 0) -> T:
@@ -78,14 +83,12 @@ def tflite_bytes(
     version: int = 3,
     subgraphs: int = 1,
     signature: Mapping[str, str] | None = None,
+    metadata: bytes | None = None,
 ) -> bytes:
     b = flatbuffers.Builder(1024)
     numbers = {name: number for number, name in enumerate(tensors)}
     codes = list(dict.fromkeys((op.op, op.custom) for op in operators))
-    buffers = [_table(b, "Buffer")] + [
-        _table(b, "Buffer", **({} if t.data is None else {"Data": _bytes(b, t.data)}))
-        for t in tensors.values()
-    ]
+    buffers = [_table(b, "Buffer")] + [_buffer(b, t) for t in tensors.values()]
     made = [_tensor(b, name, t, numbers[name] + 1) for name, t in tensors.items()]
     ops = [_operator(b, op, numbers, codes.index((op.op, op.custom))) for op in operators]
     graph = _table(
@@ -105,6 +108,11 @@ def tflite_bytes(
             b, "SignatureDef", Inputs=_offsets(b, given), Outputs=_offsets(b, got), SignatureKey=key
         )
         signatures = {"SignatureDefs": _offsets(b, [one])}
+    if metadata is not None:
+        buffers.append(_table(b, "Buffer", Data=b.CreateByteVector(metadata)))
+        name = b.CreateString("TFLITE_METADATA")
+        entry = _table(b, "Metadata", Name=name, Buffer=len(buffers) - 1)
+        signatures["Metadata"] = _offsets(b, [entry])
     made_codes = [_code(b, *code) for code in codes]
     b.Finish(
         _table(
@@ -128,6 +136,14 @@ def _table(b: flatbuffers.Builder, name: str, **fields: Any) -> int:
     return int(getattr(tflite, f"{name}End")(b))
 
 
+def _buffer(b: flatbuffers.Builder, t: T) -> int:
+    if t.data is None:
+        return _table(b, "Buffer")
+    if t.offset:
+        return _table(b, "Buffer", Offset=t.offset, Size=t.data.nbytes)
+    return _table(b, "Buffer", Data=_bytes(b, t.data))
+
+
 def _bytes(b: flatbuffers.Builder, array: Array) -> int:
     return int(b.CreateByteVector(np.ascontiguousarray(array).tobytes()))
 
@@ -148,6 +164,10 @@ def _map(b: flatbuffers.Builder, name: str, number: int) -> int:
     return _table(b, "TensorMap", Name=text, TensorIndex=number)
 
 
+_VERSIONS = {"BROADCAST_TO": 2}
+"""Versions of operators whose first one the interpreter does not know any more."""
+
+
 def _code(b: flatbuffers.Builder, op: str, custom: str) -> int:
     number = getattr(tflite.BuiltinOperator, op)
     extra = {"CustomCode": b.CreateString(custom)} if custom else {}
@@ -156,7 +176,7 @@ def _code(b: flatbuffers.Builder, op: str, custom: str) -> int:
         "OperatorCode",
         DeprecatedBuiltinCode=min(number, 127),
         BuiltinCode=number,
-        Version=1,
+        Version=_VERSIONS.get(op, 1),
         **extra,
     )
 
@@ -170,6 +190,8 @@ def _tensor(b: flatbuffers.Builder, name: str, t: T, buffer: int) -> int:
         fields["Quantization"] = _table(
             b, "QuantizationParameters", Scale=scale, ZeroPoint=zero, QuantizedDimension=t.axis
         )
+    if t.sparse:
+        fields["Sparsity"] = _table(b, "SparsityParameters")
     return _table(b, "Tensor", Type=_TYPES[t.dtype], Buffer=buffer, IsVariable=t.variable, **fields)
 
 

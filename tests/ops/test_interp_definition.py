@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from random_graphs import adversarial_inputs, all_operators, single_ops
 from random_ops import OPS
 from scalar_kernels import ELEMENTS
+from scalar_mixed import MIXED
 from scalar_transformer import SCALAR
 
 from edgec.interp import run_graph
@@ -14,6 +15,10 @@ from edgec.ir import Graph, Node, qops
 from edgec.ir.qops.operands import Operand
 from edgec.ir.verify import Stage, verify
 
+OF_16_BITS = (
+    *(qops.QWideAdd, qops.QWideAverage, qops.QWideConv, qops.QWideMul),
+    *(qops.QWideRescale, qops.QWideSigmoid, qops.QWideSoftmax),
+)
 _MOST_ELEMENTS = 25
 """Elements checked per tensor: enough for every border, few enough for a loop in Python."""
 
@@ -61,5 +66,7 @@ def test_every_integer_operator_has_a_kernel_and_a_generator():
         if isinstance(c, type) and issubclass(c, qops.IntegerOperator) and c.__name__[0] == "Q"
     }
     generated = {type(node.attrs) for node in all_operators(0, 2).nodes}
-    assert defined == set(ELEMENTS) | set(SCALAR)  # test_interp_transformer.py has these
+    # test_interp_transformer.py has SCALAR; test_tflite_wide.py compares OF_16_BITS with
+    # TensorFlow Lite Micro itself; test_mixed.py has MIXED.
+    assert defined == set(ELEMENTS) | set(SCALAR) | set(OF_16_BITS) | set(MIXED)
     assert set(ELEMENTS) == generated

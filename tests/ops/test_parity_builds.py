@@ -14,7 +14,7 @@ from edgec.lower import Program
 
 GRAPHS = {
     "operators": lambda: all_operators(seed=1, each=3),
-    "network": lambda: grow_network(Net.seeded(11), nodes=40),
+    "network": lambda: grow_network(Net.seeded(9), nodes=40),
 }
 
 

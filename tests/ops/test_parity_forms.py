@@ -4,32 +4,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from mixed_forms import ONES, Mixed
 from parity import check_host
-from random_transformer import Layer
 
-from edgec.base.dtypes import DType
-from edgec.ir import Graph, QuantParams, qops
-from edgec.ir.graph import Value
-from edgec.ir.infer import infer_shape
+from edgec.ir import Graph, qops
 from edgec.ir.ops import ReduceKind
 from edgec.ir.verify import Stage, verify
 
 BYTE = (-128, 127)
 RESCALE = qops.Rescale16x15(2, 20, *BYTE)
-ONES = (1, 1)
 
 
-class Mixed(Layer):
-    """A chain of layers, each of which reads what the one before wrote."""
-
-    def put(self, attrs: object, inputs: list[str], zero_point: int) -> str:
-        graph = self.builder
-        shapes = [{**graph.values, **graph.constants}[name].shape for name in inputs]
-        shape = infer_shape(attrs, shapes)
-        quant = QuantParams.per_tensor(0.05, zero_point)
-        name = graph.value(Value(graph.fresh("y"), shape, DType.INT8, quant))
-        graph.node(f"{name} node", attrs, inputs, [name])
-        return name
+class Chain(Mixed):
+    """A chain of layers of edgec's own forms."""
 
     def numbers(self, form: qops.Requantization, outputs: int, *inner: int) -> list[str]:
         """Weights, bias and multipliers that spread the outputs over about half of the codes."""
@@ -47,7 +34,7 @@ class Mixed(Layer):
 
 def mixed(seed: int) -> Graph:
     """A network whose layers end in either form, centred or raw."""
-    net = Mixed(seed)
+    net = Chain(seed)
     wide = qops.Requant31(32, -5)
     x = net.input(1, 6, 6, 8)
     conv = qops.QConv(ONES, (1,) * 4, ONES, 1, wide)

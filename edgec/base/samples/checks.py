@@ -61,6 +61,8 @@ def _array(array: ArrayLike, where: str) -> Array:
 
 
 def _checked(array: Array, spec: InputSpec, where: str) -> Array:
+    if array.dtype.kind == "b" and spec.integers:
+        array = array.astype(np.int32)  # a mask
     if array.dtype.kind not in "fiu":
         raise ConfigError(f"holds {array.dtype}, expected numbers", where=where)
     longest, spec = spec, spec.of_length(array.shape)

@@ -67,14 +67,22 @@ def load_samples(source: Samples, inputs: Sequence[InputSpec]) -> dict[str, Arra
     return check_samples(found.arrays, inputs, str(file.path), found.listing)
 
 
-def load_labelled(source: Samples, inputs: Sequence[InputSpec]) -> tuple[dict[str, Array], Array]:
+def load_labelled(
+    source: Samples, inputs: Sequence[InputSpec], classes: Sequence[str] = ()
+) -> tuple[dict[str, Array], Array]:
     """Samples as `load_samples` gives them, and the label of each, int64 [N].
+
+    Args:
+        source: samples on disk.
+        inputs: what the model takes.
+        classes: names of the model's classes, in its order, where its file has them.
 
     Raises:
         ConfigError: as `load_samples`; no labels, not integers, or not one for each sample.
     """
     file = SampleFile.of(source)
-    found = _read(file, Request(tuple(inputs), labels=True, normalize=file.normalize))
+    request = Request(tuple(inputs), True, file.normalize, tuple(classes))
+    found = _read(file, request)
     samples = check_samples(found.arrays, inputs, str(file.path), found.listing)
     return samples, _labels(found, len(next(iter(samples.values()))), file.path)
 
@@ -120,7 +128,7 @@ def _read(file: SampleFile, request: Request) -> Found:
 
 
 def _read_folder(path: Path, request: Request) -> Found:
-    folder = open_folder(path, frozenset().union(*_FOLDER_READERS))
+    folder = open_folder(path, frozenset().union(*_FOLDER_READERS)).in_order_of(request.classes)
     kinds = {file.suffix.lower() for file in folder.files}
     for suffixes, read in _FOLDER_READERS.items():
         if kinds <= suffixes:

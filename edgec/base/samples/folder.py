@@ -44,6 +44,22 @@ class Folder:
         """Why there are no labels; empty where there are."""
         return "" if self.classes else "the folder has no subfolders, one for each class"
 
+    def in_order_of(self, classes: tuple[str, ...]) -> Folder:
+        """The folder with the numbers that the model has for the classes of its subfolders.
+
+        Args:
+            classes: names of the model's classes in its order; empty: it names none.
+        """
+        if not self.classes or self.classes == classes or not classes:
+            return self
+        if not set(self.classes) <= set(classes):
+            _log.warning("%s: its subfolders are not named as the model's classes", self.path)
+            return self
+        _log.warning("%s: classes have the numbers of the model's own labels", self.path)
+        numbers = [classes.index(name) for name in self.classes]
+        labels = tuple(numbers[label] for label in self.labels)
+        return Folder(self.path, self.files, self.classes, labels)
+
     def labelled(self, samples: Array) -> dict[str, Array]:
         """Samples "x", one for each file, with their labels "y" if there are classes."""
         labels = {"y": np.array(self.labels, np.int64)} if self.classes else {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import warnings
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -12,9 +13,11 @@ import numpy as np
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError
 from edgec.base.samples.folder import Folder
+from edgec.base.samples.normalize import Normalize
 from edgec.base.samples.npy import reason_of
 from edgec.base.samples.request import Found, InputSpec, Request, check_size
 
+_log = logging.getLogger(__name__)
 SUFFIXES = frozenset({".png", ".jpg", ".jpeg", ".bmp"})
 _MODES = frozenset({"1", "L", "P", "RGB", "LA", "RGBA", "CMYK", "YCbCr"})
 """Pixel formats of at most 8 bits a channel."""
@@ -67,29 +70,34 @@ def read_folder(folder: Folder, request: Request) -> Found:
     """
     spec = request.single
     frame = _Frame.of(spec)
-    _check_normalize(request, frame)
+    normal = _normalization(request, frame)
     _check_pillow()
     check_size(len(folder.files), spec)
-    kind = np.uint8 if request.normalize is None else np.float32
+    kind = np.uint8 if normal is None else np.float32
     samples = np.zeros((len(folder.files), frame.height, frame.width, frame.channels), kind)
     for index, path in enumerate(folder.files):
         pixels = _pixels(path, frame)
-        normal = request.normalize
         samples[index] = pixels if normal is None else normal.apply(pixels)
     moved = samples.transpose(0, 3, 1, 2) if frame.channels_first else samples
     x = np.ascontiguousarray(moved).reshape(-1, *spec.sample)
     return Found(folder.labelled(x), folder.listing, folder.why_no_labels)
 
 
-def _check_normalize(request: Request, frame: _Frame) -> None:
+def _normalization(request: Request, frame: _Frame) -> Normalize | None:
+    """How pixels are normalized: as the user says, else as the model's own file does."""
     if request.normalize is not None:
         request.normalize.check(frame.channels)
+        return request.normalize
+    known = request.single.normalize
+    if known is not None:
+        _log.warning("pixels are normalized as the model's file says: --normalize %s", known)
     elif not request.single.integers:
         raise ConfigError(
             "it is not said which numbers the model takes for pixels of 0 to 255",
             hint="add --normalize scale=1/255 for 0 to 1, scale=1 for 0 to 255, "
             "or scale=1/255,mean=...,std=... as in training",
         )
+    return known
 
 
 def _check_pillow() -> None:

@@ -49,6 +49,11 @@ class Normalize:
             raise _unreadable(text)
         return result
 
+    def __str__(self) -> str:
+        """The text that `parse` reads."""
+        mean, std = (":".join(f"{number:.9g}" for number in each) for each in (self.mean, self.std))
+        return f"scale={self.scale:.9g},mean={mean},std={std}"
+
     def check(self, channels: int) -> None:
         """Refuse a mean or deviation of another number of channels.
 

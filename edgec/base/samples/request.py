@@ -20,12 +20,14 @@ class InputSpec:
         shape: the model's own input shape, batch axis (1) included.
         length_axis: axis of `shape` on which samples may be shorter: tokens.
         integers: the model takes integers, so that integer samples are its codes.
+        normalize: how the file of the model says that pixels become its numbers.
     """
 
     name: str
     shape: tuple[int, ...]
     length_axis: int | None = None
     integers: bool = False
+    normalize: Normalize | None = None
 
     @property
     def sample(self) -> tuple[int, ...]:
@@ -55,11 +57,13 @@ class Request:
         inputs: what the model takes.
         labels: labels are wanted as well.
         normalize: how pixels and recordings become the model's numbers; None: not said.
+        classes: names of the model's classes, in its order; empty where its file names none.
     """
 
     inputs: tuple[InputSpec, ...]
     labels: bool = False
     normalize: Normalize | None = None
+    classes: tuple[str, ...] = ()
 
     @property
     def single(self) -> InputSpec:

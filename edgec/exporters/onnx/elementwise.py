@@ -8,6 +8,7 @@ from types import MappingProxyType
 
 from onnx import TensorProto
 
+from edgec.base.dtypes import DType
 from edgec.exporters.onnx.common import (
     Exporter,
     common_layout,
@@ -16,14 +17,51 @@ from edgec.exporters.onnx.common import (
 from edgec.exporters.onnx.state import Emitter, Layout
 from edgec.ir import ops
 from edgec.ir.graph import Node
+from edgec.ir.operator import Operator
 from edgec.ir.operator_table import OperatorTable
 
 EXPORTERS = OperatorTable[Exporter]()
 
 
-@EXPORTERS.entry(ops.Add, ops.Sub, ops.Mul)
+_ARITHMETIC: Mapping[type[Operator], str] = MappingProxyType(
+    {
+        ops.Add: "Add",
+        ops.Sub: "Sub",
+        ops.Mul: "Mul",
+        ops.Div: "Div",
+        ops.Maximum: "Max",
+        ops.Minimum: "Min",
+    }
+)
+
+
+@EXPORTERS.entry(*_ARITHMETIC)
 def _arithmetic(e: Emitter, node: Node) -> None:
-    elementwise(e, node, node.op)
+    elementwise(e, node, _ARITHMETIC[type(node.attrs)])
+
+
+@EXPORTERS.entry(ops.SquaredDifference)
+def _squared_difference(e: Emitter, node: Node) -> None:
+    layout = common_layout(e, node)
+    difference = e.emit(node.name, "Sub", [e.fetch(name, layout) for name in node.inputs])
+    e.store(node.output, e.emit(node.name, "Mul", [difference, difference]), layout)
+
+
+@EXPORTERS.entry(ops.Compare)
+def _compare(e: Emitter, node: Node) -> None:
+    layout = common_layout(e, node)
+    inputs = [_as_real(e, node.name, e.fetch(name, layout), name) for name in node.inputs]
+    kind = node.attrs_as(ops.Compare).kind
+    truth = e.emit(node.name, kind.value, inputs)
+    e.store(node.output, e.emit(node.name, "Cast", [truth], to=TensorProto.INT32), layout)
+
+
+def _as_real(e: Emitter, stem: str, tensor: str, name: str) -> str:
+    """Integers as real numbers: opsets differ in which integers they compare."""
+    value = e.graph.values.get(name)
+    if value is None or value.dtype is not DType.INT32:
+        return tensor
+    return e.emit(stem, "Cast", [tensor], to=TensorProto.FLOAT)
 
 
 @EXPORTERS.entry(ops.Clip)
@@ -43,9 +81,14 @@ _UNARY_ATTRS: Mapping[ops.UnaryKind, tuple[str, ...]] = MappingProxyType(
     {
         ops.UnaryKind.LEAKY_RELU: ("alpha",),
         ops.UnaryKind.ELU: ("alpha",),
+        ops.UnaryKind.CELU: ("alpha",),
+        ops.UnaryKind.THRESHOLDED_RELU: ("alpha",),
         ops.UnaryKind.HARD_SIGMOID: ("alpha", "beta"),
+        ops.UnaryKind.SELU: ("alpha", "gamma"),
+        ops.UnaryKind.SHRINK: ("lambd", "bias"),
     }
 )
+"""ONNX's names of the attributes that are `alpha` and `beta` here."""
 
 
 @EXPORTERS.entry(ops.Unary)
@@ -56,7 +99,8 @@ def _unary(e: Emitter, node: Node) -> None:
     if y is not None:
         e.store(node.output, y, layout)
         return
-    given = {name: getattr(attrs, name) for name in _UNARY_ATTRS.get(attrs.kind, ())}
+    names = _UNARY_ATTRS.get(attrs.kind, ())
+    given = dict(zip(names, (attrs.alpha, attrs.beta), strict=False))
     elementwise(e, node, attrs.kind.value, **given)
 
 
@@ -88,9 +132,12 @@ def _batch_normalization(e: Emitter, node: Node) -> None:
     e.store(node.output, e.emit(node.name, "Reshape", [y, e.ints(f"{node.name}_shape", shape)]))
 
 
-@EXPORTERS.entry(ops.Softmax)
+@EXPORTERS.entry(ops.Softmax, ops.LogSoftmax)
 def _softmax(e: Emitter, node: Node) -> None:
-    y = e.emit(node.name, "Softmax", [e.fetch(node.first)], axis=-1)
+    attrs, x = node.attrs_as(ops.Softmax, ops.LogSoftmax), e.fetch(node.first)
+    if isinstance(attrs, ops.Softmax) and attrs.beta != 1.0:
+        x = e.emit(node.name, "Mul", [x, e.scalar(f"{node.name}_beta", attrs.beta)])
+    y = e.emit(node.name, node.op, [x], axis=-1)
     e.store(node.output, y)
 
 
@@ -111,6 +158,10 @@ def _composed_unary(e: Emitter, stem: str, attrs: ops.Unary, x: str) -> str | No
             return e.emit(stem, "Mul", [x, e.emit(stem, "Sigmoid", [scaled])])
         case ops.UnaryKind.POW:
             return e.emit(stem, "Pow", [x, e.scalar(f"{stem}_exponent", attrs.alpha)])
+        case ops.UnaryKind.RSQRT:
+            return e.emit(stem, "Reciprocal", [e.emit(stem, "Sqrt", [x])])
+        case ops.UnaryKind.MOD:
+            return e.emit(stem, "Mod", [x, e.scalar(f"{stem}_divisor", attrs.alpha)], fmod=1)
         case ops.UnaryKind.NOT if attrs.alpha != 0.0:
             real = e.emit(stem, "Cast", [x], to=TensorProto.FLOAT)
             same = e.emit(stem, "Equal", [real, e.scalar(f"{stem}_number", attrs.alpha)])

@@ -78,6 +78,40 @@ def _pad(e: Emitter, node: Node) -> None:
     e.store(node.output, e.emit(node.name, "Pad", inputs, mode=attrs.mode.value), layout)
 
 
+@EXPORTERS.entry(ops.SpaceToBatch)
+def _space_to_batch(e: Emitter, node: Node) -> None:
+    attrs, shape = node.attrs_as(ops.SpaceToBatch), e.graph.shape(node.output)
+    count, x, stem = len(attrs.blocks), e.graph.shape(node.first), node.name
+    rest = len(x) - count - 1
+    pads = ((0, 0), *attrs.pads, *((0, 0),) * rest)
+    flat = [before for before, _ in pads] + [after for _, after in pads]
+    y = e.emit(stem, "Pad", [e.fetch(node.first), e.ints(f"{stem}_pads", flat)])
+    cut = [part for n, b in zip(shape[1:], attrs.blocks, strict=False) for part in (n, b)]
+    split = e.ints(f"{stem}_split", (x[0], *cut, *shape[count + 1 :]))
+    inner, outer = (range(first, 2 * count + 1, 2) for first in (2, 1))
+    perm = (*inner, 0, *outer, *range(2 * count + 1, 2 * count + 1 + rest))
+    y = e.emit(stem, "Transpose", [e.emit(stem, "Reshape", [y, split])], perm=perm)
+    e.store(node.output, e.emit(stem, "Reshape", [y, e.ints(f"{stem}_shape", shape)]))
+
+
+@EXPORTERS.entry(ops.BatchToSpace)
+def _batch_to_space(e: Emitter, node: Node) -> None:
+    attrs, shape = node.attrs_as(ops.BatchToSpace), e.graph.shape(node.output)
+    count, x, stem = len(attrs.blocks), e.graph.shape(node.first), node.name
+    split = e.ints(f"{stem}_split", (*attrs.blocks, shape[0], *x[1:]))
+    mixed = [axis for i in range(count) for axis in (count + 1 + i, i)]
+    perm = (count, *mixed, *range(2 * count + 1, count + len(x)))
+    y = e.emit(stem, "Reshape", [e.fetch(node.first), split])
+    grown = [n * b for n, b in zip(x[1:], attrs.blocks, strict=False)]
+    full = e.ints(f"{stem}_full", (shape[0], *grown, *x[count + 1 :]))
+    y = e.emit(stem, "Reshape", [e.emit(stem, "Transpose", [y], perm=perm), full])
+    starts = [before for before, _ in attrs.crops]
+    ends = [n - after for n, (_, after) in zip(grown, attrs.crops, strict=True)]
+    bounds = (("starts", starts), ("ends", ends), ("axes", range(1, count + 1)))
+    inputs = [y, *(e.ints(f"{stem}_{name}", numbers) for name, numbers in bounds)]
+    e.store(node.output, e.emit(stem, "Slice", inputs))
+
+
 @EXPORTERS.entry(ops.Resize)
 def _resize(e: Emitter, node: Node) -> None:
     attrs = node.attrs_as(ops.Resize)

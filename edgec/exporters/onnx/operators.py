@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from edgec.base.errors import InternalError
-from edgec.exporters.onnx import codes, elementwise, layers, move, reduce, transformer
+from edgec.exporters.onnx import codes, elementwise, layers, move, reduce, transformer, trees
 from edgec.exporters.onnx.common import Exporter
 from edgec.exporters.onnx.state import Emitter
 from edgec.ir.graph import Node
@@ -19,6 +19,7 @@ EXPORTERS = layers.EXPORTERS.joined(
     move.EXPORTERS,
     reduce.EXPORTERS,
     transformer.EXPORTERS,
+    trees.EXPORTERS,
 )
 """What makes ONNX nodes of each real operator; `joined` adds others."""
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from onnx import TensorProto
+
 from edgec.exporters.onnx.common import (
     Exporter,
     moved_axis,
@@ -48,12 +50,21 @@ def _reduce(e: Emitter, node: Node) -> None:
     e.store(node.output, y, layout if attrs.keepdims else Layout.GRAPH)
 
 
+@EXPORTERS.entry(ops.TopK)
+def _top_k(e: Emitter, node: Node) -> None:
+    attrs, stem = node.attrs_as(ops.TopK), node.name
+    operands = [e.fetch(node.first), e.ints(f"{stem}_k", (attrs.k,))]
+    place, largest = int(attrs.indices), int(attrs.largest)
+    y = e.emit_one_of(place, stem, "TopK", operands, largest=largest)
+    e.store(node.output, e.emit(stem, "Cast", [y], to=TensorProto.INT32) if place else y)
+
+
 @EXPORTERS.entry(ops.ArgMax)
 def _argmax(e: Emitter, node: Node) -> None:
     attrs = node.attrs_as(ops.ArgMax)
     y = e.emit(
         node.name,
-        "ArgMax",
+        "ArgMin" if attrs.smallest else "ArgMax",
         [e.fetch(node.first)],
         axis=attrs.axis,
         keepdims=int(attrs.keepdims),

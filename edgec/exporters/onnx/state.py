@@ -23,10 +23,12 @@ from edgec.base.errors import InternalError
 from edgec.base.version import __version__
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Value
-from edgec.ir.qparams import QuantParams
+from edgec.ir.qparams import FEATURE_STEP, QuantParams
 
 OPSET = 20
 """The first opset with Gelu; every operator used here is stable from it on."""
+ML_OPSET = 3
+"""Version of the domain ai.onnx.ml, the only other one."""
 IR_VERSION = 9
 NHWC_TO_NCHW = (0, 3, 1, 2)
 NCHW_TO_NHWC = (0, 2, 3, 1)
@@ -101,12 +103,26 @@ class Emitter:
         """Add a node whose output has the given name, numbered if taken; the output's name."""
         return self._add(name, name, op, inputs, attrs)
 
+    def emit_one_of(
+        self, place: int, stem: str, op: str, inputs: Sequence[str], **attrs: Any
+    ) -> str:
+        """Add a node of whose two outputs only one is used, the first (0) or second; its name."""
+        return self._add(stem, f"{stem}_{op}", op, inputs, attrs, place)
+
     def _add(
-        self, stem: str, output: str, op: str, inputs: Sequence[str], attrs: Mapping[str, Any]
+        self,
+        stem: str,
+        output: str,
+        op: str,
+        inputs: Sequence[str],
+        attrs: Mapping[str, Any],
+        place: int | None = None,
     ) -> str:
         output = self._tensor_pool.fresh(output)
-        name = self._node_pool.fresh(stem)
-        self._nodes.append(helper.make_node(op, list(inputs), [output], name=name, **attrs))
+        name, outputs = self._node_pool.fresh(stem), [output]
+        if place is not None:
+            outputs.insert(1 - place, self._tensor_pool.fresh(f"{output}_unused"))
+        self._nodes.append(helper.make_node(op, list(inputs), outputs, name=name, **attrs))
         return output
 
     def initializer(self, stem: str, array: Array) -> str:
@@ -242,6 +258,9 @@ class Emitter:
         shape = model_shape(value, perm)
         tensor = self.names[name]
         self._inputs.append(_value_info(tensor, self.input_dtype(value), shape))
+        features = self.graph.input_features.get(name)
+        if features is not None:
+            tensor = self._in_steps(tensor, features)
         settled = self.settle_input(name, tensor)
         if perm is None:
             self.alias(name, settled)
@@ -250,6 +269,15 @@ class Emitter:
         else:
             moved = self.emit(f"{tensor}_layout", "Transpose", [settled], perm=perm)
             self.store(name, moved)
+
+    def _in_steps(self, tensor: str, features: QuantParams) -> str:
+        """Features with a scale each as the graph has them (`QuantParams.in_steps`)."""
+        factor = FEATURE_STEP / np.asarray(features.scale)
+        shift = FEATURE_STEP * np.asarray(features.zero_point, np.float64)
+        for part, op, array in (("factor", "Mul", factor), ("shift", "Add", shift)):
+            operand = self.initializer(f"{tensor}_{part}", array.astype(np.float32))
+            tensor = self.emit(tensor, op, [tensor, operand])
+        return tensor
 
     def add_output(self, name: str, perm: tuple[int, ...] | None) -> None:
         """Add a model output that holds value `name`; `perm` as in `add_input`."""
@@ -305,7 +333,7 @@ class Emitter:
         )
         model = helper.make_model(
             proto,
-            opset_imports=[helper.make_opsetid("", OPSET)],
+            opset_imports=self._opsets(),
             ir_version=IR_VERSION,
             producer_name="edgec",
             producer_version=__version__,
@@ -316,6 +344,12 @@ class Emitter:
         except onnx.checker.ValidationError as error:
             raise InternalError(f"the exported model is not valid ONNX: {error}") from error
         return model
+
+    def _opsets(self) -> list[onnx.OperatorSetIdProto]:
+        """The versions of the operators in use."""
+        domains = sorted({node.domain for node in self._nodes} - {""})
+        own = helper.make_opsetid("", OPSET)
+        return [own, *(helper.make_opsetid(domain, ML_OPSET) for domain in domains)]
 
     def oriented(self, array: Array, layout: Layout) -> Array:
         """An operand constant's array in `layout`."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from onnx import TensorProto
 
+from edgec.base.dtypes import DType
 from edgec.exporters.onnx.common import Exporter
 from edgec.exporters.onnx.state import Emitter
 from edgec.ir import ops
@@ -111,8 +112,14 @@ def _embedding(e: Emitter, node: Node) -> None:
 def _where(e: Emitter, node: Node) -> None:
     operands = ops.Where.Inputs.of(node.inputs)
     condition = _boolean(e, node.name, operands.condition)
-    inputs = [condition, e.fetch(operands.a), e.fetch(operands.b)]
-    e.store(node.output, e.emit(node.name, "Where", inputs))
+    chosen = [e.fetch(operands.a), e.fetch(operands.b)]
+    if e.graph.values[node.output].dtype is not DType.INT32:
+        e.store(node.output, e.emit(node.name, "Where", [condition, *chosen]))
+        return
+    # Constants beside integers are floats.
+    real = [e.emit(node.name, "Cast", [name], to=TensorProto.FLOAT) for name in chosen]
+    y = e.emit(node.name, "Where", [condition, *real])
+    e.store(node.output, e.emit(node.name, "Cast", [y], to=TensorProto.INT32))
 
 
 @EXPORTERS.entry(ops.Cast)

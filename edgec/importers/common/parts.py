@@ -7,6 +7,7 @@ from itertools import pairwise
 
 from edgec.base.dtypes import Array
 from edgec.importers.common.builder import RealBuilder
+from edgec.importers.common.gathered import gathered
 from edgec.importers.common.tensors import Tensor, UnsupportedError, moved_constant
 from edgec.ir import ops
 from edgec.ir.graph import Constant
@@ -39,10 +40,10 @@ def take(ctx: RealBuilder, x: Tensor, ranges: dict[int, Range]) -> Tensor:
 
 
 def pick(ctx: RealBuilder, x: Tensor, axis: int, indices: Array) -> Tensor:
-    """The elements of an axis at evenly spaced indices; their axis becomes the axes of `indices`.
+    """The elements of an axis at constant indices; their axis becomes the axes of `indices`.
 
     Raises:
-        UnsupportedError: the indices are not evenly spaced, or lie outside the tensor.
+        UnsupportedError: the indices lie outside the tensor, or are uneven and choose integers.
     """
     size = x.shape[axis]
     picked = [int(i) + size if i < 0 else int(i) for i in indices.reshape(-1)]
@@ -50,9 +51,10 @@ def pick(ctx: RealBuilder, x: Tensor, axis: int, indices: Array) -> Tensor:
         raise UnsupportedError("its indices lie outside the tensor", "correct the model")
     step = picked[1] - picked[0] if len(picked) > 1 else 1
     even = all(b - a == step for a, b in pairwise(picked))
-    if not even or step == 0:
-        raise UnsupportedError("its indices are not evenly spaced", "use Slice or Split")
-    taken = take(ctx, x, {axis: (picked[0], step, len(picked))})
+    if even and step != 0:
+        taken = take(ctx, x, {axis: (picked[0], step, len(picked))})
+    else:
+        taken = gathered(ctx, x, axis, picked)
     return ctx.reshape(taken, (*x.shape[:axis], *indices.shape, *x.shape[axis + 1 :]))
 
 

@@ -47,6 +47,16 @@ def nearest_positions(cells: Array, size: int) -> Positions:
     return Positions(low, low, (0.0,) * len(low))
 
 
+def cubic_weight(distance: Array, a: float) -> Array:
+    """Weight of a cell at a distance of at most 2, by Keys' cubic convolution; float64.
+
+    Source: R. G. Keys, "Cubic convolution interpolation for digital image processing", 1981.
+    """
+    near = ((a + 2) * distance - (a + 3)) * distance**2 + 1
+    far = ((a * distance - 5 * a) * distance + 8 * a) * distance - 4 * a
+    return np.where(distance <= 1, near, far)
+
+
 def linear_positions(source: Array, size: int) -> Positions:
     """Every output cell lies between two of `size` input cells, or at the edge of the image.
 

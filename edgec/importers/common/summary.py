@@ -77,6 +77,7 @@ class ModelSummary:
     Attributes:
         format: what kind of file it is.
         opset: version of ONNX's operators; 0 in files of other formats.
+        facts: what else the file holds, a line each.
     """
 
     name: str
@@ -85,6 +86,7 @@ class ModelSummary:
     inputs: tuple[TensorSummary, ...]
     outputs: tuple[TensorSummary, ...]
     nodes: tuple[NodeSummary, ...]
+    facts: tuple[str, ...] = ()
 
     @property
     def macs(self) -> int:

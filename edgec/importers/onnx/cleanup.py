@@ -7,7 +7,10 @@ fusions of onnxscript's optimizer run: these are edgec's own passes, and they mu
 
 from __future__ import annotations
 
+import logging
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import onnx
 import onnx_ir as ir
@@ -16,11 +19,14 @@ from onnxscript.optimizer import fold_constants_ir
 
 from edgec.importers.common.boundary import library_call
 from edgec.importers.onnx.weight_pool_lookup import is_weight_lookup
+from edgec.importers.onnx.wrapped_indices import drop_wrapping
 
 MAX_FOLDED_ELEMENTS = 1 << 24
 """Largest tensor that folding may create; a graph could ask for any size in a few bytes."""
 MAX_FOLDED_TOTAL = 1 << 26
 """Most elements that folding may create altogether."""
+
+_LIBRARIES = ("onnxscript", "onnx_ir")
 
 _KEPT = frozenset(
     {
@@ -52,7 +58,7 @@ def clean(model: onnx.ModelProto) -> ir.Model:
     Raises:
         ImportModelError: a library refuses the model.
     """
-    with library_call("the model cannot be simplified"):
+    with library_call("the model cannot be simplified"), _quiet_libraries():
         graph_model = ir.from_proto(model)
         common.InlinePass()(graph_model)
         fold_constants_ir(
@@ -62,6 +68,7 @@ def clean(model: onnx.ModelProto) -> ir.Model:
             output_size_limit=MAX_FOLDED_ELEMENTS,
             should_fold=_FoldBudget().may_fold,
         )
+        drop_wrapping(graph_model.graph)
         for tidy in (
             common.RemoveUnusedNodesPass(),
             common.LiftConstantsToInitializersPass(lift_all_constants=True, size_limit=0),
@@ -71,6 +78,23 @@ def clean(model: onnx.ModelProto) -> ir.Model:
         ):
             tidy(graph_model)
     return graph_model
+
+
+@contextmanager
+def _quiet_libraries() -> Iterator[None]:
+    """Keep warnings of the libraries off the user's terminal.
+
+    They say which nodes could not be computed; those that matter are named by the translation.
+    """
+    loggers = [logging.getLogger(name) for name in _LIBRARIES]
+    levels = [logger.level for logger in loggers]
+    for logger in loggers:
+        logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        for logger, level in zip(loggers, levels, strict=True):
+            logger.setLevel(level)
 
 
 class _FoldBudget:

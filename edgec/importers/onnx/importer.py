@@ -10,10 +10,15 @@ import onnx
 from edgec.importers.common.finish import finish
 from edgec.importers.common.input_shapes import NO_SHAPES
 from edgec.importers.onnx.cleanup import clean
+from edgec.importers.onnx.expansion import expand
 from edgec.importers.onnx.input_shapes import fix_input_shapes
 from edgec.importers.onnx.load import load_model
+from edgec.importers.onnx.nbits import NBITS
+from edgec.importers.onnx.qonnx import QONNX
+from edgec.importers.onnx.qoperator import QOPERATORS
 from edgec.importers.onnx.registry import NO_HANDLERS, Handler
 from edgec.importers.onnx.translate import Translation, translate
+from edgec.importers.onnx.widen import widen
 from edgec.ir.graph import Graph
 
 
@@ -50,6 +55,8 @@ def translated(
 ) -> Translation:
     """The translation of a loaded model, unsupported nodes and all; `model` is changed."""
     fix_input_shapes(model, shapes)
+    widen(model)
+    expand(model, {**QOPERATORS, **QONNX, **NBITS})
     outputs = [info.name for info in model.graph.output]
     cleaned = clean(model)
     translation = translate(cleaned, name, handlers)

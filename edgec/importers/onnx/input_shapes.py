@@ -21,16 +21,26 @@ def fix_input_shapes(model: onnx.ModelProto, shapes: Mapping[str, Sequence[int]]
         ImportModelError: an input is no tensor, or of a batch above 1, or leaves dimensions open.
     """
     graph = model.graph
-    stored = {tensor.name for tensor in graph.initializer}
+    declared = declared_inputs(model)
     for index in reversed(range(len(graph.input))):
-        if graph.input[index].name in stored:
+        if graph.input[index].name not in declared:
             del graph.input[index]
-    fixed = resolve_shapes({info.name: _declared(info) for info in graph.input}, shapes)
+    fixed = resolve_shapes(declared, shapes)
     for info in graph.input:
         _set_dims(info, fixed[info.name])
     del graph.value_info[:]
     for info in graph.output:
         info.type.tensor_type.ClearField("shape")
+
+
+def declared_inputs(model: onnx.ModelProto) -> dict[str, Dims | None]:
+    """What the model says of the shapes of its inputs, initializers apart.
+
+    Raises:
+        ImportModelError: an input is no tensor.
+    """
+    stored = {tensor.name for tensor in model.graph.initializer}
+    return {info.name: _declared(info) for info in model.graph.input if info.name not in stored}
 
 
 def _declared(info: onnx.ValueInfoProto) -> Dims | None:
@@ -41,7 +51,9 @@ def _declared(info: onnx.ValueInfoProto) -> Dims | None:
     tensor = info.type.tensor_type
     if not tensor.HasField("shape"):
         return None
-    return tuple(d.dim_value if d.HasField("dim_value") else None for d in tensor.shape.dim)
+    return tuple(
+        d.dim_value if d.HasField("dim_value") else d.dim_param or None for d in tensor.shape.dim
+    )
 
 
 def _set_dims(info: onnx.ValueInfoProto, dims: tuple[int, ...]) -> None:

@@ -141,6 +141,27 @@ class OnnxNode:
         except TypeError as error:  # its bytes are no UTF-8
             raise UnsupportedError(f"{name} is not text", "correct the model") from error
 
+    def texts(self, name: str) -> tuple[str, ...]:
+        """An attribute of strings; empty when absent."""
+        try:
+            return tuple(str(text) for text in self._node.attributes.get_strings(name) or ())
+        except TypeError as error:  # their bytes are no UTF-8
+            raise UnsupportedError(f"{name} is not text", "correct the model") from error
+
+    def known(self, index: int) -> Tensor | None:
+        """An input as far as it was translated: None for texts, which no graph holds."""
+        return self._tensors.get(self.input_name(index)) if self.has(index) else None
+
+    def leads_to_outputs(self) -> bool:
+        """True when what the node computes is only renamed, reshaped or cast to outputs."""
+        pending = list(self._node.outputs)
+        while pending:
+            for node, _ in pending.pop().uses():
+                if node.op_type not in ("Cast", "Identity", "Reshape", "Squeeze", "LabelEncoder"):
+                    return False
+                pending += node.outputs
+        return True
+
     def is_used(self, index: int) -> bool:
         """True when somebody reads output `index`."""
         if index >= len(self._node.outputs):

@@ -1,4 +1,4 @@
-"""The Attention operator of opset 23, taken apart; `passes.fuse_attention` finds it again.
+"""The Attention operator of opsets 23 to 25, taken apart; `passes.fuse_attention` finds it again.
 
 One way to say attention is enough: exporters of older opsets write it in parts anyway.
 """
@@ -9,45 +9,61 @@ import math
 
 import numpy as np
 
-from edgec.base.dtypes import DType
+from edgec.base.dtypes import Array, DType
 from edgec.importers.common.tensors import Tensor, UnsupportedError, require_real
 from edgec.importers.onnx.context import Context
+from edgec.importers.onnx.key_places import LENGTHS, PAST_KEY, KeyPlaces, key_count
 from edgec.importers.onnx.node import OnnxNode
 from edgec.importers.onnx.op_elementwise import finite
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Value
+from edgec.ir.ops import UnaryKind
 
 _LOWEST = float(np.finfo(np.float32).min)
+_MASK, _PAST_VALUE = 3, 5
+_PRODUCTS = 3
+"""The output that holds the products of queries and keys; `qk_matmul_output_mode` says when."""
+_RAW, _CAPPED, _BIASED, _SHARES = range(4)
 
 
-def attention(ctx: Context, node: OnnxNode) -> Tensor:
-    """As many key heads as query heads; no past keys, no softcap, no output but the first."""
-    _check_plain(node)
+def attention(ctx: Context, node: OnnxNode) -> tuple[Tensor, ...]:
+    """Keys of the past as inputs, their number too; groups of queries, softcap, windows."""
+    q, k, v = _queries_keys_values(ctx, node)
+    _, heads, length, width = q.shape
+    scale = node.number("scale", 0.0) or 1.0 / math.sqrt(width)
+    products = _by_groups(ctx, q, k, ops.MatMul(transpose_b=True, scale=scale))
+    states = [products, _capped(ctx, products, node.number("softcap", 0.0))]
+    bias, shown = _masks(ctx, node, q, k)
+    states.append(_masked(ctx, node, states[_CAPPED], bias, shown))
+    shares: Tensor = ctx.emit(ops.Softmax(), states[_BIASED])
+    if node.is_used(_PRODUCTS):
+        shares = _seen(ctx, node, _without_empty_rows(ctx, shares, bias), bias, shown)
+    states.append(shares)
+    y = _without_empty_rows(ctx, _by_groups(ctx, shares, v, ops.MatMul()), bias)
+    y = _seen(ctx, node, y, bias, shown)
+    if len(node.value(0).shape) == 3:
+        y = ctx.reshape(ctx.transpose(y, (0, 2, 1, 3)), (y.shape[0], length, heads * y.shape[3]))
+    return y, k, v, _asked_products(node, states, bias, shown)
+
+
+def _queries_keys_values(ctx: Context, node: OnnxNode) -> tuple[Value, Value, Value]:
+    """Queries, keys and values [N, heads, length, width], those of the past in front."""
     q, k, v = (node.real_value(index) for index in range(3))
-    flat = len(q.shape) == 3
-    if flat:
+    if len(q.shape) == 3:
         q = _heads(ctx, q, node.integer("q_num_heads", 0))
         k, v = (_heads(ctx, x, node.integer("kv_num_heads", 0)) for x in (k, v))
-    if any(len(x.shape) != 4 for x in (q, k, v)) or q.shape[1] != k.shape[1]:
-        raise UnsupportedError("groups of queries share keys", "repeat the keys before the node")
-    scale = node.number("scale", 1.0 / math.sqrt(q.shape[-1]))
-    logits: Tensor = ctx.emit(ops.MatMul(transpose_b=True, scale=scale), q, k)
-    if node.flag("is_causal", False):
-        logits = ctx.emit(ops.Add(), logits, _causal(q.shape[2], k.shape[2]))
-    if node.has(3):
-        logits = _masked(ctx, logits, node.tensor(3))
-    y: Tensor = ctx.emit(ops.MatMul(), ctx.emit(ops.Softmax(), logits), v)
-    if not flat:
-        return y
-    n, heads, length, width = y.shape
-    return ctx.reshape(ctx.transpose(y, (0, 2, 1, 3)), (n, length, heads * width))
-
-
-def _check_plain(node: OnnxNode) -> None:
-    if any(node.has(i) for i in (4, 5)) or any(node.is_used(i) for i in (1, 2, 3)):
-        raise UnsupportedError("it keeps keys of the past", "export an encoder, without a cache")
-    if node.number("softcap", 0.0) != 0.0:
-        raise UnsupportedError("it limits its logits (softcap)", "train without it")
+    if node.has(LENGTHS) and (node.has(PAST_KEY) or node.has(_PAST_VALUE)):
+        raise UnsupportedError("it counts keys and has others of the past", "correct the model")
+    if node.has(PAST_KEY):
+        k = require_real(ctx.emit(ops.Concat(2), node.tensor(PAST_KEY), k))
+    if node.has(_PAST_VALUE):
+        v = require_real(ctx.emit(ops.Concat(2), node.tensor(_PAST_VALUE), v))
+    if any(len(x.shape) != 4 for x in (q, k, v)) or q.shape[1] % k.shape[1]:
+        raise UnsupportedError(
+            f"{q.shape[1]} heads of queries do not share {k.shape[1]} heads of keys",
+            "correct the model",
+        )
+    return q, k, v
 
 
 def _heads(ctx: Context, x: Value, heads: int) -> Value:
@@ -59,16 +75,143 @@ def _heads(ctx: Context, x: Value, heads: int) -> Value:
     return require_real(ctx.emit(ops.Transpose((0, 2, 1, 3)), split))
 
 
-def _causal(queries: int, keys: int) -> Constant:
-    hidden = np.triu(np.full((queries, keys), _LOWEST, np.float32), 1)
-    return Constant("causal", hidden)
+def _by_groups(ctx: Context, x: Tensor, keys: Value, product: ops.MatMul) -> Tensor:
+    """The product of each head of x [N, heads, L, D] with the head of keys that its group shares.
+
+    The rows of a group's heads are rows of one matrix, so no key is copied.
+    """
+    n, heads, length, width = x.shape
+    shared = keys.shape[1]
+    if shared == heads:
+        return ctx.emit(product, x, keys)
+    rows = ctx.reshape(x, (n, shared, heads // shared * length, width))
+    y = ctx.emit(product, rows, keys)
+    return ctx.reshape(y, (n, heads, length, y.shape[3]))
 
 
-def _masked(ctx: Context, logits: Tensor, mask: Tensor) -> Tensor:
-    """The logits with a mask: of reals, added, or of booleans, false hiding a key."""
-    if isinstance(mask, Constant) and mask.dtype is DType.BOOL:
-        mask = Constant(mask.name, np.where(mask.array, 0.0, _LOWEST).astype(np.float32))
-    if mask.dtype is not DType.INT32:
-        return ctx.emit(ops.Add(), logits, finite(mask))
+def _capped(ctx: Context, products: Tensor, most: float) -> Tensor:
+    """Products bounded by tanh, most * tanh(products / most), where there is a bound."""
+    if most <= 0.0:
+        return products
+    down, up = (Constant("softcap", np.asarray(n, np.float32)) for n in (1.0 / most, most))
+    inner = ctx.emit(ops.Unary(UnaryKind.TANH), ctx.emit(ops.Mul(), products, down))
+    return ctx.emit(ops.Mul(), inner, up)
+
+
+def _masks(ctx: Context, node: OnnxNode, q: Value, k: Value) -> tuple[Array | None, Value | None]:
+    """What is added to the logits (see `_fixed_bias`), and where keys are seen by their place.
+
+    The latter is int32 [N, 1, queries or 1, keys], None where the former says all about places.
+    """
+    size = (q.shape[2], k.shape[2])
+    places, count = KeyPlaces.of(node, *size), key_count(ctx, node, q.shape[0], q.shape[2])
+    if isinstance(count, Value):
+        return _fixed_bias(node, size, None), places.mask(ctx, count, f"{node.outputs[0]}/places")
+    return _fixed_bias(node, size, places.seen(count)), None
+
+
+def _fixed_bias(node: OnnxNode, size: tuple[int, int], seen: Array | None) -> Array | None:
+    """What is known of the mask at compile time: -inf where a key is hidden, else what is added.
+
+    float32, broadcast to [..., queries, keys] = `size`; None where nothing is.
+
+    Args:
+        node: the operator.
+        size: queries and keys.
+        seen: where a key is seen by its place; None where all are.
+    """
+    parts: list[Array] = []
+    if seen is not None:
+        parts.append(np.where(seen, 0.0, -np.inf))
+    mask = node.tensor(_MASK) if node.has(_MASK) else None
+    if isinstance(mask, Constant):
+        hidden = mask.dtype is DType.BOOL
+        given: Array = np.where(mask.array, 0.0, -np.inf) if hidden else mask.real()
+        before = [(0, 0)] * (given.ndim - 1)
+        missing = max(size[1] - given.shape[-1], 0)
+        parts.append(np.pad(given, [*before, (0, missing)], constant_values=-np.inf))
+    if not parts:
+        return None
+    bias: Array = np.zeros(size, np.float32)
+    for part in parts:
+        bias = bias + part.astype(np.float32)
+    return bias
+
+
+def _masked(
+    ctx: Context, node: OnnxNode, logits: Tensor, bias: Array | None, shown: Value | None
+) -> Tensor:
+    """The logits with all masks; a mask of the run hides where it is false."""
+    mask = node.tensor(_MASK) if node.has(_MASK) else None
+    hiding: list[Tensor] = [] if shown is None else [shown]
+    if isinstance(mask, Value) and mask.dtype is not DType.INT32 and bias is not None:
+        # Summed up with what the run adds, lowest numbers would leave no digits to it.
+        hiding.append(Constant("seen", np.where(np.isneginf(bias), 0.0, 1.0).astype(np.float32)))
+        bias = np.where(np.isneginf(bias), 0.0, bias)
+    if bias is not None and bias.any():
+        logits = ctx.emit(ops.Add(), logits, finite(Constant("bias", bias)))
+    if isinstance(mask, Value):
+        if mask.shape[-1] != logits.shape[-1]:
+            raise UnsupportedError("its mask is shorter than the keys", "give one for all keys")
+        if mask.dtype is DType.INT32:
+            hiding.append(mask)
+        else:
+            logits = ctx.emit(ops.Add(), logits, mask)
     lowest = Constant("lowest", np.asarray(_LOWEST, np.float32))
-    return ctx.emit(ops.Where(), mask, logits, lowest, dtype=DType.FLOAT32)
+    for each in hiding:
+        logits = ctx.emit(ops.Where(), each, logits, lowest, dtype=DType.FLOAT32)
+    return logits
+
+
+def _without_empty_rows(ctx: Context, x: Tensor, bias: Array | None) -> Tensor:
+    """X with zeros for queries whose keys are all hidden at compile time, as ONNX defines them."""
+    if bias is None:
+        return x
+    empty = np.isneginf(bias).all(axis=-1, keepdims=True)
+    if not empty.any():
+        return x
+    return ctx.emit(ops.Mul(), x, Constant("rows", np.asarray(~empty, np.float32)))
+
+
+def _seen(
+    ctx: Context, node: OnnxNode, x: Tensor, bias: Array | None, shown: Value | None
+) -> Tensor:
+    """X with zeros for queries whose keys the masks of the run hide, all of them.
+
+    A mask with one row for all queries pads keys, as does one that the network makes of such rows:
+    it leaves some of them to see.
+    """
+    mask = node.tensor(_MASK) if node.has(_MASK) else None
+    given = isinstance(mask, Value) and mask.dtype is DType.INT32 and _is_given(ctx, mask)
+    parts = [part for part in (mask if given else None, shown) if isinstance(part, Value)]
+    if all(len(part.shape) < 2 or part.shape[-2] == 1 for part in parts):
+        return x
+    some: Tensor = ctx.emit(ops.Cast(), parts[0], dtype=DType.FLOAT32)
+    for part in parts[1:]:
+        some = ctx.emit(ops.Mul(), some, ctx.emit(ops.Cast(), part, dtype=DType.FLOAT32))
+    if bias is not None:
+        fixed = np.where(np.isneginf(bias), 0.0, 1.0).astype(np.float32)
+        some = ctx.emit(ops.Mul(), some, Constant("shown", fixed))
+    some = ctx.emit(ops.Reduce(ops.ReduceKind.MAX, (len(some.shape) - 1,), True), some)
+    return ctx.emit(ops.Mul(), x, some)
+
+
+def _is_given(ctx: Context, x: Value) -> bool:
+    """True for an input of the network, reshaped or not."""
+    made = ctx.producer(x)
+    while made is not None and isinstance(made.attrs, ops.Reshape):
+        made = ctx.producer(ctx.builder.values[made.first])
+    return made is None
+
+
+def _asked_products(
+    node: OnnxNode, states: list[Tensor], bias: Array | None, shown: Value | None
+) -> Tensor:
+    """The products of queries and keys at the point that `qk_matmul_output_mode` names."""
+    mode = node.integer("qk_matmul_output_mode", 0)
+    hides = shown is not None or (bias is not None and bool(np.isneginf(bias).any()))
+    if node.is_used(_PRODUCTS) and mode == _BIASED and hides:
+        raise UnsupportedError(
+            "an output holds -infinity for hidden keys", "take the products before the mask"
+        )
+    return states[mode]

@@ -8,6 +8,7 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.importers.common.tensors import Tensor, UnsupportedError, moved_constant
+from edgec.importers.onnx import volumes
 from edgec.importers.onnx.context import Context
 from edgec.importers.onnx.node import OnnxNode
 from edgec.importers.onnx.windows import (
@@ -25,10 +26,15 @@ from edgec.ir import ops
 from edgec.ir.graph import Constant
 from edgec.ir.qparams import QuantParams
 
+_IMAGE = 4
+"""Dimensions of a tensor of images."""
+
 
 def conv(ctx: Context, node: OnnxNode) -> Tensor:
-    """1-D and 2-D; weights and bias constant; any stride, dilation, group, padding, auto_pad."""
+    """1-D and 2-D, small ones in 3-D; weights and bias constant; all attributes."""
     x, weight = node.real_value(0), node.constant(1, "weight")
+    if len(x.shape) == len(weight.shape) == 5:
+        return volumes.convolved(ctx, node, x)
     sizes = spatial_sizes(x)
     _check_weight(node, weight, len(x.shape))
     window = read_window(node, sizes, weight.shape[2:])
@@ -57,8 +63,10 @@ def conv_transpose(ctx: Context, node: OnnxNode) -> Tensor:
 
 def _check_weight(node: OnnxNode, weight: Constant, rank: int) -> None:
     if len(weight.shape) != rank:
+        sizes = "[N, C, L]" if len(weight.shape) < _IMAGE else "[N, C, H, W]"
         raise UnsupportedError(
-            f"the weight has {len(weight.shape)} dimensions, the input {rank}", "correct the model"
+            f"the weight has {len(weight.shape)} dimensions, the input {rank}",
+            f"give it an input {sizes}, e.g. with Unsqueeze where the batch is missing",
         )
     kernel = node.integers("kernel_shape")
     if kernel is not None and kernel != weight.shape[2:]:

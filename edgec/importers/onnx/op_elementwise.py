@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from edgec.base.dtypes import DType
+from edgec.importers.common import functions
 from edgec.importers.common.axes import normal_axis
+from edgec.importers.common.products import power as powers
 from edgec.importers.common.tensors import Tensor, UnsupportedError, require_real
 from edgec.importers.onnx.context import Context
 from edgec.importers.onnx.node import OnnxNode
@@ -37,31 +41,15 @@ def mul(ctx: Context, node: OnnxNode) -> Tensor:
 
 def div(ctx: Context, node: OnnxNode) -> Tensor:
     """Numpy broadcasting; a constant divisor has no zeros."""
-    dividend, divisor = _operands(node)
-    if isinstance(divisor, Constant):
-        real = divisor.real()
-        if not np.all(real):
-            raise UnsupportedError("it divides by zero", "correct the model")
-        factor = Constant(divisor.name, (1.0 / real.astype(np.float64)).astype(np.float32))
-        return ctx.emit(ops.Mul(), dividend, factor)
-    inverse = ctx.emit(ops.Unary(UnaryKind.RECIPROCAL), divisor)
-    if isinstance(dividend, Constant) and dividend.real().tolist() in (1.0, [1.0]):
-        return inverse
-    return ctx.emit(ops.Mul(), dividend, inverse)
+    return functions.quotient(ctx, *_operands(node))
 
 
 def power(ctx: Context, node: OnnxNode) -> Tensor:
-    """Constant exponent, one number."""
-    x, exponent = node.real_value(0), node.float_input(1, "exponent")
-    if exponent == 1.0:
-        return x
-    if exponent == 0.5:
-        return ctx.emit(ops.Unary(UnaryKind.SQRT), x)
-    if exponent == -0.5:
-        return ctx.emit(ops.Unary(UnaryKind.RECIPROCAL), ctx.emit(ops.Unary(UnaryKind.SQRT), x))
-    if not math.isfinite(exponent):
-        raise UnsupportedError("its exponent is not finite", "correct the model")
-    return ctx.emit(ops.Unary(UnaryKind.POW, alpha=exponent), x)
+    """Constant exponents, 16 different ones at most; or a constant base of positive numbers."""
+    base, exponent = node.tensor(0), node.tensor(1)
+    if isinstance(base, Value):
+        require_real(base)
+    return powers(ctx, base, exponent, node.outputs[0])
 
 
 def scaler(ctx: Context, node: OnnxNode) -> Tensor:
@@ -90,6 +78,12 @@ def variadic_sum(ctx: Context, node: OnnxNode) -> Tensor:
     return total
 
 
+def mean(ctx: Context, node: OnnxNode) -> Tensor:
+    """Any number of inputs, numpy broadcasting."""
+    share = np.asarray(1.0 / node.input_count, np.float32)
+    return ctx.emit(ops.Mul(), variadic_sum(ctx, node), Constant(f"{node.outputs[0]}/share", share))
+
+
 def relu(ctx: Context, node: OnnxNode) -> Tensor:
     """Any shape."""
     return ctx.emit(ops.Clip(0.0, math.inf), node.real_value(0))
@@ -106,15 +100,17 @@ def clip(ctx: Context, node: OnnxNode) -> Tensor:
 
 
 def minimum(ctx: Context, node: OnnxNode) -> Tensor:
-    """One computed value and one constant number."""
-    x, bound = _value_and_number(node)
-    return _clip(ctx, x, -math.inf, bound)
+    """Any number of inputs, numpy broadcasting; one of them is computed."""
+    return functions.extreme(ctx, _all_operands(node), largest=False)
 
 
 def maximum(ctx: Context, node: OnnxNode) -> Tensor:
-    """One computed value and one constant number."""
-    x, bound = _value_and_number(node)
-    return _clip(ctx, x, bound, math.inf)
+    """Any number of inputs, numpy broadcasting; one of them is computed."""
+    return functions.extreme(ctx, _all_operands(node), largest=True)
+
+
+def _all_operands(node: OnnxNode) -> list[Tensor]:
+    return [_operand(node, index) for index in range(node.input_count)]
 
 
 def unary(ctx: Context, node: OnnxNode) -> Tensor:
@@ -122,19 +118,43 @@ def unary(ctx: Context, node: OnnxNode) -> Tensor:
     return ctx.emit(ops.Unary(UnaryKind(node.op)), node.real_value(0))
 
 
-def leaky_relu(ctx: Context, node: OnnxNode) -> Tensor:
+def parametric(ctx: Context, node: OnnxNode) -> Tensor:
     """Any shape."""
-    return _unary(ctx, node, UnaryKind.LEAKY_RELU, alpha=0.01)
+    (first, alpha), *rest = _PARAMETERS[node.op]
+    second = [node.number(name, default) for name, default in rest]
+    attrs = ops.Unary(UnaryKind(node.op), _finite(node.number(first, alpha)), *second)
+    return ctx.emit(attrs, node.real_value(0))
 
 
-def elu(ctx: Context, node: OnnxNode) -> Tensor:
-    """Any shape."""
-    return _unary(ctx, node, UnaryKind.ELU, alpha=1.0)
+_PARAMETERS: Mapping[str, tuple[tuple[str, float], ...]] = MappingProxyType(
+    {
+        "LeakyRelu": (("alpha", 0.01),),
+        "Swish": (("alpha", 1.0),),
+        "Elu": (("alpha", 1.0),),
+        "Celu": (("alpha", 1.0),),
+        "ThresholdedRelu": (("alpha", 1.0),),
+        "HardSigmoid": (("alpha", 0.2), ("beta", 0.5)),
+        "Selu": (("alpha", 1.67326319217681884765625), ("gamma", 1.05070102214813232421875)),
+        "Shrink": (("lambd", 0.5), ("bias", 0.0)),
+    }
+)
+"""The attributes of functions that have some, with ONNX's defaults: alpha, then beta."""
 
 
-def hard_sigmoid(ctx: Context, node: OnnxNode) -> Tensor:
-    """Any shape."""
-    return _unary(ctx, node, UnaryKind.HARD_SIGMOID, alpha=0.2, beta=0.5)
+def swiglu(ctx: Context, node: OnnxNode) -> Tensor:
+    """Two inputs of one shape, the gate first."""
+    gate = ctx.emit(
+        ops.Unary(UnaryKind.SWISH, _finite(node.number("alpha", 1.0))), _operand(node, 0)
+    )
+    return ctx.emit(ops.Mul(), gate, _operand(node, 1))
+
+
+def mod(ctx: Context, node: OnnxNode) -> Tensor:
+    """Real numbers (fmod = 1) and a constant divisor, one number."""
+    divisor = node.float_input(1, "divisor")
+    if not math.isfinite(divisor) or divisor == 0.0:
+        raise UnsupportedError(f"it divides by {divisor}", "correct the model")
+    return ctx.emit(ops.Unary(UnaryKind.MOD, alpha=divisor), node.real_value(0))
 
 
 def gelu(ctx: Context, node: OnnxNode) -> Tensor:
@@ -147,33 +167,37 @@ def gelu(ctx: Context, node: OnnxNode) -> Tensor:
 
 
 def prelu(ctx: Context, node: OnnxNode) -> Tensor:
-    """Constant slope, one number or one per channel of one axis."""
-    x, slope = node.real_value(0), node.real_array(1, "slope")
-    if slope.size == 1:
-        alpha = float(slope.reshape(-1)[0])
-        return ctx.emit(ops.Unary(UnaryKind.LEAKY_RELU, alpha=alpha), x)
-    offset = len(x.shape) - slope.ndim
-    axes = [axis + offset for axis, size in enumerate(slope.shape) if size != 1]
-    if len(axes) != 1 or offset < 0:
-        raise UnsupportedError(
-            f"the slope {list(slope.shape)} varies along several axes", "use a slope per channel"
-        )
-    per_channel = Constant(node.input_name(1), slope.reshape(-1))
-    y = ctx.emit(ops.PRelu(), ctx.axis_last(x, axes[0]), per_channel)
-    return ctx.axis_back(y, axes[0])
+    """Constant slope that broadcasts to the input."""
+    return functions.prelu(
+        ctx, node.real_value(0), Constant(node.input_name(1), node.real_array(1, "slope"))
+    )
 
 
 def softmax(ctx: Context, node: OnnxNode) -> Tensor:
     """Any axis; before opset 13 over all axes from `axis` on, as ONNX defined it then."""
+    return _over_rows(ctx, node, lambda x: ctx.emit(ops.Softmax(), x))
+
+
+def log_softmax(ctx: Context, node: OnnxNode) -> Tensor:
+    """Any axis; before opset 13 over all axes from `axis` on, as ONNX defined it then."""
+    return _over_rows(ctx, node, lambda x: ctx.emit(ops.LogSoftmax(), x))
+
+
+def hardmax(ctx: Context, node: OnnxNode) -> Tensor:
+    """Any axis; before opset 13 over all axes from `axis` on, as ONNX defined it then."""
+    return _over_rows(ctx, node, lambda x: functions.hardmax(ctx, x, node.outputs[0]))
+
+
+def _over_rows(ctx: Context, node: OnnxNode, function: Callable[[Tensor], Tensor]) -> Tensor:
+    """A function of rows, along an axis or over all axes from one on."""
     x = node.real_value(0)
     rank = len(x.shape)
     axis = normal_axis(node.integer("axis", -1 if node.opset >= 13 else 1), rank, node.opset < 13)
     if node.opset >= 13:
-        y: Tensor = ctx.emit(ops.Softmax(), ctx.axis_last(x, axis))
-        return ctx.axis_back(y, axis)
+        return ctx.axis_back(function(ctx.axis_last(x, axis)), axis)
     rows = math.prod(x.shape[:axis])
     flat = ctx.reshape(x, (rows, math.prod(x.shape[axis:]))) if axis != rank - 1 else x
-    return ctx.reshape(ctx.emit(ops.Softmax(), flat), x.shape)
+    return ctx.reshape(function(flat), x.shape)
 
 
 def finite(operand: Tensor) -> Tensor:
@@ -205,14 +229,6 @@ def _operand(node: OnnxNode, index: int) -> Tensor:
     return found
 
 
-def _unary(
-    ctx: Context, node: OnnxNode, kind: UnaryKind, alpha: float = 0.0, beta: float = 0.0
-) -> Tensor:
-    """An element function; `alpha` and `beta` are ONNX's defaults of the attributes."""
-    attrs = ops.Unary(kind, node.number("alpha", alpha), node.number("beta", beta))
-    return ctx.emit(attrs, node.real_value(0))
-
-
 def _clip(ctx: Context, x: Value, low: float, high: float) -> Tensor:
     if math.isnan(low) or math.isnan(high):
         raise UnsupportedError("a bound is no number", "correct the model")
@@ -220,8 +236,7 @@ def _clip(ctx: Context, x: Value, low: float, high: float) -> Tensor:
     return ctx.emit(ops.Clip(min(low, high), high), x)
 
 
-def _value_and_number(node: OnnxNode) -> tuple[Value, float]:
-    if node.input_count != 2:
-        raise UnsupportedError(f"it has {node.input_count} inputs", "use one value and one number")
-    value = 1 if isinstance(node.tensor(0), Constant) else 0
-    return node.real_value(value), node.float_input(1 - value, "bound")
+def _finite(number: float) -> float:
+    if not math.isfinite(number):
+        raise UnsupportedError(f"{number} is no finite number", "correct the model")
+    return number

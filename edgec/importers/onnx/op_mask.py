@@ -1,103 +1,58 @@
-"""Integers that a network computes with: masks made of them, and the choice between tensors.
-
-Booleans and integers are int32 in the graph; false is 0.
-"""
+"""Comparisons, what is made of truth values, and the choice between tensors."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
-from edgec.base.dtypes import DType
-from edgec.importers.common.tensors import Tensor, UnsupportedError, require_real
+from edgec.importers.common import masks
+from edgec.importers.common.axes import normal_axis
+from edgec.importers.common.gathered import expanded
+from edgec.importers.common.scattered import check_places
+from edgec.importers.common.tensors import Tensor, UnsupportedError
 from edgec.importers.onnx.context import Context
 from edgec.importers.onnx.node import OnnxNode
-from edgec.importers.onnx.op_elementwise import finite
-from edgec.ir import ops
-from edgec.ir.graph import Constant, Value
-from edgec.ir.ops import UnaryKind
-
-_NOT = ops.Unary(UnaryKind.NOT)
-_MOST_NUMBER = 1 << 24
-"""Integers that a float holds exactly."""
+from edgec.ir.graph import Constant
 
 
 def where(ctx: Context, node: OnnxNode) -> Tensor:
-    """The condition is a constant or a mask of integers; numpy broadcasting."""
-    condition, *choices = (node.tensor(index) for index in range(3))
-    a, b = (_choice(choice) for choice in choices)
-    if isinstance(condition, Constant):
-        truth = condition.array.astype(bool)
-        if not truth.any() or truth.all():
-            chosen, other = (a, b) if truth.all() else (b, a)
-            shape = _common_shape(condition.shape, chosen.shape, other.shape)
-            return broadcast(ctx, chosen, shape)
-        condition = Constant(condition.name, truth.astype(np.float32))
-    elif condition.dtype is not DType.INT32:
-        raise UnsupportedError("its condition is no mask", "use a boolean or integer input")
-    return ctx.emit(ops.Where(), condition, a, b, dtype=DType.FLOAT32)
+    """Between real numbers or between integers; numpy broadcasting."""
+    condition, a, b = (node.tensor(index) for index in range(3))
+    return masks.chosen(ctx, condition, a, b)
+
+
+def compare(ctx: Context, node: OnnxNode) -> Tensor:
+    """Real numbers or integers; one operand may be constant; numpy broadcasting."""
+    return masks.related(ctx, masks.Relation(node.op), node.tensor(0), node.tensor(1))
 
 
 def not_(ctx: Context, node: OnnxNode) -> Tensor:
     """The operand is a mask."""
-    return ctx.emit(_NOT, _mask(node, 0))
-
-
-def equal(ctx: Context, node: OnnxNode) -> Tensor:
-    """Integers or booleans compared with one constant number."""
-    index = 1 if isinstance(node.tensor(0), Constant) else 0
-    x, number = _mask(node, index), node.constant(1 - index, "second operand").array
-    first = number.reshape(-1)[0] if number.size else 0
-    whole = number.size > 0 and number.dtype.kind in "iub"
-    if not whole or not bool((number == first).all()):
-        raise UnsupportedError("it compares with more than a number", "give the mask as an input")
-    if abs(int(first)) > _MOST_NUMBER:
-        raise UnsupportedError(f"it compares with {int(first)}", "use numbers below 2^24")
-    isolated = number.dtype == np.bool_ and bool(first)
-    y = x if isolated else ctx.emit(replace(_NOT, alpha=float(first)), x)
-    return broadcast(ctx, y, _common_shape(x.shape, number.shape))
+    return masks.negated(ctx, node.value(0))
 
 
 def and_(ctx: Context, node: OnnxNode) -> Tensor:
     """Each operand is a mask or a constant."""
-    return _combined(ctx, node, absorbing=False)
+    return masks.combined(ctx, node.tensor(0), node.tensor(1), False, node.name)
 
 
 def or_(ctx: Context, node: OnnxNode) -> Tensor:
     """Each operand is a mask or a constant."""
-    return _combined(ctx, node, absorbing=True)
+    return masks.combined(ctx, node.tensor(0), node.tensor(1), True, node.name)
 
 
-def _combined(ctx: Context, node: OnnxNode, absorbing: bool) -> Tensor:
-    """And (`absorbing` false) and Or of two masks: where one has that value, so has the result."""
-    a, b = (node.tensor(index) for index in (0, 1))
-    if isinstance(a, Constant):
-        a, b = b, a
-    if isinstance(a, Constant):
+def xor(ctx: Context, node: OnnxNode) -> Tensor:
+    """Each operand is a mask or a constant."""
+    a, b = (_truth(ctx, node.tensor(index)) for index in (0, 1))
+    same = masks.related(ctx, masks.Relation.EQUAL, a, b)
+    if isinstance(same, Constant):
         raise UnsupportedError("both operands are constants", "fold constants before the export")
-    shape = _common_shape(a.shape, b.shape)
-    mask = require_mask(a)
-    if isinstance(b, Constant):
-        truth = b.array.astype(bool)
-        if (truth == absorbing).all():
-            return Constant(b.name, np.broadcast_to(truth, shape))
-        if (truth != absorbing).all():
-            return broadcast(ctx, mask, shape)
-        other: Tensor = Constant(b.name, truth.astype(np.float32))
-    else:
-        other = ctx.emit(ops.Cast(), require_mask(b), dtype=DType.FLOAT32)
-    fixed = Constant(f"{node.name}/fixed", np.asarray(float(absorbing), np.float32))
-    choices = (fixed, other) if absorbing else (other, fixed)
-    return to_bool(ctx, ctx.emit(ops.Where(), mask, *choices, dtype=DType.FLOAT32))
+    return masks.negated(ctx, same)
 
 
-def to_bool(ctx: Context, x: Value) -> Tensor:
-    """X as 0 (where x is zero) and 1; x may hold real numbers."""
-    made = ctx.producer(x)
-    if made is not None and made.attrs == _NOT:
-        return x
-    return ctx.emit(_NOT, ctx.emit(_NOT, x, dtype=DType.INT32))
+def _truth(ctx: Context, x: Tensor) -> Tensor:
+    if isinstance(x, Constant):
+        return Constant(x.name, x.array.astype(np.int32))
+    return masks.to_bool(ctx, masks.require_mask(x))
 
 
 def is_nan(_ctx: Context, node: OnnxNode) -> Tensor:
@@ -105,50 +60,51 @@ def is_nan(_ctx: Context, node: OnnxNode) -> Tensor:
     return Constant(node.outputs[0], np.zeros((1,) * len(node.real_value(0).shape), np.bool_))
 
 
+def trilu(ctx: Context, node: OnnxNode) -> Tensor:
+    """Constant k; real numbers, integers and masks."""
+    x, k = node.value(0), node.ints_input(1, "k") if node.has(1) else (0,)
+    if len(k) != 1 or len(x.shape) < 2:
+        raise UnsupportedError("it has no matrices, or more than one k", "correct the model")
+    rows, columns = x.shape[-2:]
+    check_places(rows * columns)
+    diagonal = max(min(k[0], columns), -rows - 1)
+    upper = node.flag("upper", True)
+    kept = (
+        ~np.tri(rows, columns, diagonal - 1, bool)
+        if upper
+        else np.tri(rows, columns, diagonal, bool)
+    )
+    if kept.all():
+        return x
+    zero = Constant(f"{node.outputs[0]}/zero", np.zeros((), np.float32))
+    return masks.chosen(ctx, Constant(f"{node.outputs[0]}/kept", kept), x, zero)
+
+
+def one_hot(ctx: Context, node: OnnxNode) -> Tensor:
+    """Integers of the run; constant depth and values; any axis."""
+    index = masks.require_mask(node.value(0))
+    depth, values = node.float_input(1, "depth"), node.constant(2, "values")
+    rank = len(index.shape)
+    axis = normal_axis(node.integer("axis", -1), rank + 1)
+    if not 1.0 <= depth <= _MOST_DEPTH or values.array.size != 2:
+        raise UnsupportedError(f"its depth is {depth:g}, or it has not two values", "correct it")
+    column = ctx.reshape(index, (*index.shape[:axis], 1, *index.shape[axis:]))
+    places = np.arange(int(depth)).reshape(-1, *[1] * (rank - axis))
+    name = node.outputs[0]
+    # Negative indices count from the end.
+    found = [
+        masks.related(ctx, masks.Relation.EQUAL, column, Constant(f"{name}/{part}", numbers))
+        for part, numbers in (("places", places), ("from_end", places - int(depth)))
+    ]
+    where = masks.combined(ctx, found[0], found[1], True, name)
+    off, on = (Constant(f"{name}/{i}", values.array.reshape(-1)[i]) for i in range(2))
+    return masks.chosen(ctx, where, on, off)
+
+
+_MOST_DEPTH = 1 << 20
+"""Largest depth of a OneHot."""
+
+
 def expand(ctx: Context, node: OnnxNode) -> Tensor:
     """Constant shape; numpy broadcasting."""
-    x = node.value(0)
-    wanted = node.ints_input(1, "shape")
-    if min(wanted, default=1) < 1:
-        raise UnsupportedError(f"shape {list(wanted)} is impossible", "correct the model")
-    return broadcast(ctx, x, _common_shape(x.shape, wanted))
-
-
-def _common_shape(*shapes: tuple[int, ...]) -> tuple[int, ...]:
-    try:
-        return np.broadcast_shapes(*shapes)
-    except ValueError as error:
-        shown = " and ".join(str(list(shape)) for shape in shapes)
-        raise UnsupportedError(f"{shown} do not broadcast", "correct the model") from error
-
-
-def broadcast(ctx: Context, x: Tensor, shape: tuple[int, ...]) -> Tensor:
-    """X repeated to `shape`; of a constant at once."""
-    if x.shape == shape:
-        return x
-    if isinstance(x, Constant):
-        return Constant(x.name, np.broadcast_to(x.real(), shape))
-    return ctx.emit(ops.Expand(shape), x)
-
-
-def _mask(node: OnnxNode, index: int) -> Value:
-    return require_mask(node.value(index))
-
-
-def require_mask(x: Value) -> Value:
-    """X, if it holds integers.
-
-    Raises:
-        UnsupportedError: it holds reals.
-    """
-    if x.dtype is not DType.INT32:
-        raise UnsupportedError("its input is no mask", "use a boolean or integer input")
-    return x
-
-
-def _choice(choice: Tensor) -> Tensor:
-    if isinstance(choice, Value):
-        return require_real(choice)
-    if choice.quant is None and choice.dtype is not DType.FLOAT32:
-        raise UnsupportedError("it chooses between integers", "compute on floats")
-    return finite(choice)
+    return expanded(ctx, node.value(0), node.ints_input(1, "shape"))

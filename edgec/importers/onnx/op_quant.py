@@ -21,14 +21,17 @@ from edgec.importers.common.pins import Pin
 from edgec.importers.common.tensors import Tensor, UnsupportedError
 from edgec.importers.onnx.context import Context
 from edgec.importers.onnx.node import OnnxNode
+from edgec.importers.onnx.wide_codes import WIDE, block_weight, narrowed, wide_weight
 from edgec.ir import ops
-from edgec.ir.graph import Constant
+from edgec.ir.graph import Constant, Value
 from edgec.ir.qparams import QuantParams
 
 _CODE_TYPES: Mapping[ir.DataType, DType] = MappingProxyType(
     {
         ir.DataType.INT8: DType.INT8,
         ir.DataType.UINT8: DType.UINT8,
+        ir.DataType.INT16: DType.INT16,
+        ir.DataType.UINT16: DType.UINT16,
         ir.DataType.INT32: DType.INT32,
         # Four bits fit in eight; the codes and zero points are the same numbers.
         ir.DataType.INT4: DType.INT8,
@@ -37,35 +40,82 @@ _CODE_TYPES: Mapping[ir.DataType, DType] = MappingProxyType(
 )
 
 
+_FOUR_BITS = (ir.DataType.INT4, ir.DataType.UINT4)
+
+
 def quantize_linear(ctx: Context, node: OnnxNode) -> Tensor:
-    """Activations to int8 or uint8 per tensor; constants in any form (computed at import)."""
+    """Activations to 8 or 16 bits per tensor; constants in any form (computed at import)."""
+    if isinstance(found := node.tensor(0), Constant):
+        return _codes_of_constant(node, found)
     x = node.real_value(0)
-    if _code_type(node, _output_type(node)) in (ir.DataType.INT4, ir.DataType.UINT4):
+    if _code_type(node, _output_type(node)) in _FOUR_BITS:
         raise UnsupportedError("activations are quantized to 4 bits", "quantize them to int8")
+    _refuse_blocks(node)
     quant = _parameters(node, x.shape, _output_type(node))
     _check_activation(quant)
+    if quant.dtype in WIDE:
+        quant = narrowed(ctx, x, quant)
     return ctx.emit(ops.QuantizeLinear(), x, dtype=quant.dtype, quant=quant)
 
 
+def _codes_of_constant(node: OnnxNode, x: Constant) -> Constant:
+    """The codes of a constant, rounded half to even as ONNX does."""
+    quant = _parameters(node, x.shape, _output_type(node))
+    shape = [1] * len(x.shape)
+    if quant.axis is not None:
+        shape[quant.axis] = -1
+    scale = np.asarray(quant.scale, np.float32).reshape(shape if quant.axis is not None else ())
+    zero = np.asarray(quant.zero_point).reshape(scale.shape)
+    info = np.iinfo(quant.dtype.numpy)
+    codes = np.rint(x.real() / scale) + zero
+    return Constant(node.outputs[0], np.clip(codes, info.min, info.max).astype(quant.dtype.numpy))
+
+
 def dequantize_linear(ctx: Context, node: OnnxNode) -> Tensor:
-    """int8, uint8 (activations per tensor, weights also per channel) and int32 (biases)."""
+    """8 or 16 bits (activations per tensor, weights also per channel or block), int32 (biases)."""
     x = node.tensor(0)
+    blocks = node.integer("block_size", 0)
+    if blocks and isinstance(x, Constant):
+        zero = node.constant(2, "zero point").array if node.has(2) else None
+        # onnxruntime's own quantizer writes negative scales; the finished weights are checked.
+        scale = node.real_array(1, "scale")
+        return block_weight(ctx, x, scale, zero, node.integer("axis", 1), blocks)
+    _refuse_blocks(node)
     quant = _parameters(node, x.shape, node.onnx_dtype(0))
     if isinstance(x, Constant):
         if x.quant is not None or x.dtype is not quant.dtype:
             raise UnsupportedError("its input are no codes of its type", "correct the model")
-        return replace(x, quant=quant)
+        return wide_weight(ctx, x, quant) if quant.dtype in WIDE else replace(x, quant=quant)
     _check_activation(quant)
+    if quant.dtype in WIDE and x.dtype is DType.INT8:
+        # The QuantizeLinear that made the codes has said what they mean now.
+        return ctx.emit(ops.DequantizeLinear(), x, dtype=DType.FLOAT32)
     if x.dtype is not quant.dtype:
         raise UnsupportedError(
             f"its input is {x.dtype.value}, its zero point {quant.dtype.value}", "correct the model"
         )
+    _explain_rows(ctx, x, quant)
     ctx.pins.append(Pin(x.name, quant, node.name))
     return ctx.emit(ops.DequantizeLinear(), x, dtype=DType.FLOAT32)
 
 
+def _explain_rows(ctx: Context, codes: Value, quant: QuantParams) -> None:
+    """Give a table of codes the meaning that its rows have."""
+    made = ctx.producer(codes)
+    if made is not None and isinstance(made.attrs, ops.Embedding):
+        table = ctx.builder.constants[ops.Embedding.Inputs.of(made.inputs).table]
+        ctx.builder.constants[table.name] = replace(table, quant=quant)
+
+
+def _refuse_blocks(node: OnnxNode) -> None:
+    if node.integer("block_size", 0):
+        raise UnsupportedError(
+            "it quantizes activations in blocks", "quantize activations per tensor"
+        )
+
+
 def _check_activation(quant: QuantParams) -> None:
-    if quant.dtype not in (DType.INT8, DType.UINT8) or quant.axis is not None:
+    if quant.dtype not in (DType.INT8, DType.UINT8, *WIDE) or quant.axis is not None:
         how = "tensor" if quant.axis is None else "channel"
         raise UnsupportedError(
             f"activations are quantized to {quant.dtype.value} per {how}",
@@ -86,8 +136,6 @@ def _parameters(node: OnnxNode, shape: tuple[int, ...], default: ir.DataType | N
         shape: shape of its first input.
         default: type of the codes when there is no zero point.
     """
-    if node.integer("block_size", 0):
-        raise UnsupportedError("it quantizes in blocks", "quantize per tensor or per channel")
     scale = _scales(node)
     found = _code_type(node, default)
     dtype = _CODE_TYPES.get(found) if found is not None else None

@@ -9,9 +9,11 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.importers.common.axes import normal_axis
+from edgec.importers.common.functions import resampled
 from edgec.importers.common.sampling import (
     Positions,
     check_cells,
+    cubic_weight,
     emit_resize,
     linear_positions,
     nearest_positions,
@@ -33,13 +35,19 @@ class _Sampling:
 
 
 def resize(ctx: Context, node: OnnxNode) -> Tensor:
-    """Height and width only; nearest and linear; all coordinate modes but tf_crop_and_resize."""
+    """Nearest and linear of height and width; cubic; all coordinates but tf_crop_and_resize."""
     x = node.data_value(0)
+    scales, sizes = _scales_and_sizes(node, x.shape)
+    moving = [axis for axis, scale in enumerate(scales) if scale != 1.0]
+    if node.text("mode", "nearest") == "cubic":
+        y: Tensor = require_real(x)
+        for axis in moving:
+            weights = _cubic_weights(node, x.shape[axis], sizes[axis], scales[axis])
+            y = resampled(ctx, y, axis, weights, f"{node.outputs[0]}/cubic{axis}")
+        return y
     sampling = _sampling(node)
     if sampling.mode is ResizeMode.LINEAR:
         require_real(x)
-    scales, sizes = _scales_and_sizes(node, x.shape)
-    moving = [axis for axis, scale in enumerate(scales) if scale != 1.0]
     if not moving:
         return x
     positions = {a: _positions(sampling, x.shape[a], sizes[a], scales[a]) for a in moving}
@@ -61,16 +69,40 @@ def _sampling(node: OnnxNode) -> _Sampling:
     mode = modes.get(node.text("mode", "nearest"))
     if mode is None:
         raise UnsupportedError(
-            f"mode {node.text('mode', '')!r} is not nearest or linear", "use nearest or linear"
+            f"mode {node.text('mode', '')!r} is not nearest, linear or cubic", "use one of these"
         )
     if node.op == "Upsample" or node.opset < 11:
         return _Sampling(mode, "asymmetric", "simple")
+    _check_plain(node)
+    coordinates = node.text("coordinate_transformation_mode", "half_pixel")
+    return _Sampling(mode, coordinates, node.text("nearest_mode", "round_prefer_floor"))
+
+
+def _check_plain(node: OnnxNode) -> None:
     if node.flag("antialias", False):
         raise UnsupportedError("it filters (antialias)", "set antialias to 0")
     if node.text("keep_aspect_ratio_policy", "stretch") != "stretch":
         raise UnsupportedError("it keeps the aspect ratio", "give the final sizes")
-    coordinates = node.text("coordinate_transformation_mode", "half_pixel")
-    return _Sampling(mode, coordinates, node.text("nearest_mode", "round_prefer_floor"))
+
+
+def _cubic_weights(node: OnnxNode, size: int, out: int, scale: float) -> Array:
+    """Weight of each input cell in each output cell along an axis; float64 [out, size].
+
+    Source: ONNX operator documentation of Resize: cubic_coeff_a, exclude_outside.
+    """
+    _check_plain(node)
+    mode = node.text("coordinate_transformation_mode", "half_pixel")
+    source = _coordinates(mode, size, out, scale).astype(np.float64)
+    a, first = node.number("cubic_coeff_a", -0.75), np.floor(source)
+    weights = np.zeros((out, size))
+    for tap in range(-1, 3):
+        distance = np.abs(source - (first + tap))
+        weight = cubic_weight(distance, a)
+        place = (first + tap).astype(int)
+        if node.flag("exclude_outside", False):
+            weight = np.where((place >= 0) & (place < size), weight, 0.0)
+        np.add.at(weights, (np.arange(out), np.clip(place, 0, size - 1)), weight)
+    return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
 def _scales_and_sizes(node: OnnxNode, shape: tuple[int, ...]) -> tuple[list[float], list[int]]:
@@ -107,25 +139,23 @@ def _positions(sampling: _Sampling, size: int, out: int, scale: float) -> Positi
     Computed in float32 as onnxruntime does, so that ties fall to the same side.
     Source: ONNX operator documentation of Resize, coordinate_transformation_mode, nearest_mode.
     """
-    check_cells(out)
-    if sampling.coordinates == "align_corners" and not math.isclose(
-        size * scale, out, rel_tol=1e-5
-    ):
-        raise UnsupportedError(
-            f"a scale of {scale:g} makes {size * scale:g} of {size} cells, and implementations "
-            "differ in where their corners lie",
-            "give sizes instead of scales",
-        )
-    source = _coordinates(sampling.coordinates, size, out, np.float32(scale))
+    source = _coordinates(sampling.coordinates, size, out, scale)
     if sampling.mode is ResizeMode.NEAREST:
         return nearest_positions(_nearest(sampling.nearest, source, scale), size)
     return linear_positions(source, size)
 
 
-def _coordinates(mode: str, size: int, out: int, scale: np.float32) -> Array:
+def _coordinates(mode: str, size: int, out: int, exact_scale: float) -> Array:
     """Input coordinates of the centres of the output cells; float32 [out]."""
+    check_cells(out)
+    if mode == "align_corners" and not math.isclose(size * exact_scale, out, rel_tol=1e-5):
+        raise UnsupportedError(
+            f"a scale of {exact_scale:g} makes {size * exact_scale:g} of {size} cells, and "
+            "implementations differ in where their corners lie",
+            "give sizes instead of scales",
+        )
     index = np.arange(out, dtype=np.float32)
-    half = np.float32(0.5)
+    scale, half = np.float32(exact_scale), np.float32(0.5)
     match mode:
         case "asymmetric":
             return index / scale

@@ -6,13 +6,15 @@ import math
 
 from edgec.base.dtypes import DType
 from edgec.importers.common.axes import completed, normal_axis
+from edgec.importers.common.masks import to_bool
+from edgec.importers.common.pins import Pin
 from edgec.importers.common.tensors import Tensor, UnsupportedError
 from edgec.importers.onnx.context import Context
 from edgec.importers.onnx.node import OnnxNode
-from edgec.importers.onnx.op_mask import to_bool
 from edgec.importers.onnx.weight_pools import float_constant
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Value
+from edgec.ir.qparams import QuantParams
 
 
 def reshape(ctx: Context, node: OnnxNode) -> Tensor:
@@ -84,14 +86,17 @@ def depth_to_space(ctx: Context, node: OnnxNode) -> Tensor:
 
 
 def space_to_depth(ctx: Context, node: OnnxNode) -> Tensor:
-    """Height and width divisible by blocksize."""
+    """Height and width divisible by blocksize; modes DCR and CRD."""
     x, block = node.value(0), node.integer("blocksize", 1)
     n, c, h, w = _image(x)
-    if block < 1 or h % block or w % block:
-        raise UnsupportedError(f"blocksize {block} does not divide {h}x{w}", "correct the model")
+    mode = node.text("mode", "DCR")
+    if block < 1 or h % block or w % block or mode not in ("DCR", "CRD"):
+        raise UnsupportedError(
+            f"blocksize {block} does not divide {h}x{w}, or {mode!r} is no mode", "correct it"
+        )
     nhwc = ctx.transpose(x, (0, 2, 3, 1))
     blocks = ctx.reshape(nhwc, (n, h // block, block, w // block, block, c))
-    moved = ctx.transpose(blocks, (0, 1, 3, 2, 4, 5))
+    moved = ctx.transpose(blocks, (0, 1, 3, 2, 4, 5) if mode == "DCR" else (0, 1, 3, 5, 2, 4))
     flat = ctx.reshape(moved, (n, h // block, w // block, block * block * c))
     return ctx.transpose(flat, (0, 3, 1, 2))
 
@@ -111,14 +116,16 @@ def dropout(_ctx: Context, node: OnnxNode) -> Tensor:
 
 
 def cast(ctx: Context, node: OnnxNode) -> Tensor:
-    """Between float types; integers only if they are inputs, ArgMax indices, masks or shapes."""
+    """Between floats; 8-bit pixels to floats; other inputs, ArgMax indices, masks and shapes."""
     x, to = node.tensor(0), node.integer("to", 0)
     if isinstance(x, Constant):
         if to not in _FLOATS:
             raise UnsupportedError("its input is a constant", "fold constants before the export")
         return float_constant(x)
-    if to == _BFLOAT16 and x.dtype is DType.FLOAT32:
-        raise UnsupportedError("it rounds to bfloat16", "export the model in float32")
+    if to in _FLOATS and x.dtype in (DType.INT8, DType.UINT8):
+        # Numbers that are cast are codes of the scale 1.
+        ctx.pins.append(Pin(x.name, QuantParams.per_tensor(1.0, 0, x.dtype), node.name))
+        return ctx.emit(ops.DequantizeLinear(), x, dtype=DType.FLOAT32)
     if to in _FLOATS and x.dtype is DType.FLOAT32:
         return x
     if to == _BOOL and x.dtype in (DType.FLOAT32, DType.INT32):
@@ -134,10 +141,8 @@ def cast(ctx: Context, node: OnnxNode) -> Tensor:
     )
 
 
-_BFLOAT16 = 16
-"""The number of the element type BFLOAT16 in ONNX (TensorProto)."""
-_FLOATS = (1, 10, 11, _BFLOAT16)
-"""The numbers of FLOAT, FLOAT16, DOUBLE and BFLOAT16."""
+_FLOATS = (1, 11)
+"""The numbers of FLOAT and DOUBLE in ONNX (TensorProto); `widen` leaves no others."""
 _INDICES = (6, 7)
 """The numbers of INT32 and INT64."""
 _BOOL = 9

@@ -10,22 +10,26 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from edgec.importers.common.obstacle import Obstacle
 from edgec.importers.common.tensors import Tensor
 from edgec.importers.onnx import (
     op_attention,
     op_conv,
     op_einsum,
     op_elementwise,
+    op_grid,
     op_mask,
     op_matmul,
+    op_ml,
     op_norm,
     op_pooling,
     op_quant,
     op_reduce,
     op_resize,
+    op_rotary,
     op_select,
     op_shape,
+    op_svm,
+    op_trees,
 )
 from edgec.importers.onnx.context import Context
 from edgec.importers.onnx.node import OnnxNode
@@ -44,125 +48,168 @@ class OperatorSupport:
 HANDLERS: Mapping[str, Handler] = MappingProxyType(
     {
         "Abs": op_elementwise.unary,
+        "Acos": op_elementwise.unary,
+        "Acosh": op_elementwise.unary,
         "Add": op_elementwise.add,
+        "AffineGrid": op_grid.grid_of_maps,
         "And": op_mask.and_,
         "ArgMax": op_reduce.arg_max,
+        "ArgMin": op_reduce.arg_max,
+        "Asin": op_elementwise.unary,
+        "Asinh": op_elementwise.unary,
+        "Atan": op_elementwise.unary,
+        "Atanh": op_elementwise.unary,
         "Attention": op_attention.attention,
         "AveragePool": op_pooling.average_pool,
         "BatchNormalization": op_reduce.batch_normalization,
         "Cast": op_shape.cast,
+        "Ceil": op_elementwise.unary,
+        "Celu": op_elementwise.parametric,
+        "CenterCropPad": op_select.center_crop_pad,
         "Clip": op_elementwise.clip,
         "Concat": op_select.concat,
         "Conv": op_conv.conv,
         "ConvTranspose": op_conv.conv_transpose,
+        "Cos": op_elementwise.unary,
+        "Cosh": op_elementwise.unary,
+        "CumProd": op_reduce.cumulative_product,
+        "CumSum": op_reduce.cumulative_sum,
         "DepthToSpace": op_shape.depth_to_space,
         "DequantizeLinear": op_quant.dequantize_linear,
         "Div": op_elementwise.div,
         "Dropout": op_shape.dropout,
         "Einsum": op_einsum.einsum,
-        "Elu": op_elementwise.elu,
-        "Equal": op_mask.equal,
+        "Elu": op_elementwise.parametric,
+        "Equal": op_mask.compare,
         "Erf": op_elementwise.unary,
         "Exp": op_elementwise.unary,
         "Expand": op_mask.expand,
         "Flatten": op_shape.flatten,
+        "Floor": op_elementwise.unary,
         "Gather": op_select.gather,
         "GatherElements": op_select.gather_elements,
         "GatherND": op_select.gather_nd,
         "Gelu": op_elementwise.gelu,
         "Gemm": op_matmul.gemm,
         "GlobalAveragePool": op_pooling.global_average_pool,
+        "GlobalLpPool": op_pooling.global_lp_pool,
         "GlobalMaxPool": op_pooling.global_max_pool,
-        "HardSigmoid": op_elementwise.hard_sigmoid,
+        "Greater": op_mask.compare,
+        "GreaterOrEqual": op_mask.compare,
+        "GridSample": op_grid.grid_sample,
+        "GroupNormalization": op_norm.group_normalization,
+        "Hardmax": op_elementwise.hardmax,
+        "HardSigmoid": op_elementwise.parametric,
         "HardSwish": op_elementwise.unary,
         "Identity": op_shape.identity,
+        "InstanceNormalization": op_norm.instance_normalization,
         "IsNaN": op_mask.is_nan,
         "LayerNormalization": op_norm.layer_normalization,
-        "LeakyRelu": op_elementwise.leaky_relu,
+        "LeakyRelu": op_elementwise.parametric,
+        "Less": op_mask.compare,
+        "LessOrEqual": op_mask.compare,
+        "Log": op_elementwise.unary,
+        "LogSoftmax": op_elementwise.log_softmax,
+        "LpNormalization": op_reduce.lp_normalization,
+        "LpPool": op_pooling.lp_pool,
+        "LRN": op_norm.local_response_normalization,
         "MatMul": op_matmul.matmul,
         "Max": op_elementwise.maximum,
         "MaxPool": op_pooling.max_pool,
+        "Mean": op_elementwise.mean,
+        "MeanVarianceNormalization": op_norm.mean_variance_normalization,
         "Min": op_elementwise.minimum,
+        "Mish": op_elementwise.unary,
+        "Mod": op_elementwise.mod,
         "Mul": op_elementwise.mul,
         "Neg": op_elementwise.unary,
         "Not": op_mask.not_,
+        "OneHot": op_mask.one_hot,
         "Or": op_mask.or_,
-        "PRelu": op_elementwise.prelu,
         "Pad": op_select.pad,
         "Pow": op_elementwise.power,
+        "PRelu": op_elementwise.prelu,
         "QuantizeLinear": op_quant.quantize_linear,
-        "RMSNormalization": op_norm.rms_normalization,
         "Reciprocal": op_elementwise.unary,
+        "ReduceL1": op_reduce.reduce,
+        "ReduceL2": op_reduce.reduce,
+        "ReduceLogSum": op_reduce.reduce_log_sum,
+        "ReduceLogSumExp": op_reduce.reduce_log_sum_exp,
         "ReduceMax": op_reduce.reduce,
         "ReduceMean": op_reduce.reduce,
+        "ReduceMin": op_reduce.reduce,
+        "ReduceProd": op_reduce.reduce_product,
         "ReduceSum": op_reduce.reduce,
+        "ReduceSumSquare": op_reduce.reduce,
         "Relu": op_elementwise.relu,
         "Reshape": op_shape.reshape,
         "Resize": op_resize.resize,
+        "ReverseSequence": op_select.reverse_sequence,
+        "RMSNormalization": op_norm.rms_normalization,
+        "RotaryEmbedding": op_rotary.rotary_embedding,
+        "Round": op_elementwise.unary,
+        "Scatter": op_select.scatter_elements,
+        "ScatterElements": op_select.scatter_elements,
+        "ScatterND": op_select.scatter_nd,
+        "Selu": op_elementwise.parametric,
+        "Shrink": op_elementwise.parametric,
         "Sigmoid": op_elementwise.unary,
+        "Sign": op_elementwise.unary,
+        "Sin": op_elementwise.unary,
+        "Sinh": op_elementwise.unary,
         "Slice": op_select.slice_,
         "Softmax": op_elementwise.softmax,
         "Softplus": op_elementwise.unary,
+        "Softsign": op_elementwise.unary,
         "SpaceToDepth": op_shape.space_to_depth,
         "Split": op_select.split,
         "Sqrt": op_elementwise.unary,
         "Squeeze": op_shape.squeeze,
         "Sub": op_elementwise.sub,
         "Sum": op_elementwise.variadic_sum,
+        "SwiGLU": op_elementwise.swiglu,
+        "Swish": op_elementwise.parametric,
+        "Tan": op_elementwise.unary,
         "Tanh": op_elementwise.unary,
+        "ThresholdedRelu": op_elementwise.parametric,
+        "Tile": op_select.tile,
+        "TopK": op_reduce.top_k,
         "Transpose": op_shape.transpose,
+        "Trilu": op_mask.trilu,
         "Unsqueeze": op_shape.unsqueeze,
         "Upsample": op_resize.resize,
         "Where": op_mask.where,
+        "Xor": op_mask.xor,
     }
 )
 
 ML_HANDLERS: Mapping[str, Handler] = MappingProxyType(
-    {"ArrayFeatureExtractor": op_select.class_labels, "Scaler": op_elementwise.scaler}
+    {
+        "ArrayFeatureExtractor": op_select.array_features,
+        "Binarizer": op_ml.binarizer,
+        "FeatureVectorizer": op_ml.feature_vectorizer,
+        "Imputer": op_ml.imputer,
+        "LinearClassifier": op_ml.linear_classifier,
+        "LinearRegressor": op_ml.linear_regressor,
+        "Normalizer": op_ml.normalizer,
+        "Scaler": op_elementwise.scaler,
+        "SVMClassifier": op_svm.svm_classifier,
+        "SVMRegressor": op_svm.svm_regressor,
+        "TreeEnsembleClassifier": op_trees.tree_ensemble_classifier,
+        "TreeEnsembleRegressor": op_trees.tree_ensemble_regressor,
+        "ZipMap": op_ml.zip_map,
+    }
 )
 """The handlers of the operators of the domain ai.onnx.ml, by name."""
 
 _FOLDED = (
     ("Constant", "All attribute forms; becomes a constant."),
     (
-        "ConstantOfShape, Shape, Size, Range, Tile, ...",
+        "ConstantOfShape, Shape, Size, Range, ...",
         "Only if all inputs are known at compile time; computed at import.",
     ),
 )
 """Operators that never reach a handler, for the table."""
-
-_QDQ = Obstacle(
-    "it is of the QOperator format", "export in the QDQ format (QuantFormat.QDQ of onnxruntime)"
-)
-_CONTROL = Obstacle(
-    "control flow is not compiled", "export the model by tracing, with fixed shapes"
-)
-_RECURRENT = Obstacle("recurrent networks are not supported", "use convolutions over time")
-_OBSTACLES: Mapping[str, Obstacle] = MappingProxyType(
-    {
-        **dict.fromkeys(("QLinearConv", "QLinearMatMul", "ConvInteger", "MatMulInteger"), _QDQ),
-        **dict.fromkeys(("QLinearAdd", "QLinearGlobalAveragePool", "QLinearConcat"), _QDQ),
-        **dict.fromkeys(("If", "Loop", "Scan", "SequenceMap"), _CONTROL),
-        **dict.fromkeys(("LSTM", "GRU", "RNN"), _RECURRENT),
-        "DynamicQuantizeLinear": Obstacle(
-            "its scale is computed at run time", "quantize statically, with calibration data"
-        ),
-        "ZipMap": Obstacle(
-            "it makes dictionaries", "export with options={'zipmap': False} of skl2onnx"
-        ),
-        "LogSoftmax": Obstacle(
-            "logarithms of probabilities are not computed", "end with Softmax or with the logits"
-        ),
-        "CumSum": Obstacle(
-            "positions are not counted at run time",
-            "export the model with the positions (position_ids) as an input",
-        ),
-        "Constant": Obstacle("it is a constant output, or no number", "remove it from the outputs"),
-    }
-)
-_UNKNOWN = Obstacle(
-    "edgec has no such operator", "replace it by supported ones (see the table of operators)"
-)
 
 
 def supported_operators() -> tuple[OperatorSupport, ...]:
@@ -188,18 +235,6 @@ def find_handler(op: str, domain: str, more: Mapping[str, Handler] = NO_HANDLERS
     if domain == "ai.onnx.ml":
         return ML_HANDLERS.get(op)
     return HANDLERS.get(op) if domain in ("", "ai.onnx") else None
-
-
-def obstacle(op: str, domain: str) -> Obstacle:
-    """What to tell about an operator without a handler."""
-    if op in _OBSTACLES:
-        return _OBSTACLES[op]
-    if domain not in ("", "ai.onnx"):
-        return Obstacle(
-            f"operators of the domain {domain!r} are not standard ONNX",
-            "export the model with standard operators only",
-        )
-    return _UNKNOWN
 
 
 def _first_sentence(handler: Handler) -> str:

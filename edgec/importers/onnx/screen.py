@@ -7,6 +7,7 @@ is allocated, and the nodes are known to form a graph.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from graphlib import CycleError, TopologicalSorter
 from types import MappingProxyType
@@ -19,7 +20,7 @@ from edgec.base.limits import MAX_ELEMENTS, MAX_ENDS, MAX_NODES
 from edgec.base.names import node_label, shown
 from edgec.importers.onnx.walk import all_nodes, all_tensors, graph_nodes
 
-MIN_OPSET, MAX_OPSET = 7, 23
+MIN_OPSET, MAX_OPSET = 7, 28
 
 _BITS: Mapping[int, int] = MappingProxyType(
     {
@@ -50,8 +51,16 @@ _STORAGE: Mapping[int, str] = MappingProxyType(
     }
 )
 """Typed field of each element type; all others are in int32_data."""
-_MAY_BE_INFINITE = ("min", "max", "value", "value_float", "value_floats")
-"""Bounds of Clip, padding before a maximum, constants."""
+_MAY_BE_INFINITE = (
+    *("min", "max", "value", "value_float", "value_floats"),
+    "replaced_value_float",
+)
+"""Bounds of Clip, padding before a maximum, constants, what an Imputer replaces."""
+
+
+_TERM = r"[A-Za-z]*(?:\.\.\.[A-Za-z]*)?"
+EQUATION = re.compile(rf"{_TERM}(?:,{_TERM})*(?:->{_TERM})?")
+"""What an Einsum computes, without spaces."""
 
 
 def screen(model: onnx.ModelProto) -> None:
@@ -72,6 +81,7 @@ def screen(model: onnx.ModelProto) -> None:
         _check_tensor(tensor, shown(owner))
     for node in all_nodes(model):
         _check_numbers(node)
+        _check_equation(node)
     for node in graph_nodes(model.graph):
         _check_values(node)
     _check_names(model.graph)
@@ -110,7 +120,7 @@ def _check_opset(model: onnx.ModelProto) -> None:
     if len(versions) != 1:
         raise ImportModelError(
             "the model does not say which version of the ONNX operators it uses",
-            hint="export it again with an opset from 13 to 23",
+            hint=f"export it again with an opset from 13 to {MAX_OPSET}",
         )
     (version,) = versions
     if not MIN_OPSET <= version <= MAX_OPSET:
@@ -143,6 +153,20 @@ def _check_numbers(node: onnx.NodeProto) -> None:
                 f"attribute {shown(attribute.name)} is not a finite number",
                 where=shown(node_label(node.name, node.op_type, first)),
             )
+
+
+def _check_equation(node: onnx.NodeProto) -> None:
+    """Refuse Einsums of which onnx's shape inference makes no end: of "i.j" it searches dots."""
+    texts = [a.s.decode(errors="replace") for a in node.attribute if a.name == "equation"]
+    if node.op_type != "Einsum" or not texts:
+        return
+    dots = "." in texts[0].replace("...", "")
+    if dots or EQUATION.fullmatch(texts[0].replace(" ", "")) is None:
+        raise ImportModelError(
+            f"the equation {shown(texts[0])!r} is none",
+            where=shown(node_label(node.name, node.op_type, node.output[0] if node.output else "")),
+            hint="correct the model",
+        )
 
 
 def _check_tensor(tensor: onnx.TensorProto, where: str) -> None:

@@ -20,13 +20,14 @@ from edgec.importers.common.tensors import Gathered, Tensor, UnsupportedError
 from edgec.importers.onnx.cleanup import static_shape
 from edgec.importers.onnx.context import Context
 from edgec.importers.onnx.node import OnnxNode
+from edgec.importers.onnx.obstacles import obstacle
 from edgec.importers.onnx.op_select import KEEP_SCORES
-from edgec.importers.onnx.registry import NO_HANDLERS, Handler, find_handler, obstacle
+from edgec.importers.onnx.registry import NO_HANDLERS, Handler, find_handler
 from edgec.importers.onnx.schema import SchemaChecker
 from edgec.importers.onnx.weight_pool_lookup import ON_THE_WAY
 from edgec.ir.graph import Constant, Value
 
-_FLOATS = (ir.DataType.FLOAT, ir.DataType.FLOAT16, ir.DataType.BFLOAT16, ir.DataType.DOUBLE)
+_FLOATS = (ir.DataType.FLOAT, ir.DataType.DOUBLE)  # `widen` leaves no others
 _DTYPES: Mapping[ir.DataType, DType] = MappingProxyType(
     {
         **dict.fromkeys(_FLOATS, DType.FLOAT32),
@@ -76,6 +77,7 @@ def translate(
         names |= {value.name or "" for value in (*graph.inputs, *graph.initializers.values())}
     context = Context(name, frozenset(names - {""}))
     _add_inputs(context, graph)
+    _check_outputs(graph)
     _add_constants(context, graph)
     opset = model.opset_imports.get("", model.opset_imports.get("ai.onnx", 0))
     check = SchemaChecker(opset, model.ir_version)
@@ -108,12 +110,24 @@ def _add_inputs(context: Context, graph: ir.Graph) -> None:
         context.builder.inputs.append(name)
 
 
+def _check_outputs(graph: ir.Graph) -> None:
+    for value in graph.outputs:
+        if value.dtype in (ir.DataType.INT16, ir.DataType.UINT16):
+            raise ImportModelError(
+                "the output has codes of 16 bits",
+                where=shown(value.name or ""),
+                hint="let the model end with the DequantizeLinear of this output",
+            )
+
+
 def _add_constants(context: Context, graph: ir.Graph) -> None:
     for value in graph.initializers.values():
         name = value.name or ""
         if value.const_value is None or not (value.uses() or value.is_graph_output()):
             continue
         dtype = _DTYPES.get(value.const_value.dtype)
+        if value.const_value.dtype is ir.DataType.STRING and _are_labels(value):
+            continue
         if dtype is None:
             raise ImportModelError(
                 f"the tensor has elements of type {_type_name(value.const_value.dtype)}",
@@ -123,6 +137,12 @@ def _add_constants(context: Context, graph: ir.Graph) -> None:
         with library_call("a tensor cannot be read"):
             array = value.const_value.numpy()
         context.tensors[name] = Constant(name, _converted(array, dtype))
+
+
+def _are_labels(texts: ir.Value) -> bool:
+    """Whether texts are only chosen from, by the number of a class."""
+    readers = {node.op_type for node, _ in texts.uses()}
+    return readers == {"ArrayFeatureExtractor"} and not texts.is_graph_output()
 
 
 def _type_name(dtype: ir.DataType | None) -> str:

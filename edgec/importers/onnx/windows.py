@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from edgec.base.limits import MAX_WINDOW_CELLS, MAX_WINDOW_TAPS
@@ -10,7 +11,7 @@ from edgec.importers.common.tensors import Tensor, UnsupportedError
 from edgec.importers.common.windows import same_padding
 from edgec.importers.onnx.context import Context
 from edgec.importers.onnx.node import OnnxNode
-from edgec.ir.shapes import Pads2D, Pair
+from edgec.ir.shapes import Pads2D, Pair, window_out
 
 NCHW_TO_NHWC = (0, 2, 3, 1)
 NHWC_TO_NCHW = (0, 3, 1, 2)
@@ -29,6 +30,49 @@ class Window:
     pads: Pads2D
     dilations: Pair
     overhang: Pair = (0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class WindowAxis:
+    """A window along one axis.
+
+    Attributes:
+        size: cells of the axis.
+        overhang: cells that ceil_mode adds beyond the padding; part of `end` already.
+    """
+
+    size: int
+    kernel: int
+    stride: int
+    dilation: int
+    begin: int
+    end: int
+    overhang: int = 0
+
+    @property
+    def span(self) -> int:
+        """Cells from the first tap to the last one."""
+        return (self.kernel - 1) * self.dilation + 1
+
+    @property
+    def out(self) -> int:
+        """Positions of the window."""
+        try:
+            return window_out(
+                self.size, self.kernel, self.stride, self.dilation, self.begin, self.end
+            )
+        except ValueError as error:
+            raise UnsupportedError(str(error), "correct the model") from error
+
+    def taps(self) -> list[tuple[int, int, int]]:
+        """(position, place in the window, cell) of every cell that a window reads."""
+        found = []
+        for position in range(self.out):
+            for place in range(self.kernel):
+                at = position * self.stride - self.begin + place * self.dilation
+                if 0 <= at < self.size:
+                    found.append((position, place, at))
+        return found
 
 
 def spatial_sizes(x: Tensor) -> tuple[int, ...]:
@@ -90,7 +134,23 @@ def check_cells(name: str, cells: tuple[int, ...]) -> None:
 
 
 def read_window(node: OnnxNode, sizes: tuple[int, ...], kernel: tuple[int, ...]) -> Window:
-    """The window of a Conv or pooling node over an image of `sizes`.
+    """The window of a Conv or pooling node over an image of `sizes`, one or two of them."""
+    return plane_window(read_axes(node, sizes, kernel))
+
+
+def plane_window(axes: Sequence[WindowAxis]) -> Window:
+    """The window along one or two axes."""
+    sizes = tuple(zip(*((a.kernel, a.stride, a.dilation, a.overhang) for a in axes), strict=True))
+    pads = (*(axis.begin for axis in axes), *(axis.end for axis in axes))
+    return Window(
+        pair(sizes[0], 1), pair(sizes[1], 1), four(pads), pair(sizes[2], 1), pair(sizes[3], 0)
+    )
+
+
+def read_axes(
+    node: OnnxNode, sizes: tuple[int, ...], kernel: tuple[int, ...]
+) -> tuple[WindowAxis, ...]:
+    """The window of a Conv or pooling node along each axis.
 
     Resolves auto_pad and ceil_mode into pads.
     Source: ONNX operator documentation of Conv and MaxPool (output shape formulas).
@@ -114,9 +174,8 @@ def read_window(node: OnnxNode, sizes: tuple[int, ...], kernel: tuple[int, ...])
             _overhang(*axis) for axis in zip(sizes, spans, strides, begins, ends, strict=True)
         )
         ends = tuple(end + more for end, more in zip(ends, extra, strict=True))
-    return Window(
-        pair(kernel, 1), pair(strides, 1), four(begins + ends), pair(dilations, 1), pair(extra, 0)
-    )
+    every = zip(sizes, kernel, strides, dilations, begins, ends, extra, strict=True)
+    return tuple(WindowAxis(*axis) for axis in every)
 
 
 def explicit_pads(node: OnnxNode, rank: int) -> tuple[tuple[int, ...], tuple[int, ...]]:

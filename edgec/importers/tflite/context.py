@@ -42,12 +42,13 @@ _VALUES = {
     "FLOAT32": DType.FLOAT32,
     "INT8": DType.INT8,
     "UINT8": DType.UINT8,
+    "INT16": DType.INT16,
     "INT32": DType.INT32,
     "INT64": DType.INT32,
     "BOOL": DType.INT32,
 }
 """Element types of computed tensors; whole numbers are int32 on the target."""
-_CODES = (DType.INT8, DType.UINT8)
+_CODES = (DType.INT8, DType.UINT8, DType.INT16)
 
 
 class Context(RealBuilder):
@@ -61,6 +62,7 @@ class Context(RealBuilder):
         super().__init__(name, frozenset(tensor.name for tensor in file))
         self.file = file
         self._real: dict[str, Value] = {}
+        self._codes_of: dict[str, str] = {}
         self._converted = 0
 
     def add_input(self, number: int, shape: tuple[int, ...]) -> None:
@@ -121,7 +123,16 @@ class Context(RealBuilder):
         if value.name not in self._real:
             made = self.emit(ops.DequantizeLinear(), value, dtype=DType.FLOAT32)
             self._real[value.name] = made
+            self._codes_of[made.name] = value.name
         return self._real[value.name]
+
+    def _rename(self, value: Value, name: str) -> Value:
+        """Give a value another name; what was made of codes is known by it from now on."""
+        renamed = super()._rename(value, name)
+        codes = self._codes_of.pop(value.name, None)
+        if codes is not None:
+            self._real[codes] = renamed
+        return renamed
 
     def stored(self, tensor: Tensor, number: int) -> Tensor:
         """What an operator computed as the file stores it: codes of it where these are integers.
@@ -154,7 +165,7 @@ def value_dtype(tensor: FileTensor) -> DType:
     if dtype is None:
         raise UnsupportedError(
             f"has activations of type {tensor.type}",
-            "convert the model to float32 or full-integer int8 (16x8 is not supported yet)",
+            "convert the model to float32, int8, or int16 activations with int8 weights",
         )
     return dtype
 

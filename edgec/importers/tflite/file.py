@@ -61,9 +61,13 @@ class FileModel:
 
     Attributes:
         inputs, outputs: numbers of the network's own tensors.
+        metadata: what the file says of itself, a flatbuffer of another schema; may be empty.
+        signature: name of the only signature; "" if there is none, or there are several.
     """
 
     tensors: tuple[FileTensor, ...]
     operators: tuple[FileOperator, ...]
     inputs: tuple[int, ...]
     outputs: tuple[int, ...]
+    metadata: bytes = b""
+    signature: str = ""

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from edgec.base.errors import ImportModelError
 from edgec.base.names import shown
+from edgec.base.rounding import Rounding
 from edgec.importers.common.attempt import TranslatedNode, attempt
 from edgec.importers.common.builder import SourceNode
 from edgec.importers.common.finish import finish
 from edgec.importers.common.input_shapes import NO_SHAPES, resolve_shapes
 from edgec.importers.common.summary import ModelSummary, summarize
 from edgec.importers.common.tensors import Tensor, UnsupportedError
-from edgec.importers.tflite.context import Context, value_dtype
+from edgec.importers.tflite.context import Context, code_params, value_dtype
+from edgec.importers.tflite.facts import facts_of
 from edgec.importers.tflite.file import FileModel, FileOperator, FileTensor
 from edgec.importers.tflite.load import load_file
 from edgec.importers.tflite.macs import macs
 from edgec.importers.tflite.node import TfliteNode
 from edgec.importers.tflite.registry import HANDLERS, obstacle
-from edgec.ir.graph import Graph, Value
+from edgec.importers.tflite.whole_numbers import computed
+from edgec.ir import ops
+from edgec.ir.graph import Graph, Node, Value
 
 Translation = tuple[Context, tuple[TranslatedNode, ...]]
 _PARAMETERS = ("FLOAT32", "FLOAT16", "FLOAT64", "INT8", "UINT8", "INT4")
@@ -33,14 +39,26 @@ def import_model(path: Path, shapes: Mapping[str, tuple[int, ...]] = NO_SHAPES) 
         shapes: input name to shape, for inputs with open dimensions other than the batch.
 
     Returns:
-        The graph, unoptimised; of an integer file with Q/DQ nodes around every operator.
+        The graph, unoptimised; of an integer file with Q/DQ nodes around every operator, and with
+        the rounding of TensorFlow Lite Micro.
 
     Raises:
         UnsupportedModelError: operators that cannot be compiled, all of them.
         ImportModelError: the file is no sound model.
         ConfigError: `shapes` does not fit the model.
     """
-    return finish(*_translated(load_file(path), path.stem, shapes))
+    graph = finish(*_translated(load_file(path), path.stem, shapes))
+    if any(_rounds_codes(graph, node) for node in graph.nodes):
+        return graph.replace(rounding=Rounding.TFLM)
+    return graph
+
+
+def _rounds_codes(graph: Graph, node: Node) -> bool:
+    """Whether a node makes codes of numbers, or compares numbers that codes stand for."""
+    if not isinstance(node.attrs, ops.Compare):
+        return isinstance(node.attrs, ops.QuantizeLinear)
+    producers = (graph.producers.get(name) for name in node.inputs)
+    return any(made and isinstance(made.attrs, ops.DequantizeLinear) for made in producers)
 
 
 def inspect_model(path: Path, shapes: Mapping[str, tuple[int, ...]] = NO_SHAPES) -> ModelSummary:
@@ -54,8 +72,10 @@ def inspect_model(path: Path, shapes: Mapping[str, tuple[int, ...]] = NO_SHAPES)
         ImportModelError: the file is no sound model.
         ConfigError: `shapes` does not fit the model.
     """
-    context, nodes = _translated(load_file(path), path.stem, shapes)
-    return summarize(context, nodes, path.stem, ("TensorFlow Lite", 0), macs)
+    model = load_file(path)
+    context, nodes = _translated(model, path.stem, shapes)
+    summary = summarize(context, nodes, path.stem, ("TensorFlow Lite", 0), macs)
+    return replace(summary, facts=facts_of(model))
 
 
 def _translated(model: FileModel, name: str, shapes: Mapping[str, tuple[int, ...]]) -> Translation:
@@ -76,6 +96,9 @@ def _attempt(context: Context, operator: FileOperator) -> TranslatedNode:
 
 
 def _handle(context: Context, node: TfliteNode, operator: FileOperator) -> tuple[Tensor, ...]:
+    known = computed(node)
+    if known is not None:
+        return (known,)
     entry = HANDLERS.get(operator.op)
     if entry is None:
         found = obstacle(operator.op)
@@ -111,7 +134,8 @@ def _declared(outputs: list[FileTensor]) -> tuple[Value, ...]:
     found = []
     for tensor in outputs:
         try:
-            found.append(Value(tensor.name, tensor.shape, value_dtype(tensor)))
-        except UnsupportedError:
+            quant = code_params(tensor, tensor.shape)
+            found.append(Value(tensor.name, tensor.shape, value_dtype(tensor), quant))
+        except (UnsupportedError, ImportModelError):
             continue
     return tuple(found)

@@ -19,12 +19,14 @@ from edgec.base.names import shown
 from edgec.importers.common.boundary import library_call
 from edgec.importers.common.files import read_file
 from edgec.importers.tflite.file import FileModel, FileOperator, FileTensor
-from edgec.importers.tflite.load_tensor import TensorReader, names_of, unique
+from edgec.importers.tflite.load_tensor import MAX_NAME, TensorReader, names_of, unique
 
 MAX_TENSORS = 1 << 16
 MAX_OPERATORS = 1 << 16
 MAX_OPERANDS = 1 << 12
 """Most inputs or outputs of one operator."""
+MAX_METADATA = 1 << 10
+_METADATA = b"TFLITE_METADATA"
 _VERSION = 3
 _OPERATORS = names_of(tflite.BuiltinOperator)
 _OPTIONS = names_of(tflite.BuiltinOptions)
@@ -41,8 +43,20 @@ def load_file(path: Path) -> FileModel:
     Raises:
         ImportModelError: the file is missing, too large, no TensorFlow Lite file, or damaged.
     """
-    where = shown(str(path))
-    data = read_file(path)
+    return load_bytes(read_file(path), str(path))
+
+
+def load_bytes(data: bytes, name: str) -> FileModel:
+    """The records of a file whose bytes are known.
+
+    Args:
+        data: the bytes.
+        name: what messages call the file.
+
+    Raises:
+        ImportModelError: it is no TensorFlow Lite file, or damaged.
+    """
+    where = shown(name)
     if not is_tflite(data):
         raise ImportModelError("the file is no TensorFlow Lite model", where=where)
     with library_call(f"{where} is damaged, or it was cut short"):
@@ -78,7 +92,23 @@ def _read(model: Any, data: bytes) -> FileModel:
             "the file holds no network", hint="it may be cut short, or be no whole model"
         )
     _check_order(tensors, operators, inputs, outputs)
-    return FileModel(tensors, operators, inputs, outputs)
+    return FileModel(tensors, operators, inputs, outputs, _metadata(model), _signature(model))
+
+
+def _signature(model: Any) -> str:
+    if model.SignatureDefsLength() != 1:
+        return ""
+    return (model.SignatureDefs(0).SignatureKey() or b"")[:MAX_NAME].decode("utf-8", "replace")
+
+
+def _metadata(model: Any) -> bytes:
+    """The buffer that describes the model; empty where there is none, or it is not there."""
+    for index in range(_checked(model.MetadataLength(), MAX_METADATA, "kinds of metadata")):
+        entry = model.Metadata(index)
+        if entry.Name() == _METADATA and entry.Buffer() < model.BuffersLength():
+            data = model.Buffers(entry.Buffer()).DataAsNumpy()
+            return b"" if isinstance(data, int) else data.tobytes()
+    return b""
 
 
 def _tensors(model: Any, graph: Any, count: int, size: int) -> tuple[FileTensor, ...]:

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from edgec.importers.common import functions
 from edgec.importers.common.tensors import Tensor, UnsupportedError
 from edgec.importers.tflite.activation import fused
 from edgec.importers.tflite.context import Context
 from edgec.importers.tflite.node import TfliteNode
 from edgec.ir import ops
-from edgec.ir.graph import Constant
+from edgec.ir.graph import Constant, Value
 from edgec.ir.ops import UnaryKind
 
 Handler = Callable[[Context, TfliteNode], Tensor]
@@ -51,39 +52,26 @@ def clip(low: float, high: float) -> Handler:
 
 def div(ctx: Context, node: TfliteNode) -> Tensor:
     """Numpy broadcasting; a constant divisor has no zeros."""
-    dividend, divisor = _operands(node)
-    if isinstance(divisor, Constant):
-        real = divisor.real()
-        if not np.all(real):
-            raise UnsupportedError("it divides by zero", "correct the model")
-        factor = Constant(divisor.name, (1.0 / real.astype(np.float64)).astype(np.float32))
-        return fused(ctx, node, ctx.emit(ops.Mul(), dividend, factor))
-    inverse = ctx.emit(ops.Unary(UnaryKind.RECIPROCAL), divisor)
-    return fused(ctx, node, ctx.emit(ops.Mul(), dividend, inverse))
+    y = functions.quotient(ctx, *_operands(node))
+    return fused(ctx, node, y) if isinstance(y, Value) else y
 
 
 def squared_difference(ctx: Context, node: TfliteNode) -> Tensor:
     """Numpy broadcasting; either operand may be constant."""
+    if any(node.input_params(index) is not None for index in (0, 1)):
+        return ctx.emit(ops.SquaredDifference(), *_operands(node))
     difference = ctx.emit(ops.Sub(), *_operands(node))
     return ctx.emit(ops.Unary(UnaryKind.POW, alpha=2.0), difference)
 
 
-def rsqrt(ctx: Context, node: TfliteNode) -> Tensor:
-    """Any shape."""
-    root = ctx.emit(ops.Unary(UnaryKind.SQRT), node.real(0))
-    return ctx.emit(ops.Unary(UnaryKind.RECIPROCAL), root)
-
-
 def minimum(ctx: Context, node: TfliteNode) -> Tensor:
-    """One computed tensor and one constant number."""
-    x, bound = _tensor_and_number(node)
-    return ctx.emit(ops.Clip(-math.inf, bound), x)
+    """Numpy broadcasting; either operand may be constant."""
+    return functions.extreme(ctx, _operands(node), largest=False)
 
 
 def maximum(ctx: Context, node: TfliteNode) -> Tensor:
-    """One computed tensor and one constant number."""
-    x, bound = _tensor_and_number(node)
-    return ctx.emit(ops.Clip(bound, math.inf), x)
+    """Numpy broadcasting; either operand may be constant."""
+    return functions.extreme(ctx, _operands(node), largest=True)
 
 
 def leaky_relu(ctx: Context, node: TfliteNode) -> Tensor:
@@ -98,25 +86,40 @@ def gelu(ctx: Context, node: TfliteNode) -> Tensor:
 
 
 def prelu(ctx: Context, node: TfliteNode) -> Tensor:
-    """Constant slope, one number or one per channel of the last axis."""
-    x, slope = node.real(0), node.real_array(1, "slope")
-    if slope.size == 1:
-        alpha = float(slope.reshape(-1)[0])
-        return ctx.emit(ops.Unary(UnaryKind.LEAKY_RELU, alpha=alpha), x)
-    if slope.shape[-1] != slope.size:
-        raise UnsupportedError(
-            f"the slope {list(slope.shape)} varies along several axes",
-            "use a slope per channel (shared_axes=[1, 2] in Keras)",
-        )
-    return ctx.emit(ops.PRelu(), x, Constant(node.constant(1, "slope").name, slope.reshape(-1)))
+    """Constant slope that broadcasts to the input."""
+    slopes = node.constant(1, "slope")
+    if slopes.quant is None or slopes.quant.axis is not None or node.input_params(0) is None:
+        slopes = Constant(slopes.name, node.real_array(1, "slope"))
+    return functions.prelu(ctx, node.real(0), slopes)
 
 
 def softmax(ctx: Context, node: TfliteNode) -> Tensor:
     """Over the last axis; any beta."""
-    x, beta = node.real(0), _finite(node.number("Beta", 1.0))
+    x, beta = _with_axis(node), _finite(node.number("Beta", 1.0))
+    if node.input_params(0) is not None:
+        if beta <= 0.0:
+            raise UnsupportedError(f"its beta is {beta:g}", "use a beta above 0")
+        return ctx.emit(ops.Softmax(beta), x)
     if beta != 1.0:
         x = ctx.emit(ops.Mul(), x, Constant("beta", np.asarray(beta, np.float32)))
     return ctx.emit(ops.Softmax(), x)
+
+
+def log_softmax(ctx: Context, node: TfliteNode) -> Tensor:
+    """Over the last axis."""
+    return ctx.emit(ops.LogSoftmax(), _with_axis(node))
+
+
+def _with_axis(node: TfliteNode) -> Value:
+    """The first operand of an operator over the last axis.
+
+    Raises:
+        UnsupportedError: it has no axis.
+    """
+    x = node.real(0)
+    if not x.shape:
+        raise UnsupportedError("its input is a single number", "correct the model")
+    return x
 
 
 def _operands(node: TfliteNode) -> tuple[Tensor, Tensor]:
@@ -124,14 +127,6 @@ def _operands(node: TfliteNode) -> tuple[Tensor, Tensor]:
     if isinstance(a, Constant) and isinstance(b, Constant):
         raise UnsupportedError("both operands are constants", "convert with constants folded")
     return a, b
-
-
-def _tensor_and_number(node: TfliteNode) -> tuple[Tensor, float]:
-    place = 1 if isinstance(node.tensor(0), Constant) else 0
-    bound = node.real_array(1 - place, "bound")
-    if bound.size != 1:
-        raise UnsupportedError(f"its bound has {bound.size} elements", "use one number")
-    return node.real(place), _finite(float(bound.reshape(-1)[0]))
 
 
 def _finite(number: float) -> float:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from edgec.base.dtypes import DType
+from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, INT32_MAX
 from edgec.importers.common.tensors import Tensor, UnsupportedError, moved_constant
 from edgec.importers.common.windows import same_padding
 from edgec.importers.tflite.activation import fused
@@ -13,6 +16,7 @@ from edgec.importers.tflite.node import TfliteNode
 from edgec.importers.tflite.windows import image_sizes, is_same, read_window
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Value
+from edgec.ir.import_notes import record_note
 
 
 def conv_2d(ctx: Context, node: TfliteNode) -> Tensor:
@@ -24,7 +28,7 @@ def conv_2d(ctx: Context, node: TfliteNode) -> Tensor:
         raise UnsupportedError(f"{depth} channels do not divide {channels}", "correct the model")
     window = read_window(node, sizes, (weight.shape[1], weight.shape[2]))
     attrs = ops.Conv(window.strides, window.pads, window.dilations, channels // depth)
-    return fused(ctx, node, ctx.emit(attrs, x, weight, _bias(node, 0, weight, 2)))
+    return fused(ctx, node, ctx.emit(attrs, x, weight, _bias(ctx, node, 0, weight, 2)))
 
 
 def depthwise_conv_2d(ctx: Context, node: TfliteNode) -> Tensor:
@@ -38,7 +42,7 @@ def depthwise_conv_2d(ctx: Context, node: TfliteNode) -> Tensor:
     window = read_window(node, sizes, (weight.shape[1], weight.shape[2]))
     ohwi = moved_constant(weight, lambda array: array.transpose(3, 1, 2, 0))
     attrs = ops.Conv(window.strides, window.pads, window.dilations, x.shape[3])
-    return fused(ctx, node, ctx.emit(attrs, x, ohwi, _bias(node, 0, ohwi, 2)))
+    return fused(ctx, node, ctx.emit(attrs, x, ohwi, _bias(ctx, node, 0, ohwi, 2)))
 
 
 def transpose_conv(ctx: Context, node: TfliteNode) -> Tensor:
@@ -56,7 +60,7 @@ def transpose_conv(ctx: Context, node: TfliteNode) -> Tensor:
     pads = (before[0], before[1], max(rest[0], 0), max(rest[1], 0))
     extra = (max(-rest[0], 0), max(-rest[1], 0))
     attrs = ops.ConvTranspose(strides, pads, (1, 1), 1, extra)
-    return fused(ctx, node, ctx.emit(attrs, x, weight, _bias(node, 2, weight, 3)))
+    return fused(ctx, node, ctx.emit(attrs, x, weight, _bias(ctx, node, 2, weight, 3)))
 
 
 def fully_connected(ctx: Context, node: TfliteNode) -> Tensor:
@@ -72,7 +76,7 @@ def fully_connected(ctx: Context, node: TfliteNode) -> Tensor:
         rows = ctx.reshape(x, (math.prod(x.shape) // weight.shape[1], weight.shape[1]))
     else:
         rows = x
-    return fused(ctx, node, ctx.emit(ops.Gemm(), rows, weight, _bias(node, 0, weight, 2)))
+    return fused(ctx, node, ctx.emit(ops.Gemm(), rows, weight, _bias(ctx, node, 0, weight, 2)))
 
 
 def batch_matmul(ctx: Context, node: TfliteNode) -> Tensor:
@@ -115,19 +119,50 @@ def _as_input(node: TfliteNode, x: int, weight: Tensor) -> Constant:
         raise UnsupportedError("its weight is computed at run time", "use BATCH_MATMUL")
     if weight.quant is not None and node.input_params(x) is None:
         return Constant(weight.name, weight.real())
+    _check_centred(weight)
     return weight
 
 
-def _bias(node: TfliteNode, x: int, weight: Constant, index: int) -> Constant | None:
+def _check_centred(weight: Constant) -> None:
+    """Refuse codes of weights that are no int8 codes around zero.
+
+    Raises:
+        UnsupportedError: some are not, as in most uint8 files of TensorFlow 1.
+    """
+    quant = weight.quant
+    if quant is None or quant.axis is not None:
+        return
+    codes = weight.array.astype(np.int64) - quant.tensor_zero_point
+    if codes.min() < INT8_MIN or codes.max() > INT8_MAX:
+        raise UnsupportedError(
+            f"its {weight.dtype.value} weights reach from {codes.min()} to {codes.max()} around "
+            f"their zero point {quant.tensor_zero_point}: that does not fit int8",
+            "convert the float model again, to full-integer int8 or to float32",
+        )
+
+
+NARROW_BIASES = "biases of 32 bits beside 16-bit activations"
+"""The note of files whose rounding TensorFlow Lite Micro does not share."""
+_NARROW_BIASES_SAID = (
+    "its layers have 16-bit activations and biases of int32, which TensorFlow Lite Micro rounds in "
+    "another way or reads as int64: edgec computes what it does with the same biases in int64"
+)
+
+
+def _bias(ctx: Context, node: TfliteNode, x: int, weight: Constant, index: int) -> Constant | None:
     if not node.has(index):
         return None
     bias = node.constant(index, "bias")
     if bias.dtype is DType.FLOAT32:
         return bias
-    if bias.dtype is not DType.INT32 or len(bias.shape) != 1:
+    if bias.dtype not in (DType.INT32, DType.INT64) or len(bias.shape) != 1:
         raise UnsupportedError(
             f"its bias holds {bias.dtype.value} numbers",
-            "convert the model to float32 or full-integer int8 (16x8 is not supported yet)",
+            "convert the model to float32 or full-integer int8",
         )
+    if np.abs(bias.array.astype(np.float64)).max(initial=0) > INT32_MAX:
+        raise UnsupportedError("its bias does not fit 32 bits", "convert the model again")
+    if bias.dtype is DType.INT32 and node.tensor(x).dtype is DType.INT16:
+        record_note(ctx.builder.metadata, NARROW_BIASES, _NARROW_BIASES_SAID)
     quant = bias_params(node.input_params(x), weight.quant, bias.shape[0])
-    return Constant(bias.name, bias.array, quant)
+    return Constant(bias.name, bias.array.astype(np.int32), quant)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from edgec.base.dtypes import DType
+from edgec.importers.common import functions
 from edgec.importers.common.axes import normal_axis
 from edgec.importers.common.tensors import Tensor, UnsupportedError
 from edgec.importers.tflite.activation import fused
@@ -49,8 +50,25 @@ def reduce(kind: ReduceKind) -> Callable[[Context, TfliteNode], Tensor]:
 
 def arg_max(ctx: Context, node: TfliteNode) -> Tensor:
     """Any constant axis; indices are int32 on the target."""
+    return _arg(ctx, node, smallest=False)
+
+
+def top_k(ctx: Context, node: TfliteNode) -> tuple[Tensor, ...]:
+    """Constant k; values and indices along the last axis, in order."""
+    x, numbers = node.real(0), node.whole(1, "k")
+    if len(numbers) != 1:
+        raise UnsupportedError(f"it has {len(numbers)} numbers k", "use one")
+    return functions.top_k(ctx, x, len(x.shape) - 1, numbers[0], largest=True)
+
+
+def arg_min(ctx: Context, node: TfliteNode) -> Tensor:
+    """Any constant axis; indices are int32 on the target."""
+    return _arg(ctx, node, smallest=True)
+
+
+def _arg(ctx: Context, node: TfliteNode, smallest: bool) -> Tensor:
     x, axes = node.real(0), node.whole(1, "axis")
     if len(axes) != 1:
         raise UnsupportedError(f"it has {len(axes)} axes", "use one axis")
-    attrs = ops.ArgMax(normal_axis(axes[0], len(x.shape)), keepdims=False)
+    attrs = ops.ArgMax(normal_axis(axes[0], len(x.shape)), keepdims=False, smallest=smallest)
     return ctx.emit(attrs, x, dtype=DType.INT32)

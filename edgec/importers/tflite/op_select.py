@@ -7,6 +7,7 @@ import tflite
 
 from edgec.base.dtypes import DType
 from edgec.importers.common.axes import normal_axis
+from edgec.importers.common.gathered import continued, expanded, symmetric_places, tiled
 from edgec.importers.common.parts import Range, padded, pick, range_of, take
 from edgec.importers.common.tensors import Tensor, UnsupportedError
 from edgec.importers.tflite.activation import fused
@@ -103,7 +104,7 @@ def pack(ctx: Context, node: TfliteNode) -> Tensor:
 
 
 def gather(ctx: Context, node: TfliteNode) -> Tensor:
-    """Rows of a constant by computed indices; evenly spaced constant indices into any tensor."""
+    """Rows of a constant by computed indices; constant indices into any tensor."""
     x, indices = node.movable(0), node.tensor(1)
     axis = normal_axis(node.integer("Axis"), len(x.shape))
     if node.integer("BatchDims"):
@@ -123,19 +124,40 @@ def pad(ctx: Context, node: TfliteNode) -> Tensor:
 
 
 def mirror_pad(ctx: Context, node: TfliteNode) -> Tensor:
-    """Constant pads; mode REFLECT."""
-    if node.integer("Mode") != tflite.MirrorPadMode.REFLECT:
-        raise UnsupportedError("it repeats the edge (mode SYMMETRIC)", "use mode REFLECT")
-    return _padded(ctx, node, PadMode.REFLECT)
+    """Constant pads; modes REFLECT and SYMMETRIC."""
+    if node.integer("Mode") == tflite.MirrorPadMode.REFLECT:
+        return _padded(ctx, node, PadMode.REFLECT)
+    x = node.real(0)
+    pairs = _pairs(node, x)
+    if any(max(pair) > size for pair, size in zip(pairs, x.shape, strict=True)):
+        raise UnsupportedError("it mirrors more than the tensor", "correct the model")
+    return continued(ctx, x, pairs, symmetric_places)
+
+
+def tile(ctx: Context, node: TfliteNode) -> Tensor:
+    """Constant multiples; of integers along axes of length 1 only."""
+    return tiled(ctx, node.movable(0), node.whole(1, "multiples"))
+
+
+def broadcast_to(ctx: Context, node: TfliteNode) -> Tensor:
+    """Constant shape."""
+    return expanded(ctx, node.movable(0), node.whole(1, "shape"))
 
 
 def _padded(ctx: Context, node: TfliteNode, mode: PadMode) -> Tensor:
-    x, pads = node.real(0), node.whole(1, "pads")
+    x = node.real(0)
     value = node.real_array(2, "fill value") if node.has(2) else np.zeros(1)
-    if len(pads) != 2 * len(x.shape) or min(pads, default=0) < 0 or value.size != 1:
+    if value.size != 1:
+        raise UnsupportedError(f"it pads with {value.size} numbers", "use one fill value")
+    return padded(ctx, x, _pairs(node, x), mode, float(value.reshape(-1)[0]))
+
+
+def _pairs(node: TfliteNode, x: Tensor) -> list[tuple[int, int]]:
+    """Elements before and after, for each axis."""
+    pads = node.whole(1, "pads")
+    if len(pads) != 2 * len(x.shape) or min(pads, default=0) < 0:
         raise UnsupportedError(f"pads {list(pads)} do not fit the input", "correct the model")
-    pairs = list(zip(pads[::2], pads[1::2], strict=True))
-    return padded(ctx, x, pairs, mode, float(value.reshape(-1)[0]))
+    return list(zip(pads[::2], pads[1::2], strict=True))
 
 
 def _one(numbers: tuple[int, ...]) -> tuple[int]:

@@ -79,6 +79,25 @@ def space_to_depth(ctx: Context, node: TfliteNode) -> Tensor:
     return ctx.reshape(moved, (x.shape[0], rows, columns, block * block * channels))
 
 
+def space_to_batch_nd(ctx: Context, node: TfliteNode) -> Tensor:
+    """Constant blocks and pads; around a convolution it is its dilation."""
+    blocks, pads = _blocks(node, "pads")
+    return ctx.emit(ops.SpaceToBatch(blocks, pads), node.real(0))
+
+
+def batch_to_space_nd(ctx: Context, node: TfliteNode) -> Tensor:
+    """Constant blocks and crops; around a convolution it is its dilation."""
+    blocks, crops = _blocks(node, "crops")
+    return ctx.emit(ops.BatchToSpace(blocks, crops), node.real(0))
+
+
+def _blocks(node: TfliteNode, what: str) -> tuple[tuple[int, ...], tuple[tuple[int, int], ...]]:
+    blocks, flat = node.whole(1, "block sizes"), node.whole(2, what)
+    if len(flat) != 2 * len(blocks) or min((*blocks, 1)) < 1 or min((*flat, 0)) < 0:
+        raise UnsupportedError(f"its block sizes and {what} do not fit", "correct the model")
+    return blocks, tuple(zip(flat[::2], flat[1::2], strict=True))
+
+
 def quantize(_ctx: Context, node: TfliteNode) -> Tensor:
     """From float32, or to another scale, int8 or uint8."""
     # Codes of it are made where the output is stored.

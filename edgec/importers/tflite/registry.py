@@ -11,11 +11,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+from edgec.importers.common.masks import Relation
 from edgec.importers.common.obstacle import Obstacle
 from edgec.importers.common.tensors import Tensor
 from edgec.importers.tflite import (
     op_elementwise,
     op_layers,
+    op_mask,
     op_pooling,
     op_resize,
     op_select,
@@ -47,24 +49,40 @@ HANDLERS: Mapping[str, Entry] = MappingProxyType(
         "ABS": Entry(op_elementwise.unary(UnaryKind.ABS)),
         "ADD": Entry(op_elementwise.binary(ops.Add()), "AddOptions"),
         "ARG_MAX": Entry(op_pooling.arg_max, "ArgMaxOptions"),
+        "ARG_MIN": Entry(op_pooling.arg_min, "ArgMinOptions"),
         "AVERAGE_POOL_2D": Entry(op_pooling.average_pool_2d, "Pool2DOptions"),
+        "BATCH_TO_SPACE_ND": Entry(op_shape.batch_to_space_nd),
         "BATCH_MATMUL": Entry(op_layers.batch_matmul, "BatchMatMulOptions"),
+        "BROADCAST_TO": Entry(op_select.broadcast_to),
         "CAST": Entry(op_shape.cast),
+        "CEIL": Entry(op_elementwise.unary(UnaryKind.CEIL)),
         "CONCATENATION": Entry(op_select.concatenation, "ConcatenationOptions"),
         "CONV_2D": Entry(op_layers.conv_2d, "Conv2DOptions"),
+        "COS": Entry(op_elementwise.unary(UnaryKind.COS)),
         "DEPTHWISE_CONV_2D": Entry(op_layers.depthwise_conv_2d, "DepthwiseConv2DOptions"),
         "DEPTH_TO_SPACE": Entry(op_shape.depth_to_space, "DepthToSpaceOptions"),
         "DEQUANTIZE": Entry(op_shape.dequantize),
         "DIV": Entry(op_elementwise.div, "DivOptions"),
         "ELU": Entry(op_elementwise.unary(UnaryKind.ELU, 1.0)),
+        "EQUAL": Entry(op_mask.compare(Relation.EQUAL)),
         "EXP": Entry(op_elementwise.unary(UnaryKind.EXP)),
         "EXPAND_DIMS": Entry(op_shape.expand_dims),
+        "FLOOR": Entry(op_elementwise.unary(UnaryKind.FLOOR)),
         "FULLY_CONNECTED": Entry(op_layers.fully_connected, "FullyConnectedOptions"),
         "GATHER": Entry(op_select.gather, "GatherOptions"),
         "GELU": Entry(op_elementwise.gelu, "GeluOptions"),
+        "GREATER": Entry(op_mask.compare(Relation.GREATER)),
+        "GREATER_EQUAL": Entry(op_mask.compare(Relation.GREATER_OR_EQUAL)),
         "HARD_SWISH": Entry(op_elementwise.unary(UnaryKind.HARD_SWISH)),
         "LEAKY_RELU": Entry(op_elementwise.leaky_relu, "LeakyReluOptions"),
+        "LESS": Entry(op_mask.compare(Relation.LESS)),
+        "LESS_EQUAL": Entry(op_mask.compare(Relation.LESS_OR_EQUAL)),
+        "LOG": Entry(op_elementwise.unary(UnaryKind.LOG)),
+        "LOGICAL_AND": Entry(op_mask.combine(absorbing=False)),
+        "LOGICAL_NOT": Entry(op_mask.logical_not),
+        "LOGICAL_OR": Entry(op_mask.combine(absorbing=True)),
         "LOGISTIC": Entry(op_elementwise.unary(UnaryKind.SIGMOID)),
+        "LOG_SOFTMAX": Entry(op_elementwise.log_softmax),
         "MAXIMUM": Entry(op_elementwise.maximum),
         "MAX_POOL_2D": Entry(op_pooling.max_pool_2d, "Pool2DOptions"),
         "MEAN": Entry(op_pooling.reduce(ReduceKind.MEAN), "ReducerOptions"),
@@ -72,12 +90,14 @@ HANDLERS: Mapping[str, Entry] = MappingProxyType(
         "MIRROR_PAD": Entry(op_select.mirror_pad, "MirrorPadOptions"),
         "MUL": Entry(op_elementwise.binary(ops.Mul()), "MulOptions"),
         "NEG": Entry(op_elementwise.unary(UnaryKind.NEG)),
+        "NOT_EQUAL": Entry(op_mask.not_equal),
         "PACK": Entry(op_select.pack, "PackOptions"),
         "PAD": Entry(op_select.pad),
         "PADV2": Entry(op_select.pad),
         "PRELU": Entry(op_elementwise.prelu),
         "QUANTIZE": Entry(op_shape.quantize),
         "REDUCE_MAX": Entry(op_pooling.reduce(ReduceKind.MAX), "ReducerOptions"),
+        "REDUCE_MIN": Entry(op_pooling.reduce(ReduceKind.MIN), "ReducerOptions"),
         "RELU": Entry(op_elementwise.clip(0.0, math.inf)),
         "RELU6": Entry(op_elementwise.clip(0.0, 6.0)),
         "RELU_0_TO_1": Entry(op_elementwise.clip(0.0, 1.0)),
@@ -87,10 +107,16 @@ HANDLERS: Mapping[str, Entry] = MappingProxyType(
         "RESIZE_NEAREST_NEIGHBOR": Entry(
             op_resize.resize_nearest_neighbor, "ResizeNearestNeighborOptions"
         ),
-        "RSQRT": Entry(op_elementwise.rsqrt),
+        "ROUND": Entry(op_elementwise.unary(UnaryKind.ROUND)),
+        "RSQRT": Entry(op_elementwise.unary(UnaryKind.RSQRT)),
+        "SELECT": Entry(op_mask.select),
+        "SELECT_V2": Entry(op_mask.select),
         "SHAPE": Entry(op_shape.shape),
+        "SIGN": Entry(op_elementwise.unary(UnaryKind.SIGN)),
+        "SIN": Entry(op_elementwise.unary(UnaryKind.SIN)),
         "SLICE": Entry(op_select.slice_),
         "SOFTMAX": Entry(op_elementwise.softmax, "SoftmaxOptions"),
+        "SPACE_TO_BATCH_ND": Entry(op_shape.space_to_batch_nd),
         "SPACE_TO_DEPTH": Entry(op_shape.space_to_depth, "SpaceToDepthOptions"),
         "SPLIT": Entry(op_select.split),
         "SPLIT_V": Entry(op_select.split_v),
@@ -102,6 +128,8 @@ HANDLERS: Mapping[str, Entry] = MappingProxyType(
         "SUB": Entry(op_elementwise.binary(ops.Sub()), "SubOptions"),
         "SUM": Entry(op_pooling.reduce(ReduceKind.SUM), "ReducerOptions"),
         "TANH": Entry(op_elementwise.unary(UnaryKind.TANH)),
+        "TILE": Entry(op_select.tile),
+        "TOPK_V2": Entry(op_pooling.top_k),
         "TRANSPOSE": Entry(op_shape.transpose),
         "TRANSPOSE_CONV": Entry(op_layers.transpose_conv, "TransposeConvOptions"),
         "UNPACK": Entry(op_select.unpack, "UnpackOptions"),
@@ -131,16 +159,6 @@ _OBSTACLES: Mapping[str, Obstacle] = MappingProxyType(
         ),
         **dict.fromkeys(("VAR_HANDLE", "READ_VARIABLE", "ASSIGN_VARIABLE", "CALL_ONCE"), _STATE),
         **dict.fromkeys(("IF", "WHILE", "CALL"), _CONTROL),
-        "LOG_SOFTMAX": Obstacle(
-            "logarithms of probabilities are not computed", "end with Softmax or with the logits"
-        ),
-        **dict.fromkeys(
-            ("SPACE_TO_BATCH_ND", "BATCH_TO_SPACE_ND"),
-            Obstacle(
-                "it moves parts of an image into the batch",
-                "convert again: current converters write dilated convolutions as such",
-            ),
-        ),
     }
 )
 _UNKNOWN = Obstacle(

@@ -8,9 +8,11 @@ handle:
   around them, and the layout pass cancels these; one-dimensional ones get H = 1 through `Reshape`.
 * Convolution weights are [O, KH, KW, I/group]; `Gemm` weights are [N, K] (``y = x @ w.T + b``).
 * Axes are non-negative, pads explicit (auto_pad and ceil_mode are resolved), shapes static.
-* `Div` is `Mul` by a `Reciprocal`; `Einsum` and the `Attention` of opset 23 become `MatMul`s.
+* `Div` is `Mul` by a `Reciprocal` until `passes.fuse_division`; `Einsum` and the `Attention` of
+  opset 23 become `MatMul`s.
 * Integers that the network computes with, token ids and attention masks, are int32; booleans are
-  int32, 0 for false.
+  int32, 0 for false.  `And` and `Or` are `Where`; `Greater` and the like are `Compare`, its
+  operands exchanged or its result negated.
 * `Relu`, `Relu6` and `Clip` are `Clip`; element functions of one variable are `Unary`; global
   pooling and the Reduce family are `Reduce`; `Split` becomes `Slice`s; `Flatten`, `Squeeze`,
   `Unsqueeze` become `Reshape`; `DepthToSpace` becomes `Reshape`, `Transpose`, `Reshape`.
@@ -20,12 +22,22 @@ operator is x throughout.  "const" operands must be `Constant`s.
 """
 
 from edgec.ir.ops.arg_max import ArgMax
-from edgec.ir.ops.arithmetic import Add, Arithmetic, Mul, Sub
+from edgec.ir.ops.arithmetic import (
+    Add,
+    Arithmetic,
+    Div,
+    Maximum,
+    Minimum,
+    Mul,
+    SquaredDifference,
+    Sub,
+)
 from edgec.ir.ops.attention import Attention
 from edgec.ir.ops.average_pool import AveragePool
 from edgec.ir.ops.batch_normalization import BatchNormalization
 from edgec.ir.ops.cast import Cast
 from edgec.ir.ops.clip import Clip
+from edgec.ir.ops.compare import Compare, CompareKind
 from edgec.ir.ops.concat import Concat
 from edgec.ir.ops.conv import Conv
 from edgec.ir.ops.conv_transpose import ConvTranspose
@@ -43,8 +55,11 @@ from edgec.ir.ops.reduce import Reduce, ReduceKind
 from edgec.ir.ops.reshape import Reshape
 from edgec.ir.ops.resize import Resize, ResizeMode
 from edgec.ir.ops.slice import Slice
-from edgec.ir.ops.softmax import Softmax
+from edgec.ir.ops.softmax import LogSoftmax, Softmax
+from edgec.ir.ops.space_batch import BatchToSpace, SpaceToBatch
+from edgec.ir.ops.top_k import TopK
 from edgec.ir.ops.transpose import Transpose
+from edgec.ir.ops.tree_ensemble import TreeEnsemble
 from edgec.ir.ops.unary import Unary, UnaryKind
 from edgec.ir.ops.weighted import Weighted, layer_inputs
 from edgec.ir.ops.where import Where
@@ -56,19 +71,26 @@ __all__ = [
     "Attention",
     "AveragePool",
     "BatchNormalization",
+    "BatchToSpace",
     "Cast",
     "Clip",
+    "Compare",
+    "CompareKind",
     "Concat",
     "Conv",
     "ConvTranspose",
     "DequantizeLinear",
+    "Div",
     "Elementwise",
     "Embedding",
     "Expand",
     "Gemm",
     "LayerNormalization",
+    "LogSoftmax",
     "MatMul",
     "MaxPool",
+    "Maximum",
+    "Minimum",
     "Mul",
     "Norm",
     "OneInput",
@@ -84,8 +106,12 @@ __all__ = [
     "ResizeMode",
     "Slice",
     "Softmax",
+    "SpaceToBatch",
+    "SquaredDifference",
     "Sub",
+    "TopK",
     "Transpose",
+    "TreeEnsemble",
     "Unary",
     "UnaryKind",
     "Weighted",

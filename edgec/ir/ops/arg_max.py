@@ -1,4 +1,4 @@
-"""Where the largest element is."""
+"""Where the largest element is, or the smallest."""
 
 from __future__ import annotations
 
@@ -14,12 +14,14 @@ from edgec.ir.shapes import reduced_shape
 class ArgMax(OneInput):
     """Index of the largest element along `axis`; y int64 in ONNX, int32 here.
 
-    Ties: the first, or the last if select_last_index.
+    Ties: the first, or the last if select_last_index.  With `smallest`, that of the smallest
+    element (ONNX's ArgMin).
     """
 
     axis: int
     keepdims: bool = True
     select_last_index: bool = False
+    smallest: bool = False
 
     @property
     def gives_integers(self) -> bool:

@@ -1,4 +1,4 @@
-"""Addition, subtraction and multiplication, with numpy broadcasting."""
+"""Sums, products and extremes of two tensors, with numpy broadcasting."""
 
 from __future__ import annotations
 
@@ -66,3 +66,42 @@ class Mul(Arithmetic):
 
     def evaluate(self, inputs: Arithmetic.Inputs[Array]) -> Array:
         return np.asarray(inputs.a * inputs.b)
+
+
+@dataclass(frozen=True, slots=True)
+class SquaredDifference(Arithmetic):
+    """(a - b)**2."""
+
+    def evaluate(self, inputs: Arithmetic.Inputs[Array]) -> Array:
+        difference = inputs.a - inputs.b
+        return np.asarray(difference * difference)
+
+
+@dataclass(frozen=True, slots=True)
+class Div(Arithmetic):
+    """a / b; the importer writes it as a product with `Reciprocal`, which patterns know."""
+
+    def evaluate(self, inputs: Arithmetic.Inputs[Array]) -> Array:
+        return np.asarray(inputs.a / inputs.b)
+
+
+@dataclass(frozen=True, slots=True)
+class Maximum(Arithmetic):
+    """The larger of a and b."""
+
+    ENDS_IN_CLAMP: ClassVar[bool] = False
+    MOVES_CODES: ClassVar[bool] = True
+
+    def evaluate(self, inputs: Arithmetic.Inputs[Array]) -> Array:
+        return np.maximum(inputs.a, inputs.b)
+
+
+@dataclass(frozen=True, slots=True)
+class Minimum(Arithmetic):
+    """The smaller of a and b."""
+
+    ENDS_IN_CLAMP: ClassVar[bool] = False
+    MOVES_CODES: ClassVar[bool] = True
+
+    def evaluate(self, inputs: Arithmetic.Inputs[Array]) -> Array:
+        return np.minimum(inputs.a, inputs.b)

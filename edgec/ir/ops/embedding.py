@@ -24,6 +24,10 @@ class Embedding(RealOperator):
 
     CONSTANTS: ClassVar[frozenset[str]] = frozenset({"table"})
 
+    @property
+    def title(self) -> str:
+        return "Gather"
+
     def infer_shape(self, inputs: Inputs[Shape]) -> Shape:
         need(len(inputs.table) == 2, "the table must be [V, C]")
         return (*inputs.ids, inputs.table[1])

@@ -12,11 +12,20 @@ from edgec.ir.shapes import need, reduced_shape
 
 
 class ReduceKind(enum.Enum):
-    """What `Reduce` computes."""
+    """What `Reduce` computes, by ONNX name."""
 
     MEAN = "ReduceMean"
     SUM = "ReduceSum"
     MAX = "ReduceMax"
+    MIN = "ReduceMin"
+    L1 = "ReduceL1"
+    L2 = "ReduceL2"
+    SUM_SQUARE = "ReduceSumSquare"
+
+    @property
+    def selects(self) -> bool:
+        """Whether the result is one of the elements, so that codes stay what they are."""
+        return self in (ReduceKind.MAX, ReduceKind.MIN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +37,16 @@ class Reduce(OneInput):
     keepdims: bool = True
 
     @property
+    def title(self) -> str:
+        return self.kind.value
+
+    @property
     def ends_in_clamp(self) -> bool:
-        return self.kind is not ReduceKind.MAX
+        return not self.kind.selects
 
     @property
     def moves_codes(self) -> bool:
-        return self.kind is ReduceKind.MAX
+        return self.kind.selects
 
     @property
     def freedom(self) -> Freedom:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
+from edgec.ir.layout import Freedom
 from edgec.ir.operator import Operands, Shape, T
 from edgec.ir.real import RealOperator
 from edgec.ir.shapes import broadcast
@@ -11,7 +13,10 @@ from edgec.ir.shapes import broadcast
 
 @dataclass(frozen=True, slots=True)
 class Where(RealOperator):
-    """``condition ? a : b``, numpy broadcasting."""
+    """``condition ? a : b``, numpy broadcasting; a and b are real numbers, or both int32.
+
+    Constants are float32 in either case.
+    """
 
     @dataclass(frozen=True, slots=True)
     class Inputs(Operands[T]):
@@ -20,6 +25,14 @@ class Where(RealOperator):
         condition: T
         a: T
         b: T
+
+    CONSTANTS_FOLLOW: ClassVar[bool] = True
+    KEEPS_INTEGERS: ClassVar[bool] = True
+    MOVES_CODES: ClassVar[bool] = True
+
+    @property
+    def freedom(self) -> Freedom:
+        return Freedom.ANY
 
     def infer_shape(self, inputs: Inputs[Shape]) -> Shape:
         return broadcast(inputs.condition, broadcast(inputs.a, inputs.b))

@@ -12,11 +12,13 @@ from edgec.ir.graph import Tensor, Value
 from edgec.ir.operator import Operands, Shape, T
 from edgec.ir.qops.arithmetic import accumulators, half_step, int8_clamped
 from edgec.ir.qops.base import IntegerOperator, need_clamp, need_shift, need_zero_point
+from edgec.ir.qops.fine import FineNumbers
 from edgec.ir.qops.operands import Operand, tensor
 from edgec.ir.shapes import broadcast
 
 _SPAN = 255
 """Bound of |q - zero point| of int8 codes."""
+_FINE_BITS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +57,27 @@ class AddParams:
 
 
 @dataclass(frozen=True, slots=True)
+class Add20(FineNumbers):
+    """TensorFlow Lite's integer addition or subtraction, in steps of 2^-20 of the larger scale.
+
+    ``y = clamp(zy + twice(A +- B, y))`` with A and B in steps of 2^-20: see `FineNumbers`.  |A| and
+    |B| are at most 255 * 2^20, and where neither factor exceeds 1/2, as TensorFlow Lite has it,
+    their sum is as small.
+
+    Source: TensorFlow Lite, kernels/internal/reference/integer_ops/add.h (AddFunc).
+    """
+
+    subtracts: bool = False
+
+    def apply(self, a: Array, b: Array) -> Array:
+        """The sum or difference of two int8 arrays, broadcast; int8."""
+        first, second = self.fine_steps(a, b, _FINE_BITS)
+        return self.codes(first - second if self.subtracts else first + second)
+
+
+@dataclass(frozen=True, slots=True)
 class QAdd(IntegerOperator):
-    """a, b with numpy broadcasting (constants are int8 with quant): see `AddParams`.
+    """a, b with numpy broadcasting (constants are int8 with quant): see `AddParams`, `Add20`.
 
     Also subtraction.
     """
@@ -66,7 +87,7 @@ class QAdd(IntegerOperator):
         a: T = field(metadata=tensor(DType.INT8))
         b: T = field(metadata=tensor(DType.INT8))
 
-    params: AddParams
+    params: AddParams | Add20
 
     def infer_shape(self, inputs: Inputs[Shape]) -> Shape:
         return broadcast(inputs.a, inputs.b)
@@ -76,6 +97,8 @@ class QAdd(IntegerOperator):
         return self.params.apply(inputs.a.array, inputs.b.array)
 
     def bounds(self, inputs: Inputs[Tensor]) -> dict[str, float]:
+        if isinstance(self.params, Add20):
+            return {"the sum": float(2 * _SPAN * 2**_FINE_BITS)}
         factors = abs(self.params.a_multiplier) + abs(self.params.b_multiplier)
         return {"the sum": float(_SPAN * factors + half_step(self.params.shift))}
 

@@ -1,4 +1,4 @@
-"""Index of the largest code."""
+"""Index of the largest or smallest code."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from edgec.ir.shapes import reduced_shape
 
 @dataclass(frozen=True, slots=True)
 class QArgMax(IntegerOperator):
-    """x int8, y int32: index of the largest code along `axis`, first or last on ties."""
+    """x int8, y int32: index of the largest code along `axis`, first or last on ties.
+
+    With `smallest` that of the smallest code.
+    """
 
     @dataclass(frozen=True, slots=True)
     class Inputs(Operands[T]):
@@ -24,6 +27,7 @@ class QArgMax(IntegerOperator):
     axis: int
     keepdims: bool
     select_last_index: bool
+    smallest: bool = False
 
     @property
     def gives_integers(self) -> bool:
@@ -33,7 +37,8 @@ class QArgMax(IntegerOperator):
         return reduced_shape(inputs.x, (self.axis,), self.keepdims)
 
     def compute(self, inputs: Inputs[Operand]) -> Array:
-        x, axis = inputs.x.array, self.axis
+        x, axis = inputs.x.wide, self.axis
+        x = -x if self.smallest else x
         if self.select_last_index:
             flipped = np.flip(x, axis).argmax(axis=axis, keepdims=self.keepdims)
             return np.asarray(x.shape[axis] - 1 - flipped).astype(np.int32)

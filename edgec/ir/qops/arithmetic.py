@@ -65,3 +65,8 @@ def bit_length(values: Array) -> Array:
 def half_step(shift: int) -> int:
     """The addend that makes a right shift by `shift` bits round half up."""
     return 1 << (shift - 1) if shift > 0 else 0
+
+
+def floor_root(values: Array) -> Array:
+    """The floor of the square root of int64 values in [0, 2^50)."""
+    return np.asarray(np.sqrt(values.astype(np.float64)).astype(np.int64))

@@ -1,18 +1,19 @@
 """Forms of requantization: what turns the accumulator of a layer into codes of its output.
 
 A form is an attribute of a layer, so that one graph may hold layers of several forms.  There is a
-small closed set of them, the classes in this file; each states its definition, its oracle, the
-bounds of its intermediates and its contract.
+small closed set of them, the classes in this file and in `twice`; each states its definition, its
+oracle, the bounds of its intermediates and its contract.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from edgec.base.canonical import LATER
 from edgec.base.dtypes import Array, DType
 from edgec.base.fixedpoint import (
     INT8_MAX,
@@ -26,6 +27,7 @@ from edgec.base.fixedpoint import (
 )
 from edgec.ir.qops.arithmetic import accumulators, half_step, rshr32, within32
 from edgec.ir.qops.base import need_clamp, need_shift
+from edgec.ir.qops.twice import Offset31, Twice31
 
 LONGEST_SHIFT = 30
 """Largest right shift of a product of 32 bits."""
@@ -45,7 +47,8 @@ class Requant31:
     Attributes:
         shift: total right shift.
         zero_point: added after the rounding.
-        low, high: bounds of y, int8 codes.
+        low, high: bounds of y, within `dtype`.
+        dtype: INT8, or INT16 where the operator says that it takes both (`qops.mixed`).
     """
 
     NAME: ClassVar[str] = "31 bits"
@@ -58,11 +61,7 @@ class Requant31:
     zero_point: int = 0
     low: int = INT8_MIN
     high: int = INT8_MAX
-
-    @property
-    def dtype(self) -> DType:
-        """Type of the output."""
-        return DType.INT8
+    dtype: DType = field(default=DType.INT8, metadata=LATER)
 
     def scaled(self, acc: npt.ArrayLike, multiplier: npt.ArrayLike) -> Array:
         """The codes before the bounds: int64."""
@@ -94,7 +93,7 @@ class Requant31:
             ValueError: one is out of range.
         """
         need_shift(self.shift)
-        need_clamp(self.low, self.high)
+        need_clamp(self.low, self.high, *LIMITS[self.dtype])
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +179,10 @@ class Rescale16x15:
         )
 
 
-Requantization = Requant31 | Rescale16x15
+Monotone31 = Requant31 | Twice31 | Offset31
+"""The forms with a multiplier of 31 bits, whose codes never fall where the accumulator rises (or
+never rise, where the multiplier is negative)."""
+Requantization = Monotone31 | Rescale16x15
 """Every form."""
 
 

@@ -2,7 +2,7 @@
 
 The accumulator is a layer's own; how it ends is one of these:
 
-* plain: ``y = output(acc)``.
+* plain: ``y = output(acc)``; `Twice31` and `Offset31` know no other end.
 * table: the form is `Rescale16x15` with low = -512, high = 511; ``y = table[output(acc) + 512]``.
 * `AddParams` residual: the form is `Requant31`, its output t = output(acc); y is the sum of a = t
   and b = residual, exactly a layer followed by a `QAdd`, without the tensor between them.  (So the
@@ -27,6 +27,7 @@ from edgec.ir.qops.arithmetic import accumulators
 from edgec.ir.qops.base import need_dtype, need_zero_point
 from edgec.ir.qops.forms import Requant31, Requantization, Rescale16x15
 from edgec.ir.qops.operands import Operand, numbers, quant_of
+from edgec.ir.qops.twice import Offset31, Twice31
 from edgec.ir.shapes import need
 
 TABLE_SIZE = 1024
@@ -127,8 +128,9 @@ def need_form(form: Requantization, multiplier: Tensor, output: Value) -> None:
     """
     form.verify()
     _need_multipliers(form, multiplier)
+    _need_channels(form, multiplier)
     need_dtype(output, form.dtype)
-    if isinstance(form, Requant31):
+    if isinstance(form, Requant31 | Twice31):
         need_zero_point(output, form.zero_point, "the output")
 
 
@@ -164,6 +166,12 @@ def _need_multipliers(form: Requantization, multiplier: Tensor) -> None:
     found, wanted = multiplier.dtype, form.MULTIPLIERS
     what = f"multiplier {multiplier.name!r} is {found.value}, not {wanted.value}"
     need(found is wanted, what)
+
+
+def _need_channels(form: Requantization, multiplier: Tensor) -> None:
+    match form:
+        case Twice31(shifts=numbers) | Offset31(offsets=numbers):
+            need(len(numbers) in (1, *multiplier.shape), "the form is one of other channels")
 
 
 def _need_table(form: Requantization) -> None:
@@ -209,6 +217,6 @@ def need_single(output: Requantization, multiplier: int, bias: int, value: Value
     output.verify()
     need(abs(multiplier) <= output.LARGEST_MULTIPLIER, f"bad multiplier {multiplier}")
     need_dtype(value, output.dtype)
-    if isinstance(output, Requant31):
+    if isinstance(output, Requant31 | Twice31):
         need(bias == 0, "a bias where the form has the zero point")
         need_zero_point(value, output.zero_point, "the output")

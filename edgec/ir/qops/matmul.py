@@ -15,6 +15,7 @@ from edgec.ir.qops.base import IntegerOperator
 from edgec.ir.qops.forms import Requantization, Rescale16x15, codes
 from edgec.ir.qops.layer_end import need_single
 from edgec.ir.qops.operands import Operand, tensor
+from edgec.ir.qops.twice import Twice31
 from edgec.ir.shapes import matmul_shape, need
 
 _DIFFERENCE = 256
@@ -28,9 +29,10 @@ class QMatMul(IntegerOperator):
     ``y = output(bias + sum_k (a - za) * (b - zb))`` with one multiplier; both per tensor; the bias
     holds the zero point.
 
-    The form is `Rescale16x15` only.  All elements share one factor, so 15 bits hold it to a part in
-    2^15, at most 0.01 of an output step, and no trained weight has to keep its codes: 31 bits
-    would change nothing but the cost of the product.
+    The form is `Rescale16x15`, or `Twice31` where the codes must be TensorFlow Lite Micro's.  All
+    elements share one factor, so 15 bits hold it to a part in 2^15, at most 0.01 of an output step,
+    and no trained weight has to keep its codes: `Requant31` would change nothing but the cost of
+    the product.
     """
 
     @dataclass(frozen=True, slots=True)
@@ -61,7 +63,8 @@ class QMatMul(IntegerOperator):
         return self.output.bounds(float(acc), float(abs(self.multiplier)))
 
     def verify(self, inputs: Inputs[Tensor], output: Value) -> None:
-        need(isinstance(self.output, Rescale16x15), "a product of matrices takes 16 by 15 bits")
+        fits = isinstance(self.output, Rescale16x15 | Twice31)
+        need(fits, "a product of matrices takes 16 by 15 bits, or rounds twice")
         need_single(self.output, self.multiplier, self.bias, output)
 
     def _depth(self, a: Shape) -> int:

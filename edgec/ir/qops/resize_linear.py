@@ -8,6 +8,7 @@ import numpy as np
 
 from edgec.base.dtypes import Array, DType
 from edgec.base.fixedpoint import rshr
+from edgec.base.twice import rshr_away
 from edgec.ir.graph import Tensor, Value
 from edgec.ir.operator import Operands, Shape, T
 from edgec.ir.qops.base import IntegerOperator, need_same_codes
@@ -25,7 +26,8 @@ class QResizeLinear(IntegerOperator):
 
     Weights are in [0, 2048] (11 fraction bits):
     ``y = rshr((2048-wr)*((2048-wc)*x[rl,cl] + wc*x[rl,ch]) + wr*((2048-wc)*x[rh,cl] + wc*x[rh,ch]),
-    22)``; same quantization on both sides.
+    22)``; same quantization on both sides.  With `half_away`, halves are rounded away from zero
+    (`edgec.base.twice.rshr_away`), as TensorFlow Lite's integer kernel does.
     """
 
     @dataclass(frozen=True, slots=True)
@@ -33,6 +35,8 @@ class QResizeLinear(IntegerOperator):
         x: T = field(metadata=value(DType.INT8))
         rows: T = field(metadata=parameter(DType.INT32))
         cols: T = field(metadata=parameter(DType.INT32))
+
+    half_away: bool = False
 
     def infer_shape(self, inputs: Inputs[Shape]) -> Shape:
         return resized_shape(inputs.x, inputs.rows, inputs.cols)
@@ -49,7 +53,8 @@ class QResizeLinear(IntegerOperator):
 
         low, high = blended_columns(x[:, row_low]), blended_columns(x[:, row_high])
         total = (_ONE - row_weight) * low + row_weight * high
-        return rshr(total, 2 * RESIZE_FRACTION_BITS).astype(np.int8)
+        shifted = rshr_away if self.half_away else rshr
+        return shifted(total, 2 * RESIZE_FRACTION_BITS).astype(np.int8)
 
     def verify(self, inputs: Inputs[Tensor], output: Value) -> None:
         need_same_codes((inputs.x,), output)

@@ -10,20 +10,20 @@ from edgec.base.dtypes import Array, DType
 from edgec.ir.graph import Tensor, Value
 from edgec.ir.operator import Operands, Shape, T
 from edgec.ir.qops.base import IntegerOperator, need_same_codes
-from edgec.ir.qops.operands import Operand, parameter, value
+from edgec.ir.qops.operands import CODES, Operand, parameter, value
 from edgec.ir.shapes import need
 
 
 @dataclass(frozen=True, slots=True)
 class QResizeNearest(IntegerOperator):
-    """x [N, H, W, C], rows int32 const [OH], cols int32 const [OW].
+    """x int8 or int16 [N, H, W, C], rows int32 const [OH], cols int32 const [OW].
 
     ``y[i, j] = x[rows[i], cols[j]]``.
     """
 
     @dataclass(frozen=True, slots=True)
     class Inputs(Operands[T]):
-        x: T = field(metadata=value(DType.INT8))
+        x: T = field(metadata=value(*CODES))
         rows: T = field(metadata=parameter(DType.INT32))
         cols: T = field(metadata=parameter(DType.INT32))
 

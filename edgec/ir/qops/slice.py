@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -18,6 +19,8 @@ from edgec.ir.shapes import need
 @dataclass(frozen=True, slots=True)
 class QSlice(IntegerOperator):
     """y[i...] = x[start + i * step ...]; see `ops.Slice`."""
+
+    KEEPS_INTEGERS: ClassVar[bool] = True
 
     @dataclass(frozen=True, slots=True)
     class Inputs(Operands[T]):

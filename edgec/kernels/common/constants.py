@@ -63,7 +63,7 @@ def zero_point(graph: Graph, name: str) -> int:
     return graph.quant(name).tensor_zero_point
 
 
-def end_fields(form: qops.Requant31 | qops.QSoftmax) -> dict[str, int]:
+def end_fields(form: qops.Requant31 | qops.Twice31 | qops.QSoftmax) -> dict[str, int]:
     """The last three fields of most structs, as keyword arguments."""
     return {"y_zero_point": form.zero_point, "act_min": form.low, "act_max": form.high}
 

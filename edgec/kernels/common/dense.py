@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from edgec.base.canonical import LATER
+from edgec.kernels.common.exact31 import Exact31
 from edgec.kernels.common.interface import LayerFunction
 from edgec.kernels.common.rescale16 import Rescale16
 from edgec.kernels.common.spec import describe_image, describe_window
@@ -30,6 +32,7 @@ class Dense(LayerFunction):
     shift: int
     residual_shift: int | None = None
     rescale16: Rescale16 | None = None
+    exact31: Exact31 | None = field(default=None, metadata=LATER)
     variable: bool = False
 
     @property

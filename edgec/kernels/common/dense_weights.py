@@ -12,6 +12,9 @@ FILTERS = 2
 WORD = 4
 """Weights in a word."""
 
+SIGNS = np.array([-128, 0, -128, 0], np.int8)
+"""What is added without carries to a word whose signs `edgec/tile_4x2.h` wants flipped."""
+
 
 def padded_depth(depth: int) -> int:
     """Weights of a filter as stored: pairs of words."""
@@ -49,7 +52,7 @@ def flipped_words(weights: Array, together: int = FILTERS) -> Array:
     filters, depth = rows.shape
     padded = np.pad(rows, ((0, -filters % together), (0, -depth % WORD)))
     words = padded.reshape(-(-filters // together), together, -1, WORD).transpose(0, 2, 1, 3)
-    return np.ascontiguousarray(words ^ np.array([-128, 0, -128, 0], np.int8))
+    return np.ascontiguousarray(words ^ SIGNS)
 
 
 def odd_sums(weights: Array) -> Array:

@@ -62,6 +62,7 @@ class Event(enum.Enum):
     LANE_RESIDUAL = "an addition at the end of an output from the table"
     # Kernels that expand weights, and those without a pool.
     EXPAND = "a vector of weights expanded"
+    UNPACK = "four weights of few bits unpacked"
     COPY = "a run of activations copied"
     COPY_BYTE = "an activation copied"
     ROUND_WORD = "four activations rounded"
@@ -81,6 +82,7 @@ class Event(enum.Enum):
     TILE_1X4_MAC_DUAL = "the same, on a core that issues two instructions"
     TILE_1X4_TURN = "a turn of the loop for one row"
     TILE_1X4 = "a loop for one row and four filters"
+    LANES_1X4_MAC = "a product of a loop for one row and four filters without DSP"
     NEON_MAC = "a product of a loop for several rows and filters with NEON"
     NEON_TILE = "such a loop with NEON"
     NEON_PACK = "four activations packed for it"

@@ -58,7 +58,7 @@ def image_window(graph: Graph, node: Node, attrs: WindowAttrs, kernel: Pair) -> 
 
 def pooling_window(graph: Graph, node: Node) -> Window:
     """Geometry of a pooling operator, which has no weights."""
-    attrs = node.attrs_as(qops.QMaxPool, qops.QAveragePool)
+    attrs = node.attrs_as(qops.QMaxPool, qops.QAveragePool, qops.QAverageCodes)
     image, out = image_of(graph, node, node.first), image_of(graph, node, node.output)
     return make_window(image, out, attrs.kernel, attrs.strides, attrs.pads, attrs.dilations)
 

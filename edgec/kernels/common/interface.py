@@ -4,16 +4,23 @@ from __future__ import annotations
 
 from typing import ClassVar
 
+from edgec.kernels.common.exact31 import Exact31
 from edgec.kernels.common.rescale16 import Rescale16
+from edgec.kernels.common.short_product import ANY, ShortProduct
 
 
-def end_kind(rescale16: Rescale16 | None, residual_shift: int | None) -> str:
+def end_kind(
+    rescale16: Rescale16 | None, residual_shift: int | None, exact31: Exact31 | None = None
+) -> str:
     """How outputs are made from sums: the one thing that templates choose by there.
 
     Returns:
         "requant31": by a multiplier of 31 bits; "requant31_added": and a residual; "rescale16": by
-        16 by 15 bits; "rescale16_table": and a table; "rescale16_added": and a residual.
+        16 by 15 bits; "rescale16_table": and a table; "rescale16_added": and a residual;
+        "offset31", "twice31", "twice31_any": see `Exact31`.
     """
+    if exact31 is not None:
+        return exact31.end
     if rescale16 is None:
         return "requant31" if residual_shift is None else "requant31_added"
     return f"rescale16_{rescale16.then}" if rescale16.then else "rescale16"
@@ -42,20 +49,26 @@ class LayerFunction:
     Attributes:
         rescale16: the end of a layer with 16 by 15 bits; None: its multiplier has 31 bits.
         residual_shift: right shift of the addition after a multiplier of 31 bits, if there is one.
+        exact31: the end of a layer whose codes are TensorFlow Lite Micro's; None: of all others.
+        product: how a sum is multiplied by a multiplier of 31 bits.
         params_types: C types of the argument struct, with multipliers of 31 and of 16 bits.
         scratch_name: name of the scratch memory in C; None: there is none.
+        flips_signs: weights are stored as `dense_weights.flipped_words`.
     """
 
     __slots__ = ()
     rescale16: Rescale16 | None
     residual_shift: int | None
+    exact31: Exact31 | None = None
+    product: ShortProduct = ANY
     params_types: ClassVar[tuple[str, str]] = ("edgec_conv_params_t", "edgec_rescale16_params_t")
     scratch_name: ClassVar[str | None] = "scratch"
+    flips_signs: ClassVar[bool] = False
 
     @property
     def end(self) -> str:
         """One of the kinds of `end_kind`."""
-        return end_kind(self.rescale16, self.residual_shift)
+        return end_kind(self.rescale16, self.residual_shift, self.exact31)
 
     @property
     def adds(self) -> bool:
@@ -68,8 +81,17 @@ class LayerFunction:
         return "int8_t" if self.rescale16 is None else self.rescale16.c_type
 
     @property
+    def interleaves(self) -> bool:
+        """The kernel takes the numbers of an `Exact31` beside each other."""
+        return False
+
+    @property
     def params_type(self) -> str:
         """C type of the argument struct."""
+        if self.interleaves:
+            return "edgec_exact_params_t"
+        if self.exact31 is not None:
+            return "edgec_twice_params_t" if self.exact31.has_shifts else "edgec_offset_params_t"
         return self.params_types[self.rescale16 is not None]
 
     @property

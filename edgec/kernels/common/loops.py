@@ -27,9 +27,13 @@ def broadcast_strides(shape: Sequence[int], out_shape: Sequence[int]) -> tuple[i
     )
 
 
-def merge_loops(loops: Sequence[Loop]) -> tuple[Loop, ...]:
-    """The fewest loops that walk over memory in this order; at least one."""
-    operands = len(loops[0].strides) if loops else 1
+def merge_loops(loops: Sequence[Loop], operands: int = 1) -> tuple[Loop, ...]:
+    """The fewest loops that walk over memory in this order; at least one.
+
+    Args:
+        loops: from the outermost; none where the tensors have no axes.
+        operands: tensors that are walked through together.
+    """
     merged: list[Loop] = []
     for loop in loops:
         if loop.size == 1:
@@ -50,7 +54,8 @@ def broadcast_loops(graph: Graph, node: Node) -> tuple[Loop, ...]:
     out_shape = graph.shape(node.output)
     operands = [broadcast_strides(graph.shape(name), out_shape) for name in node.inputs]
     strides = zip(*operands, strict=True)
-    return merge_loops([Loop(*axis) for axis in zip(out_shape, strides, strict=True)])
+    loops = [Loop(*axis) for axis in zip(out_shape, strides, strict=True)]
+    return merge_loops(loops, len(operands))
 
 
 def reduction_loops(

@@ -81,6 +81,29 @@ def by_row(rows: int, depth: int, units: int, last: int) -> int:
     return max((rows - 1) * (units - depth), 0) + units - last
 
 
+def by_strips(window: Window, each: int, strip: int, planes: int) -> int:
+    """max(T(i) - i) if strips of rows are done, in each of them a few channels at a time.
+
+    When the last but one group of channels has written its last pixel of a strip, the first pixel
+    of the strip is still to be read for the last group.  After that, the next strip is.
+
+    Args:
+        window: geometry; the output has as many channels as the image.
+        each: bytes of an element of the output.
+        strip: rows of outputs of a strip.
+        planes: channels of a group.
+    """
+    w = window
+    tops = np.arange(0, w.out_height, strip)
+    ends = np.minimum(tops + strip, w.out_height) * w.out_width * w.channels * each
+    starts = np.clip(tops * w.stride_h - w.pad_top, 0, w.height) * w.width * w.channels
+    last = (w.channels - 1) % planes + 1
+    within = ends - last * each - (starts + w.channels - planes)
+    after = ends[:-1] - starts[1:]
+    found = [*after, *(within if w.channels > planes else ())]
+    return int(max(found, default=0))
+
+
 def by_pixel(window: Window, out_channels: int) -> int:
     """max(T(i) - i) if an output pixel is written as a whole, after its reads."""
     readers = window.last_readers()
@@ -112,3 +135,16 @@ def by_element(loops: Iterable[Loop], operand: int, run: int = 1) -> int:
         max(0, (loop.size - 1) * (stride * run - loop.strides[operand]))
         for loop, stride in zip(loops, own, strict=True)
     )
+
+
+def by_bytes(loops: Iterable[Loop], operand: int, read: int, written: int) -> int:
+    """The distance to an operand of a function of elements that may take several bytes.
+
+    Args:
+        loops: over a raster-order output, with the strides of all operands in elements.
+        operand: which of them.
+        read: bytes of an element of the operand.
+        written: bytes of an element of the output.
+    """
+    scaled = [Loop(loop.size, tuple(stride * read for stride in loop.strides)) for loop in loops]
+    return max(by_element(scaled, operand, written), 0)

@@ -15,8 +15,9 @@ from edgec.base.dtypes import Array
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.qops.arithmetic import half_step
-from edgec.ir.weighted import plain_inputs, residual_of
+from edgec.ir.weighted import form_of, input_zero_point, plain_inputs, residual_of
 from edgec.kernels.common.constants import ConstantPool, int32_of
+from edgec.kernels.common.exact31 import exact31, form_arrays
 from edgec.kernels.common.layer_end import ends_in_rescale16, requant31_of, rescale16x15_of
 from edgec.kernels.common.params import ConstantRef, Params
 
@@ -33,6 +34,46 @@ class ConvParams:
     y_zero_point: int
     act_min: int
     act_max: int
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetParams:
+    """Convolutions and matrix products that end in `qops.Offset31`."""
+
+    c_type: ClassVar[str] = "edgec_offset_params_t"
+    weights: ConstantRef
+    bias: ConstantRef
+    multiplier: ConstantRef
+    offset: ConstantRef
+    x_zero_point: int
+    act_min: int
+    act_max: int
+
+
+@dataclass(frozen=True, slots=True)
+class TwiceParams:
+    """Convolutions and matrix products that end in `qops.Twice31`."""
+
+    c_type: ClassVar[str] = "edgec_twice_params_t"
+    weights: ConstantRef
+    bias: ConstantRef
+    multiplier: ConstantRef
+    offset: ConstantRef
+    shift: ConstantRef
+    x_zero_point: int
+    act_min: int
+    act_max: int
+
+
+@dataclass(frozen=True, slots=True)
+class ExactParams:
+    """Either of the two, with the numbers of an output channel beside each other."""
+
+    c_type: ClassVar[str] = "edgec_exact_params_t"
+    weights: ConstantRef
+    bias: ConstantRef
+    numbers: ConstantRef
+    x_zero_point: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +113,22 @@ def as_stored(weights: Array, bias: Array, multiplier: Array) -> tuple[Array, Ar
     return weights, bias, multiplier
 
 
+def unpadded(values: Array) -> Array:
+    """Numbers of output channels as the graph has them."""
+    return values
+
+
 def weighted_arguments(
-    graph: Graph, node: Node, pool: ConstantPool, pack: Pack = as_stored, *, folds: bool = True
+    graph: Graph,
+    node: Node,
+    pool: ConstantPool,
+    pack: Pack = as_stored,
+    *,
+    folds: bool = True,
+    pad: Callable[[Array], Array] = unpadded,
+    interleaves: bool = False,
 ) -> tuple[Params, ...]:
-    """The argument structs of a layer with weights, in either arithmetic.
+    """The argument structs of a layer with weights, in any form.
 
     Args:
         graph: INTEGER stage.
@@ -83,6 +136,8 @@ def weighted_arguments(
         pool: takes the constants.
         pack: brings them into the kernel's layout.
         folds: the kernel sums up x * w, not (x - zx) * w: the bias takes the difference.
+        pad: brings further numbers of output channels into the kernel's layout.
+        interleaves: the kernel takes `ExactParams`.
 
     Raises:
         InternalError: an accumulator can overflow 32 bits.
@@ -91,17 +146,35 @@ def weighted_arguments(
     weights, multiplier = (graph.constants[name].array for name in (inputs.w, inputs.multiplier))
     start = accumulator_start(graph, node, folds=folds)
     weights, start, multiplier = pack(weights, start, multiplier)
-    constants = (
-        pool.add("weights", weights),
-        pool.add("bias", int32_of(start, node)),
-        pool.add("multipliers", multiplier),
-    )
-    x_zero_point = input_zero_point(graph, node)
+    stored = pool.add("weights", weights), pool.add("bias", int32_of(start, node))
+    x_zero_point, form = input_zero_point(graph, node), form_of(node.attrs)
+    if isinstance(form, qops.Twice31 | qops.Offset31):
+        arrays = tuple(map(pad, form_arrays(graph, node, exact31(graph, node, form))))
+        if interleaves:
+            numbers = np.stack([multiplier, *arrays], axis=1).astype(np.int32)
+            return (ExactParams(*stored, pool.add("numbers", numbers), x_zero_point),)
+        factors = pool.add("multipliers", multiplier)
+        codes = x_zero_point, form.low, form.high
+        return (_exact_params((*stored, factors), arrays, pool, codes),)
+    constants = (*stored, pool.add("multipliers", multiplier))
     if ends_in_rescale16(node):
         return (Rescale16Params(*constants, x_zero_point),)
-    form = requant31_of(node)
-    own = ConvParams(*constants, x_zero_point, form.zero_point, form.low, form.high)
+    single = requant31_of(node)
+    own = ConvParams(*constants, x_zero_point, single.zero_point, single.low, single.high)
     return (own, *residual_arguments(node))
+
+
+def _exact_params(
+    constants: tuple[ConstantRef, ConstantRef, ConstantRef],
+    arrays: tuple[Array, ...],
+    pool: ConstantPool,
+    codes: tuple[int, int, int],
+) -> Params:
+    """The struct of a layer whose codes are TensorFlow Lite Micro's."""
+    offset = pool.add("offsets", arrays[0])
+    if len(arrays) == 1:
+        return OffsetParams(*constants, offset, *codes)
+    return TwiceParams(*constants, offset, pool.add("shifts", arrays[1]), *codes)
 
 
 def accumulator_start(graph: Graph, node: Node, *, folds: bool = True) -> Array:
@@ -122,21 +195,9 @@ def accumulator_start(graph: Graph, node: Node, *, folds: bool = True) -> Array:
     return start
 
 
-def input_zero_point(graph: Graph, node: Node) -> int:
-    """The zero point of x; 0 for a product that takes raw codes."""
-    raw = isinstance(node.attrs, qops.QGemm) and node.attrs.raw
-    return 0 if raw else zero_point_of(graph, plain_inputs(node).x)
-
-
 def filter_sums(weights: Array) -> Array:
     """The sum of the weights of each filter: int64 [O]."""
     return np.asarray(weights.reshape(len(weights), -1).astype(np.int64).sum(axis=1))
-
-
-def zero_point_of(graph: Graph, name: str) -> int:
-    """The zero point of a tensor; 0 where it has one for each channel: then raw codes are read."""
-    quant = graph.quant(name)
-    return quant.tensor_zero_point if quant.axis is None else 0
 
 
 def residual_arguments(node: Node) -> tuple[SumParams, ...]:

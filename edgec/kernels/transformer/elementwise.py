@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from edgec.kernels.common.overlap import by_element
+from edgec.kernels.common.overlap import by_bytes
 from edgec.kernels.common.spec import Loop
 
 
@@ -16,6 +16,4 @@ def elementwise_distances(loops: Sequence[Loop], read: int, written: int) -> tup
         read: bytes of an element of these.
         written: bytes of an element of y.
     """
-    scaled = [Loop(loop.size, tuple(stride * read for stride in loop.strides)) for loop in loops]
-    first, second = (max(by_element(scaled, operand, written), 0) for operand in (0, 1))
-    return first, second
+    return by_bytes(loops, 0, read, written), by_bytes(loops, 1, read, written)

@@ -11,10 +11,10 @@ from edgec.base.dtypes import DType
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.qops.arithmetic import half_step
+from edgec.ir.weighted import zero_point_of
 from edgec.kernels.common.constants import ConstantPool, int32_of
 from edgec.kernels.common.layer_end import rescale16x15_of
 from edgec.kernels.common.params import Params
-from edgec.kernels.common.weighted import zero_point_of
 from edgec.kernels.family import KernelSpec
 
 

@@ -14,13 +14,19 @@ from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.qops.pool_rounding import round_codes
 from edgec.ir.weight_pool import PooledWeights
-from edgec.ir.weighted import plain_inputs, pooled_attrs, pooled_inputs, weights_of
+from edgec.ir.weighted import (
+    input_zero_point,
+    plain_inputs,
+    pooled_attrs,
+    pooled_inputs,
+    weights_of,
+)
 from edgec.kernels.common.constants import ConstantPool, int32_of
 from edgec.kernels.common.dense_weights import WORD
 from edgec.kernels.common.geometry import dense_window
 from edgec.kernels.common.layer_end import end_of, ends_in_rescale16
 from edgec.kernels.common.params import Params
-from edgec.kernels.common.weighted import accumulator_start, input_zero_point
+from edgec.kernels.common.weighted import accumulator_start
 from edgec.kernels.weightpool.arguments import PoolRescale16Params, pool_arguments
 from edgec.kernels.weightpool.decision import PoolKernelConfig
 from edgec.kernels.weightpool.geometry import pooled_window
@@ -138,7 +144,7 @@ def planned_fields(graph: Graph, node: Node, decision: PoolKernelConfig) -> dict
         LoweringError: the layer's responses are scaled.
     """
     check_exact(node)
-    inputs, end = pooled_inputs(node), end_of(node)
+    inputs, end = pooled_inputs(node), end_of(graph, node)
     return {
         "window": pooled_window(graph, node, lanes=1),
         "out_channels": graph.shape(inputs.indices)[0],
@@ -152,7 +158,7 @@ def planned_fields(graph: Graph, node: Node, decision: PoolKernelConfig) -> dict
 
 def rescale16_fields(graph: Graph, node: Node) -> dict[str, Any]:
     """The fields of a specification for a layer of a transformer, without batch."""
-    pool, end = pooled_weights(graph, node).pool, end_of(node)
+    pool, end = pooled_weights(graph, node).pool, end_of(graph, node)
     return {
         "window": dense_window(graph, node),
         "out_channels": graph.shape(plain_inputs(node).w)[0],

@@ -3,31 +3,37 @@
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import QuantizationError
-from edgec.base.options import Observer, QuantOptions, QuantSettings
+from edgec.base.options import Observer, Precision, QuantOptions, QuantSettings
 from edgec.floatrun.activations import checked_calibration
 from edgec.ir import ops
-from edgec.ir.graph import Graph, Value
+from edgec.ir.graph import Constant, Graph, Node, Value
 from edgec.ir.qparams import QuantParams
+from edgec.quant.cnn.aims import range_aims
+from edgec.quant.cnn.balance import balance, can_balance
 from edgec.quant.cnn.bias_correct import correct_biases
+from edgec.quant.cnn.costs import layer_costs
 from edgec.quant.cnn.derive import derived_params
-from edgec.quant.cnn.equalize import equalize
 from edgec.quant.cnn.ties import TieGroup, split_conflicts, tie_groups
 from edgec.quant.common.calibrate import Progress, calibrate
+from edgec.quant.common.importance import importance
 from edgec.quant.common.params import Range, activation_params, range_of
 from edgec.quant.common.refuse import refuse_real_only
 from edgec.quant.common.report import (
     CalibrationSource,
     InForce,
+    LayerCost,
     LayerQuality,
     QuantReport,
     quality_of,
 )
+from edgec.quant.common.statistics import channel_statistics
 from edgec.quant.common.synthetic import describe, synthetic_inputs, warn_synthetic
 from edgec.quant.common.weights import quantize_constants
 from edgec.quant.convert.conversion import Converters, to_integer
@@ -37,9 +43,16 @@ _LOG = logging.getLogger(__name__)
 
 QUALITY_SAMPLES = 8
 """Calibration samples that the quality of each layer is measured on."""
+STATISTICS_SAMPLES = 64
+"""Calibration samples that say which channels matter."""
 _PAD_REACH = 16.0
 _PAD_LEAST = 256.0
-"""A padding value beyond _PAD_LEAST and _PAD_REACH times the data stands for "never wins"."""
+"""A number to fill with beyond _PAD_LEAST and _PAD_REACH times the data stands for "never wins"."""
+
+_POOR_DB = 20.0
+"""Signal to noise of an output below which the report says where it goes."""
+_HIDDEN_BELOW = 12.0
+"""A logit this far below the largest has a probability below that of an 8-bit step."""
 
 _FIXED: Mapping[object, QuantParams] = MappingProxyType(
     {
@@ -84,13 +97,13 @@ def annotate(
     """
     refuse_real_only(graph, converters)
     settings = options.settings()
-    if settings.equalize:
-        graph = equalize(graph)
-    graph = split_conflicts(graph)
-    groups = tie_groups(graph)
     data: Mapping[str, Array] | None = None
     if calibration is not None:
         data = checked_calibration(graph, calibration)
+    equalized = data is not None and settings.equalize and can_balance(graph)
+    graph = balanced(graph, data, settings)
+    graph = split_conflicts(graph)
+    groups = tie_groups(graph)
     params = _data_free_params(graph, groups, has_data=data is not None)
     open_groups = [group for group in groups if group.members[0] not in params]
     data, source = _data(graph, data, open_groups, options)
@@ -102,15 +115,28 @@ def annotate(
     annotated, notes = quantize_constants(graph.replace(values=values))
     corrects = settings.bias_correction and data is not None
     if corrects and data is not None:
-        annotated = correct_biases(graph, annotated, data, progress)
+        on_codes = settings.precision is not Precision.INT16
+        annotated = correct_biases(graph, annotated, data, progress, on_codes=on_codes)
     in_force = InForce(
         observer=settings.observer if open_groups else None,
-        equalize=settings.equalize,
+        equalize=equalized,
         bias_correction=corrects,
         percentile=settings.percentile,
     )
     layers = _quality(graph, to_integer(annotated, converters), data, progress) if data else ()
-    return annotated, _report(data, options, in_force, source, notes, layers)
+    report = _report(data, options, in_force, source, notes, layers)
+    return annotated, replace(report, costs=_costs(graph, annotated, report, data))
+
+
+def balanced(graph: Graph, data: Mapping[str, Array] | None, settings: QuantSettings) -> Graph:
+    """The real graph that an annotated graph stands for: channels scaled, where that is asked for.
+
+    Args:
+        graph: REAL stage, as for `annotate`.
+        data: checked calibration data, or None.
+        settings: those of `annotate`.
+    """
+    return balance(graph, data) if settings.equalize and data is not None else graph
 
 
 def has_open_ranges(graph: Graph, has_data: bool) -> bool:
@@ -169,7 +195,7 @@ def _data(
         return data, CalibrationSource.USER
     if not open_groups:
         return None, CalibrationSource.NONE
-    if any(value.quant is not None for value in graph.values.values()):
+    if any(v.quant is not None for n, v in graph.values.items() if n not in graph.input_features):
         names = ", ".join(repr(group.sources[0]) for group in open_groups)
         raise QuantizationError(
             f"the model quantizes some tensors, but not these: {names}",
@@ -188,7 +214,10 @@ def _calibrated(
     progress: Progress | None,
 ) -> dict[str, QuantParams]:
     names = [name for group in groups for name in group.sources]
-    ranges = calibrate(graph, names, data, options, progress)
+    few = {name: array[:STATISTICS_SAMPLES] for name, array in data.items()}
+    statistics = channel_statistics(graph, graph.values, few)
+    aims = range_aims(graph, groups, importance(graph, statistics))
+    ranges = calibrate(graph, names, data, options, progress, aims)
     params = {}
     for group in groups:
         found = ranges[group.sources[0]]
@@ -208,18 +237,39 @@ def _with_constants(graph: Graph, group: TieGroup, values: Range) -> Range:
         if isinstance(node.attrs, ops.Concat):
             for constant in (graph.constants[n] for n in node.inputs if n in graph.constants):
                 values = values.union(range_of(constant.real64()))
+        if isinstance(node.attrs, ops.Where):
+            for constant in _chosen_constants(graph, node):
+                for end in (float(constant.real64().min()), float(constant.real64().max())):
+                    if _hides(graph, group, values, end):
+                        values = values.union(Range(values.high - _HIDDEN_BELOW, values.high))
+                    else:
+                        values = _with_far(values, end, node.name)
         if isinstance(node.attrs, ops.Pad) and node.attrs.mode is ops.PadMode.CONSTANT:
-            values = _with_padding(values, node.attrs.value, node.name)
+            values = _with_far(values, node.attrs.value, node.name)
     return values
 
 
-def _with_padding(values: Range, padding: float, where: str) -> Range:
-    if abs(padding) <= max(_PAD_REACH * values.magnitude, _PAD_LEAST):
-        return values.union(Range(padding, padding))
+def _chosen_constants(graph: Graph, node: Node) -> list[Constant]:
+    """The constants that a Where chooses from."""
+    real = ops.Where.Inputs.of(node.inputs)
+    return [graph.constants[name] for name in (real.a, real.b) if name in graph.constants]
+
+
+def _hides(graph: Graph, group: TieGroup, values: Range, number: float) -> bool:
+    """Whether a number stands for "as good as minus infinity" before a softmax."""
+    readers = (reader for name in group.members for reader in graph.consumers[name])
+    softmax = any(isinstance(reader.attrs, ops.Softmax | ops.LogSoftmax) for reader in readers)
+    return softmax and number < values.high - _HIDDEN_BELOW
+
+
+def _with_far(values: Range, number: float, where: str) -> Range:
+    """The range with a number that a tensor is filled with, unless it lies far outside."""
+    if abs(number) <= max(_PAD_REACH * values.magnitude, _PAD_LEAST):
+        return values.union(Range(number, number))
     _LOG.warning(
-        "%s pads with %g, far outside the data in [%g, %g]; the padding saturates",
+        "%s fills with %g, far outside the data in [%g, %g]; that saturates",
         where,
-        padding,
+        number,
         values.low,
         values.high,
     )
@@ -231,6 +281,17 @@ def _quality(
 ) -> tuple[LayerQuality, ...]:
     few = {name: array[:QUALITY_SAMPLES] for name, array in data.items()}
     return quality_of(graph, integer, few, progress)
+
+
+def _costs(
+    graph: Graph, annotated: Graph, report: QuantReport, data: Mapping[str, Array] | None
+) -> tuple[LayerCost, ...]:
+    """The worst causes of noise, where an output is poor on the user's data."""
+    outputs = [layer.sqnr_db for layer in report.layers if layer.value in graph.outputs]
+    poor = min(outputs, default=math.inf) < _POOR_DB
+    if data is None or not poor or report.source is not CalibrationSource.USER:
+        return ()
+    return layer_costs(graph, annotated, data)
 
 
 def _report(

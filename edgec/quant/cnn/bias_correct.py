@@ -3,7 +3,9 @@
 Source: Nagel et al., "Data-Free Quantization Through Weight Equalization and Bias Correction", ICCV
 2019, section 4.2 and appendix D (the empirical form).  Rounding the weights shifts the mean of each
 output channel, and later layers shift it further.  Layer by layer, in graph order, the mean over
-the calibration data of float minus weight-quantized output is added to the bias.
+the calibration data of float minus quantized output is added to the bias, where each layer reads
+what the layers before it, corrected, give as codes: small values that all round to one code shift
+means as weights do.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from edgec.base.fixedpoint import INT32_MAX, round_half_up
 from edgec.floatrun.activations import activations
 from edgec.floatrun.executor import Executor
 from edgec.ir import ops
+from edgec.ir.fusion import fused_clip
 from edgec.ir.graph import Graph, GraphBuilder, Node
 from edgec.quant.common.calibrate import Progress
 from edgec.quant.common.weights import accumulator_bound, bias_params
@@ -27,7 +30,12 @@ SAMPLES = 32
 
 
 def correct_biases(
-    real: Graph, annotated: Graph, data: Mapping[str, Array], progress: Progress | None = None
+    real: Graph,
+    annotated: Graph,
+    data: Mapping[str, Array],
+    progress: Progress | None = None,
+    *,
+    on_codes: bool = True,
 ) -> Graph:
     """Correct the biases of layers whose weights edgec rounded.
 
@@ -36,6 +44,7 @@ def correct_biases(
         annotated: what it became; the same node and value names.
         data: graph input name to float32 [N, ...]; the first `SAMPLES` are used.
         progress: told after each layer.
+        on_codes: layers read int8 codes; False where all tensors will have int16 codes.
 
     Returns:
         The annotated graph with other biases.  A layer whose accumulators would no longer be
@@ -45,8 +54,10 @@ def correct_biases(
     layers = [node for node in real.nodes if isinstance(node.attrs, ops.Weighted)]
     layers = [node for node in layers if real.constants[ops.layer_inputs(node).w].quant is None]
     wanted = channel_means(real, [node.output for node in layers], data)
-    corrections = _Corrections(annotated, wanted, progress)
+    corrections = _Corrections(annotated, wanted, progress, on_codes=on_codes)
     # All samples at once: a layer is corrected before the next one runs.
+    if on_codes:
+        data = {name: _rounded(annotated, name, array) for name, array in data.items()}
     Executor(annotated, annotated.outputs).run(data, corrections.change)
     return corrections.graph
 
@@ -55,9 +66,15 @@ class _Corrections:
     """Corrects one layer after the other while the network runs."""
 
     def __init__(
-        self, graph: Graph, wanted: Mapping[str, Array], progress: Progress | None
+        self,
+        graph: Graph,
+        wanted: Mapping[str, Array],
+        progress: Progress | None,
+        *,
+        on_codes: bool,
     ) -> None:
         self.graph = graph
+        self._on_codes = on_codes
         self._wanted = wanted
         self._progress = progress
         self._done = 0
@@ -65,13 +82,27 @@ class _Corrections:
     def change(self, node: Node, output: Array) -> Array:
         """The output of a layer, float64 [S, ..., C], with the layer's bias corrected."""
         if node.output not in self._wanted:
-            return output
+            return self._stored(node, output)
         found = _mean(output)
         self.graph, step = _corrected(self.graph, node.name, self._wanted[node.output] - found)
         self._done += 1
         if self._progress is not None:
             self._progress(self._done, len(self._wanted))
-        return np.asarray(output + step)
+        return self._stored(node, output + step)
+
+    def _stored(self, node: Node, output: Array) -> Array:
+        """What the next layers read: codes, unless a Clip that is part of the node follows."""
+        if not self._on_codes or fused_clip(self.graph, node) is not None:
+            return output
+        return _rounded(self.graph, node.output, output)
+
+
+def _rounded(graph: Graph, name: str, values: Array) -> Array:
+    """What the codes of values stand for; whole numbers stay."""
+    quant = graph.values[name].quant
+    if quant is None or values.dtype.kind != "f":
+        return values
+    return quant.dequantize64(quant.quantize(values))
 
 
 def channel_means(graph: Graph, names: list[str], data: Mapping[str, Array]) -> dict[str, Array]:

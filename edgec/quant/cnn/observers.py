@@ -8,6 +8,7 @@ without error, and after a Relu they would drown everything else.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -22,6 +23,7 @@ BINS = 2048
 _MSE_STEPS = 64
 _MSE_LEAST = 0.25
 """The MSE search shrinks each end of a range down to this share of it, in _MSE_STEPS steps."""
+_MSE_ROUNDS = 2
 _ENTROPY_LEAST = 256
 _ENTROPY_STEP = 16
 """The entropy search keeps from _ENTROPY_LEAST to all bins, in steps of _ENTROPY_STEP."""
@@ -49,11 +51,33 @@ class MinMax:
         return Range(min(self.low, 0.0), max(self.high, 0.0))
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Aim:
+    """What an error of a tensor costs downstream.
+
+    Attributes:
+        weight: what the squared error of an element of each channel counts, float64 [C]; None: all
+            count alike.
+        functions: the functions of one variable that alone read the tensor: their errors count,
+            not its own.  Empty: its own does.
+    """
+
+    weight: Array | None = None
+    functions: tuple[Callable[[Array], Array], ...] = ()
+
+
 @dataclass(slots=True)
 class Histogram:
-    """Counts of a tensor's non-zero values in `BINS` bins of equal width over `range`."""
+    """Counts of a tensor's non-zero values in `BINS` bins of equal width over `range`.
+
+    Attributes:
+        range: the interval that the bins divide.
+        aim: says what elements count, and what counts as an error.
+        counts: int64 [BINS], or float64 where the aim has weights.
+    """
 
     range: Range
+    aim: Aim = Aim()
     counts: Array = field(default_factory=lambda: np.zeros(BINS, np.int64))
 
     def update(self, values: Array) -> None:
@@ -63,7 +87,10 @@ class Histogram:
         if width <= 0 or nonzero.size == 0:
             return
         index = ((nonzero.astype(np.float64) - self.range.low) * (BINS / width)).astype(np.int64)
-        self.counts += np.bincount(np.clip(index, 0, BINS - 1), minlength=BINS)
+        weight = self.aim.weight
+        counted = None if weight is None else np.broadcast_to(weight, values.shape)[values != 0]
+        found = np.bincount(np.clip(index, 0, BINS - 1), counted, BINS)
+        self.counts = self.counts + found
 
     @property
     def centers(self) -> Array:
@@ -103,26 +130,49 @@ def percentile_range(histogram: Histogram, percent: float) -> Range:
 def mse_range(histogram: Histogram) -> Range:
     """The range of least mean squared error of rounding and saturation, one end after the other."""
     best = histogram.range
-    shrinks = np.linspace(1.0, _MSE_LEAST, _MSE_STEPS)
+    # A function may ignore one side altogether: what reads it needs no codes there.
+    least = 0.0 if histogram.aim.functions else _MSE_LEAST
+    shrinks = np.linspace(1.0, least, _MSE_STEPS)
+    error = _ErrorOf(histogram)
     # Both ends together first: that finds the right scale for tensors with two long tails.
     candidates = [Range(best.low * s, best.high * s) for s in shrinks]
-    best = min(candidates, key=lambda r: squared_error(histogram, r))
-    for _ in range(2):
+    best = min(candidates, key=error)
+    for _ in range(_MSE_ROUNDS):
         candidates = [Range(best.low, best.high * s) for s in shrinks]
-        best = min(candidates, key=lambda r: squared_error(histogram, r))
+        best = min(candidates, key=error)
         candidates = [Range(best.low * s, best.high) for s in shrinks]
-        best = min(candidates, key=lambda r: squared_error(histogram, r))
+        best = min(candidates, key=error)
     return best
+
+
+def _itself(values: Array) -> Array:
+    return values
+
+
+class _ErrorOf:
+    """Sum of squared errors of a histogram's values, or of functions of them, in int8 codes."""
+
+    def __init__(self, histogram: Histogram) -> None:
+        self._counts, self._centers = histogram.counts, histogram.centers
+        self._functions = histogram.aim.functions or (_itself,)
+        self._wanted = [function(self._centers) for function in self._functions]
+
+    def __call__(self, values: Range) -> float:
+        """The error in the int8 parameters of a range."""
+        params = activation_params(values)
+        scale, zero_point = params.tensor_scale, params.tensor_zero_point
+        steps = np.floor(self._centers / scale + 0.5)
+        found = np.clip(steps, INT8_MIN - zero_point, 127 - zero_point) * scale
+        gaps = (
+            function(found) - wanted
+            for function, wanted in zip(self._functions, self._wanted, strict=True)
+        )
+        return sum(float(np.sum(self._counts * gap**2)) for gap in gaps)
 
 
 def squared_error(histogram: Histogram, values: Range) -> float:
     """Sum of squared errors of the histogram's values in the int8 parameters of a range."""
-    params = activation_params(values)
-    scale, zero_point = params.tensor_scale, params.tensor_zero_point
-    centers = histogram.centers
-    steps = np.floor(centers / scale + 0.5)
-    steps = np.clip(steps, INT8_MIN - zero_point, 127 - zero_point)
-    return float(np.sum(histogram.counts * (steps * scale - centers) ** 2))
+    return _ErrorOf(histogram)(values)
 
 
 def entropy_range(histogram: Histogram) -> Range:

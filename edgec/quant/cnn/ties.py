@@ -78,7 +78,7 @@ def _ties(graph: Graph) -> Iterator[tuple[Node, str]]:
         clipped = isinstance(node.attrs, ops.Clip) and _follows_fused(graph, node)
         if clipped or node.attrs_as(RealOperator).moves_codes:
             for name in dict.fromkeys(node.inputs):
-                if name in graph.values:
+                if name in graph.values and is_quantized(graph, name):
                     yield node, name
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from edgec.base.errors import QuantizationError
 from edgec.base.options import Observer, QuantSettings
 from edgec.floatrun.activations import activations
 from edgec.ir.graph import Graph
-from edgec.quant.cnn.observers import Histogram, MinMax, choose_range
+from edgec.quant.cnn.observers import Aim, Histogram, MinMax, choose_range
 from edgec.quant.common.params import Range
 
 Progress = Callable[[int, int], None]
@@ -24,6 +25,7 @@ def calibrate(
     data: Mapping[str, Array],
     options: QuantSettings,
     progress: Progress | None = None,
+    aims: Mapping[str, Aim] = MappingProxyType({}),
 ) -> dict[str, Range]:
     """Ranges of values over the calibration data, as the observer of `options` chooses them.
 
@@ -33,6 +35,7 @@ def calibrate(
         data: from `checked_calibration`.
         options: the observer.
         progress: told after each batch.
+        aims: what errors cost, for the MSE observer; a value that is left out counts by itself.
 
     Raises:
         QuantizationError: an activation is NaN or infinite.
@@ -48,7 +51,10 @@ def calibrate(
         _tell(progress, done, total)
     if options.observer is Observer.MINMAX:
         return {name: seen.range for name, seen in extremes.items()}
-    histograms = {name: Histogram(seen.range) for name, seen in extremes.items()}
+    aimed = aims if options.observer is Observer.MSE else {}
+    histograms = {
+        name: Histogram(seen.range, aimed.get(name, Aim())) for name, seen in extremes.items()
+    }
     for done, batch in activations(graph, names, data):
         for name, values in batch.items():
             histograms[name].update(values)

@@ -11,8 +11,24 @@ from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
 from edgec.quant.common.searched import is_open
 
+_ENDLESS = 1e30
+"""A scale that only numbers in the place of infinity have."""
 _WITHOUT_CODES = (ops.Attention, ops.Embedding)
-"""Operators that have no integer form from and to any int8 codes."""
+"""Operators that have no integer form from and to any int8 codes; rows that are pinned have one."""
+_OF_INTEGERS = (
+    ops.Attention,
+    ops.Cast,
+    ops.Compare,
+    ops.Embedding,
+    ops.Reshape,
+    ops.Slice,
+    ops.Transpose,
+    ops.Unary,
+    ops.Where,
+)
+"""Operators that take token ids, indices and masks."""
+Obstacle = tuple[str, str]
+"""Why a node cannot be compiled, and what the user can do."""
 
 
 def refuse_real_only(graph: Graph, supported: Collection[type]) -> None:
@@ -57,10 +73,31 @@ def refuse_some_pins(graph: Graph) -> None:
     node = next(node for node in graph.nodes if is_open(graph, node))
     raise QuantizationError(
         "the model quantizes some of its tensors (QuantizeLinear), but not those around this "
-        f"{node.op}",
+        f"{node.attrs.title}",
         where=shown(node.sources[-1] if node.sources else node.name),
         hint="quantize all tensors of the model, or give the float model: edgec quantizes it",
     )
+
+
+def refuse_endless_outputs(graph: Graph) -> None:
+    """Check that no output holds numbers that stand for infinity beside its others.
+
+    A mask is added as the lowest number of float32; its 8-bit scale would make all else zero.
+
+    Args:
+        graph: INTEGER stage.
+
+    Raises:
+        QuantizationError: an output does.
+    """
+    for name in graph.outputs:
+        quant = graph.values[name].quant
+        if quant is not None and max(quant.scale) > _ENDLESS:
+            raise QuantizationError(
+                "the output holds numbers that stand for infinity: no 8-bit scale keeps the others",
+                where=shown(name),
+                hint="let the network end before the mask is added",
+            )
 
 
 def _refuse(graph: Graph, nodes: list[Node]) -> None:
@@ -69,18 +106,16 @@ def _refuse(graph: Graph, nodes: list[Node]) -> None:
 
 
 def _is_real_only(graph: Graph, node: Node) -> bool:
-    # Token ids and masks reach movers, too.
-    numbers = [graph.values[name] for name in node.inputs if name in graph.inputs]
-    if any(value.dtype is DType.INT32 for value in numbers):
-        return True
-    return isinstance(node.attrs, _WITHOUT_CODES) or _compares(node)
+    lacks = isinstance(node.attrs, _WITHOUT_CODES) and is_open(graph, node)
+    return lacks or _moves_integers(graph, node)
 
 
-def _compares(node: Node) -> bool:
-    return isinstance(node.attrs, ops.Unary) and node.attrs.kind is ops.UnaryKind.NOT
+def _moves_integers(graph: Graph, node: Node) -> bool:
+    """Whether integers of the run go through an operator whose integer form has codes only."""
+    return _reads_integers(graph, node) and not isinstance(node.attrs, _OF_INTEGERS)
 
 
-def _obstacle(graph: Graph, node: Node) -> tuple[str, str] | None:
+def _obstacle(graph: Graph, node: Node) -> Obstacle | None:
     """Why a node of an operator with an integer form has none, and what to do; else None."""
     if isinstance(node.attrs, ops.Attention):
         bias = ops.Attention.Inputs.of(node.inputs).bias
@@ -89,26 +124,54 @@ def _obstacle(graph: Graph, node: Node) -> tuple[str, str] | None:
                 "a bias on the logits, or a mask of pairs, is computed at run time",
                 "use a constant bias, and a mask with one number a key",
             )
-    if isinstance(node.attrs, ops.Softmax):
-        readers = graph.consumers[node.output]
-        if any(isinstance(reader.attrs, ops.MatMul) for reader in readers):
-            return (
-                "it belongs to an attention of a form that is not known",
-                "write the attention as torch.nn.functional.scaled_dot_product_attention",
-            )
-    if _compares(node) and graph.values[node.first].dtype is not DType.INT32:
-        return "it compares real numbers", "compare token ids or masks"
+    if isinstance(node.attrs, ops.Softmax) and _weighs(graph, node):
+        return (
+            "it belongs to an attention of a form that is not known",
+            "write it as softmax(q @ k.T * scale + mask) @ v, the weights on the left of the last "
+            "product, with nothing else between the two products",
+        )
+    if _moves_integers(graph, node):
+        return (
+            "it moves single integers of the run",
+            "let it move the real numbers that are made of them (Gather, Where, Cast)",
+        )
     return None
 
 
-def _problem(graph: Graph, node: Node) -> UnsupportedNode:
-    reason, remedy = _obstacle(graph, node) or (
-        "it has no integer form",
-        "leave it out of the network, or use a later edgec",
+def _weighs(graph: Graph, node: Node) -> bool:
+    return any(isinstance(reader.attrs, ops.MatMul) for reader in graph.consumers[node.output])
+
+
+def _reads_integers(graph: Graph, node: Node) -> bool:
+    return any(
+        name in graph.values and graph.values[name].dtype is DType.INT32 for name in node.inputs
     )
+
+
+def _missing(graph: Graph, node: Node) -> Obstacle:
+    """Why a node of an operator without an integer form has none, and what to do."""
+    if isinstance(node.attrs, _WITHOUT_CODES) and any(v.quant for v in graph.values.values()):
+        return (
+            "the model brings scales of its own, which this operator cannot keep",
+            "give the float model: edgec quantizes it",
+        )
+    if _reads_integers(graph, node):
+        return (
+            "it computes with integers at run time",
+            "let token ids choose rows (Gather) and masks hide keys, one number a key; compute "
+            "anything else in the program that calls the network",
+        )
+    return (
+        "there is no integer arithmetic for it",
+        "end the network before it and compute it in the program that calls the network",
+    )
+
+
+def _problem(graph: Graph, node: Node) -> UnsupportedNode:
+    reason, remedy = _obstacle(graph, node) or _missing(graph, node)
     return UnsupportedNode(
         name=shown(node.sources[-1] if node.sources else node.name),
-        op=node.op,
+        op=node.attrs.title,
         shape="x".join(map(str, graph.shape(node.output))),
         reason=reason,
         remedy=remedy,

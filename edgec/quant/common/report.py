@@ -73,6 +73,49 @@ class InForce:
 
 
 @dataclass(frozen=True, slots=True)
+class PrecisionReport:
+    """Which tensors have int16 codes, and what they give.
+
+    The signal to noise ratios are those of the worst output, on the samples that chose.
+
+    Attributes:
+        tensors: those with int16 codes, by the value that an operator computes, in graph order.
+        candidates: how many could have them.
+        output_db: with these.
+        int8_db: with int8 codes alone.
+        int16_db: with int16 codes wherever they can be: what int8 weights leave.
+        arena_bytes: memory for activations with these; None where the board is not known.
+        int8_arena_bytes: the same with int8 codes alone.
+        left_out: tensors that the accuracy asks for and the memory of the board has no room for.
+    """
+
+    tensors: tuple[str, ...]
+    candidates: int
+    output_db: float
+    int8_db: float
+    int16_db: float
+    arena_bytes: int | None = None
+    int8_arena_bytes: int | None = None
+    left_out: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LayerCost:
+    """One cause of noise at the outputs.
+
+    Attributes:
+        value: name of the tensor.
+        share: this much of the noise that all causes add, each measured alone; 0 to 1.
+        why: "weights": those of the layer that computes it; "clipped": values beyond its codes;
+            "few levels": most values lie within a few codes; "range": its steps as such.
+    """
+
+    value: str
+    share: float
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
 class QuantReport:
     """Result of quantization.
 
@@ -82,6 +125,8 @@ class QuantReport:
         in_force: the options that had an effect.
         warnings: what the user should know, a sentence each.
         layers: one for each node of the integer graph, in order; empty when there was no data.
+        precision: the tensors with int16 codes; None where nothing else than int8 was asked for.
+        costs: the worst causes of noise where an output is poor; else none.
     """
 
     source: CalibrationSource
@@ -89,6 +134,8 @@ class QuantReport:
     in_force: InForce
     warnings: tuple[str, ...]
     layers: tuple[LayerQuality, ...]
+    precision: PrecisionReport | None = None
+    costs: tuple[LayerCost, ...] = ()
 
 
 def sqnr_db(reference: Array, result: Array) -> float:
@@ -180,4 +227,7 @@ class _Tally:
 def _ratio_db(signal: float, noise: float) -> float:
     if noise == 0.0:
         return math.inf
-    return 10.0 * math.log10(signal / noise) if signal > 0.0 else -math.inf
+    if signal <= 0.0 or math.isinf(noise):
+        return -math.inf
+    # Their ratio may be too small for a float.
+    return 10.0 * (math.log10(signal) - math.log10(noise))

@@ -10,7 +10,8 @@ def is_searched(graph: Graph) -> bool:
     """True where a network has a stream or attention whose numbers the model leaves open.
 
     Its scales are searched by the error of what reads them.  A norm between tensors that the model
-    pins to int8 codes computes from and to these codes, as every other operator does.
+    pins to int8 codes computes from and to these codes, as every other operator does; so does an
+    embedding whose rows are pinned.
 
     Args:
         graph: REAL stage.
@@ -22,4 +23,6 @@ def is_open(graph: Graph, node: Node) -> bool:
     """True for an operator that makes a network one whose scales are searched."""
     if isinstance(node.attrs, ops.Norm):
         return any(graph.values[name].quant is None for name in (node.first, node.output))
-    return isinstance(node.attrs, ops.Attention | ops.Embedding)
+    if isinstance(node.attrs, ops.Embedding):
+        return graph.values[node.output].quant is None
+    return isinstance(node.attrs, ops.Attention)

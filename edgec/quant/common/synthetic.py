@@ -49,8 +49,10 @@ def synthetic_inputs(graph: Graph, low: float, high: float) -> dict[str, Array]:
         if graph.values[name].dtype is DType.INT32:
             found[name] = np.ones((SAMPLES, *shape), np.int32)
             continue
+        # Features with a scale each are in steps, whatever their range.
+        ends = (-1.0, 1.0) if name in graph.input_features else (low, high)
         blocks = (_BLOCKS[i % len(_BLOCKS)] for i in range(SAMPLES))
-        found[name] = np.stack([_noise(rng, shape, block, low, high) for block in blocks])
+        found[name] = np.stack([_noise(rng, shape, block, *ends) for block in blocks])
     return found
 
 

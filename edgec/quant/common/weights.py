@@ -19,11 +19,12 @@ from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, INT32_MAX, round_half_up
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Graph, GraphBuilder, Node
 from edgec.ir.qparams import QuantParams
+from edgec.ir.real import RealOperator
 from edgec.quant.common.params import activation_params, as_int8, range_of
 
 _LOG = logging.getLogger(__name__)
 
-_OPERANDS = (ops.Add, ops.Sub, ops.Mul, ops.MatMul, ops.Concat)
+_OPERANDS = (ops.Arithmetic, ops.MatMul, ops.Concat, ops.Where)
 _INPUT_SPAN = 256
 """Bound of |x - zero_point| for int8 x, and of |x| + |zero_point|."""
 _EMPTY_CHANNEL_BITS = 20
@@ -258,18 +259,29 @@ def _repaired(
 
 
 def _quantize_operands(graph: Graph, builder: GraphBuilder, node: Node) -> None:
-    """Constants that Add, Sub, Mul, MatMul and Concat read."""
-    inputs = list(builder.nodes[node.name].inputs)
+    """Constants among real numbers that an operator reads; those beside integers stay."""
+    attrs, inputs = node.attrs_as(RealOperator), list(builder.nodes[node.name].inputs)
+    integers = _beside_integers(graph, node)
     for index, name in enumerate(node.inputs):
-        if name not in graph.constants:
+        if name not in graph.constants or name in integers:
             continue
         constant = graph.constants[name]
         if not np.isfinite(constant.real64()).all():
             raise QuantizationError("a constant holds NaN or infinite numbers", where=name)
-        fixed = graph.quant(node.output) if isinstance(node.attrs, ops.Concat) else None
+        fixed = graph.quant(node.output) if attrs.moves_codes else None
         codes, quant = operand_codes(constant, fixed)
         inputs[index] = _put(graph, builder, name, codes, quant)
     builder.put(replace(builder.nodes[node.name], inputs=tuple(inputs)))
+
+
+def _beside_integers(graph: Graph, node: Node) -> tuple[str, ...]:
+    """The operands that are int32 numbers in the integer graph, if they are constants."""
+    if isinstance(node.attrs, ops.Where):
+        real = ops.Where.Inputs.of(node.inputs)
+        chosen = graph.values[node.output].dtype is DType.INT32
+        return node.inputs if chosen else (real.condition,)
+    values = [graph.values[name] for name in node.inputs if name in graph.values]
+    return node.inputs if any(value.dtype is DType.INT32 for value in values) else ()
 
 
 def operand_codes(constant: Constant, fixed: QuantParams | None) -> tuple[Array, QuantParams]:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from typing import TypeVar
+
 import numpy as np
 
 from edgec.base.errors import QuantizationError
 from edgec.base.fixedpoint import INT32_MAX, round_half_up
+from edgec.base.twice import quantized_factor
 from edgec.ir import ops, qops
 from edgec.ir.operator_table import OperatorTable
-from edgec.quant.convert.context import SPAN, Conversion, Converter
+from edgec.quant.convert.context import SPAN, Coded, Conversion, Converter
+
+F = TypeVar("F", bound=qops.FineNumbers)
 
 _MAX_ADD_SHIFT = 30
 
@@ -66,6 +73,61 @@ def add_multipliers(first: float, second: float, where: str) -> tuple[int, int, 
     )
 
 
+@CONVERTERS.entry(ops.SquaredDifference)
+def squared_difference(c: Conversion) -> None:
+    """SquaredDifference to QSquaredDifference, whatever the rounding.
+
+    Raises:
+        QuantizationError: the output scale is far too small.
+    """
+    real = ops.Arithmetic.Inputs.of(c.node.inputs)
+    a, b = c.operand(real.a), c.operand(real.b)
+    unit = 2.0 * max(a.scale, b.scale)
+    factors = a.scale / unit, b.scale / unit, unit * unit / (2.0**14 * c.y.tensor_scale)
+    params = fine_numbers(c, qops.FineNumbers, (a, b), factors)
+    if params is None:
+        raise QuantizationError(
+            f"a rescaling factor of {factors[2]:.3g} is too large for 32-bit integers",
+            where=c.node.name,
+            hint="the output scale is far smaller than the input scales; recalibrate",
+        )
+    inputs = qops.QSquaredDifference.Inputs(a.name, b.name)
+    c.emit(qops.QSquaredDifference(params), inputs)
+
+
+def fine_numbers(
+    c: Conversion, kind: type[F], operands: tuple[Coded, Coded], factors: Sequence[float]
+) -> F | None:
+    """The numbers of a function of two tensors in finer steps; None where a factor exceeds 1.
+
+    Args:
+        c: the conversion of the function.
+        kind: what is made.
+        operands: a and b.
+        factors: those of a, b and the output.
+    """
+    (a_multiplier, a_shift), (b_multiplier, b_shift), (y_multiplier, y_shift) = (
+        quantized_factor(factor) for factor in factors
+    )
+    if max(a_shift, b_shift, y_shift) > 0:
+        return None
+    low, high = c.act_bounds
+    a, b = operands
+    return kind(
+        a_zero_point=a.zero_point,
+        b_zero_point=b.zero_point,
+        a_multiplier=a_multiplier,
+        a_right=-a_shift,
+        b_multiplier=b_multiplier,
+        b_right=-b_shift,
+        y_multiplier=y_multiplier,
+        y_right=-y_shift,
+        y_zero_point=c.y.tensor_zero_point,
+        act_min=low,
+        act_max=high,
+    )
+
+
 @CONVERTERS.entry(ops.Mul)
 def mul(c: Conversion) -> None:
     """Mul to QMul."""
@@ -73,6 +135,24 @@ def mul(c: Conversion) -> None:
     a, b = c.operand(real.a), c.operand(real.b)
     end = c.single(a.scale * b.scale / c.y.tensor_scale, float(SPAN * SPAN))
     c.emit(qops.QMul(end.form, end.multiplier, end.bias), qops.QMul.Inputs(a.name, b.name))
+
+
+@CONVERTERS.entry(ops.Div)
+def div(c: Conversion) -> None:
+    """Div to QDiv."""
+    real = ops.Div.Inputs.of(c.node.inputs)
+    a, b = c.operand(real.a), c.operand(real.b)
+    factor = a.scale / b.scale / c.y.tensor_scale
+    shift = min(qops.DIV_BITS, qops.DIV_BITS - math.frexp(factor)[1])
+    if shift < 0:
+        raise QuantizationError(
+            f"a factor of {factor:.3g} between quotients and output steps is too large",
+            where=c.node.name,
+            hint="the output scale is far smaller than those of the inputs; recalibrate",
+        )
+    multiplier = max(int(round_half_up(factor * 2.0**shift)), 1)
+    attrs = qops.QDiv(multiplier, shift, c.y.tensor_zero_point, *c.act_bounds)
+    c.emit(attrs, qops.QDiv.Inputs(a.name, b.name))
 
 
 @CONVERTERS.entry(ops.MatMul)

@@ -14,6 +14,7 @@ from edgec.ir.operator_table import OperatorTable
 from edgec.ir.qparams import QuantParams
 from edgec.quant.common.logit_bias import bias_steps
 from edgec.quant.common.numbers import attention_bits, head_numbers
+from edgec.quant.common.weights import operand_codes
 from edgec.quant.convert.context import Conversion, Converter
 
 CONVERTERS = OperatorTable[Converter]()
@@ -69,15 +70,25 @@ def _full_bias(c: Conversion, name: str) -> Array:
 
 @CONVERTERS.entry(ops.Embedding)
 def embedding(c: Conversion) -> None:
-    """Embedding to rows of int8 whose scale is a multiple of the stream's."""
+    """Embedding to rows of int8: the output's codes, or multiples of the stream's scale."""
     real = ops.Embedding.Inputs.of(c.node.inputs)
-    table, stream = c.graph.constants[real.table].real64(), c.y
+    table, stream = c.graph.constants[real.table], c.y
+    multiplier = 1
+    if stream.dtype is DType.INT8 and stream.axis is None:
+        codes, _ = operand_codes(table, stream)
+    else:
+        codes, multiplier = _rows_of_stream(table.real64(), stream)
+    rows = c.builder.constant(f"{real.table}/rows", codes)
+    inputs = qops.QEmbedding.Inputs(c.operand(real.ids).name, rows)
+    c.emit(qops.QEmbedding(multiplier, stream.dtype), inputs)
+
+
+def _rows_of_stream(table: Array, stream: QuantParams) -> tuple[Array, int]:
+    """int8 rows for a table of real numbers, and what multiplies them in the stream."""
     scale, multiplier = np.asarray(stream.scale), 1
     if stream.dtype is DType.INT16:
         multiplier = math.ceil(float(np.abs(table).max()) / (INT8_MAX * stream.tensor_scale))
         multiplier = min(max(multiplier, 1), INT16_MAX)
         scale = multiplier * scale
     codes = round_half_up(np.clip(table / scale, -INT8_MAX, INT8_MAX)).astype(np.int8)
-    rows = c.builder.constant(f"{real.table}/rows", codes)
-    inputs = qops.QEmbedding.Inputs(c.operand(real.ids).name, rows)
-    c.emit(qops.QEmbedding(multiplier, stream.dtype), inputs)
+    return codes, multiplier

@@ -167,6 +167,26 @@ class Conversion(ABC):
     def emit(self, attrs: qops.IntegerOperator, inputs: Operands[str]) -> None:
         """Add the integer node and its output value."""
 
+    @property
+    def gives_integers(self) -> bool:
+        """Whether the output is int32 numbers: indices, or a mask."""
+        return self.graph.values[self.node.output].dtype is DType.INT32
+
+    @property
+    def reads_integers(self) -> bool:
+        """Whether an operand is int32 numbers of the run."""
+        values = (self.graph.values.get(name) for name in self.node.inputs)
+        return any(value is not None and value.dtype is DType.INT32 for value in values)
+
+    def numbers(self, name: str) -> str:
+        """The int32 tensor of an operand; a constant is made one."""
+        if name not in self.graph.constants:
+            return self.operand(name).name
+        real = self.graph.constants[name].real64()
+        if not np.array_equal(np.rint(real), real) or np.abs(real).max(initial=0) > INT32_MAX:
+            raise QuantizationError("a constant beside integers is no integer", where=name)
+        return self.builder.constant(f"{name}/int32", real.astype(np.int32))
+
     def summed(self, name: str) -> Coded:
         """As `operand`, in the finest codes that exist, for an operator that sums elements."""
         return self.operand(name)
@@ -190,16 +210,24 @@ class Conversion(ABC):
         Raises:
             QuantizationError: an accumulator could exceed int32, or a factor is out of range.
         """
+        self.check_bound(acc_bound)
+        try:
+            return Requant.from_real(factors, int(acc_bound))
+        except QuantizationError as error:
+            raise QuantizationError(error.what, where=self.node.name, hint=error.hint) from error
+
+    def check_bound(self, acc_bound: float) -> None:
+        """Check that accumulators fit 32 bits.
+
+        Raises:
+            QuantizationError: they do not.
+        """
         if acc_bound > INT32_MAX:
             raise QuantizationError(
                 f"its accumulators could reach {acc_bound:.3g}, beyond 32 bits",
                 where=self.node.name,
                 hint="split the operator; it sums too many elements",
             )
-        try:
-            return Requant.from_real(factors, int(acc_bound))
-        except QuantizationError as error:
-            raise QuantizationError(error.what, where=self.node.name, hint=error.hint) from error
 
     def layer31(self, x: Coded, names: tuple[str, str], scale: Array) -> LayerParts:
         """A layer whose integer weights and biases are chosen, requantized by 31 bits.

@@ -4,20 +4,35 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 
-from edgec.base.dtypes import DType
+from edgec.base.dtypes import Array, DType
 from edgec.base.errors import InternalError
+from edgec.base.rounding import Rounding
 from edgec.ir import qops
 from edgec.ir.fusion import fused_clip, is_fused_clip
-from edgec.ir.graph import Graph, GraphBuilder
+from edgec.ir.graph import Graph, GraphBuilder, Value
 from edgec.ir.operator import Operator
+from edgec.ir.operator_table import OperatorTable
 from edgec.quant.convert.annotated import AnnotatedConversion
 from edgec.quant.convert.context import Conversion, Converter
 from edgec.quant.convert.converters import CONVERTERS
+from edgec.quant.convert.mixed.conversion import Codes16, MixedConversion, NarrowConversion
+from edgec.quant.convert.mixed.converters import MIXED_CONVERTERS
+from edgec.quant.convert.tflm.conversion import TflmConversion
+from edgec.quant.convert.tflm.converters import TFLM_CONVERTERS
 
 Converters = Mapping[type[Operator], Converter]
+_NO_OWN = OperatorTable[Converter]()
+_ROUNDINGS: Mapping[Rounding, tuple[Converters, type[AnnotatedConversion]]] = MappingProxyType(
+    {
+        Rounding.EDGEC: (_NO_OWN, AnnotatedConversion),
+        Rounding.TFLM: (TFLM_CONVERTERS, TflmConversion),
+    }
+)
+"""Converters that go before those of all networks, and the form of requantization."""
 
 
 def convert(c: Conversion, converters: Converters) -> None:
@@ -33,30 +48,60 @@ def convert(c: Conversion, converters: Converters) -> None:
     converter(c)
 
 
-def to_integer(graph: Graph, converters: Converters = CONVERTERS) -> Graph:
+def to_integer(
+    graph: Graph,
+    converters: Converters = CONVERTERS,
+    int16: Mapping[str, Codes16] = MappingProxyType({}),
+    constants: Mapping[str, Array] = MappingProxyType({}),
+) -> Graph:
     """The integer graph of an annotated one.
 
     A Clip that follows an operator which ends in a clamp becomes that clamp's bounds
-    (`ir.fusion`); a table that changes nothing is dropped.
+    (`ir.fusion`); a table that changes nothing is dropped.  The rounding of the graph decides the
+    form of requantization, and which operators have a rule of its own.
 
     Args:
         graph: ANNOTATED stage.
         converters: converter of each operator that the graph holds.
+        int16: values that have int16 codes instead of those of the annotation.
+        constants: real numbers of constant operands, for operators that read or write such values.
 
     Raises:
         QuantizationError: an accumulator could overflow, or a rescaling factor is out of range.
     """
+    own, conversion = _ROUNDINGS[graph.rounding]
+    table = {**converters, **own}
     builder = GraphBuilder.of(graph)
     for node in graph.nodes:
         builder.remove(node)
     for name in graph.inputs:
-        builder.value(replace(graph.values[name], dtype=DType.INT8))
+        builder.value(_input(graph.values[name], int16.get(name)))
     for node in graph.nodes:
         if not is_fused_clip(graph, node):
             clip = fused_clip(graph, node)
-            convert(AnnotatedConversion(graph, builder, node, clip), converters)
+            last = node if clip is None else clip
+            if int16.keys().isdisjoint((*node.inputs, last.output)):
+                convert(conversion(graph, builder, node, clip), table)
+            else:
+                mixed = MixedConversion(graph, builder, node, clip, int16, constants)
+                _convert_mixed(mixed, table)
     _drop_identities(builder)
     return builder.build()
+
+
+def _input(value: Value, codes: Codes16 | None) -> Value:
+    """An input of the integer graph."""
+    if codes is not None:
+        return replace(value, dtype=DType.INT16, quant=codes.quant)
+    return value if value.dtype is DType.INT32 else replace(value, dtype=DType.INT8)
+
+
+def _convert_mixed(c: MixedConversion, converters: Converters) -> None:
+    """Add a node some of whose tensors are int16: as such, or between int8 copies of them."""
+    own = MIXED_CONVERTERS.get(type(c.node.attrs))
+    if own is None or not own(c):
+        narrow = NarrowConversion(c.graph, c.builder, c.node, c.clip, c.int16, c.constants)
+        convert(narrow, converters)
 
 
 def _drop_identities(builder: GraphBuilder) -> None:

@@ -1,12 +1,23 @@
 """The converters of all operators: one home for what each becomes, whatever the network."""
 
-from edgec.quant.convert import arithmetic, attention, elementwise, linear, move, norm
+from edgec.quant.convert import (
+    arithmetic,
+    attention,
+    choice,
+    elementwise,
+    linear,
+    move,
+    norm,
+    trees,
+)
 
 CONVERTERS = arithmetic.CONVERTERS.joined(
     attention.CONVERTERS,
+    choice.CONVERTERS,
     elementwise.CONVERTERS,
     linear.CONVERTERS,
     move.CONVERTERS,
     norm.CONVERTERS,
+    trees.CONVERTERS,
 )
 """What makes the integer operator of each real one; `joined` adds others."""

@@ -119,11 +119,12 @@ def _operand(
     if columns.root not in of:
         return None
     found, part = seen[columns.root], slice(columns.start, columns.start + width)
+    low, high = found.reach
     return _Operand(
         of[columns.root].members[0],
         columns.start,
-        found.low[part],
-        found.high[part],
+        low[part],
+        high[part],
         found.rows[:, part],
     )
 

@@ -57,5 +57,6 @@ def _joined(longest: Seen, shorter: Seen) -> Seen:
     low[:count] = np.minimum(low[:count], shorter.low)
     high[:count] = np.maximum(high[:count], shorter.high)
     if count < longest.low.size:  # the tokens are the last axis
-        return Seen(low, high, longest.rows)
-    return Seen(low, high, np.concatenate([longest.rows, shorter.rows]))
+        return Seen(low, high, longest.rows, longest.count)
+    rows = np.concatenate([longest.rows, shorter.rows])
+    return Seen(low, high, rows, longest.count + shorter.count)

@@ -19,9 +19,11 @@ from edgec.quant.transformer.layers import Layer
 from edgec.quant.transformer.pooled import reads_pooled
 from edgec.quant.transformer.samples import Seen
 from edgec.quant.transformer.search import (
+    CLIPS,
     EXPONENTS,
     LEAST_CODE,
     ONE_SCALE,
+    UNCLIPPED,
     channel_params,
     tensor_params,
 )
@@ -143,7 +145,8 @@ def _group_params(
         found = seen[first]
         # Codes from a pool cannot take up differences between channels.
         exponents = ONE_SCALE if reads_pooled(graph, group.readers) else EXPONENTS
-        return channel_params(found.low, found.high, found.rows, weights, exponents)
+        clips = UNCLIPPED if found.is_scarce else CLIPS
+        return channel_params(*found.reach, found.rows, weights, exponents, clips)
     symmetric = any(isinstance(n.attrs, ops.Attention) and name in QKV for n, name in group.readers)
     makers = [graph.producers.get(name) for name in group.sources]
     symmetric |= any(m is not None and isinstance(m.attrs, ops.Attention) for m in makers)

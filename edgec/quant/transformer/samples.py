@@ -19,6 +19,8 @@ from edgec.quant.common.params import Range
 
 MOST_ROWS = 2048
 """Rows of a value that are kept."""
+_MOST_GROWTH = 2.0
+"""A wider reach than this would cost a bit of every code."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,16 +30,42 @@ class Seen:
     Attributes:
         low, high: extremes of each channel of the last axis over all data; float64 [C].
         rows: evenly spread rows; float32 [R, C], R <= MOST_ROWS or one a sample.
+        count: number of rows that have these extremes.
     """
 
     low: Array
     high: Array
     rows: Array
+    count: int
 
     @property
     def range(self) -> Range:
         """Extremes of the tensor."""
         return Range(float(self.low.min()), float(self.high.max()))
+
+    @property
+    def is_scarce(self) -> bool:
+        """True where the rows are all there is: what they fit best others may not."""
+        return self.count <= MOST_ROWS
+
+    @property
+    def reach(self) -> tuple[Array, Array]:
+        """Extremes of each channel, widened where few rows have shown them; float64 [C] each.
+
+        Scales per channel that end at the extremes of some hundred rows cut off what other rows
+        have, in one channel or another of nearly every row.  How much further those go is what one
+        half of the rows says of the other: the most by which any channel grows from half of the
+        rows to all, `_MOST_GROWTH` at most.
+        """
+        if not self.is_scarce or len(self.rows) < 2:
+            return self.low, self.high
+        half, middle = (self.high - self.low) / 2, len(self.rows) // 2
+        growth = 1.0
+        for part in (self.rows[:middle], self.rows[middle:]):
+            shown = np.ptp(part.astype(np.float64), axis=0) / 2
+            growth = max(growth, float(np.divide(half, shown, where=shown > 0.0, out=shown).max()))
+        more = (min(growth, _MOST_GROWTH) - 1.0) * half
+        return self.low - more, self.high + more
 
     @property
     def magnitude(self) -> Array:
@@ -84,6 +112,6 @@ def _rows(graph: Graph, name: str) -> int:
 def _joined(seen: Seen | None, rows: Array, part: Array) -> Seen:
     low, high = (extreme.astype(np.float64) for extreme in (rows.min(axis=0), rows.max(axis=0)))
     if seen is None:
-        return Seen(low, high, part.copy())
-    joined = np.concatenate([seen.rows, part])
-    return Seen(np.minimum(low, seen.low), np.maximum(high, seen.high), joined)
+        return Seen(low, high, part.copy(), len(rows))
+    joined, count = np.concatenate([seen.rows, part]), seen.count + len(rows)
+    return Seen(np.minimum(low, seen.low), np.maximum(high, seen.high), joined, count)

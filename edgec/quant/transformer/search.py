@@ -23,6 +23,8 @@ LEAST_CODE = -INT8_MAX
 """Least code that operators compute: products without -128 are faster on cores with DSP."""
 CLIPS = (1.0, 0.97, 0.94, 0.9, 0.85, 0.8)
 """Shares of the range that are tried."""
+UNCLIPPED = (1.0,)
+"""The whole range alone."""
 EXPONENTS = (0.0, 0.25, 0.5, 0.625, 0.75, 1.0)
 """How much of the differences between channels their scales follow.
 
@@ -103,6 +105,7 @@ def channel_params(
     rows: Array,
     weights: Sequence[Array],
     exponents: Sequence[float] = EXPONENTS,
+    clips: Sequence[float] = CLIPS,
 ) -> QuantParams:
     """Parameters per channel of a tensor that only matrix products read.
 
@@ -114,6 +117,7 @@ def channel_params(
         rows: float32 [R, C].
         weights: float64 [N, C] of each product.
         exponents: that are tried; 0 alone gives all channels one scale.
+        clips: shares of the range that are tried.
     """
     rows = rows[:_ROWS].astype(np.float64)
     wanted = [quick_product(rows, w.T) for w in weights]
@@ -134,7 +138,7 @@ def channel_params(
         return lost
 
     exponent = min(exponents, key=lambda e: error(e, 1.0))
-    clip = min(CLIPS, key=lambda c: error(exponent, c))
+    clip = min(clips, key=lambda c: error(exponent, c))
     scale, zero = scales(exponent, clip)
     axis_free = tuple(float(s) for s in scale), tuple(int(z) for z in zero)
     return QuantParams(*axis_free, DType.INT8, axis=0)

@@ -55,6 +55,7 @@ class Tensors:
         self.builder.inputs, self.builder.outputs = list(graph.inputs), list(graph.outputs)
         self.builder.input_layouts = dict(graph.input_layouts)
         self.builder.output_layouts = dict(graph.output_layouts)
+        self.builder.input_features = dict(graph.input_features)
         self.builder.metadata = dict(graph.metadata)
         self.builder.reserve(graph.values)
         self._made: dict[tuple[str, Form], str] = {}

@@ -31,7 +31,7 @@ def unsupported(node: Node, reason: str) -> NoReturn:
         WeightPoolError: always.
     """
     raise WeightPoolError(
-        f"{node.op} cannot be fine-tuned: {reason}",
+        f"{node.attrs.title} cannot be fine-tuned: {reason}",
         where=node.name,
         hint="compress without training data, on calibration data only",
     )
@@ -110,6 +110,18 @@ def _mul(_attrs: ops.Mul, inputs: ops.Mul.Inputs[Tensor]) -> Tensor:
     return inputs.a * inputs.b
 
 
+@OPERATORS.entry(ops.SquaredDifference)
+def _squared_difference(
+    _attrs: ops.SquaredDifference, inputs: ops.SquaredDifference.Inputs[Tensor]
+) -> Tensor:
+    return (inputs.a - inputs.b).square()
+
+
+@OPERATORS.entry(ops.Div)
+def _div(_attrs: ops.Div, inputs: ops.Div.Inputs[Tensor]) -> Tensor:
+    return inputs.a / inputs.b
+
+
 @OPERATORS.entry(ops.Clip)
 def _clip(attrs: ops.Clip, inputs: ops.OneInput.Inputs[Tensor]) -> Tensor:
     return inputs.x.clamp(attrs.low, attrs.high)
@@ -121,8 +133,13 @@ def _prelu(_attrs: ops.PRelu, inputs: ops.PRelu.Inputs[Tensor]) -> Tensor:
 
 
 @OPERATORS.entry(ops.Softmax)
-def _softmax(_attrs: ops.Softmax, inputs: ops.OneInput.Inputs[Tensor]) -> Tensor:
-    return functional.softmax(inputs.x, -1)
+def _softmax(attrs: ops.Softmax, inputs: ops.OneInput.Inputs[Tensor]) -> Tensor:
+    return functional.softmax(attrs.beta * inputs.x, -1)
+
+
+@OPERATORS.entry(ops.LogSoftmax)
+def _log_softmax(_attrs: ops.LogSoftmax, inputs: ops.OneInput.Inputs[Tensor]) -> Tensor:
+    return functional.log_softmax(inputs.x, -1)
 
 
 @OPERATORS.entry(ops.MaxPool)
@@ -151,6 +168,14 @@ def _reduce(attrs: ops.Reduce, inputs: ops.OneInput.Inputs[Tensor]) -> Tensor:
             return inputs.x.sum(attrs.axes, keepdim=attrs.keepdims)
         case ops.ReduceKind.MAX:
             return inputs.x.amax(attrs.axes, keepdim=attrs.keepdims)
+        case ops.ReduceKind.MIN:
+            return inputs.x.amin(attrs.axes, keepdim=attrs.keepdims)
+        case ops.ReduceKind.L1:
+            return inputs.x.abs().sum(attrs.axes, keepdim=attrs.keepdims)
+        case ops.ReduceKind.L2:
+            return inputs.x.square().sum(attrs.axes, keepdim=attrs.keepdims).sqrt()
+        case ops.ReduceKind.SUM_SQUARE:
+            return inputs.x.square().sum(attrs.axes, keepdim=attrs.keepdims)
 
 
 @OPERATORS.entry(ops.Reshape)
@@ -239,6 +264,11 @@ def _unary(attrs: ops.Unary, inputs: ops.OneInput.Inputs[Tensor]) -> Tensor:
     return _UNARY[attrs.kind](inputs.x, attrs)
 
 
+def _shrink(x: Tensor, attrs: ops.Unary) -> Tensor:
+    outside = x - attrs.beta * torch.sign(x)
+    return torch.where(x.abs() > attrs.alpha, outside, torch.zeros_like(x))
+
+
 _UNARY: Mapping[ops.UnaryKind, Callable[[Tensor, ops.Unary], Tensor]] = {
     ops.UnaryKind.SIGMOID: lambda x, _: torch.sigmoid(x),
     ops.UnaryKind.TANH: lambda x, _: torch.tanh(x),
@@ -257,5 +287,29 @@ _UNARY: Mapping[ops.UnaryKind, Callable[[Tensor, ops.Unary], Tensor]] = {
     ops.UnaryKind.GELU: lambda x, _: functional.gelu(x),
     ops.UnaryKind.GELU_TANH: lambda x, _: functional.gelu(x, approximate="tanh"),
     ops.UnaryKind.SWISH: lambda x, f: x * torch.sigmoid(f.alpha * x),
+    ops.UnaryKind.LOG: lambda x, _: torch.log(x),
+    ops.UnaryKind.RSQRT: lambda x, _: torch.rsqrt(x),
+    ops.UnaryKind.SIN: lambda x, _: torch.sin(x),
+    ops.UnaryKind.COS: lambda x, _: torch.cos(x),
+    ops.UnaryKind.TAN: lambda x, _: torch.tan(x),
+    ops.UnaryKind.SINH: lambda x, _: torch.sinh(x),
+    ops.UnaryKind.COSH: lambda x, _: torch.cosh(x),
+    ops.UnaryKind.ASIN: lambda x, _: torch.asin(x),
+    ops.UnaryKind.ACOS: lambda x, _: torch.acos(x),
+    ops.UnaryKind.ATAN: lambda x, _: torch.atan(x),
+    ops.UnaryKind.ASINH: lambda x, _: torch.asinh(x),
+    ops.UnaryKind.ACOSH: lambda x, _: torch.acosh(x),
+    ops.UnaryKind.ATANH: lambda x, _: torch.atanh(x),
+    ops.UnaryKind.SIGN: lambda x, _: torch.sign(x),
+    ops.UnaryKind.FLOOR: lambda x, _: torch.floor(x),
+    ops.UnaryKind.CEIL: lambda x, _: torch.ceil(x),
+    ops.UnaryKind.ROUND: lambda x, _: torch.round(x),
+    ops.UnaryKind.MOD: lambda x, f: torch.fmod(x, f.alpha),
+    ops.UnaryKind.MISH: lambda x, _: functional.mish(x),
+    ops.UnaryKind.SELU: lambda x, f: f.beta * functional.elu(x, f.alpha),
+    ops.UnaryKind.CELU: lambda x, f: functional.celu(x, f.alpha),
+    ops.UnaryKind.THRESHOLDED_RELU: lambda x, f: functional.threshold(x, f.alpha, 0.0),
+    ops.UnaryKind.SHRINK: _shrink,
+    ops.UnaryKind.SOFTSIGN: lambda x, _: functional.softsign(x),
     ops.UnaryKind.IDENTITY: lambda x, _: x,
 }

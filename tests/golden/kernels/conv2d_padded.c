@@ -25,8 +25,6 @@ EDGEC_SEPARATE void conv2d_s8_0(const int8_t *x, int8_t *y, int8_t *patch, const
     for (int32_t oy = 0; oy < OUT_HEIGHT; oy++) {
         for (int32_t ox = 0; ox < OUT_WIDTH; ox++) {
             const int32_t ix = ox * STRIDE_W - PAD_LEFT;
-            const int32_t left = (ix < 0) ? -ix : 0;
-            const int32_t right = (WIDTH - ix < KERNEL_W) ? WIDTH - ix : KERNEL_W;
             for (int32_t ky = 0; ky < KERNEL_H; ky++) {
                 const int32_t iy = oy * STRIDE_H - PAD_TOP + ky * DILATION_H;
                 int8_t *const to = patch + ky * (KERNEL_W * CHANNELS);
@@ -34,11 +32,17 @@ EDGEC_SEPARATE void conv2d_s8_0(const int8_t *x, int8_t *y, int8_t *patch, const
                     memset(to, p.x_zero_point, (size_t)(KERNEL_W * CHANNELS));
                     continue;
                 }
-                memset(to, p.x_zero_point, (size_t)(left * CHANNELS));
-                memcpy(to + left * CHANNELS, x + (iy * WIDTH + ix + left) * CHANNELS,
-                       (size_t)((right - left) * CHANNELS));
-                memset(to + right * CHANNELS, p.x_zero_point,
-                       (size_t)((KERNEL_W - right) * CHANNELS));
+                if (ix < 0 || ix > WIDTH - KERNEL_W) {
+                    for (int32_t kx = 0; kx < KERNEL_W; kx++) {
+                        if (ix + kx >= 0 && ix + kx < WIDTH) {
+                            memcpy(to + kx * CHANNELS, x + (iy * WIDTH + ix + kx) * CHANNELS, (size_t)CHANNELS);
+                        } else {
+                            memset(to + kx * CHANNELS, p.x_zero_point, (size_t)CHANNELS);
+                        }
+                    }
+                    continue;
+                }
+                memcpy(to, x + (iy * WIDTH + ix) * CHANNELS, (size_t)(KERNEL_W * CHANNELS));
             }
             const int32_t first = (oy * OUT_WIDTH + ox) * OUT_CHANNELS;
             int32_t o = 0;

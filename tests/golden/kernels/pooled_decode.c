@@ -52,8 +52,6 @@ EDGEC_SEPARATE void pooled_decode_s8_0(const int8_t *x, int8_t *y, int8_t *scrat
             const int32_t oy = pixel / OUT_WIDTH;
             const int32_t ox = pixel % OUT_WIDTH;
             const int32_t ix = ox * STRIDE_W - PAD_LEFT;
-            const int32_t left = (ix < 0) ? -ix : 0;
-            const int32_t right = (WIDTH - ix < KERNEL_W) ? WIDTH - ix : KERNEL_W;
             for (int32_t ky = 0; ky < KERNEL_H; ky++) {
                 const int32_t iy = oy * STRIDE_H - PAD_TOP + ky * DILATION_H;
                 int8_t *const to = patch + ky * (KERNEL_W * CHANNELS);
@@ -61,11 +59,17 @@ EDGEC_SEPARATE void pooled_decode_s8_0(const int8_t *x, int8_t *y, int8_t *scrat
                     memset(to, p.x_zero_point, (size_t)(KERNEL_W * CHANNELS));
                     continue;
                 }
-                memset(to, p.x_zero_point, (size_t)(left * CHANNELS));
-                memcpy(to + left * CHANNELS, x + (iy * WIDTH + ix + left) * CHANNELS,
-                       (size_t)((right - left) * CHANNELS));
-                memset(to + right * CHANNELS, p.x_zero_point,
-                       (size_t)((KERNEL_W - right) * CHANNELS));
+                if (ix < 0 || ix > WIDTH - KERNEL_W) {
+                    for (int32_t kx = 0; kx < KERNEL_W; kx++) {
+                        if (ix + kx >= 0 && ix + kx < WIDTH) {
+                            memcpy(to + kx * CHANNELS, x + (iy * WIDTH + ix + kx) * CHANNELS, (size_t)CHANNELS);
+                        } else {
+                            memset(to + kx * CHANNELS, p.x_zero_point, (size_t)CHANNELS);
+                        }
+                    }
+                    continue;
+                }
+                memcpy(to, x + (iy * WIDTH + ix) * CHANNELS, (size_t)(KERNEL_W * CHANNELS));
             }
             const int8_t *const row = patch;
             const int32_t first = pixel * OUT_CHANNELS + start;

@@ -10,16 +10,23 @@ EDGEC_SEPARATE void tile_3x4_s8_0_store(const edgec_tile_3x4_t *words, int32_t f
     const edgec_conv_params_t p = *params;
     edgec_add_params_t addition = *add;
     addition.shift = RESIDUAL_SHIFT;
+    /* Rows beyond the last one repeat it, and so do their outputs. */
+    const int32_t second = (count > 1) ? OUT_CHANNELS : 0;
+    const int32_t third = (count - 1) * OUT_CHANNELS;
+    int8_t *const y1 = y + second;
+    int8_t *const y2 = y + third;
+    const int8_t *const added0 = added;
+    const int8_t *const added1 = added + second;
+    const int8_t *const added2 = added + third;
     for (int32_t f = 0; f < filters; f++) {
         int32_t sums[EDGEC_TILE_3X4_ROWS] = {bias[f], bias[f], bias[f]};
         edgec_tile_3x4_add(words + 0 + 2 * f, sums);
-        y[f] = edgec_add_s8(edgec_requantize_s8(sums[0], multiplier[f], SHIFT, p.y_zero_point, p.act_min, p.act_max), added[0 * OUT_CHANNELS + f], &addition);
-        if (count > 1) {
-            y[OUT_CHANNELS + f] = edgec_add_s8(edgec_requantize_s8(sums[1], multiplier[f], SHIFT, p.y_zero_point, p.act_min, p.act_max), added[1 * OUT_CHANNELS + f], &addition);
-        }
-        if (count > 2) {
-            y[2 * OUT_CHANNELS + f] = edgec_add_s8(edgec_requantize_s8(sums[2], multiplier[f], SHIFT, p.y_zero_point, p.act_min, p.act_max), added[2 * OUT_CHANNELS + f], &addition);
-        }
+        const int8_t code0 = (int8_t)edgec_add_s8(edgec_requantize_s8(sums[0], multiplier[f], SHIFT, p.y_zero_point, p.act_min, p.act_max), added0[f], &addition);
+        const int8_t code1 = (int8_t)edgec_add_s8(edgec_requantize_s8(sums[1], multiplier[f], SHIFT, p.y_zero_point, p.act_min, p.act_max), added1[f], &addition);
+        const int8_t code2 = (int8_t)edgec_add_s8(edgec_requantize_s8(sums[2], multiplier[f], SHIFT, p.y_zero_point, p.act_min, p.act_max), added2[f], &addition);
+        y[f] = code0;
+        y1[f] = code1;
+        y2[f] = code2;
     }
 }
 
@@ -45,6 +52,7 @@ EDGEC_SEPARATE void tile_3x4_s8_0(const int8_t *x, const int8_t *residual, int8_
         ROWS = 30,
         DEPTH = 36,
         FILTERS = 4,
+        BATCH = 8,
     };
     const int8_t *const weights = params->weights;
     const int32_t *const bias = params->bias;
@@ -52,8 +60,8 @@ EDGEC_SEPARATE void tile_3x4_s8_0(const int8_t *x, const int8_t *residual, int8_
     edgec_tile_3x4_t *const packed = (edgec_tile_3x4_t *)(void *)scratch;
     edgec_tile_3x4_t *const words = (edgec_tile_3x4_t *)(void *)(scratch + 320);
     /* The residual may lie where y is written, so that of a block is copied first. */
-    int8_t *const added = (int8_t *)(void *)(scratch + 352);
-    int8_t *const runs = scratch + 367;
+    int8_t *const added = (int8_t *)(void *)(scratch + 384);
+    int8_t *const runs = scratch + 399;
     /* Weights beyond the last one are zero; what they multiply must only be defined. */
     memset(packed + 2 * DEPTH, 0, 32);
     int32_t oy = 0;
@@ -99,11 +107,16 @@ EDGEC_SEPARATE void tile_3x4_s8_0(const int8_t *x, const int8_t *residual, int8_
             to += 2 * RUN;
         }
         memcpy(added, residual + first * OUT_CHANNELS, (size_t)(count * OUT_CHANNELS) * sizeof *added);
-        for (int32_t o = 0; o < OUT_CHANNELS; o += FILTERS) {
-            edgec_tile_3x4_sums4(weights + o * 40 + 0, packed + 0, words + 0,
-                packed + 80);
-            tile_3x4_s8_0_store(words, edgec_min_s32(OUT_CHANNELS - o, FILTERS), count, bias + o, multiplier + o,
-                y + first * OUT_CHANNELS + o, added + o, params, add);
+        for (int32_t o = 0; o < OUT_CHANNELS; o += BATCH) {
+            const int32_t filters = edgec_min_s32(OUT_CHANNELS - o, BATCH);
+            const int8_t *const of_batch = weights + o * 40;
+            {
+                edgec_tile_3x4_t *const sums = words + 0;
+                const edgec_tile_3x4_part_t part = {of_batch + 0, packed + 0, packed + 80,
+                    sums, sums + (filters + FILTERS - 1) / FILTERS * (2 * FILTERS), 0};
+                edgec_tile_3x4_sums4(&part);
+            }
+            tile_3x4_s8_0_store(words, filters, count, bias + o, multiplier + o, y + first * OUT_CHANNELS + o, added + o, params, add);
         }
     }
 }

@@ -1,4 +1,4 @@
-EDGEC_TILE_4X2_HIGH(tile_4x2_s8_0_outputs, 9, 3, 0)
+EDGEC_TILE_4X2_HIGH(tile_4x2_s8_0_outputs, 9, 3, 0, 32, EDGEC_TILE_4X2_INTERLEAVED)
 
 /* Convolution [5, 6, 4] to [5, 6, 6], 3x3 window, stride 1x1, four rows at a time. */
 static void tile_4x2_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, int8_t *scratch, const edgec_conv_params_t *params, const edgec_add_params_t *add)
@@ -66,20 +66,20 @@ static void tile_4x2_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, in
             }
         }
         int8_t *to = codes;
+        const edgec_pair_t *const rows = widened + 2 * EDGEC_TILE_4X2_ROWS;
         edgec_tile_4x2_high_t out = {
-            .rows_end = widened + (1 + WORDS) * 2 * EDGEC_TILE_4X2_ROWS,
+            .rows_end = rows + WORDS * 2 * EDGEC_TILE_4X2_ROWS,
             .bias = p.bias,
             .multiplier = p.multiplier,
             .y = (int8_t *)to,
             .places = {edgec_min_s32(1, count - 1) * ROW_BYTES, edgec_min_s32(2, count - 1) * ROW_BYTES,
                      (count - 1) * ROW_BYTES},
             .weights_end = p.weights + UNITS * DEPTH,
-            .y_zero_point = p.y_zero_point,
+            .offset = edgec_tile_4x2_offset(p.y_zero_point, 32),
+            .starts = (const edgec_s32_t *)(const void *)widened,
         };
-        tile_4x2_s8_0_outputs(p.weights, widened, &out);
+        tile_4x2_s8_0_outputs(p.weights, rows, &out);
         const int32_t at = first * UNITS;
-        for (int32_t i = 0; i < count * UNITS; i++) {
-            y[at + i] = edgec_add_s8(codes[i], residual[at + i], &addition);
-        }
+        edgec_add_run_s8(codes, residual + at, y + at, count * UNITS, &addition);
     }
 }

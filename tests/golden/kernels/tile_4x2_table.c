@@ -1,4 +1,4 @@
-EDGEC_TILE_4X2_OUT(tile_4x2_s8_0_outputs, 8, 4, 0, 3, 9, 10, 0, EDGEC_TILE_4X2_OUT_TABLE)
+EDGEC_TILE_4X2_OUT(tile_4x2_s8_0_outputs, 8, 4, 0, 3, 9, 10, 0, EDGEC_TILE_4X2_OUT_TABLE, EDGEC_TILE_4X2_INTERLEAVED)
 
 /* Matrix product [8, 32] by [10, 32], four rows at a time. */
 static void tile_4x2_s8_0(const int8_t *x, const int8_t *table, int8_t *y, int8_t *scratch, const edgec_rescale16_params_t *params)
@@ -20,8 +20,9 @@ static void tile_4x2_s8_0(const int8_t *x, const int8_t *table, int8_t *y, int8_
         }
         x += EDGEC_TILE_4X2_ROWS * DEPTH;
         int8_t *to = y + first * UNITS;
+        const edgec_pair_t *const rows = widened + 2 * EDGEC_TILE_4X2_ROWS;
         edgec_tile_4x2_out_t out = {
-            .rows_end = widened + (1 + WORDS) * 2 * EDGEC_TILE_4X2_ROWS,
+            .rows_end = rows + WORDS * 2 * EDGEC_TILE_4X2_ROWS,
             .bias = p.bias,
             .multiplier = p.multiplier,
             .y = (int8_t *)to,
@@ -29,7 +30,8 @@ static void tile_4x2_s8_0(const int8_t *x, const int8_t *table, int8_t *y, int8_
                      (count - 1) * ROW_BYTES},
             .weights_end = p.weights + UNITS * DEPTH,
             .extra = table + 512,
+            .starts = (const edgec_s32_t *)(const void *)widened,
         };
-        tile_4x2_s8_0_outputs(p.weights, widened, &out);
+        tile_4x2_s8_0_outputs(p.weights, rows, &out);
     }
 }

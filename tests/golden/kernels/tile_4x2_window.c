@@ -1,4 +1,4 @@
-EDGEC_TILE_4X2_OUT(tile_4x2_s8_0_outputs, 9, 9, 0, 3, 9, 8, 1, EDGEC_TILE_4X2_OUT_BYTE)
+EDGEC_TILE_4X2_OUT(tile_4x2_s8_0_outputs, 9, 9, 0, 3, 9, 8, 1, EDGEC_TILE_4X2_OUT_BYTE, EDGEC_TILE_4X2_INTERLEAVED)
 
 /* Convolution [5, 6, 4] to [5, 6, 6], 3x3 window, stride 1x1, four rows at a time. */
 static void tile_4x2_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edgec_rescale16_params_t *params)
@@ -61,8 +61,9 @@ static void tile_4x2_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edg
             }
         }
         int8_t *to = y + first * UNITS;
+        const edgec_pair_t *const rows = widened + 2 * EDGEC_TILE_4X2_ROWS;
         edgec_tile_4x2_out_t out = {
-            .rows_end = widened + (1 + WORDS) * 2 * EDGEC_TILE_4X2_ROWS,
+            .rows_end = rows + WORDS * 2 * EDGEC_TILE_4X2_ROWS,
             .bias = p.bias,
             .multiplier = p.multiplier,
             .y = (int8_t *)to,
@@ -70,7 +71,8 @@ static void tile_4x2_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edg
                      (count - 1) * ROW_BYTES},
             .weights_end = p.weights + UNITS * DEPTH,
             .extra = NULL,
+            .starts = (const edgec_s32_t *)(const void *)widened,
         };
-        tile_4x2_s8_0_outputs(p.weights, widened, &out);
+        tile_4x2_s8_0_outputs(p.weights, rows, &out);
     }
 }

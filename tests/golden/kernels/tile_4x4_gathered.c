@@ -139,8 +139,6 @@ static void tile_4x4_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, in
         for (int32_t t = 0; t < EDGEC_NEON_ROWS; t++) {
             /* Rows beyond the last one repeat it; their sums are not stored. */
             const int32_t ix = ox * STRIDE_W - PAD_LEFT;
-            const int32_t left = (ix < 0) ? -ix : 0;
-            const int32_t right = (WIDTH - ix < KERNEL_W) ? WIDTH - ix : KERNEL_W;
             for (int32_t ky = 0; ky < KERNEL_H; ky++) {
                 const int32_t iy = oy * STRIDE_H - PAD_TOP + ky * DILATION_H;
                 int8_t *const to = patch + ky * (KERNEL_W * CHANNELS);
@@ -148,11 +146,17 @@ static void tile_4x4_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, in
                     memset(to, p.x_zero_point, (size_t)(KERNEL_W * CHANNELS));
                     continue;
                 }
-                memset(to, p.x_zero_point, (size_t)(left * CHANNELS));
-                memcpy(to + left * CHANNELS, x + (iy * WIDTH + ix + left) * CHANNELS,
-                       (size_t)((right - left) * CHANNELS));
-                memset(to + right * CHANNELS, p.x_zero_point,
-                       (size_t)((KERNEL_W - right) * CHANNELS));
+                if (ix < 0 || ix > WIDTH - KERNEL_W) {
+                    for (int32_t kx = 0; kx < KERNEL_W; kx++) {
+                        if (ix + kx >= 0 && ix + kx < WIDTH) {
+                            memcpy(to + kx * CHANNELS, x + (iy * WIDTH + ix + kx) * CHANNELS, (size_t)CHANNELS);
+                        } else {
+                            memset(to + kx * CHANNELS, p.x_zero_point, (size_t)CHANNELS);
+                        }
+                    }
+                    continue;
+                }
+                memcpy(to, x + (iy * WIDTH + ix) * CHANNELS, (size_t)(KERNEL_W * CHANNELS));
             }
             edgec_neon_spread(patch, packed + t * EDGEC_NEON_LANES, DEPTH);
             if (t < count - 1) {

@@ -20,6 +20,15 @@ CASES = {
     "sigmoid": (lambda x: 1.0 / (1.0 + math.exp(-x)), WIDE),
     "softplus": (lambda x: max(x, 0.0) + math.log1p(math.exp(-abs(x))), WIDE),
     "erf": (math.erf, np.concatenate([WIDE, WIDE / 8, NEAR])),
+    "tan": (math.tan, np.concatenate([WIDE, NEAR])),
+    "sinh": (math.sinh, np.concatenate([WIDE, NEAR])),
+    "cosh": (math.cosh, np.concatenate([WIDE, NEAR])),
+    "asin": (math.asin, np.concatenate([WIDE / 40, NEAR])),
+    "acos": (math.acos, np.concatenate([WIDE / 40, NEAR])),
+    "atan": (math.atan, np.concatenate([WIDE, WIDE / 40, NEAR])),
+    "asinh": (math.asinh, np.concatenate([WIDE, NEAR])),
+    "acosh": (math.acosh, np.concatenate([41.0 + WIDE, 1.0 + np.abs(NEAR)])),
+    "atanh": (math.atanh, np.concatenate([WIDE / 41, NEAR])),
 }
 
 
@@ -51,6 +60,12 @@ def test_ends():
         np.testing.assert_array_equal(exact.log(x), [-np.inf, np.inf, np.nan, np.nan])
         np.testing.assert_array_equal(exact.tanh(x), [0.0, 1.0, -1.0, np.nan])
         np.testing.assert_array_equal(exact.erf(x), [0.0, 1.0, -1.0, np.nan])
+        np.testing.assert_array_equal(exact.atan(x), [0.0, math.pi / 2, -math.pi / 2, np.nan])
+    edges = np.array([-1.5, -1.0, 1.0, 1.5])
+    np.testing.assert_array_equal(exact.atanh(edges), [np.nan, -np.inf, np.inf, np.nan])
+    np.testing.assert_array_equal(exact.acos(edges), [np.nan, math.pi, 0.0, np.nan])
+    np.testing.assert_array_equal(np.isnan(exact.asin(edges)), [True, False, False, True])
+    np.testing.assert_array_equal(np.isnan(exact.acosh(edges)), [True, True, False, False])
 
 
 def test_the_size_of_an_array_changes_no_bit():

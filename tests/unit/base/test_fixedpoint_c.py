@@ -1,4 +1,4 @@
-"""edgec/math.h against fixedpoint.py: all edges and a large random set, by every compiler."""
+"""edgec/math.h against fixedpoint.py and twice.py: edges and a large random set, all compilers."""
 
 import enum
 from pathlib import Path
@@ -20,6 +20,7 @@ from edgec.base.fixedpoint import (
     rshr,
     saturate,
 )
+from edgec.base.twice import scaled_twice
 
 PROBE = HELPERS / "math_probe.c"
 LIMIT = 2**30
@@ -32,6 +33,11 @@ class Op(enum.IntEnum):
     REQUANTIZE_S8 = 2
     ADD_S8 = 3
     REQUANTIZE_VARIABLE = 4
+    SCALED_TWICE = 5
+    TWICE_S8 = 6
+    TWICE_ANY_S8 = 7
+    OFFSET_S8 = 8
+    FINE20 = 9
 
 
 def edges() -> Array:
@@ -107,6 +113,54 @@ def add_cases(rng: np.random.Generator) -> dict[str, Array]:
     }
 
 
+def twice_cases(rng: np.random.Generator) -> tuple[Array, Array, Array]:
+    """(shift, x, multiplier) within the contract of `scaled_twice`, most of them at ties."""
+    least = 2**30
+    multipliers = np.array([0, least, least + 1, 3 * 2**29, INT32_MAX - 1, INT32_MAX])
+    shift, x, multiplier = grid(np.arange(-31, 31), edges(), multipliers)
+    count = 200_000
+    shifts = rng.integers(-31, 8, count)
+    drawn = rng.integers(least, INT32_MAX, count, endpoint=True)
+    # Accumulators whose first rounding gives an odd multiple of half a step, and their neighbours.
+    halves = (2 * rng.integers(-300, 300, count) + 1) << np.maximum(-shifts - 1, 0)
+    near = np.round(halves * 2.0**31 / drawn).astype(np.int64) + rng.integers(-1, 2, count)
+    wide = rng.integers(INT32_MIN, INT32_MAX, count, endpoint=True) >> rng.integers(0, 31, count)
+    numbers = np.where(rng.random(count) < 0.7, near, wide)
+    pairs = ((shift, shifts), (x, numbers), (multiplier, drawn))
+    all_shifts, xs, ms = (np.concatenate(pair) for pair in pairs)
+    fits = np.abs(xs << np.maximum(all_shifts, 0)) <= INT32_MAX
+    return all_shifts[fits], xs[fits], ms[fits]
+
+
+def twice_parts(rng: np.random.Generator) -> list[tuple[Array, Array]]:
+    """Records of the forms that equal TensorFlow Lite Micro, and what numpy says."""
+    shift, x, multiplier = twice_cases(rng)
+    exact = scaled_twice(x, multiplier, shift)
+    zero, low, high = (rng.integers(*ends, len(x)) for ends in ((-128, 128), (-128, 0), (0, 128)))
+    codes = np.clip(zero + exact, low, high)
+    simple = (shift <= -1) & (shift >= -22) & (np.abs(x) < 2**30)
+    right = np.where(simple, -shift, 1)
+    offset = (zero << right) + (np.int64(1) << (right - 1))
+    twice = records(Op.TWICE_S8, right, x, multiplier, offset, low, high)
+    down = rng.integers(0, 31, len(x))
+    offsets = rng.integers(-(2**29) + 1, 2**29, len(x)) >> rng.integers(0, 28, len(x))
+    distance, fine = rng.integers(-255, 256, len(x)), rng.integers(0, 32, len(x))
+    high_words = ((x * multiplier + 2**31) >> 32) + offsets
+    return [
+        (records(Op.SCALED_TWICE, shift, x, multiplier), exact),
+        (records(Op.TWICE_ANY_S8, shift, x, multiplier, zero, low, high), codes),
+        (twice[simple], codes[simple]),
+        (
+            records(Op.FINE20, fine, distance, multiplier),
+            scaled_twice(distance << 20, multiplier, -fine),
+        ),
+        (
+            records(Op.OFFSET_S8, down, x, multiplier, offsets, low, high),
+            np.clip(high_words >> down, low, high),
+        ),
+    ]
+
+
 def expectation() -> tuple[Array, Array]:
     """All records, and what fixedpoint.py says."""
     rng = np.random.default_rng(7)
@@ -132,6 +186,7 @@ def expectation() -> tuple[Array, Array]:
             records(Op.ADD_S8, add["shift"], *operands),
             saturate(add["zy"] + by_shift(rshr, add["shift"], total)),
         ),
+        *twice_parts(rng),
     ]
     return np.concatenate([p[0] for p in parts]), np.concatenate([p[1] for p in parts])
 

@@ -352,3 +352,31 @@ def test_normalize_that_cannot_be_read(bad: str) -> None:
     with pytest.raises(ConfigError, match="cannot read") as caught:
         Normalize.parse(bad)
     assert caught.value.where == "--normalize"
+
+
+# What the file of a model says
+
+
+def test_pixels_are_normalized_as_the_model_says_unless_the_user_says_otherwise(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    write_image(tmp_path / "a.png", np.full((2, 4, 3), 255))
+    told = Normalize(1.0, (127.5,), (127.5,))
+    for integers in (False, True):
+        spec = (InputSpec("image", (1, 2, 4, 3), integers=integers, normalize=told),)
+        assert np.all(load_samples(tmp_path, spec)["image"] == 1)
+        assert f"--normalize {told}" in caplog.text
+        assert np.all(load_samples(SampleFile(tmp_path, SCALED), spec)["image"] == 1)
+    assert Normalize.parse(str(told)) == told
+
+
+def test_classes_have_the_numbers_of_the_models_labels(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for name in ("bird", "cat"):
+        write_image(tmp_path / name / "a.png", np.zeros((2, 4, 3)))
+    assert load_labelled(tmp_path, CODES)[1].tolist() == [0, 1]
+    assert load_labelled(tmp_path, CODES, ("cat", "dog", "bird"))[1].tolist() == [2, 0]
+    assert "classes have the numbers" in caplog.text
+    assert load_labelled(tmp_path, CODES, ("cat", "dog"))[1].tolist() == [0, 1]
+    assert "not named as the model's classes" in caplog.text

@@ -172,3 +172,12 @@ def test_samples_given_as_arrays_or_lists_are_checked_alike():
         with pytest.raises(ConfigError, match=message) as caught:
             check_samples(given, specs, "samples")
         assert caught.value.where.startswith("samples")
+
+
+def test_masks_may_be_booleans():
+    """The type that a model's own boolean input has; a model of real numbers wants numbers."""
+    mask = np.array([[True, False], [False, True]])
+    found = check_samples({"m": mask}, (InputSpec("m", (1, 2), integers=True),), "calibration")
+    np.testing.assert_array_equal(found["m"], [[1, 0], [0, 1]])
+    with pytest.raises(ConfigError, match="holds bool"):
+        check_samples({"m": mask}, (InputSpec("m", (1, 2)),), "calibration")

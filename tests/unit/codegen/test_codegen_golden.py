@@ -1,6 +1,7 @@
 """The C of small cases, as text: a change of the generator shows in the difference."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,11 @@ from edgec.base.dtypes import DType
 from edgec.base.resources import data_dir
 from edgec.codegen.contexts import KernelContext
 from edgec.codegen.library import render_kernel
-from edgec.ir.ops import PadMode, ReduceKind
+from edgec.ir.ops import CompareKind, PadMode, ReduceKind
 from edgec.ir.qops import Rescale16x15
+from edgec.kernels.common.exact31 import Exact31
 from edgec.kernels.common.rescale16 import Rescale16
+from edgec.kernels.common.short_product import ShortProduct
 from edgec.kernels.common.window import Window
 from edgec.kernels.family import KernelSpec
 from edgec.kernels.registry import FAMILIES
@@ -29,12 +32,18 @@ _WINDOW = Window(5, 6, 4, 5, 6, 3, 3, 1, 1, 1, 1, 1, 1)
 _VALID = Window(5, 6, 4, 3, 2, 3, 3, 1, 2, 0, 0, 1, 1)
 _DILATED = Window(9, 9, 4, 9, 9, 3, 3, 1, 1, 2, 2, 2, 2)
 _ODD = Window(5, 5, 3, 3, 3, 2, 2, 2, 2, 1, 1, 1, 1)
+_TALL = Window(9, 7, 3, 9, 3, 5, 2, 1, 2, 4, 0, 2, 1)
+_LINE = Window(6, 6, 4, 4, 6, 3, 3, 1, 1, 0, 1, 1, 1)
 _POINTWISE = Window(5, 5, 12, 5, 5, 1, 1, 1, 1, 0, 0, 1, 1)
 _LOOPS = (s.Loop(6, (4, 0)), s.Loop(4, (1, 1)))
 
 _INDEX = Rescale16x15(3, 9, -512, 511)
 _BYTE = Rescale16x15(3, 9, -127, 127)
 _WIDE = Rescale16x15(0, 9, -32768, 32767, DType.INT16)
+_FACTORS = ("1571329543, -1", "1073741824, 0", "1760936541, -14")
+_OFFSET = Exact31("offset31", 5, saturates=True)
+_TWICE = Exact31("twice31", 0, saturates=True)
+_ANY = Exact31("twice31_any", 0, saturates=False)
 _HEADS = (Columns(96, 0, 16), Columns(96, 32, 16), Columns(96, 64, 16))
 
 
@@ -42,6 +51,7 @@ def _planes(side: int, stride: int) -> Window:
     return Window(side, side, 8, *(-(-side // stride),) * 2, 3, 3, stride, stride, 1, 1, 1, 1)
 
 
+_MIXED = s.Operands(_LOOPS, DType.INT8, DType.INT16, DType.INT16, -5, 0)
 KERNELS: dict[str, KernelSpec] = {
     "conv2d_padded": s.Conv2D(_WINDOW, 8, 1, 32),
     "conv2d_valid_residual": s.Conv2D(_VALID, 6, 1, 32, residual_shift=12),
@@ -54,6 +64,9 @@ KERNELS: dict[str, KernelSpec] = {
     "depthwise_multiplier_residual": s.Depthwise(_WINDOW, 2, 32, residual_shift=12),
     "depthwise_odd": s.Depthwise(_ODD, 1, 32),
     "gemm": s.Gemm(4, 16, 10, 32),
+    "packed_filters": s.PackedFilters(s.Gemm(4, 32, 32, 32), 4, 32, 32),
+    "packed_filters_batches": s.PackedFilters(s.Tile4x2(4, 64, 8, None, shift=32), 3, 22, 8),
+    "packed_filters_residual": s.PackedFilters(s.Conv2D(_VALID, 8, 1, 32, 12), 2, 17, 8),
     "pooled_decode": s.PooledDecode(_WINDOW, 8, 4, 6, 8, 32, None, 8),
     "pooled_decode_rows": s.PooledDecode(_POINTWISE, 10, 8, 8, 8, 32, 12, 10),
     "pooled_decode_runtime": s.PooledDecode(_ODD, 10, 8, 6, None, 32, None, 4),
@@ -96,12 +109,22 @@ KERNELS: dict[str, KernelSpec] = {
     ),
     "conv_transpose": s.ConvTranspose(_WINDOW, 8, 1, 32),
     "add_broadcast": s.Add(_LOOPS, 12),
+    "add20_broadcast": s.Add20(_LOOPS, 18, 0, 2, subtracts=False),
+    "sub20": s.Add20((s.Loop(24, (1, 1)),), 20, 1, 0, subtracts=True),
     "mul": s.Mul((s.Loop(24, (1, 1)),), 32),
+    "squared_difference": s.SquaredDifference(_LOOPS, 9, 0, 2),
+    "prelu_codes": s.PReluCodes(25, 8, 1, 0, 0, 5),
+    "mul_twice": s.Mul(_LOOPS, 7, 0),
+    "reduce_mean_twice": s.Reduce(ReduceKind.MEAN, (s.Loop(8, (1,)),), (s.Loop(25, (8,)),), 5, 1),
+    "matmul_twice": s.MatMulTwice((s.Loop(3, (20, 0)),), 4, 5, 6, (5, 1), (1, 5), 8, 0),
     "lut": s.Lut(100),
     "prelu": s.PRelu(25, 8, 32),
     "softmax": s.Softmax(1, 10, 32),
+    "softmax31": s.Softmax31(1, 10),
     "max_pool": s.MaxPool(_WINDOW),
     "average_pool": s.AveragePool(_WINDOW, counts_padding=False, shift=32),
+    "average_codes": s.AverageCodes(_WINDOW),
+    "average_codes_inside": s.AverageCodes(_VALID),
     "reduce_mean": s.Reduce(ReduceKind.MEAN, (s.Loop(8, (1,)),), (s.Loop(25, (8,)),), 32),
     "reduce_max": s.Reduce(ReduceKind.MAX, (s.Loop(4, (8,)),), (s.Loop(8, (1,)),), 1),
     "strided_copy": s.StridedCopy(2, (s.Loop(3, (8,)), s.Loop(2, (-4,))), 4),
@@ -110,7 +133,24 @@ KERNELS: dict[str, KernelSpec] = {
     "pad_reflect": s.Pad(PadMode.REFLECT, (s.PadAxis(3, 1, 5), s.PadAxis(4, 2, 6)), 8, 0),
     "resize_nearest": s.ResizeNearest(4, 8, 8, 8),
     "resize_linear": s.ResizeLinear(4, 8, 8, 8),
+    "resize_linear_half_away": s.ResizeLinear(4, 8, 8, 8, half_away=True),
+    "reduce_min": s.Reduce(ReduceKind.MIN, (s.Loop(4, (8,)),), (s.Loop(8, (1,)),), 1),
+    "reduce_l1": s.ReduceNorm(ReduceKind.L1, (s.Loop(4, (8,)),), (s.Loop(8, (1,)),), 30, 0),
+    "reduce_l2": s.ReduceNorm(ReduceKind.L2, (s.Loop(4, (8,)),), (s.Loop(8, (1,)),), 31, 6),
+    "top_k": s.TopK(2, 10, 3, largest=True, indices=False),
+    "top_k_indices": s.TopK(1, 10, 3, largest=False, indices=True),
+    "div": s.Div(_LOOPS, -3, 5, 1 << 20, 22, -128, -128, 127),
+    "log_softmax": s.LogSoftmax(2, 10, 20, 26),
+    "tree_ensemble": s.TreeEnsemble(20, 3, 41),
+    "maximum": s.Extremum(_LOOPS, largest=True),
+    "minimum": s.Extremum((s.Loop(24, (1, 1)),), largest=False),
+    "compare_less": s.Compare(_LOOPS, CompareKind.LESS, DType.INT8, 1 << 21, 77, -99),
+    "compare_equal": s.Compare((s.Loop(24, (1, 1)),), CompareKind.EQUAL, DType.INT32),
+    "where": s.Where((s.Loop(3, (4, 0, 4)), s.Loop(4, (1, 1, 1))), DType.INT8),
+    "where_integers": s.Where((s.Loop(24, (1, 0, 1)),), DType.INT32),
+    "from_integer": s.FromInteger(24, 2**30, 32, -5, -128, 127),
     "arg_max": s.ArgMax(1, 10, 1, last=False),
+    "arg_min": s.ArgMax(2, 7, 3, last=True, smallest=True),
     "gemm_rescale16_table": s.Gemm(4, 16, 10, 9, rescale16=Rescale16(_INDEX, table=True)),
     "pooled_decode_rescale16_table": s.PooledDecode(
         _POINTWISE, 10, 8, 6, 8, 9, None, 4, rescale16=Rescale16(_INDEX, table=True)
@@ -125,11 +165,43 @@ KERNELS: dict[str, KernelSpec] = {
     "depthwise_planes_by_two": s.DepthwisePlanes(
         _planes(20, 2), 9, rescale16=Rescale16(_INDEX, table=True)
     ),
+    "gemm_twice31": s.Gemm(4, 16, 10, 0, exact31=_TWICE),
+    "conv_transpose_twice31": s.ConvTranspose(_WINDOW, 8, 1, 0, exact31=_ANY),
+    "depthwise_planes_offset31": s.DepthwisePlanes(_planes(9, 1), 0, exact31=_OFFSET),
+    "tile_3x4_offset31": s.Tile3x4(_WINDOW, 5, 0, filters=4, segment=40, exact31=_OFFSET),
+    "tile_3x4_twice31": s.Tile3x4(_WINDOW, 5, 0, filters=4, segment=40, exact31=_ANY),
+    "tile_3x2_twice31": s.Tile3x2(_WINDOW, 5, 0, exact31=_TWICE),
+    "line_4x2_columns": s.Line4x2(24, 36, 6, None, window=_LINE, shift=32, saturates=True),
+    "line_4x2_residual": s.Line4x2(
+        24, 36, 6, None, window=_LINE, any_code=True, shift=34, residual_shift=9, saturates=True
+    ),
+    "line_4x2_patch": s.Line4x2(
+        24, 28, 6, None, window=replace(_LINE, channels=3), dual_issue=True, exact31=_OFFSET
+    ),
+    "tile_4x2_offset31": s.Tile4x2(8, 32, 6, None, exact31=_OFFSET),
+    "tile_4x2_twice31": s.Tile4x2(8, 32, 6, None, dual_issue=True, exact31=_TWICE),
+    "tile_4x2_twice31_odd": s.Tile4x2(9, 32, 5, None, any_code=True, exact31=_ANY),
+    "tile_4x4_offset31": s.Tile4x4(_POINTWISE, 7, 0, exact31=_OFFSET),
+    "tile_4x4_twice31": s.Tile4x4(_POINTWISE, 7, 0, exact31=_TWICE),
+    "tile_4x4_twice31_any": s.Tile4x4(_POINTWISE, 7, 0, exact31=_ANY),
     "tile_1x4": s.Tile1x4(64, 10, 32),
     "tile_1x4_rest": s.Tile1x4(
         30, 36, 9, rescale16=Rescale16(_INDEX, table=True), dual_issue=True, roomy=True
     ),
     "tile_4x2_window": s.Tile4x2(30, 36, 6, Rescale16(_BYTE), roomy=True, window=_WINDOW),
+    "lanes_1x4": s.Lanes1x4(30, 10, 32, product=ShortProduct(2, 20, 12)),
+    "lanes_1x4_table": s.Lanes1x4(30, 36, 9, rescale16=Rescale16(_INDEX, table=True)),
+    "lanes_1x4_twice31": s.Lanes1x4(8, 7, 0, exact31=_TWICE),
+    "depthwise_triples": s.DepthwiseTriples(
+        _planes(9, 1), 32, saturates=True, product=ShortProduct(3)
+    ),
+    "depthwise_triples_dilated": s.DepthwiseTriples(
+        _TALL, 9, rescale16=Rescale16(_INDEX, table=True)
+    ),
+    "depthwise_triples_offset31": s.DepthwiseTriples(_planes(9, 2), 0, exact31=_OFFSET),
+    "tile_3x4_short": s.Tile3x4(
+        _WINDOW, 5, 32, filters=2, segment=40, product=ShortProduct(4), saturates=True
+    ),
     "tile_3x4_padded": s.Tile3x4(_WINDOW, 5, 32, 7, filters=4, segment=40),
     "tile_3x4_rows": s.Tile3x4(
         _POINTWISE,
@@ -178,6 +250,27 @@ KERNELS: dict[str, KernelSpec] = {
     "rescale_neon": s.RescaleNeon(100, DType.INT16, Rescale16(_BYTE)),
     "stream_add_neon": s.StreamAddNeon(100),
     "lut_neon": s.LutNeon(100),
+    "wide_conv_padded": s.WideConv(_WINDOW, 8, 1, 64, 0, 32767),
+    "wide_conv_grouped": s.WideConv(_DILATED, 6, 2, 32, -32768, 32767),
+    "wide_add": s.WideAdd(_LOOPS, -32768, 32767, *_FACTORS, subtracts=False),
+    "wide_sub": s.WideAdd(_LOOPS, 0, 32767, *_FACTORS, subtracts=True),
+    "wide_mul": s.WideMul(_LOOPS, -32768, 32767, "1760936576, -14"),
+    "wide_rescale": s.WideRescale(100, DType.INT16, DType.INT8, "1573741824, -8", 0, -7, -128, 127),
+    "wide_average": s.WideAverage(_ODD, -32768, 32767),
+    "wide_logistic": s.WideSigmoid(100, False, 20132, 12),
+    "wide_tanh": s.WideSigmoid(100, True, 3, 0),
+    "wide_softmax": s.WideSoftmax(3, 10, "1288490189, 2"),
+    "mixed_conv": s.MixedConv(_WINDOW, 8, 1, DType.INT16, DType.INT16, 32),
+    "mixed_conv_to_int8": s.MixedConv(_DILATED, 6, 2, DType.INT16, DType.INT8, 33),
+    "mixed_conv_depthwise": s.MixedConv(_ODD, 3, 3, DType.INT16, DType.INT16, 32),
+    "mixed_add": s.MixedAdd(_MIXED, 20, 0, -32767, 32767, 1048576, -524288),
+    "mixed_mul": s.MixedMul(_MIXED, 32, 0, -32767, 32767, 20132659),
+    "mixed_div": s.MixedDiv(_MIXED, 0, 0, -32767, 32767, 40000, 3, 0),
+    "mixed_average": s.MixedAverage(_ODD, False, DType.INT16, DType.INT8, 0, 32, -3, -128, 127),
+    "mixed_tile": s.MixedTile(_WINDOW, 7, DType.INT16, DType.INT16, 32),
+    "mixed_tile_widening": s.MixedTile(_ODD, 6, DType.INT8, DType.INT16, 31),
+    "mixed_table": s.MixedTable(100, DType.INT8, 14, -128, -128, 127),
+    "max_pool_16": s.MaxPool(_ODD, DType.INT16),
 }
 _NEON = {name for name, spec in KERNELS.items() if "neon" in spec.template.parts}
 
@@ -242,8 +335,19 @@ def test_every_kernel_compiles_clean(target: tuple[str, ...], tmp_path: Path) ->
     served = (name for name in KERNELS if _compiles(name, target[0]))
     addresses = ", ".join(f"(function_t)kernel_{name}" for name in served)
     pool = ("pool_dsp.h", "pool_gather.h", "pool_indices.h", "pool_responses.h")
-    tiles = ("tile_1x4.h", "tile_3x4.h")
-    own = ("dsp.h", "math.h", "params.h", "planes.h", *pool, "transformer.h", *tiles, "window.h")
+    tiles = ("lanes_1x4.h", "tile_1x4.h", "tile_3x4.h", "triples.h", "unpack.h")
+    own = (
+        "add_run.h",
+        "line_4x2.h",
+        "dsp.h",
+        "math.h",
+        "params.h",
+        "planes.h",
+        *pool,
+        "transformer.h",
+        *tiles,
+        "window.h",
+    )
     headers = ("stdbool.h", "string.h", *(f"edgec/{name}" for name in own))
     source = tmp_path / "kernels.c"
     source.write_text(

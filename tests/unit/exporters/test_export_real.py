@@ -139,8 +139,34 @@ UNARY = {
         0.5 * x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3)))
     ),
     UnaryKind.SWISH: lambda x: x / (1 + np.exp(-0.25 * x)),
+    UnaryKind.LOG: np.log,
+    UnaryKind.RSQRT: lambda x: 1 / np.sqrt(x),
+    UnaryKind.SIN: np.sin,
+    UnaryKind.COS: np.cos,
+    UnaryKind.TAN: np.tan,
+    UnaryKind.SINH: np.sinh,
+    UnaryKind.COSH: np.cosh,
+    UnaryKind.ASIN: np.arcsin,
+    UnaryKind.ACOS: np.arccos,
+    UnaryKind.ATAN: np.arctan,
+    UnaryKind.ASINH: np.arcsinh,
+    UnaryKind.ACOSH: np.arccosh,
+    UnaryKind.ATANH: np.arctanh,
+    UnaryKind.SIGN: np.sign,
+    UnaryKind.FLOOR: np.floor,
+    UnaryKind.CEIL: np.ceil,
+    UnaryKind.ROUND: np.rint,
+    UnaryKind.MOD: lambda x: np.fmod(x, 0.25),
+    UnaryKind.MISH: lambda x: x * np.tanh(np.log1p(np.exp(x))),
+    UnaryKind.SELU: lambda x: 0.4 * np.where(x > 0, x, 0.25 * np.expm1(x)),
+    UnaryKind.CELU: lambda x: np.maximum(x, 0) + 0.25 * np.expm1(np.minimum(x, 0) / 0.25),
+    UnaryKind.THRESHOLDED_RELU: lambda x: np.where(x > 0.25, x, 0),
+    UnaryKind.SHRINK: lambda x: np.where(np.abs(x) > 0.25, x - 0.4 * np.sign(x), 0),
+    UnaryKind.SOFTSIGN: lambda x: x / (1 + np.abs(x)),
     UnaryKind.IDENTITY: lambda x: x,
 }
+OF_POSITIVE = (UnaryKind.SQRT, UnaryKind.POW, UnaryKind.LOG, UnaryKind.RSQRT)
+OF_FRACTIONS = (UnaryKind.ASIN, UnaryKind.ACOS, UnaryKind.ATANH)
 
 
 @pytest.mark.parametrize("kind", [kind for kind in UnaryKind if kind is not UnaryKind.NOT])
@@ -149,7 +175,9 @@ def test_unary(kind):
     x = s.input("x", 1, 3, 5)
     graph = s.graph(s(ops.Unary(kind, 0.25, 0.4), x))
     data = np.random.default_rng(0).normal(size=(1, 3, 5)) * 3
-    data = np.abs(data) if kind in (UnaryKind.SQRT, UnaryKind.POW) else data
+    data = np.abs(data) if kind in OF_POSITIVE else data
+    data = np.abs(data) + 1.0 if kind is UnaryKind.ACOSH else data
+    data = data / np.abs(data).max() * 0.99 if kind in OF_FRACTIONS else data
     (y,) = run(graph, x=data)
     np.testing.assert_allclose(y, UNARY[kind](data), rtol=1e-5, atol=1e-6)
 
@@ -174,7 +202,15 @@ def test_softmax_pools_and_reductions():
     for include, count in ((True, 4), (False, 1)):
         x, y = one(ops.AveragePool((2, 2), (1, 1), (1, 1, 0, 0), (1, 1), include), 1, 3, 3, 2)
         np.testing.assert_allclose(y[0, 0, 0], x[0, 0, 0] / count, rtol=1e-6)
-    functions = {"ReduceMean": np.mean, "ReduceSum": np.sum, "ReduceMax": np.max}
+    functions = {
+        "ReduceMean": np.mean,
+        "ReduceSum": np.sum,
+        "ReduceMax": np.max,
+        "ReduceMin": np.min,
+        "ReduceL1": lambda x, **how: np.abs(x).sum(**how),
+        "ReduceL2": lambda x, **how: np.sqrt((x * x).sum(**how)),
+        "ReduceSumSquare": lambda x, **how: (x * x).sum(**how),
+    }
     for kind in ops.ReduceKind:
         for axes in ((1, 2), (3,), (1,), (0, 2)):
             for keepdims in (True, False):

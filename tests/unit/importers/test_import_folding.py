@@ -159,14 +159,51 @@ def test_scikit_learn_standard_scaler(tmp_path):
         assert_same(model, tmp_path)
 
 
-def test_labels_that_are_no_numbers_are_refused_with_a_remedy(tmp_path):
+def test_labels_that_are_computed_with_are_refused_with_a_remedy(tmp_path):
     nodes = [
         N("ArgMax", ["x"], ["i"], axis=1),
-        N("ArrayFeatureExtractor", ["classes", "i"], ["y"], domain="ai.onnx.ml"),
+        N("ArrayFeatureExtractor", ["classes", "i"], ["l"], domain="ai.onnx.ml"),
+        N("Cast", ["l"], ["f"], to=TensorProto.FLOAT),
+        N("Neg", ["f"], ["y"]),
     ]
-    for labels in (i(3, 5, 7), np.array(["a", "b", "c"], object)):
-        model = model_of(nodes, {"x": (1, 3)}, {"classes": labels}, output_type=TensorProto.INT64)
-        model.opset_import.append(helper.make_opsetid("ai.onnx.ml", 1))
-        with pytest.raises(ImportModelError) as caught:
-            imported(model, tmp_path)
-        assert "extract_model" in str(caught.value)
+    model = model_of(nodes, {"x": (1, 3)}, {"classes": i(3, 5, 7)})
+    model.opset_import.append(helper.make_opsetid("ai.onnx.ml", 1))
+    with pytest.raises(ImportModelError) as caught:
+        imported(model, tmp_path)
+    assert "extract_model" in str(caught.value)
+
+
+def test_libraries_say_nothing_of_what_they_cannot_compute(tmp_path, caplog):
+    nodes = [N("Gather", ["c", "i"], ["r"]), N("Add", ["x", "r"], ["y"])]
+    model = model_of(nodes, {"x": (1, 3)}, {"c": f(4, 3), "i": i(9)})
+    with pytest.raises(ImportModelError):
+        imported(model, tmp_path)
+    assert not caplog.records
+
+
+def test_a_batch_norm_standardizes_weights(tmp_path):
+    """PyTorch's older exporter writes `batch_norm(weight, training=True)` as it stands."""
+    nodes = [
+        N("Reshape", ["w", "flat"], ["rows"]),
+        N(
+            "BatchNormalization",
+            ["rows", "g", "b", "m", "v"],
+            ["n", "mean1", "variance1"],
+            training_mode=1,
+        ),
+        N("Reshape", ["n", "whole"], ["kernel"]),
+        N("Conv", ["x", "kernel"], ["y"]),
+    ]
+    constants = {
+        "w": f(4, 3, 2, 2), "flat": i(1, 4, 12), "g": f(4), "b": f(4), "m": f(4),
+        "v": np.abs(f(4)), "whole": i(4, 3, 2, 2),
+    }  # fmt: skip
+    graph = assert_same(model_of(nodes, {"x": (1, 3, 5, 5)}, constants, opset=17), tmp_path)
+    assert [node.op for node in graph.nodes if node.op != "Transpose"] == ["Conv"]
+
+
+def test_a_batch_norm_in_training_is_refused(tmp_path):
+    norm = N("BatchNormalization", ["x", "g", "b", "m", "v"], ["y"], training_mode=1)
+    constants = {name: np.abs(f(3)) for name in "gbmv"}
+    with pytest.raises(ImportModelError, match="training mode"):
+        imported(model_of([norm], {"x": (1, 3, 4)}, constants, opset=17), tmp_path)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from import_models import N, assert_same, model_of
 from onnx import TensorProto
+from test_import_composed_ops import TESTED as COMPOSED
 
 from edgec.importers.onnx.registry import HANDLERS, supported_operators
 
@@ -54,6 +55,9 @@ CASES: dict[str, tuple[str, tuple[int, ...], dict[str, np.ndarray], int, dict[st
         "ConvTranspose", X4, {"w": f(3, 5, 3, 3)}, 13, {"output_shape": [16, 17], "strides": [2, 2]},
     ),
     "conv_transpose_1d": ("ConvTranspose", (1, 3, 7), {"w": f(3, 4, 5)}, 13, {"strides": [2]}),
+    "conv_3d": ("Conv", (1, 2, 4, 5, 6), {"w": f(3, 2, 3, 3, 2), "b": f(3)}, 13, {"pads": [1, 1, 0, 0, 1, 1], "strides": [1, 2, 1]}),
+    "conv_3d_grouped": ("Conv", (1, 4, 4, 5, 5), {"w": f(4, 1, 2, 3, 3)}, 13, {"group": 4, "strides": [2, 1, 1], "dilations": [2, 1, 1]}),
+    "max_pool_3d": ("MaxPool", (1, 2, 4, 6, 6), {}, 13, {"kernel_shape": [2, 3, 2], "strides": [2, 2, 2], "pads": [0, 1, 0, 1, 1, 0]}),
     "gemm": ("Gemm", (2, 4), {"w": f(4, 5), "b": f(5)}, 13, {}),
     "gemm_scaled": ("Gemm", (2, 4), {"w": f(4, 5), "b": f(1, 5)}, 7, {"alpha": 0.5, "beta": 2.0}),
     "gemm_transposed": ("Gemm", (4, 2), {"w": f(5, 4), "b": f(1)}, 13, {"transA": 1, "transB": 1}),
@@ -75,6 +79,8 @@ CASES: dict[str, tuple[str, tuple[int, ...], dict[str, np.ndarray], int, dict[st
     "clip_low": ("Clip", (2, 30), {"lo": np.array([-0.5], np.float32).reshape(())}, 13, {}),
     "min": ("Min", (2, 30), {"c": np.float32(0.5)}, 13, {}),
     "max": ("Max", (2, 30), {"c": np.array([0.5], np.float32)}, 13, {}),
+    "min_tensor": ("Min", (2, 3, 4), {"c": f(3, 1)}, 13, {}),
+    "max_tensors": ("Max", (2, 4), {"c": f(4), "d": f(2, 1), "e": np.float32(-0.5)}, 13, {}),
     "leaky_relu": ("LeakyRelu", (2, 30), {}, 13, {"alpha": 0.3}),
     "leaky_relu_default": ("LeakyRelu", (2, 30), {}, 7, {}),
     "prelu_channels": ("PRelu", (1, 3, 4, 5), {"s": f(3, 1, 1)}, 13, {}),
@@ -94,8 +100,37 @@ CASES: dict[str, tuple[str, tuple[int, ...], dict[str, np.ndarray], int, dict[st
     "pow": ("Pow", (2, 30), {"e": np.float32(3)}, 13, {}),
     "pow_one": ("Pow", (2, 30), {"e": np.array([1.0], np.float32)}, 13, {}),
     "layer_norm": ("LayerNormalization", (2, 5, 8), {"g": f(8), "b": f(8)}, 17, {"epsilon": 0.1}),
+    "instance_norm": ("InstanceNormalization", (2, 3, 4, 5), {"g": f(3), "b": f(3)}, 13, {}),
+    "instance_norm_plain": ("InstanceNormalization", (1, 3, 7),
+                            {"g": np.ones(3, np.float32), "b": np.zeros(3, np.float32)}, 13,
+                            {"epsilon": 0.1}),
+    "group_norm_18": ("GroupNormalization", (2, 6, 4, 5), {"g": f(3), "b": f(3)}, 18,
+                      {"num_groups": 3}),
+    "group_norm_21": ("GroupNormalization", (2, 6, 4), {"g": f(6), "b": f(6)}, 21,
+                      {"num_groups": 2, "epsilon": 0.01}),
     "layer_norm_two_axes": ("LayerNormalization", (2, 5, 8), {"g": f(5, 8)}, 17, {"axis": 1}),
     "rms_norm": ("RMSNormalization", (2, 5, 8), {"g": f(8)}, 23, {"epsilon": 0.1}),
+    "sin": ("Sin", (2, 30), {}, 13, {}),
+    "cos": ("Cos", (2, 30), {}, 13, {}),
+    "tan": ("Tan", (2, 30), {}, 13, {}),
+    "sinh": ("Sinh", (2, 30), {}, 13, {}),
+    "cosh": ("Cosh", (2, 30), {}, 13, {}),
+    "atan": ("Atan", (2, 30), {}, 13, {}),
+    "asinh": ("Asinh", (2, 30), {}, 13, {}),
+    "sign": ("Sign", (2, 30), {}, 13, {}),
+    "floor": ("Floor", (2, 30), {}, 13, {}),
+    "ceil": ("Ceil", (2, 30), {}, 13, {}),
+    "round": ("Round", (2, 30), {}, 13, {}),
+    "mod": ("Mod", (2, 30), {"d": np.float32(0.7)}, 13, {"fmod": 1}),
+    "mish": ("Mish", (2, 30), {}, 18, {}),
+    "selu": ("Selu", (2, 30), {}, 13, {}),
+    "selu_given": ("Selu", (2, 30), {}, 13, {"alpha": 0.5, "gamma": 2.0}),
+    "celu": ("Celu", (2, 30), {}, 13, {"alpha": 0.7}),
+    "thresholded_relu": ("ThresholdedRelu", (2, 30), {}, 13, {"alpha": 0.7}),
+    "shrink": ("Shrink", (2, 30), {}, 13, {"lambd": 0.8, "bias": 0.3}),
+    "softsign": ("Softsign", (2, 30), {}, 13, {}),
+    "prelu_two_axes": ("PRelu", (1, 3, 4, 5), {"s": f(3, 1, 5)}, 13, {}),
+    "prelu_all_axes": ("PRelu", (1, 3, 4), {"s": f(1, 3, 4)}, 13, {}),
     "abs": ("Abs", (2, 30), {}, 13, {}),
     "neg": ("Neg", (2, 30), {}, 13, {}),
     "erf": ("Erf", (2, 30), {}, 13, {}),
@@ -104,6 +139,9 @@ CASES: dict[str, tuple[str, tuple[int, ...], dict[str, np.ndarray], int, dict[st
     "softmax_old": ("Softmax", (2, 3, 4), {}, 11, {}),
     "softmax_old_axis": ("Softmax", (2, 3, 4, 2), {}, 11, {"axis": 2}),
     "softmax_old_last": ("Softmax", (2, 3, 4), {}, 9, {"axis": 2}),
+    "log_softmax": ("LogSoftmax", (2, 3, 4), {}, 13, {"axis": 1}),
+    "log_softmax_old": ("LogSoftmax", (2, 3, 4), {}, 11, {}),
+    "hardmax": ("Hardmax", (2, 3, 4), {}, 13, {"axis": 1}),
     "max_pool": ("MaxPool", X4, {}, 13, {"kernel_shape": [2, 3], "strides": [2, 1]}),
     "max_pool_pads": ("MaxPool", X4, {}, 7, {"kernel_shape": [3, 3], "pads": [1, 0, 2, 1]}),
     "max_pool_ceil": (
@@ -141,6 +179,28 @@ CASES: dict[str, tuple[str, tuple[int, ...], dict[str, np.ndarray], int, dict[st
     "reduce_mean_noop": ("ReduceMean", X4, {"a": i()}, 18, {"noop_with_empty_axes": 1}),
     "reduce_sum_attribute": ("ReduceSum", X4, {}, 11, {"axes": [1], "keepdims": 0}),
     "reduce_sum_input": ("ReduceSum", X4, {"a": i(1)}, 13, {}),
+    "reduce_min": ("ReduceMin", X4, {}, 13, {"axes": [1, 3], "keepdims": 0}),
+    "reduce_l1": ("ReduceL1", X4, {}, 13, {"axes": [1]}),
+    "reduce_l2": ("ReduceL2", X4, {}, 13, {"axes": [-1], "keepdims": 0}),
+    "reduce_sum_square": ("ReduceSumSquare", X4, {}, 13, {"axes": [2, 3]}),
+    "reduce_log_sum_exp": ("ReduceLogSumExp", X4, {}, 13, {"axes": [1], "keepdims": 0}),
+    "reduce_log_sum_exp_all": ("ReduceLogSumExp", (2, 3), {}, 18, {}),
+    "lp_normalization": ("LpNormalization", (2, 3, 4), {}, 13, {"axis": 1}),
+    "lp_normalization_one": ("LpNormalization", (2, 3, 4), {}, 13, {"p": 1}),
+    "lp_pool": ("LpPool", X4, {}, 13, {"kernel_shape": [2, 3], "strides": [2, 1], "pads": [0, 1, 1, 1]}),
+    "lp_pool_one": ("LpPool", (1, 3, 11), {}, 13, {"kernel_shape": [3], "p": 1}),
+    "global_lp_pool": ("GlobalLpPool", X4, {}, 13, {}),
+    "cum_sum": ("CumSum", (2, 5, 3), {"a": np.array(1, np.int64)}, 13, {}),
+    "cum_sum_back": ("CumSum", (2, 5), {"a": np.array(-1, np.int32)}, 14, {"exclusive": 1, "reverse": 1}),
+    "tile": ("Tile", (2, 3, 1), {"r": i(1, 2, 4)}, 13, {}),
+    "tile_ones": ("Tile", (1, 3, 1), {"r": i(2, 1, 4)}, 13, {}),
+    "gather_uneven": ("Gather", (2, 6, 4), {"i": i(0, 0, 5, 1, -2)}, 13, {"axis": 1}),
+    "gather_uneven_last": ("Gather", (2, 6), {"i": np.array([[3, 3], [1, 4]])}, 13, {"axis": -1}),
+    "gather_elements": ("GatherElements", (3, 4), {"i": np.array([[1, 2], [0, 2], [3, 1]])}, 13, {"axis": 1}),
+    "gather_nd": ("GatherND", (3, 4), {"i": np.array([[1, 2], [0, 2], [2, 1]])}, 13, {}),
+    "gather_nd_rows": ("GatherND", (3, 4), {"i": np.array([[1], [2], [2]])}, 13, {}),
+    "pad_wrap": ("Pad", (4, 5), {"p": i(1, 2, 3, 4)}, 19, {"mode": "wrap"}),
+    "expand": ("Expand", (1, 3, 1), {"s": i(2, 1, 4)}, 13, {}),
     "reduce_max": ("ReduceMax", X4, {}, 13, {"axes": [3, 2]}),
     "batch_norm": (
         "BatchNormalization", X4,
@@ -197,8 +257,23 @@ def test_operator_equals_onnxruntime(name, tmp_path):
     assert_same(model_of([node], {"x": shape}, arrays, opset=opset), tmp_path)
 
 
-def test_sqrt_of_positive_numbers(tmp_path):
-    nodes = [N("Abs", ["x"], ["a"]), N("Sqrt", ["a"], ["y"])]
+OF_FRACTIONS = ["Asin", "Acos", "Atanh"]
+
+
+@pytest.mark.parametrize("op", OF_FRACTIONS)
+def test_functions_of_fractions(op, tmp_path):
+    nodes = [N("Sin", ["x"], ["a"]), N("Mul", ["a", "c"], ["b"]), N(op, ["b"], ["y"])]
+    assert_same(model_of(nodes, {"x": (2, 9)}, {"c": np.float32(0.9)}), tmp_path)
+
+
+def test_function_of_numbers_above_one(tmp_path):
+    nodes = [N("Cosh", ["x"], ["a"]), N("Acosh", ["a"], ["y"])]
+    assert_same(model_of(nodes, {"x": (2, 9)}), tmp_path)
+
+
+@pytest.mark.parametrize("op", ["Sqrt", "Log", "ReduceLogSum"])
+def test_functions_of_positive_numbers(op, tmp_path):
+    nodes = [N("Abs", ["x"], ["a"]), N(op, ["a"], ["y"])]
     assert_same(model_of(nodes, {"x": (2, 9)}), tmp_path)
 
 
@@ -247,6 +322,24 @@ def test_resize_one_dimension(tmp_path):
     assert_same(model_of([node], {"x": (1, 3, 5)}, {"s": scales}), tmp_path)
 
 
+@pytest.mark.parametrize("coordinates", ["half_pixel", "align_corners", "asymmetric"])
+@pytest.mark.parametrize("outside", [0, 1])
+def test_cubic_resize(coordinates, outside, tmp_path):
+    node = N(
+        "Resize", ["x", "", "", "sizes"], ["y"], mode="cubic", exclude_outside=outside,
+        coordinate_transformation_mode=coordinates,
+    )  # fmt: skip
+    assert_same(model_of([node], {"x": (1, 2, 4, 5)}, {"sizes": i(1, 2, 7, 3)}), tmp_path)
+
+
+@pytest.mark.parametrize("largest", [0, 1])
+@pytest.mark.parametrize("axis", [0, -1])
+def test_top_k(largest, axis, tmp_path):
+    nodes = [N("TopK", ["x", "k"], ["v", "p"], axis=axis, largest=largest),
+             N("Cast", ["p"], ["f"], to=TensorProto.FLOAT), N("Add", ["v", "f"], ["y"])]  # fmt: skip
+    assert_same(model_of(nodes, {"x": (5, 7)}, {"k": i(3)}), tmp_path)
+
+
 @pytest.mark.parametrize("mode", ["nearest", "linear"])
 def test_upsample(mode, tmp_path):
     old = N("Upsample", ["x"], ["y"], mode=mode, scales=[1.0, 1.0, 2.0, 3.0])
@@ -260,6 +353,37 @@ def test_upsample(mode, tmp_path):
 def test_two_run_time_operands(op, tmp_path):
     node = N(op, ["x", "z"], ["y"], **({"axis": 1} if op == "Concat" else {}))
     assert_same(model_of([node], {"x": (2, 3), "z": (2, 3)}), tmp_path)
+
+
+@pytest.mark.parametrize("op", ["Min", "Max"])
+def test_extremes_of_two_computed_tensors(op, tmp_path):
+    assert_same(model_of([N(op, ["x", "z"], ["y"])], {"x": (2, 3), "z": (3,)}), tmp_path)
+
+
+RELATIONS = ["Equal", "Less", "LessOrEqual", "Greater", "GreaterOrEqual"]
+
+
+@pytest.mark.parametrize("constant", [False, True])
+@pytest.mark.parametrize("op", RELATIONS)
+def test_comparisons_choose(op, constant, tmp_path):
+    nodes = [N(op, ["x", "z"], ["c"]), N("Where", ["c", "x", "w"], ["y"])]
+    shapes = {"x": (2, 6), "w": (6,)} | ({} if constant else {"z": (2, 1)})
+    constants = {"z": f(2, 1)} if constant else {}
+    assert_same(model_of(nodes, shapes, constants, opset=16), tmp_path)
+
+
+@pytest.mark.parametrize("op", ["And", "Or", "Xor"])
+def test_truth_values_are_combined(op, tmp_path):
+    nodes = [N("Less", ["x", "z"], ["a"]), N("Greater", ["x", "t"], ["b"]), N(op, ["a", "b"], ["c"]),
+             N("Not", ["c"], ["d"]), N("Where", ["d", "one", "x"], ["y"])]  # fmt: skip
+    constants = {"t": np.float32(-1), "one": np.float32(1)}
+    assert_same(model_of(nodes, {"x": (3, 6), "z": (3, 6)}, constants, opset=16), tmp_path)
+
+
+def test_truth_values_become_real(tmp_path):
+    nodes = [N("Less", ["x", "t"], ["a"]), N("Cast", ["a"], ["f"], to=TensorProto.FLOAT),
+             N("Mul", ["f", "x"], ["y"])]  # fmt: skip
+    assert_same(model_of(nodes, {"x": (3, 6)}, {"t": np.float32(0.5)}), tmp_path)
 
 
 @pytest.mark.parametrize("op", ["Add", "Sub", "Mul", "Concat"])
@@ -296,10 +420,11 @@ def test_split(opset, tmp_path):
     assert_same(model, tmp_path)
 
 
+@pytest.mark.parametrize("op", ["ArgMax", "ArgMin"])
 @pytest.mark.parametrize("keepdims", [0, 1])
 @pytest.mark.parametrize("last", [0, 1])
-def test_arg_max(keepdims, last, tmp_path):
-    node = N("ArgMax", ["x"], ["y"], axis=-1, keepdims=keepdims, select_last_index=last)
+def test_arg_max(op, keepdims, last, tmp_path):
+    node = N(op, ["x"], ["y"], axis=-1, keepdims=keepdims, select_last_index=last)
     model = model_of([node], {"x": (2, 7)}, output_type=TensorProto.INT64)
     graph = assert_same(model, tmp_path)
     assert graph.values["y"].dtype.value == "int32"
@@ -313,9 +438,9 @@ def test_every_handler_states_its_constraints():
 
 def test_every_handler_is_tested():
     tested = {case[0] for case in CASES.values()} | {
-        "Resize", "Upsample", "Sqrt", "Split", "ArgMax", "QuantizeLinear", "DequantizeLinear",
+        "Resize", "TopK", "Upsample", "Sqrt", "Log", "ReduceLogSum", "Acosh", *OF_FRACTIONS, "Split", "ArgMax", "ArgMin", "QuantizeLinear", "DequantizeLinear",
         # In test_import_transformer_ops:
-        "And", "Attention", "Einsum", "Equal", "Expand", "GatherElements", "GatherND", "IsNaN",
-        "Not", "Or", "Where",
+        "And", "Or", "Xor", *RELATIONS, "Attention", "Einsum", "Expand", "GatherElements", "GatherND", "IsNaN",
+        "Not", "Where",
     }  # fmt: skip
-    assert set(HANDLERS) - tested == set()
+    assert set(HANDLERS) - tested - COMPOSED == set()

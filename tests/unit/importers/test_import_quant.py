@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from import_models import N, assert_same, imported, model_of
+from import_models import N, assert_same, imported, model_of, run, save
 from onnx import TensorProto, helper
 
 from edgec.base.dtypes import DType
 from edgec.base.errors import ImportModelError, UnsupportedModelError
+from edgec.base.options import CompileOptions
+from edgec.interp import run_graph
 from edgec.ir.qparams import QuantParams
+from edgec.workflow.integer import integer_model
 
 RNG = np.random.default_rng(2)
 S = np.float32
@@ -186,19 +189,61 @@ def test_integers_of_unknown_meaning_are_refused(tmp_path):
     [
         (N("DynamicQuantizeLinear", ["x"], ["y", "s1", "z1"]), "computed at run time"),
         (N("QuantizeLinear", ["x", "many"], ["y"], axis=1), "per channel"),
-        (N("QuantizeLinear", ["x", "s", "z16"], ["y"]), "type INT16"),
     ],
 )
 def test_unsupported_quantization(node, reason, tmp_path):
-    constants = {"s": S(0.1), "many": S([0.1, 0.2]), "z16": np.int16(0)}
+    constants = {"s": S(0.1), "many": S([0.1, 0.2])}
     model = model_of([node], {"x": (1, 2)}, constants, opset=21)
     with pytest.raises(UnsupportedModelError, match=reason):
         imported(model, tmp_path)
 
 
-def test_qoperator_format_names_the_remedy(tmp_path):
-    node = N("QLinearMatMul", ["x", "s", "z", "w", "s", "z", "s", "z"], ["y"])
-    constants = {"s": S(0.1), "z": np.int8(0), "w": codes(4, 2)}
-    model = model_of([node], {"x": (1, 4)}, constants, input_type=TensorProto.INT8)
-    with pytest.raises(UnsupportedModelError, match="QDQ format"):
-        imported(model, tmp_path)
+@pytest.mark.parametrize("axis", [None, 0])
+def test_constants_quantized_after_an_identity(axis, tmp_path):
+    """PyTorch shares equal weights by Identity; onnxruntime's quantizer works on what it gives."""
+    constants = {"w": RNG.normal(size=(3, 4)).astype(np.float32)}
+    constants |= {"s": S(0.01), "z": np.int8(3)}
+    if axis is not None:
+        constants |= {"s": S([0.01, 0.02, 0.03]), "z": np.zeros(3, np.int8)}
+    attributes = {} if axis is None else {"axis": axis}
+    nodes = [
+        N("Identity", ["w"], ["v"]),
+        N("QuantizeLinear", ["v", "s", "z"], ["q"], **attributes),
+        N("DequantizeLinear", ["q", "s", "z"], ["d"], **attributes),
+        N("Gemm", ["x", "d"], ["y"], transB=1),
+    ]
+    graph = assert_same(model_of(nodes, {"x": (1, 4)}, constants), tmp_path)
+    (weight,) = graph.constants.values()
+    assert weight.dtype is DType.INT8
+
+
+@pytest.mark.parametrize("channels_last", [True, False])
+@pytest.mark.parametrize("normalized", [True, False])
+def test_pixels_in_through_integers(channels_last, normalized, tmp_path):
+    """An image of bytes, cast to floats in the model, in either layout: its bytes are the codes."""
+    mean, deviation = (S(v).reshape(1, 3, 1, 1) for v in ([124, 116, 104], [58, 57, 57]))
+    constants = {
+        "w": (RNG.normal(size=(8, 3, 3, 3)) / 5).astype(np.float32), "k": S(1 / 255),
+        "m": mean, "d": deviation,
+    }  # fmt: skip
+    nodes = [N("Transpose", ["x"], ["t"], perm=[0, 3, 1, 2])] if channels_last else []
+    nodes.append(N("Cast", ["t" if channels_last else "x"], ["a"], to=TensorProto.FLOAT))
+    if normalized:
+        nodes += [N("Sub", ["a", "m"], ["s"]), N("Div", ["s", "d"], ["n"])]
+    else:
+        nodes.append(N("Mul", ["a", "k"], ["n"]))
+    nodes += [N("Conv", ["n", "w"], ["c"]), N("GlobalAveragePool", ["c"], ["y"])]
+    shape = (8, 8, 3) if channels_last else (3, 8, 8)
+    unused = ("k",) if normalized else ("m", "d")
+    constants = {name: array for name, array in constants.items() if name not in unused}
+    model = model_of(nodes, {"x": (1, *shape)}, constants, input_type=TensorProto.UINT8)
+    images = RNG.integers(0, 256, (16, *shape)).astype(np.uint8)
+    built = integer_model(save(model, tmp_path), {"x": images}, CompileOptions())
+    graph = built.integer
+    assert graph.quant("x") == QuantParams.per_tensor(1.0, -128)
+    for image in images[:4]:
+        pixels = image if channels_last else image.transpose(1, 2, 0)
+        codes = (pixels.astype(np.int16) - 128).astype(np.int8)[None]
+        found = graph.quant("y").dequantize(run_graph(graph, {"x": codes})["y"])
+        wanted = run(model, {"x": image[None]})[0].reshape(found.shape)
+        assert np.abs(found - wanted).max() <= 3.0 * graph.quant("y").tensor_scale

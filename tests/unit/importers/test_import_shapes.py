@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from import_models import N, imported, model_of, run
+from import_models import N, imported, model_of, run, save
 
 from edgec.base.errors import ConfigError, ImportModelError
 from edgec.exporters.onnx.export import export_real
+from edgec.floatrun.executor import Executor
+from edgec.floatrun.float_model import FloatModel
+from edgec.importers.formats import batch_notes_of
+from edgec.importers.formats import import_model as import_any
 
 RELU = [N("Relu", ["x"], ["y"])]
 
@@ -87,3 +91,69 @@ def test_stale_shapes_of_outputs_and_values_are_dropped(tmp_path):
     model.graph.output[0].type.tensor_type.shape.dim.add().dim_value = 8
     model.graph.value_info.append(model.graph.output[0])
     assert imported(model, tmp_path, {"x": (1, 3)}).values["y"].shape == (1, 3)
+
+
+@pytest.mark.parametrize("dims", [(2, "batch", 8), (2, "N", 8), (2, "s0", 8)])
+def test_batch_axis_is_found_by_name_and_by_use(dims, tmp_path):
+    """The states of two layers: the batch is their second dimension, by its name or as in x."""
+    nodes = [N("ReduceSum", ["h", "axes"], ["s"], keepdims=0), N("Add", ["x", "s"], ["y"])]
+    model = model_of(nodes, {"x": ("s0", 8), "h": dims}, {"axes": np.array([0], np.int64)})
+    assert imported(model, tmp_path, {}).values["h"].shape == (2, 1, 8)
+    assert imported(model, tmp_path, {"h": (2, 1, 8)}).values["h"].shape == (2, 1, 8)
+    with pytest.raises(ConfigError):
+        imported(model, tmp_path, {"h": (1, 32, 8)})
+
+
+def test_batch_after_an_open_sequence(tmp_path):
+    model = model_of(RELU, {"x": ("time", "batch", 8)})
+    with pytest.raises(ImportModelError) as caught:
+        imported(model, tmp_path, {})
+    assert "--shape x=32,1,8" in caught.value.hint
+    assert imported(model, tmp_path, {"x": (5, 1, 8)}).values["y"].shape == (5, 1, 8)
+    with pytest.raises(ConfigError, match="batch of 4"):
+        imported(model, tmp_path, {"x": (5, 4, 8)})
+
+
+def test_fixed_dimension_before_a_nameless_one_is_no_batch(tmp_path):
+    model = model_of(RELU, {"h": (2, None, 8)})
+    model.graph.node[0].input[0] = "h"
+    with pytest.raises(ImportModelError) as caught:
+        imported(model, tmp_path, {})
+    assert "--shape h=2,1,8" in caught.value.hint
+    assert imported(model, tmp_path, {"h": (2, 1, 8)}).values["y"].shape == (2, 1, 8)
+
+
+def test_batch_above_one_is_refused(tmp_path):
+    with pytest.raises(ConfigError, match="batch of 4"):
+        imported(model_of(RELU, {"x": ("N", 3, 4)}), tmp_path, {"x": (4, 3, 4)})
+
+
+def test_input_without_a_batch_axis_gets_one(tmp_path):
+    """An image on its own, as a file says it; samples are counted on an axis in front."""
+    nodes = [N("Unsqueeze", ["x", "axes"], ["u"]), N("Conv", ["u", "w"], ["y"])]
+    weight = np.ones((2, 3, 3, 3), np.float32)
+    model = model_of(nodes, {"x": (3, 9, 8)}, {"w": weight, "axes": np.array([0], np.int64)})
+    path = save(model, tmp_path)
+    with pytest.raises(ImportModelError) as caught:
+        import_any(path)
+    assert "--shape x=1,9,8" in caught.value.hint
+    assert "--shape x=3,9,8" in caught.value.hint
+    for shape in ((3, 9, 8), (1, 3, 9, 8)):
+        graph = import_any(path, {"x": shape})
+        assert graph.shape("x") == (1, 3, 9, 8)
+    samples = np.random.default_rng(0).normal(size=(4, 3, 9, 8)).astype(np.float32)
+    found = Executor(graph, ["y"]).run({"x": samples})["y"]
+    wanted = FloatModel(path).run({"x": samples})["y"]
+    np.testing.assert_allclose(found.reshape(wanted.shape), wanted, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("dims", "note"),
+    [
+        (("batch", 3), "compiled for batch 1: the model leaves it open in x [batch, 3]"),
+        ((None, 3), "compiled for batch 1: the model leaves it open in x [?, 3]"),
+        ((1, 3), ""),
+    ],
+)
+def test_one_line_says_that_the_batch_is_one(dims, note, tmp_path):
+    assert "".join(batch_notes_of(save(model_of(RELU, {"x": dims}), tmp_path))) == note

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +16,10 @@ from tflite_damage import lying_model, mutated
 from tflite_models import Op, T, const, tflite_bytes, write_tflite
 
 from edgec.base.errors import ConfigError, EdgecError, ImportModelError, UnsupportedModelError
+from edgec.base.options import CompileOptions
 from edgec.importers.formats import import_model, inspect_model, standalone_copy
 from edgec.importers.tflite import load, load_tensor
+from edgec.workflow.integer import integer_model
 
 X = {"x": T((1, 4)), "y": T((1, 4))}
 
@@ -33,8 +36,8 @@ def test_all_operators_that_cannot_be_compiled_are_named_at_once(tmp_path: Path)
         Op("UNIDIRECTIONAL_SEQUENCE_LSTM", ["x"], ["a"]),
         Op("RELU", ["a"], ["b"]),
         Op("CUSTOM", ["b"], ["c"], custom="FlexErf"),
-        Op("LOG_SOFTMAX", ["c"], ["d"]),
-        Op("COS", ["d"], ["y"]),
+        Op("L2_NORMALIZATION", ["c"], ["d"]),
+        Op("RANK", ["d"], ["y"]),
     ]
     path = write_tflite(tmp_path / "m.tflite", tensors, ops)
     with pytest.raises(UnsupportedModelError) as found:
@@ -43,8 +46,8 @@ def test_all_operators_that_cannot_be_compiled_are_named_at_once(tmp_path: Path)
     assert [(node.name, node.op) for node in nodes] == [
         ("a", "UNIDIRECTIONAL_SEQUENCE_LSTM"),
         ("c", "CUSTOM FlexErf"),
-        ("d", "LOG_SOFTMAX"),
-        ("y", "COS"),
+        ("d", "L2_NORMALIZATION"),
+        ("y", "RANK"),
     ]
     assert all(node.shape == "1x4" and node.reason and node.remedy for node in nodes)
     summary = inspect_model(path)
@@ -57,14 +60,16 @@ def test_state_is_refused(tmp_path: Path):
     refused(tmp_path, "state that lives between runs", tensors, [Op("ADD", ["x", "s"], ["y"])])
 
 
-def test_sixteen_bit_activations_are_refused(tmp_path: Path):
-    x = T((1, 4), dtype="int16", scale=[0.1], zero=[0])
-    refused(
-        tmp_path,
-        "the input has activations of type INT16",
-        {**X, "x": x},
-        [Op("RELU", ["x"], ["y"])],
-    )
+def test_sparse_weights_are_refused(tmp_path: Path):
+    w = replace(const(np.ones((3, 4), np.float32)), sparse=True)
+    op = Op("FULLY_CONNECTED", ["x", "w", ""], ["y"])
+    refused(tmp_path, "is stored as a sparse tensor", {**X, "w": w, "y": T((1, 3))}, [op])
+
+
+def test_weights_outside_the_flatbuffer_are_refused(tmp_path: Path):
+    w = replace(const(np.ones((3, 4), np.float32)), offset=2**31 + 16)
+    op = Op("FULLY_CONNECTED", ["x", "w", ""], ["y"])
+    refused(tmp_path, "outside the first 2 GB", {**X, "w": w, "y": T((1, 3))}, [op])
 
 
 def test_several_networks_are_refused(tmp_path: Path):
@@ -273,3 +278,24 @@ def test_files_cut_short(tmp_path: Path):
 
 def test_every_kind_of_tensor_has_a_name():
     assert set(load_tensor._NUMPY) <= set(vars(tflite.TensorType))
+
+
+SCALAR = T((), dtype="int8", scale=[0.1], zero=[0])
+
+
+@pytest.mark.parametrize("op", ["SOFTMAX", "LOG_SOFTMAX"])
+def test_functions_over_the_last_axis_of_a_number_are_refused(tmp_path: Path, op: str):
+    tensors = {"x": SCALAR, "y": SCALAR}
+    refused(tmp_path, "its input is a single number", tensors, [Op(op, ["x"], ["y"])])
+
+
+@pytest.mark.parametrize("tensor", [SCALAR, T(())])
+def test_a_single_number_has_no_channels_to_remove(tmp_path: Path, tensor: T):
+    tensors = {"x": tensor, "y": tensor}
+    path = write_tflite(tmp_path / "m.tflite", tensors, [Op("RELU6", ["x"], ["y"])])
+    assert integer_model(path, None, CompileOptions()).integer.shape("y") == ()
+
+
+def test_slopes_of_other_channels_are_refused(tmp_path: Path):
+    tensors = {"x": T((1, 4, 5)), "a": const(np.ones((4, 3), np.float32)), "y": T((1, 4, 5))}
+    refused(tmp_path, r"the slope \[4, 3\] does not fit", tensors, [Op("PRELU", ["x", "a"], ["y"])])

@@ -7,14 +7,20 @@ import re
 import pytest
 from places import REPOSITORY
 
+from edgec.importers.tflite.exact import exactness, named
 from edgec.importers.tflite.registry import supported_operators
 
 PAGE = REPOSITORY / "docs" / "tflite.md"
 
 
 def operator_table() -> str:
-    rows = [f"| {op} | {text} |" for op, text in supported_operators()]
-    return "\n".join(["| operator | what is supported |", "|---|---|", *rows])
+    rows = [f"| {op} | {text} | {exactness(op).value} |" for op, text in supported_operators()]
+    head = "| operator | what is supported | whose codes it gives in an integer file |"
+    return "\n".join([head, "|---|---|---|", *rows])
+
+
+def test_only_operators_that_are_imported_are_called_exact():
+    assert not named()
 
 
 def test_the_table_of_operators(request: pytest.FixtureRequest):

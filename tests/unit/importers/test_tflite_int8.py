@@ -12,7 +12,10 @@ from tflite_networks import W_SCALES, X_SCALE, int8_network, qdq_network
 from tflite_oracle import needs_litert, run_litert
 
 from edgec.base.dtypes import Array
+from edgec.base.errors import UnsupportedModelError
 from edgec.base.options import CompileOptions
+from edgec.base.rounding import Rounding
+from edgec.commands.quantize import quantize_model
 from edgec.importers.formats import import_model, inspect_model
 from edgec.interp import run_graph
 from edgec.ir.graph import Graph
@@ -23,7 +26,9 @@ RNG = np.random.default_rng(5)
 
 
 def integers(path: Path) -> Graph:
-    return integer_model(path, None, CompileOptions()).integer
+    """The integer graph with edgec's own rounding, which a QDQ model always has."""
+    rounding = Rounding.EDGEC if path.suffix == ".tflite" else None
+    return integer_model(path, None, CompileOptions(rounding=rounding)).integer
 
 
 def computed(graph: Graph, x: Array) -> Array:
@@ -77,12 +82,115 @@ def test_a_bias_without_a_scale_has_that_of_its_sums(tmp_path: Path):
     assert bias is not None and bias.scale == (0.125, 0.125)
 
 
+def layer(
+    path: Path, codes: tuple[str, str], zero: int, bias: str = "int32", scales: int = 1
+) -> Path:
+    """A convolution whose activations and weights are of given types, for uint8 those of int8."""
+    rng = np.random.default_rng(2)
+    weight, numbers = rng.integers(-127, 128, (4, 3, 3, 2)), rng.integers(-3000, 3000, 4)
+    kind, weights = codes
+    w_scale = [0.25 / (number + 1) for number in range(scales)]
+    shift = 128 if kind == "uint8" else 0
+    tensors = {
+        "x": T((1, 5, 5, 2), dtype=kind, scale=[0.5], zero=[3 + shift]),
+        "w": const((weight + zero).astype(weights), w_scale, [zero] * scales),
+        "b": const(numbers.astype(bias), [0.5 * scale for scale in w_scale]),
+        "y": T((1, 5, 5, 4), dtype=kind, scale=[70.0], zero=[shift - 5]),
+    }
+    op = Op("CONV_2D", ["x", "w", "b"], ["y"], "Conv2DOptions", {"StrideH": 1, "StrideW": 1})
+    return write_tflite(path, tensors, [op])
+
+
+@pytest.mark.parametrize(
+    ("codes", "zero", "bias"),
+    [
+        (("uint8", "uint8"), 128, "int32"),
+        (("uint8", "int8"), 0, "int32"),
+        (("int8", "uint8"), 127, "int32"),
+        (("int8", "int8"), 0, "int64"),
+    ],
+)
+def test_types_of_codes_and_biases_change_no_number(
+    tmp_path: Path, codes: tuple[str, str], zero: int, bias: str
+):
+    wanted = integers(layer(tmp_path / "int8.tflite", ("int8", "int8"), 0))
+    found = integers(layer(tmp_path / "other.tflite", codes, zero, bias))
+    for _ in range(5):
+        x = RNG.integers(-128, 128, (1, 5, 5, 2)).astype(np.int8)
+        assert np.array_equal(computed(found, x), computed(wanted, x))
+
+
+def test_a_scale_for_all_channels_is_a_scale_for_each(tmp_path: Path):
+    graphs = [
+        integers(layer(tmp_path / f"{scales}.tflite", ("int8", "int8"), 0, scales=scales))
+        for scales in (1, 4)
+    ]
+    assert [len(set(g.constants["y#1_multiplier"].array.tolist())) for g in graphs] == [1, 4]
+
+
+def test_off_centre_weights_are_refused_in_words(tmp_path: Path):
+    path = layer(tmp_path / "m.tflite", ("uint8", "uint8"), 128)
+    data = bytearray(path.read_bytes())
+    zero = np.array([128], np.int64).tobytes()
+    assert data.count(zero) >= 1
+    path.write_bytes(bytes(data).replace(zero, np.array([121], np.int64).tobytes()))
+    with pytest.raises(UnsupportedModelError, match="uint8 weights reach from -110 to 133 around"):
+        import_model(path)
+
+
+def test_a_bias_beyond_32_bits_is_refused(tmp_path: Path):
+    tensors = {
+        "x": T((1, 4), dtype="int8", scale=[0.5], zero=[0]),
+        "w": const(np.ones((2, 4), np.int8), [0.25]),
+        "b": const(np.array([1, -(2**31)], np.int64)),
+        "y": T((1, 2), dtype="int8", scale=[0.5], zero=[0]),
+    }
+    op = Op("FULLY_CONNECTED", ["x", "w", "b"], ["y"], "FullyConnectedOptions")
+    with pytest.raises(UnsupportedModelError, match="bias does not fit 32 bits"):
+        import_model(write_tflite(tmp_path / "f.tflite", tensors, [op]))
+
+
 MLPERF = {
     "mlperf_resnet8_cifar10": 12_501_632,
     "mlperf_dscnn_kws": 2_656_768,
     "mlperf_mobilenetv1_025_vww96": 7_489_664,
     "mlperf_autoencoder_toycar": 264_192,
 }
+
+
+def softmax(path: Path, beta: float) -> Path:
+    tensors = {
+        "x": T((1, 10), dtype="int8", scale=[0.08], zero=[-5]),
+        "y": T((1, 10), dtype="int8", scale=[1 / 256], zero=[-128]),
+    }
+    ops = [Op("SOFTMAX", ["x"], ["y"], "SoftmaxOptions", {"Beta": beta})]
+    return write_tflite(path, tensors, ops)
+
+
+@pytest.mark.parametrize("rounding", list(Rounding))
+def test_a_softmax_has_its_beta(tmp_path: Path, rounding: Rounding):
+    options = CompileOptions(rounding=rounding)
+    graph = integer_model(softmax(tmp_path / "f.tflite", 2.5), None, options).integer
+    for _ in range(20):
+        x = RNG.integers(-128, 128, (1, 10)).astype(np.int8)
+        shares = np.exp(2.5 * 0.08 * (x.astype(float) - x.max()))
+        wanted = np.minimum(256 * shares / shares.sum(), 255) - 128
+        assert np.abs(computed(graph, x) - wanted).max() <= 0.75
+
+
+def test_the_exported_softmax_has_its_beta(tmp_path: Path):
+    path, exported = softmax(tmp_path / "f.tflite", 2.5), tmp_path / "q.onnx"
+    quantize_model(path, exported)
+    ours, theirs = integers(path), integers(exported)
+    for _ in range(5):
+        x = RNG.integers(-128, 128, (1, 10)).astype(np.int8)
+        assert np.array_equal(computed(ours, x), computed(theirs, x))
+
+
+@pytest.mark.parametrize("beta", [0.0, -1.0])
+def test_a_beta_that_is_not_positive_is_refused(tmp_path: Path, beta: float):
+    with pytest.raises(UnsupportedModelError, match="beta"):
+        import_model(softmax(tmp_path / "f.tflite", beta))
 
 
 @pytest.mark.data

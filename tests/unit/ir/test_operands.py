@@ -10,6 +10,7 @@ from places import PACKAGE
 OTHER_INPUTS = {
     "commands/compile.py": "inputs of a report",
     "importers/onnx/weight_pool_lookup.py": "inputs of an ONNX node",
+    "importers/onnx/wrapped_indices.py": "inputs of an ONNX node",
     "ir/graph.py": "`Node.first` and `Node.input` themselves",
 }
 """Files in which the subscript is no operand of an operator of edgec."""

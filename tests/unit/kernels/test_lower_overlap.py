@@ -20,11 +20,18 @@ from edgec.ir import Graph
 from edgec.kernels.buffers import buffers_of
 from edgec.kernels.family import KernelSpec
 from edgec.kernels.generic.gemm.family import Gemm
+from edgec.kernels.generic.log_softmax.family import LogSoftmax
 from edgec.kernels.generic.lut.family import Lut
+from edgec.kernels.generic.matmul_twice.family import MatMulTwice
 from edgec.kernels.generic.prelu.family import PRelu
+from edgec.kernels.generic.prelu_codes.family import PReluCodes
 from edgec.kernels.generic.resize_linear.family import ResizeLinear
 from edgec.kernels.generic.resize_nearest.family import ResizeNearest
 from edgec.kernels.generic.softmax.family import Softmax
+from edgec.kernels.generic.softmax31.family import Softmax31
+from edgec.kernels.generic.top_k.family import TopK
+from edgec.kernels.generic.tree_ensemble.family import TreeEnsemble
+from edgec.kernels.packed.filters.spec import PackedFilters
 from edgec.kernels.select import KernelChoice, operands, select_kernels
 from edgec.kernels.weightpool.decode.family import PooledDecode
 from edgec.kernels.weightpool.decode_dsp.family import PooledDecodeDsp
@@ -32,8 +39,8 @@ from edgec.lower import lower
 from edgec.memory import MemoryPlan, Slot
 from edgec.sim.host import HostModel
 
-_IN_PLACE = (Lut, PRelu, Softmax)
-_NEVER = (ResizeNearest, ResizeLinear)
+_IN_PLACE = (Lut, LogSoftmax, PRelu, PReluCodes, Softmax, Softmax31)
+_NEVER = (MatMulTwice, TopK, ResizeNearest, ResizeLinear)
 _SPATIAL = sorted(set(OPS) - {"reshape"})
 
 
@@ -55,8 +62,11 @@ def _check_against_order(choice: KernelChoice) -> None:
     assert len(found) == len(operands(choice.node))
     if isinstance(choice.spec, _IN_PLACE):
         assert found[0] == 0
+    elif isinstance(choice.spec, TreeEnsemble):
+        # All of x is read before any output is written; the other operands are constants.
+        assert found == (0, None, None, None, None)
     elif isinstance(choice.spec, _NEVER):
-        assert found == (None,)
+        assert set(found) == {None}
     else:
         for operand, distance in enumerate(found):
             if (_reads_again, _adds_anywhere)[operand > 0](choice.spec):
@@ -69,6 +79,8 @@ def _check_against_order(choice: KernelChoice) -> None:
 
 def _reads_again(spec: KernelSpec) -> bool:
     """Outputs are written before other parts of the kernel read the whole input once more."""
+    if isinstance(spec, PackedFilters):
+        return spec.has_batches
     decodes = isinstance(spec, PooledDecode | PooledDecodeDsp)
     return decodes and spec.batch < spec.out_channels
 

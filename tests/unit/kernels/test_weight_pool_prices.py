@@ -38,6 +38,8 @@ RESPONSES = PoolKernelConfig(PoolFamily.RESPONSES, index_bits=5, chunk_groups=2)
 DECODE = PoolKernelConfig(PoolFamily.DECODE, index_bits=5)
 LAYER = Layer(10, 24, 20, 3, 1, 32, 8, RESPONSES)
 """Of neither set."""
+_OF_PACKED_WEIGHTS = {Event.UNPACK}
+"""What only layers without a pool do; it is made of operations whose price is fitted here."""
 
 
 @pytest.mark.parametrize("board", BOARDS)
@@ -63,7 +65,7 @@ def test_every_event_is_counted_somewhere() -> None:
             spec = spec_of(layer, board)
             if spec is not None:
                 done |= set(events_of(spec, layer.bits, KernelForm.of(Target.of(board))))
-    assert done == set(Event)
+    assert done == set(Event) - _OF_PACKED_WEIGHTS
 
 
 def test_every_board_has_prices_and_few_of_them() -> None:

@@ -42,8 +42,8 @@ def check_arena(path: Path, stated_bytes: int, reached_bytes: int) -> None:
         # Stated: tensors and scratch alive at one step.  Reached, when this test was written.
         ("digits_mlp", 360, 360),
         ("digits_resnet", 2_216, 2_120),
-        ("resnet8", 50_408, 34_024),
-        ("resnet10", 54_056, 37_672),
+        ("resnet8", 53_192, 36_808),
+        ("resnet10", 57_224, 40_840),
     ],
 )
 def test_arena(name: str, stated_bytes: int, reached_bytes: int) -> None:
@@ -58,9 +58,10 @@ def test_arena(name: str, stated_bytes: int, reached_bytes: int) -> None:
         ("mlperf_autoencoder_toycar_int8_qdq.onnx", 2_184, 2_056),
         # Nine tensors of 8,000 bytes in a row, each shifted down by its layer's distance.
         ("mlperf_dscnn_kws_int8_qdq.onnx", 16_552, 14_144),
-        ("mlperf_resnet8_cifar10_int8_qdq.onnx", 49_152, 33_680),
+        # A line of widened columns (`line_4x2`) is scratch beside two tensors of 16 KB.
+        ("mlperf_resnet8_cifar10_int8_qdq.onnx", 53_192, 36_808),
         ("mlperf_mobilenetv1_025_vww96_int8_qdq.onnx", 73_728, 41_984),
-        ("resnet20_cifar10.onnx", 49_152, 33_680),
+        ("resnet20_cifar10.onnx", 57_608, 41_224),
         ("mcunet_vww80_float.onnx", 97_024, 81_944),
     ],
 )

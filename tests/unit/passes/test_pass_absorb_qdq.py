@@ -163,9 +163,17 @@ def test_rule_8_conflicts_requantize_before_the_move():
     assert quants(after) == [None, P, R, R, None]
 
 
-def test_activations_of_other_widths_are_refused():
+def test_activations_of_16_bits_pin_as_those_of_8_bits_do():
     m = Maker()
     wide = QuantParams.per_tensor(0.1, 0, DType.INT16)
     y = qdq(m, m.input(1, 4), wide)
-    with pytest.raises(ImportModelError, match="int16"):
+    after = absorbed(m.graph(m.op(TANH, y)))
+    assert quants(after) == [wide, None]
+
+
+def test_activations_of_other_widths_are_refused():
+    m = Maker()
+    wide = QuantParams.per_tensor(0.1, 0, DType.INT32)
+    y = qdq(m, m.input(1, 4), wide)
+    with pytest.raises(ImportModelError, match="int32"):
         absorb_qdq(m.graph(m.op(TANH, y)))

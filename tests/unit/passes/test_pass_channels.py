@@ -9,6 +9,7 @@ from edgec.interp import run_graph
 from edgec.ir import qops
 from edgec.ir.graph import Graph
 from edgec.ir.infer import macs, total_macs
+from edgec.ir.qparams import QuantParams
 from edgec.passes.channel_plan import plan_removal
 from edgec.passes.channel_ranges import channel_ranges, taps_outside
 from edgec.passes.remove_constant_channels import removal_notes, remove_constant_channels
@@ -35,6 +36,16 @@ def test_taps_outside():
     assert outside.tolist() == [True, False, True]
     inside, outside = taps_outside(1, 3, 1, 1, 1, 1)
     assert inside.tolist() == [False, True, False]
+
+
+def test_a_scalar_that_is_moved():
+    m = IntegerMaker(1)
+    scalar = m.same(qops.QReshape(()), m.input(1, 1))
+    double = m.op(qops.QLut(), scalar, m.const(np.arange(-128, 128), "int8"))
+    scaled = m.mul(double, m.const(np.int8(3), "int8", QuantParams.per_tensor(1.0, 0)))
+    moved = m.same(qops.QReshape((1, 1)), scaled)
+    assert channel_ranges(m.graph(moved))[double].low.tolist() == [-128]
+    assert removed(m.graph(moved)).outputs == (moved,)
 
 
 def test_rule_1_and_2_constant_at_zero_point_folds_through_padding():

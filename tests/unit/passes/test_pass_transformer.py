@@ -47,6 +47,40 @@ def test_norm_with_gamma_and_beta(centre, square):
     assert ops_of(after) == (["LayerNormalization"] if centre else ["RMSNormalization", "Add"])
 
 
+def moments(m: Maker, x: str, gamma: bool, beta: str, **fields) -> str:
+    """``x * s + (beta - mean * s)``, as Keras (`beta` "add") and TensorFlow ("sub") write it."""
+    mean = m.op(ops.Reduce(MEAN, (2,)), x)
+    power = m.op(SQUARE, m.op(ops.Sub(), x, mean))
+    shifted = m.op(ops.Add(), m.op(ops.Reduce(MEAN, (2,)), power), number(m, 1e-3))
+    scale = m.op(ops.Unary(UnaryKind.RSQRT), shifted, **fields)
+    if gamma:
+        scale = m.op(ops.Mul(), scale, m.const(1, 1, 8))
+    if beta == "sub":
+        rest = m.op(ops.Sub(), m.const(1, 1, 8), m.op(ops.Mul(), mean, scale))
+    else:
+        rest = m.op(ops.Mul(), m.op(ops.Unary(UnaryKind.NEG), mean), scale)
+    if beta == "add":
+        rest = m.op(ops.Add(), rest, m.const(1, 1, 8))
+    return m.op(ops.Add(), m.op(ops.Mul(), x, scale), rest)
+
+
+@pytest.mark.parametrize("gamma", [True, False])
+@pytest.mark.parametrize("beta", ["add", "sub", ""])
+def test_norms_of_keras(gamma, beta):
+    m = Maker()
+    graph = m.graph(moments(m, m.input(1, 5, 8), gamma, beta))
+    after = fuse_norm(graph)
+    assert_same_function(graph, after)
+    assert ops_of(after) == ["LayerNormalization"]
+
+
+def test_pinned_moments_are_no_norm():
+    m = Maker()
+    pin = QuantParams.per_tensor(0.1, 0)
+    graph = m.graph(moments(m, m.input(1, 5, 8), True, "add", quant=pin))
+    assert fuse_norm(graph) is graph
+
+
 def test_norm_over_another_axis_is_moved_last():
     m = Maker()
     graph = m.graph(norm_parts(m, m.input(1, 8, 3, 2), 1, True, True))
@@ -118,6 +152,16 @@ def fused(graph: Graph) -> Graph:
     after = fuse_attention(fuse_matmul(graph))
     assert_same_function(graph, after)
     return simplify(merge_moves(simplify(after)))
+
+
+def test_a_temperature_for_each_head_is_part_of_attention():
+    m = Maker()
+    q, k, v = (heads(m, m.input(1, 5, 8, name=name), 2) for name in "qkv")
+    swapped = m.op(ops.Transpose((0, 1, 3, 2)), k)
+    logits = m.op(ops.Mul(), m.op(ops.MatMul(), q, swapped), m.const(2, 1, 1))
+    graph = m.graph(m.op(ops.MatMul(), m.op(ops.Softmax(), logits), v))
+    assert "Attention" in ops_of(fused(graph))
+    assert "Softmax" not in ops_of(fused(graph))
 
 
 @pytest.mark.parametrize("lead", [(), (1, 1), (1, 2)])

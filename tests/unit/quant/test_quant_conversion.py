@@ -13,11 +13,12 @@ from edgec.base.errors import QuantizationError
 from edgec.base.options import QuantOptions
 from edgec.interp import run_graph
 from edgec.ir import ops, qops
-from edgec.ir.graph import Graph
+from edgec.ir.graph import Graph, Value
 from edgec.ir.ops import UnaryKind
 from edgec.ir.qparams import QuantParams
 from edgec.ir.verify import Stage, verify
 from edgec.quant import annotate, to_integer
+from edgec.quant.common.report import sqnr_db
 from edgec.quant.convert.arithmetic import add_multipliers
 
 X = QuantParams.per_tensor(0.02, 5)
@@ -30,6 +31,15 @@ def integer(graph: Graph) -> Graph:
     result = to_integer(annotated)
     verify(result, Stage.INTEGER)
     return result
+
+
+def test_whole_numbers_that_nothing_reads_stay_whole_numbers():
+    """A switch of training that the network for inference does not look at."""
+    s = Sketch()
+    y = s(ops.Clip(0.0, 1.0), s.input("x", 1, 4, quant=X), quant=X)
+    s.builder.inputs.append("training")
+    s.builder.value(Value("training", (1,), DType.INT32))
+    assert integer(s.graph(y)).values["training"].dtype is DType.INT32
 
 
 def only(graph: Graph):
@@ -234,3 +244,17 @@ def test_depthwise_channels_without_weights():
     assert report.layers[0].sqnr_db > 30
     bias = annotated.constants["conv_b"]
     np.testing.assert_allclose(bias.real(), graph.constants["conv_b"].array, atol=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("wanted", "found", "decibels"),
+    [
+        ([1.0], [1.0], np.inf),
+        ([0.0], [1.0], -np.inf),
+        ([1.0], [-np.inf], -np.inf),
+        ([1e-160], [1e5], -3300.0),
+    ],
+)
+def test_signal_to_noise_of_extreme_numbers(wanted, found, decibels):
+    """Masks hold minus infinity, and a ratio may be too small for a float."""
+    assert sqnr_db(np.array(wanted), np.array(found)) == pytest.approx(decibels)

@@ -47,7 +47,7 @@ def test_nothing_is_wider_than_eight_bits(name):
     integer, sqnr = quantized(name)
     assert not [v for v in integer.values.values() if v.dtype is DType.INT16]
     assert sqnr > 20
-    assert sqnr < quantized(name, QuantOptions())[1] + 1
+    assert sqnr < quantized(name, QuantOptions())[1] + 1.5  # few rows: scales end further out
 
 
 @pytest.mark.parametrize("name", NETS)
@@ -103,7 +103,8 @@ def uneven(*kinds: type) -> tuple[Graph, dict[str, Seen]]:
     y = s(ops.LayerNormalization(), moved, gamma, beta, name="y")
     s.builder.outputs.append(y)
     rows = s.rng.normal(0, 1, (200, channels)).astype(np.float32) * 1.5 ** np.arange(channels)
-    seen = Seen(rows.min(axis=0).astype(np.float64), rows.max(axis=0).astype(np.float64), rows)
+    low, high = (extreme.astype(np.float64) for extreme in (rows.min(axis=0), rows.max(axis=0)))
+    seen = Seen(low, high, rows, len(rows))
     return s.builder.build(), {moved: seen}
 
 

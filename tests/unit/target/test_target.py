@@ -33,10 +33,11 @@ def test_an_m33_without_dsp_gets_no_kernel_with_smlad(tmp_path: Path) -> None:
     target = Target.of(without_dsp(tmp_path))
     assert not target.has_dsp
     assert not any(
-        "dsp" in family or family in {"tile_3x2", "tile_4x2"} for family in families(target)
+        "dsp" in family or family in {"tile_3x2", "tile_4x2", "line_4x2"}
+        for family in families(target)
     )
     with_dsp = Target.of(load_board("nucleo_u575zi_q"))
-    assert "tile_3x2" in families(with_dsp)
+    assert "tile_4x2" in families(with_dsp)
 
 
 def test_an_m33_without_dsp_gets_the_kernels_of_a_cortex_m3(tmp_path: Path) -> None:

@@ -52,11 +52,11 @@ def test_prefetch_buffer_hides_what_the_line_before_takes() -> None:
         (2, 1),  # 1
         (2, 1),  # the current line
         (3, 1),  # line 2 ran 2 cycles: 1
-        (0, 3),  # jump back: 2
+        (0, 3),  # jump back: 2, once the prefetch of line 4 is over, which has 2 more to go
         (1, 0),  # 0
         (2, 5),  # 3: no time was spent in line 1
     )
-    assert stalls == [2, 0, 1, 0, 1, 2, 0, 3]
+    assert stalls == [2, 0, 1, 0, 1, 4, 0, 3]
 
 
 def test_without_prefetch_every_line_waits() -> None:
@@ -85,11 +85,25 @@ def test_a_loop_larger_than_the_cache_gains_nothing_from_it() -> None:
     assert fetches(memory, *loop, *loop) == [5] * 6
 
 
-def test_prefetch_skips_cached_lines_and_keeps_its_own() -> None:
+def test_prefetch_skips_cached_lines() -> None:
     memory = MemorySimulator(timing(5, 16, prefetch=True, instructions=CacheShape(64, 16, 4, 16)))
-    assert fetches(memory, (0, 9), (1, 9)) == [5, 0]  # line 2 is being prefetched
+    assert fetches(memory, (0, 2), (1, 9)) == [5, 4]  # line 2 is being prefetched
     assert fetches(memory, (0, 9)) == [0]  # line 1 is cached: the prefetch of 2 stays
     assert fetches(memory, (2, 9)) == [0]
+
+
+def test_a_line_that_is_prefetched_in_time_is_not_kept() -> None:
+    memory = MemorySimulator(timing(5, 16, prefetch=True, instructions=CacheShape(64, 16, 4, 16)))
+    assert fetches(memory, (0, 9), (1, 9)) == [5, 0]
+    assert fetches(memory, (0, 9), (1, 9)) == [0, 0]  # prefetched again
+    assert fetches(memory, (9, 9), (1, 9)) == [5, 5]
+
+
+def test_one_cache_for_both_keeps_what_is_prefetched() -> None:
+    shape = CacheShape(64, 16, 4, 16)
+    flash = timing(5, 16, prefetch=True, instructions=shape, data=shape, unified=True)
+    memory = MemorySimulator(flash)
+    assert fetches(memory, (0, 9), (1, 9), (9, 9), (1, 9)) == [5, 0, 5, 0]
 
 
 def test_parts_of_a_line_fill_one_by_one() -> None:
@@ -143,11 +157,12 @@ def test_data_cache_holds_eight_lines() -> None:
     assert memory.read(0, 4) == 5  # replaced by line 8
 
 
-def test_data_stalls_give_the_prefetch_time() -> None:
+def test_data_reads_wait_for_a_prefetch_in_progress() -> None:
     memory = MemorySimulator(timing(5, 16, prefetch=True))
     assert fetches(memory, (0, 1)) == [5]
-    assert memory.read(4096, 4) == 5
-    assert fetches(memory, (1, 1)) == [0]  # 1 + 5 cycles later
+    # The prefetch of line 1 has 5 of 6 cycles to go, and the flash reads one line at a time.
+    assert memory.read(4096, 4) == 10
+    assert fetches(memory, (1, 1)) == [0]
 
 
 def test_one_cache_for_both() -> None:

@@ -54,6 +54,10 @@ def _conv(s: Sketch, x: str, attrs: ops.Conv, each: int, bias: bool = True) -> s
     return s(attrs, x, s.normal("w", 8, 3, 2, each), s.normal("b", 8) if bias else "")
 
 
+OF_POSITIVE = (
+    *(UnaryKind.SQRT, UnaryKind.POW, UnaryKind.RECIPROCAL),
+    *(UnaryKind.LOG, UnaryKind.RSQRT),
+)
 NETWORKS: dict[str, Callable[[Sketch, str], str]] = {
     "conv": lambda s, x: _conv(s, x, ops.Conv((2, 1), (1, 0, 2, 1), (1, 1)), 4),
     "conv_even": lambda s, x: _conv(s, x, ops.Conv((1, 1), (1, 1, 1, 1), (2, 1)), 4, bias=False),
@@ -88,9 +92,15 @@ NETWORKS: dict[str, Callable[[Sketch, str], str]] = {
         ops.Unary(UnaryKind.RECIPROCAL), s(ops.Clip(0.5), s(ops.Unary(UnaryKind.EXP), x))
     ),
     **{
+        f"positive {kind.value}": lambda s, x, kind=kind: s(
+            ops.Unary(kind), s(ops.Clip(0.5), s(ops.Unary(UnaryKind.EXP), x))
+        )
+        for kind in (UnaryKind.LOG, UnaryKind.RSQRT)
+    },
+    **{
         kind.value: lambda s, x, kind=kind: s(ops.Unary(kind, 0.2, 0.4), x)
         for kind in UnaryKind
-        if kind not in (UnaryKind.SQRT, UnaryKind.POW, UnaryKind.RECIPROCAL, UnaryKind.NOT)
+        if kind not in (*OF_POSITIVE, UnaryKind.NOT)
     },
 }
 

@@ -6,13 +6,12 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.base.fixedpoint import INT8_MAX, INT8_MIN
-from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
-from edgec.ir.weighted import form_of, plain_inputs
+from edgec.ir.weighted import plain_inputs
 from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.common.geometry import conv_window, is_depthwise
-from edgec.kernels.common.layer_end import end_of
-from edgec.kernels.common.overlap import out_bytes, with_ending
+from edgec.kernels.common.layer_end import end_of, ends_in_requant31
+from edgec.kernels.common.overlap import by_strips, out_bytes, with_ending
 from edgec.kernels.common.params import Params
 from edgec.kernels.common.weighted import CONVOLUTIONS, weighted_arguments
 from edgec.kernels.common.window import Window
@@ -32,7 +31,7 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
     one_filter = graph.shape(plain_inputs(node).w)[0] == window.channels
     found = spec(graph, node, target)
     small = found.scratch_bytes <= target.scratch_limit_bytes
-    return one_filter and _serves(window) and small and not _adds(node)
+    return one_filter and _serves(window) and small and not _adds(graph, node)
 
 
 def _serves(window: Window) -> bool:
@@ -41,34 +40,27 @@ def _serves(window: Window) -> bool:
     return square and dense and window.stride_w in _STRIDES and window.channels >= PLANES
 
 
-def _adds(node: Node) -> bool:
+def _adds(graph: Graph, node: Node) -> bool:
     """A residual is read in the order of memory, outputs are not written so."""
-    end = end_of(node)
+    end = end_of(graph, node)
     return end.residual_shift is not None or (end.rescale16 is not None and end.rescale16.residual)
 
 
 def spec(graph: Graph, node: Node, _target: Target) -> DepthwisePlanes:
     """The specification for a convolution that `accepts` accepts."""
-    end, form = end_of(node), form_of(node.attrs)
-    full = isinstance(form, qops.Requant31) and (form.low, form.high) == (INT8_MIN, INT8_MAX)
-    return DepthwisePlanes(conv_window(graph, node), end.shift, end.rescale16, full)
+    end = end_of(graph, node)
+    return DepthwisePlanes(
+        conv_window(graph, node),
+        end.shift,
+        end.rescale16,
+        ends_in_requant31(node, INT8_MIN, INT8_MAX),
+        exact31=end.exact31,
+    )
 
 
 def overlap(spec: DepthwisePlanes) -> Distances:
-    """Strips of rows, in each of them four channels at a time.
-
-    When the last but one group of channels has written its last pixel of a strip, the first pixel
-    of the strip is still to be read for the last group.  After that, the next strip is.
-    """
-    w, each = spec.window, out_bytes(spec)
-    tops = np.arange(0, w.out_height, spec.strip)
-    ends = np.minimum(tops + spec.strip, w.out_height) * w.out_width * w.channels * each
-    starts = np.clip(tops * w.stride_h - w.pad_top, 0, w.height) * w.width * w.channels
-    last = (w.channels - 1) % PLANES + 1
-    within = ends - last * each - (starts + w.channels - PLANES)
-    after = ends[:-1] - starts[1:]
-    found = [*after, *(within if w.channels > PLANES else ())]
-    return with_ending(spec, int(max(found, default=0)))
+    """Strips of rows, in each of them four channels at a time."""
+    return with_ending(spec, by_strips(spec.window, out_bytes(spec), spec.strip, PLANES))
 
 
 def arguments(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
+from edgec.base.canonical import LATER
+from edgec.kernels.common.exact31 import Exact31
 from edgec.kernels.common.interface import LayerFunction
 from edgec.kernels.common.rescale16 import Rescale16
 from edgec.kernels.common.spec import describe_image, describe_window
@@ -37,6 +39,7 @@ class DepthwisePlanes(LayerFunction):
         rescale16: how a sum is stored with 16x15 bits; None: with a multiplier of 31 bits.
         saturates: the bounds after a multiplier of 31 bits are those of int8.
         residual_shift: None: nothing is added at the end.
+        exact31: the end of a layer whose codes are TensorFlow Lite Micro's; None: of all others.
     """
 
     family: ClassVar[str] = "depthwise_planes"
@@ -46,6 +49,7 @@ class DepthwisePlanes(LayerFunction):
     rescale16: Rescale16 | None = None
     saturates: bool = False
     residual_shift: None = None
+    exact31: Exact31 | None = field(default=None, metadata=LATER)
 
     @property
     def strides_by_two(self) -> bool:

@@ -52,7 +52,7 @@ def spec(graph: Graph, node: Node, target: Target) -> Tile1x4:
     return Tile1x4(
         window.taps * window.channels,
         graph.shape(plain_inputs(node).w)[0],
-        *end_of(node),
+        *end_of(graph, node),
         dual_issue=target.dual_issue,
         roomy=target.dual_issue or target.runs_from_cache(_ROOMY_BYTES),
     )

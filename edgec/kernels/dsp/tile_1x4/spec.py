@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
+from edgec.base.canonical import LATER
 from edgec.kernels.common.dense_weights import WORD
+from edgec.kernels.common.exact31 import Exact31
 from edgec.kernels.common.interface import LayerFunction
 from edgec.kernels.common.rescale16 import Rescale16
 from edgec.kernels.dsp.tile_4x2.spec import unrolled
@@ -42,11 +44,13 @@ class Tile1x4(LayerFunction):
 
     family: ClassVar[str] = "tile_1x4"
     template: ClassVar[Path] = template_beside(__file__, "tile_1x4")
+    flips_signs: ClassVar[bool] = True
     depth: int
     units: int
     shift: int
     residual_shift: int | None = None
     rescale16: Rescale16 | None = None
+    exact31: Exact31 | None = field(default=None, metadata=LATER)
     dual_issue: bool = False
     roomy: bool = False
 
@@ -54,6 +58,11 @@ class Tile1x4(LayerFunction):
     def words(self) -> int:
         """Words of weights of one filter."""
         return -(-self.depth // WORD)
+
+    @property
+    def stored_bytes(self) -> int:
+        """Bytes of the weights in the kernel's order."""
+        return self.fours * self.four_bytes
 
     @property
     def full_words(self) -> int:

@@ -41,7 +41,7 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
 def spec(graph: Graph, node: Node, _target: Target) -> Tile3x2:
     """The specification for a convolution of one group or a matrix product, of either form."""
     filters = graph.shape(plain_inputs(node).w)[0]
-    return Tile3x2(dense_window(graph, node), filters, *end_of(node))
+    return Tile3x2(dense_window(graph, node), filters, *end_of(graph, node))
 
 
 def overlap(spec: Tile3x2) -> Distances:

@@ -33,6 +33,11 @@ class Tile3x2(Dense):
         return padded_depth(self.depth) // WORD
 
     @property
+    def stored_bytes(self) -> int:
+        """Bytes of the weights in the kernel's order."""
+        return -(-self.out_channels // FILTERS) * FILTERS * WORD * self.words
+
+    @property
     def widens_runs(self) -> bool:
         """Rows of the window are widened where they lie; else they are gathered first."""
         return self.window.channels % WORD == 0 and self.window.columns_are_runs

@@ -17,7 +17,7 @@ from edgec.kernels.common.events import Event, Events
 from edgec.kernels.common.flash_waits import for_weights
 from edgec.kernels.common.form import KernelForm
 from edgec.kernels.common.geometry import dense_window
-from edgec.kernels.common.layer_end import end_of, requant31_of
+from edgec.kernels.common.layer_end import end_of, ends_in_requant31
 from edgec.kernels.common.lengths import Counted
 from edgec.kernels.common.overlap import by_blocks, out_bytes, pixel_distance, with_ending
 from edgec.kernels.common.params import Params
@@ -33,7 +33,7 @@ from edgec.target.target import Target
 
 _ROOMY_BYTES = 2048
 """The code of a loop of sixteen words, 104 bytes each, and what is around it: `tile_4x2.h`."""
-_LEAST_UNITS = 16
+_LEAST_UNITS = 8
 """Filters from which on two more rows a tile pay for windows that are gathered byte by byte."""
 
 
@@ -78,26 +78,21 @@ def spec(graph: Graph, node: Node, target: Target) -> Tile4x2:
     window = dense_window(graph, node)
     depth = window.taps * window.channels
     gathers = not window.is_pointwise or depth % WORD > 0
-    shift, residual, rescale16 = end_of(node)
+    end = end_of(graph, node)
     return Tile4x2(
         rows=window.out_pixels,
         depth=-(-depth // WORD) * WORD,
         units=graph.shape(plain_inputs(node).w)[0],
-        rescale16=rescale16,
+        rescale16=end.rescale16,
         dual_issue=target.dual_issue,
         roomy=target.dual_issue or target.runs_from_cache(_ROOMY_BYTES),
         window=window if gathers else None,
         any_code=not _is_symmetric(graph, node),
-        shift=0 if rescale16 is not None else shift,
-        residual_shift=residual,
-        saturates=rescale16 is None and _saturates(node),
+        shift=0 if end.rescale16 is not None else end.shift,
+        residual_shift=end.residual_shift,
+        saturates=ends_in_requant31(node, INT8_MIN, INT8_MAX),
+        exact31=end.exact31,
     )
-
-
-def _saturates(node: Node) -> bool:
-    """The bounds of the outputs are those of int8."""
-    form = requant31_of(node)
-    return (form.low, form.high) == (INT8_MIN, INT8_MAX)
 
 
 def overlap(spec: Tile4x2) -> Distances:
@@ -111,12 +106,21 @@ def overlap(spec: Tile4x2) -> Distances:
 
 def arguments(graph: Graph, node: Node, spec: Tile4x2, pool: ConstantPool) -> tuple[Params, ...]:
     """Filters two by two, signs flipped."""
+    return weighted_arguments(
+        graph,
+        node,
+        pool,
+        lambda weights, *others: packed(spec, weights, *others),
+        interleaves=spec.interleaves,
+    )
 
-    def pack(weights: Array, bias: Array, multiplier: Array) -> tuple[Array, Array, Array]:
-        start = bias + odd_sums(weights) if spec.any_code else bias
-        return flipped_words(weights), start, multiplier
 
-    return weighted_arguments(graph, node, pool, pack)
+def packed(
+    spec: Tile4x2, weights: Array, bias: Array, multiplier: Array
+) -> tuple[Array, Array, Array]:
+    """Weights, biases and multipliers as the products read them (`weighted.Pack`)."""
+    start = bias + odd_sums(weights) if spec.any_code else bias
+    return flipped_words(weights), start, multiplier
 
 
 def events(spec: Tile4x2, _bits: int, _form: KernelForm) -> Events:
@@ -154,5 +158,6 @@ FAMILY = KernelFamily(
     accepts=accepts,
     arguments=arguments,
     lengths=Counted("rows", lambda spec: spec.window is None),
+    weight_reads=lambda spec: spec.weight_reads,
     cost=COST,
 )

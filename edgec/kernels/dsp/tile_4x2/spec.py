@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
+from edgec.base.canonical import LATER
 from edgec.base.fixedpoint import INT16_MAX, INT16_MIN
 from edgec.kernels.common.dense_weights import WORD
+from edgec.kernels.common.exact31 import Exact31
 from edgec.kernels.common.interface import LayerFunction
 from edgec.kernels.common.rescale16 import Rescale16
 from edgec.kernels.common.spec import describe_image, describe_window
+from edgec.kernels.common.weight_reads import WeightReads
 from edgec.kernels.common.window import Window
 from edgec.kernels.family import template_beside
 
@@ -30,21 +33,24 @@ _BATCH = 8
 
 _LEAST_SHIFT = 15
 
-_HIGH_SHIFT = 32
-"""With this shift a product's high word is the result: `edgec/tile_4x2_high.h`."""
+_HIGH_SHIFTS = range(32, 55)
+"""With these shifts the high word of a product is enough: `edgec/tile_4x2_high.h`."""
+
+_INTERLEAVED = "EDGEC_TILE_4X2_INTERLEAVED"
 
 _READ_AHEAD = 8
 """Bytes after the widened rows that may be read."""
 
 
-def unrolled(words: int, *, roomy: bool) -> int:
+def unrolled(words: int, *, roomy: bool, most_in_small_caches: int = _MOST_IN_SMALL_CACHES) -> int:
     """How many groups of four weights one turn of a loop takes: the most that divides `words`.
 
     Args:
         words: groups of four weights that all turns take.
         roomy: for a core with an instruction cache of several KB.
+        most_in_small_caches: the most for others.
     """
-    most = _MOST_UNROLLED if roomy else _MOST_IN_SMALL_CACHES
+    most = _MOST_UNROLLED if roomy else most_in_small_caches
     return max(n for n in range(1, most + 1) if words % n == 0)
 
 
@@ -66,11 +72,13 @@ class Tile4x2(LayerFunction):
         shift: right shift with a multiplier of 31 bits.
         residual_shift: shift of the addition that follows it; None: there is none.
         saturates: the bounds after a multiplier of 31 bits are those of int8.
+        exact31: the end of a layer whose codes are TensorFlow Lite Micro's; None: of all others.
         variable: the rows of a run are an argument.
     """
 
     family: ClassVar[str] = "tile_4x2"
     template: ClassVar[Path] = template_beside(__file__, "tile_4x2")
+    flips_signs: ClassVar[bool] = True
     rows: int
     depth: int
     units: int
@@ -82,6 +90,7 @@ class Tile4x2(LayerFunction):
     shift: int = 0
     residual_shift: int | None = None
     saturates: bool = False
+    exact31: Exact31 | None = field(default=None, metadata=LATER)
     variable: bool = False
 
     @property
@@ -93,6 +102,11 @@ class Tile4x2(LayerFunction):
     def words(self) -> int:
         """Words of weights of one filter."""
         return self.depth // WORD
+
+    @property
+    def stored_bytes(self) -> int:
+        """Bytes of the weights in the kernel's order."""
+        return self.pairs * self.pair_bytes
 
     @property
     def unrolled(self) -> int:
@@ -198,23 +212,51 @@ class Tile4x2(LayerFunction):
         n = self.rescale16
         if self.units % 2:
             return False
+        if self.exact31 is not None:
+            return self.exact31.saturates and self.exact31.stays_in_registers
         if n is None:
-            return self.saturates and self.shift == _HIGH_SHIFT
+            return self.saturates and self.shift in _HIGH_SHIFTS
         if n.residual:
             # What is added to fits int16 for such shifts, and saturation is all that comes after.
             wide = (n.output.low, n.output.high) == (INT16_MIN, INT16_MAX)
             return wide and n.output.shift >= _LEAST_SHIFT
-        return n.saturated_bits == 10 if n.table else n.saturated_bits in (8, 16)
+        if n.table:
+            return n.saturated_bits == 10
+        # One instruction saturates; only bytes are lifted after it.
+        return n.saturated_bits in (8, 16) and (n.out_bytes == 1 or n.is_saturated)
 
     @property
     def store(self) -> str:
-        """Where outputs are made: the end of the name of a header, or of sums in memory.
+        """Where outputs are made: the end of the name of a macro, or of sums in memory.
 
-        "high" and "out" are from registers; "sums31" and "sums16" after 31 or 16 by 15 bits.
+        "high", "out", "offset31" and "twice31" are from registers; "sums31" and "sums16" after 31
+        or 16 by 15 bits, "sums_exact31" in an `Exact31`.
         """
+        if self.exact31 is not None:
+            return self.exact31.end if self.fuses else "sums_exact31"
         if self.fuses:
             return "high" if self.rescale16 is None else "out"
         return "sums31" if self.rescale16 is None else "sums16"
+
+    @property
+    def store_type(self) -> str:
+        """The name of the struct of functions that store from registers."""
+        return self.store if self.exact31 is None else "exact"
+
+    @property
+    def row_distance(self) -> str:
+        """Bytes from a widened row to the next, in C."""
+        return _INTERLEAVED
+
+    @property
+    def rows_end(self) -> str:
+        """Where the widened `rows` end that the first of four filters' sums walk through, in C."""
+        return "rows + WORDS * 2 * EDGEC_TILE_4X2_ROWS"
+
+    @property
+    def interleaves(self) -> bool:
+        """The numbers of a filter lie beside each other."""
+        return self.exact31 is not None and self.fuses
 
     @property
     def store_extra(self) -> tuple[tuple[str, str], ...]:
@@ -259,6 +301,16 @@ class Tile4x2(LayerFunction):
     def run_parameters(self) -> tuple[str, ...]:
         """The rows of a run."""
         return ("int32_t rows",) if self.variable else ()
+
+    @property
+    def blocks(self) -> int:
+        """Blocks of four rows."""
+        return -(-self.rows // ROWS)
+
+    @property
+    def weight_reads(self) -> WeightReads:
+        """Each block reads all weights."""
+        return WeightReads(self.pairs * self.pair_bytes, self.blocks)
 
     @property
     def out_elements(self) -> int:

@@ -15,7 +15,7 @@ from edgec.kernels.common.params import Params
 from edgec.kernels.common.weighted import sum_params
 from edgec.kernels.family import KernelFamily, template_beside
 from edgec.kernels.generic import elementwise
-from edgec.kernels.generic.elementwise import Elementwise
+from edgec.kernels.generic.elementwise import Elementwise, addition_of
 from edgec.target.target import Target
 
 
@@ -38,12 +38,12 @@ class Add(Elementwise):
 
 def spec(graph: Graph, node: Node, _target: Target) -> Add:
     """The specification for a QAdd."""
-    return Add(broadcast_loops(graph, node), node.attrs_as(qops.QAdd).params.shift)
+    return Add(broadcast_loops(graph, node), addition_of(node, qops.AddParams).shift)
 
 
 def arguments(_graph: Graph, node: Node, _spec: Add, _pool: ConstantPool) -> tuple[Params, ...]:
     """The numbers of the addition."""
-    return (sum_params(node.attrs_as(qops.QAdd).params),)
+    return (sum_params(addition_of(node, qops.AddParams)),)
 
 
 FAMILY = KernelFamily(

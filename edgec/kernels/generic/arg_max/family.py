@@ -21,6 +21,7 @@ class ArgMax(Plain):
 
     Attributes:
         last: True: of several largest elements the last, else the first.
+        smallest: the smallest elements are looked for, not the largest.
         variable: `outer` of a run is an argument.
     """
 
@@ -31,11 +32,18 @@ class ArgMax(Plain):
     inner: int
     last: bool
     variable: bool = False
+    smallest: bool = False
+
+    @property
+    def beats(self) -> str:
+        """How an element compares with the one that it takes the place of."""
+        return ("<" if self.smallest else ">") + ("=" if self.last else "")
 
     def describe(self) -> str:
         """What the function computes, in words."""
         which = "last" if self.last else "first"
-        return f"Index of the {which} maximum over {self.depth}, {self.outer * self.inner} times"
+        what = "minimum" if self.smallest else "maximum"
+        return f"Index of the {which} {what} over {self.depth}, {self.outer * self.inner} times"
 
 
 def spec(graph: Graph, node: Node, _target: Target) -> ArgMax:
@@ -43,7 +51,7 @@ def spec(graph: Graph, node: Node, _target: Target) -> ArgMax:
     attrs = node.attrs_as(qops.QArgMax)
     shape = graph.shape(node.input)
     outer, inner = math.prod(shape[: attrs.axis]), math.prod(shape[attrs.axis + 1 :])
-    return ArgMax(outer, shape[attrs.axis], inner, attrs.select_last_index)
+    return ArgMax(outer, shape[attrs.axis], inner, attrs.select_last_index, smallest=attrs.smallest)
 
 
 def overlap(spec: ArgMax) -> Distances:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
+from edgec.base.canonical import LATER
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.weighted import plain_inputs
 from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.common.cost import Cost, residual_events
 from edgec.kernels.common.events import Event, Events
+from edgec.kernels.common.exact31 import Exact31
 from edgec.kernels.common.form import KernelForm
 from edgec.kernels.common.geometry import conv_window
 from edgec.kernels.common.interface import LayerFunction
@@ -58,11 +60,17 @@ class Conv2D(LayerFunction):
     shift: int
     residual_shift: int | None = None
     rescale16: Rescale16 | None = None
+    exact31: Exact31 | None = field(default=None, metadata=LATER)
 
     @property
     def depth(self) -> int:
         """Weights of one filter."""
         return self.window.taps * self.window.channels // self.group
+
+    @property
+    def stored_bytes(self) -> int:
+        """Bytes of the weights in the kernel's order."""
+        return self.out_channels * self.depth
 
     @property
     def is_grouped(self) -> bool:
@@ -125,7 +133,7 @@ def spec(graph: Graph, node: Node, _target: Target) -> Conv2D:
         conv_window(graph, node),
         filters,
         node.attrs_as(qops.QConv).group,
-        *end_of(node),
+        *end_of(graph, node),
     )
 
 

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 
+from edgec.base.canonical import LATER
 from edgec.base.dtypes import Array
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.weighted import plain_inputs
 from edgec.kernels.common.constants import ConstantPool
+from edgec.kernels.common.exact31 import Exact31
 from edgec.kernels.common.geometry import image_of, make_window
-from edgec.kernels.common.layer_end import requant31_of
+from edgec.kernels.common.interface import LayerFunction
+from edgec.kernels.common.layer_end import end_of
 from edgec.kernels.common.overlap import pixel_distance
 from edgec.kernels.common.params import Params
+from edgec.kernels.common.rescale16 import Rescale16
 from edgec.kernels.common.spec import describe_image, describe_window
 from edgec.kernels.common.weighted import weighted_arguments
 from edgec.kernels.common.window import Window
@@ -25,7 +29,7 @@ from edgec.target.target import Target
 
 
 @dataclass(frozen=True, slots=True)
-class ConvTranspose:
+class ConvTranspose(LayerFunction):
     """Transposed convolution, computed output pixel by output pixel.
 
     x int8 [out_height, out_width, channels_in] and y int8 [height, width, channels] of `window`,
@@ -35,10 +39,14 @@ class ConvTranspose:
 
     family: ClassVar[str] = "conv_transpose"
     template: ClassVar[Path] = template_beside(__file__, "conv_transpose")
+    scratch_name: ClassVar[str | None] = None
     window: Window
     in_channels: int
     group: int
     shift: int
+    residual_shift: int | None = field(default=None, metadata=LATER)
+    rescale16: Rescale16 | None = field(default=None, metadata=LATER)
+    exact31: Exact31 | None = field(default=None, metadata=LATER)
 
     @property
     def scratch_bytes(self) -> int:
@@ -80,7 +88,7 @@ def spec(graph: Graph, node: Node, _target: Target) -> ConvTranspose:
     x, y = image_of(graph, node, inputs.x), image_of(graph, node, node.output)
     kernel = graph.shape(inputs.w)[1:3]
     window = make_window(y, x, (kernel[0], kernel[1]), attrs.strides, attrs.pads, attrs.dilations)
-    return ConvTranspose(window, x[2], attrs.group, requant31_of(node).shift)
+    return ConvTranspose(window, x[2], attrs.group, *end_of(graph, node))
 
 
 def overlap(spec: ConvTranspose) -> Distances:

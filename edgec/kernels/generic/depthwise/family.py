@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
+from edgec.base.canonical import LATER
 from edgec.ir.graph import Graph, Node
 from edgec.ir.weighted import plain_inputs
 from edgec.kernels.common.constants import ConstantPool
+from edgec.kernels.common.exact31 import Exact31
 from edgec.kernels.common.geometry import conv_window, is_depthwise
 from edgec.kernels.common.interface import LayerFunction
 from edgec.kernels.common.layer_end import end_of
@@ -51,6 +53,7 @@ class Depthwise(LayerFunction):
     shift: int
     residual_shift: int | None = None
     rescale16: Rescale16 | None = None
+    exact31: Exact31 | None = field(default=None, metadata=LATER)
 
     @property
     def block(self) -> int:
@@ -116,7 +119,7 @@ def spec(graph: Graph, node: Node, _target: Target) -> Depthwise:
     """The specification for a convolution that `accepts` accepts."""
     window = conv_window(graph, node)
     multiplier = graph.shape(plain_inputs(node).w)[0] // window.channels
-    return Depthwise(window, multiplier, *end_of(node))
+    return Depthwise(window, multiplier, *end_of(graph, node))
 
 
 def overlap(spec: Depthwise) -> Distances:

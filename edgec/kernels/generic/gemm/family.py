@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
+from edgec.base.canonical import LATER
 from edgec.ir.graph import Graph, Node
 from edgec.ir.weighted import plain_inputs
 from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.common.cost import Cost, residual_events
 from edgec.kernels.common.events import Events
+from edgec.kernels.common.exact31 import Exact31
 from edgec.kernels.common.form import KernelForm
 from edgec.kernels.common.geometry import dense_window, is_gemm
 from edgec.kernels.common.interface import LayerFunction
@@ -51,11 +53,17 @@ class Gemm(LayerFunction):
     shift: int
     residual_shift: int | None = None
     rescale16: Rescale16 | None = None
+    exact31: Exact31 | None = field(default=None, metadata=LATER)
     variable: bool = False
 
     def run_parameters(self) -> tuple[str, ...]:
         """The rows of a run."""
         return ("int32_t rows",) if self.variable else ()
+
+    @property
+    def stored_bytes(self) -> int:
+        """Bytes of the weights in the kernel's order."""
+        return self.units * self.depth
 
     @property
     def block(self) -> int:
@@ -97,7 +105,7 @@ def spec(graph: Graph, node: Node, _target: Target) -> Gemm:
     window = dense_window(graph, node)
     units = graph.shape(plain_inputs(node).w)[0]
     depth = window.taps * window.channels
-    return Gemm(window.out_pixels, depth, units, *end_of(node))
+    return Gemm(window.out_pixels, depth, units, *end_of(graph, node))
 
 
 def overlap(spec: Gemm) -> Distances:

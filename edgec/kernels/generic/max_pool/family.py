@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from edgec.base.dtypes import DType
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.kernels.common.geometry import pooling_window
@@ -18,11 +19,27 @@ from edgec.target.target import Target
 
 @dataclass(frozen=True, slots=True)
 class MaxPool(Plain):
-    """x int8 [height, width, channels], y int8 [out_height, out_width, channels]."""
+    """x [height, width, channels], y [out_height, out_width, channels], of one type.
+
+    Attributes:
+        window: geometry.
+        dtype: element type, INT8 or INT16.
+    """
 
     family: ClassVar[str] = "max_pool"
     template: ClassVar[Path] = template_beside(__file__, "max_pool")
     window: Window
+    dtype: DType = DType.INT8
+
+    @property
+    def c_type(self) -> str:
+        """C type of an element."""
+        return self.dtype.c_name
+
+    @property
+    def least(self) -> str:
+        """Least element, as C names it."""
+        return f"{self.dtype.name}_MIN"
 
     def describe(self) -> str:
         """What the function computes, in words."""
@@ -32,12 +49,13 @@ class MaxPool(Plain):
 
 def spec(graph: Graph, node: Node, _target: Target) -> MaxPool:
     """The specification for a QMaxPool."""
-    return MaxPool(pooling_window(graph, node))
+    return MaxPool(pooling_window(graph, node), graph.values[node.output].dtype)
 
 
 def overlap(spec: MaxPool) -> Distances:
     """Channel by channel; the distance is that of whole pixels."""
-    return (max(by_pixel(spec.window, spec.window.channels), 0),)
+    elements = by_pixel(spec.window, spec.window.channels)
+    return (max(elements, 0) * spec.dtype.size_bytes,)
 
 
 FAMILY = KernelFamily(

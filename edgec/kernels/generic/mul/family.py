@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
+from edgec.base.canonical import LATER
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.kernels.common.constants import ConstantPool, end_fields, zero_point
-from edgec.kernels.common.layer_end import requant31_of
+from edgec.kernels.common.layer_end import form31_of, single31
 from edgec.kernels.common.loops import broadcast_loops
 from edgec.kernels.common.params import Params
 from edgec.kernels.family import KernelFamily, template_beside
@@ -20,10 +21,15 @@ from edgec.target.target import Target
 
 @dataclass(frozen=True, slots=True)
 class Mul(Elementwise):
-    """Product of two tensors."""
+    """Product of two tensors.
+
+    Attributes:
+        left: left shift of a form that rounds twice; None: it rounds once.
+    """
 
     family: ClassVar[str] = "mul"
     template: ClassVar[Path] = template_beside(__file__, "mul")
+    left: int | None = field(default=None, metadata=LATER)
 
     def describe(self) -> str:
         """What the function computes, in words."""
@@ -45,16 +51,14 @@ class MulParams:
 
 def spec(graph: Graph, node: Node, _target: Target) -> Mul:
     """The specification for a QMul."""
-    return Mul(broadcast_loops(graph, node), requant31_of(node).shift)
+    return Mul(broadcast_loops(graph, node), *single31(node))
 
 
 def arguments(graph: Graph, node: Node, _spec: Mul, _pool: ConstantPool) -> tuple[Params, ...]:
     """Multiplier, zero points and bounds."""
     zero_points = [zero_point(graph, name) for name in node.inputs]
     return (
-        MulParams(
-            node.attrs_as(qops.QMul).multiplier, *zero_points, **end_fields(requant31_of(node))
-        ),
+        MulParams(node.attrs_as(qops.QMul).multiplier, *zero_points, **end_fields(form31_of(node))),
     )
 
 

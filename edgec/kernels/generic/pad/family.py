@@ -42,7 +42,7 @@ class Pad(Plain):
         mode: what the new entries hold.
         axes: all axes up to the last padded one.
         run_bytes: contiguous bytes after these axes.
-        value: int8 code of the new entries, in CONSTANT mode.
+        value: int8 code of the new entries, in CONSTANT mode; 0 if elements are wider.
     """
 
     family: ClassVar[str] = "pad"
@@ -92,7 +92,8 @@ def spec(graph: Graph, node: Node, _target: Target) -> Pad:
         for size, (before, after) in zip(shape[:count], attrs.pads[:count], strict=True)
     )
     # A padding of nothing is a copy in one run.
-    return Pad(attrs.mode, axes or (PadAxis(1, 0, 1),), math.prod(shape[count:]), attrs.value)
+    run = math.prod(shape[count:]) * graph.values[node.output].dtype.size_bytes
+    return Pad(attrs.mode, axes or (PadAxis(1, 0, 1),), run, attrs.value)
 
 
 def overlap(spec: Pad) -> Distances:

@@ -1,17 +1,18 @@
-"""Mean, sum or maximum over axes in plain C."""
+"""Mean, sum, maximum or minimum over axes in plain C."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
+from edgec.base.canonical import LATER
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.ops import ReduceKind
 from edgec.kernels.common.constants import ConstantPool, end_fields, zero_point
-from edgec.kernels.common.layer_end import requant31_of
+from edgec.kernels.common.layer_end import SingleEnd, form31_of, single31
 from edgec.kernels.common.loops import reduction_loops
 from edgec.kernels.common.overlap import by_element
 from edgec.kernels.common.params import Params
@@ -22,13 +23,14 @@ from edgec.target.target import Target
 
 @dataclass(frozen=True, slots=True)
 class Reduce(Plain):
-    """Mean, sum or maximum over some axes; y is written in raster order.
+    """Mean, sum, maximum or minimum over some axes; y is written in raster order.
 
     Attributes:
         kind: operator.
         kept: loops over y, with strides of x.
         reduced: loops over what is summed up, with strides of x.
-        shift: right shift of the requantization; 1 and unused for MAX.
+        shift: right shift of the requantization; 1 and unused for MAX and MIN.
+        left: left shift of a form that rounds twice; None: it rounds once.
     """
 
     family: ClassVar[str] = "reduce"
@@ -37,11 +39,17 @@ class Reduce(Plain):
     kept: tuple[Loop, ...]
     reduced: tuple[Loop, ...]
     shift: int
+    left: int | None = field(default=None, metadata=LATER)
 
     @property
     def is_max(self) -> bool:
         """The maximum, not a sum."""
         return self.kind is ReduceKind.MAX
+
+    @property
+    def selects(self) -> bool:
+        """The maximum or minimum, not a sum."""
+        return self.kind.selects
 
     @property
     def terms(self) -> int:
@@ -70,9 +78,8 @@ def spec(graph: Graph, node: Node, _target: Target) -> Reduce:
     """The specification for a QReduce."""
     attrs = node.attrs_as(qops.QReduce)
     kept, reduced = reduction_loops(graph.shape(node.input), attrs.axes)
-    return Reduce(
-        attrs.kind, kept, reduced, 1 if attrs.kind is ReduceKind.MAX else requant31_of(node).shift
-    )
+    end = SingleEnd(1, None) if attrs.kind.selects else single31(node)
+    return Reduce(attrs.kind, kept, reduced, *end)
 
 
 def overlap(spec: Reduce) -> Distances:
@@ -81,15 +88,14 @@ def overlap(spec: Reduce) -> Distances:
 
 
 def arguments(graph: Graph, node: Node, spec: Reduce, _pool: ConstantPool) -> tuple[Params, ...]:
-    """Multiplier, zero points and bounds; a maximum needs none of them."""
-    if spec.is_max:
-        return ()
-    x_zero_point = zero_point(graph, node.input)
-    return (
-        ReduceParams(
-            node.attrs_as(qops.QReduce).multiplier, x_zero_point, **end_fields(requant31_of(node))
-        ),
-    )
+    """Multiplier, zero points and bounds; a maximum or minimum needs none of them."""
+    return () if spec.selects else (numbers_of(graph, node),)
+
+
+def numbers_of(graph: Graph, node: Node) -> ReduceParams:
+    """The numbers of a QReduce that ends in a requantization by 31 bits."""
+    multiplier, x_zero_point = node.attrs_as(qops.QReduce).multiplier, zero_point(graph, node.input)
+    return ReduceParams(multiplier, x_zero_point, **end_fields(form31_of(node)))
 
 
 FAMILY = KernelFamily(

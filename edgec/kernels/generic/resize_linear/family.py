@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
+from edgec.base.canonical import LATER
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.kernels.family import KernelFamily, template_beside
@@ -16,16 +17,23 @@ from edgec.target.target import Target
 
 @dataclass(frozen=True, slots=True)
 class ResizeLinear(Resize):
-    """Tables: rows int32 [out_height, 3], cols int32 [out_width, 3]."""
+    """Tables: rows int32 [out_height, 3], cols int32 [out_width, 3].
+
+    Attributes:
+        half_away: halves are rounded away from zero.
+    """
 
     family: ClassVar[str] = "resize_linear"
     template: ClassVar[Path] = template_beside(__file__, "resize_linear")
     method: ClassVar[str] = "Linear"
+    half_away: bool = field(default=False, metadata=LATER)
 
 
 def spec(graph: Graph, node: Node, _target: Target) -> ResizeLinear:
     """The specification for a QResizeLinear."""
-    return ResizeLinear(*resize.sizes(graph, node))
+    return ResizeLinear(
+        *resize.sizes(graph, node), half_away=node.attrs_as(qops.QResizeLinear).half_away
+    )
 
 
 FAMILY = KernelFamily(

@@ -16,7 +16,7 @@ from edgec.target.target import Target
 
 @dataclass(frozen=True, slots=True)
 class ResizeNearest(Resize):
-    """Tables: rows int32 [out_height], cols int32 [out_width]."""
+    """Tables: rows int32 [out_height], cols int32 [out_width]; `channels` counts bytes."""
 
     family: ClassVar[str] = "resize_nearest"
     template: ClassVar[Path] = template_beside(__file__, "resize_nearest")
@@ -25,7 +25,9 @@ class ResizeNearest(Resize):
 
 def spec(graph: Graph, node: Node, _target: Target) -> ResizeNearest:
     """The specification for a QResizeNearest."""
-    return ResizeNearest(*resize.sizes(graph, node))
+    width, channels, height, columns = resize.sizes(graph, node)
+    pixel = channels * graph.values[node.output].dtype.size_bytes
+    return ResizeNearest(width, pixel, height, columns)
 
 
 FAMILY = KernelFamily(

@@ -36,7 +36,7 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
 def spec(graph: Graph, node: Node, _target: Target) -> Tile4x4:
     """The specification for a convolution of one group or a matrix product, of either form."""
     filters = graph.shape(plain_inputs(node).w)[0]
-    return Tile4x4(dense_window(graph, node), filters, *end_of(node))
+    return Tile4x4(dense_window(graph, node), filters, *end_of(graph, node))
 
 
 def overlap(spec: Tile4x4) -> Distances:
@@ -46,7 +46,7 @@ def overlap(spec: Tile4x4) -> Distances:
 
 def arguments(graph: Graph, node: Node, _spec: Tile4x4, pool: ConstantPool) -> tuple[Params, ...]:
     """Filters four by four."""
-    return weighted_arguments(graph, node, pool, _pack)
+    return weighted_arguments(graph, node, pool, _pack, pad=padded)
 
 
 def _pack(weights: Array, bias: Array, multiplier: Array) -> tuple[Array, Array, Array]:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from edgec.kernels.common.dense import Dense
 from edgec.kernels.family import template_beside
-from edgec.kernels.neon.weights import BLOCK_BYTES, LANES, ROWS, blocks_of
+from edgec.kernels.neon.weights import BLOCK_BYTES, LANES, ROWS, blocks_of, padded_rows
 
 _NEAR_SHIFT = 32
 """Largest shift of one instruction that narrows 64 bits to 32 (Arm A64 ISA, SQRSHRN)."""
@@ -94,6 +94,11 @@ class Tile4x4(Dense):
     def blocks(self) -> int:
         """Blocks of 16 weights of a filter."""
         return blocks_of(self.depth)
+
+    @property
+    def stored_bytes(self) -> int:
+        """Bytes of the weights in the kernel's order."""
+        return padded_rows(self.out_channels) * self.blocks * LANES
 
     @property
     def pads_depth(self) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from edgec.base.dtypes import Array
+from edgec.base.fixedpoint import INT8_MAX, INT8_MIN
 from edgec.ir.graph import Graph, Node
 from edgec.ir.weighted import plain_inputs
 from edgec.kernels.common.constants import ConstantPool
@@ -16,10 +17,11 @@ from edgec.kernels.common.dense_weights import by_column
 from edgec.kernels.common.events import Events
 from edgec.kernels.common.form import KernelForm
 from edgec.kernels.common.geometry import dense_window
-from edgec.kernels.common.layer_end import end_of
+from edgec.kernels.common.layer_end import end_of, ends_in_requant31
 from edgec.kernels.common.lengths import Counted
 from edgec.kernels.common.overlap import by_blocks, out_bytes, with_ending
 from edgec.kernels.common.params import Params
+from edgec.kernels.common.short_product import product_of, with_product
 from edgec.kernels.common.tile_cost import tile_events, tile_waits
 from edgec.kernels.common.weighted import (
     CONVOLUTIONS,
@@ -59,12 +61,15 @@ def spec(graph: Graph, node: Node, target: Target) -> Tile3x4:
     filters = 4 if target.has_wide_thumb else 2
     weights = graph.constants[plain_inputs(node).w].array
     rows = weights.reshape(weights.shape[0], -1)
+    product = product_of(graph, node, target)
     return Tile3x4(
         dense_window(graph, node),
         len(rows),
-        *end_of(node),
+        *with_product(end_of(graph, node), product),
         filters=filters,
         segment=_segment(rows, STEPS[filters]),
+        product=product,
+        saturates=ends_in_requant31(node, INT8_MIN, INT8_MAX),
     )
 
 

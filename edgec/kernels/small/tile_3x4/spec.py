@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from edgec.kernels.common.dense import Dense
+from edgec.kernels.common.short_product import ANY, ShortProduct
 from edgec.kernels.family import template_beside
 
 ROWS = 3
@@ -17,6 +18,9 @@ WORDS_BYTES = 8
 
 _PAIR = 2
 """Words that three activations take, or three sums."""
+
+_BATCH = 32
+"""Most filters whose sums wait in scratch memory, 8 bytes each and segment."""
 
 STEPS = {2: 4, 4: 8}
 """Weights of a filter in one turn of the loop, by filters that are computed together."""
@@ -30,12 +34,14 @@ class SumPart:
         words_at: its words of sums, in words from the first part's.
         weights_at: its weights of all filters of a block, in bytes from the first part's.
         packed_at, packed_end: its words of activations, in words from the first part's.
+        skip: bytes from its weights of some filters to those of the next ones.
     """
 
     words_at: int
     weights_at: int
     packed_at: int
     packed_end: int
+    skip: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,18 +54,37 @@ class Tile3x4(Dense):
     Attributes:
         filters: computed together, 2 or 4.
         segment: weights of a filter after which sums are taken out of their words.
+        product: how a sum is multiplied by a multiplier of 31 bits.
+        saturates: the bounds after a multiplier of 31 bits are those of int8.
     """
 
     family: ClassVar[str] = "tile_3x4"
     template: ClassVar[Path] = template_beside(__file__, "tile_3x4")
     filters: int = field(kw_only=True)
     segment: int = field(kw_only=True)
+    product: ShortProduct = field(default=ANY, kw_only=True)
+    saturates: bool = field(default=False, kw_only=True)
 
     @property
     def padded_depth(self) -> int:
         """Weights of one filter as stored, a multiple of what a turn of the loop takes."""
         step = STEPS[self.filters]
         return -(-self.depth // step) * step
+
+    @property
+    def batch(self) -> int:
+        """Filters whose sums are computed before the first of their outputs is stored."""
+        blocks = -(-self.out_channels // self.filters)
+        return min(blocks * self.filters, _BATCH)
+
+    @property
+    def bounds(self) -> str:
+        """The bounds of outputs after a multiplier of 31 bits, in C."""
+        return "INT8_MIN, INT8_MAX" if self.saturates else "p.act_min, p.act_max"
+
+    def stored_bytes(self) -> int:
+        """Bytes of the weights in the kernel's order."""
+        return -(-self.out_channels // self.filters) * self.filters * self.padded_depth
 
     @property
     def segments(self) -> int:
@@ -71,10 +96,12 @@ class Tile3x4(Dense):
         """Where each part of a sum lies."""
         return tuple(
             SumPart(
-                words_at=_PAIR * number * self.filters,
+                words_at=_PAIR * number * self.batch,
                 weights_at=first * self.filters,
                 packed_at=_PAIR * first,
                 packed_end=_PAIR * min(self.padded_depth, first + self.segment),
+                skip=(self.padded_depth - min(self.segment, self.padded_depth - first))
+                * self.filters,
             )
             for number, first in enumerate(range(0, self.padded_depth, self.segment))
         )
@@ -103,7 +130,7 @@ class Tile3x4(Dense):
     @property
     def added_at(self) -> int:
         """Place of the residual of three rows."""
-        return self.words_at + self.segments * self.filters * WORDS_BYTES
+        return self.words_at + self.segments * self.batch * WORDS_BYTES
 
     @property
     def runs_at(self) -> int:
@@ -124,12 +151,24 @@ class Tile3x4(Dense):
         return self.window.columns_are_runs and self.window.cols_clipped
 
     @property
+    def reads_params(self) -> bool:
+        """The function that stores takes a zero point or bounds from the argument struct."""
+        bounded = self.exact31 is None or not self.exact31.saturates
+        return self.rescale16 is None and bounded
+
+    @property
     def store_extras(self) -> tuple[tuple[str, str], ...]:
         """What the function that stores needs beside y: C parameter and argument."""
         added = (f"const {self.y_type} *added", "added + o")
         params = (f"const {self.params_type} *params", "params")
+        own = (params,) if self.reads_params else ()
+        offset = ("const int32_t *offset", "params->offset + o")
+        shift = ("const int8_t *shift", "params->shift + o")
         return {
             "requant31": (params,),
+            "offset31": (*own, offset),
+            "twice31": (*own, offset, shift),
+            "twice31_any": (*own, offset, shift),
             "requant31_added": (added, params, ("const edgec_add_params_t *add", "add")),
             "rescale16": (),
             "rescale16_table": (("const int8_t *table", "table"),),

@@ -169,7 +169,7 @@ def pooled_direct(graph: Graph, node: Node, config: PoolKernelConfig) -> PooledD
             hint=f"it serves up to {DIRECT_POOL_SIZE} vectors; take another kernel",
         )
     nibble = config.builder is ResponseKind.NIBBLE
-    end = end_of(node)
+    end = end_of(graph, node)
     return PooledDirect(
         window=pooled_window(graph, node, lanes=1),
         out_channels=graph.shape(inputs.indices)[0],

@@ -53,7 +53,7 @@ def pooled_conv(graph: Graph, node: Node, config: PoolKernelConfig) -> PooledCon
         LoweringError: the table is too large for 16-bit offsets, or two lanes cannot hold the sums.
     """
     attrs = node.attrs_as(qops.QPooledConv, qops.QPooledGemm)
-    form, end, rounding = requant31_of(node), end_of(node), attrs.rounding
+    form, end, rounding = requant31_of(node), end_of(graph, node), attrs.rounding
     inputs = pooled_inputs(node)
     pool, indices = (graph.constants[name].array for name in (inputs.pool, inputs.indices))
     x_zero_point = graph.quant(inputs.x).tensor_zero_point

@@ -51,6 +51,53 @@ EDGEC_INLINE int32_t edgec_min_s32(int32_t a, int32_t b) {
     return (a < b) ? a : b;
 }
 
+/* The floor of the square root, bit by bit. */
+EDGEC_INLINE uint32_t edgec_root_u32(uint32_t x) {
+    uint32_t root = 0U;
+    uint32_t rest = x;
+    for (uint32_t bit = UINT32_C(1) << 30; bit != 0U; bit >>= 2) {
+        if (rest >= root + bit) {
+            rest -= root + bit;
+            root = (root >> 1) + bit;
+        } else {
+            root >>= 1;
+        }
+    }
+    return root;
+}
+
+/* The logarithm to base 2 of x >= 1 with 16 fraction bits, rounded down digit by digit. */
+EDGEC_INLINE int32_t edgec_log2_q16(uint32_t x) {
+    int32_t power = 31;
+    uint32_t mantissa = x;
+    while ((mantissa & UINT32_C(0x80000000)) == 0U) {
+        mantissa <<= 1;
+        power--;
+    }
+    for (int32_t i = 0; i < 16; i++) {
+        const uint64_t square = ((uint64_t)mantissa * mantissa) >> 31;
+        const uint32_t digit = (uint32_t)(square >> 32);
+        mantissa = (uint32_t)(square >> digit);
+        power = power * 2 + (int32_t)digit;
+    }
+    return power;
+}
+
+/* a * multiplier / (b * 2^shift) to the nearest, halves away from zero, within +-255; |a| and |b|
+ * are below 256, the multiplier is at most 2^22 and the shift at most 22.  By zero: +-255, or 0. */
+EDGEC_INLINE int32_t edgec_divided(int32_t a, int32_t b, int32_t multiplier, int32_t shift) {
+    const uint32_t dividend = (uint32_t)((a < 0) ? -a : a) * (uint32_t)multiplier;
+    const uint32_t divisor = (uint32_t)((b < 0) ? -b : b) << shift;
+    uint32_t steps = 255U;
+    if (divisor != 0U) {
+        steps = (dividend + divisor / 2U) / divisor;
+        steps = (steps > 255U) ? 255U : steps;
+    } else if (a == 0) {
+        steps = 0U;
+    }
+    return ((a < 0) != (b < 0)) ? -(int32_t)steps : (int32_t)steps;
+}
+
 /* rshr on 32 bits: shift in [0, 31], x + 2^(shift-1) <= INT32_MAX. */
 EDGEC_INLINE int32_t edgec_rshr32(int32_t x, int32_t shift) {
     if (shift == 0) {
@@ -129,8 +176,32 @@ EDGEC_INLINE int8_t edgec_clamp_s8(int32_t x, int32_t low, int32_t high) {
         __asm__("ssat %0, #8, %1" : "=r"(code) : "r"(x));
         return (int8_t)code;
     }
+#elif defined(__GNUC__)
+    if (__builtin_constant_p(low == INT8_MIN && high == INT8_MAX) && low == INT8_MIN &&
+        high == INT8_MAX) {
+        /* One comparison where x is inside. */
+        uint32_t code = (uint32_t)x + 128U;
+        if (__builtin_expect(code > 255U, 0)) {
+            code = ~(uint32_t)(x >> 31) & 255U;
+        }
+        return (int8_t)((int32_t)code - 128);
+    }
 #endif
     return (int8_t)edgec_clamp_s32(x, low, high);
+}
+
+/* x >> shift limited to [low, high] within int8; one instruction where that is int8 as a whole and
+ * the shift is a constant. */
+EDGEC_INLINE int8_t edgec_shifted_s8(int32_t x, int32_t shift, int32_t low, int32_t high) {
+#if defined(__GNUC__) && !defined(__clang__) && defined(__ARM_FEATURE_SAT)
+    if (__builtin_constant_p(shift) && __builtin_constant_p(low == INT8_MIN && high == INT8_MAX) &&
+        low == INT8_MIN && high == INT8_MAX && shift > 0) {
+        int32_t code;
+        __asm__("ssat %0, #8, %1, asr %2" : "=r"(code) : "r"(x), "i"(shift));
+        return (int8_t)code;
+    }
+#endif
+    return edgec_clamp_s8(x >> shift, low, high);
 }
 
 /* clamp(zero_point + requantize(acc)): how a kernel stores an accumulator.  The bounds are within

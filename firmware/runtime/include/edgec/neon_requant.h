@@ -30,6 +30,30 @@ extern "C" {
     vcombine_s32(vmovn_s64(vrshrq_n_s64(EDGEC_NEON_LONG_LOW(SUM, MULTIPLIER), SHIFT)),             \
                  vmovn_s64(vrshrq_n_s64(EDGEC_NEON_LONG_HIGH(SUM, MULTIPLIER), SHIFT)))
 
+/* Four codes before the bounds, as edgec_requantize_offset_s8, edgec_requantize_twice_s8 and
+ * edgec_requantize_twice_any_s8 of twice.h make one. */
+EDGEC_INLINE int32x4_t edgec_neon_offset(int32x4_t sum, int32x4_t multiplier, int32x4_t offset,
+                                         int32_t shift) {
+    const int32x4_t high = EDGEC_NEON_REQUANTIZE(sum, multiplier, 32);
+    return vshlq_s32(vaddq_s32(high, offset), vdupq_n_s32(-shift));
+}
+EDGEC_INLINE int32x4_t edgec_neon_twice(int32x4_t sum, int32x4_t multiplier, int32x4_t offset,
+                                        int32x4_t shift) {
+    const int32x4_t start = vsraq_n_s32(offset, sum, 31);
+    const int32x4_t high = vqrdmulhq_s32(sum, multiplier);
+    return vshlq_s32(vaddq_s32(high, start), vnegq_s32(shift));
+}
+EDGEC_INLINE int32x4_t edgec_neon_twice_any(int32x4_t sum, int32x4_t multiplier,
+                                            int32x4_t zero_point, int32x4_t shift) {
+    const int32x4_t zero = vdupq_n_s32(0);
+    const int32x4_t right = vminq_s32(shift, zero);
+    const int32x4_t high = vqrdmulhq_s32(vshlq_s32(sum, vmaxq_s32(shift, zero)), multiplier);
+    const int32x4_t negative = vshrq_n_s32(high, 31);
+    const int32x4_t shifts = vreinterpretq_s32_u32(vcltq_s32(right, zero));
+    const int32x4_t away = vandq_s32(negative, shifts);
+    return vqaddq_s32(vrshlq_s32(vqaddq_s32(high, away), right), zero_point);
+}
+
 /* Four neighbouring int8. */
 EDGEC_INLINE int32x4_t edgec_neon_four_s8(const int8_t *from) {
     uint32_t word;

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "edgec/math.h"
+#include "edgec/twice.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -28,6 +29,52 @@ typedef struct edgec_conv_params {
     int8_t act_min;
     int8_t act_max;
 } edgec_conv_params_t;
+
+/* The same of int8 or int16 activations: zero points and bounds are codes of either type. */
+typedef struct edgec_mixed_params {
+    const int8_t *weights;
+    const int32_t *bias;
+    const int32_t *multiplier;
+    int16_t x_zero_point;
+    int16_t y_zero_point;
+    int16_t low;
+    int16_t high;
+} edgec_mixed_params_t;
+
+/* Convolutions and matrix products whose codes are TensorFlow Lite Micro's, in the form Offset31:
+ * y = clamp((high(bias[o] + sum x * w, multiplier[o]) + offset[o]) >> shift), see
+ * edgec_requantize_offset_s8. */
+typedef struct edgec_offset_params {
+    const int8_t *weights;
+    const int32_t *bias;
+    const int32_t *multiplier;
+    const int32_t *offset;
+    int8_t x_zero_point; /* what padding holds */
+    int8_t act_min;
+    int8_t act_max;
+} edgec_offset_params_t;
+
+/* The same in the form Twice31: offset and shift are those of edgec_requantize_twice_s8, or zero
+ * point and shift of edgec_requantize_twice_any_s8. */
+typedef struct edgec_twice_params {
+    const int8_t *weights;
+    const int32_t *bias;
+    const int32_t *multiplier;
+    const int32_t *offset;
+    const int8_t *shift;
+    int8_t x_zero_point; /* what padding holds */
+    int8_t act_min;
+    int8_t act_max;
+} edgec_twice_params_t;
+
+/* Either of the two, bounds being those of int8: the numbers of a filter beside each other, as
+ * tile_4x2_exact.h reads them. */
+typedef struct edgec_exact_params {
+    const int8_t *weights;
+    const int32_t *bias;
+    const int32_t *numbers;
+    int8_t x_zero_point; /* what padding holds */
+} edgec_exact_params_t;
 
 /* Convolutions and matrix products with weights from a pool: as above, a weight vector being an
  * entry of the pool.  What `table` and `indices` hold depends on the kernel. */
@@ -81,6 +128,24 @@ typedef struct edgec_attention_params {
     const int32_t *heads; /* [heads][4], in the order of edgec_attention_head_t */
 } edgec_attention_params_t;
 
+/* y = clamp(zy + twice(A +- B, y_multiplier)), A = twice((a - za) << 20, a_multiplier), B alike. */
+typedef struct edgec_add20_params {
+    int32_t a_multiplier;
+    int32_t b_multiplier;
+    int32_t y_multiplier;
+    int8_t a_zero_point;
+    int8_t b_zero_point;
+    int8_t y_zero_point;
+    int8_t act_min;
+    int8_t act_max;
+} edgec_add20_params_t;
+
+/* y = clamp((sum x) / count), to the nearest code. */
+typedef struct edgec_average_codes_params {
+    int8_t act_min;
+    int8_t act_max;
+} edgec_average_codes_params_t;
+
 /* y = clamp(zy + requantize((a - za) * (b - zb), multiplier)). */
 typedef struct edgec_mul_params {
     int32_t multiplier;
@@ -101,6 +166,18 @@ typedef struct edgec_prelu_params {
     int8_t act_max;
 } edgec_prelu_params_t;
 
+/* y = clamp(zy + (x >= zx ? twice(x - zx, multiplier) : twice((x - zx) * slope[c],
+ * below_multiplier))). */
+typedef struct edgec_prelu_codes_params {
+    const int16_t *slope;
+    int32_t multiplier;
+    int32_t below_multiplier;
+    int8_t x_zero_point;
+    int8_t y_zero_point;
+    int8_t act_min;
+    int8_t act_max;
+} edgec_prelu_codes_params_t;
+
 /* y = clamp(zy + E / D) with E = table[max - x] and D = requantize(sum E, multiplier). */
 typedef struct edgec_softmax_params {
     const int32_t *table;
@@ -109,6 +186,21 @@ typedef struct edgec_softmax_params {
     int8_t act_min;
     int8_t act_max;
 } edgec_softmax_params_t;
+
+/* y = clamp(zy + rshr((x - max) * multiplier - L * log_multiplier, shift)), L = log2(sum E) - k. */
+typedef struct edgec_log_softmax_params {
+    const int32_t *table;
+    int32_t multiplier;
+    int32_t log_multiplier;
+    int8_t y_zero_point;
+    int8_t act_min;
+    int8_t act_max;
+} edgec_log_softmax_params_t;
+
+/* Exponentials in Q0.31 by the distance from the largest code. */
+typedef struct edgec_softmax31_params {
+    const int32_t *table;
+} edgec_softmax31_params_t;
 
 /* y = clamp(zy + requantize(sum (x - zx), multiplier[count])). */
 typedef struct edgec_average_pool_params {

@@ -16,6 +16,7 @@
  *
  *     rows    [8 words]             where the sums start, twice for each of four rows
  *             [words][8 words]        words (x0, x2) of four rows, then their (x1 - 256 x0, ...)
+ *     lines   [rows][words][2 words]  the same, one row after the other; rows may share words
  *     sums    [pairs of filters][4 rows][2 filters]
  */
 #ifndef EDGEC_TILE_4X2_H
@@ -31,6 +32,12 @@ extern "C" {
 
 /* Rows of x whose sums are computed together. */
 #define EDGEC_TILE_4X2_ROWS 4
+
+/* Bytes from a row to the next where four of them are interleaved; lines have other distances. */
+#define EDGEC_TILE_4X2_INTERLEAVED 4
+
+/* Bytes from the pairs of a word to those of the next. */
+#define EDGEC_TILE_4X2_WORD(ROW) ((ROW) == EDGEC_TILE_4X2_INTERLEAVED ? 32 : 8)
 
 /* Flips the signs of the values 0 and 2 of a word. */
 #define EDGEC_TILE_4X2_SIGNS 0x00800080U
@@ -127,20 +134,20 @@ EDGEC_INLINE void edgec_widen4_any(const int8_t *from, edgec_pair_t *rows, int32
 #define EDGEC_TILE_4X2_GROUPED                                                                     \
     "ldr r3, [r0, #%c[second]]\n"                                                                  \
     "ldr r2, [r0], #%c[step]\n"                                                                    \
-    "ldr lr, [r1, #4]\n"                                                                           \
-    "ldr r12, [r1], #32\n"                                                                         \
+    "ldr lr, [r1, #%c[row]]\n"                                                                     \
+    "ldr r12, [r1], #%c[word]\n"                                                                   \
     EDGEC_TILE_4X2_FLIP                                                                            \
     EDGEC_TILE_4X2_DOT                                                                             \
-    "ldr r12, [r1, #-24]\n"                                                                        \
-    "ldr lr, [r1, #-20]\n"                                                                         \
+    "ldr r12, [r1, #(2 * %c[row] - %c[word])]\n"                                                   \
+    "ldr lr, [r1, #(3 * %c[row] - %c[word])]\n"                                                    \
     EDGEC_TILE_4X2_DOT_HIGH                                                                        \
     "sxtb16 r2, r2, ror #8\n"                                                                      \
     "sxtb16 r3, r3, ror #8\n"                                                                      \
-    "ldr r12, [r1, #-16]\n"                                                                        \
-    "ldr lr, [r1, #-12]\n"                                                                         \
+    "ldr r12, [r1, #-(%c[word] / 2)]\n"                                                            \
+    "ldr lr, [r1, #(%c[row] - %c[word] / 2)]\n"                                                    \
     EDGEC_TILE_4X2_DOT                                                                             \
-    "ldr r12, [r1, #-8]\n"                                                                         \
-    "ldr lr, [r1, #-4]\n"                                                                          \
+    "ldr r12, [r1, #(2 * %c[row] - %c[word] / 2)]\n"                                               \
+    "ldr lr, [r1, #(3 * %c[row] - %c[word] / 2)]\n"                                                \
     EDGEC_TILE_4X2_DOT_HIGH
 
 /* The same for a core that issues a load with a product: each load stands after a product, and
@@ -151,36 +158,36 @@ EDGEC_INLINE void edgec_widen4_any(const int8_t *from, edgec_pair_t *rows, int32
     EDGEC_TILE_4X2_FLIP                                                                            \
     "smlad r4, r2, r12, r4\n"                                                                      \
     "smlad r5, r3, r12, r5\n"                                                                      \
-    "ldr r12, [r1, #8]\n"                                                                          \
+    "ldr r12, [r1, #(2 * %c[row])]\n"                                                              \
     "smlad r6, r2, lr, r6\n"                                                                       \
     "smlad r7, r3, lr, r7\n"                                                                       \
-    "ldr lr, [r1, #12]\n"                                                                          \
+    "ldr lr, [r1, #(3 * %c[row])]\n"                                                               \
     "smlad r8, r2, r12, r8\n"                                                                      \
     "smlad r9, r3, r12, r9\n"                                                                      \
-    "ldr r12, [r1, #16]\n"                                                                         \
+    "ldr r12, [r1, #(%c[word] / 2)]\n"                                                             \
     "smlad r10, r2, lr, r10\n"                                                                     \
     "sxtb16 r2, r2, ror #8\n"                                                                      \
     "smlad r11, r3, lr, r11\n"                                                                     \
-    "ldr lr, [r1, #20]\n"                                                                          \
+    "ldr lr, [r1, #(%c[row] + %c[word] / 2)]\n"                                                    \
     "sxtb16 r3, r3, ror #8\n"                                                                      \
     "smlad r4, r2, r12, r4\n"                                                                      \
     "smlad r5, r3, r12, r5\n"                                                                      \
-    "ldr r12, [r1, #24]\n"                                                                         \
+    "ldr r12, [r1, #(2 * %c[row] + %c[word] / 2)]\n"                                               \
     "smlad r6, r2, lr, r6\n"                                                                       \
     "smlad r7, r3, lr, r7\n"                                                                       \
-    "ldr lr, [r1, #28]\n"                                                                          \
+    "ldr lr, [r1, #(3 * %c[row] + %c[word] / 2)]\n"                                                \
     "smlad r8, r2, r12, r8\n"                                                                      \
     "smlad r9, r3, r12, r9\n"                                                                      \
-    "ldr r12, [r1, #32]!\n"                                                                        \
+    "ldr r12, [r1, #%c[word]]!\n"                                                                  \
     "smlad r10, r2, lr, r10\n"                                                                     \
     "smlad r11, r3, lr, r11\n"                                                                     \
-    "ldr lr, [r1, #4]\n"
+    "ldr lr, [r1, #%c[row]]\n"
 
 /* All words of two filters and four rows; the end of the rows is on the stack. */
 #define EDGEC_TILE_4X2_LOOP                                                                        \
     ".if %c[dual]\n"                                                                               \
     "ldr r12, [r1]\n"                                                                              \
-    "ldr lr, [r1, #4]\n"                                                                           \
+    "ldr lr, [r1, #%c[row]]\n"                                                                     \
     ".endif\n"                                                                                     \
     "2:\n"                                                                                         \
     ".rept %c[unrolled]\n"                                                                         \
@@ -227,8 +234,8 @@ EDGEC_INLINE void edgec_widen4_any(const int8_t *from, edgec_pair_t *rows, int32
             "pop {r1-r11, lr}\n"                                                                   \
             : "+r"(w), "+r"(x), "+r"(s), "+r"(n)                                                   \
             : [words] "i"(WORDS), [unrolled] "i"(UNROLLED), [second] "i"(SECOND),                  \
-              [step] "i"(STEP), [next] "i"(NEXT), [flip] "i"(FLIP),                                \
-              [dual] "i"(DUAL)                                                                     \
+              [step] "i"(STEP), [next] "i"(NEXT), [flip] "i"(FLIP), [dual] "i"(DUAL),              \
+              [row] "i"(4), [word] "i"(32)                                                         \
             : "r12", "memory", "cc");                                                              \
     }
 /* clang-format on */
@@ -239,22 +246,21 @@ EDGEC_INLINE void edgec_widen4_any(const int8_t *from, edgec_pair_t *rows, int32
         for (int32_t pair = 0; pair < pairs; pair++, sums += 2 * EDGEC_TILE_4X2_ROWS) {            \
             for (int32_t j = 0; j < 2 * EDGEC_TILE_4X2_ROWS; j++) {                                \
                 const int8_t *const filter = filters + pair * (NEXT) + (j % 2) * (SECOND);         \
-                sums[j] =                                                                          \
-                    edgec_tile_4x2_dot(filter, STEP, rows + 8 + j / 2, WORDS,                      \
-                                       (FLIP) ? EDGEC_TILE_4X2_SIGNS : 0U, (int32_t)rows[j]);      \
+                sums[j] = edgec_tile_4x2_dot(filter, STEP, rows + 8 + j / 2, WORDS,                \
+                                             (FLIP) ? EDGEC_TILE_4X2_SIGNS : 0U,                   \
+                                             2 * EDGEC_TILE_4X2_ROWS, (int32_t)rows[j]);           \
             }                                                                                      \
         }                                                                                          \
     }
 
-/* One sum of the above. */
+/* One sum of the above; `next`: words from the pairs of a word of the row to those of the next. */
 EDGEC_INLINE int32_t edgec_tile_4x2_dot(const int8_t *filter, int32_t step, const edgec_pair_t *row,
-                                        int32_t words, uint32_t flip, int32_t start) {
+                                        int32_t words, uint32_t flip, int32_t next, int32_t start) {
     int32_t sum = start;
-    for (int32_t i = 0; i < words; i++) {
+    for (int32_t i = 0; i < words; i++, row += next) {
         const uint32_t word = edgec_word_at(filter + i * step) ^ flip;
         sum = edgec_pair_dot(word, row[0], sum);
-        sum = edgec_pair_dot(edgec_sxtb16_high(word), row[EDGEC_TILE_4X2_ROWS], sum);
-        row += 2 * EDGEC_TILE_4X2_ROWS;
+        sum = edgec_pair_dot(edgec_sxtb16_high(word), row[next / 2], sum);
     }
     return sum;
 }

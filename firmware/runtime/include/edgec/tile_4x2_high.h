@@ -1,5 +1,5 @@
 /* Products of int8 as in tile_4x2.h, four rows by two filters, and their outputs: requantized by 31
- * bits, with a shift of 32, while the sums are in registers. */
+ * bits, with a shift of 32 or more, while the sums are in registers. */
 #ifndef EDGEC_TILE_4X2_HIGH_H
 #define EDGEC_TILE_4X2_HIGH_H
 
@@ -21,17 +21,43 @@ typedef struct edgec_tile_4x2_high {
     int8_t *y;
     int32_t places[EDGEC_TILE_4X2_ROWS - 1];
     const int8_t *weights_end;
-    int32_t y_zero_point;
+    int32_t offset; /* edgec_tile_4x2_offset */
+    const edgec_s32_t *starts;
 } edgec_tile_4x2_high_t;
 
-/* Defines NAME(filters, rows, out): the outputs of four rows, for an even number of filters; bounds
- * are those of int8.
+/* What the high word of a product is added to: the zero point, and beyond a shift of 32 the half
+ * step of the shift that is left: shift in [32, 54].
  *
- * WORDS, UNROLLED, DUAL: as for EDGEC_TILE_4X2. */
+ *     (a * m + 2^(s-1) + z * 2^s) >> s = ((a * m >> 32) + 2^(s-33) + z * 2^(s-32)) >> (s-32) */
+EDGEC_INLINE int32_t edgec_tile_4x2_offset(int32_t zero_point, int32_t shift) {
+    const int32_t step = (int32_t)1 << (shift - 32);
+    return zero_point * step + step / 2;
+}
+
+/* Defines NAME(filters, rows, out): the outputs of four rows, for an even number of filters; bounds
+ * are those of int8.  SHIFT: of the product, in [32, 54].
+ *
+ * WORDS, UNROLLED, DUAL: as for EDGEC_TILE_4X2.  ROW: bytes from a row to the next. */
 #if defined(__GNUC__) && defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
 /* clang-format off */
+/* The high word of a product, plus the offset in r3; with a shift of 32 it is rounded. */
+#define EDGEC_TILE_4X2_HIGH_SUM(SUM, MULTIPLIER)                                                   \
+    ".if %c[left]\n"                                                                               \
+    "smmla " #SUM ", " #SUM ", " #MULTIPLIER ", r3\n"                                              \
+    ".else\n"                                                                                      \
+    "smmlar " #SUM ", " #SUM ", " #MULTIPLIER ", r3\n"                                             \
+    ".endif\n"
+
+/* What is left of the shift, and saturation. */
+#define EDGEC_TILE_4X2_HIGH_CODE(SUM)                                                              \
+    ".if %c[left]\n"                                                                               \
+    "ssat " #SUM ", #8, " #SUM ", asr #%c[left]\n"                                                 \
+    ".else\n"                                                                                      \
+    "ssat " #SUM ", #8, " #SUM "\n"                                                                \
+    ".endif\n"
+
 /* Registers and stack are those of tile_4x2_pair.h. */
-#define EDGEC_TILE_4X2_HIGH(NAME, WORDS, UNROLLED, DUAL)                                           \
+#define EDGEC_TILE_4X2_HIGH(NAME, WORDS, UNROLLED, DUAL, SHIFT, ROW)                               \
     EDGEC_SEPARATE void NAME(const int8_t *filters, const edgec_pair_t *rows,                      \
                              edgec_tile_4x2_high_t *out) {                                         \
         register const int8_t *w __asm__("r0") = filters;                                          \
@@ -43,25 +69,25 @@ typedef struct edgec_tile_4x2_high {
             "ldm r2!, {r12, lr}\n"                                                                 \
             "ldr r3, [sp, #32]\n"                                                                  \
             "str r2, [sp, #8]\n"                                                                   \
-            "smmlar r4, r4, r12, r3\n"                                                             \
-            "smmlar r5, r5, lr, r3\n"                                                              \
-            "smmlar r6, r6, r12, r3\n"                                                             \
-            "smmlar r7, r7, lr, r3\n"                                                              \
-            "smmlar r8, r8, r12, r3\n"                                                             \
-            "smmlar r9, r9, lr, r3\n"                                                              \
-            "smmlar r10, r10, r12, r3\n"                                                           \
-            "smmlar r11, r11, lr, r3\n"                                                            \
+            EDGEC_TILE_4X2_HIGH_SUM(r4, r12)                                                       \
+            EDGEC_TILE_4X2_HIGH_SUM(r5, lr)                                                        \
+            EDGEC_TILE_4X2_HIGH_SUM(r6, r12)                                                       \
+            EDGEC_TILE_4X2_HIGH_SUM(r7, lr)                                                        \
+            EDGEC_TILE_4X2_HIGH_SUM(r8, r12)                                                       \
+            EDGEC_TILE_4X2_HIGH_SUM(r9, lr)                                                        \
+            EDGEC_TILE_4X2_HIGH_SUM(r10, r12)                                                      \
+            EDGEC_TILE_4X2_HIGH_SUM(r11, lr)                                                       \
             EDGEC_TILE_4X2_PAIR_PLACES                                                             \
-            "ssat r4, #8, r4\n"                                                                    \
-            "ssat r5, #8, r5\n"                                                                    \
-            "ssat r6, #8, r6\n"                                                                    \
-            "ssat r7, #8, r7\n"                                                                    \
-            "ssat r8, #8, r8\n"                                                                    \
+            EDGEC_TILE_4X2_HIGH_CODE(r4)                                                           \
+            EDGEC_TILE_4X2_HIGH_CODE(r5)                                                           \
+            EDGEC_TILE_4X2_HIGH_CODE(r6)                                                           \
+            EDGEC_TILE_4X2_HIGH_CODE(r7)                                                           \
+            EDGEC_TILE_4X2_HIGH_CODE(r8)                                                           \
             "bfi r4, r5, #8, #8\n"                                                                 \
-            "ssat r9, #8, r9\n"                                                                    \
+            EDGEC_TILE_4X2_HIGH_CODE(r9)                                                           \
             "bfi r6, r7, #8, #8\n"                                                                 \
-            "ssat r10, #8, r10\n"                                                                  \
-            "ssat r11, #8, r11\n"                                                                  \
+            EDGEC_TILE_4X2_HIGH_CODE(r10)                                                          \
+            EDGEC_TILE_4X2_HIGH_CODE(r11)                                                          \
             "add r3, r3, r2\n"                                                                     \
             "bfi r8, r9, #8, #8\n"                                                                 \
             "add r12, r12, r2\n"                                                                   \
@@ -71,27 +97,34 @@ typedef struct edgec_tile_4x2_high {
             EDGEC_TILE_4X2_PAIR_NEXT                                                               \
             : "+r"(w), "+r"(x), "+r"(o)                                                            \
             : [words] "i"(WORDS), [unrolled] "i"(UNROLLED), [dual] "i"(DUAL), [flip] "i"(0),       \
-              [second] "i"(4), [step] "i"(8)                                                       \
+              [second] "i"(4), [step] "i"(8), EDGEC_TILE_4X2_PAIR_ROWS(ROW),                       \
+              [left] "i"((SHIFT) - 32)                                                             \
             : "r3", "r12", "memory", "cc");                                                        \
     }
 /* clang-format on */
 #else
-#define EDGEC_TILE_4X2_HIGH(NAME, WORDS, UNROLLED, DUAL)                                           \
+#define EDGEC_TILE_4X2_HIGH(NAME, WORDS, UNROLLED, DUAL, SHIFT, ROW)                               \
     EDGEC_INLINE void NAME(const int8_t *filters, const edgec_pair_t *rows,                        \
                            const edgec_tile_4x2_high_t *out) {                                     \
         int32_t pair = 0;                                                                          \
         for (const int8_t *w = filters; w < out->weights_end; w += 8 * (WORDS), pair++) {          \
             for (int32_t j = 0; j < 2 * EDGEC_TILE_4X2_ROWS; j++) {                                \
-                const int32_t sum = edgec_tile_4x2_dot(w + j % 2 * 4, 8, rows + 8 + j / 2, WORDS,  \
-                                                       0U, (int32_t)rows[j]);                      \
+                const int32_t sum = edgec_tile_4x2_pair_sum(w, rows, out->starts, WORDS, ROW, j);  \
                 const int32_t place = (j < 2) ? 0 : out->places[j / 2 - 1];                        \
                 const int32_t filter = 2 * pair + j % 2;                                           \
-                out->y[place + filter] =                                                           \
-                    edgec_requantize_s8(sum + out->bias[filter], out->multiplier[filter], 32,      \
-                                        out->y_zero_point, INT8_MIN, INT8_MAX);                    \
+                out->y[place + filter] = edgec_high_s8(                                            \
+                    sum + out->bias[filter], out->multiplier[filter], out->offset, SHIFT);         \
             }                                                                                      \
         }                                                                                          \
     }
+
+/* An output of the above. */
+EDGEC_INLINE int8_t edgec_high_s8(int32_t acc, int32_t multiplier, int32_t offset, int32_t shift) {
+    const int32_t left = shift - 32;
+    const int64_t product = (int64_t)acc * multiplier;
+    const int64_t high = (left > 0) ? product >> 32 : edgec_rshr64(product, 32);
+    return edgec_clamp_s8((int32_t)((high + offset) >> left), INT8_MIN, INT8_MAX);
+}
 #endif
 
 #ifdef __cplusplus

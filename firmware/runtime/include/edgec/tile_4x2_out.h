@@ -29,13 +29,14 @@ typedef struct edgec_tile_4x2_out {
     int32_t places[EDGEC_TILE_4X2_ROWS - 1];
     const int8_t *weights_end;
     const int8_t *extra; /* the table's entry for 0, or what is added, laid out like y */
+    const edgec_s32_t *starts;
 } edgec_tile_4x2_out_t;
 
 /* Defines NAME(filters, rows, out): the outputs of four rows, for an even number of filters.
  *
  * WORDS, UNROLLED, DUAL: as for EDGEC_TILE_4X2.  PRE_SHIFT, SHIFT: of the requantization.  BITS:
  * to which its result is limited; 0 before an addition.  LIFTED: -127 takes the place of -128, only
- * of EDGEC_TILE_4X2_OUT_BYTE.  KIND: one of the above. */
+ * of EDGEC_TILE_4X2_OUT_BYTE.  KIND: one of the above.  ROW: bytes from a row to the next. */
 #if defined(__GNUC__) && defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
 /* clang-format off */
 /* A sum after the first shift, in 16 bits. */
@@ -48,7 +49,7 @@ typedef struct edgec_tile_4x2_out {
 
 /* Registers and stack are those of tile_4x2_pair.h.  Where two instructions of one sum follow each
  * other, those of others stand between, for cores that issue two at a time. */
-#define EDGEC_TILE_4X2_OUT(NAME, WORDS, UNROLLED, DUAL, PRE_SHIFT, SHIFT, BITS, LIFTED, KIND)      \
+#define EDGEC_TILE_4X2_OUT(NAME, WORDS, UNROLLED, DUAL, PRE_SHIFT, SHIFT, BITS, LIFTED, KIND, ROW) \
     EDGEC_SEPARATE void NAME(const int8_t *filters, const edgec_pair_t *rows,                      \
                              edgec_tile_4x2_out_t *out) {                                          \
         register const int8_t *w __asm__("r0") = filters;                                          \
@@ -178,19 +179,18 @@ typedef struct edgec_tile_4x2_out {
             : [words] "i"(WORDS), [unrolled] "i"(UNROLLED), [dual] "i"(DUAL), [flip] "i"(0),       \
               [second] "i"(4), [step] "i"(8), [pre] "i"(PRE_SHIFT), [shift] "i"(SHIFT),            \
               [half] "i"(1 << ((SHIFT) - 1)), [bits] "i"(BITS), [lifted] "i"(LIFTED),              \
-              [kind] "i"(KIND)                                                                     \
+              [kind] "i"(KIND), EDGEC_TILE_4X2_PAIR_ROWS(ROW)                                      \
             : "r3", "r12", "memory", "cc");                                                        \
     }
 /* clang-format on */
 #else
-#define EDGEC_TILE_4X2_OUT(NAME, WORDS, UNROLLED, DUAL, PRE_SHIFT, SHIFT, BITS, LIFTED, KIND)      \
+#define EDGEC_TILE_4X2_OUT(NAME, WORDS, UNROLLED, DUAL, PRE_SHIFT, SHIFT, BITS, LIFTED, KIND, ROW) \
     EDGEC_INLINE void NAME(const int8_t *filters, const edgec_pair_t *rows,                        \
                            const edgec_tile_4x2_out_t *out) {                                      \
         int32_t pair = 0;                                                                          \
         for (const int8_t *w = filters; w < out->weights_end; w += 8 * (WORDS), pair++) {          \
             for (int32_t j = 0; j < 2 * EDGEC_TILE_4X2_ROWS; j++) {                                \
-                const int32_t sum = edgec_tile_4x2_dot(w + j % 2 * 4, 8, rows + 8 + j / 2, WORDS,  \
-                                                       0U, (int32_t)rows[j]);                      \
+                const int32_t sum = edgec_tile_4x2_pair_sum(w, rows, out->starts, WORDS, ROW, j);  \
                 const int32_t scaled =                                                             \
                     edgec_rescale(sum + out->bias[2 * pair + j % 2],                               \
                                   out->multiplier[2 * pair + j % 2], PRE_SHIFT, SHIFT);            \

@@ -1,8 +1,8 @@
 /* What the functions of tile_4x2_high.h and tile_4x2_out.h share: all pairs of filters with four
  * rows of x, whose sums stay in registers until outputs are stored.
  *
- * Such a function has the filters in r0, the rows in r1, and in r2 a struct of nine words, which it
- * keeps on the stack:
+ * Such a function has the filters in r0, the first words of the rows in r1, and in r2 a struct of
+ * ten words, which it keeps on the stack:
  *
  *     sp + 0     the end of the rows
  *     sp + 4     the biases of the next pair; they and the multipliers go on from pair to pair
@@ -11,7 +11,8 @@
  *     sp + 16    the places of the rows 1 to 3 after row 0, in bytes
  *     sp + 28    the end of the filters
  *     sp + 32    a word of the function's own
- *     sp + 36    the beginning of the rows
+ *     sp + 36    where the sums of the rows start
+ *     sp + 40    the beginning of the rows
  *
  * Sums are in r4-r11, first those of row 0 with both filters.  While products are summed up,
  * weights are in r2 and r3, rows in r12 and lr; then all four are free. */
@@ -22,20 +23,26 @@
 
 #if defined(__GNUC__) && defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
 /* clang-format off */
+/* Operands that say where rows and the starts of their sums lie; ROW: bytes from a row to the next. */
+#define EDGEC_TILE_4X2_PAIR_ROWS(ROW)                                                              \
+    [row] "i"(ROW), [word] "i"(EDGEC_TILE_4X2_WORD(ROW)),                                          \
+    [start] "i"((ROW) == EDGEC_TILE_4X2_INTERLEAVED ? 8 : 4)
+
 /* The beginning of a function, and of each pair: its sums, from its biases on. */
 #define EDGEC_TILE_4X2_PAIR_SUMS                                                                   \
     "push {r1, r4-r11, lr}\n"                                                                      \
-    "sub sp, sp, #36\n"                                                                            \
-    "ldm r2, {r3-r11}\n"                                                                           \
-    "stm sp, {r3-r11}\n"                                                                           \
+    "sub sp, sp, #40\n"                                                                            \
+    "ldm r2, {r3-r12}\n"                                                                           \
+    "stm sp, {r3-r12}\n"                                                                           \
     "1:\n"                                                                                         \
     "ldr r2, [sp, #4]\n"                                                                           \
     "ldm r2!, {r12, lr}\n"                                                                         \
     "str r2, [sp, #4]\n"                                                                           \
-    "ldr r11, [r1, #24]\n"                                                                         \
-    "ldr r9, [r1, #16]\n"                                                                          \
-    "ldr r7, [r1, #8]\n"                                                                           \
-    "ldr r5, [r1], #32\n"                                                                          \
+    "ldr r2, [sp, #36]\n"                                                                          \
+    "ldr r5, [r2]\n"                                                                               \
+    "ldr r7, [r2, #%c[start]]\n"                                                                   \
+    "ldr r9, [r2, #(2 * %c[start])]\n"                                                             \
+    "ldr r11, [r2, #(3 * %c[start])]\n"                                                            \
     "add r4, r5, r12\n"                                                                            \
     "add r5, r5, lr\n"                                                                             \
     "add r6, r7, r12\n"                                                                            \
@@ -64,12 +71,22 @@
 #define EDGEC_TILE_4X2_PAIR_NEXT                                                                   \
     "str r2, [sp, #12]\n"                                                                          \
     "ldr r2, [sp, #28]\n"                                                                          \
-    "ldr r1, [sp, #36]\n"                                                                          \
+    "ldr r1, [sp, #40]\n"                                                                          \
     "cmp r0, r2\n"                                                                                 \
     "bne 1b\n"                                                                                     \
-    "add sp, sp, #36\n"                                                                            \
+    "add sp, sp, #40\n"                                                                            \
     "pop {r1, r4-r11, lr}\n"
 /* clang-format on */
+#else
+/* Sum number j of such a function, of row j / 2, with the filter of the pair at `w` that j % 2
+ * says. */
+EDGEC_INLINE int32_t edgec_tile_4x2_pair_sum(const int8_t *w, const edgec_pair_t *rows,
+                                             const edgec_s32_t *starts, int32_t words, int32_t row,
+                                             int32_t j) {
+    const int32_t next = EDGEC_TILE_4X2_WORD(row) / 4;
+    const int32_t start = starts[j / 2 * (row == EDGEC_TILE_4X2_INTERLEAVED ? 2 : 1)];
+    return edgec_tile_4x2_dot(w + j % 2 * 4, 8, rows + j / 2 * (row / 4), words, 0U, next, start);
+}
 #endif
 
 #endif

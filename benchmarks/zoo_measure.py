@@ -1,0 +1,171 @@
+"""One model of the zoo, measured in a process of its own; prints a line of JSON.
+
+    python benchmarks/zoo_measure.py edgec FOLDER    # compile for the host, run, compare
+    python benchmarks/zoo_measure.py sources FOLDER  # write the C, but do not build it
+    python benchmarks/zoo_measure.py static FOLDER   # the library's static quantization, likewise
+
+Both are judged by the same numbers: the worst signal-to-noise ratio of the float outputs, in dB,
+against the float model on inputs that calibration has not seen.  For files of TensorFlow Lite the
+float model and the other quantization are TensorFlow's, computed when the file was made.  Labels
+have no such ratio: a network that gives nothing else has infinite dB if all are right, else none.
+Seconds are those of processors, the compiler's among them, so that other work does not count.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import math
+import os
+import resource
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+
+import edgec
+from edgec.base.errors import EdgecError
+from edgec.base.options import CompileOptions
+from edgec.quant import sqnr_db
+
+Arrays = Mapping[str, np.ndarray]
+_MIB = 1024
+
+
+def session(path: Path) -> onnxruntime.InferenceSession:
+    """The model as it is, without optimizations."""
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    options.log_severity_level = 3
+    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+
+
+def outputs(path: Path, data: Arrays) -> dict[str, np.ndarray]:
+    """Outputs by name, sample after sample."""
+    run = session(path)
+    names = [output.name for output in run.get_outputs()]
+    count = len(next(iter(data.values())))
+    found = []
+    for index in range(count):
+        feeds = {i.name: data[i.name][index : index + 1] for i in run.get_inputs()}
+        found.append(run.run(names, feeds))
+    return {
+        name: np.concatenate(each)
+        for name, each in zip(names, zip(*found, strict=True), strict=True)
+    }
+
+
+def worst_db(wanted: Arrays, found: Arrays) -> float:
+    """The least signal-to-noise ratio of the float outputs."""
+    pairs = [(array, np.reshape(found[name], array.shape)) for name, array in wanted.items()]
+    values = [sqnr_db(*pair) for pair in pairs if pair[0].dtype.kind == "f"]
+    if values:
+        return round(min(values), 1)
+    return math.inf if all(np.array_equal(*pair) for pair in pairs) else -math.inf
+
+
+def is_tflite(folder: Path) -> bool:
+    """Whether the model is a file of TensorFlow Lite."""
+    return (folder / "model.tflite").is_file()
+
+
+def float_outputs(folder: Path, test: Arrays) -> dict[str, np.ndarray]:
+    """What the float model computes."""
+    if is_tflite(folder):
+        return load(folder / "wanted.npz")
+    return outputs(folder / "model.onnx", test)
+
+
+def load(path: Path) -> dict[str, np.ndarray]:
+    """The arrays of an .npz file."""
+    with np.load(path) as file:
+        return dict(file)
+
+
+def measure_sources(folder: Path) -> dict[str, Any]:
+    """Compile for the host, without the C compiler and so without a comparison."""
+    return measure_edgec(folder, CompileOptions(build=False, verify=False))
+
+
+def measure_edgec(folder: Path, options: CompileOptions | None = None) -> dict[str, Any]:
+    """Compile for the host and run the C, if the options build it."""
+    data, test = load(folder / "data.npz"), load(folder / "test.npz")
+    model = folder / ("model.tflite" if is_tflite(folder) else "model.onnx")
+    try:
+        result = edgec.compile_model(
+            model, "host", calibration=data, out=folder / "out", options=options
+        )
+    except EdgecError as error:
+        reason = " / ".join(line.strip() for line in str(error).splitlines()[:2])
+        return {"result": "refused", "reason": reason[:300]}
+    used = os.times()
+    seconds = used.user + used.system + used.children_user + used.children_system
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / _MIB
+    numbers = {"seconds": round(seconds, 1), "peak_mib": round(peak)}
+    if options is not None and not options.build:
+        return {"result": "compiled", "db": None, **numbers}
+    found = result.run(test)
+    wanted = float_outputs(folder, test)
+    if not isinstance(found, Mapping):
+        found = {next(iter(wanted)): found}
+    return {"result": "compiled", "db": worst_db(wanted, found), **numbers}
+
+
+def measure_static(folder: Path) -> dict[str, Any]:
+    """The library's own static quantization."""
+    if is_tflite(folder):
+        return {"db": worst_db(load(folder / "wanted.npz"), load(folder / "static.npz"))}
+    return measure_onnxruntime(folder)
+
+
+def measure_onnxruntime(folder: Path) -> dict[str, Any]:
+    """Quantize with onnxruntime: int8, weights by channel, Q/DQ, no optimizations."""
+    from onnxruntime.quantization import (
+        CalibrationDataReader,
+        QuantFormat,
+        QuantType,
+        quantize_static,
+    )
+
+    data, test = load(folder / "data.npz"), load(folder / "test.npz")
+
+    class Reader(CalibrationDataReader):  # type: ignore[misc]  # onnxruntime has no types
+        def __init__(self) -> None:
+            self._left = iter(range(len(next(iter(data.values())))))
+
+        def get_next(self) -> dict[str, np.ndarray] | None:
+            index = next(self._left, None)
+            return None if index is None else {n: a[index : index + 1] for n, a in data.items()}
+
+    source, target = folder / "shaped.onnx", folder / "static.onnx"
+    onnx.save(onnx.shape_inference.infer_shapes(onnx.load(folder / "model.onnx")), source)
+    quantize_static(
+        source,
+        target,
+        Reader(),
+        quant_format=QuantFormat.QDQ,
+        per_channel=True,
+        activation_type=QuantType.QInt8,
+        weight_type=QuantType.QInt8,
+    )
+    return {"db": worst_db(outputs(folder / "model.onnx", test), outputs(target, test))}
+
+
+def main() -> None:
+    """Measure what the command line names."""
+    logging.disable(logging.WARNING)
+    what, folder = sys.argv[1:]
+    measure = {
+        "edgec": measure_edgec,
+        "sources": measure_sources,
+        "static": measure_static,
+    }[what]
+    print(json.dumps(measure(Path(folder))))
+
+
+if __name__ == "__main__":
+    main()

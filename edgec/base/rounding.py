@@ -1,0 +1,15 @@
+"""Whose rounding a network computes with."""
+
+from __future__ import annotations
+
+import enum
+
+
+class Rounding(enum.Enum):
+    """How a sum becomes a code, in every operator of a network.
+
+    TFLM: as TensorFlow Lite Micro does it, to the last bit.  EDGEC: edgec's own single rounding.
+    """
+
+    TFLM = "tflm"
+    EDGEC = "edgec"

@@ -1,0 +1,35 @@
+"""How often a kernel reads its weights: what a copy of them in RAM saves."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from edgec.kernels.common.flash_waits import WORD_BYTES, per_word
+from edgec.target.memory_map import Flash
+
+_COPY_CYCLES = 3
+"""What a copied word takes beside waiting for it: a load of two cycles and a store of one
+(Cortex-M4 technical reference manual, table 3-1)."""
+
+_CORE_CACHE_BYTES = 16 * 1024
+"""A data cache from this size on is the core's, which holds RAM as well as flash: a copy in RAM is
+no nearer to it (Cortex-M7; the smaller ones stand before the flash alone)."""
+
+
+class WeightReads(NamedTuple):
+    """The weights of a call.
+
+    Attributes:
+        size_bytes: size of the constant that the first argument struct names as `weights`.
+        times: how often a call reads all of it.
+    """
+
+    size_bytes: int
+    times: int
+
+    def saved_cycles(self, flash: Flash) -> float:
+        """What it saves to copy them to RAM first, by the waiting for words read in order."""
+        if flash.data_cache_bytes >= _CORE_CACHE_BYTES:
+            return 0.0
+        wait = per_word(flash, self.size_bytes)
+        return self.size_bytes / WORD_BYTES * ((self.times - 1) * wait - _COPY_CYCLES)

@@ -1,0 +1,1 @@
+"""Mean of codes over a sliding window in plain C."""

@@ -1,0 +1,1 @@
+"""Comparison of two tensors in plain C."""

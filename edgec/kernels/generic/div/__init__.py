@@ -1,0 +1,1 @@
+"""Quotient of two int8 tensors in plain C."""

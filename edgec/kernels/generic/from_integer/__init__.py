@@ -1,0 +1,1 @@
+"""Codes of integers in plain C."""

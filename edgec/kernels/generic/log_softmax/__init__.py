@@ -1,0 +1,1 @@
+"""Logarithm of softmax over the last axis in plain C."""

@@ -1,0 +1,1 @@
+"""Parametric rectifier whose slopes are codes, in plain C."""

@@ -1,0 +1,1 @@
+"""Softmax of int8 by exponentials of 31 bits in plain C."""

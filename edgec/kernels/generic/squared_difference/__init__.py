@@ -1,0 +1,1 @@
+"""Squares of the differences of two int8 tensors in plain C."""

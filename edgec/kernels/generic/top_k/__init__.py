@@ -1,0 +1,1 @@
+"""The largest or smallest codes of a row in plain C."""

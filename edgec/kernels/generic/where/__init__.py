@@ -1,0 +1,1 @@
+"""Choice between two tensors in plain C."""

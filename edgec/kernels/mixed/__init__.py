@@ -1,0 +1,1 @@
+"""Kernels of operators between int8 and int16 tensors."""

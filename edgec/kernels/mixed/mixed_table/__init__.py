@@ -1,0 +1,1 @@
+"""Function of one int16 element by an interpolated table, in plain C."""

@@ -1,0 +1,1 @@
+"""Layers whose weights take fewer than eight bits in flash."""

@@ -1,0 +1,1 @@
+"""Kernels of networks with 16-bit activations, in plain C."""

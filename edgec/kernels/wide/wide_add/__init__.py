@@ -1,0 +1,1 @@
+"""Sum or difference of two 16-bit tensors in plain C."""

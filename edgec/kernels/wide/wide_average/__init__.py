@@ -1,0 +1,1 @@
+"""Mean of 16-bit codes over windows in plain C."""

@@ -1,0 +1,1 @@
+"""Convolution of 16-bit activations in plain C."""

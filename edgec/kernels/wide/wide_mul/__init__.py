@@ -1,0 +1,1 @@
+"""Product of two 16-bit tensors in plain C."""

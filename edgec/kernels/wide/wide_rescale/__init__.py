@@ -1,0 +1,1 @@
+"""Change of scale of 16-bit elements in plain C."""

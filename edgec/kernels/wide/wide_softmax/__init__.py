@@ -1,0 +1,1 @@
+"""Softmax of 16-bit rows in plain C."""

@@ -1,0 +1,228 @@
+"""Scales of channels that cost nothing: factors folded into the layers before and after.
+
+An int8 tensor has one scale, so a channel that is a hundred times smaller than the largest keeps
+one or two bits.  Where the channels of a tensor may be multiplied by factors (`channel_classes`),
+each is brought as near to the range of its tensor as pays: the rows of the layers before take the
+factors at no cost, their weights have a scale for each output channel; the columns of the layers
+after take the reciprocals, which makes the weights of a row uneven.  Depthwise layers read each
+channel with a row of its own, so they cost nothing either way.
+
+With m the share of the tensor's range that a channel fills on the calibration data, its factor is
+``m**-exponent``; each group of tensors that share channels gets the exponent of `EXPONENTS` with
+the least estimated error: that of rounding activations, and that of rounding the weights of the
+layers that read them, each relative to what the layer computes.
+
+Sources: Nagel et al., "Data-Free Quantization Through Weight Equalization and Bias Correction",
+ICCV 2019 (factors between layers); Xiao et al., "SmoothQuant", ICML 2023 (from activations, with an
+exponent).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from edgec.base.dtypes import Array
+from edgec.base.exact_functions import log, power
+from edgec.base.fixedpoint import INT8_MAX
+from edgec.ir import ops
+from edgec.ir.fusion import fused_clip
+from edgec.ir.graph import Graph, GraphBuilder, Node
+from edgec.quant.cnn.channel_classes import (
+    FIXED,
+    ChannelClasses,
+    Limit,
+    channel_classes,
+    input_channels,
+)
+from edgec.quant.common.importance import importance
+from edgec.quant.common.statistics import ChannelStatistics, channel_statistics
+
+EXPONENTS = (0.0, 0.25, 0.5, 0.75, 1.0)
+"""How far the factors follow the differences between channels."""
+SAMPLES = 64
+"""Samples that extremes and powers are taken from."""
+_PLENTY = 100_000
+"""Elements of a channel whose extremes are those of all data, nearly."""
+_LEAST_MARGIN = 1.05
+_MOST = 64.0
+"""The largest factor: int8 holds no more than that of a channel's differences."""
+_WORTH = 0.8
+"""Share of the error that must remain at most: less is no matter of channels."""
+_LEVELS = 255.0
+
+
+def can_balance(graph: Graph) -> bool:
+    """Whether `balance` may scale a channel of a graph of the REAL stage."""
+    return bool(channel_classes(graph).classes)
+
+
+def balance(graph: Graph, data: Mapping[str, Array]) -> Graph:
+    """Scale channels; on the data the network computes the same, up to rounding in float32.
+
+    Args:
+        graph: REAL stage, batch norms folded.
+        data: graph input name to float32 [N, ...]; the first `SAMPLES` are used.
+
+    Returns:
+        The graph with other weights where scaling is estimated to pay, else the graph.
+    """
+    found = channel_classes(graph)
+    if not found.classes:
+        return graph
+    few = {name: array[:SAMPLES] for name, array in data.items()}
+    statistics = channel_statistics(graph, graph.values, few)
+    factors = _Search(graph, found, statistics).factors()
+    return _scaled(graph, found, factors) if (factors != 1.0).any() else graph
+
+
+class _Search:
+    """The factor of every class, one group of tensors after the other."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        found: ChannelClasses,
+        statistics: Mapping[str, ChannelStatistics],
+    ) -> None:
+        self._graph, self._found, self._statistics = graph, found, statistics
+        self._importance = importance(graph, statistics)
+        self._size = 1 + max(int(own.max()) for own in found.classes.values())
+        self._most = np.full(self._size, _MOST)
+        self._most[FIXED] = 1.0
+        for limit in found.limits:
+            self._keep_within(limit)
+
+    def _keep_within(self, limit: Limit) -> None:
+        own = self._statistics[limit.value]
+        margin = _margin(own.count)
+        room = np.full(len(own.high), _MOST)
+        for bound, reached in ((limit.high, own.high), (limit.low, own.low)):
+            if np.isfinite(bound):
+                wide = reached * margin
+                far = np.abs(wide) * _MOST > abs(bound)
+                room = np.minimum(room, np.where(far, bound / np.where(far, wide, 1.0), _MOST))
+        np.minimum.at(self._most, self._found.classes[limit.value], np.maximum(room, 1.0))
+
+    def factors(self) -> Array:
+        """float64, one for each class, 1 or more."""
+        filled = np.zeros(self._size)
+        for name, own in self._found.classes.items():
+            statistics = self._statistics[name]
+            reach = statistics.filled * _margin(statistics.count)
+            np.maximum.at(filled, own, np.minimum(reach, 1.0))
+        filled = np.where(filled > 0, filled, 1.0)
+        chosen = np.ones(self._size)
+        for names in _groups(self._found):
+            tried = [self._raised(names, filled, exponent) for exponent in EXPONENTS]
+            errors = [self._error(names, factors) for factors in tried]
+            best = int(np.argmin(errors))
+            if errors[best] <= _WORTH * errors[0]:
+                chosen = np.maximum(chosen, tried[best])
+        return chosen
+
+    def _raised(self, names: list[str], filled: Array, exponent: float) -> Array:
+        factors = np.ones(self._size)
+        members = np.unique(np.concatenate([self._found.classes[name] for name in names]))
+        raised = power(filled[members], -exponent) if exponent else np.ones(len(members))
+        factors[members] = np.maximum(np.minimum(raised, self._most[members]), 1.0)
+        return factors
+
+    def _error(self, names: list[str], factors: Array) -> float:
+        """Estimated noise at the outputs from rounding the values, and what reads them."""
+        total = 0.0
+        for name in names:
+            if name not in self._importance:
+                continue
+            own = factors[self._found.classes[name]]
+            if not self._is_fused(name):
+                total += self._rounding(name, own)
+            for reader in self._graph.consumers[name]:
+                if reader.name in self._found.layers and reader.output in self._importance:
+                    total += self._weights(reader, name, own)
+        return total
+
+    def _is_fused(self, name: str) -> bool:
+        """Whether nothing stores a value: a Clip is part of what computes it."""
+        producer = self._graph.producers.get(name)
+        return producer is not None and fused_clip(self._graph, producer) is not None
+
+    def _rounding(self, name: str, factors: Array) -> float:
+        own = self._statistics[name]
+        span = float((own.high * factors).max() - (own.low * factors).min())
+        noise = (span / _LEVELS / factors) ** 2 / 12
+        elements = self._graph.values[name].elements / len(noise)
+        return float((noise * self._importance[name]).sum()) * elements
+
+    def _weights(self, reader: Node, name: str, factors: Array) -> float:
+        """Noise of a layer's output from rounding weights whose columns are divided by factors."""
+        weight = self._graph.constants[ops.layer_inputs(reader).w].array.astype(np.float64)
+        channels = input_channels(reader, weight.shape)
+        flat = weight.reshape(len(weight), -1, weight.shape[-1])
+        step = (np.abs(flat).max(axis=1) / factors[channels]).max(axis=1) / INT8_MAX
+        power_read = self._statistics[name].power * factors * factors
+        read = power_read[channels].sum(axis=1) * flat.shape[1]
+        elements = self._graph.values[reader.output].elements / len(weight)
+        noise = step * step * read / 12
+        return float((noise * self._importance[reader.output]).sum()) * elements
+
+
+def _margin(count: int) -> float:
+    """Room that a channel keeps beyond the extremes of `count` elements.
+
+    The extremes of n numbers of a normal distribution lie at about sqrt(2 log n): as far as those
+    of `_PLENTY` numbers would.
+    """
+    seen = np.array([min(max(count, 2), _PLENTY), _PLENTY], np.float64)
+    few, plenty = log(seen)
+    return float(np.sqrt(plenty / few)) * _LEAST_MARGIN
+
+
+def _groups(found: ChannelClasses) -> list[list[str]]:
+    """The values with classes, those that share one together."""
+    group_of: dict[int, int] = {}
+    groups: list[list[str]] = []
+    for name, own in found.classes.items():
+        classes = [int(each) for each in np.unique(own) if each != FIXED]
+        known = sorted({group_of[each] for each in classes if each in group_of})
+        target = known[0] if known else len(groups)
+        if not known:
+            groups.append([])
+        groups[target].append(name)
+        for other in known[1:]:
+            groups[target] += groups[other]
+            groups[other] = []
+            group_of.update({each: target for each, at in group_of.items() if at == other})
+        group_of.update(dict.fromkeys(classes, target))
+    return [names for names in groups if names]
+
+
+def _scaled(graph: Graph, found: ChannelClasses, factors: Array) -> Graph:
+    """The graph with the factors in the weights of its layers."""
+    builder = GraphBuilder.of(graph)
+    for node in graph.nodes:
+        if node.name not in found.layers:
+            continue
+        inputs = ops.layer_inputs(node)
+        weight = graph.constants[inputs.w].array
+        rows = _of(found, factors, node.output, len(weight))
+        channels = input_channels(node, weight.shape)
+        columns = _of(found, factors, inputs.x, graph.shape(inputs.x)[-1])[channels]
+        inner = [1] * (weight.ndim - 2)
+        gain = rows.reshape(-1, *inner, 1) / columns.reshape(len(weight), *inner, -1)
+        if (gain != 1.0).any():
+            _store(builder, inputs.w, weight * gain)
+        if inputs.b and (rows != 1.0).any():
+            _store(builder, inputs.b, graph.constants[inputs.b].array.reshape(-1) * rows)
+    return builder.build()
+
+
+def _of(found: ChannelClasses, factors: Array, name: str, channels: int) -> Array:
+    own = found.classes.get(name)
+    return np.ones(channels) if own is None else np.asarray(factors[own])
+
+
+def _store(builder: GraphBuilder, name: str, array: Array) -> None:
+    shape = builder.constants[name].shape
+    builder.constant(name, array.reshape(shape).astype(np.float32), keep_name=True)

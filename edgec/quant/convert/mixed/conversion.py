@@ -1,0 +1,265 @@
+"""Conversion of a node some of whose tensors have int16 codes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from edgec.base.dtypes import Array, DType
+from edgec.base.errors import QuantizationError
+from edgec.base.fixedpoint import (
+    INT8_MAX,
+    INT8_MIN,
+    INT16_MAX,
+    Requant16x15,
+    round_half_up,
+)
+from edgec.ir import ops, qops
+from edgec.ir.fusion import act_bounds
+from edgec.ir.graph import Node, Value
+from edgec.ir.operator import Operands
+from edgec.ir.qparams import QuantParams
+from edgec.quant.common.params import SCALE_FLOOR
+from edgec.quant.convert.annotated import AnnotatedConversion
+from edgec.quant.convert.context import INT8_REACH, Coded, Single, Wide
+
+FIXED_SPAN = 256
+"""Bound of |q - zero point| of int8 codes that bounds of sums count with."""
+
+
+@dataclass(frozen=True, slots=True)
+class Codes16:
+    """How a value has int16 codes.
+
+    Attributes:
+        quant: scale, with zero point 0.
+        reach: largest magnitude of a code, so that no layer that reads it can overflow 32 bits.
+    """
+
+    quant: QuantParams
+    reach: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MixedConversion(AnnotatedConversion):
+    """A node, with the Clip fused onto it, each of whose tensors is int8 or int16.
+
+    Attributes:
+        int16: the values with int16 codes by name; the others have the parameters of the graph.
+        constants: real numbers of constant operands by name, which the graph has in int8 codes.
+    """
+
+    int16: Mapping[str, Codes16]
+    constants: Mapping[str, Array]
+
+    def operand(self, name: str) -> Coded:
+        """The tensor itself, in the type that it has; a constant in int16 codes of its own."""
+        if name in self.constants:
+            real = self.constants[name]
+            most = float(np.abs(real).max(initial=0.0))
+            scale = float(np.float32(max(most / INT16_MAX, SCALE_FLOOR)))
+            quant = QuantParams.per_tensor(scale, 0, DType.INT16)
+            codes = quant.quantize(real)
+            return Coded(self.builder.constant(f"{name}/int16", codes, quant), quant)
+        found = self.int16.get(name)
+        return Coded(name, self.graph.tensor(name).quant if found is None else found.quant)
+
+    def narrow(self, name: str) -> Coded:
+        """The int8 tensor of an operand, made from the int16 one where there is only that."""
+        if name not in self.int16:
+            return self.operand(name)
+        quant = self.graph.quant(name)
+        return Coded(self._rescaled(name, self.int16[name].quant, quant, "int8"), quant)
+
+    def widened(self, name: str) -> Coded:
+        """The int16 tensor of an operand, made from the int8 one where there is only that."""
+        if name in self.int16:
+            return Coded(name, self.int16[name].quant)
+        wide = AnnotatedConversion.wide(self, name)
+        return Coded(wide.name, QuantParams.per_tensor(wide.unit, 0, DType.INT16))
+
+    def wide(self, name: str) -> Wide:
+        """As `widened`, as norms take it."""
+        found = self.widened(name)
+        return Wide(found.name, found.scale)
+
+    def is16(self, name: str) -> bool:
+        """Whether an operand has int16 codes."""
+        return name in self.int16
+
+    def reach_of(self, name: str) -> int:
+        """Bound of |q - zero point| of an operand's codes."""
+        return self.int16[name].reach if name in self.int16 else FIXED_SPAN
+
+    @property
+    def y(self) -> QuantParams:
+        """Parameters of the output, or of what the fused Clip makes of it."""
+        found = self.int16.get(self._output)
+        return self.graph.quant(self._output) if found is None else found.quant
+
+    @property
+    def act_bounds(self) -> tuple[int, int]:
+        """Least and largest code of the output: its reach, or bounds of the fused Clip."""
+        if self.clip is None:
+            return self.limits
+        attrs = self.clip.attrs_as(ops.Clip)
+        return self.bounds_of(attrs.low, attrs.high)
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        """Least and largest code that the output may have."""
+        found = self.int16.get(self._output)
+        if found is None:
+            return INT8_MIN, INT8_MAX
+        return -found.reach, min(found.reach, INT16_MAX)
+
+    def bounds_of(self, low: float, high: float) -> tuple[int, int]:
+        """The codes of the bounds of a Clip, within `limits`."""
+        if self._output not in self.int16:
+            return act_bounds(low, high, self.y.tensor_scale, self.y.tensor_zero_point)
+        least, most = self.limits
+
+        def code(real: float) -> int:
+            if math.isinf(real):
+                return most if real > 0 else least
+            steps = min(max(real / self.y.tensor_scale, least), most)
+            return int(round_half_up(steps))
+
+        return code(low), code(high)
+
+    def form31(self, shift: int) -> qops.Requant31:
+        """The requantization by 31 bits to the output."""
+        return qops.Requant31(shift, self.y.tensor_zero_point, *self.act_bounds, self.y.dtype)
+
+    def single(self, factor: float, bound: float) -> Single:
+        """By 16 by 15 bits: what reductions of int16 tensors end in."""
+        return self.rescale(factor, bound, self.y, self.act_bounds)
+
+    def rescale(
+        self, factor: float, bound: float, y: QuantParams, bounds: tuple[int, int]
+    ) -> Single:
+        """A change of scale by 16 by 15 bits; the bias holds the zero point of y.
+
+        Raises:
+            QuantizationError: the factor does not fit.
+        """
+        zero = y.tensor_zero_point / factor if factor else 0.0
+        reach = INT8_REACH if y.dtype is DType.INT8 else float(INT16_MAX + 1)
+        try:
+            found = Requant16x15.from_real(factor, bound + abs(zero), reach)
+        except QuantizationError as error:
+            raise QuantizationError(error.what, where=self.node.name, hint=error.hint) from error
+        form = qops.Rescale16x15(found.pre_shift, found.shift, *bounds, y.dtype)
+        return Single(form, int(found.multiplier[0]), int(round_half_up(zero)))
+
+    def emit(self, attrs: qops.IntegerOperator, inputs: Operands[str]) -> None:
+        """Add the integer node for the operator and its Clip."""
+        value = self.graph.values[self._output]
+        if value.quant is None:
+            AnnotatedConversion.emit(self, attrs, inputs)
+            return
+        self.builder.value(replace(value, dtype=self.y.dtype, quant=self.y))
+        self.builder.put(
+            Node(self.node.name, attrs, inputs.names(), (self._output,), self._sources)
+        )
+
+    def constant16(self, name: str) -> str:
+        """A constant operand in the int16 codes of the output."""
+        real = self.constants.get(name)
+        codes = self.y.quantize(self.graph.constants[name].real64() if real is None else real)
+        return self.builder.constant(f"{name}/int16", codes, self.y)
+
+    def reshaped(self, name: str, shape: tuple[int, ...]) -> str:
+        """A tensor in another shape."""
+        value = self.builder.values[name]
+        made = replace(value, name=self.builder.fresh(f"{name}/rows"), shape=shape)
+        self.builder.value(made)
+        inputs = qops.QReshape.Inputs(name).names()
+        self.builder.node(made.name, qops.QReshape(shape), inputs, (made.name,), self.node.sources)
+        return made.name
+
+    def intermediate(
+        self, attrs: qops.IntegerOperator, inputs: Operands[str], shape: tuple[int, ...]
+    ) -> str:
+        """The output of one more node, which has the codes of this node's output."""
+        name = self.builder.fresh(f"{self._output}/rows")
+        self.builder.value(Value(name, shape, self.y.dtype, self.y))
+        self.builder.node(name, attrs, inputs.names(), (name,), self._sources)
+        return name
+
+    @property
+    def output_shape(self) -> tuple[int, ...]:
+        """Shape of the output."""
+        return self.graph.shape(self._output)
+
+    @property
+    def _sources(self) -> tuple[str, ...]:
+        return self.node.sources + (self.clip.sources if self.clip else ())
+
+    def _rescaled(self, name: str, x: QuantParams, y: QuantParams, ending: str) -> str:
+        """Another form of a value that exists, made once."""
+        for made in self.builder.nodes.values():
+            mine = isinstance(made.attrs, qops.QRescale) and made.first == name
+            if mine and self.builder.values[made.output].quant == y:
+                return made.output
+        limits = (INT8_MIN, INT8_MAX)
+        end = self.rescale(x.tensor_scale / y.tensor_scale, float(INT16_MAX + 1), y, limits)
+        assert isinstance(end.form, qops.Rescale16x15)
+        stem = self.builder.fresh(f"{name}/{ending}")
+        made_value = Value(stem, self.graph.shape(name), y.dtype, y, name)
+        self.builder.value(made_value)
+        attrs = qops.QRescale(end.form, end.multiplier, end.bias)
+        inputs = qops.QRescale.Inputs(name).names()
+        self.builder.node(stem, attrs, inputs, (stem,), self.node.sources)
+        return stem
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NarrowConversion(MixedConversion):
+    """A node whose operator has no form for int16: it reads int8 copies, and writes one."""
+
+    def operand(self, name: str) -> Coded:
+        """The int8 tensor."""
+        found = self.graph.tensor(name).quant
+        return MixedConversion.narrow(self, name) if name in self.int16 else Coded(name, found)
+
+    @property
+    def y(self) -> QuantParams:
+        """The int8 parameters of the output."""
+        return self.graph.quant(self._output)
+
+    @property
+    def limits(self) -> tuple[int, int]:
+        """All int8 codes."""
+        return INT8_MIN, INT8_MAX
+
+    def form31(self, shift: int) -> qops.Requant31:
+        """The requantization by 31 bits to int8."""
+        return qops.Requant31(shift, self.y.tensor_zero_point, *self.act_bounds)
+
+    def bounds_of(self, low: float, high: float) -> tuple[int, int]:
+        """The int8 codes of the bounds of a Clip."""
+        return act_bounds(low, high, self.y.tensor_scale, self.y.tensor_zero_point)
+
+    def emit(self, attrs: qops.IntegerOperator, inputs: Operands[str]) -> None:
+        """Add the integer node and, where the value is int16, what widens its output."""
+        target = self.int16.get(self._output)
+        if target is None:
+            AnnotatedConversion.emit(self, attrs, inputs)
+            return
+        value, narrow = self.graph.values[self._output], self.graph.quant(self._output)
+        stem = self.builder.fresh(f"{self._output}/int8")
+        self.builder.value(Value(stem, value.shape, DType.INT8, narrow, self._output))
+        self.builder.put(Node(self.node.name, attrs, inputs.names(), (stem,), self._sources))
+        self.builder.value(replace(value, dtype=DType.INT16, quant=target.quant))
+        # Centred codes have 255 magnitudes, so a factor below 128 keeps them within int16.
+        factor = narrow.tensor_scale / target.quant.tensor_scale
+        reach = -target.reach, min(target.reach, INT16_MAX)
+        end = self.rescale(factor, float(FIXED_SPAN), target.quant, reach)
+        assert isinstance(end.form, qops.Rescale16x15)
+        rescale = qops.QRescale(end.form, end.multiplier, -narrow.tensor_zero_point)
+        widened = qops.QRescale.Inputs(stem).names()
+        self.builder.node(f"{self._output}/int16", rescale, widened, (self._output,), self._sources)

@@ -1,0 +1,131 @@
+"""Conversion of a node whose codes have 16 bits, and which networks have such."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from edgec.base.dtypes import DType
+from edgec.base.errors import QuantizationError
+from edgec.base.twice import quantized_factor, round_half_away
+from edgec.ir import ops, qops
+from edgec.ir.graph import Graph, Value
+from edgec.ir.operator import Operands
+from edgec.ir.qparams import QuantParams
+from edgec.quant.convert.annotated import AnnotatedConversion
+from edgec.quant.convert.context import Coded
+
+
+def is_wide(graph: Graph) -> bool:
+    """True for a network whose file has int16 activations.
+
+    Args:
+        graph: REAL stage.
+    """
+    quants = [value.quant for value in graph.values.values()]
+    return any(quant is not None and quant.dtype is DType.INT16 for quant in quants)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class WideConversion(AnnotatedConversion):
+    """A node, with the Clip fused onto it, that reads and gives int16 codes."""
+
+    def operand(self, name: str) -> Coded:
+        """The tensor itself.
+
+        Raises:
+            QuantizationError: it has no codes, or int16 ones around another number than 0.
+        """
+        found = Coded(name, self.graph.tensor(name).quant)
+        if found.quant is None:
+            raise self.error(f"its operand {name!r} has no scale")
+        if found.quant.dtype is DType.INT16 and found.quant.zero_point != (0,):
+            raise self.error(f"the zero point of its operand {name!r} is not 0")
+        return found
+
+    @property
+    def y(self) -> QuantParams:
+        """Parameters of the output, or of what the fused Clip makes of it.
+
+        Raises:
+            QuantizationError: the file says none.
+        """
+        quant = self.graph.values[self._output].quant
+        if quant is None:
+            raise self.error("its output has no scale")
+        return quant
+
+    @property
+    def act_bounds(self) -> tuple[int, int]:
+        """Least and largest code of the output: bounds of the fused Clip, if there is one."""
+        if self.clip is None:
+            limits = np.iinfo(self.y.dtype.numpy)
+            return int(limits.min), int(limits.max)
+        return self.bounds_of(self.clip.attrs_as(ops.Clip))
+
+    def bounds_of(self, clip: ops.Clip) -> tuple[int, int]:
+        """The codes of the bounds of an activation function; float32 arithmetic."""
+        return self._code(clip.low), self._code(clip.high)
+
+    def _code(self, real: float) -> int:
+        limits = np.iinfo(self.y.dtype.numpy)
+        if math.isinf(real):
+            return int(limits.max if real > 0 else limits.min)
+        steps = round_half_away(float(np.float32(real) / np.float32(self.y.tensor_scale)))
+        return int(np.clip(steps + self.y.tensor_zero_point, limits.min, limits.max))
+
+    def factor(self, real: float, most: int = qops.Factor.MOST_LEFT) -> qops.Factor:
+        """A real factor as TensorFlow Lite has it.
+
+        Raises:
+            QuantizationError: it is too large.
+        """
+        found = qops.Factor(*quantized_factor(real))
+        if found.shift > most:
+            raise self.error(f"its scales are too far apart (factor {real:.3g})")
+        return found
+
+    def codes16(self, name: str) -> Coded:
+        """An int16 operand.
+
+        Raises:
+            QuantizationError: it holds other numbers.
+        """
+        found = self.operand(name)
+        if found.params.dtype is not DType.INT16 or self.y.dtype is not DType.INT16:
+            raise self.error("it mixes int8 and int16 tensors")
+        return found
+
+    @property
+    def output_shape(self) -> tuple[int, ...]:
+        """Shape of the output."""
+        return self.graph.shape(self._output)
+
+    def reshaped(self, name: str, shape: tuple[int, ...]) -> str:
+        """A tensor in another shape."""
+        value = self.builder.values[name]
+        made = replace(value, name=self.builder.fresh(f"{name}/rows"), shape=shape)
+        self.builder.value(made)
+        inputs = qops.QReshape.Inputs(name).names()
+        self.builder.node(made.name, qops.QReshape(shape), inputs, (made.name,), self.node.sources)
+        return made.name
+
+    def intermediate(
+        self, attrs: qops.IntegerOperator, inputs: Operands[str], shape: tuple[int, ...]
+    ) -> str:
+        """The output of one more node, which has the codes of this node's output."""
+        name = self.builder.fresh(f"{self._output}/rows")
+        self.builder.value(Value(name, shape, self.y.dtype, self.y))
+        self.builder.node(name, attrs, inputs.names(), (name,), self.node.sources)
+        return name
+
+    def error(self, what: str) -> QuantizationError:
+        """A refusal of this node."""
+        return QuantizationError(
+            what,
+            where=self.node.sources[-1] if self.node.sources else self.node.name,
+            hint="edgec compiles 16x8 files as TensorFlow Lite Micro does; convert the float model "
+            "to int8, or compile it as it is",
+        )

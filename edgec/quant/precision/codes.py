@@ -1,0 +1,159 @@
+"""int16 codes of the tensors of an annotated network, and the proof that their sums have 32 bits.
+
+A sum of int16 by int8 products has 32 bits where the codes are small enough: with ``reach`` the
+largest magnitude of a code and ``reach * sum |w| + |b| < 2**31`` for each filter that reads the
+tensor.  So a tensor that a long filter reads has a reach below 32767, and its producer saturates
+there; nothing has to be split, and no sum has 64 bits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from edgec.base.dtypes import Array, DType
+from edgec.base.errors import InternalError
+from edgec.base.fixedpoint import INT16_MAX, INT32_MAX
+from edgec.ir import ops, qops
+from edgec.ir.graph import Graph, Node
+from edgec.ir.qparams import QuantParams
+from edgec.quant.cnn.ties import TieGroup
+from edgec.quant.common.params import SCALE_FLOOR, Range
+from edgec.quant.convert.mixed.conversion import Codes16
+
+MARGIN = 1.25
+"""Room of int16 codes beyond the calibration data: a third of one of 16 bits."""
+_WITH_OPERANDS = (ops.Arithmetic, ops.Concat)
+"""Operators whose constant operands may have int16 codes."""
+_SUM_LIMIT = float(INT32_MAX) * (1.0 - 2.0**-20)
+"""Below 2^31 by more than a rounded bias can add."""
+
+
+def int16_codes(
+    graph: Graph, groups: Sequence[TieGroup], ranges: Mapping[str, Range]
+) -> dict[str, Codes16]:
+    """The int16 codes of values that share them.
+
+    A group with an input of the graph, whose codes are the user's and may be any, is left out where
+    a reader could overflow with the largest of them.
+
+    Args:
+        graph: ANNOTATED stage.
+        groups: what is to have int16 codes, from `tie_groups`.
+        ranges: extremes of every value over the calibration data.
+    """
+    found = {}
+    for group in groups:
+        magnitude = max(_magnitude(graph, name, ranges) for name in group.members)
+        reach = min(_reach(graph, name, magnitude) for name in group.members)
+        if any(name in graph.inputs for name in group.members):
+            if reach < INT16_MAX:
+                continue
+            reach += 1
+        scale = float(np.float32(max(magnitude / min(reach, INT16_MAX), SCALE_FLOOR)))
+        codes = Codes16(QuantParams.per_tensor(scale, 0, DType.INT16), reach)
+        found.update(dict.fromkeys(group.members, codes))
+    return found
+
+
+def real_constants(real: Graph, annotated: Graph) -> dict[str, Array]:
+    """The real numbers of the constant operands that an annotated graph has in int8 codes.
+
+    Args:
+        real: REAL stage, what was annotated.
+        annotated: ANNOTATED stage, whose nodes have the names of the real ones.
+
+    Returns:
+        float64 by the name of the constant in the annotated graph.
+    """
+    nodes = {node.name: node for node in real.nodes}
+    found = {}
+    for node in annotated.nodes:
+        if node.name not in nodes or not isinstance(node.attrs, _WITH_OPERANDS):
+            continue
+        for name, original in zip(node.inputs, nodes[node.name].inputs, strict=True):
+            if name in annotated.constants and original in real.constants:
+                found[name] = real.constants[original].real64()
+    return found
+
+
+def _magnitude(graph: Graph, name: str, ranges: Mapping[str, Range]) -> float:
+    """The largest number that a tensor has to hold."""
+    quant, info = graph.quant(name), np.iinfo(np.int8)
+    codes = np.array([info.min, info.max], np.float64) - quant.tensor_zero_point
+    annotated = float(np.abs(codes * quant.tensor_scale).max())
+    return max(annotated, ranges[name].magnitude * MARGIN)
+
+
+def _reach(graph: Graph, name: str, magnitude: float) -> int:
+    """The largest code that no reader of a value can overflow with."""
+    limits = [float(INT16_MAX)]
+    for node in graph.consumers[name]:
+        if isinstance(node.attrs, ops.Weighted) and node.first == name:
+            limits.append(_SUM_LIMIT / _sums_of_one(graph, node, magnitude))
+    return int(min(limits))
+
+
+def _sums_of_one(graph: Graph, node: Node, magnitude: float) -> float:
+    """The largest sum of a layer, in codes of its input's reach."""
+    inputs = ops.layer_inputs(node)
+    weight = graph.constants[inputs.w]
+    rows = np.abs(weight.array.astype(np.float64)).reshape(weight.shape[0], -1).sum(axis=1)
+    if inputs.b is not None:
+        bias = np.abs(graph.constants[inputs.b].array.astype(np.float64))
+        rows = rows + bias * graph.quant(inputs.x).tensor_scale / magnitude
+    return max(float(rows.max()), 1.0)
+
+
+_MOVES = (
+    qops.QReshape,
+    qops.QTranspose,
+    qops.QSlice,
+    qops.QConcat,
+    qops.QMaxPool,
+    qops.QPad,
+    qops.QResizeNearest,
+)
+
+
+def check_reach(graph: Graph) -> None:
+    """Check that int16 codes stay within what the layers that read them were bounded with.
+
+    Args:
+        graph: INTEGER stage.
+
+    Raises:
+        InternalError: a layer could meet a larger code.
+    """
+    largest = dict.fromkeys(graph.inputs, INT16_MAX + 1)
+    for node in graph.nodes:
+        if isinstance(node.attrs, qops.QMixedConv):
+            x = qops.QMixedConv.Inputs.of(node.inputs).x
+            if graph.values[x].dtype is DType.INT16 and _largest(largest, x) > node.attrs.reach:
+                raise InternalError("it could read larger codes than it sums up", where=node.name)
+        largest[node.output] = _of_node(graph, node, largest)
+
+
+def _of_node(graph: Graph, node: Node, largest: Mapping[str, int]) -> int:
+    attrs = node.attrs
+    if isinstance(attrs, _MOVES):
+        return max(
+            _of_array(graph.constants[name].array)
+            if name in graph.constants
+            else _largest(largest, name)
+            for name in qops.tensors_of(attrs.Inputs.of(node.inputs))
+        )
+    end = getattr(attrs, "output", attrs)
+    low, high = getattr(end, "low", None), getattr(end, "high", None)
+    if low is None or high is None:
+        return INT16_MAX + 1
+    return max(abs(int(low)), abs(int(high)))
+
+
+def _of_array(array: Array) -> int:
+    return int(np.abs(array.astype(np.int64)).max(initial=0))
+
+
+def _largest(largest: Mapping[str, int], name: str) -> int:
+    return largest.get(name, INT16_MAX + 1)

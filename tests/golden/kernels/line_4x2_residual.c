@@ -1,0 +1,82 @@
+EDGEC_TILE_4X2_HIGH(line_4x2_s8_0_outputs, 9, 3, 0, 34, 24)
+
+/* What the line of output row oy reads. */
+EDGEC_SEPARATE void line_4x2_s8_0_line(const int8_t *x, uint32_t padding, int8_t *scratch, int32_t oy)
+{
+    enum {
+        HEIGHT = 6,
+        WIDTH = 6,
+        CHANNELS = 4,
+        OUT_HEIGHT = 4,
+        OUT_WIDTH = 6,
+        KERNEL_H = 3,
+        KERNEL_W = 3,
+        STRIDE_H = 1,
+        STRIDE_W = 1,
+        PAD_TOP = 0,
+        PAD_LEFT = 1,
+        DILATION_H = 1,
+        DILATION_W = 1,
+        COLUMNS = 8,
+        COLUMN_WORDS = 6,
+        PIXEL_WORDS = CHANNELS / 4,
+    };
+    edgec_pair_t *const line = (edgec_pair_t *)(void *)scratch;
+    edgec_s32_t *const starts = (edgec_s32_t *)(void *)(scratch + 192);
+    edgec_s32_t *const totals = (edgec_s32_t *)(void *)(scratch + 216);
+    const edgec_line_row_t row = {COLUMNS, PAD_LEFT, 7, PIXEL_WORDS, COLUMN_WORDS};
+    memset(totals, 0, (size_t)COLUMNS * sizeof *totals);
+    for (int32_t ky = 0; ky < KERNEL_H; ky++) {
+        const int32_t iy = oy * STRIDE_H - PAD_TOP + ky * DILATION_H;
+        edgec_pair_t *const to = line + 2 * PIXEL_WORDS * ky;
+        edgec_line_row(x + iy * WIDTH * CHANNELS, padding, to, totals, row, 1);
+    }
+    edgec_line_starts(totals, starts, OUT_WIDTH, KERNEL_W, STRIDE_W);
+}
+
+/* Convolution [6, 6, 4] to [4, 6, 6], 3x3 window, stride 1x1, a line at a time. */
+static void line_4x2_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, int8_t *scratch, const edgec_conv_params_t *params, const edgec_add_params_t *add)
+{
+    enum {
+        OUT_HEIGHT = 4,
+        OUT_WIDTH = 6,
+        LAST_BLOCK = 2,
+        DEPTH = 36,
+        UNITS = 6,
+        WORDS = 9,
+        ROW_BYTES = 6,
+        PIXEL_WORDS = 6,
+        RESIDUAL_SHIFT = 9,
+    };
+    const edgec_conv_params_t p = *params;
+    edgec_add_params_t addition = *add;
+    addition.shift = RESIDUAL_SHIFT;
+    edgec_pair_t *const line = (edgec_pair_t *)(void *)scratch;
+    const edgec_s32_t *const starts = (const edgec_s32_t *)(const void *)(scratch + 192);
+    /* The residual may lie where y is written, so it is added in the order of memory. */
+    int8_t *const codes = scratch + 248;
+    const uint32_t padding = (uint8_t)p.x_zero_point * 0x01010101U;
+    for (int32_t oy = 0; oy < OUT_HEIGHT; oy++) {
+        line_4x2_s8_0_line(x, padding, scratch, oy);
+        for (int32_t next = 0; next < OUT_WIDTH; next += EDGEC_TILE_4X2_ROWS) {
+            /* The last block may hold pixels that are done already. */
+            const int32_t ox = edgec_min_s32(next, LAST_BLOCK);
+            const edgec_pair_t *const rows = line + ox * PIXEL_WORDS;
+            int8_t *const to = codes + ox * UNITS;
+            edgec_tile_4x2_high_t out = {
+                .rows_end = rows + WORDS * 2,
+                .bias = p.bias,
+                .multiplier = p.multiplier,
+                .y = (int8_t *)to,
+                .places = {edgec_min_s32(1, EDGEC_TILE_4X2_ROWS - 1) * ROW_BYTES, edgec_min_s32(2, EDGEC_TILE_4X2_ROWS - 1) * ROW_BYTES,
+                         (EDGEC_TILE_4X2_ROWS - 1) * ROW_BYTES},
+                .weights_end = p.weights + UNITS * DEPTH,
+                .offset = edgec_tile_4x2_offset(p.y_zero_point, 34),
+                .starts = starts + ox,
+            };
+            line_4x2_s8_0_outputs(p.weights, rows, &out);
+        }
+        const int32_t at = oy * OUT_WIDTH * UNITS;
+        edgec_add_run_s8(codes, residual + at, y + at, OUT_WIDTH * UNITS, &addition);
+    }
+}

@@ -1,0 +1,37 @@
+EDGEC_TILE_4X2_TWICE(tile_4x2_s8_0_outputs, 8, 4, 1, EDGEC_TILE_4X2_INTERLEAVED)
+
+/* Matrix product [8, 32] by [6, 32], four rows at a time. */
+static void tile_4x2_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edgec_exact_params_t *params)
+{
+    enum {
+        ROWS = 8,
+        DEPTH = 32,
+        UNITS = 6,
+        WORDS = 8,
+        ROW_BYTES = 6,
+    };
+    const edgec_exact_params_t p = *params;
+    edgec_pair_t *const widened = (edgec_pair_t *)(void *)scratch;
+    for (int32_t first = 0; first < ROWS; first += EDGEC_TILE_4X2_ROWS) {
+        const int32_t count = EDGEC_TILE_4X2_ROWS;
+        /* Rows beyond the last one repeat it. */
+        for (int32_t t = 0; t < EDGEC_TILE_4X2_ROWS; t++) {
+            edgec_widen4(x + edgec_min_s32(t, count - 1) * DEPTH, widened, t, WORDS);
+        }
+        x += EDGEC_TILE_4X2_ROWS * DEPTH;
+        int8_t *to = y + first * UNITS;
+        const edgec_pair_t *const rows = widened + 2 * EDGEC_TILE_4X2_ROWS;
+        edgec_tile_4x2_exact_t out = {
+            .rows_end = rows + WORDS * 2 * EDGEC_TILE_4X2_ROWS,
+            .bias = p.bias,
+            .numbers = p.numbers,
+            .y = (int8_t *)to,
+            .places = {edgec_min_s32(1, count - 1) * ROW_BYTES, edgec_min_s32(2, count - 1) * ROW_BYTES,
+                     (count - 1) * ROW_BYTES},
+            .weights_end = p.weights + UNITS * DEPTH,
+            .unused = 0,
+            .starts = (const edgec_s32_t *)(const void *)widened,
+        };
+        tile_4x2_s8_0_outputs(p.weights, rows, &out);
+    }
+}

@@ -1,0 +1,68 @@
+"""Oracle = generated C for the products of one row with two weights in a word."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from emulated import check_emulated, need_emulator
+from parity import check_host, compiled, samples_of
+from random_transformer import Layer
+
+from edgec.base.dtypes import DType
+from edgec.ir import Graph, QuantParams, qops
+from edgec.kernels.select import select_kernels
+from edgec.kernels.small.lanes_1x4.spec import Lanes1x4
+from edgec.target.board import load_board
+from edgec.target.target import Target
+
+BOARDS = {"m0plus": "nucleo_g0b1re", "m3": "nucleo_f207zg"}
+
+CASES = tuple((depth, units) for depth in (1, 2, 3, 4, 5, 8, 31, 640) for units in (1, 3, 4, 37))
+"""Depth and units."""
+
+
+def graph_of(seed: int) -> Graph:
+    layer = Layer(seed)
+    for depth, units in CASES:
+        _add(layer, depth, units)
+    return layer.builder.build()
+
+
+def _add(layer: Layer, depth: int, units: int) -> None:
+    x = layer.input(1, depth)
+    extreme = layer.rng.choice(np.array([-128, 127]), (units, depth))
+    some = layer.rng.integers(-128, 128, (units, depth))
+    weights = layer.pick([extreme, some, np.full((units, depth), -128)])
+    shift, zero_point = layer.pick([28, 32, 33, 38]), layer.pick([0, -128, 127, 9])
+    factors = layer.rng.uniform(0.2, 1, units) / (70 * depth**0.5) * 2.0 ** min(shift, 37)
+    inputs = [
+        x,
+        layer.array(weights.astype(np.int8)),
+        layer.constant(-9000, 9000, units, dtype=np.int32),
+        layer.array(factors.astype(np.int32)),
+    ]
+    bounds = layer.pick([(-128, 127), (-128, 100), (-5, 127)])
+    y = layer.node(qops.QGemm(qops.Requant31(shift, zero_point, *bounds)), inputs, DType.INT8)
+    value = layer.builder.values[y]
+    layer.builder.value(replace(value, quant=QuantParams.per_tensor(0.05, zero_point)))
+
+
+def test_the_cases_get_this_kernel():
+    for board in BOARDS.values():
+        choices = select_kernels(graph_of(1), Target.of(load_board(board)))
+        assert all(isinstance(choice.spec, Lanes1x4) for choice in choices)
+
+
+@pytest.mark.parametrize("core", BOARDS)
+def test_on_the_host(core: str, tmp_path: Path):
+    check_host(graph_of(2), tmp_path, board=BOARDS[core])
+
+
+@pytest.mark.parametrize("core", BOARDS)
+def test_on_an_emulated_core(core: str, tmp_path: Path):
+    need_emulator(BOARDS[core])
+    graph = graph_of(3)
+    program = compiled(graph, tmp_path / "library", board=BOARDS[core])
+    samples = [samples_of(graph)[i] for i in (0, 2, 4)]
+    check_emulated(BOARDS[core], tmp_path / "library", program, samples, tmp_path / "project")

@@ -1,0 +1,160 @@
+"""Quantizers of any bits: QONNX's nodes, and the QCDQ form with a Clip of the codes."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import pytest
+from import_models import N, imported, model_of, run, save
+from onnx import TensorProto, helper
+
+from edgec.base.dtypes import DType
+from edgec.base.errors import UnsupportedModelError
+from edgec.base.options import CompileOptions
+from edgec.floatrun.executor import Executor
+from edgec.interp import run_graph
+from edgec.workflow.integer import integer_model
+
+RNG = np.random.default_rng(3)
+DOMAIN = "qonnx.custom_op.general"
+F = np.float32
+
+
+def definition(
+    x: np.ndarray, scale: np.ndarray, zero: np.ndarray, bits: int, signed: int, narrow: int
+) -> np.ndarray:
+    """Quant as QONNX defines it."""
+    low = (-(2 ** (bits - 1)) + narrow) if signed else 0
+    high = 2 ** (bits - 1) - 1 if signed else 2**bits - 1 - narrow
+    return (np.round(np.clip(x / scale + zero, low, high)) - zero) * scale
+
+
+def quantizer(source: str, target: str, name: str, **attributes) -> onnx.NodeProto:
+    inputs = [source, f"{name}s", f"{name}z", f"{name}b"]
+    return N("Quant", inputs, [target], domain=DOMAIN, rounding_mode="ROUND", **attributes)
+
+
+def qonnx_model(nodes: list, inputs: dict, constants: dict) -> onnx.ModelProto:
+    model = model_of(nodes, inputs, constants)
+    model.opset_import.append(helper.make_opsetid(DOMAIN, 1))
+    return model
+
+
+@pytest.mark.parametrize("bits", [2, 4, 7, 8])
+@pytest.mark.parametrize(("signed", "narrow"), [(1, 0), (1, 1), (0, 0), (0, 1)])
+def test_activations(bits, signed, narrow, tmp_path):
+    zero = F(0 if signed else min(3, 2**bits - 2))
+    constants = {"as": F(0.25), "az": zero, "ab": F(bits)}
+    model = qonnx_model(
+        [quantizer("x", "y", "a", signed=signed, narrow=narrow)], {"x": (1, 40)}, constants
+    )
+    graph = imported(model, tmp_path)
+    x = (20 * RNG.normal(size=(1, 1, 40))).astype(F)
+    found = Executor(graph, ["y"]).run({"x": x})["y"]
+    np.testing.assert_allclose(found, definition(x, F(0.25), zero, bits, signed, narrow))
+
+
+@pytest.mark.parametrize("bits", [2, 3, 8])
+@pytest.mark.parametrize("per_channel", [True, False])
+def test_weights_become_codes(bits, per_channel, tmp_path):
+    """A bias of 16 bits among them; each number of the network is the quantized one."""
+    weight, bias = RNG.normal(size=(4, 3, 3, 3)).astype(F), RNG.normal(size=4).astype(F)
+    scale = np.linspace(0.1, 0.4, 4, dtype=F).reshape(4, 1, 1, 1) if per_channel else F(0.3)
+    constants = {
+        "w": weight, "ws": scale, "wz": F(0), "wb": F(bits),
+        "b": bias, "bs": F(0.001), "bz": F(0), "bb": F(16),
+    }  # fmt: skip
+    nodes = [
+        quantizer("w", "wq", "w", signed=1, narrow=1),
+        quantizer("b", "bq", "b", signed=1, narrow=0),
+        N("Conv", ["x", "wq", "bq"], ["y"]),
+    ]
+    graph = imported(qonnx_model(nodes, {"x": (1, 3, 6, 6)}, constants), tmp_path)
+    stored = {c.dtype: c for c in graph.constants.values()}
+    assert set(stored) == {DType.INT8, DType.INT32}
+    wanted = definition(weight, scale, F(0), bits, 1, 1).transpose(0, 2, 3, 1)
+    np.testing.assert_allclose(stored[DType.INT8].real(), wanted, rtol=1e-6)
+    np.testing.assert_allclose(
+        stored[DType.INT32].real(), definition(bias, F(0.001), F(0), 16, 1, 0), rtol=1e-6
+    )
+
+
+def test_signs(tmp_path):
+    constants = {"w": RNG.normal(size=(6, 5)).astype(F), "s": F(0.5), "t": F(0.25)}
+    nodes = [
+        N("BipolarQuant", ["w", "s"], ["wq"], domain=DOMAIN),
+        N("BipolarQuant", ["x", "t"], ["xq"], domain=DOMAIN),
+        N("MatMul", ["xq", "wq"], ["y"]),
+    ]
+    graph = imported(qonnx_model(nodes, {"x": (1, 6)}, constants), tmp_path)
+    x = RNG.normal(size=(1, 1, 6)).astype(F)
+    x[0, 0, 2] = 0.0
+    found = Executor(graph, ["y"]).run({"x": x})["y"]
+    signs = (np.where(a >= 0, 1.0, -1.0) for a in (x, constants["w"]))
+    np.testing.assert_allclose(found, 0.125 * np.matmul(*signs), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    "change", [{"rounding_mode": "FLOOR"}, {"bits": 12.0}, {"zero": np.array([0.5], F)}]
+)
+def test_other_forms_are_refused_in_words(change, tmp_path):
+    constants = {"as": F(0.25), "az": change.get("zero", F(0)), "ab": F(change.get("bits", 8))}
+    node = quantizer("x", "y", "a", signed=1, narrow=0)
+    if "rounding_mode" in change:
+        node = N("Quant", ["x", "as", "az", "ab"], ["y"], domain=DOMAIN, signed=1, **change)
+    with pytest.raises(UnsupportedModelError, match="at most 8 bits"):
+        imported(qonnx_model([node], {"x": (1, 4)}, constants), tmp_path)
+
+
+def qcdq_model(low: int, high: int) -> onnx.ModelProto:
+    """Brevitas' export: every quantizer a QuantizeLinear, a Clip of codes, a DequantizeLinear."""
+    constants = {
+        "w": RNG.normal(size=(8, 5)).astype(F), "zero": np.int8(0), "low": np.int8(low),
+        "high": np.int8(high), "xs": F(3 / high), "ws": F(1.5 / high), "hs": F(6.0137 / high),
+    }  # fmt: skip
+    nodes = []
+    for source, scale in (("x", "xs"), ("w", "ws")):
+        nodes += [
+            N("QuantizeLinear", [source, scale, "zero"], [f"{source}q"]),
+            N("Clip", [f"{source}q", "low", "high"], [f"{source}c"]),
+            N("DequantizeLinear", [f"{source}c", scale, "zero"], [f"{source}d"]),
+        ]
+    nodes += [
+        N("MatMul", ["xd", "wd"], ["h"]),
+        N("QuantizeLinear", ["h", "hs", "zero"], ["hq"]),
+        N("Clip", ["hq", "low", "high"], ["hc"]),
+        N("DequantizeLinear", ["hc", "hs", "zero"], ["y"]),
+    ]
+    return model_of(nodes, {"x": (1, 8)}, constants, opset=13)
+
+
+@pytest.mark.parametrize(("low", "high"), [(-8, 7), (-7, 7), (-2, 1)])
+def test_qcdq_through_integers(low, high, tmp_path):
+    """Each code that onnxruntime computes; the limits cost no operator."""
+    model = qcdq_model(low, high)
+    built = integer_model(save(model, tmp_path), None, CompileOptions())
+    graph = built.integer
+    x = (4 * RNG.normal(size=(64, 8))).astype(F)
+    found = np.concatenate(
+        [run_graph(graph, {"x": graph.quant("x").quantize(one[None])})["y"] for one in x]
+    )
+    wanted = np.concatenate([run(model, {"x": one[None]})[0] for one in x])
+    steps = graph.quant("y").dequantize(found) - wanted
+    np.testing.assert_allclose(steps, 0.0, atol=1e-5)
+    assert np.abs(wanted).max() > 0.0
+
+
+def test_qcdq_weights_are_codes_within_the_limits(tmp_path):
+    graph = imported(qcdq_model(-8, 7), tmp_path)
+    (weight,) = (c for c in graph.constants.values() if c.array.ndim == 2)
+    assert weight.dtype is DType.INT8
+    assert weight.array.min() >= -8
+    assert weight.array.max() <= 7
+
+
+def test_clip_of_codes_that_nobody_quantized_is_no_limit_of_reals(tmp_path):
+    nodes = [N("Clip", ["x", "low"], ["c"]), N("DequantizeLinear", ["c", "s", "low"], ["y"])]
+    constants = {"low": np.int8(0), "s": F(0.5)}
+    model = model_of(nodes, {"x": (1, 8)}, constants, input_type=TensorProto.INT8)
+    with pytest.raises(UnsupportedModelError):
+        imported(model, tmp_path)

@@ -1,0 +1,167 @@
+"""Files with 16-bit activations: every tensor as TensorFlow Lite Micro computes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tflite_models import const
+from tflite_wide import RELU, RELU6, UNIT, codes, conv, dense, depthwise, network, one, two
+from tflm_oracle import Micro, compare, needs_tflm
+
+from edgec.base.dtypes import Array
+from edgec.base.errors import QuantizationError
+from edgec.base.options import CompileOptions
+from edgec.base.rounding import Rounding
+from edgec.commands.compile import compile_model
+from edgec.interp import run_graph
+from edgec.workflow.integer import integer_model
+
+POOL = {"StrideH": 2, "StrideW": 2, "FilterHeight": 3, "FilterWidth": 2, "Padding": 0}
+IMAGE = (1, 5, 6, 3)
+CASES: dict[str, Callable[[Path], Path]] = {
+    "conv": conv,
+    "conv-valid-relu": partial(conv, act=RELU, padding=1),
+    "conv-strided-relu6": partial(conv, act=RELU6, stride=2),
+    "conv-64-bit-sums": partial(conv, depth=64),
+    "depthwise": depthwise,
+    "dense": dense,
+    "dense-per-channel": partial(dense, channels=7),
+    "dense-rows": partial(dense, width=3000),
+    "add": partial(two, op="ADD", kind="AddOptions"),
+    "add-broadcast": partial(two, op="ADD", kind="AddOptions", other=(1, 1, 1, 3)),
+    "add-relu": partial(two, op="ADD", kind="AddOptions", act=RELU),
+    "sub": partial(two, op="SUB", kind="SubOptions"),
+    "mul": partial(two, op="MUL", kind="MulOptions"),
+    "mul-relu6": partial(two, op="MUL", kind="MulOptions", act=RELU6),
+    "average": partial(
+        one, op="AVERAGE_POOL_2D", x=codes(IMAGE, 0.001), y=codes((1, 3, 3, 3), 0.001),
+        kind="Pool2DOptions", options=POOL,
+    ),
+    "max": partial(
+        one, op="MAX_POOL_2D", x=codes(IMAGE, 0.001), y=codes((1, 3, 3, 3), 0.001),
+        kind="Pool2DOptions", options=POOL,
+    ),
+    "logistic": partial(one, op="LOGISTIC", x=codes(IMAGE, 0.0004), y=codes(IMAGE, UNIT)),
+    "logistic-power": partial(one, op="LOGISTIC", x=codes(IMAGE, 2.0**-12), y=codes(IMAGE, UNIT)),
+    "tanh": partial(one, op="TANH", x=codes(IMAGE, 0.0002), y=codes(IMAGE, UNIT)),
+    "tanh-power": partial(one, op="TANH", x=codes(IMAGE, 2.0**-11), y=codes(IMAGE, UNIT)),
+    "softmax": partial(
+        one, op="SOFTMAX", x=codes((1, 3, 17), 0.0003), y=codes((1, 3, 17), UNIT),
+        kind="SoftmaxOptions", options={"Beta": 1.0},
+    ),
+    "softmax-beta": partial(
+        one, op="SOFTMAX", x=codes((1, 3, 17), 0.0003), y=codes((1, 3, 17), UNIT),
+        kind="SoftmaxOptions", options={"Beta": 2.7},
+    ),
+    "softmax-narrow": partial(
+        one, op="SOFTMAX", x=codes((1, 5), 0.00002), y=codes((1, 5), UNIT),
+        kind="SoftmaxOptions", options={"Beta": 1.0},
+    ),
+    "requantize": partial(one, op="QUANTIZE", x=codes(IMAGE, 0.0004), y=codes(IMAGE, 0.00071)),
+    "to-int8": partial(
+        one, op="QUANTIZE", x=codes(IMAGE, 0.0004), y=codes(IMAGE, 0.09, "int8", -7)
+    ),
+    "reshape": partial(
+        one, op="RESHAPE", x=codes(IMAGE, 0.001), y=codes((1, 90), 0.001), kind="ReshapeOptions",
+        more={"shape": const(np.array([1, 90], np.int32))},
+    ),
+    "pad": partial(
+        one, op="PAD", x=codes(IMAGE, 0.001), y=codes((1, 8, 7, 3), 0.001), kind="PadOptions",
+        more={"pads": const(np.array([[0, 0], [1, 2], [0, 1], [0, 0]], np.int32))},
+    ),
+    "transpose": partial(
+        one, op="TRANSPOSE", x=codes(IMAGE, 0.001), y=codes((1, 6, 3, 5), 0.001),
+        kind="TransposeOptions", more={"perm": const(np.array([0, 2, 3, 1], np.int32))},
+    ),
+}  # fmt: skip
+
+
+def samples(micro: Micro) -> list[dict[str, Array]]:
+    """Codes of the inputs of a file, of all sizes."""
+    rng = np.random.default_rng(0)
+    inputs = [micro.model.tensors[number] for number in micro.model.inputs]
+    return [
+        {t.name: rng.integers(-most - 1, most + 1, t.shape).astype(np.int16) for t in inputs}
+        for most in (32767, 32767, 3000, 200, 32767, 32767)
+    ]
+
+
+@needs_tflm
+@pytest.mark.parametrize("name", [*CASES, "network"])
+def test_equal_to_tensorflow_lite_micro(name: str, tmp_path: Path):
+    """Every tensor that both have."""
+    path = {**CASES, "network": partial(network, edges=False)}[name](tmp_path / "m.tflite")
+    micro, graph = Micro(path), integer_model(path, None, CompileOptions()).integer
+    outputs = {micro.model.tensors[number].name for number in micro.model.outputs}
+    found = compare(path, graph, samples(micro), micro)
+    assert outputs <= {*found.compared}, str(found)
+    assert not found.different, str(found)
+    if name == "network":
+        assert {"c1", "c2", "sum", "pool", "large", "logits", "p"} <= {*found.compared}
+
+
+@needs_tflm
+def test_biases_of_32_bits_are_those_of_64(tmp_path: Path):
+    """TensorFlow Lite Micro rounds twice with them, which moves codes by a step."""
+    wide = np.array([-400_000, 37, 990_001, -5], np.int64)
+    found = []
+    for number, biases in enumerate((wide, wide.astype(np.int32))):
+        rng = np.random.default_rng(7)
+        weights = const(rng.integers(-127, 128, (4, 3, 3, 5)).astype(np.int8), [0.01])
+        path = conv(tmp_path / f"{number}.tflite", biases=const(biases), weight=weights)
+        micro, graph = Micro(path), integer_model(path, None, CompileOptions()).integer
+        (sample, *_) = samples(micro)
+        codes = {"x": sample["x"].reshape(graph.shape("x"))}
+        found.append(run_graph(graph, codes)["y"].astype(int))
+        assert np.abs(found[-1] - micro.run(sample)["y"]).max() <= number
+    assert np.array_equal(*found)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_generated_code_is_equal(name: str, tmp_path: Path):
+    """Every tensor of the library on this computer, beside the definition in numpy."""
+    path = CASES[name](tmp_path / "m.tflite")
+    options = CompileOptions(build=False)
+    report = compile_model(path, "host", out=tmp_path / "out", options=options).report
+    assert [(check.what, check.skipped) for check in report.checks] == [("host", "")]
+
+
+@pytest.mark.parametrize(
+    ("path", "match"),
+    [
+        (partial(one, op="EXP", x=codes(IMAGE, 0.001), y=codes(IMAGE, 0.001)), "Exp of 16-bit"),
+        (
+            partial(one, op="LOGISTIC", x=codes(IMAGE, 0.001), y=codes(IMAGE, 0.001)),
+            "scale of its output is not 2",
+        ),
+        (partial(one, op="QUANTIZE", x=codes(IMAGE, 0.1, zero=3), y=codes(IMAGE, 0.1)), "is not 0"),
+        (
+            partial(
+                one,
+                op="CONCATENATION",
+                x=codes(IMAGE, 0.1),
+                y=codes((1, 5, 6, 6), 0.1),
+                kind="ConcatenationOptions",
+                options={"Axis": 3},
+                more={"c": const(np.ones(IMAGE, np.int8), [0.1])},
+            ),
+            "scale of its operand 'c' is not that",
+        ),
+        (partial(one, op="QUANTIZE", x=codes(IMAGE, 9e3), y=codes(IMAGE, 1e-3)), "too far apart"),
+    ],
+)
+def test_what_has_no_rule_is_refused_by_name(
+    path: Callable[[Path], Path], match: str, tmp_path: Path
+):
+    with pytest.raises(QuantizationError, match=match):
+        integer_model(path(tmp_path / "m.tflite"), None, CompileOptions())
+
+
+def test_there_is_no_rounding_of_edgecs_own(tmp_path: Path):
+    path = conv(tmp_path / "m.tflite")
+    with pytest.raises(QuantizationError, match="no rounding of edgec's own"):
+        integer_model(path, None, CompileOptions(rounding=Rounding.EDGEC))

@@ -1,0 +1,144 @@
+"""int16 codes where they are needed: what they mean, and which tensors get them."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from mixed_nets import NETWORKS, annotated, codes_of, dividing, mixed, squeezed
+from quant_samples import gemm, residual_network, samples
+from sketch import Sketch
+
+from edgec.base.dtypes import DType
+from edgec.base.errors import ConfigError, InternalError
+from edgec.base.fixedpoint import INT16_MAX, INT32_MAX
+from edgec.base.options import CompileOptions, Precision, QuantOptions
+from edgec.ir import ops, qops
+from edgec.ir.graph import Graph
+from edgec.ir.text import graph_text
+from edgec.quant import quantize
+from edgec.quant.cnn.ties import tie_groups
+from edgec.quant.precision.choose import Room
+from edgec.quant.precision.codes import check_reach
+
+
+def quantized(graph: Graph, precision: Precision, target_db: float | None = None):
+    options = CompileOptions(quant=QuantOptions(precision=precision, target_db=target_db))
+    return quantize(graph, samples(graph, 8), options)
+
+
+@pytest.mark.parametrize("name", sorted(NETWORKS))
+def test_int16_leaves_nothing_but_the_noise_of_the_weights(name: str):
+    found = quantized(NETWORKS[name](), Precision.INT16)
+    report = found.report.precision
+    assert report is not None
+    assert report.output_db == report.int16_db > report.int8_db
+    assert found.annotated is None
+    assert all(found.integer.values[name].dtype is DType.INT16 for name in found.integer.inputs)
+
+
+def test_int16_gains_decibels():
+    report = quantized(squeezed(), Precision.INT16).report.precision
+    assert report is not None
+    assert report.int16_db > report.int8_db + 4
+
+
+def test_constants_beside_int16_tensors_have_int16_codes():
+    report = quantized(dividing(), Precision.INT16).report.precision
+    assert report is not None
+    assert report.int16_db > 45 > 30 > report.int8_db
+
+
+def test_auto_changes_nothing_where_int8_is_enough():
+    graph = residual_network()
+    found, plain = quantized(graph, Precision.AUTO, 15.0), quantized(graph, Precision.INT8)
+    assert graph_text(found.integer) == graph_text(plain.integer)
+    assert found.report.precision is not None
+    assert found.report.precision.tensors == ()
+    assert found.annotated is not None
+
+
+def test_auto_widens_a_part_and_reaches_its_target():
+    graph = squeezed()
+    most = quantized(graph, Precision.INT16).report.precision
+    assert most is not None
+    target = (most.int8_db + most.int16_db) / 2
+    found = quantized(graph, Precision.AUTO, target)
+    report = found.report.precision
+    assert report is not None
+    assert 0 < len(report.tensors) < report.candidates
+    assert report.output_db >= target
+    again = quantized(graph, Precision.AUTO, target)
+    assert graph_text(again.integer) == graph_text(found.integer)
+
+
+def test_auto_comes_near_to_what_int8_weights_allow():
+    report = quantized(squeezed(), Precision.AUTO, 80.0).report.precision
+    assert report is not None
+    assert report.output_db > report.int16_db - 1.1
+
+
+def test_the_reach_of_a_long_layer_keeps_its_sums_within_32_bits():
+    s = Sketch("long")
+    x = s.input("x", 1, 8)
+    wide = s(ops.Clip(0.0), gemm(s, x, 4000, name="first"))
+    graph = s.graph(gemm(s, wide, 3, name="second"))
+    integer = mixed(graph, lambda _: True)
+    last = [node for node in integer.nodes if isinstance(node.attrs, qops.QMixedConv)][-1]
+    attrs, inputs = last.attrs, qops.QMixedConv.Inputs.of(last.inputs)
+    assert attrs.reach < INT16_MAX
+    weight, bias = (integer.constants[name].array.astype(np.int64) for name in (inputs.w, inputs.b))
+    rows = np.abs(weight).reshape(len(weight), -1).sum(axis=1)
+    assert (rows * attrs.reach + np.abs(bias)).max() <= INT32_MAX
+    assert (rows * INT16_MAX).max() > INT32_MAX
+    check_reach(integer)
+    broken = replace(attrs, reach=attrs.reach - 1)
+    nodes = tuple(replace(n, attrs=broken) if n is last else n for n in integer.nodes)
+    with pytest.raises(InternalError, match="larger codes"):
+        check_reach(integer.replace(nodes=nodes))
+
+
+def test_an_input_of_a_long_layer_keeps_int8_codes():
+    s = Sketch("long")
+    graph = s.graph(gemm(s, s.input("x", 1, 4000), 3))
+    ready = annotated(graph)
+    codes = codes_of(ready, list(tie_groups(ready)))
+    assert "x" not in codes
+    assert set(codes) == set(graph.outputs)
+
+
+def _int16_bytes(graph: Graph) -> int:
+    """A price that grows with every tensor of int16."""
+    values = graph.values.values()
+    return sum(value.elements for value in values if value.dtype is DType.INT16)
+
+
+def test_auto_stays_within_the_memory_of_the_board():
+    graph = squeezed()
+    options = CompileOptions(quant=QuantOptions(precision=Precision.AUTO, target_db=80.0))
+    free = quantize(graph, samples(graph, 8), options, room=Room(_int16_bytes, None)).report
+    assert free.precision is not None
+    assert free.precision.left_out == 0
+    assert free.precision.int8_arena_bytes == 0
+    limit = (free.precision.arena_bytes or 0) // 2
+    tight = quantize(graph, samples(graph, 8), options, room=Room(_int16_bytes, limit))
+    report = tight.report.precision
+    assert report is not None
+    assert 0 < (report.arena_bytes or 0) <= limit
+    assert report.left_out > 0
+    assert len(report.tensors) + report.left_out == len(free.precision.tensors)
+    assert any("do not fit the RAM" in note for note in tight.notes)
+
+
+@pytest.mark.parametrize("target", [0.0, -3.0, 100.0, float("nan")])
+def test_a_target_that_is_none_is_refused(target: float):
+    with pytest.raises(ConfigError, match="no accuracy"):
+        QuantOptions(precision=Precision.AUTO, target_db=target)
+
+
+def test_options_without_effect_are_refused():
+    graph = squeezed()
+    with pytest.raises(ConfigError, match="--target-db"):
+        quantized(graph, Precision.INT16, 30.0)
+    options = CompileOptions(quant=QuantOptions(precision=Precision.AUTO))
+    with pytest.raises(ConfigError, match="--precision"):
+        quantize(graph, None, options)
