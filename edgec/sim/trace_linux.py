@@ -15,7 +15,6 @@ from edgec.base.errors import ConfigError, SimulationError
 from edgec.sim.linux_program import LinuxProgram, load_program
 from edgec.sim.native import NativeModel, NativeTensor, layout
 from edgec.sim.trace_plan import TracePlan
-from edgec.sim.trace_records import TraceRecords
 from edgec.target.board import Board
 from edgec.timing.memory import count_instructions
 from edgec.timing.types import FlashTiming, Segment
@@ -24,6 +23,8 @@ if TYPE_CHECKING:
     from edgec.sim.linux_machine import LinuxMachine
 
 _DIGEST_LENGTH = 16
+_FILLS = (0xAA, 0x55)
+"""Bytes with no bit in common: a byte that keeps both was not written."""
 _DTYPES = (np.int8, np.int32, np.int16)
 """Element types by their values in `edgec_dtype_t`."""
 
@@ -114,20 +115,20 @@ def trace_program(
     tracer = make_tracer(plan, limit_s, native=native)
     run, *arguments = model.run
     _check(machine.call(run, machine.scratch, *arguments, tracer=tracer), "run")
+    outputs = _outputs(machine, model, program.symbol("arena")[0])
     records = tracer.records()
     if not records.finished or records.segments != model.num_steps:
         raise SimulationError(
             f"the run was not seen whole: {records.segments} of {model.num_steps} steps",
             where=str(elf),
         )
-    arena = plan.arena[0]
     return TracedProgram(
         program=program,
         segments=tuple(records.segment(index) for index in range(records.segments)),
         outside=records.segment(records.segments),
-        outputs=_outputs(machine, model, arena),
+        outputs=outputs,
         digest=model.digest,
-        arena_touched_bytes=_touched(records, model, arena),
+        arena_touched_bytes=_touched(machine, model, program, inputs, bits),
     )
 
 
@@ -167,7 +168,8 @@ def _plan(program: LinuxProgram, model: _Model, hook: int) -> TracePlan:
         image=program,
         run_entry=model.run[0] & ~1,
         hook_entry=hook,
-        arena=program.symbol("arena"),
+        # Unicorn 2.1.4 loses contents of NEON registers where writes are watched (`_touched`).
+        arena=(0, 0),
         divides=(),
         timing=FlashTiming(0, 0, 0, 4, False, None, None),  # no waiting
         pace=count_instructions,
@@ -225,9 +227,26 @@ def _outputs(machine: LinuxMachine, model: _Model, arena: int) -> tuple[Array, .
     )
 
 
-def _touched(records: TraceRecords, model: _Model, arena: int) -> int:
-    spans = [(tensor.offset, tensor.offset + tensor.size_bytes) for tensor in model.inputs]
-    low, high = records.written
-    if high:
-        spans.append((low - arena, high - arena))
-    return max(end for _, end in spans) - min(begin for begin, _ in spans)
+def _touched(
+    machine: LinuxMachine,
+    model: _Model,
+    program: LinuxProgram,
+    inputs: Sequence[Array],
+    bits: int | None,
+) -> int:
+    """Bytes from the first to the last of the arena that inputs and run write.
+
+    Two runs start with the arena filled with different bytes; what both leave was not written.
+    """
+    arena, size = program.symbol("arena")
+    written = np.zeros(size, bool)
+    for fill in _FILLS:
+        machine.write(arena, bytes([fill]) * size)
+        _prepare(machine, model, program, inputs, bits)
+        run, *arguments = model.run
+        _check(machine.call(run, machine.scratch, *arguments), "run")
+        written |= np.frombuffer(machine.read(arena, size), np.uint8) != fill
+    for tensor in model.inputs:
+        written[tensor.offset : tensor.offset + tensor.size_bytes] = True
+    places = np.flatnonzero(written)
+    return int(places[-1] - places[0]) + 1 if places.size else 0

@@ -172,7 +172,8 @@ class NativeTracer:
             self._hook(_const.UC_HOOK_MEM_READ, "edgec_trace_on_read", plan.timing.origin, end)
         origin, size = plan.arena
         end = origin + size - 1
-        self._hook(_const.UC_HOOK_MEM_WRITE, "edgec_trace_on_write", origin, end)
+        if size:
+            self._hook(_const.UC_HOOK_MEM_WRITE, "edgec_trace_on_write", origin, end)
         if plan.timing.cached_ram:
             self._hook(_const.UC_HOOK_MEM_READ, "edgec_trace_on_arena_read", origin, end)
         for divide in plan.divides:

@@ -60,7 +60,7 @@ class TracePlan:
         image: the firmware.
         run_entry: first instruction of the model's run function.
         hook_entry: first instruction of the step hook, whose own code is left out.
-        arena: first address and size of the arena.
+        arena: first address and size of the arena; of size 0, nothing watches it.
         divides: every instruction that could be a divide; data that look like one never run.
         timing: flash to simulate; nothing is simulated without wait states.
         pace: see `edgec.timing.memory`.

@@ -72,7 +72,8 @@ class PythonTracer:
             uc.hook_add(_const.UC_HOOK_MEM_READ, self._on_read, None, plan.timing.origin, end)
         origin, size = plan.arena
         end = origin + size - 1
-        uc.hook_add(_const.UC_HOOK_MEM_WRITE, self._on_write, None, origin, end)
+        if size:
+            uc.hook_add(_const.UC_HOOK_MEM_WRITE, self._on_write, None, origin, end)
         if plan.timing.cached_ram:
             uc.hook_add(_const.UC_HOOK_MEM_READ, self._on_arena_read, None, origin, end)
         for divide in plan.divides:

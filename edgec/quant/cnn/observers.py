@@ -59,7 +59,7 @@ class Aim:
         weight: what the squared error of an element of each channel counts, float64 [C]; None: all
             count alike.
         functions: the functions of one variable that alone read the tensor: their errors count,
-            not its own.  Empty: its own does.
+            not its own, where all of them are finite over its range.  Empty: its own does.
     """
 
     weight: Array | None = None
@@ -103,6 +103,17 @@ class Histogram:
         """Bounds of the bins; float64 [BINS + 1]."""
         return np.linspace(self.range.low, self.range.high, BINS + 1)
 
+    @property
+    def functions(self) -> tuple[Callable[[Array], Array], ...]:
+        """The functions of the aim; none if one has a pole in the range, as Log has at zero.
+
+        The code next to a pole would have an error without bound, whatever the range.
+        """
+        reached = np.append(self.edges, 0.0)
+        with np.errstate(all="ignore"):
+            found = (function(reached) for function in self.aim.functions)
+            return self.aim.functions if all(np.isfinite(y).all() for y in found) else ()
+
 
 def choose_range(histogram: Histogram, options: QuantSettings) -> Range:
     """The range that an observer chooses; at most the histogram's, and it holds zero."""
@@ -131,7 +142,7 @@ def mse_range(histogram: Histogram) -> Range:
     """The range of least mean squared error of rounding and saturation, one end after the other."""
     best = histogram.range
     # A function may ignore one side altogether: what reads it needs no codes there.
-    least = 0.0 if histogram.aim.functions else _MSE_LEAST
+    least = 0.0 if histogram.functions else _MSE_LEAST
     shrinks = np.linspace(1.0, least, _MSE_STEPS)
     error = _ErrorOf(histogram)
     # Both ends together first: that finds the right scale for tensors with two long tails.
@@ -154,7 +165,7 @@ class _ErrorOf:
 
     def __init__(self, histogram: Histogram) -> None:
         self._counts, self._centers = histogram.counts, histogram.centers
-        self._functions = histogram.aim.functions or (_itself,)
+        self._functions = histogram.functions or (_itself,)
         self._wanted = [function(self._centers) for function in self._functions]
 
     def __call__(self, values: Range) -> float:

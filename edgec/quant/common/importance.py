@@ -94,7 +94,19 @@ def _layer(found: _Backwards, node: Node, passed: Array) -> None:
     found.add(inputs.x, by_group.reshape(-1) * share)
 
 
-@_RULES.entry(ops.Clip, ops.Unary, ops.Softmax, ops.LogSoftmax)
+@_RULES.entry(ops.Softmax)
+def _softmax(found: _Backwards, node: Node, passed: Array) -> None:
+    """A logit moves its own result p by p (1 - p) and each other one by p times that one.
+
+    So the power of p bounds what passes.  The variance of logits would say nothing: some are hidden
+    by numbers as low as they come.
+    """
+    p = found.statistics.get(node.output)
+    if p is not None:
+        found.add(node.input, passed * float(p.power.mean()))
+
+
+@_RULES.entry(ops.Clip, ops.Unary)
 def _function(found: _Backwards, node: Node, passed: Array) -> None:
     """By the ratio of variances, which is the square of the slope of a linear function."""
     x, y = found.statistics[node.input].variance, found.statistics.get(node.output)

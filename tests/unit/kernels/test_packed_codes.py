@@ -109,7 +109,7 @@ def test_one_wide_weight_keeps_a_layer_in_bytes() -> None:
     wide = dataclasses.replace(graph.constants[name], array=array)
     changed = graph.replace(constants={**graph.constants, name: wide})
     first = [select_kernels(g, DSP_BOARD)[0].spec.family for g in (graph, changed)]
-    assert first == ["packed_filters", "tile_4x2"]
+    assert first == ["packed_filters", "line_4x2"]
 
 
 def test_the_cost_counts_what_is_unpacked() -> None:

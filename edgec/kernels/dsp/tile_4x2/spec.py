@@ -251,7 +251,7 @@ class Tile4x2(LayerFunction):
     @property
     def rows_end(self) -> str:
         """Where the widened `rows` end that the first of four filters' sums walk through, in C."""
-        return "rows + WORDS * 2 * EDGEC_TILE_4X2_ROWS"
+        return "pairs + WORDS * 2 * EDGEC_TILE_4X2_ROWS"
 
     @property
     def interleaves(self) -> bool:

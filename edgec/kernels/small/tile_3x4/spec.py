@@ -82,6 +82,7 @@ class Tile3x4(Dense):
         """The bounds of outputs after a multiplier of 31 bits, in C."""
         return "INT8_MIN, INT8_MAX" if self.saturates else "p.act_min, p.act_max"
 
+    @property
     def stored_bytes(self) -> int:
         """Bytes of the weights in the kernel's order."""
         return -(-self.out_channels // self.filters) * self.filters * self.padded_depth
