@@ -146,6 +146,7 @@ class SourceContext:
     """What `model.c.j2` gets.
 
     Attributes:
+        includes: file names of the runtime headers that it uses.
         kernels: C functions, rendered.
         runtime_bits: the width of activations of pooled layers is a variable.
         max_length: longest run; 0: all runs have one length.
@@ -156,6 +157,7 @@ class SourceContext:
     title: str
     version: str
     digest: str
+    includes: tuple[str, ...]
     uses_weights: bool
     kernels: tuple[str, ...]
     params: tuple[ParamsContext, ...]

@@ -1,7 +1,7 @@
 """The C library of a model: `emit_library`.
 
 library.json  CMakeLists.txt  README.md  LICENSE
-include/edgec_<name>.h  include/edgec/*.h     the interface, and edgec's header-only runtime
+include/edgec_<name>.h  include/edgec/*.h     the interface, and what it needs of the runtime
 src/edgec_<name>.c                            kernels and the run function
 src/edgec_<name>_weights.c, .h                constants
 """
@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from edgec.base.dtypes import DType
-from edgec.base.resources import data_dir, licence
+from edgec.base.resources import licence
 from edgec.base.version import __version__
 from edgec.codegen.cliterals import c_float, c_int, c_list, comment_text
 from edgec.codegen.cnames import LibraryNames, library_names
@@ -35,6 +35,7 @@ from edgec.codegen.contexts import (
 )
 from edgec.codegen.env import render
 from edgec.codegen.files import write_tree
+from edgec.codegen.includes import FOLDER, closure, runtime_headers, used_headers
 from edgec.kernels.common.constants import ProgramConstant
 from edgec.kernels.common.extent import Extent
 from edgec.kernels.common.params import ConstantRef, Params
@@ -79,9 +80,9 @@ def library_files(program: Program, names: LibraryNames) -> dict[str, str]:
     sources = tuple(sorted(path for path in files if path.endswith(".c")))
     files["CMakeLists.txt"] = render(CMakeContext.template, CMakeContext(names.prefix, sources))
     files["library.json"] = _library_json(names)
-    runtime = data_dir("firmware") / "runtime" / "include" / "edgec"
-    for header in sorted(runtime.glob("*.h")):
-        files[f"include/edgec/{header.name}"] = header.read_text("utf-8")
+    headers = runtime_headers()
+    for header in closure(files.values(), headers):
+        files[f"include/{FOLDER}/{header}"] = headers[header]
     return files
 
 
@@ -139,11 +140,13 @@ def source_context(program: Program, names: LibraryNames) -> SourceContext:
     )
     constants = constant_names(program, names)
     params = {table: f"params_{number}" for number, table in enumerate(_param_tables(program))}
+    types = "\n".join(table.c_type for table in params)
     return SourceContext(
         names=names,
         title=comment_text(program.name, _NAME_LIMIT),
         version=__version__,
         digest=program.digest[:_DIGEST_DIGITS],
+        includes=used_headers("\n".join((*kernels, types)), runtime_headers()),
         uses_weights=bool(program.constants),
         kernels=kernels,
         params=tuple(_params_context(table, params[table], constants) for table in params),

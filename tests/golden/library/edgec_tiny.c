@@ -10,23 +10,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "edgec/add_run.h"
-#include "edgec/dsp.h"
-#include "edgec/lanes_1x4.h"
-#include "edgec/line_4x2.h"
 #include "edgec/math.h"
 #include "edgec/params.h"
-#include "edgec/planes.h"
-#include "edgec/pool_dsp.h"
-#include "edgec/pool_gather.h"
-#include "edgec/pool_indices.h"
-#include "edgec/pool_responses.h"
-#include "edgec/transformer.h"
-#include "edgec/tile_1x4.h"
-#include "edgec/tile_3x4.h"
-#include "edgec/triples.h"
-#include "edgec/unpack.h"
-#include "edgec/window.h"
+#include "edgec/requant16.h"
 #include "edgec_tiny_weights.h"
 static_assert(EDGEC_TINY_NUM_STEPS == 2, "header of another model");
 

@@ -256,7 +256,7 @@ EDGEC_SEPARATE uint32_t edgec_attention_row(edgec_s32_t *logits, int32_t pairs, 
  * of what they are then.  They lie in `runs` runs of `run` neighbours, `step` elements apart. */
 EDGEC_SEPARATE uint32_t edgec_trimmed_weights(edgec_s16_t *weights, int32_t runs, int32_t run,
                                               int32_t step, uint32_t sum) {
-    const int32_t excess = edgec_bit_length(sum + (1U << 16)) - 24;
+    const int32_t excess = edgec_bit_length(sum + (UINT32_C(1) << 16)) - 24;
     if (excess <= 0) {
         return sum;
     }
@@ -289,7 +289,7 @@ EDGEC_INLINE edgec_attention_scale_t edgec_attention_scale(uint32_t sum,
 /* An output from its sum of products A. */
 EDGEC_INLINE int8_t edgec_attention_output(int32_t sum, edgec_attention_scale_t scale) {
     const int32_t narrow = edgec_sat16((sum + scale.half) >> scale.shift);
-    const int32_t scaled = (narrow * scale.reciprocal + (1 << 20)) >> 21;
+    const int32_t scaled = (narrow * scale.reciprocal + (INT32_C(1) << 20)) >> 21;
     return (int8_t)edgec_limit(scaled, -INT8_MAX, INT8_MAX);
 }
 

@@ -46,7 +46,7 @@ EDGEC_INLINE int16_t edgec_wide_logistic(const uint16_t *table, int32_t x) {
         const uint32_t low = table[step];
         result = (low << 9) + (magnitude & 511U) * (table[step + 1U] - low);
     }
-    const uint32_t rounded = (x >= 0) ? result + 512U : (1U << 25) - result + 511U;
+    const uint32_t rounded = (x >= 0) ? result + 512U : (UINT32_C(1) << 25) - result + 511U;
     return (int16_t)(rounded >> 10);
 }
 
@@ -59,7 +59,7 @@ EDGEC_INLINE int16_t edgec_wide_tanh(const uint16_t *table, int32_t x) {
         const uint32_t low = table[step];
         result = (int32_t)((low << 8) + (magnitude & 255U) * (table[step + 1U] - low));
     }
-    const int32_t distance = result - (1 << 23);
+    const int32_t distance = result - (INT32_C(1) << 23);
     return (int16_t)(((x >= 0) ? distance + 128 : 127 - distance) >> 8);
 }
 
