@@ -21,6 +21,7 @@ from edgec.cli.compress import compress
 from edgec.cli.doctor import doctor
 from edgec.cli.errors import guarded
 from edgec.cli.evaluate import evaluate
+from edgec.cli.export import export
 from edgec.cli.flash import flash
 from edgec.cli.inspect import inspect
 from edgec.cli.options import Verbose
@@ -66,6 +67,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "quantize": quantize,
     "compress": compress,
     "bundle": bundle,
+    "export": export,
     "inspect": inspect,
     "boards": boards,
     "doctor": doctor,

@@ -10,6 +10,8 @@ from edgec.base.errors import InternalError
 from edgec.base.fixedpoint import INT32_MAX, INT32_MIN
 
 _COLUMNS = 96
+_HARMLESS = frozenset(string.ascii_letters + string.digits + " +,-./:_")
+_QUOTABLE = _HARMLESS | frozenset("!#$%&'()*;<=>@[]^`{|}~")
 _PLAIN = frozenset(string.ascii_letters + string.digits + " !#$%&'()+,-./:;<=>@[]^_`{|}~")
 
 
@@ -73,3 +75,21 @@ def comment_text(text: str, limit: int = 80) -> str:
     while "??" in safe:
         safe = safe.replace("??", "?")
     return safe
+
+
+def harmless_text(text: str, limit: int = 60) -> str:
+    """Untrusted text for comments, Markdown and quotes of any language: letters and few signs."""
+    shortened = text if len(text) <= limit else f"{text[: limit - 3]}..."
+    safe = "".join(char if char in _HARMLESS else "_" for char in shortened)
+    return safe.strip() or "unnamed"
+
+
+def c_string(text: str) -> str:
+    """Untrusted text as a C string literal of its UTF-8 bytes.
+
+    What is not plain ASCII becomes an octal escape, which always has three digits here, so that no
+    digit after it is taken for a part of it; question marks do too, as two begin a trigraph.
+    """
+    encoded = text.encode("utf-8", "surrogatepass")
+    words = (chr(byte) if chr(byte) in _QUOTABLE else f"\\{byte:03o}" for byte in encoded)
+    return f'"{"".join(words)}"'

@@ -10,8 +10,8 @@ from edgec.base.resources import data_dir
 
 FOLDER = "edgec"
 """The folder of the runtime headers, as `#include` names it."""
-INTERFACE = "edgec.h"
-"""The header that every model's own header includes."""
+BASE = "math.h"
+"""The header that every source includes: it refuses compilers that its arithmetic is not for."""
 
 _COMMENT = re.compile(r"/\*.*?\*/", re.S)
 _WORD = re.compile(r"\b(?:edgec|EDGEC)_\w+")
@@ -34,14 +34,15 @@ def runtime_headers() -> dict[str, str]:
 
 
 def used_headers(code: str, headers: Mapping[str, str]) -> tuple[str, ...]:
-    """The headers, in order of their names, that define a name which `code` uses.
+    """The headers, in order of their names, that define a name which `code` uses, and `BASE`.
 
     Args:
         code: C as it is compiled; what its own `#include` lines say has no part in the answer.
         headers: text by file name.
     """
     words = set(_WORD.findall(_COMMENT.sub("", code)))
-    return tuple(sorted(name for name, text in headers.items() if words & _defined(text)))
+    used = (name for name, text in headers.items() if words & _defined(text))
+    return tuple(sorted({BASE, *used}))
 
 
 def closure(code: Iterable[str], headers: Mapping[str, str]) -> tuple[str, ...]:

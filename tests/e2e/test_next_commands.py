@@ -58,6 +58,7 @@ def test_a_bundle_is_named_for_what_it_is(capsys: Capsys, tmp_path: Path) -> Non
         ("profile", tmp_path),
         ("compare", tmp_path),
         ("bundle", tmp_path, tmp_path, "-o", tmp_path / "both"),
+        ("export", tmp_path, "--as", "c", "-o", tmp_path / "library"),
     ):
         check_one_message(edgec(capsys, *command), "is a bundle of several models", code=2)
 

@@ -12,6 +12,7 @@ import edgec
 from edgec.base.dtypes import DType
 from edgec.base.resources import data_dir
 from edgec.codegen.contexts import KernelContext
+from edgec.codegen.includes import runtime_headers
 from edgec.codegen.library import render_kernel
 from edgec.ir.ops import CompareKind, PadMode, ReduceKind
 from edgec.ir.qops import Rescale16x15
@@ -334,21 +335,7 @@ def test_every_kernel_compiles_clean(target: tuple[str, ...], tmp_path: Path) ->
     ]
     served = (name for name in KERNELS if _compiles(name, target[0]))
     addresses = ", ".join(f"(function_t)kernel_{name}" for name in served)
-    pool = ("pool_dsp.h", "pool_gather.h", "pool_indices.h", "pool_responses.h")
-    tiles = ("lanes_1x4.h", "tile_1x4.h", "tile_3x4.h", "triples.h", "unpack.h")
-    own = (
-        "add_run.h",
-        "line_4x2.h",
-        "dsp.h",
-        "math.h",
-        "params.h",
-        "planes.h",
-        *pool,
-        "transformer.h",
-        *tiles,
-        "window.h",
-    )
-    headers = ("stdbool.h", "string.h", *(f"edgec/{name}" for name in own))
+    headers = ("stdbool.h", "string.h", *(f"edgec/{name}" for name in runtime_headers()))
     source = tmp_path / "kernels.c"
     source.write_text(
         "".join(f"#include <{header}>\n" for header in headers)

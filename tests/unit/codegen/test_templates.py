@@ -19,6 +19,9 @@ from template_types import Checker
 import edgec
 from edgec.codegen import contexts, project_contexts
 from edgec.codegen.env import environment, html_environment
+from edgec.codegen.formats.layout import LABELS_TEMPLATE
+from edgec.codegen.formats.record import ExportContext
+from edgec.codegen.formats.registry import FORMATS
 from edgec.codegen.library import kernel_template
 from edgec.kernels.registry import FAMILIES
 from edgec.profile.html import Page
@@ -40,12 +43,14 @@ def _contexts() -> dict[str, Any]:
     found = [Page, WidthsPage]
     for module in (contexts, project_contexts):
         found += [each for each in vars(module).values() if dataclasses.is_dataclass(each)]
-    return {
+    roots = {
         getattr(context, name): context
         for context in found
         for name in _ROOTS
         if hasattr(context, name)
     }
+    formats = {path for form in FORMATS.values() for path in form.templates.values()}
+    return roots | dict.fromkeys({*formats, LABELS_TEMPLATE}, ExportContext)
 
 
 @cache

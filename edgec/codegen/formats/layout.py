@@ -1,0 +1,97 @@
+"""A library in a format: `exported`, the facts for its templates, and `layout`, its files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import PurePosixPath
+
+from edgec.base.resources import licence
+from edgec.base.version import __version__
+from edgec.codegen.cliterals import c_float, c_string, harmless_text
+from edgec.codegen.cnames import LibraryNames, library_names
+from edgec.codegen.env import render
+from edgec.codegen.formats.record import ExportContext as Context
+from edgec.codegen.formats.record import Exported, ExportedPort, Format
+from edgec.codegen.includes import closure
+from edgec.report.model import Report, TensorReport
+
+LABELS_TEMPLATE = "formats/labels.h.j2"
+"""The header of names of classes, which every format has where there are such names."""
+_LICENCE = "LICENSE"
+_RUNTIME = "include/edgec/"
+
+
+def exported(
+    report: Report, sources: Sequence[str], labels: Sequence[str], output: int
+) -> Exported:
+    """The facts of a library, from the report of its compilation.
+
+    Args:
+        report: what its compilation found out.
+        sources: file names of its C sources.
+        labels: names of classes; empty: there are none.
+        output: number of the output that they belong to, or that examples look at.
+    """
+    names = library_names(report.model)
+    return Exported(
+        names=names,
+        title=harmless_text(report.model),
+        version=__version__,
+        digest=harmless_text(report.digest, 16),
+        arena_bytes=report.memory.arena_bytes,
+        weight_bytes=report.memory.weight_bytes,
+        sources=tuple(sources),
+        inputs=tuple(_port(names, "INPUT", *port) for port in enumerate(report.inputs)),
+        outputs=tuple(_port(names, "OUTPUT", *port) for port in enumerate(report.outputs)),
+        labels=tuple(c_string(label) for label in labels),
+        labelled=output,
+    )
+
+
+def _port(names: LibraryNames, kind: str, number: int, port: TensorReport) -> ExportedPort:
+    macro = f"{names.macro}_{kind}_{number}_ZERO_POINT"
+    return ExportedPort(
+        number=number,
+        name=harmless_text(port.name),
+        c_type=f"{port.library_dtype}_t",
+        shape=str(list(port.library_shape)),
+        meaning=_meaning(names, number, port),
+        rest="0" if port.feature_scales else macro,
+    )
+
+
+def _meaning(names: LibraryNames, number: int, port: TensorReport) -> str:
+    if port.feature_scales:
+        return f"each feature has its scale, see {names.prefix}_encode_input_{number}"
+    if port.scale == 0.0:
+        return "the number itself"
+    return f"{c_float(port.scale)} x (code - ({port.zero_point}))"
+
+
+def layout(form: Format, library: Exported, files: Mapping[str, str]) -> dict[str, str]:
+    """The text of every file of a library in a format, by path.
+
+    Args:
+        form: the format.
+        library: its facts.
+        files: those of the generated library that are C, by their paths in it; runtime headers that
+            no other file includes stay out.
+    """
+    runtime = {name.removeprefix(_RUNTIME): name for name in files if name.startswith(_RUNTIME)}
+    own = {path: text for path, text in files.items() if path not in runtime.values()}
+    kept = closure(own.values(), {name: files[path] for name, path in runtime.items()})
+    found = {_moved(form, path): text for path, text in own.items()}
+    found |= {_moved(form, runtime[name]): files[runtime[name]] for name in kept}
+    context = Context(library)
+    prefix = library.names.prefix
+    for path, template in form.templates.items():
+        found[path.replace("{prefix}", prefix)] = render(template, context)
+    if library.labels:
+        found[f"{form.headers}/{prefix}_labels.h"] = render(LABELS_TEMPLATE, context)
+    return found | {_LICENCE: licence()}
+
+
+def _moved(form: Format, path: str) -> str:
+    """Where a file of the generated library lies in a format."""
+    folder = {"include": form.headers, "src": form.code}[PurePosixPath(path).parts[0]]
+    return "/".join((folder, *PurePosixPath(path).parts[1:]))

@@ -1,0 +1,93 @@
+"""What a format of libraries is (`Format`), and what its templates get (`ExportContext`)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from edgec.codegen.cnames import LibraryNames
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """A way to lay a library out, for one build system.
+
+    A further format is a module with such a record, its templates, and a line of the registry.
+
+    Attributes:
+        name: what `--as` takes.
+        title: what the result is, in words.
+        code: folder of the C sources.
+        headers: folder of the headers.
+        templates: the template of each further file, by its path; `{prefix}` in a path stands for
+            the library's name, such as `edgec_digits`.
+        next_step: what to do with the folder, one sentence.
+    """
+
+    name: str
+    title: str
+    code: str
+    headers: str
+    templates: dict[str, str]
+    next_step: str
+
+
+@dataclass(frozen=True, slots=True)
+class ExportedPort:
+    """An input or output, as readmes and examples speak of it.
+
+    Attributes:
+        number: position among the inputs, or among the outputs.
+        name: the model's name for it, of harmless characters only.
+        c_type: type of an element.
+        shape: as C reads it, e.g. `[1, 32, 32, 3]`.
+        meaning: what a code stands for, in words.
+        rest: the code that an example fills an input with, a macro or a number.
+    """
+
+    number: int
+    name: str
+    c_type: str
+    shape: str
+    meaning: str
+    rest: str
+
+
+@dataclass(frozen=True, slots=True)
+class Exported:
+    """A library for templates; all its text is fit for C comments, quotes and Markdown.
+
+    Attributes:
+        names: its names in C.
+        title: the model's name, of harmless characters only.
+        version: that of the edgec that writes it, which the library takes over.
+        digest: 16 hexadecimal digits of the model's SHA-256.
+        arena_bytes, weight_bytes: its memory.
+        sources: file names of its C sources, without folder.
+        inputs, outputs: in the model's order.
+        labels: names of the classes as C string literals; empty: it has none.
+        labelled: number of the output that they belong to.
+    """
+
+    names: LibraryNames
+    title: str
+    version: str
+    digest: str
+    arena_bytes: int
+    weight_bytes: int
+    sources: tuple[str, ...]
+    inputs: tuple[ExportedPort, ...]
+    outputs: tuple[ExportedPort, ...]
+    labels: tuple[str, ...]
+    labelled: int
+
+    @property
+    def scores(self) -> ExportedPort:
+        """The output that an example looks at."""
+        return self.outputs[self.labelled]
+
+
+@dataclass(frozen=True, slots=True)
+class ExportContext:
+    """What every template of every format gets: the library `x`."""
+
+    x: Exported
