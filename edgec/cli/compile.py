@@ -52,7 +52,7 @@ class CompileRequest:
         board: name or file of the board.
         samples: calibration data.
         out: output folder; None: the default of `commands.compile`.
-        options: of the compilation.
+        options: how to compile it.
     """
 
     model: Path

@@ -41,7 +41,7 @@ class CommandOption:
 
     @property
     def takes_a_bare_number(self) -> bool:
-        """It is text on the command line, and that may be a number alone, such as ``128``."""
+        """Whether the text of the option may be a number alone, such as ``128``."""
         text = (self.info.metavar or "").rpartition("]")[2]
         return self.type is str and text[:1].isdigit()
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, get_args, get_type_hints
+from typing import Annotated, Any, TypeVar, get_args, get_type_hints
 
 import typer
 
-from edgec.base.errors import ConfigError, UsageError
+from edgec.base.errors import ConfigError
 from edgec.cli.option_table import CommandOption, options_of
 from edgec.cli.project_file import PROJECT_FILE, ProjectFile, project_here, read_project
 
@@ -23,8 +24,14 @@ ProjectOption = Annotated[
         f"(default: {PROJECT_FILE} here, without MODEL).",
     ),
 ]
+Options = tuple[CommandOption, ...]
+R = TypeVar("R")
 TABLES = ("check",)
 """Tables of a project file that belong to other commands."""
+_NOTHING = (
+    f"Missing argument 'MODEL', and there is no {PROJECT_FILE} here to read it from. "
+    "(edgec new DIR makes a project.)"
+)
 ONLY_WITH = {"budget": ("model", "board", "build"), "out": ("model", "board")}
 """Keys that are about the build of the file: they do not hold where the command line changes
 one of these options."""
@@ -46,20 +53,19 @@ def with_project(request: Callable[..., Any], command: Callable[..., None]) -> C
     @functools.wraps(command)
     def run(context: typer.Context, project: Path | None, **given: Any) -> None:
         rest = {each.name: given.pop(each.name) for each in extra}
-        named = {name for name in given if _on_command_line(context, name)}
-        found = None
-        if project is not None or "model" not in named:
-            found = project_here() if project is None else read_project(project)
+        named = {name for name in given if on_command_line(context, name)}
+        found = None if project is None else read_project(project)
+        if found is None and "model" not in named:
+            found = project_here()
+            if found is None:
+                context.fail(_NOTHING)
         values = {} if found is None else from_file(found, table, given, named)
-        asked = None
-        try:
-            asked = request(**_complete(table, {**given, **values}, found), **_root(found))
+        with attributed_to(found, table, values):
+            missing = missing_option(table, {**given, **values})
+            if missing is not None and found is None:
+                context.fail(f"Missing option {missing.shown!r}.")
+            asked = requested(request, table, {**given, **values}, found)
             command(asked, **rest)
-        except ConfigError as error:
-            if found is not None:
-                where = error.where or ("" if asked else str(found.path))
-                error.where = _attributed(where, table, values, found)
-            raise
 
     run.__signature__ = _signature(request, command)  # type: ignore[attr-defined]
     run.__annotations__ = {
@@ -70,7 +76,7 @@ def with_project(request: Callable[..., Any], command: Callable[..., None]) -> C
 
 def from_file(
     project: ProjectFile,
-    table: tuple[CommandOption, ...],
+    table: Options,
     given: Mapping[str, Any],
     named: set[str],
 ) -> dict[str, Any]:
@@ -94,39 +100,73 @@ def from_file(
     }
 
 
-def _complete(
-    table: tuple[CommandOption, ...], values: dict[str, Any], project: ProjectFile | None
-) -> dict[str, Any]:
-    """The values of all options.
+def missing_option(table: Options, values: Mapping[str, Any]) -> CommandOption | None:
+    """The first required option that has no value; None where all have one."""
+    return next((each for each in table if each.required and values[each.name] is None), None)
+
+
+def requested(
+    request: Callable[..., R],
+    table: Options,
+    values: Mapping[str, Any],
+    project: ProjectFile | None,
+) -> R:
+    """What the values of all options ask for.
+
+    Args:
+        request: as for `with_project`.
+        table: its options.
+        values: a value for each.
+        project: the file that some come from; its folder is the root of paths.
 
     Raises:
-        UsageError: one that is required has none.
+        ConfigError: an option cannot be read, or one that is required has no value.
     """
-    for option in table:
-        if option.required and values[option.name] is None:
-            where = "" if project is None else str(project.path)
-            raise UsageError(
-                f"Missing {'argument' if option.shown[0] != '-' else 'option'} {option.shown!r}.",
-                where=where,
-                hint=f"give it, or write {option.key} = ... into {where or PROJECT_FILE}",
-            )
-    return values
+    if project is None:
+        return request(**values)
+    missing = missing_option(table, values)
+    if missing is not None:
+        hint = f"write {missing.key} = ... into it, or give {missing.shown} on the command line"
+        raise ConfigError(f"the key {missing.key} is missing", where=str(project.path), hint=hint)
+    with attributed_to(project, table, {}, otherwise=str(project.path)):
+        return request(**values, root=project.folder)
 
 
-def _root(project: ProjectFile | None) -> dict[str, Path]:
-    """Where the folder of builds lies, if not in the current folder."""
-    return {} if project is None else {"root": project.folder}
+@contextmanager
+def attributed_to(
+    project: ProjectFile | None,
+    table: Options,
+    values: Iterable[str],
+    *,
+    section: str = "",
+    otherwise: str = "",
+) -> Iterator[None]:
+    """Let messages that name options name the places in the file that gave their values.
+
+    Args:
+        project: the file; None: nothing is changed.
+        table: the options of the command.
+        values: the parameters whose values come from the file.
+        section: table of the file that holds them, if they are not at its top.
+        otherwise: what a message names that names nothing.
+    """
+    try:
+        yield
+    except ConfigError as error:
+        if project is not None:
+            above = f"{section}." if section else ""
+            places = {
+                each.shown: f"{project.path}: {above}{each.key}"
+                for each in table
+                if each.name in values
+            }
+            words = (error.where or otherwise).split(", ")
+            error.where = ", ".join(places.get(word, word) for word in words)
+        raise
 
 
-def _attributed(
-    where: str, table: tuple[CommandOption, ...], values: Mapping[str, Any], project: ProjectFile
-) -> str:
-    """Names of options in a message, as the place in the file that gave their values."""
-    places = {each.shown: f"{project.path}: {each.key}" for each in table if each.name in values}
-    return ", ".join(places.get(word, word) for word in where.split(", "))
-
-
-def _on_command_line(context: typer.Context, name: str) -> bool:
+def on_command_line(context: typer.Context, name: str) -> bool:
+    """Whether a parameter got its value there, and not from its default."""
     source = context.get_parameter_source(name)
     return source is not None and source.name == "COMMANDLINE"
 

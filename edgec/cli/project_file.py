@@ -15,13 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from edgec.base.errors import ConfigError, UsageError
+from edgec.base.errors import ConfigError
 from edgec.base.names import shown
 from edgec.base.toml_file import read_toml
 from edgec.cli.option_table import CommandOption
 
 PROJECT_FILE = "edgec.toml"
-COMMAND_LINE_ONLY = frozenset({"force", "dump_ir"})
+COMMAND_LINE_ONLY = frozenset({"force", "dump_ir", "project", "update", "markdown", "json"})
 """Parameters that are about one run of a command, and so never in a file."""
 _HINT = f"docs/projects.md describes {PROJECT_FILE}"
 
@@ -115,20 +115,14 @@ def read_project(path: Path) -> ProjectFile:
     return ProjectFile(found, read_toml(found, "project file", _HINT))
 
 
-def project_here() -> ProjectFile:
-    """The project file of the current folder.
+def project_here() -> ProjectFile | None:
+    """The project file of the current folder; None where there is none.
 
     Raises:
-        UsageError: there is none.
         ConfigError: it cannot be read.
     """
     path = Path(PROJECT_FILE)
-    if not path.exists():
-        raise UsageError(
-            f"Missing argument 'MODEL', and there is no {PROJECT_FILE} here to read it from.",
-            hint="name a model; `edgec new DIR` makes a project to begin with",
-        )
-    return read_project(path)
+    return read_project(path) if path.exists() else None
 
 
 def _suggestion(key: str, names: list[str], options: Iterable[CommandOption]) -> str:
