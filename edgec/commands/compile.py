@@ -66,14 +66,16 @@ class CompileResult:
         x: ArrayLike | Mapping[str, ArrayLike],
         on: str = "host",
         bits: int | None = None,
+        port: str | None = None,
     ) -> Array | dict[str, Array]:
         """Run the compiled model on samples.
 
         Args:
             x: samples [N, ...] as the model takes them; by name if it has several inputs.
-            on: "host" or "emulator".
+            on: "host", "emulator" or "device".
             bits: most bits that layers with pooled weights see of an activation, of a model
                 compiled with `runtime_bits`; None: as compiled.
+            port: serial port of the device; None: found by itself.
 
         Returns:
             What the model would give, [N, ...]; by name when `x` is given by name.
@@ -82,7 +84,7 @@ class CompileResult:
             ConfigError: the samples do not fit the model, or its widths are fixed.
             SimulationError: the run failed.
         """
-        session = open_session(self.folder, on, bits)
+        session = open_session(self.folder, on, bits, port)
         if isinstance(x, Mapping):
             return session.run(x)
         if len(self.report.inputs) != 1 or len(self.report.outputs) != 1:
@@ -117,7 +119,7 @@ def compile_model(
     target = board if isinstance(board, Board) else load_board(board)
     check_measurable(options, target)
     source = Path(model)
-    folder = Path(out) if out is not None else BUILD_ROOT / f"{source.stem}-{target.name}"
+    folder = Path(out) if out is not None else default_folder(source, target)
     if options.build:
         check_build_place(folder)
     if options.dump_ir is not None:
@@ -155,6 +157,21 @@ def compile_model(
         say("holding against the budget")
         check_budget(staging, options)
     return CompileResult(folder, report, ready, program, plan)
+
+
+def default_folder(model: Path, board: Board | str, root: Path | None = None) -> Path:
+    """The output folder of a model and a board, where nobody names another.
+
+    Args:
+        model: the file of the model.
+        board: a board, its name or alias, or its TOML file.
+        root: what it lies in; None: the current folder.
+
+    Raises:
+        ConfigError: there is no such board, or its file is bad.
+    """
+    target = board if isinstance(board, Board) else load_board(board)
+    return (root or Path()) / BUILD_ROOT / f"{model.stem}-{target.name}"
 
 
 def _lowered(pools: PoolPlan, board: Board) -> tuple[Program, MemoryPlan]:
