@@ -15,6 +15,7 @@ import typer
 from edgec.base.version import __version__
 from edgec.cli.boards import boards
 from edgec.cli.bundle import bundle
+from edgec.cli.check import check
 from edgec.cli.compare import compare
 from edgec.cli.compile import compile_command
 from edgec.cli.compress import compress
@@ -59,6 +60,7 @@ def _common(
 
 _COMMANDS: dict[str, Callable[..., None]] = {
     "compile": compile_command,
+    "check": check,
     "run": run,
     "evaluate": evaluate,
     "profile": profile,
