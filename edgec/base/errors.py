@@ -198,7 +198,7 @@ class FigureValues:
     """A figure that got worse than the tolerance allows.
 
     Attributes:
-        name: of the figure, such as "flash_bytes".
+        name: which figure, such as "flash_bytes".
         committed: its value in the file of figures.
         found: its value in the new build; None where it is not measured any more.
         allowed: how much worse it may be, as text.

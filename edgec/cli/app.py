@@ -24,6 +24,7 @@ from edgec.cli.errors import guarded
 from edgec.cli.evaluate import evaluate
 from edgec.cli.flash import flash
 from edgec.cli.inspect import inspect
+from edgec.cli.new import new
 from edgec.cli.options import Verbose
 from edgec.cli.profile import profile
 from edgec.cli.quantize import quantize
@@ -59,6 +60,7 @@ def _common(
 
 
 _COMMANDS: dict[str, Callable[..., None]] = {
+    "new": new,
     "compile": compile_command,
     "check": check,
     "run": run,

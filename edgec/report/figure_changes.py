@@ -24,7 +24,7 @@ class Bound:
 
     Attributes:
         text: as the user wrote it.
-        share: of the committed value; 0 where `amount` holds.
+        share: part of the committed value, 0.01 for 1 %; 0 where `amount` holds.
         amount: in the figure's own unit: bytes, cycles, percentage points, dB.
     """
 

@@ -28,7 +28,7 @@ class Figures:
         flash_bytes: the image in flash.
         ram_bytes: arena, stack and variables.
         weight_bytes, arena_bytes: the parts of these two that every build has.
-        cycles: of one inference, as `edgec profile` estimates them.
+        cycles: what one inference takes, as `edgec profile` estimates it.
         instructions: that one inference executes, on boards with Linux.
         macs: multiply-accumulates of one inference.
         accuracy: share of labelled samples that are decided right, 0 to 1.
