@@ -133,7 +133,7 @@ def test_the_ci_script_of_a_new_project(scripts: Path, wheel: Path, tmp_path: Pa
     lock.unlink()
     # Installs the wheel alone, which takes seconds; what it needs is in the environment above.
     (packages,) = (scripts.parent / "lib").glob("python*/site-packages")
-    alone = {"PIP_NO_DEPS": "1", "PYTHONPATH": str(packages)}
+    alone = {"PIP_NO_DEPS": "1", "PIP_IGNORE_INSTALLED": "1", "PYTHONPATH": str(packages)}
     installed = script(PATH="/usr/local/bin:/usr/bin:/bin", EDGEC=str(wheel), **alone)
     assert installed.returncode == 2, installed.stderr
     assert "there are no figures to compare with" in installed.stderr
