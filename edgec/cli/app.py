@@ -15,6 +15,7 @@ import typer
 from edgec.base.version import __version__
 from edgec.cli.boards import boards
 from edgec.cli.bundle import bundle
+from edgec.cli.check import check
 from edgec.cli.compare import compare
 from edgec.cli.compile import compile_command
 from edgec.cli.compress import compress
@@ -23,7 +24,9 @@ from edgec.cli.errors import guarded
 from edgec.cli.evaluate import evaluate
 from edgec.cli.export import export
 from edgec.cli.flash import flash
+from edgec.cli.help import ReadableCommand
 from edgec.cli.inspect import inspect
+from edgec.cli.new import new
 from edgec.cli.options import Verbose
 from edgec.cli.profile import profile
 from edgec.cli.quantize import quantize
@@ -34,7 +37,6 @@ from edgec.report import console
 app = typer.Typer(
     name="edgec",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Compile trained ONNX networks into tested firmware for Arm microcontrollers.\n\n"
@@ -59,7 +61,9 @@ def _common(
 
 
 _COMMANDS: dict[str, Callable[..., None]] = {
+    "new": new,
     "compile": compile_command,
+    "check": check,
     "run": run,
     "evaluate": evaluate,
     "profile": profile,
@@ -74,7 +78,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "flash": flash,
 }
 for _name, _command in _COMMANDS.items():
-    app.command(_name)(with_verbosity(_command))
+    app.command(_name, cls=ReadableCommand)(with_verbosity(_command))
 
 
 def run_app(arguments: list[str] | None = None) -> int:

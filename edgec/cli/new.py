@@ -1,0 +1,33 @@
+"""The command `edgec new`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from edgec.cli.options import BoardOption, Json
+from edgec.report import console
+
+
+def new(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder to make.")],
+    board: BoardOption = "nucleo",
+    json: Json = False,
+) -> None:
+    """Make a project to begin with: model, calibration data, edgec.toml, readme, files for CI.
+
+    `edgec compile` works in it at once.
+    """
+    from edgec.commands.new import new_project
+
+    names = new_project(folder, board)
+    if json:
+        console.print_json({"folder": str(folder), "files": names})
+        return
+    console.out.print(f"written to {console.safe(str(folder))}")
+    for name in names:
+        console.out.print(f"  {name}")
+    here = folder.resolve() == Path.cwd()
+    console.print_next("edgec", "compile", *(() if here else ("--project", folder)))
