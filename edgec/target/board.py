@@ -57,11 +57,13 @@ class Emulator:
             (our peripheral models), or "none".
         machine: QEMU's machine name; empty otherwise.
         cpu: QEMU's and Unicorn's name of the core; empty for "none".
+        serial: which of the QEMU machine's serial ports the console is, counted from 0.
     """
 
     kind: Literal["qemu", "qemu-user", "unicorn", "none"] = "none"
     machine: _OptionalWord = ""
     cpu: _OptionalWord = ""
+    serial: Annotated[int, Field(ge=0, le=7)] = 0
 
 
 @dataclass(frozen=True, slots=True, config=STRICT)
