@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from edgec.base.version import __version__
-from edgec.cli.boards import boards
+from edgec.cli.boards import boards, new, show
 from edgec.cli.bundle import bundle
 from edgec.cli.compare import compare
 from edgec.cli.compile import compile_command
@@ -67,12 +67,17 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "compress": compress,
     "bundle": bundle,
     "inspect": inspect,
-    "boards": boards,
     "doctor": doctor,
     "flash": flash,
 }
 for _name, _command in _COMMANDS.items():
     app.command(_name)(with_verbosity(_command))
+
+_boards = typer.Typer(context_settings={"help_option_names": ["-h", "--help"]})
+_boards.callback(invoke_without_command=True)(with_verbosity(boards))
+_boards.command("show")(with_verbosity(show))
+_boards.command("new")(with_verbosity(new))
+app.add_typer(_boards, name="boards")
 
 
 def run_app(arguments: list[str] | None = None) -> int:

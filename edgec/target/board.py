@@ -299,10 +299,14 @@ def load_board(name_or_path: str | Path) -> Board:
     for board in boards:
         if text == board.name or text in board.aliases:
             return board
-    names = [name for board in boards for name in (board.name, *board.aliases)]
-    close = difflib.get_close_matches(text[:64], names, n=3)
+    close = difflib.get_close_matches(text[:64], board_names(), n=3)
     hint = f"did you mean {', '.join(close)}?" if close else "`edgec boards` lists all boards"
     raise ConfigError(f"there is no board {text[:64]!r}", hint=hint)
+
+
+def board_names() -> tuple[str, ...]:
+    """Names and aliases of the boards that ship with edgec."""
+    return tuple(name for board in list_boards() for name in (board.name, *board.aliases))
 
 
 def _files() -> list[Path]:
@@ -310,18 +314,31 @@ def _files() -> list[Path]:
 
 
 def _read(path: Path) -> Board:
-    hint = "see boards/nucleo_f446re.toml for an example"
     try:
-        data = tomllib.loads(_text(path, hint))
+        text = _text(path, _EXAMPLE)
     except OSError as error:
         reason = error.strerror or str(error)
         raise ConfigError(f"cannot read the board file: {reason}", where=str(path)) from error
-    except (ValueError, RecursionError) as error:  # long numbers and deep arrays, too
-        raise ConfigError(f"not a TOML file: {error}", where=str(path), hint=hint) from error
+    except ValueError as error:
+        raise ConfigError(f"not a TOML file: {error}", where=str(path), hint=_EXAMPLE) from error
+    return parse_board(text, str(path))
+
+
+def parse_board(text: str, where: str) -> Board:
+    """The board that the text of a board file describes.
+
+    Raises:
+        ConfigError: it is no TOML, or no board; the message names `where` it is from.
+    """
     try:
-        return _ADAPTER.validate_python(data)
+        return _ADAPTER.validate_python(tomllib.loads(text))
     except ValidationError as error:
-        raise ConfigError(_explain(error), where=str(path), hint=hint) from error
+        raise ConfigError(explain(error), where=where, hint=_EXAMPLE) from error
+    except (ValueError, RecursionError) as error:  # long numbers and deep arrays, too
+        raise ConfigError(f"not a TOML file: {error}", where=where, hint=_EXAMPLE) from error
+
+
+_EXAMPLE = "`edgec boards new` writes a board file with comments"
 
 
 def _text(path: Path, hint: str) -> str:
@@ -346,7 +363,7 @@ def _text(path: Path, hint: str) -> str:
     return text
 
 
-def _explain(error: ValidationError) -> str:
+def explain(error: ValidationError) -> str:
     """One line per problem: the key as in the file, then what is wrong with it."""
     lines = []
     problems = error.errors(include_url=False, include_input=False)

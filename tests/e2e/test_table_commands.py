@@ -83,6 +83,7 @@ def test_models(tables, tmp_path: Path) -> None:
 
 def test_boards_and_doctor(tables) -> None:
     assert tables("boards") == {"Boards"}
+    assert tables("boards", "show", "nucleo") == {"ST Nucleo-64 F446RE", "Sources"}
     assert tables("doctor") == {"edgec doctor"}
 
 
