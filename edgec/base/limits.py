@@ -31,7 +31,7 @@ MAX_WINDOW_TAPS = 1 << 16
 MAX_SAMPLE_BYTES = 4 << 30
 """Most bytes of the samples of one input."""
 MAX_BOARD_BYTES = 64 << 10
-"""Largest board file."""
+"""Largest board or project file."""
 MAX_BOARD_LINE = 1_000
 """Longest line of a board file: the time that a key of many parts takes grows as its square."""
 SWEEP_BLOCK_NODES = 128
@@ -75,6 +75,6 @@ LIMITS = (
     Limit("kernel, stride, dilation, padding along an axis", MAX_WINDOW_CELLS, "cells"),
     Limit("window of a convolution or pooling operator", MAX_WINDOW_TAPS, "cells"),
     Limit("samples of one input", MAX_SAMPLE_BYTES, "bytes"),
-    Limit("board file", MAX_BOARD_BYTES, "bytes"),
-    Limit("line of a board file", MAX_BOARD_LINE, "characters"),
+    Limit("board or project file", MAX_BOARD_BYTES, "bytes"),
+    Limit("line of a board or project file", MAX_BOARD_LINE, "characters"),
 )

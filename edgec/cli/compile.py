@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -33,11 +34,53 @@ from edgec.cli.options import (
     max_length_of,
     shapes_of,
 )
+from edgec.cli.project import with_project
 from edgec.report import console
 from edgec.report.progress import status
 
+if TYPE_CHECKING:
+    from edgec.base.samples import SampleFile
+    from edgec.commands.compile import CompileResult
 
-def compile_command(
+
+@dataclass(frozen=True, slots=True)
+class CompileRequest:
+    """What a user asks to be compiled.
+
+    Attributes:
+        model: ONNX or TensorFlow Lite file.
+        board: name or file of the board.
+        samples: calibration data.
+        out: output folder; None: the default of `commands.compile`.
+        options: how to compile it.
+    """
+
+    model: Path
+    board: str
+    samples: SampleFile | None
+    out: Path | None
+    options: CompileOptions
+
+    def compiled(self) -> CompileResult:
+        """Compile it, telling the user what is being done.
+
+        Raises:
+            EdgecError: any of its kinds.
+        """
+        from edgec.commands import compile as driver
+
+        with status("compiling") as say:
+            return driver.compile_model(
+                self.model,
+                self.board,
+                calibration=self.samples,
+                out=self.out,
+                options=self.options,
+                progress=say,
+            )
+
+
+def compile_request(
     model: Model,
     board: Annotated[str, typer.Option(help="Board name (edgec boards) or a board's .toml file.")],
     calibration: Annotated[
@@ -86,17 +129,21 @@ def compile_command(
     runtime_bits: RuntimeBits = False,
     pool_kernel: PoolKernels = None,
     pool_table: PoolTable = None,
-    json: Json = False,
-) -> None:
-    """Quantize MODEL, generate C, build firmware for BOARD and check it against the reference.
+    *,
+    root: Path | None = None,
+) -> CompileRequest:
+    """The request that the options of `edgec compile` make.
 
-    The output folder holds report.json and report.txt, library/ (the C library, usable alone),
-    project/ (PlatformIO) and firmware.elf, .bin and .hex.
+    Its parameters are the options of the command and the keys of `edgec.toml`.
+
+    Args:
+        root: folder in which the default output folder lies; None: the current one.
+
+    Raises:
+        ConfigError: an option cannot be read.
     """
     from edgec.cli.data import samples_of
-    from edgec.commands import compile as driver
-    from edgec.report.text import print_report
-    from edgec.workflow.session import places_of
+    from edgec.commands.compile import default_folder
 
     options = CompileOptions(
         shapes=shapes_of(shape),
@@ -121,10 +168,21 @@ def compile_command(
         ),
     )
     samples = samples_of(calibration, normalize)
-    with status("compiling") as say:
-        result = driver.compile_model(
-            model, board, calibration=samples, out=out, options=options, progress=say
-        )
+    folder = default_folder(model, board, root) if root is not None and out is None else out
+    return CompileRequest(model, board, samples, folder, options)
+
+
+def _compile(request: CompileRequest, json: Json = False) -> None:
+    """Quantize MODEL, generate C, build firmware for BOARD and check it against the reference.
+
+    Without MODEL, edgec.toml in this folder says what to compile.  The output folder holds
+    report.json and report.txt, library/ (the C library, usable alone), project/ (PlatformIO) and
+    firmware.elf, .bin and .hex.
+    """
+    from edgec.report.text import print_report
+    from edgec.workflow.session import places_of
+
+    result = request.compiled()
     if json:
         console.print_json(result.report.to_json())
         return
@@ -134,6 +192,9 @@ def compile_command(
     if places:
         words = ("evaluate", result.folder, "--data", "LABELLED.npz", "--on", places[-1])
         console.print_next("edgec", *words)
+
+
+compile_command = with_project(compile_request, _compile)
 
 
 def print_files(folder: Path) -> None:

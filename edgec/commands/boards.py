@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from edgec.base.errors import ConfigError, InternalError
 from edgec.base.output_file import check_writable, write_whole
-from edgec.target.board import Board, board_names, load_board, parse_board
+from edgec.target.board import Board, board_names, board_of, load_board
 from edgec.target.board_text import board_text
 from edgec.target.manifest import read_manifest
 from edgec.target.new_board import new_board
@@ -49,7 +50,7 @@ def write_new_board(
     path = Path(f"{name}.toml") if out is None else out
     made = new_board(name, found, None if manifest is None else read_manifest(manifest))
     text = board_text(made.board, made.notes)
-    board = parse_board(text, f"{name}.toml")
+    board = board_of(tomllib.loads(text), f"{name}.toml")
     if board != made.board:
         raise InternalError("the board file says something else than was meant", where=name)
     if path.exists():

@@ -117,7 +117,7 @@ def compile_model(
     target = board if isinstance(board, Board) else load_board(board)
     check_measurable(options, target)
     source = Path(model)
-    folder = Path(out) if out is not None else BUILD_ROOT / f"{source.stem}-{target.name}"
+    folder = Path(out) if out is not None else default_folder(source, target)
     if options.build:
         check_build_place(folder)
     if options.dump_ir is not None:
@@ -155,6 +155,21 @@ def compile_model(
         say("holding against the budget")
         check_budget(staging, options)
     return CompileResult(folder, report, ready, program, plan)
+
+
+def default_folder(model: Path, board: Board | str, root: Path | None = None) -> Path:
+    """The output folder of a model and a board, where nobody names another.
+
+    Args:
+        model: the file of the model.
+        board: a board, its name or alias, or its TOML file.
+        root: what it lies in; None: the current folder.
+
+    Raises:
+        ConfigError: there is no such board, or its file is bad.
+    """
+    target = board if isinstance(board, Board) else load_board(board)
+    return (root or Path()) / BUILD_ROOT / f"{model.stem}-{target.name}"
 
 
 def _lowered(pools: PoolPlan, board: Board) -> tuple[Program, MemoryPlan]:

@@ -7,9 +7,6 @@ Sizes are bytes, addresses are absolute, clocks are hertz.  Unknown keys are err
 from __future__ import annotations
 
 import difflib
-import errno
-import stat
-import tomllib
 from dataclasses import field
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -18,9 +15,9 @@ from pydantic import Field, TypeAdapter, ValidationError, model_validator
 from pydantic.dataclasses import dataclass
 
 from edgec.base.errors import ConfigError
-from edgec.base.limits import MAX_BOARD_BYTES, MAX_BOARD_LINE
 from edgec.base.names import shown
 from edgec.base.resources import data_dir
+from edgec.base.toml_file import read_toml
 from edgec.target.cores import Core, Fpu
 from edgec.target.memory_map import STRICT, ByteCount, MemoryMap, Name
 
@@ -314,53 +311,22 @@ def _files() -> list[Path]:
 
 
 def _read(path: Path) -> Board:
-    try:
-        text = _text(path, _EXAMPLE)
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise ConfigError(f"cannot read the board file: {reason}", where=str(path)) from error
-    except ValueError as error:
-        raise ConfigError(f"not a TOML file: {error}", where=str(path), hint=_EXAMPLE) from error
-    return parse_board(text, str(path))
+    return board_of(read_toml(path, "board file", _EXAMPLE), str(path))
 
 
-def parse_board(text: str, where: str) -> Board:
-    """The board that the text of a board file describes.
+def board_of(data: dict[str, Any], where: str) -> Board:
+    """The board that the keys of a board file describe.
 
     Raises:
-        ConfigError: it is no TOML, or no board; the message names `where` it is from.
+        ConfigError: they describe none; the message names `where` they are from.
     """
     try:
-        return _ADAPTER.validate_python(tomllib.loads(text))
+        return _ADAPTER.validate_python(data)
     except ValidationError as error:
         raise ConfigError(explain(error), where=where, hint=_EXAMPLE) from error
-    except (ValueError, RecursionError) as error:  # long numbers and deep arrays, too
-        raise ConfigError(f"not a TOML file: {error}", where=where, hint=_EXAMPLE) from error
 
 
 _EXAMPLE = "`edgec boards new` writes a board file with comments"
-
-
-def _text(path: Path, hint: str) -> str:
-    """The text of a board file.
-
-    Raises:
-        ConfigError: it is a device or the like, or so large that reading it takes long.
-        OSError: it cannot be read.
-        UnicodeDecodeError: it is not UTF-8.
-    """
-    found = path.stat()
-    if stat.S_ISDIR(found.st_mode):
-        raise IsADirectoryError(errno.EISDIR, "it is a folder")
-    if not stat.S_ISREG(found.st_mode):
-        raise ConfigError("the board file is a device or a pipe", where=str(path), hint=hint)
-    if found.st_size > MAX_BOARD_BYTES:
-        raise ConfigError("the board file is larger than 64 KB", where=str(path), hint=hint)
-    text = path.read_text(encoding="utf-8")
-    if max(map(len, text.splitlines()), default=0) > MAX_BOARD_LINE:
-        reason = f"a line of the board file is longer than {MAX_BOARD_LINE:,} characters"
-        raise ConfigError(reason, where=str(path), hint=hint)
-    return text
 
 
 def explain(error: ValidationError) -> str:

@@ -38,12 +38,12 @@ def finished(process: subprocess.Popen[str]) -> Done:
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 2 MiB."""
+    """A file system of 4 MiB."""
     if not shutil.which("mount") or os.geteuid() != 0:
         pytest.skip("making a small file system needs root and mount")
     disk = tmp_path / "disk"
     disk.mkdir()
-    options = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(disk)]
+    options = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(disk)]
     mounted = subprocess.run(options, capture_output=True, text=True, check=False)
     if mounted.returncode:
         pytest.skip(f"cannot mount a small file system: {mounted.stderr.strip()}")

@@ -127,6 +127,8 @@ def scattered(
         raise UnsupportedError(
             f"updates {list(updates.shape)} do not fit {list(places.shape)}", "correct the model"
         )
+    if not places.size:
+        return x
     layers = _layers(math.prod(x.shape), places.reshape(-1), reduction is Reduction.NONE)
     for index, layer in enumerate(layers):
         writer = _Writer(ctx, layer.reshape(x.shape), updates, f"{name}/{index}")
@@ -139,7 +141,7 @@ def _layers(size: int, places: Array, last: bool) -> list[Array]:
 
     Args:
         size: elements.
-        places: where in the flattened tensor each update is written.
+        places: where in the flattened tensor each update is written; at least one.
         last: only the last update of each element; else all, layer by layer.
     """
     numbers = np.arange(places.size)
@@ -148,7 +150,7 @@ def _layers(size: int, places: Array, last: bool) -> list[Array]:
     starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]])
     rank = np.empty_like(order)
     rank[order] = numbers - np.repeat(starts, np.diff(np.r_[starts, places.size]))
-    count = int(rank.max(initial=-1)) + 1
+    count = int(rank.max()) + 1
     if last:
         layer = np.full(size, -1)
         ends = np.r_[starts[1:], places.size] - 1

@@ -66,9 +66,9 @@ static void tile_4x2_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, in
             }
         }
         int8_t *to = codes;
-        const edgec_pair_t *const rows = widened + 2 * EDGEC_TILE_4X2_ROWS;
+        const edgec_pair_t *const pairs = widened + 2 * EDGEC_TILE_4X2_ROWS;
         edgec_tile_4x2_high_t out = {
-            .rows_end = rows + WORDS * 2 * EDGEC_TILE_4X2_ROWS,
+            .rows_end = pairs + WORDS * 2 * EDGEC_TILE_4X2_ROWS,
             .bias = p.bias,
             .multiplier = p.multiplier,
             .y = (int8_t *)to,
@@ -78,7 +78,7 @@ static void tile_4x2_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, in
             .offset = edgec_tile_4x2_offset(p.y_zero_point, 32),
             .starts = (const edgec_s32_t *)(const void *)widened,
         };
-        tile_4x2_s8_0_outputs(p.weights, rows, &out);
+        tile_4x2_s8_0_outputs(p.weights, pairs, &out);
         const int32_t at = first * UNITS;
         edgec_add_run_s8(codes, residual + at, y + at, count * UNITS, &addition);
     }

@@ -20,9 +20,9 @@ static void tile_4x2_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edg
         }
         x += EDGEC_TILE_4X2_ROWS * DEPTH;
         int8_t *to = y + first * UNITS;
-        const edgec_pair_t *const rows = widened + 2 * EDGEC_TILE_4X2_ROWS;
+        const edgec_pair_t *const pairs = widened + 2 * EDGEC_TILE_4X2_ROWS;
         edgec_tile_4x2_exact_t out = {
-            .rows_end = rows + WORDS * 2 * EDGEC_TILE_4X2_ROWS,
+            .rows_end = pairs + WORDS * 2 * EDGEC_TILE_4X2_ROWS,
             .bias = p.bias,
             .numbers = p.numbers,
             .y = (int8_t *)to,
@@ -32,6 +32,6 @@ static void tile_4x2_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edg
             .unused = 0,
             .starts = (const edgec_s32_t *)(const void *)widened,
         };
-        tile_4x2_s8_0_outputs(p.weights, rows, &out);
+        tile_4x2_s8_0_outputs(p.weights, pairs, &out);
     }
 }

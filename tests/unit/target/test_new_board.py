@@ -5,13 +5,14 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import json
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from edgec.base.errors import ConfigError
-from edgec.target.board import Board, Console, list_boards, load_board, parse_board
+from edgec.target.board import Board, Console, board_of, list_boards, load_board
 from edgec.target.board_text import board_text
 from edgec.target.manifest import Manifest, read_manifest
 from edgec.target.new_board import new_board
@@ -36,7 +37,7 @@ def manifest(folder: Path, **changes: Any) -> Manifest:
 @pytest.mark.parametrize("board", list_boards(), ids=lambda board: board.name)
 def test_the_text_of_every_board_reads_back(board: Board) -> None:
     text = board_text(board, {})
-    assert parse_board(text, "here") == board
+    assert board_of(tomllib.loads(text), "here") == board
     keys = [line for line in text.splitlines() if " = " in line and line[0] != "#"]
     assert len(keys) > 5
     assert max(map(len, (line for line in text.splitlines() if line[:1] == "#"))) <= 100
@@ -59,7 +60,7 @@ def test_notes_stand_above_their_keys() -> None:
 def test_texts_are_quoted() -> None:
     board = load_board("nucleo")
     odd = dataclasses.replace(board, title='"A" # \u00e9', console=Console("U", "a = [1]"))
-    assert parse_board(board_text(odd, {}), "here") == odd
+    assert board_of(tomllib.loads(board_text(odd, {})), "here") == odd
 
 
 def test_a_manifest_replaces_what_it_says(tmp_path: Path) -> None:

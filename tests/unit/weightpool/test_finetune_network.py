@@ -54,6 +54,13 @@ def _conv(s: Sketch, x: str, attrs: ops.Conv, each: int, bias: bool = True) -> s
     return s(attrs, x, s.normal("w", 8, 3, 2, each), s.normal("b", 8) if bias else "")
 
 
+OF_PART = {
+    UnaryKind.ASIN: ops.Clip(-0.9, 0.9),
+    UnaryKind.ACOS: ops.Clip(-0.9, 0.9),
+    UnaryKind.ATANH: ops.Clip(-0.9, 0.9),
+    UnaryKind.ACOSH: ops.Clip(1.1),
+}
+"""Functions that are defined on a part of the numbers, and what keeps x there."""
 OF_POSITIVE = (
     *(UnaryKind.SQRT, UnaryKind.POW, UnaryKind.RECIPROCAL),
     *(UnaryKind.LOG, UnaryKind.RSQRT),
@@ -98,9 +105,13 @@ NETWORKS: dict[str, Callable[[Sketch, str], str]] = {
         for kind in (UnaryKind.LOG, UnaryKind.RSQRT)
     },
     **{
+        kind.value: lambda s, x, kind=kind, part=part: s(ops.Unary(kind), s(part, x))
+        for kind, part in OF_PART.items()
+    },
+    **{
         kind.value: lambda s, x, kind=kind: s(ops.Unary(kind, 0.2, 0.4), x)
         for kind in UnaryKind
-        if kind not in (*OF_POSITIVE, UnaryKind.NOT)
+        if kind not in (*OF_POSITIVE, *OF_PART, UnaryKind.NOT)
     },
 }
 
