@@ -14,6 +14,8 @@ from edgec.cli.options import (
     Json,
     NormalizeOption,
     On,
+    PortOption,
+    check_port,
 )
 from edgec.report import console
 from edgec.report.progress import progress
@@ -25,6 +27,7 @@ def evaluate(
     data: Annotated[Path, typer.Option(help=f"Inputs and labels: {DATA_FORMATS}")],
     normalize: NormalizeOption = None,
     on: On = "host",
+    port: PortOption = None,
     limit: Annotated[
         int | None, typer.Option(min=1, help="Use only the first LIMIT samples.")
     ] = None,
@@ -46,15 +49,16 @@ def evaluate(
     from edgec.workflow import evaluation
     from edgec.workflow.session import places_of
 
+    check_port(port, on)
     no_curve = "there is no curve without widths"
     refuse_without_effect(
         [Effect("--html", html is not None, bits is not None, no_curve, "add --bits 8,6,4,3,2")]
     )
     if bits is not None:
-        _evaluate_widths(folder, (data, normalize), bits, on, limit, html, json)
+        _evaluate_widths(folder, (data, normalize), bits, (on, port), limit, html, json)
         return
     with progress("evaluating") as advance:
-        result = evaluation.evaluate(folder, sample_file(data, normalize), on, limit, advance)
+        result = evaluation.evaluate(folder, sample_file(data, normalize), on, limit, advance, port)
     if json:
         console.print_json(result.to_json())
         return
@@ -77,7 +81,7 @@ def _evaluate_widths(
     folder: Path,
     data: tuple[Path, str | None],
     bits: str,
-    on: str,
+    place: tuple[str, str | None],
     limit: int | None,
     html: Path | None,
     json: bool,
@@ -93,7 +97,7 @@ def _evaluate_widths(
     if html is not None:
         check_writable(html)
     with progress("evaluating") as advance:
-        found = trade_off(folder, sample_file(*data), widths, on, limit, advance)
+        found = trade_off(folder, sample_file(*data), widths, place[0], limit, advance, place[1])
     if html is not None:
         write_widths_html(found, html)
     if json:

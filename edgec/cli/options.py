@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from edgec.base.effect import Effect, refuse_without_effect
 from edgec.base.errors import ConfigError
 from edgec.base.options import (
     MaxLength,
@@ -30,7 +31,18 @@ Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Log what is done
 On = Annotated[
     str,
     typer.Option(
-        "--on", help="host: the C, compiled for this computer; emulator: firmware.elf itself."
+        "--on",
+        help="host: the C, compiled for this computer; emulator: firmware.elf itself; device: the "
+        "board that is plugged in and holds this build (edgec flash).",
+    ),
+]
+PortOption = Annotated[
+    str | None,
+    typer.Option(
+        "--port",
+        metavar="PORT|URL",
+        help="With --on device: the board's serial port, like /dev/ttyACM0, COM3 or "
+        "socket://localhost:4000 (default: that of the one board that is plugged in).",
     ),
 ]
 Shapes = Annotated[
@@ -176,6 +188,26 @@ NormalizeOption = Annotated[
     ),
 ]
 DATA_FORMATS = ".npz, .npy, .csv, .wav, or a folder of images or recordings (docs/samples.md)."
+
+
+def check_port(port: str | None, on: str) -> None:
+    """Refuse a serial port where nothing is run on a board."""
+    refuse_without_effect(
+        [
+            Effect(
+                "--port",
+                port is not None,
+                on == "device",
+                f"on {on} no port is used",
+                "add --on device",
+            )
+        ]
+    )
+
+
+def port_words(port: str | None) -> tuple[str, ...]:
+    """The option that names a serial port, for the next command."""
+    return () if port is None else ("--port", port)
 
 
 def max_length_of(text: str | None) -> MaxLength | None:

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from edgec.base.effect import Effect, refuse_without_effect
+from edgec.base.errors import ConfigError
 from edgec.cli.options import (
     DATA_FORMATS,
     Folder,
     Json,
     MemoryOption,
     NormalizeOption,
+    PortOption,
+    check_port,
 )
 from edgec.report import console
 from edgec.report.progress import status
@@ -40,6 +43,15 @@ def profile(
             min=1, help="Tokens of the run, for builds with --max-length (default: the most)."
         ),
     ] = None,
+    on: Annotated[
+        str,
+        typer.Option(
+            "--on",
+            help="emulator: the estimate alone; device: beside it what the board that is plugged "
+            "in measures.",
+        ),
+    ] = "emulator",
+    port: PortOption = None,
     measured: Annotated[
         Path | None,
         typer.Option(
@@ -62,10 +74,16 @@ def profile(
     from edgec.profile.text import print_profile
     from edgec.report.model import Report
 
+    check_port(port, on)
+    _check_place(on, measured)
     report = Report.read(folder)
     samples = samples_of(input, normalize)
     if report.board.linux is not None:
-        given = {"html": html is not None, "measured": measured is not None}
+        given = {
+            "html": html is not None,
+            "measured": measured is not None,
+            "on": on == "device",
+        }
         refuse_without_effect(
             Effect(
                 f"--{option}",
@@ -82,7 +100,10 @@ def profile(
         check_writable(html)
     measurement = None
     if measured is not None:  # first: a bad log is known before the work is done
-        measurement = measurement_of(measured, report, samples, length)
+        measurement = measurement_of(measured, folder, report, samples, length)
+    elif on == "device":
+        with status("measuring"):
+            measurement = measurement_of(port, folder, report, samples, length)
     with status("profiling"):
         found = profile_folder(folder, samples, memory, length=length)
     if measurement is not None:
@@ -97,6 +118,15 @@ def profile(
         console.print_next("edgec", "profile", folder, "--html", "profile.html")
     else:
         console.out.print(f"written to {html}", markup=False)
+
+
+def _check_place(on: str, measured: Path | None) -> None:
+    if on not in ("emulator", "device"):
+        raise ConfigError(f"cannot profile on {on!r}", hint="--on takes emulator or device")
+    where = "--on device measures by itself"
+    refuse_without_effect(
+        [Effect("--measured", measured is not None, on != "device", where, "use --port PORT")]
+    )
 
 
 def _count_instructions(

@@ -15,6 +15,9 @@ from edgec.cli.options import (
     Json,
     NormalizeOption,
     On,
+    PortOption,
+    check_port,
+    port_words,
 )
 from edgec.report import console
 from edgec.report.progress import progress
@@ -31,20 +34,22 @@ def run(
     ] = None,
     normalize: NormalizeOption = None,
     on: On = "host",
+    port: PortOption = None,
     json: Json = False,
 ) -> None:
-    """Run a compiled model on inputs, natively or as emulated firmware."""
+    """Run a compiled model on inputs, natively, as emulated firmware or on the board."""
     from edgec.base.output_file import check_writable
     from edgec.base.samples import npz_path, save_npz
     from edgec.cli.data import sample_file, words_of
     from edgec.report.model import Report
     from edgec.workflow.session import run_file
 
+    check_port(port, on)
     if output is not None:
         check_writable(npz_path(output))
     samples = sample_file(input, normalize)
     with progress("running") as advance:
-        outputs = run_file(folder, samples, on, advance)
+        outputs = run_file(folder, samples, on, advance, port)
     written = None if output is None else save_npz(output, outputs)
     if json:
         console.print_json({name: array.tolist() for name, array in outputs.items()})
@@ -62,7 +67,7 @@ def run(
     if written is None:
         console.print_next(
             *("edgec", "run", folder, *words_of("--input", input, normalize)),
-            *("--on", on, "--output", "outputs.npz"),
+            *("--on", on, *port_words(port), "--output", "outputs.npz"),
         )
     else:
         console.out.print(f"written to {written}", markup=False)

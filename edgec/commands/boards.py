@@ -11,6 +11,7 @@ from edgec.base.errors import ConfigError, InternalError
 from edgec.base.output_file import check_writable, write_whole
 from edgec.target.board import Board, board_names, board_of, load_board
 from edgec.target.board_text import board_text
+from edgec.target.debug_probes import usb_ids
 from edgec.target.manifest import read_manifest
 from edgec.target.new_board import new_board
 
@@ -84,5 +85,6 @@ def described(board: Board) -> dict[str, Any]:
         "arena_limit_bytes": board.arena_limit_bytes,
         "gcc": f"{board.core.gcc_prefix}gcc",
         "gcc_flags": list(board.gcc_flags),
+        "usb_ids": [f"{vendor:04x}:{product:04x}" for vendor, product in sorted(usb_ids(board))],
         "checked_by": checked_by(board),
     }

@@ -66,14 +66,16 @@ class CompileResult:
         x: ArrayLike | Mapping[str, ArrayLike],
         on: str = "host",
         bits: int | None = None,
+        port: str | None = None,
     ) -> Array | dict[str, Array]:
         """Run the compiled model on samples.
 
         Args:
             x: samples [N, ...] as the model takes them; by name if it has several inputs.
-            on: "host" or "emulator".
+            on: "host", "emulator" or "device".
             bits: most bits that layers with pooled weights see of an activation, of a model
                 compiled with `runtime_bits`; None: as compiled.
+            port: serial port of the device; None: found by itself.
 
         Returns:
             What the model would give, [N, ...]; by name when `x` is given by name.
@@ -82,7 +84,7 @@ class CompileResult:
             ConfigError: the samples do not fit the model, or its widths are fixed.
             SimulationError: the run failed.
         """
-        session = open_session(self.folder, on, bits)
+        session = open_session(self.folder, on, bits, port)
         if isinstance(x, Mapping):
             return session.run(x)
         if len(self.report.inputs) != 1 or len(self.report.outputs) != 1:

@@ -13,8 +13,7 @@ from edgec.base.samples import Samples
 from edgec.profile.inputs import profile_input
 from edgec.profile.types import Profile
 from edgec.report.model import LayerReport, Report
-from edgec.sim.protocol import FirmwareClient
-from edgec.sim.serial_port import open_serial
+from edgec.workflow.session import build_on_device
 
 _MAX_BYTES = 16 << 20
 # Anchored at the end only: a terminal may put its own time stamps in front.
@@ -39,12 +38,18 @@ class Measurement:
 
 
 def measurement_of(
-    source: Path, report: Report, samples: Samples | None, length: int | None = None
+    source: Path | str | None,
+    folder: Path,
+    report: Report,
+    samples: Samples | None,
+    length: int | None = None,
 ) -> Measurement:
     """What a board measured, read from a log or asked of the board itself.
 
     Args:
-        source: a terminal's log, or the serial port of a board.
+        source: a terminal's log, or the serial port of a board; a text is always a port or its URL,
+            None the port of the one board that is plugged in.
+        folder: the build folder of the firmware.
         report: report of the build that runs there.
         samples: on disk, the first of which the board runs; None: noise, as for the estimate.
         length: tokens of the run; None: those of `samples`, or the longest run.
@@ -55,8 +60,9 @@ def measurement_of(
     given = profile_input(report.inputs, samples, length)
     if given.length is not None:
         report = report.at_length(given.length)
-    if is_port(source):
-        return measure_on_board(str(source), report, given.arrays, given.length)
+    if not isinstance(source, Path) or is_port(source):
+        port = None if source is None else str(source)
+        return measure_on_board(port, folder, report, given.arrays, given.length)
     return read_measurement(source, report.layers, report.digest)
 
 
@@ -100,27 +106,27 @@ def is_port(path: Path) -> bool:
 
 
 def measure_on_board(
-    port: str, report: Report, inputs: Sequence[Array], length: int | None = None
+    port: str | None,
+    folder: Path,
+    report: Report,
+    inputs: Sequence[Array],
+    length: int | None = None,
 ) -> Measurement:
     """Run `bench` on the board that is plugged in.
 
     Args:
-        port: its serial port.
+        port: its serial port; None: that of the one board that is plugged in.
+        folder: the build folder that was flashed.
         report: report of the build that was flashed.
         inputs: int8, one array per model input.
         length: tokens of the run, which the inputs have; None: the longest.
 
     Raises:
         ConfigError: the board runs another model.
-        SimulationError: no answer, or a fault.
+        SimulationError: no board, no answer, or a fault; see `sim.device`.
     """
-    console = report.board.console
-    if console is None:
-        raise ConfigError("the host has no serial port", where=report.board.name)
     runs = []
-    with open_serial(port, console.baud) as stream:
-        client = FirmwareClient(stream)
-        _check_same(client.info().digest, report.digest, port)
+    with build_on_device(folder, report, port) as client:
         if length is not None:
             client.set_length(length)
         for _ in range(_BOARD_RUNS):

@@ -86,6 +86,7 @@ def trade_off(
     on: str = "host",
     limit: int | None = None,
     progress: Progress | None = None,
+    port: str | None = None,
 ) -> TradeOff:
     """Evaluate and profile a build at several widths of activations.
 
@@ -93,16 +94,17 @@ def trade_off(
         folder: build folder of a classifier, compiled with run-time widths.
         data: inputs and labels on disk; the first sample is the one profiled.
         widths: 1 to 8 each.
-        on: "host" or "emulator": what runs the samples.
+        on: "host", "emulator" or "device": what runs the samples.
         limit: use only this many samples, from the start.
         progress: told (samples done, samples), all widths taken together.
+        port: serial port of the device; None: found by itself.
 
     Raises:
         ConfigError: fixed widths, or data that do not fit.
         SimulationError: the model or its firmware could not be run.
     """
     folder = Path(folder)
-    results = evaluate_widths(folder, data, widths, on, limit, progress)
+    results = evaluate_widths(folder, data, widths, on, limit, progress, port)
     report = Report.read(folder)
     note = _why_no_cycles(folder, report)
     points = []

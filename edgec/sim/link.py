@@ -15,6 +15,8 @@ from typing import Protocol
 
 from edgec.base.errors import SimulationError
 
+NO_ANSWER = "the firmware does not answer"
+"""How the message begins where nothing that came was an answer."""
 _ATTEMPTS = 4
 _CONSOLE_LINES = 30
 _MAX_LINE_BYTES = 4096
@@ -89,7 +91,7 @@ class Link:
                     return
             except _NoiseError:
                 continue
-        raise self._failure("the firmware does not answer")
+        raise self._failure(NO_ANSWER)
 
     def request(
         self,

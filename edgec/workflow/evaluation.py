@@ -48,7 +48,7 @@ class Evaluation:
             it holds integers.
         agreement: share of samples whose argmax equals the float model's.
         n: number of samples.
-        on: what ran it: "host" or "emulator".
+        on: what ran it: "host", "emulator" or "device".
         bits: most bits of an activation that layers with pooled weights saw; None: as compiled.
         warnings: what is odd about the data or the decisions, a sentence each.
     """
@@ -72,22 +72,24 @@ def evaluate(
     on: str = "host",
     limit: int | None = None,
     progress: Progress | None = None,
+    port: str | None = None,
 ) -> Evaluation:
     """Evaluate a compiled classifier.
 
     Args:
         folder: build folder.
         data: inputs and labels on disk (see `base.samples`).
-        on: "host" or "emulator".
+        on: "host", "emulator" or "device".
         limit: use only this many samples, from the start.
         progress: told (samples done, samples).
+        port: serial port of the device; None: found by itself.
 
     Raises:
         ConfigError: data that do not fit, or a model that gives no scores for classes.
     """
     folder = Path(folder)
     report = Report.read(folder)
-    (result,) = _evaluated(folder, report, data, (None,), on, limit, progress)
+    (result,) = _evaluated(folder, report, data, (None,), on, limit, progress, port)
     _remember(folder, report, result)
     return result
 
@@ -99,6 +101,7 @@ def evaluate_widths(
     on: str = "host",
     limit: int | None = None,
     progress: Progress | None = None,
+    port: str | None = None,
 ) -> tuple[Evaluation, ...]:
     """Evaluate a classifier with pooled weights at several widths of activations.
 
@@ -106,9 +109,10 @@ def evaluate_widths(
         folder: build folder, compiled with run-time widths.
         data: labelled data, as for `evaluate`.
         widths: most bits that a layer with pooled weights sees of an activation, 1 to 8 each.
-        on: "host" or "emulator".
+        on: "host", "emulator" or "device".
         limit: use only this many samples, from the start.
         progress: told (samples done, samples), all widths taken together.
+        port: serial port of the device; None: found by itself.
 
     Returns:
         One result per width, in order.
@@ -120,7 +124,7 @@ def evaluate_widths(
     report = Report.read(folder)
     for bits in widths:
         check_width(report, bits, folder)
-    return _evaluated(folder, report, data, widths, on, limit, progress)
+    return _evaluated(folder, report, data, widths, on, limit, progress, port)
 
 
 def _evaluated(
@@ -131,13 +135,14 @@ def _evaluated(
     on: str,
     limit: int | None,
     progress: Progress | None,
+    port: str | None,
 ) -> tuple[Evaluation, ...]:
     output = _decision(report)
     samples, labels = load_labelled(data, input_specs(report.inputs), output.labels)
     labels = labels[:limit]
     samples = {name: array[:limit] for name, array in samples.items()}
     _check_labels(labels, output, SampleFile.of(data).path)
-    sessions = [open_session(folder, on, bits) for bits in widths]
+    sessions = [open_session(folder, on, bits, port) for bits in widths]
     runs = len(widths) + 1
     inputs = _float_inputs(report, samples)
     wanted = _classes(_original_output(folder, inputs, output, _part(progress, 0, runs)))

@@ -1,12 +1,14 @@
 """Running a compiled model on real inputs: conversion to and from the library's integers.
 
 The same code serves `edgec run`, `edgec evaluate` and the Python API, on the host's
-native build and on emulated firmware.
+native build, on emulated firmware and on the board that is plugged in.
 """
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -20,12 +22,17 @@ from edgec.base.options import MAX_ACTIVATION_BITS
 from edgec.base.samples import InputSpec, Samples, check_samples, load_samples
 from edgec.base.work_folder import temporary_folder
 from edgec.report.model import Report, TensorReport
+from edgec.sim.device import Flashed, open_device
 from edgec.sim.emulator import EmulatedFirmware
 from edgec.sim.host import HostModel, runs_natively
+from edgec.sim.protocol import FirmwareClient
 from edgec.target.board import Board
 
 Progress = Callable[[int, int], None]
-TARGETS = ("host", "emulator")
+TARGETS = ("host", "emulator", "device")
+"""Where the model of a build folder may run."""
+_SLOWEST_CYCLES_PER_MAC = 200
+_LEAST_TIMEOUT_S = 30.0
 LIBRARY_DIR = "library"
 MODEL_COPY = "model"
 """Name of the copy of the model in a build, without the suffix of its format."""
@@ -151,7 +158,7 @@ def length_of(tensors: Sequence[TensorReport], samples: Mapping[str, Array]) -> 
 
 
 def places_of(folder: Path) -> tuple[str, ...]:
-    """Where the model of a build folder can run, of "host" and "emulator", in this order.
+    """Where this computer can run the model of a build folder: "host", "emulator", in this order.
 
     Raises:
         ConfigError: the folder holds no build.
@@ -159,21 +166,24 @@ def places_of(folder: Path) -> tuple[str, ...]:
     board = Report.read(folder).board
     emulated = board.emulator.kind != "none" and (folder / _program_name(board)).is_file()
     can = {"host": runs_natively(board), "emulator": emulated}
-    return tuple(place for place in TARGETS if can[place])
+    return tuple(place for place, possible in can.items() if possible)
 
 
 def _program_name(board: Board) -> str:
     return "firmware" if board.is_host else "firmware.elf"
 
 
-def open_session(folder: Path, on: str, bits: int | None = None) -> Session:
-    """The model of a build folder, on "host" or "emulator".
+def open_session(
+    folder: Path, on: str, bits: int | None = None, port: str | None = None
+) -> Session:
+    """The model of a build folder, on "host", "emulator" or "device".
 
     Args:
         folder: build folder.
         on: what runs it.
         bits: let layers with pooled weights see at most this many bits of each activation, 1 to 8;
             None: the widths that they were compiled with.
+        port: serial port of the device; None: found by itself.
 
     Raises:
         ConfigError: unknown target, the folder holds no build for it or none that this computer can
@@ -191,6 +201,8 @@ def open_session(folder: Path, on: str, bits: int | None = None) -> Session:
         return Session(report, host_runner(folder / LIBRARY_DIR, bits))
     if on == "emulator":
         return Session(report, emulator_runner(folder, report.board, bits))
+    if on == "device":
+        return Session(report, device_runner(folder, report, bits, port))
     raise ConfigError(f"cannot run on {on!r}", hint=f"--on takes {' or '.join(TARGETS)}")
 
 
@@ -215,10 +227,14 @@ def check_width(report: Report, bits: int | None, folder: Path) -> None:
 
 
 def run_file(
-    folder: Path, samples: Samples, on: str, progress: Progress | None = None
+    folder: Path,
+    samples: Samples,
+    on: str,
+    progress: Progress | None = None,
+    port: str | None = None,
 ) -> dict[str, Array]:
     """Run a build folder's model on samples on disk; outputs by name."""
-    session = open_session(folder, on)
+    session = open_session(folder, on, port=port)
     return session.run(load_samples(samples, input_specs(session.report.inputs)), progress)
 
 
@@ -260,20 +276,54 @@ def emulator_runner(folder: Path, board: Board, bits: int | None = None) -> Inte
     def run(
         inputs: list[Array], progress: Progress | None = None, length: int | None = None
     ) -> list[Array]:
-        count = len(inputs[0])
-        runs: list[tuple[Array, ...]] = []
         with EmulatedFirmware(elf, board) as firmware:
-            if bits is not None:
-                firmware.client.set_activation_bits(bits)
-            if length is not None:
-                firmware.client.set_length(length)
-            for index in range(count):
-                runs.append(firmware.run([array[index] for array in inputs]).outputs)
-                if progress is not None:
-                    progress(index + 1, count)
-        return [np.stack(arrays) for arrays in zip(*runs, strict=True)]
+            return run_samples(firmware.client, inputs, bits, length, progress)
 
     return run
+
+
+def device_runner(
+    folder: Path, report: Report, bits: int | None = None, port: str | None = None
+) -> IntegerModel:
+    """Runs the firmware on the board that is plugged in, one sample after the other."""
+
+    def run(
+        inputs: list[Array], progress: Progress | None = None, length: int | None = None
+    ) -> list[Array]:
+        with build_on_device(folder, report, port) as client:
+            return run_samples(client, inputs, bits, length, progress)
+
+    return run
+
+
+def build_on_device(
+    folder: Path, report: Report, port: str | None
+) -> AbstractContextManager[FirmwareClient]:
+    """The firmware of a build folder on the board that is plugged in; see `open_device`."""
+    wanted = Flashed(report.board, report.digest, shlex.quote(str(folder)))
+    slowest_s = report.macs * _SLOWEST_CYCLES_PER_MAC / max(report.board.clock_hz, 1)
+    return open_device(wanted, port, run_timeout_s=_LEAST_TIMEOUT_S + slowest_s)
+
+
+def run_samples(
+    client: FirmwareClient,
+    inputs: Sequence[Array],
+    bits: int | None,
+    length: int | None,
+    progress: Progress | None,
+) -> list[Array]:
+    """Run firmware on samples [N, ...] of each input; the outputs, [N, elements] each."""
+    if bits is not None:
+        client.set_activation_bits(bits)
+    if length is not None:
+        client.set_length(length)
+    count = len(inputs[0])
+    runs: list[tuple[Array, ...]] = []
+    for index in range(count):
+        runs.append(client.run([array[index] for array in inputs]).outputs)
+        if progress is not None:
+            progress(index + 1, count)
+    return [np.stack(arrays) for arrays in zip(*runs, strict=True)]
 
 
 def firmware_program(folder: Path, board: Board) -> Path:
