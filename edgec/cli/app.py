@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from edgec.base.version import __version__
-from edgec.cli.boards import boards, new, show
+from edgec.cli.boards import boards, new_board, show_board
 from edgec.cli.bundle import bundle
 from edgec.cli.check import check
 from edgec.cli.compare import compare
@@ -79,8 +79,8 @@ for _name, _command in _COMMANDS.items():
 
 _boards = typer.Typer(context_settings={"help_option_names": ["-h", "--help"]})
 _boards.callback(invoke_without_command=True)(with_verbosity(boards))
-_boards.command("show")(with_verbosity(show))
-_boards.command("new")(with_verbosity(new))
+_boards.command("show")(with_verbosity(show_board))
+_boards.command("new")(with_verbosity(new_board))
 app.add_typer(_boards, name="boards")
 
 

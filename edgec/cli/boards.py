@@ -35,7 +35,7 @@ def boards(context: typer.Context, json: Json = False) -> None:
     console.print_next("edgec", "compile", "MODEL.onnx", "--board", "nucleo")
 
 
-def show(board: BoardName, json: Json = False) -> None:
+def show_board(board: BoardName, json: Json = False) -> None:
     """Show everything about a board: its file, what follows from it, what was checked."""
     from edgec.commands.boards import described
     from edgec.target.board import load_board
@@ -52,7 +52,7 @@ def show(board: BoardName, json: Json = False) -> None:
     console.print_next("edgec", "compile", "MODEL.onnx", "--board", board)
 
 
-def new(
+def new_board(
     name: Annotated[
         str, typer.Argument(metavar="ID", help="The new board's name, such as my_board.")
     ],
