@@ -79,8 +79,8 @@ for _name, _command in _COMMANDS.items():
 
 _boards = typer.Typer(context_settings={"help_option_names": ["-h", "--help"]})
 _boards.callback(invoke_without_command=True)(with_verbosity(boards))
-_boards.command("show")(with_verbosity(show_board))
-_boards.command("new")(with_verbosity(new_board))
+_boards.command("show", cls=ReadableCommand)(with_verbosity(show_board))
+_boards.command("new", cls=ReadableCommand)(with_verbosity(new_board))
 app.add_typer(_boards, name="boards")
 
 

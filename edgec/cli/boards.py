@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from edgec.cli.completion import board_names
 from edgec.cli.options import OUT, Json
 from edgec.report import console
 from edgec.report.tables import table
@@ -16,7 +17,12 @@ if TYPE_CHECKING:
     from edgec.target.board import Board
 
 BoardName = Annotated[
-    str, typer.Argument(metavar="BOARD", help="Name, alias, or path of a board file.")
+    str,
+    typer.Argument(
+        metavar="BOARD",
+        help="Name, alias, or path of a board file.",
+        autocompletion=board_names,
+    ),
 ]
 
 
@@ -58,7 +64,11 @@ def new_board(
     ],
     like: Annotated[
         str,
-        typer.Option(metavar="BOARD", help="A board with a microcontroller of the same family."),
+        typer.Option(
+            metavar="BOARD",
+            help="A board with a microcontroller of the same family.",
+            autocompletion=board_names,
+        ),
     ],
     manifest: Annotated[
         Path | None,
