@@ -132,7 +132,7 @@ def run_platformio(
 
     Args:
         project_dir: the project.
-        arguments: of the command.
+        arguments: the words after `pio`.
         mode: where PlatformIO takes SCons and the Arm compiler from.
         timeout_s: it is stopped after this time.
         failed: makes the error of what it printed and the project; default: a build failed.
