@@ -27,6 +27,7 @@ from edgec.cli.options import Verbose
 from edgec.cli.profile import profile
 from edgec.cli.quantize import quantize
 from edgec.cli.run import run
+from edgec.cli.validate import validate
 from edgec.cli.verbosity import with_verbosity
 from edgec.report import console
 
@@ -61,6 +62,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "compile": compile_command,
     "run": run,
     "evaluate": evaluate,
+    "validate": validate,
     "profile": profile,
     "compare": compare,
     "quantize": quantize,
