@@ -193,6 +193,43 @@ class BudgetError(EdgecError):
         return {"figures": [dataclasses.asdict(figure) for figure in self.figures]}
 
 
+@dataclass(frozen=True, slots=True)
+class FigureValues:
+    """A figure that got worse than the tolerance allows.
+
+    Attributes:
+        name: which figure, such as "flash_bytes".
+        committed: its value in the file of figures.
+        found: its value in the new build; None where it is not measured any more.
+        allowed: how much worse it may be, as text.
+    """
+
+    name: str
+    committed: float | None
+    found: float | None
+    allowed: str
+
+
+class RegressionError(EdgecError):
+    """A build is larger, slower or less right than the committed figures allow.
+
+    Attributes:
+        figures: those that got worse.
+    """
+
+    exit_code = 12
+
+    def __init__(
+        self, what: str, figures: tuple[FigureValues, ...] = (), *, where: str = "", hint: str = ""
+    ) -> None:
+        super().__init__(what, where=where, hint=hint)
+        self.figures = figures
+
+    def details(self) -> dict[str, Any]:
+        """The figures that got worse."""
+        return {"figures": [dataclasses.asdict(figure) for figure in self.figures]}
+
+
 class UsageError(EdgecError):
     """The command line names no command, lacks an argument or has one that cannot be read."""
 

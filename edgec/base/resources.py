@@ -1,4 +1,4 @@
-"""Where the data folders (boards, firmware, examples) are: in the wheel, or in a checkout."""
+"""Where the data folders (boards, firmware, examples, ci) are: in the wheel, or in a checkout."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def licence() -> str:
 
 
 def data_dir(name: str) -> Path:
-    """Folder `name` ("boards", "firmware" or "examples") of the installed package or the checkout.
+    """Folder "boards", "firmware", "examples" or "ci" of the installed package or the checkout.
 
     Raises:
         FileNotFoundError: the installation is incomplete.

@@ -15,6 +15,7 @@ import typer
 from edgec.base.version import __version__
 from edgec.cli.boards import boards
 from edgec.cli.bundle import bundle
+from edgec.cli.check import check
 from edgec.cli.compare import compare
 from edgec.cli.compile import compile_command
 from edgec.cli.compress import compress
@@ -23,6 +24,7 @@ from edgec.cli.errors import guarded
 from edgec.cli.evaluate import evaluate
 from edgec.cli.flash import flash
 from edgec.cli.inspect import inspect
+from edgec.cli.new import new
 from edgec.cli.options import Verbose
 from edgec.cli.profile import profile
 from edgec.cli.quantize import quantize
@@ -59,7 +61,9 @@ def _common(
 
 
 _COMMANDS: dict[str, Callable[..., None]] = {
+    "new": new,
     "compile": compile_command,
+    "check": check,
     "run": run,
     "evaluate": evaluate,
     "validate": validate,

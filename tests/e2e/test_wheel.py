@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import venv
@@ -63,6 +64,7 @@ def test_every_data_file_is_inside(wheel: Path):
         names = set(archive.namelist())
     folders = {"boards": "edgec/_data/boards", "firmware": "edgec/_data/firmware"}
     folders |= {"examples": "edgec/_data/examples", "edgec/templates": "edgec/templates"}
+    folders |= {"ci": "edgec/_data/ci"}
     folders |= {"edgec/kernels": "edgec/kernels"}  # templates of families, prices.toml
     for source, target in folders.items():
         for path in (ROOT / source).rglob("*"):
@@ -91,3 +93,47 @@ def test_commands_work_in_another_folder(scripts: Path, tmp_path: Path):
         result = json.loads(run(edgec, "evaluate", build, *data, *limit, cwd=tmp_path))
         assert result["n"] == 100
         assert result["accuracy"] >= 0.95
+
+
+def test_the_ci_script_of_a_new_project(scripts: Path, wheel: Path, tmp_path: Path):
+    """`edgec new`, then its script: the exit code of `edgec check`, and the table for GitHub."""
+    run(scripts / "edgec", "new", "digits", "--board", "microbit", cwd=tmp_path)
+    project = tmp_path / "digits"
+    run(scripts / "edgec", "check", "--update", cwd=project)
+
+    def script(**variables: str) -> subprocess.CompletedProcess[str]:
+        environment = {"PATH": f"{scripts}:/usr/local/bin:/usr/bin:/bin", "HOME": str(tmp_path)}
+        argv = ["sh", "ci/check.sh"]
+        return subprocess.run(
+            argv,
+            cwd=project,
+            env={**environment, "GITHUB_STEP_SUMMARY": str(tmp_path / "page.md"), **variables},
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=600,
+        )
+
+    (tmp_path / "page.md").write_text("before\n")
+    done = script()
+    assert done.returncode == 0, done.stderr
+    page = (tmp_path / "page.md").read_text()
+    assert page.startswith("before\n### digits_resnet on microbit: nothing is worse")
+    lock = project / "edgec.lock.json"
+    figures = json.loads(lock.read_text())
+    figures["figures"]["flash_bytes"] //= 2
+    lock.write_text(json.dumps(figures))
+    done = script()
+    assert done.returncode == 12
+    assert "**worse**" in (tmp_path / "page.md").read_text()
+    missing = script(PATH="/usr/bin:/bin")
+    if shutil.which("edgec", path="/usr/bin:/bin") is None:
+        assert missing.returncode == 2
+        assert "EDGEC does not say" in missing.stderr
+    lock.unlink()
+    # Installs the wheel alone, which takes seconds; what it needs is in the environment above.
+    (packages,) = (scripts.parent / "lib").glob("python*/site-packages")
+    alone = {"PIP_NO_DEPS": "1", "PIP_IGNORE_INSTALLED": "1", "PYTHONPATH": str(packages)}
+    installed = script(PATH="/usr/local/bin:/usr/bin:/bin", EDGEC=str(wheel), **alone)
+    assert installed.returncode == 2, installed.stderr
+    assert "there are no figures to compare with" in installed.stderr

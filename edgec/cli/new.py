@@ -1,0 +1,35 @@
+"""The command `edgec new`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from edgec.cli.options import Json
+from edgec.report import console
+
+
+def new(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder to make.")],
+    board: Annotated[
+        str, typer.Option(help="Board name (edgec boards) or a board's .toml file.")
+    ] = "nucleo",
+    json: Json = False,
+) -> None:
+    """Make a project to begin with: model, calibration data, edgec.toml, readme, files for CI.
+
+    `edgec compile` works in it at once.
+    """
+    from edgec.commands.new import new_project
+
+    names = new_project(folder, board)
+    if json:
+        console.print_json({"folder": str(folder), "files": names})
+        return
+    console.out.print(f"written to {console.safe(str(folder))}")
+    for name in names:
+        console.out.print(f"  {name}")
+    here = folder.resolve() == Path.cwd()
+    console.print_next("edgec", "compile", *(() if here else ("--project", folder)))
