@@ -23,6 +23,7 @@ from edgec.cli.doctor import doctor
 from edgec.cli.errors import guarded
 from edgec.cli.evaluate import evaluate
 from edgec.cli.flash import flash
+from edgec.cli.help import ReadableCommand
 from edgec.cli.inspect import inspect
 from edgec.cli.new import new
 from edgec.cli.options import Verbose
@@ -36,7 +37,6 @@ from edgec.report import console
 app = typer.Typer(
     name="edgec",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Compile trained ONNX networks into tested firmware for Arm microcontrollers.\n\n"
@@ -78,7 +78,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "flash": flash,
 }
 for _name, _command in _COMMANDS.items():
-    app.command(_name)(with_verbosity(_command))
+    app.command(_name, cls=ReadableCommand)(with_verbosity(_command))
 
 
 def run_app(arguments: list[str] | None = None) -> int:

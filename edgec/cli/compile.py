@@ -15,6 +15,7 @@ from edgec.cli.options import (
     POOL_DEFAULTS,
     ActivationBits,
     BiasCorrection,
+    BoardOption,
     Equalize,
     Json,
     MaxDrop,
@@ -34,6 +35,7 @@ from edgec.cli.options import (
     max_length_of,
     shapes_of,
 )
+from edgec.cli.panels import INPUT, OUTPUT
 from edgec.cli.project import with_project
 from edgec.report import console
 from edgec.report.progress import status
@@ -82,13 +84,16 @@ class CompileRequest:
 
 def compile_request(
     model: Model,
-    board: Annotated[str, typer.Option(help="Board name (edgec boards) or a board's .toml file.")],
+    board: BoardOption,
     calibration: Annotated[
         Path | None,
-        typer.Option(help=f"Typical inputs: {DATA_FORMATS}"),
+        typer.Option(help=f"Typical inputs: {DATA_FORMATS}", rich_help_panel=INPUT),
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(*OUT, help="Output folder (default: build/<model>-<board>).")
+        Path | None,
+        typer.Option(
+            *OUT, help="Output folder (default: build/<model>-<board>).", rich_help_panel=OUTPUT
+        ),
     ] = None,
     normalize: NormalizeOption = None,
     shape: Shapes = None,
@@ -102,26 +107,37 @@ def compile_request(
     target_db: TargetDb = None,
     rounding: RoundingOption = None,
     build: Annotated[
-        bool, typer.Option("--build/--no-build", help="Also build the firmware.")
+        bool,
+        typer.Option("--build/--no-build", help="Also build the firmware.", rich_help_panel=OUTPUT),
     ] = True,
     verify: Annotated[
         bool,
         typer.Option(
             "--verify/--no-verify",
             help="Run the generated code and compare every tensor with the reference.",
+            rich_help_panel=OUTPUT,
         ),
     ] = True,
     force: Annotated[
-        bool, typer.Option("--force", help="Replace generated files that were edited by hand.")
+        bool,
+        typer.Option(
+            "--force",
+            help="Replace generated files that were edited by hand.",
+            rich_help_panel=OUTPUT,
+        ),
     ] = False,
     dump_ir: Annotated[
-        Path | None, typer.Option(help="Write the graph after each pass into this folder.")
+        Path | None,
+        typer.Option(
+            help="Write the graph after each pass into this folder.", rich_help_panel=OUTPUT
+        ),
     ] = None,
     budget: Annotated[
         str | None,
         typer.Option(
             metavar="flash=256K,ram=64K,ms=50",
             help="Fail if the firmware needs more memory, or one inference more time (estimated).",
+            rich_help_panel=OUTPUT,
         ),
     ] = None,
     activation_bits: ActivationBits = str(POOL_DEFAULTS.activation_bits),

@@ -7,15 +7,13 @@ from typing import Annotated
 
 import typer
 
-from edgec.cli.options import Json
+from edgec.cli.options import BoardOption, Json
 from edgec.report import console
 
 
 def new(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder to make.")],
-    board: Annotated[
-        str, typer.Option(help="Board name (edgec boards) or a board's .toml file.")
-    ] = "nucleo",
+    board: BoardOption = "nucleo",
     json: Json = False,
 ) -> None:
     """Make a project to begin with: model, calibration data, edgec.toml, readme, files for CI.

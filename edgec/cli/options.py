@@ -18,13 +18,29 @@ from edgec.base.options import (
     Residual,
 )
 from edgec.base.rounding import Rounding
+from edgec.cli.completion import board_names
+from edgec.cli.panels import INPUT, OUTPUT, POOLS, QUANTIZATION, TRANSFORMERS
 
 Model = Annotated[
     Path,
-    typer.Argument(metavar="MODEL", help="Float or quantized model: .onnx or .tflite."),
+    typer.Argument(
+        metavar="MODEL", help="Float or quantized model: .onnx or .tflite.", rich_help_panel=INPUT
+    ),
+]
+BoardOption = Annotated[
+    str,
+    typer.Option(
+        "--board",
+        metavar="BOARD",
+        help="Board name (edgec boards) or a board's .toml file.",
+        autocompletion=board_names,
+        rich_help_panel=INPUT,
+    ),
 ]
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="Folder written by edgec compile.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
+Json = Annotated[
+    bool, typer.Option("--json", help="Print JSON instead of tables.", rich_help_panel=OUTPUT)
+]
 OUT = ("-o", "--out", "--output")
 """The names of the option for what a command writes, alike in all commands."""
 Verbose = Annotated[bool, typer.Option("-v", "--verbose", help="Log what is done.")]
@@ -48,7 +64,10 @@ PortOption = Annotated[
 Shapes = Annotated[
     list[str] | None,
     typer.Option(
-        "--shape", metavar="NAME=1,3,32,32", help="Shape of an input with dynamic dimensions."
+        "--shape",
+        metavar="NAME=1,3,32,32",
+        help="Shape of an input with dynamic dimensions.",
+        rich_help_panel=INPUT,
     ),
 ]
 MaxLengthOption = Annotated[
@@ -59,6 +78,7 @@ MaxLengthOption = Annotated[
         help="For transformers: let each run choose the length of the dynamic dimension NAME, up "
         "to this maximum (NAME is not needed if there is only one). Shorter runs take less time. "
         "In C: edgec_<model>_run_length.",
+        rich_help_panel=TRANSFORMERS,
     ),
 ]
 DEFAULTS = QuantSettings()
@@ -66,14 +86,16 @@ ObserverOption = Annotated[
     Observer | None,
     typer.Option(
         help="How activation ranges are chosen from calibration data; not for transformers "
-        f"(default: {DEFAULTS.observer.value})."
+        f"(default: {DEFAULTS.observer.value}).",
+        rich_help_panel=QUANTIZATION,
     ),
 ]
 Percentile = Annotated[
     float | None,
     typer.Option(
         help="For --observer percentile: percentage of the values that a range must hold "
-        f"(default: {DEFAULTS.percentile})."
+        f"(default: {DEFAULTS.percentile}).",
+        rich_help_panel=QUANTIZATION,
     ),
 ]
 Equalize = Annotated[
@@ -82,6 +104,7 @@ Equalize = Annotated[
         "--equalize/--no-equalize",
         help="Scale channels between layers where it pays; not for transformers "
         "(default: if calibration data are given).",
+        rich_help_panel=QUANTIZATION,
     ),
 ]
 BiasCorrection = Annotated[
@@ -89,6 +112,7 @@ BiasCorrection = Annotated[
     typer.Option(
         "--bias-correction/--no-bias-correction",
         help="Correct each layer's mean output error (default: if calibration data are given).",
+        rich_help_panel=QUANTIZATION,
     ),
 ]
 ResidualOption = Annotated[
@@ -97,6 +121,7 @@ ResidualOption = Annotated[
         "--residual",
         help="For transformers: element type of the residual stream. int8 takes half the memory of "
         f"int16 and costs accuracy (default: {DEFAULTS.residual.value}).",
+        rich_help_panel=TRANSFORMERS,
     ),
 ]
 PrecisionOption = Annotated[
@@ -105,6 +130,7 @@ PrecisionOption = Annotated[
         "--precision",
         help="Element type of activations. auto: int16 for the fewest tensors that --target-db "
         f"asks for (default: {DEFAULTS.precision.value}).",
+        rich_help_panel=QUANTIZATION,
     ),
 ]
 TargetDb = Annotated[
@@ -113,6 +139,7 @@ TargetDb = Annotated[
         "--target-db",
         help="For --precision auto: signal to noise ratio in dB that every output must have on the "
         f"calibration data (default: {DEFAULTS.target_db:g}).",
+        rich_help_panel=QUANTIZATION,
     ),
 ]
 RoundingOption = Annotated[
@@ -121,6 +148,7 @@ RoundingOption = Annotated[
         "--rounding",
         help="For integer .tflite files. tflm: as TensorFlow Lite Micro. edgec: one rounding "
         f"a layer, a little faster (default: {Rounding.TFLM.value}).",
+        rich_help_panel=QUANTIZATION,
     ),
 ]
 MemoryOption = Annotated[
@@ -139,6 +167,7 @@ ActivationBits = Annotated[
         metavar="1..8|auto",
         help="Bits of an activation that layers with pooled weights use; fewer are faster. auto: "
         "for each layer as few as the calibration data allow.",
+        rich_help_panel=POOLS,
     ),
 ]
 MaxDrop = Annotated[
@@ -147,6 +176,7 @@ MaxDrop = Annotated[
         "--max-drop",
         help="For --activation-bits auto: percentage points of agreement with 8 bits that may be "
         f"lost on the calibration data (default: {POOL_DEFAULTS.max_drop}).",
+        rich_help_panel=POOLS,
     ),
 ]
 RuntimeBits = Annotated[
@@ -155,6 +185,7 @@ RuntimeBits = Annotated[
         "--runtime-bits",
         help="Let the width of activations be lowered while the firmware runs. In C: "
         "edgec_<model>_set_activation_bits.",
+        rich_help_panel=POOLS,
     ),
 ]
 PoolKernels = Annotated[
@@ -165,6 +196,7 @@ PoolKernels = Annotated[
         help="Kernel of the layers with pooled weights whose name matches PATTERN (without "
         "PATTERN: of all): responses, direct, decode or expand. Repeatable; the last match holds. "
         "Default: the one that edgec estimates to be the fastest.",
+        rich_help_panel=POOLS,
     ),
 ]
 PoolTable = Annotated[
@@ -174,6 +206,7 @@ PoolTable = Annotated[
         metavar="32K",
         help="Table space: the most SRAM that a layer with pooled weights may work in (its table "
         "of responses, list and sums, or its decoded filters). Default: as much as fits.",
+        rich_help_panel=POOLS,
     ),
 ]
 
@@ -185,6 +218,7 @@ NormalizeOption = Annotated[
         metavar="scale=1/255[,mean=...,std=...]",
         help="How pixels of 0 to 255, or recordings of -1 to 1, become the model's numbers: "
         "(v * scale - mean) / std; several means and deviations are separated by colons.",
+        rich_help_panel=INPUT,
     ),
 ]
 DATA_FORMATS = ".npz, .npy, .csv, .wav, or a folder of images or recordings (docs/samples.md)."

@@ -13,6 +13,7 @@ import typer
 
 from edgec.base.errors import ConfigError
 from edgec.cli.option_table import CommandOption, options_of
+from edgec.cli.panels import INPUT
 from edgec.cli.project_file import PROJECT_FILE, ProjectFile, project_here, read_project
 
 ProjectOption = Annotated[
@@ -22,6 +23,7 @@ ProjectOption = Annotated[
         metavar="FILE",
         help="Project file that says what the command line does not "
         f"(default: {PROJECT_FILE} here, without MODEL).",
+        rich_help_panel=INPUT,
     ),
 ]
 Options = tuple[CommandOption, ...]

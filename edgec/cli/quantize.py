@@ -22,6 +22,7 @@ from edgec.cli.options import (
     Shapes,
     shapes_of,
 )
+from edgec.cli.panels import INPUT, OUTPUT
 from edgec.report import console
 from edgec.report.console import safe
 from edgec.report.progress import status
@@ -34,10 +35,13 @@ if TYPE_CHECKING:
 def quantize(
     model: Model,
     output: Annotated[
-        Path, typer.Option(*OUT, metavar="MODEL.int8.onnx", help="QDQ ONNX to write.")
+        Path,
+        typer.Option(
+            *OUT, metavar="MODEL.int8.onnx", help="QDQ ONNX to write.", rich_help_panel=OUTPUT
+        ),
     ],
     calibration: Annotated[
-        Path | None, typer.Option(help=f"Typical inputs: {DATA_FORMATS}")
+        Path | None, typer.Option(help=f"Typical inputs: {DATA_FORMATS}", rich_help_panel=INPUT)
     ] = None,
     normalize: NormalizeOption = None,
     shape: Shapes = None,

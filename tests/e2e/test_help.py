@@ -1,0 +1,99 @@
+"""`--help`: sections, no broken word, nothing cut; what a shell completes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+from bad_input_support import edgec
+from typer.main import get_command
+
+from edgec.cli.app import app
+from edgec.target.board import list_boards
+
+COMMANDS = get_command(app).commands
+Capsys = pytest.CaptureFixture[str]
+
+
+def help_of(capsys: Capsys, monkeypatch: pytest.MonkeyPatch, name: str, width: int) -> str:
+    monkeypatch.setenv("COLUMNS", str(width))
+    done = edgec(capsys, name, "--help")
+    assert (done.code, done.err) == (0, "")
+    return done.out
+
+
+def words(text: str) -> str:
+    return " ".join(text.split())
+
+
+@pytest.mark.parametrize("width", [80, 100])
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_every_option_is_explained_in_whole_words(
+    capsys: Capsys, monkeypatch: pytest.MonkeyPatch, name: str, width: int
+) -> None:
+    text = help_of(capsys, monkeypatch, name, width)
+    assert max(map(len, text.splitlines())) <= width
+    assert "…" not in text
+    flat = words(text)
+    for paragraph in (COMMANDS[name].help or "").split("\n\n"):
+        assert words(paragraph) in flat
+    for parameter in COMMANDS[name].params:
+        assert words(parameter.help or "") in flat
+        for option in (*parameter.opts, *parameter.secondary_opts):
+            assert not option.startswith("-") or option in flat
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_narrow_terminals(capsys: Capsys, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    text = help_of(capsys, monkeypatch, name, 40)
+    longest = max(len(word) for word in text.split())
+    assert max(map(len, text.splitlines())) <= max(40, longest + 4)
+
+
+def test_sections_of_compile(capsys: Capsys, monkeypatch: pytest.MonkeyPatch) -> None:
+    text = help_of(capsys, monkeypatch, "compile", 80)
+    titles = [line for line in text.splitlines() if line.endswith(":") and line[:1].isupper()]
+    wanted = ["Input", "Quantization", "Transformers", "Weight pools", "Output"]
+    assert titles == [f"{title}:" for title in (*wanted, "Other options")]
+    parts = text.split("\nQuantization:\n")[1].split("\nTransformers:\n")
+    assert "--observer" in parts[0]
+    assert "--max-length" in parts[1]
+    assert "edgec_<model>_run_length." in text
+
+
+def completed(*line: str) -> set[str]:
+    """What bash is told to offer for the last of the words of a command line."""
+    program = "import sys; sys.argv[0] = 'edgec'; from edgec.__main__ import main; main()"
+    environment = {"_EDGEC_COMPLETE": "complete_bash", "COMP_WORDS": " ".join(("edgec", *line))}
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        env={**os.environ, **environment, "COMP_CWORD": str(len(line))},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.stderr == ""
+    return set(done.stdout.split())
+
+
+def test_a_shell_completes_commands_options_and_boards() -> None:
+    assert {"compile", "compress", "compare"} <= completed("comp")
+    assert completed("compile", "m.onnx", "--max") == {"--max-length", "--max-drop"}
+    names = {name for board in list_boards() for name in (board.name, *board.aliases)}
+    found = completed("compile", "m.onnx", "--board", "nucl")
+    assert found == {name for name in names if name.startswith("nucl")}
+    assert completed("compile", "m.onnx", "--observer", "m") == {"minmax", "mse"}
+
+
+def test_help_waits_for_nothing_heavy() -> None:
+    program = (
+        "import sys; from edgec.cli.app import run_app; code = run_app(['compile', '--help']);"
+        "print(*sorted({n.split('.')[0] for n in sys.modules}), file=sys.stderr)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=120
+    )
+    assert not {"numpy", "onnx", "onnxruntime", "jinja2"} & set(done.stderr.split())
