@@ -5,6 +5,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+import hypothesis
 import pytest
 from data_folder import DATA_VARIABLE, data_folder
 
@@ -19,6 +20,11 @@ NEEDS_TORCH = (
 )
 """Modules with the marker `torch` that cannot even be read without PyTorch."""
 collect_ignore = [] if HAS_TORCH else list(NEEDS_TORCH)
+
+# Every run tries the same examples; `--hypothesis-profile explore` tries others each time.
+hypothesis.settings.register_profile("steady", derandomize=True)
+hypothesis.settings.register_profile("explore", derandomize=False)
+hypothesis.settings.load_profile("steady")
 
 GOLDEN = Path(__file__).resolve().parent / "golden"
 

@@ -130,11 +130,10 @@ def _shifted16(a: Array, bits: int) -> Array:
 
 
 def _leaky_relu(attrs: ops.Unary, x: QuantParams, y: QuantParams) -> Array:
-    x_scale, y_scale = np.float32(x.tensor_scale), np.float32(y.tensor_scale)
-    steps = _steps(x)
-    positive = scaled_twice(steps, *quantized_factor(float(x_scale / y_scale)))
-    alpha = x_scale * np.float32(attrs.alpha) / y_scale
-    negative = scaled_twice(steps, *quantized_factor(float(alpha)))
+    steps, alpha = _steps(x), float(np.float32(attrs.alpha))
+    positive = scaled_twice(steps, *quantized_factor(x.tensor_scale / y.tensor_scale))
+    factor = quantized_factor(x.tensor_scale * alpha / y.tensor_scale)
+    negative = scaled_twice(steps, *factor)
     return np.where(steps >= 0, positive, negative) + y.tensor_zero_point
 
 
