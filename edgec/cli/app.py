@@ -30,6 +30,7 @@ from edgec.cli.options import Verbose
 from edgec.cli.profile import profile
 from edgec.cli.quantize import quantize
 from edgec.cli.run import run
+from edgec.cli.validate import validate
 from edgec.cli.verbosity import with_verbosity
 from edgec.report import console
 
@@ -65,6 +66,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "check": check,
     "run": run,
     "evaluate": evaluate,
+    "validate": validate,
     "profile": profile,
     "compare": compare,
     "quantize": quantize,
