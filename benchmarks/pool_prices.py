@@ -44,7 +44,7 @@ _SERVED = {
     "m7": (Core.CORTEX_M7,),
     "m33": (Core.CORTEX_M33,),
     "a7": (Core.CORTEX_A7, Core.CORTEX_A8),
-    "a53": (Core.CORTEX_A53, Core.CORTEX_A72),
+    "a53": (Core.CORTEX_A53, Core.CORTEX_A72, Core.CORTEX_A76),
 }
 """Cores that take the prices of the one that was measured."""
 

@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from edgec.base.version import __version__
-from edgec.cli.boards import boards
+from edgec.cli.boards import boards, new_board, show_board
 from edgec.cli.bundle import bundle
 from edgec.cli.check import check
 from edgec.cli.compare import compare
@@ -31,6 +31,7 @@ from edgec.cli.options import Verbose
 from edgec.cli.profile import profile
 from edgec.cli.quantize import quantize
 from edgec.cli.run import run
+from edgec.cli.validate import validate
 from edgec.cli.verbosity import with_verbosity
 from edgec.report import console
 
@@ -66,6 +67,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "check": check,
     "run": run,
     "evaluate": evaluate,
+    "validate": validate,
     "profile": profile,
     "compare": compare,
     "quantize": quantize,
@@ -73,12 +75,17 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "bundle": bundle,
     "export": export,
     "inspect": inspect,
-    "boards": boards,
     "doctor": doctor,
     "flash": flash,
 }
 for _name, _command in _COMMANDS.items():
     app.command(_name, cls=ReadableCommand)(with_verbosity(_command))
+
+_boards = typer.Typer(context_settings={"help_option_names": ["-h", "--help"]})
+_boards.callback(invoke_without_command=True)(with_verbosity(boards))
+_boards.command("show", cls=ReadableCommand)(with_verbosity(show_board))
+_boards.command("new", cls=ReadableCommand)(with_verbosity(new_board))
+app.add_typer(_boards, name="boards")
 
 
 def run_app(arguments: list[str] | None = None) -> int:

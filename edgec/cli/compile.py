@@ -192,8 +192,8 @@ def _compile(request: CompileRequest, json: Json = False) -> None:
     """Quantize MODEL, generate C, build firmware for BOARD and check it against the reference.
 
     Without MODEL, edgec.toml in this folder says what to compile.  The output folder holds
-    report.json and report.txt, library/ (the C library, usable alone), project/ (PlatformIO) and
-    firmware.elf, .bin and .hex.
+    report.json and report.txt, library/ (the C library, usable alone), project/ (PlatformIO),
+    reference.npz (what edgec validate compares with), firmware.elf, .bin and .hex.
     """
     from edgec.report.text import print_report
     from edgec.workflow.session import places_of

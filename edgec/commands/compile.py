@@ -37,6 +37,7 @@ from edgec.workflow.file_check import compare_file
 from edgec.workflow.firmware import PROJECT_DIR, build_firmware, check_build_place
 from edgec.workflow.fits import Demand, Tensor, check_could_fit, check_fits
 from edgec.workflow.integer import Calibration, IntegerModel, quantized_model, real_model
+from edgec.workflow.reference import write_reference
 from edgec.workflow.session import LIBRARY_DIR, MODEL_COPY, open_session
 from edgec.workflow.weight_pool_kernels import plan_pooled_layers
 
@@ -153,6 +154,7 @@ def compile_model(
             ready, pools, program, plan, target, size, checks, qdq_export, qdq_file
         )
         report.write(staging)
+        write_reference(ready.integer, staging)
         write_text(report, staging)
         say("holding against the budget")
         check_budget(staging, options)

@@ -46,6 +46,7 @@ _CPU_MODELS = {
     Core.CORTEX_A8: _arm.UC_CPU_ARM_CORTEX_A8,
     Core.CORTEX_A53: _arm64.UC_CPU_ARM64_A53,
     Core.CORTEX_A72: _arm64.UC_CPU_ARM64_A72,
+    Core.CORTEX_A76: _arm64.UC_CPU_ARM64_MAX,  # Unicorn 2.1 has no A76; this has Armv8.2-A
 }
 
 

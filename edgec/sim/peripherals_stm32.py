@@ -1,10 +1,13 @@
 """Peripherals of the STM32 families: clock and power status that start-up code waits for, UARTs.
 
-Sources: reference manuals RM0008 (F1), RM0033 (F2), RM0390 (F446), RM0432 (L4+), RM0455 (H7A3),
-RM0456 (U5), RM0444 (G0); chapters RCC and PWR (register maps) and "Memory map".
+Sources: reference manuals RM0008 (F1), RM0033 (F2), RM0090 (F405, F407), RM0390 (F446), RM0410
+(F767), RM0432 (L4+), RM0433 (H743), RM0434 (WB), RM0455 (H7A3), RM0456 (U5), RM0444 (G0);
+chapters RCC and PWR (register maps) and "Memory map".
 """
 
 from __future__ import annotations
+
+import dataclasses
 
 from edgec.sim.peripherals import STM32_UART_V1, STM32_UART_V2, Family, always, follows
 
@@ -34,6 +37,8 @@ STM32F4 = Family(  # F2 too: the same RCC, and no over-drive bits that it could 
     ),
     reset_values={_RCC_F4: 0x83, _RCC_F4 + 4: 0x2400_3010, _PWR_F4: 0xC000},
 )
+
+STM32F7 = dataclasses.replace(STM32F4, uart=STM32_UART_V2)  # the same RCC and PWR, a newer USART
 
 _RCC_L4 = 0x4002_1000
 STM32L4 = Family(
@@ -97,4 +102,16 @@ STM32U5 = Family(
         always(_PWR_U5 + 0x3C, 1 << 15),  # ACTVOSRDY
     ),
     reset_values={_RCC_U5: 0x35},
+)
+
+_RCC_WB = 0x5800_0000
+STM32WB = Family(
+    uart=STM32_UART_V2,
+    uarts={"USART1": 0x4001_3800, "LPUART1": 0x4000_8000},
+    derived=(
+        follows(_RCC_WB, _RCC_WB, 0x0501_0001, 1),  # MSI, HSE, PLL, PLLSAI1
+        follows(_RCC_WB, _RCC_WB, 0x100, 2),  # HSI
+        follows(_RCC_WB + 8, _RCC_WB + 8, 0x3, 2),  # SWS = SW
+    ),
+    reset_values={_RCC_WB: 0x61, 0x5800_0400: 0x200},
 )

@@ -28,7 +28,9 @@ def open_qemu(elf: Path, board: Board) -> Iterator[StreamingProcess]:
         board.emulator.machine,
         "-kernel",
         elf.absolute(),
-        *("-display", "none", "-monitor", "none", "-serial", "stdio"),
+        *("-display", "none", "-monitor", "none"),
+        *(["-serial", "null"] * board.emulator.serial),
+        *("-serial", "stdio"),
     ]
     with open_stream(argv) as stream:
         yield stream

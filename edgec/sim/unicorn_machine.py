@@ -22,7 +22,16 @@ from edgec.sim.emulator_image import FirmwareImage
 from edgec.sim.peripherals import CORE_WINDOW, Console, Family, PeripheralBus, Window
 from edgec.sim.peripherals_emulated import MPS2, NRF51
 from edgec.sim.peripherals_rp2040 import RP2040
-from edgec.sim.peripherals_stm32 import STM32F1, STM32F4, STM32G0, STM32H7, STM32L4, STM32U5
+from edgec.sim.peripherals_stm32 import (
+    STM32F1,
+    STM32F4,
+    STM32F7,
+    STM32G0,
+    STM32H7,
+    STM32L4,
+    STM32U5,
+    STM32WB,
+)
 from edgec.sim.trace_records import Tracer
 from edgec.target.board import Board
 from edgec.target.cores import Core
@@ -38,10 +47,13 @@ FAMILIES = {
     "stm32f1": STM32F1,
     "stm32f2": STM32F4,
     "stm32f4": STM32F4,
+    "stm32f7": STM32F7,
     "stm32g0": STM32G0,
     "stm32h7": STM32H7,
+    "stm32h743": STM32H7,
     "stm32l4": STM32L4,
     "stm32u5": STM32U5,
+    "stm32wb": STM32WB,
     "rp2040": RP2040,
     "mps2": MPS2,
     "nrf51": NRF51,

@@ -54,11 +54,13 @@ class Emulator:
             (our peripheral models), or "none".
         machine: QEMU's machine name; empty otherwise.
         cpu: QEMU's and Unicorn's name of the core; empty for "none".
+        serial: which of the QEMU machine's serial ports the console is, counted from 0.
     """
 
     kind: Literal["qemu", "qemu-user", "unicorn", "none"] = "none"
     machine: _OptionalWord = ""
     cpu: _OptionalWord = ""
+    serial: Annotated[int, Field(ge=0, le=7)] = 0
 
 
 @dataclass(frozen=True, slots=True, config=STRICT)
@@ -294,10 +296,14 @@ def load_board(name_or_path: str | Path) -> Board:
     for board in boards:
         if text == board.name or text in board.aliases:
             return board
-    names = [name for board in boards for name in (board.name, *board.aliases)]
-    close = difflib.get_close_matches(text[:64], names, n=3)
+    close = difflib.get_close_matches(text[:64], board_names(), n=3)
     hint = f"did you mean {', '.join(close)}?" if close else "`edgec boards` lists all boards"
     raise ConfigError(f"there is no board {text[:64]!r}", hint=hint)
+
+
+def board_names() -> tuple[str, ...]:
+    """Names and aliases of the boards that ship with edgec."""
+    return tuple(name for board in list_boards() for name in (board.name, *board.aliases))
 
 
 def _files() -> list[Path]:
@@ -305,15 +311,25 @@ def _files() -> list[Path]:
 
 
 def _read(path: Path) -> Board:
-    hint = "see boards/nucleo_f446re.toml for an example"
-    data = read_toml(path, "board file", hint)
+    return board_of(read_toml(path, "board file", _EXAMPLE), str(path))
+
+
+def board_of(data: dict[str, Any], where: str) -> Board:
+    """The board that the keys of a board file describe.
+
+    Raises:
+        ConfigError: they describe none; the message names `where` they are from.
+    """
     try:
         return _ADAPTER.validate_python(data)
     except ValidationError as error:
-        raise ConfigError(_explain(error), where=str(path), hint=hint) from error
+        raise ConfigError(explain(error), where=where, hint=_EXAMPLE) from error
 
 
-def _explain(error: ValidationError) -> str:
+_EXAMPLE = "`edgec boards new` writes a board file with comments"
+
+
+def explain(error: ValidationError) -> str:
     """One line per problem: the key as in the file, then what is wrong with it."""
     lines = []
     problems = error.errors(include_url=False, include_input=False)

@@ -90,7 +90,7 @@ class CoreFacts:
 class Core(enum.Enum):
     """Processor cores, named as GCC's -mcpu names them; `facts` says what each can do.
 
-    The Cortex-A53 and A72 run AArch64 code, the Cortex-A7 and A8 run Armv7-A code.
+    The Cortex-A53, A72 and A76 run AArch64 code, the Cortex-A7 and A8 run Armv7-A code.
     """
 
     CORTEX_M0 = "cortex-m0"
@@ -103,6 +103,7 @@ class Core(enum.Enum):
     CORTEX_A8 = "cortex-a8"
     CORTEX_A53 = "cortex-a53"
     CORTEX_A72 = "cortex-a72"
+    CORTEX_A76 = "cortex-a76"
     HOST = "host"
 
     @property
@@ -178,11 +179,19 @@ class Core(enum.Enum):
 _ABSENT, _PRESENT, _OPTIONAL = (False,), (True,), (False, True)
 
 
-def _application_core(instruction_set: InstructionSet, source: str) -> CoreFacts:
+def _application_core(
+    instruction_set: InstructionSet, source: str, *, has_dot_product: bool = False
+) -> CoreFacts:
     """A Cortex-A, as every board here has it: NEON, double precision, caches of its own."""
     dsp = _PRESENT if instruction_set is InstructionSet.ARMV7_A else _ABSENT
     return CoreFacts(
-        instruction_set, (Fpu.DOUBLE,), dsp, source, has_neon=True, has_level1_caches=True
+        instruction_set,
+        (Fpu.DOUBLE,),
+        dsp,
+        source,
+        has_neon=True,
+        has_dot_product=has_dot_product,
+        has_level1_caches=True,
     )
 
 
@@ -247,6 +256,11 @@ CORES: Mapping[Core, CoreFacts] = MappingProxyType(
         Core.CORTEX_A72: _application_core(
             InstructionSet.ARMV8_A,
             "Cortex-A72 MPCore TRM (100095) 1.2 features; Armv8.0-A, so no SDOT",
+        ),
+        Core.CORTEX_A76: _application_core(
+            InstructionSet.ARMV8_A,
+            "Cortex-A76 Core TRM (100798) A1.2 features: Armv8.2-A with the dot product",
+            has_dot_product=True,
         ),
         Core.HOST: CoreFacts(
             InstructionSet.HOST,

@@ -10,6 +10,7 @@ from edgec.base.errors import BuildError, ConfigError, InternalError
 from edgec.target.board import Board
 from edgec.toolchain import process
 from edgec.toolchain.platformio import Mode, build, run_platformio
+from edgec.toolchain.upload_errors import explained
 
 UPLOAD_INSTALL = {
     "openocd": "apt-get install openocd",
@@ -51,7 +52,14 @@ def upload(project_dir: Path, board: Board, *, port: str | None = None) -> str:
                 hint="give the serial number that the upload program lists, or a mounted drive",
             )
         arguments += ["--upload-port", port]
-    run_platformio(project_dir, arguments, mode=Mode.INSTALLED, timeout_s=_TIMEOUT_S)
+    build(project_dir, board)  # apart, so that what fails now is the upload
+    run_platformio(
+        project_dir,
+        arguments,
+        mode=Mode.INSTALLED,
+        timeout_s=_TIMEOUT_S,
+        failed=lambda output, _: explained(output, tool, board.upload.chip),
+    )
     return f"written to {board.title} with {tool}"
 
 

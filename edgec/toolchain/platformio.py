@@ -15,7 +15,7 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -121,9 +121,21 @@ def build(
 
 
 def run_platformio(
-    project_dir: Path, arguments: list[str], *, mode: Mode, timeout_s: float
+    project_dir: Path,
+    arguments: list[str],
+    *,
+    mode: Mode,
+    timeout_s: float,
+    failed: Callable[[str, Path], BuildError] | None = None,
 ) -> process.Completed:
     """Run `pio ARGUMENTS` in a project.
+
+    Args:
+        project_dir: the project.
+        arguments: the words after `pio`.
+        mode: where PlatformIO takes SCons and the Arm compiler from.
+        timeout_s: it is stopped after this time.
+        failed: makes the error of what it printed and the project; default: a build failed.
 
     Raises:
         BuildError: it fails; the text holds the lines that say why.
@@ -151,9 +163,14 @@ def run_platformio(
         timeout_s=timeout_s,
     )
     if done.returncode != 0:
-        lines = compiler_errors(f"{done.stdout}\n{done.stderr}")
-        raise BuildError(f"the firmware cannot be built:\n{lines}", where=str(project_dir))
+        raise (failed or _build_failed)(f"{done.stdout}\n{done.stderr}", project_dir)
     return done
+
+
+def _build_failed(output: str, project_dir: Path) -> BuildError:
+    """What a compiler or the linker says."""
+    lines = compiler_errors(output)
+    return BuildError(f"the firmware cannot be built:\n{lines}", where=str(project_dir))
 
 
 def provide_scons(core_dir: Path) -> None:

@@ -137,19 +137,19 @@ def _evaluated(
     progress: Progress | None,
     port: str | None,
 ) -> tuple[Evaluation, ...]:
-    output = _decision(report)
+    output = decision(report)
     samples, labels = load_labelled(data, input_specs(report.inputs), output.labels)
     labels = labels[:limit]
     samples = {name: array[:limit] for name, array in samples.items()}
-    _check_labels(labels, output, SampleFile.of(data).path)
+    check_labels(labels, output, SampleFile.of(data).path)
     sessions = [open_session(folder, on, bits, port) for bits in widths]
     runs = len(widths) + 1
     inputs = _float_inputs(report, samples)
-    wanted = _classes(_original_output(folder, inputs, output, _part(progress, 0, runs)))
+    wanted = classes_of(original_output(folder, inputs, output, _part(progress, 0, runs)))
     odd = evaluation_warnings(_with_ranges(report), samples)
     results = []
     for number, (bits, session) in enumerate(zip(widths, sessions, strict=True), start=1):
-        found = _classes(session.run(samples, _part(progress, number, runs))[output.name])
+        found = classes_of(session.run(samples, _part(progress, number, runs))[output.name])
         agreement = float(np.mean(found == wanted))
         # Fewer bits are a choice: it is for them that decisions are measured.
         poor = agreement_warnings(agreement) if bits is None else ()
@@ -201,7 +201,7 @@ def _part(progress: Progress | None, number: int, parts: int) -> Progress | None
     return lambda done, total: progress(number * total + done, parts * total)
 
 
-def _decision(report: Report) -> TensorReport:
+def decision(report: Report) -> TensorReport:
     """The output that decides: scores for classes, else a class number (a final ArgMax).
 
     The number of a class comes first where the file has labels for it: the decision function of two
@@ -219,7 +219,7 @@ def _decision(report: Report) -> TensorReport:
     )
 
 
-def _original_output(
+def original_output(
     folder: Path, inputs: Mapping[str, Array], output: TensorReport, progress: Progress | None
 ) -> Array:
     """An output [N, ...] of the model that was compiled, or its elements [N, C].
@@ -251,7 +251,12 @@ def _numbered(found: Array, output: TensorReport) -> Array:
     return np.asarray([places[label] for label in labels]).reshape(found.shape)
 
 
-def _check_labels(labels: Array, output: TensorReport, data: Path) -> None:
+def check_labels(labels: Array, output: TensorReport, data: Path) -> None:
+    """Refuse labels that are no classes of an output.
+
+    Raises:
+        ConfigError: with the labels that there are.
+    """
     classes = math.prod(output.shape)
     if classes > 1 and (labels.min() < 0 or labels.max() >= classes):
         raise ConfigError(
@@ -266,7 +271,7 @@ def _float_inputs(report: Report, samples: Mapping[str, Array]) -> dict[str, Arr
     return {tensor.name: to_model(samples[tensor.name], tensor) for tensor in report.inputs}
 
 
-def _classes(scores: Array) -> Array:
+def classes_of(scores: Array) -> Array:
     """Class numbers [N] from scores [N, ...], or from a model that ends in ArgMax."""
     flat = scores.reshape(len(scores), -1)
     return np.asarray(flat[:, 0] if flat.shape[1] == 1 else np.argmax(flat, axis=1))

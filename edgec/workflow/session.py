@@ -127,12 +127,12 @@ class Session:
         outputs = self.model(inputs, progress, length)
         less = self.report.max_length - length if length is not None else 0
         return {
-            tensor.name: decode(_stacked(codes, tensor, less), tensor)
+            tensor.name: decode(stacked(codes, tensor, less), tensor)
             for tensor, codes in zip(self.report.outputs, outputs, strict=True)
         }
 
 
-def _stacked(codes: Array, tensor: TensorReport, less: int) -> Array:
+def stacked(codes: Array, tensor: TensorReport, less: int) -> Array:
     """Outputs of samples [N, ...]: along the batch axis, or a new one where there is none."""
     shape = tensor.library_shape_less(less)
     sample = shape[1:] if tensor.shape[:1] == (1,) else shape

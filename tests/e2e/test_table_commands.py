@@ -69,6 +69,7 @@ def test_profile_compare_and_run(tables, firmware: Path) -> None:
     assert tables("compare", firmware, firmware, firmware) == {"Builds side by side"}
     assert tables("run", firmware, "--input", TEST_DATA) == {"Outputs"}
     assert tables("evaluate", firmware, "--data", TEST_DATA, "--limit", 5) == {"Accuracy"}
+    assert len(tables("validate", firmware)) == 2
 
 
 def test_models(tables, tmp_path: Path) -> None:
@@ -83,6 +84,7 @@ def test_models(tables, tmp_path: Path) -> None:
 
 def test_boards_and_doctor(tables) -> None:
     assert tables("boards") == {"Boards"}
+    assert tables("boards", "show", "nucleo") == {"ST Nucleo-64 F446RE", "Sources"}
     assert tables("doctor") == {"edgec doctor"}
 
 

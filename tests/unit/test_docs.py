@@ -49,8 +49,11 @@ def check_edgec(words: list[str]) -> None:
     if words[0].startswith("-"):
         return
     assert words[0] in group.commands, f"edgec has no command {words[0]}"
-    known = {name for parameter in group.commands[words[0]].params for name in parameter.opts}
-    known |= {name for p in group.commands[words[0]].params for name in p.secondary_opts}
+    command = group.commands[words[0]]
+    if len(words) > 1 and words[1] in getattr(command, "commands", {}):
+        command = command.commands[words[1]]
+    known = {name for parameter in command.params for name in parameter.opts}
+    known |= {name for parameter in command.params for name in parameter.secondary_opts}
     given = {
         word.split("=")[0] for word in words[1:] if re.fullmatch(r"--?[a-z][\w-]*(=.*)?", word)
     }

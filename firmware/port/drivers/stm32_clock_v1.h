@@ -1,7 +1,8 @@
-/* RCC and flash registers that STM32F2 and F4 share, and the switch to the PLL.
+/* RCC and flash registers that STM32F2, F4 and F7 share, and the switch to the PLL.
  * Polls RCC_CR.PLLRDY (bit 25), FLASH_ACR.LATENCY (read back) and RCC_CFGR.SWS (bits 3:2 = 2).
  *
- * Source: RM0033 3.4.1, 5.3; RM0390 3.8.1, 6.3. */
+ * Source: RM0033 3.4.1, 5.3; RM0390 3.8.1, 6.3; RM0090 3.9.1, 7.3; RM0410 3.7.1,
+ * 5.3. */
 #ifndef EDGEC_DRIVERS_STM32_CLOCK_V1_H
 #define EDGEC_DRIVERS_STM32_CLOCK_V1_H
 
@@ -14,6 +15,7 @@
 #define FLASH_ACR_PRFTEN (1U << 8)
 #define FLASH_ACR_ICEN (1U << 9)
 #define FLASH_ACR_DCEN (1U << 10)
+#define FLASH_ACR_ACCELERATOR (FLASH_ACR_PRFTEN | FLASH_ACR_ICEN | FLASH_ACR_DCEN)
 
 #define RCC_CR REG32(0x40023800U)
 #define RCC_CR_PLLON (1U << 24)
@@ -34,7 +36,7 @@
 static inline bool clock_start_pll(uint32_t n) {
     const uint32_t m = 8;
     const uint32_t q = 8;
-    const uint32_t r = 2; /* the F446 alone has it; reserved and reset to this elsewhere */
+    const uint32_t r = 2; /* F446 and F7 have it; reserved and reset to this elsewhere */
     RCC_PLLCFGR = m | n << 6 | RCC_PLLCFGR_P2 | q << 24 | r << 28;
     RCC_CR |= RCC_CR_PLLON;
     return wait_for(&RCC_CR, RCC_CR_PLLRDY, RCC_CR_PLLRDY);
@@ -42,8 +44,8 @@ static inline bool clock_start_pll(uint32_t n) {
 
 /* Set the flash for the new clock, then run from the PLL: APB1 at a quarter, APB2 at half.  False
  * when the core stays on HSI. */
-static inline bool clock_switch_to_pll(uint32_t wait_states) {
-    FLASH_ACR = wait_states | FLASH_ACR_PRFTEN | FLASH_ACR_ICEN | FLASH_ACR_DCEN;
+static inline bool clock_switch_to_pll(uint32_t wait_states, uint32_t flash_options) {
+    FLASH_ACR = wait_states | flash_options;
     if (!wait_for(&FLASH_ACR, FLASH_ACR_LATENCY_MASK, wait_states)) {
         return false;
     }

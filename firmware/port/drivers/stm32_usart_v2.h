@@ -1,7 +1,9 @@
-/* The USART and LPUART of STM32L4+, H7, U5 and G0: ISR, RDR and TDR, with FIFOs of 8 bytes.
+/* The USART and LPUART of STM32L4+, H7, U5, G0 and WB: ISR, RDR and TDR, with FIFOs of 8 bytes; the
+ * F7 has the same without FIFOs.
  * Polls ISR.TXE (bit 7, "FIFO not full") and ISR.RXNE (bit 5, "FIFO not empty").
  *
- * Source: RM0432 51.8 and 52.7, the same in RM0455, RM0456 and RM0444. */
+ * Source: RM0432 51.8 and 52.7, the same in RM0433, RM0434, RM0455, RM0456 and RM0444, and
+ * but for the FIFOs in RM0410. */
 #ifndef EDGEC_DRIVERS_STM32_USART_V2_H
 #define EDGEC_DRIVERS_STM32_USART_V2_H
 
@@ -21,13 +23,18 @@
 #define USART_RDR 0x24U
 #define USART_TDR 0x28U
 
-/* `divider` is the value of BRR: input / baud for a USART, 256 * input / baud for an LPUART. */
-static inline void usart_init(uint32_t base, uint32_t divider) {
+/* `divider` is the value of BRR: input / baud for a USART, 256 * input / baud for an LPUART;
+ * `fifo` is USART_CR1_FIFOEN, or 0 where there are no FIFOs. */
+static inline void usart_start(uint32_t base, uint32_t divider, uint32_t fifo) {
     REG32(base + USART_CR1) = 0;
     REG32(base + USART_BRR) = divider;
     REG32(base + USART_CR3) = USART_CR3_OVRDIS;
-    REG32(base + USART_CR1) = USART_CR1_FIFOEN | USART_CR1_TE | USART_CR1_RE;
+    REG32(base + USART_CR1) = fifo | USART_CR1_TE | USART_CR1_RE;
     REG32(base + USART_CR1) |= USART_CR1_UE;
+}
+
+static inline void usart_init(uint32_t base, uint32_t divider) {
+    usart_start(base, divider, USART_CR1_FIFOEN);
 }
 
 static inline void usart_put(uint32_t base, char byte) {

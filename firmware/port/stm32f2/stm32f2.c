@@ -21,7 +21,7 @@
 static uint32_t apb1_hz = HSI_HZ;
 
 uint32_t board_clock_init(void) {
-    if (!clock_start_pll(PLL_N) || !clock_switch_to_pll(WAIT_STATES)) {
+    if (!clock_start_pll(PLL_N) || !clock_switch_to_pll(WAIT_STATES, FLASH_ACR_ACCELERATOR)) {
         return HSI_HZ;
     }
     apb1_hz = PORT_CLOCK_HZ / APB1_DIVIDER;

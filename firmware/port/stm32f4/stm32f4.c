@@ -1,50 +1,34 @@
-/* STM32F446 on a Nucleo-64: 180 MHz from HSI, console on USART2 (PA2, PA3).
+/* STM32F405, F407 and F446, 1 MHz steps up to 180 MHz from HSI, console on USART2 (PA2, PA3).
  *
- * Source: RM0390 5.1.4 (over-drive), 6.3 (RCC); DS10693 table 12 (alternate functions); UM1724 6.8.
- * Polls, beside drivers/: PWR_CSR.ODRDY (bit 16) and ODSWRDY (bit 17). */
+ * Source: RM0390 6.3 (RCC), 3.4.1 (wait states); DS10693 table 12 (alternate functions);
+ * RM0090 7.3, 3.5.1; DS8626, alternate functions. */
 #include "board_config.h"
 #include "board_io.h"
 #include "stm32_clock_v1.h"
 #include "stm32_gpio.h"
+#include "stm32_overdrive.h"
 #include "stm32_usart_v1.h"
-
-#define PWR_CR REG32(0x40007000U)
-#define PWR_CR_VOS_SCALE1 (3U << 14)
-#define PWR_CR_ODEN (1U << 16)
-#define PWR_CR_ODSWEN (1U << 17)
-#define PWR_CSR REG32(0x40007004U)
-#define PWR_CSR_ODRDY (1U << 16)
-#define PWR_CSR_ODSWRDY (1U << 17)
 
 #define RCC_AHB1ENR_GPIOA (1U << 0)
 #define RCC_APB1ENR_USART2 (1U << 17)
-#define RCC_APB1ENR_PWR (1U << 28)
 
 #define GPIOA 0x40020000U
 #define USART2 0x40004400U
 #define USART2_FUNCTION 7U
 
-#define PLL_N 180U
-#define WAIT_STATES 5U
+#define PLL_N (PORT_CLOCK_HZ / 1000000U)
+#define WAIT_STATES 5U /* at 2.7 to 3.6 V, for 150 to 180 MHz */
 #define APB1_DIVIDER 4U
+#define NEEDS_OVERDRIVE (PORT_CLOCK_HZ > 168000000U) /* only the F446 here can go there */
 
 static uint32_t apb1_hz = HSI_HZ;
 
-/* Above 168 MHz the regulator's over-drive is needed; it is switched on while running on HSI. */
-static bool enable_overdrive(void) {
-    PWR_CR |= PWR_CR_ODEN;
-    if (!wait_for(&PWR_CSR, PWR_CSR_ODRDY, PWR_CSR_ODRDY)) {
-        return false;
-    }
-    PWR_CR |= PWR_CR_ODSWEN;
-    return wait_for(&PWR_CSR, PWR_CSR_ODSWRDY, PWR_CSR_ODSWRDY);
-}
-
 uint32_t board_clock_init(void) {
-    RCC_APB1ENR |= RCC_APB1ENR_PWR;
-    (void)RCC_APB1ENR; /* the clock is there two cycles after the write */
-    PWR_CR |= PWR_CR_VOS_SCALE1;
-    if (!clock_start_pll(PLL_N) || !enable_overdrive() || !clock_switch_to_pll(WAIT_STATES)) {
+    if (NEEDS_OVERDRIVE) {
+        overdrive_prepare();
+    }
+    if (!clock_start_pll(PLL_N) || (NEEDS_OVERDRIVE && !overdrive_enable()) ||
+        !clock_switch_to_pll(WAIT_STATES, FLASH_ACR_ACCELERATOR)) {
         return HSI_HZ;
     }
     apb1_hz = PORT_CLOCK_HZ / APB1_DIVIDER;

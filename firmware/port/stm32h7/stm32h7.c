@@ -2,25 +2,16 @@
  *
  * Source: RM0455 4.3.9 (wait states), 6.4.1 (supply configuration), 6.6.2 (voltage scaling),
  * 6.8 (PWR), 8.7 (RCC), 52.8; DS13195 table 8 (alternate functions); UM2408 6.8.
- * Polls, beside drivers/: PWR_CSR1.ACTVOSRDY (bit 13), PWR_SRDCR.VOSRDY (bit 13), RCC_CR.PLL1RDY
- * (bit 25), FLASH_ACR.LATENCY (read back), RCC_CFGR.SWS (bits 5:3 = 3). */
+ * Polls, beside drivers/: PWR_CSR1.ACTVOSRDY (bit 13), PWR_SRDCR.VOSRDY (bit 13). */
 #include "board_config.h"
 #include "board_io.h"
-#include "cortex_m.h"
+#include "cortex_m7_caches.h"
+#include "stm32_clock_h7.h"
 #include "stm32_gpio.h"
 #include "stm32_usart_v2.h"
 
-#define HSI_HZ 64000000U
-
-#define FLASH_ACR REG32(0x52002000U)
-#define FLASH_ACR_LATENCY_MASK 0xFU
 #define FLASH_ACR_WRHIGHFREQ (3U << 4)
 
-#define PWR_CSR1 REG32(0x58024804U)
-#define PWR_CSR1_ACTVOSRDY (1U << 13)
-#define PWR_CR3 REG32(0x5802480CU)
-#define PWR_CR3_BYPASS (1U << 0)
-#define PWR_CR3_LDOEN (1U << 1)
 #define PWR_CR3_SMPSEN (1U << 2)
 #define PWR_SRDCR REG32(0x58024818U)
 #define PWR_SRDCR_VOSRDY (1U << 13)
@@ -28,14 +19,6 @@
 #define PWR_SRDCR_VOS1 (2U << 14)
 #define PWR_SRDCR_VOS0 (3U << 14)
 
-#define RCC_CR REG32(0x58024400U)
-#define RCC_CR_PLL1ON (1U << 24)
-#define RCC_CR_PLL1RDY (1U << 25)
-#define RCC_CFGR REG32(0x58024410U)
-#define RCC_CFGR_SW_MASK 7U
-#define RCC_CFGR_SW_PLL1 3U
-#define RCC_CFGR_SWS_MASK (7U << 3)
-#define RCC_CFGR_SWS_PLL1 (3U << 3)
 #define RCC_CDCFGR1 REG32(0x58024418U)
 #define RCC_CDCFGR1_CDPPRE_DIV2 (4U << 4)
 #define RCC_CDCFGR2 REG32(0x5802441CU)
@@ -43,13 +26,6 @@
 #define RCC_CDCFGR2_CDPPRE2_DIV2 (4U << 8)
 #define RCC_SRDCFGR REG32(0x58024420U)
 #define RCC_SRDCFGR_SRDPPRE_DIV2 (4U << 4)
-#define RCC_PLLCKSELR REG32(0x58024428U)
-#define RCC_PLLCKSELR_DIVM1_MASK (0x3FU << 4)
-#define RCC_PLLCFGR REG32(0x5802442CU)
-#define RCC_PLLCFGR_PLL1_MASK 0xFU
-#define RCC_PLLCFGR_RGE_8_16 (3U << 2) /* input between 8 and 16 MHz, wide VCO range */
-#define RCC_PLLCFGR_DIVP1EN (1U << 16)
-#define RCC_PLL1DIVR REG32(0x58024430U)
 #define RCC_AHB4ENR REG32(0x58024540U)
 #define RCC_AHB4ENR_GPIOD (1U << 3)
 #define RCC_APB1LENR REG32(0x58024548U)
@@ -59,30 +35,11 @@
 #define USART3 0x40004800U
 #define USART3_FUNCTION 7U
 
-#define PLL_M 8U
-#define PLL_N 70U
-#define PLL_P 2U /* 64 MHz / 8 * 70 / 2 = 280 MHz; Q and R are not used, but must not be 0 */
-#define PLL_UNUSED 2U
+#define PLL_N 70U /* 64 MHz / 8 * 70 / 2 = 280 MHz */
 #define WAIT_STATES 6U
 #define APB_DIVIDER 2U
 
-#define DCACHE_SETS 128U /* 16 KB in 4 ways of 32-byte lines */
-#define DCACHE_WAYS 4U
-
 static uint32_t apb1_hz = HSI_HZ;
-
-/* Source: Arm DDI 0403E B2.2.7; the caches hold garbage after power-up. */
-static void enable_caches(void) {
-    SCB_ICIALLU = 0;
-    for (uint32_t set = 0; set < DCACHE_SETS; set++) {
-        for (uint32_t way = 0; way < DCACHE_WAYS; way++) {
-            SCB_DCISW = way << 30 | set << 5;
-        }
-    }
-    barrier();
-    SCB_CCR |= SCB_CCR_IC | SCB_CCR_DC;
-    barrier();
-}
 
 static bool set_voltage_scale(uint32_t scale) {
     set_field(&PWR_SRDCR, PWR_SRDCR_VOS_MASK, scale);
@@ -98,31 +55,20 @@ static bool raise_voltage(void) {
            set_voltage_scale(PWR_SRDCR_VOS1) && set_voltage_scale(PWR_SRDCR_VOS0);
 }
 
-static bool start_pll(void) {
-    set_field(&RCC_PLLCKSELR, RCC_PLLCKSELR_DIVM1_MASK | 3U, PLL_M << 4); /* source: HSI */
-    set_field(&RCC_PLLCFGR, RCC_PLLCFGR_PLL1_MASK, RCC_PLLCFGR_RGE_8_16 | RCC_PLLCFGR_DIVP1EN);
-    RCC_PLL1DIVR =
-        (PLL_N - 1U) | (PLL_P - 1U) << 9 | (PLL_UNUSED - 1U) << 16 | (PLL_UNUSED - 1U) << 24;
-    RCC_CR |= RCC_CR_PLL1ON;
-    return wait_for(&RCC_CR, RCC_CR_PLL1RDY, RCC_CR_PLL1RDY);
-}
-
 static bool switch_to_pll(void) {
-    FLASH_ACR = WAIT_STATES | FLASH_ACR_WRHIGHFREQ;
-    if (!wait_for(&FLASH_ACR, FLASH_ACR_LATENCY_MASK, WAIT_STATES)) {
+    if (!clock_set_flash(WAIT_STATES, FLASH_ACR_WRHIGHFREQ)) {
         return false;
     }
     RCC_CDCFGR1 = RCC_CDCFGR1_CDPPRE_DIV2;
     RCC_CDCFGR2 = RCC_CDCFGR2_CDPPRE1_DIV2 | RCC_CDCFGR2_CDPPRE2_DIV2;
     RCC_SRDCFGR = RCC_SRDCFGR_SRDPPRE_DIV2;
     apb1_hz = HSI_HZ / APB_DIVIDER;
-    set_field(&RCC_CFGR, RCC_CFGR_SW_MASK, RCC_CFGR_SW_PLL1);
-    return wait_for(&RCC_CFGR, RCC_CFGR_SWS_MASK, RCC_CFGR_SWS_PLL1);
+    return clock_select_pll();
 }
 
 uint32_t board_clock_init(void) {
-    enable_caches();
-    if (!raise_voltage() || !start_pll() || !switch_to_pll()) {
+    caches_enable();
+    if (!raise_voltage() || !clock_start_pll(PLL_N) || !switch_to_pll()) {
         return HSI_HZ;
     }
     apb1_hz = PORT_CLOCK_HZ / APB_DIVIDER;

@@ -13,30 +13,12 @@ from edgec.target.board import Board, list_boards, load_board
 from edgec.target.cores import Core, Fpu
 
 BOARDS = list_boards()
-REQUIRED = {
-    "beaglebone_black",
-    "host",
-    "microbit",
-    "mps2_an385",
-    "mps2_an386",
-    "mps2_an500",
-    "mps2_an505",
-    "nucleo_f103rb",
-    "nucleo_f207zg",
-    "nucleo_f446re",
-    "nucleo_g0b1re",
-    "nucleo_h7a3zi_q",
-    "nucleo_l4r5zi",
-    "nucleo_u575zi_q",
-    "raspberry_pi_2",
-    "raspberry_pi_3",
-    "raspberry_pi_4",
-    "rpi_pico",
-}
 LINUX_FACTS = {  # name: core, MHz, MB of RAM
     "raspberry_pi_2": (Core.CORTEX_A7, 900, 1024),
     "raspberry_pi_3": (Core.CORTEX_A53, 1200, 1024),
     "raspberry_pi_4": (Core.CORTEX_A72, 1500, 1024),
+    "raspberry_pi_5": (Core.CORTEX_A76, 2400, 1024),
+    "raspberry_pi_zero_2": (Core.CORTEX_A53, 1000, 512),
     "beaglebone_black": (Core.CORTEX_A8, 1000, 512),
 }
 FACTS = {  # name: core, MHz, flash KB, KB of the region that holds the arena
@@ -47,6 +29,11 @@ FACTS = {  # name: core, MHz, flash KB, KB of the region that holds the arena
     "nucleo_h7a3zi_q": (Core.CORTEX_M7, 280, 2048, 1024),
     "nucleo_u575zi_q": (Core.CORTEX_M33, 160, 2048, 768),
     "nucleo_g0b1re": (Core.CORTEX_M0PLUS, 64, 512, 144),
+    "disco_f407vg": (Core.CORTEX_M4, 168, 1024, 128),
+    "netduinoplus2": (Core.CORTEX_M4, 168, 1024, 128),
+    "nucleo_f767zi": (Core.CORTEX_M7, 216, 2048, 384),
+    "nucleo_h743zi2": (Core.CORTEX_M7, 400, 2048, 512),
+    "nucleo_wb55rg": (Core.CORTEX_M4, 64, 876, 192),
     "rpi_pico": (Core.CORTEX_M0PLUS, 125, 2048, 264),
     "microbit": (Core.CORTEX_M0, 16, 256, 16),
 }
@@ -62,8 +49,10 @@ def keys_of(data: Any, prefix: str = "") -> set[str]:
     return set().union(*inner, {prefix})
 
 
-def test_all_boards_of_the_issue_are_there() -> None:
-    assert {board.name for board in BOARDS} == REQUIRED
+def test_facts_are_stated_twice_for_all_boards_of_silicon() -> None:
+    """The tables above, written from the documents apart from the board files, name them all."""
+    silicon = {board.name for board in BOARDS if board.linux is not None or board.upload.tools}
+    assert silicon == FACTS.keys() | LINUX_FACTS.keys()
 
 
 @pytest.mark.parametrize("name", FACTS)

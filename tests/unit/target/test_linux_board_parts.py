@@ -90,7 +90,7 @@ def test_cores_know_their_kind() -> None:
     for core in Core:
         is_a = core.value.startswith("cortex-a")
         assert core.is_cortex_a == core.has_neon == is_a
-        assert core.is_aarch64 == (core in (Core.CORTEX_A53, Core.CORTEX_A72))
+        assert core.is_aarch64 == (core in (Core.CORTEX_A53, Core.CORTEX_A72, Core.CORTEX_A76))
         assert ("linux" in core.gcc_prefix) == is_a
     assert Core.HOST.gcc_prefix == ""
     assert Core.CORTEX_M4.gcc_prefix == "arm-none-eabi-"

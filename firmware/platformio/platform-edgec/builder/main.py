@@ -79,7 +79,9 @@ def upload_command(tool: str) -> str:
     serial = env.subst("$UPLOAD_PORT") if "UPLOAD_PORT" in env else ""
     openocd = ["openocd", "-f", f"interface/{interface}.cfg", "-f", f"target/{target}.cfg"]
     openocd += ["-c", f'"adapter serial {serial}"'] if serial else []
-    pyocd = ["pyocd", "load", "--target", board.get("upload.chip", ""), "--format", "elf"]
+    # Without --no-wait, pyOCD waits for a board that is not plugged in, for ever.
+    pyocd = ["pyocd", "load", "--no-wait", "--target", board.get("upload.chip", "")]
+    pyocd += ["--format", "elf"]
     st_flash = ["st-flash", "--reset", "--connect-under-reset"]
     commands = {
         "openocd": [*openocd, "-c", '"program $SOURCE verify reset exit"'],

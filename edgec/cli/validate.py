@@ -1,0 +1,105 @@
+"""The command `edgec validate`."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from edgec.base.effect import Effect, refuse_without_effect
+from edgec.cli.options import (
+    DATA_FORMATS,
+    Folder,
+    Json,
+    NormalizeOption,
+    On,
+    PortOption,
+    check_port,
+    port_words,
+)
+from edgec.report import console
+from edgec.report.progress import progress
+
+if TYPE_CHECKING:
+    from edgec.base.errors import SimulationError
+    from edgec.workflow.validation import Validation
+
+_DEFAULT_LIMIT = 10
+
+
+def validate(
+    folder: Folder,
+    data: Annotated[
+        Path | None,
+        typer.Option(help=f"Inputs, with or without labels (default: noise): {DATA_FORMATS}"),
+    ] = None,
+    normalize: NormalizeOption = None,
+    on: On = "host",
+    port: PortOption = None,
+    limit: Annotated[
+        int | None,
+        typer.Option(min=1, help=f"Use the first LIMIT samples (default: {_DEFAULT_LIMIT})."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Hold a compiled model against its reference: every layer, bit for bit.
+
+    The same inputs go through the float model, the numpy reference and the target.  A layer is
+    exact where its output equals the reference's on all samples; the first one that is not is
+    named, and the exit code is 10.  RMSE, MAE, L2 error, NSE and cosine say how far the outputs are
+    from the float model's.
+    """
+    from edgec.base.errors import SimulationError
+    from edgec.cli.data import samples_of, words_of
+    from edgec.cli.validate_text import print_validation
+    from edgec.workflow import validation
+    from edgec.workflow.session import places_of
+
+    check_port(port, on)
+    no_file = "pseudo-random inputs are always the same three"
+    refuse_without_effect(
+        [Effect("--limit", limit is not None, data is not None, no_file, "add --data FILE")]
+    )
+    samples = samples_of(data, normalize)
+    with progress("validating") as advance:
+        found = validation.validate(folder, samples, on, limit or _DEFAULT_LIMIT, advance, port)
+    if json:
+        console.print_json(found.to_json())
+        if not found.exact:
+            raise typer.Exit(SimulationError.exit_code)
+        return
+    print_validation(found, console.out)
+    if not found.exact:
+        raise _difference(found, str(folder))
+    named = () if data is None else words_of("--data", data, normalize)
+    others = [place for place in places_of(folder) if place != on]
+    if others:
+        console.print_next("edgec", "validate", folder, *named, "--on", others[-1])
+    elif on == "device":
+        console.print_next("edgec", "profile", folder, "--on", on, *port_words(port))
+
+
+def _difference(found: Validation, folder: str) -> SimulationError:
+    """The error that names the first layer that is not what the reference says."""
+    from edgec.base.errors import SimulationError
+
+    first = found.first
+    if first is None:
+        what = "an output differs from the reference, although no layer does"
+    else:
+        number = found.layers.index(first)
+        what = (
+            f"layer {number}, {first.title} ({first.op}), is the first whose output differs from "
+            f"the reference: on {first.differing} of {found.samples} samples"
+        )
+    quoted = shlex.quote(folder)
+    hints = {
+        "device": f"write the firmware again, edgec flash {quoted}; if it stays, the memory of "
+        "the board is faulty, or edgec is: please report it with the model",
+        "emulator": f"firmware.elf is damaged or edgec is faulty: edgec validate {quoted} --on "
+        "host shows which; compile it again",
+        "host": "library/ was changed, or edgec is faulty: compile it again",
+    }
+    return SimulationError(what, where=f"on {found.on}", hint=hints[found.on])

@@ -1,0 +1,143 @@
+"""Every step of a compiled model on one sample: on the host, in the emulator, on the board."""
+
+from __future__ import annotations
+
+import contextlib
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from edgec.base.dtypes import Array
+from edgec.base.errors import ConfigError
+from edgec.base.work_folder import temporary_folder
+from edgec.report.model import Report
+from edgec.sim.emulator import EmulatedFirmware
+from edgec.sim.host import HostModel, runs_natively
+from edgec.sim.protocol import FirmwareClient
+from edgec.workflow.session import (
+    LIBRARY_DIR,
+    TARGETS,
+    build_on_device,
+    firmware_program,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TracedStep:
+    """The output tensor of a step.
+
+    Attributes:
+        size_bytes: its size.
+        crc: CRC-32 (zlib's) of its bytes.
+        data: its bytes; None where firmware said only the CRC.
+    """
+
+    size_bytes: int
+    crc: int
+    data: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TracedSample:
+    """One inference.
+
+    Attributes:
+        steps: in order of execution.
+        outputs: one flat array of codes per model output.
+    """
+
+    steps: tuple[TracedStep, ...]
+    outputs: tuple[Array, ...]
+
+
+class Tracer(Protocol):
+    """Runs samples and says what each step gave."""
+
+    def trace(self, inputs: Sequence[Array]) -> TracedSample:
+        """One inference on one array of codes per model input, in the model's order."""
+
+    def cycles(self, inputs: Sequence[Array]) -> tuple[int, ...] | None:
+        """Cycles of each step of one inference; None where they mean nothing."""
+
+
+@contextlib.contextmanager
+def open_tracer(
+    folder: Path, report: Report, on: str, port: str | None = None, length: int | None = None
+) -> Iterator[Tracer]:
+    """What runs the model of a build folder step by step, until the block is left.
+
+    Args:
+        folder: build folder.
+        report: its report.
+        on: "host", "emulator" or "device".
+        port: serial port of the device; None: found by itself.
+        length: tokens of the runs, of a model of variable length.
+
+    Raises:
+        ConfigError: unknown target, or one that cannot run this build.
+        SimulationError: it does not start.
+    """
+    if on == "host":
+        if not runs_natively(report.board):
+            raise ConfigError(
+                "was compiled for NEON, which this computer does not have",
+                where=str(folder),
+                hint="--on emulator",
+            )
+        with temporary_folder() as build_dir:
+            model = HostModel(folder / LIBRARY_DIR, build_dir)
+            if length is not None:
+                model.set_length(length)
+            yield _Host(model)
+    elif on == "emulator":
+        with EmulatedFirmware(firmware_program(folder, report.board), report.board) as firmware:
+            yield _firmware(firmware.client, length, counts=False)
+    elif on == "device":
+        with build_on_device(folder, report, port) as client:
+            yield _firmware(client, length, counts=True)
+    else:
+        raise ConfigError(f"cannot run on {on!r}", hint=f"--on takes {' or '.join(TARGETS)}")
+
+
+class _Host:
+    """The generated library, compiled for this computer."""
+
+    def __init__(self, model: HostModel) -> None:
+        self._model = model
+
+    def trace(self, inputs: Sequence[Array]) -> TracedSample:
+        steps = tuple(
+            TracedStep(len(data), zlib.crc32(data), data) for data in self._model.trace(inputs)
+        )
+        outputs = self._model.run([array[None] for array in inputs])
+        return TracedSample(steps, tuple(each.reshape(-1) for each in outputs))
+
+    def cycles(self, inputs: Sequence[Array]) -> tuple[int, ...] | None:  # noqa: ARG002
+        return None  # this computer's say nothing about the board
+
+
+class _Firmware:
+    """Firmware, emulated or on the board."""
+
+    def __init__(self, client: FirmwareClient, *, counts: bool) -> None:
+        self._client = client
+        self._counts = counts
+
+    def trace(self, inputs: Sequence[Array]) -> TracedSample:
+        run = self._client.trace(inputs)
+        steps = tuple(TracedStep(step.size_bytes, step.crc or 0) for step in run.steps)
+        return TracedSample(steps, run.outputs)
+
+    def cycles(self, inputs: Sequence[Array]) -> tuple[int, ...] | None:
+        if not self._counts:
+            return None
+        found = tuple(step.cycles or 0 for step in self._client.bench(inputs).steps)
+        return found if any(found) else None  # QEMU's models of chips have no counter
+
+
+def _firmware(client: FirmwareClient, length: int | None, *, counts: bool) -> _Firmware:
+    if length is not None:
+        client.set_length(length)
+    return _Firmware(client, counts=counts)

@@ -1,0 +1,247 @@
+"""`validate`: the same inputs through the float model, the numpy reference and a target.
+
+The target must equal the numpy reference bit for bit, tensor by tensor; how far both are from the
+float model is what quantization costs.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from edgec.base.dtypes import Array
+from edgec.base.errors import ConfigError
+from edgec.base.samples import SampleFile, Samples
+from edgec.interp import run_graph
+from edgec.ir.graph import Graph
+from edgec.ir.specialize import specialized
+from edgec.report.model import LayerReport, Report
+from edgec.workflow.reference import read_reference
+from edgec.workflow.session import Progress, encode, length_of
+from edgec.workflow.traced import TracedSample, TracedStep, open_tracer
+from edgec.workflow.validation_inputs import ValidationInputs, noise_inputs, read_inputs
+from edgec.workflow.validation_outputs import OutputValidation, validate_outputs
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True)
+class LayerValidation:
+    """One step of the program.
+
+    Attributes:
+        name: edgec's name for its output, untrusted.
+        sources: nodes of the file that it stands for, untrusted.
+        differing: samples on which its output differs from the reference.
+        largest_gap: largest difference in codes; None where only CRCs are known, and they differ.
+        macs: multiply-accumulates.
+        cycles: cycles that the target counted on the first sample; None: it counts none.
+        share: its share of all cycles, 0 to 1; None without cycles.
+    """
+
+    name: str
+    op: str
+    sources: tuple[str, ...]
+    kernel: str
+    differing: int
+    largest_gap: int | None
+    macs: int
+    cycles: int | None = None
+    share: float | None = None
+
+    @property
+    def exact(self) -> bool:
+        """All its tensors equal the reference."""
+        return self.differing == 0
+
+    @property
+    def title(self) -> str:
+        """The first node of the file that it stands for."""
+        return next(iter(self.sources), self.name)
+
+    @property
+    def cycles_per_mac(self) -> float | None:
+        """Cycles per multiply-accumulate; None without cycles, or without any to compute."""
+        return self.cycles / self.macs if self.cycles is not None and self.macs else None
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """Result of `validate`.
+
+    Attributes:
+        on: "host", "emulator" or "device".
+        input: what was run, in words.
+        samples: number of samples.
+        layers: in order of execution.
+        outputs: in the model's order.
+        clock_hz: core clock of the board, the unit of cycles.
+    """
+
+    schema: int
+    model: str
+    digest: str
+    board: str
+    on: str
+    input: str
+    samples: int
+    layers: tuple[LayerValidation, ...]
+    outputs: tuple[OutputValidation, ...]
+    clock_hz: int
+
+    @property
+    def first(self) -> LayerValidation | None:
+        """The first layer that differs; later ones may differ because of it."""
+        return next((layer for layer in self.layers if not layer.exact), None)
+
+    @property
+    def exact(self) -> bool:
+        """Every tensor of every sample equals the reference bit for bit."""
+        return self.first is None and all(output.largest_gap == 0 for output in self.outputs)
+
+    @property
+    def cycles(self) -> int | None:
+        """Cycles of all layers on the first sample; None where the target counts none."""
+        found = [layer.cycles for layer in self.layers if layer.cycles is not None]
+        return sum(found) if found else None
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON data."""
+        data = dataclasses.asdict(self)
+        for layer, each in zip(self.layers, data["layers"], strict=True):
+            each |= {"bit_exact": layer.exact, "cycles_per_mac": layer.cycles_per_mac}
+        first = self.first
+        return {
+            **data,
+            "bit_exact": self.exact,
+            "first_differing": None if first is None else first.name,
+            "cycles": self.cycles,
+        }
+
+
+def validate(
+    folder: Path | str,
+    data: Samples | None = None,
+    on: str = "host",
+    limit: int | None = None,
+    progress: Progress | None = None,
+    port: str | None = None,
+) -> Validation:
+    """Hold a compiled model against its reference, tensor by tensor.
+
+    Args:
+        folder: build folder.
+        data: inputs on disk, with labels where there are some; None: pseudo-random ones.
+        on: "host", "emulator" or "device".
+        limit: use only this many samples, from the start.
+        progress: told (samples done, samples).
+        port: serial port of the device; None: found by itself.
+
+    Raises:
+        ConfigError: no build with a reference, data that do not fit, or an unknown target.
+        SimulationError: the target does not run.
+    """
+    folder = Path(folder)
+    report = Report.read(folder)
+    graph = read_reference(folder)
+    file = None if data is None else SampleFile.of(data)
+    given = noise_inputs(report) if file is None else read_inputs(report, file, limit)
+    length = length_of(report.inputs, given.samples)
+    if length is not None:
+        report, graph = report.at_length(length), specialized(graph, length)
+    codes = [encode(given.samples[tensor.name], tensor) for tensor in report.inputs]
+    gaps = [_Gaps(layer) for layer in report.layers]
+    wanted: list[list[Array]] = []
+    found: list[tuple[Array, ...]] = []
+    with open_tracer(folder, report, on, port, length) as tracer:
+        for index in range(given.count):
+            sample = [array[index] for array in codes]
+            oracle = _oracle(graph, sample)
+            traced = tracer.trace(sample)
+            _add(gaps, traced, oracle)
+            wanted.append([oracle[name].reshape(-1) for name in graph.outputs])
+            found.append(traced.outputs)
+            if progress is not None:
+                progress(index + 1, given.count)
+        cycles = tracer.cycles([array[0] for array in codes])
+    return _result(folder, report, given, on, gaps, (wanted, found), cycles)
+
+
+class _Gaps:
+    """What is known of one layer so far."""
+
+    def __init__(self, layer: LayerReport) -> None:
+        self.layer = layer
+        self.differing = 0
+        self.largest: int | None = 0
+
+    def add(self, step: TracedStep, wanted: Array) -> None:
+        expected = wanted.astype(wanted.dtype.newbyteorder("<")).tobytes()
+        if (step.size_bytes, step.crc) == (len(expected), zlib.crc32(expected)):
+            return
+        self.differing += 1
+        if step.data is None or len(step.data) != len(expected) or self.largest is None:
+            self.largest = None
+            return
+        codes = np.frombuffer(step.data, wanted.dtype.newbyteorder("<")).astype(np.int64)
+        gap = int(np.abs(codes - wanted.reshape(-1).astype(np.int64)).max())
+        self.largest = max(self.largest, gap)
+
+
+def _oracle(graph: Graph, sample: Sequence[Array]) -> Mapping[str, Array]:
+    shaped = zip(graph.inputs, sample, strict=True)
+    return run_graph(graph, {name: array.reshape(graph.shape(name)) for name, array in shaped})
+
+
+def _add(gaps: Sequence[_Gaps], traced: TracedSample, oracle: Mapping[str, Array]) -> None:
+    if len(traced.steps) != len(gaps):
+        raise ConfigError(
+            f"{len(traced.steps)} steps ran, the report has {len(gaps)}",
+            hint="report and firmware are of different builds: compile again",
+        )
+    for gap, step in zip(gaps, traced.steps, strict=True):
+        gap.add(step, oracle[gap.layer.name])
+
+
+def _result(
+    folder: Path,
+    report: Report,
+    given: ValidationInputs,
+    on: str,
+    gaps: Sequence[_Gaps],
+    outputs: tuple[Sequence[Sequence[Array]], Sequence[Sequence[Array]]],
+    cycles: Sequence[int] | None,
+) -> Validation:
+    total = sum(cycles) if cycles else 0
+    counts: Sequence[int | None] = cycles or [None] * len(gaps)
+    return Validation(
+        schema=SCHEMA,
+        model=report.model,
+        digest=report.digest,
+        board=report.board.name,
+        on=on,
+        input=given.words,
+        samples=given.count,
+        layers=tuple(
+            LayerValidation(
+                name=gap.layer.name,
+                op=gap.layer.op,
+                sources=gap.layer.sources,
+                kernel=gap.layer.kernel,
+                differing=gap.differing,
+                largest_gap=gap.largest,
+                macs=gap.layer.macs,
+                cycles=count,
+                share=count / total if count is not None and total else None,
+            )
+            for gap, count in zip(gaps, counts, strict=True)
+        ),
+        outputs=validate_outputs(folder, report, given, *outputs),
+        clock_hz=report.board.clock_hz,
+    )

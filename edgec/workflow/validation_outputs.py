@@ -1,0 +1,96 @@
+"""Outputs of a target beside those of the reference and of the float model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from edgec.base.dtypes import Array
+from edgec.base.errors import ConfigError
+from edgec.report.model import Report, TensorReport
+from edgec.workflow.evaluation import check_labels, classes_of, decision, original_output
+from edgec.workflow.output_metrics import Distance, distance
+from edgec.workflow.session import decode, length_of, stacked, to_model
+from edgec.workflow.validation_inputs import ValidationInputs
+
+
+@dataclass(frozen=True, slots=True)
+class OutputValidation:
+    """One output of the model, over all samples.
+
+    Attributes:
+        name: its name, untrusted.
+        largest_gap: largest difference to the reference in codes; 0: equal bit for bit.
+        distance: from the float model, in real numbers; None for numbers of classes.
+        accuracy: share of samples whose decision is the label; None without labels, and for outputs
+            that decide nothing.
+        float_accuracy: the same of the float model.
+        agreement: share of samples with the float model's decision.
+    """
+
+    name: str
+    largest_gap: int
+    distance: Distance | None
+    accuracy: float | None = None
+    float_accuracy: float | None = None
+    agreement: float | None = None
+
+
+def validate_outputs(
+    folder: Path,
+    report: Report,
+    given: ValidationInputs,
+    wanted: Sequence[Sequence[Array]],
+    found: Sequence[Sequence[Array]],
+) -> tuple[OutputValidation, ...]:
+    """Every output of a model.
+
+    Args:
+        folder: build folder.
+        report: its report, of the length of these samples.
+        given: what was run.
+        wanted, found: for each sample, flat codes of each output, of reference and target.
+    """
+    deciding = _deciding(report)
+    length = length_of(report.inputs, given.samples)
+    less = report.max_length - length if length is not None else 0
+    results = []
+    for number, tensor in enumerate(report.outputs):
+        ours, theirs = (np.stack([each[number] for each in runs]) for runs in (found, wanted))
+        gap = int(np.abs(ours.astype(np.int64) - theirs.astype(np.int64)).max(initial=0))
+        real = decode(stacked(ours, tensor, less), tensor)
+        results.append(_output(folder, report, given, tensor, (gap, real), tensor is deciding))
+    return tuple(results)
+
+
+def _output(
+    folder: Path,
+    report: Report,
+    given: ValidationInputs,
+    tensor: TensorReport,
+    found: tuple[int, Array],
+    decides: bool,
+) -> OutputValidation:
+    gap, real = found
+    inputs = {each.name: to_model(given.samples[each.name], each) for each in report.inputs}
+    original = original_output(folder, inputs, tensor, None)
+    far = None if tensor.dtype == "int64" else distance(real, original)
+    if not decides:
+        return OutputValidation(tensor.name, gap, far)
+    ours, theirs = classes_of(real), classes_of(original)
+    accuracy = float_accuracy = None
+    if given.labels is not None:
+        check_labels(given.labels, tensor, Path(given.words))
+        accuracy, float_accuracy = (float(np.mean(e == given.labels)) for e in (ours, theirs))
+    agreement = float(np.mean(ours == theirs))
+    return OutputValidation(tensor.name, gap, far, accuracy, float_accuracy, agreement)
+
+
+def _deciding(report: Report) -> TensorReport | None:
+    try:
+        return decision(report)
+    except ConfigError:
+        return None
