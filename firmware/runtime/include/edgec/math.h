@@ -153,7 +153,7 @@ EDGEC_INLINE int32_t edgec_requantize(int32_t acc, int32_t multiplier, int32_t s
         __asm__("smmulr %0, %1, %2" : "=r"(high) : "r"(acc), "r"(multiplier));
         return high;
 #else
-        return edgec_high_product(acc, multiplier, 1 << 15);
+        return edgec_high_product(acc, multiplier, INT32_C(1) << 15);
 #endif
     }
     if (shift > 32) {

@@ -103,7 +103,7 @@ EDGEC_INLINE int8_t edgec_requantize_offset_s8(int32_t acc, int32_t multiplier, 
     int32_t high;
     __asm__("smmlar %0, %1, %2, %3" : "=r"(high) : "r"(acc), "r"(multiplier), "r"(offset));
 #else
-    const int32_t high = edgec_high_product(acc, multiplier, 1 << 15) + offset;
+    const int32_t high = edgec_high_product(acc, multiplier, INT32_C(1) << 15) + offset;
 #endif
     return edgec_shifted_s8(high, shift, act_min, act_max);
 }
@@ -122,7 +122,7 @@ EDGEC_INLINE int8_t edgec_requantize_twice_s8(int32_t acc, int32_t multiplier, i
     int32_t high;
     __asm__("smmlar %0, %1, %2, %3" : "=r"(high) : "r"(2 * acc), "r"(multiplier), "r"(start));
 #else
-    const int32_t high = edgec_high_product(2 * acc, multiplier, 1 << 15) + start;
+    const int32_t high = edgec_high_product(2 * acc, multiplier, INT32_C(1) << 15) + start;
 #endif
     return edgec_shifted_s8(high, shift, act_min, act_max);
 }
