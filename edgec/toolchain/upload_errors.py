@@ -1,8 +1,8 @@
 """What upload programs print when they fail, as one message that says what to do.
 
 OpenOCD, st-flash, pyOCD and picotool name the same troubles in their own words; `explained` finds
-the first that their output names.  The words are those that users quote in public reports; the
-files in `tests/unit/toolchain/upload_failures` are such outputs.
+the first that their output names.  Most of the words are those that users quote in public reports;
+`tests/unit/toolchain/upload_failures` says of which they are not.
 """
 
 from __future__ import annotations
