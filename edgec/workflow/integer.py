@@ -18,7 +18,7 @@ from edgec.base.errors import ConfigError, ImportModelError
 from edgec.base.options import CompileOptions, Progress, no_progress
 from edgec.base.samples import InputSpec, SampleFile, Samples, check_samples, load_samples
 from edgec.importers.formats import batch_notes_of, describe, import_model, shapes_at
-from edgec.ir import Graph
+from edgec.ir import Graph, ops
 from edgec.ir.import_notes import import_notes
 from edgec.ir.infer import total_macs
 from edgec.passes import REAL_PASSES, run_passes
@@ -213,9 +213,17 @@ def input_specs(imported: Graph, about: Description) -> tuple[InputSpec, ...]:
             imported.shape(name),
             integers=imported.values[name].dtype is not DType.FLOAT32,
             normalize=about.normalize.get(name),
+            rows=_rows_named_by(imported, name),
         )
         for name in imported.inputs
     )
+
+
+def _rows_named_by(graph: Graph, name: str) -> int | None:
+    """Rows of the smallest table whose rows an input names; None where it names none."""
+    readers = (node for node in graph.consumers[name] if isinstance(node.attrs, ops.Embedding))
+    tables = (ops.Embedding.Inputs.of(node.inputs).table for node in readers)
+    return min((graph.constants[table].shape[0] for table in tables), default=None)
 
 
 def _samples(calibration: Calibration, specs: tuple[InputSpec, ...]) -> dict[str, Array] | None:

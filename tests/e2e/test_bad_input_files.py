@@ -18,6 +18,7 @@ from bad_input_support import (
     saved,
     snapshot,
 )
+from dynamic_onnx import ids, write_bert
 from onnx import helper
 
 Capsys = pytest.CaptureFixture[str]
@@ -78,6 +79,21 @@ def test_calibration_that_is_no_npz(capsys: Capsys, tmp_path: Path, earlier: Pat
         check_bad_calibration(capsys, tmp_path / name, earlier)
     check_bad_calibration(capsys, tmp_path / "absent.npz", earlier)
     check_bad_calibration(capsys, tmp_path, earlier)
+
+
+@pytest.mark.parametrize("word", [-7, 1000])
+def test_words_that_the_vocabulary_lacks(
+    capsys: Capsys, tmp_path: Path, earlier: Path, word: int
+) -> None:
+    model = write_bert(tmp_path / "bert.onnx", tokens=8, features=False)
+    words = ids(4, 8)
+    words[0, 0] = word
+    np.savez(tmp_path / "words.npz", ids=words)
+    before = snapshot(earlier)
+    options = ("--board", "host", "--no-build", "--calibration", tmp_path / "words.npz")
+    done = edgec(capsys, "compile", model, *options, "--out", earlier)
+    check_one_message(done, "words.npz: ids", str(word), "0 to 29", code=2)
+    assert snapshot(earlier) == before
 
 
 def test_damaged_archive(capsys: Capsys, tmp_path: Path, earlier: Path) -> None:

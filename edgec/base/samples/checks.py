@@ -82,7 +82,21 @@ def _checked(array: Array, spec: InputSpec, where: str) -> Array:
             array = array.astype(np.float32)
         if not np.all(np.isfinite(array)):
             raise ConfigError("holds NaN or infinite values", where=where)
+    _check_rows(array, spec, where)
     return array
+
+
+def _check_rows(array: Array, spec: InputSpec, where: str) -> None:
+    """Check numbers that name rows of a table."""
+    if spec.rows is None:
+        return
+    low, high = array.min(), array.max()
+    if low < 0 or high >= spec.rows:
+        raise ConfigError(
+            f"holds {low if low < 0 else high:g}, and the model's table has no such row",
+            where=where,
+            hint=f"give numbers from 0 to {spec.rows - 1}; is the vocabulary another one?",
+        )
 
 
 def _sizes(spec: InputSpec) -> str:

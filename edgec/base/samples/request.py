@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError
@@ -21,6 +21,8 @@ class InputSpec:
         length_axis: axis of `shape` on which samples may be shorter: tokens.
         integers: the model takes integers, so that integer samples are its codes.
         normalize: how the file of the model says that pixels become its numbers.
+        rows: number of rows of the table from which the integers choose, each at least 0 and less
+            than this; None: they choose from none.
     """
 
     name: str
@@ -28,6 +30,7 @@ class InputSpec:
     length_axis: int | None = None
     integers: bool = False
     normalize: Normalize | None = None
+    rows: int | None = None
 
     @property
     def sample(self) -> tuple[int, ...]:
@@ -46,7 +49,7 @@ class InputSpec:
         sizes = list(self.shape)
         given = shape[self.length_axis - len(sizes)]
         sizes[self.length_axis] = min(max(given, 1), sizes[self.length_axis])
-        return InputSpec(self.name, tuple(sizes), integers=self.integers)
+        return replace(self, shape=tuple(sizes), length_axis=None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -181,3 +181,13 @@ def test_masks_may_be_booleans():
     np.testing.assert_array_equal(found["m"], [[1, 0], [0, 1]])
     with pytest.raises(ConfigError, match="holds bool"):
         check_samples({"m": mask}, (InputSpec("m", (1, 2)),), "calibration")
+
+
+@pytest.mark.parametrize(("number", "text"), [(-1, "-1"), (30, "30"), (1000, "1000")])
+def test_numbers_of_rows_that_a_table_lacks(number, text):
+    ids = np.array([[0, 29], [3, number]], np.int64)
+    spec = (InputSpec("ids", (1, 2), integers=True, rows=30),)
+    with pytest.raises(ConfigError, match=f"here: ids.*holds {text}, and") as caught:
+        check_samples({"ids": ids}, spec, "here")
+    assert "0 to 29" in (caught.value.hint or "")
+    assert check_samples({"ids": ids[:1]}, spec, "here")["ids"].tolist() == [[0, 29]]
