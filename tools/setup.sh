@@ -41,6 +41,8 @@ packages=(gcc libc6-dev gcc-arm-none-eabi libnewlib-arm-none-eabi)
 [ "$target" = demo ] || packages+=(gcc-aarch64-linux-gnu libc6-dev-arm64-cross)
 [ "$target" = demo ] || packages+=(gcc-arm-linux-gnueabihf libc6-dev-armhf-cross qemu-user)
 [ "$target" = demo ] || packages+=(qemu-system-arm clang libclang-rt-dev cmake g++ make ninja-build)
+# Exported libraries where `int` has 16 bits.
+[ "$target" != slow ] || packages+=(gcc-avr avr-libc arduino-core-avr simavr)
 # Looks at the profile's page in a test.  Ubuntu has it only as a snap, which containers cannot run.
 [ "$target" = demo ] || ! grep -qx 'ID=debian' /etc/os-release || packages+=(chromium fonts-dejavu-core)
 apt_install "${packages[@]}"

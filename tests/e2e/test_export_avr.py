@@ -1,9 +1,12 @@
 """The library where `int` has 16 bits: an Arduino Mega, with Debian's tools for it."""
 
+import re
+import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
-from exported_library import export, need, run
+from exported_library import computed, export, need, run
 
 from edgec.base.resources import data_dir
 
@@ -20,6 +23,71 @@ def test_every_runtime_header_without_a_warning(tmp_path: Path):
     (tmp_path / "all.c").write_text("".join(f'#include "edgec/{name}"\n' for name in headers))
     words = ("-std=c11", *MEGA, *WARNINGS, f"-I{include}", "-fsyntax-only", tmp_path / "all.c")
     run("avr-gcc", *words)
+
+
+PROGRAM = """
+#include <avr/io.h>
+#include <stdint.h>
+#include "edgec_digits_mlp.h"
+static void put(char code) {
+    while ((UCSR0A & (1 << UDRE0)) == 0) {
+    }
+    UDR0 = code;
+}
+static void put_number(int number) {
+    int place = 100;
+    put(number < 0 ? '-' : '+');
+    for (number = number < 0 ? -number : number; place > 0; place /= 10) {
+        put((char)('0' + number / place % 10));
+    }
+}
+int main(void) {
+    static int8_t arena[EDGEC_DIGITS_MLP_ARENA_BYTES] __attribute__((aligned(8)));
+    edgec_context_t context;
+    UCSR0B = 1 << TXEN0;
+    put_number((int)edgec_digits_mlp_init(&context, arena, sizeof arena));
+    int8_t *const x = edgec_digits_mlp_input(&context, 0);
+    for (int i = 0; i < 64; i++) {
+        x[i] = (int8_t)(i * 3 - 100);
+    }
+    put_number((int)edgec_digits_mlp_run(&context));
+    const int8_t *const y = edgec_digits_mlp_output(&context, 0);
+    for (int i = 0; i < 10; i++) {
+        put_number(y[i]);
+    }
+    put('\\n');
+    for (;;) {
+    }
+}
+"""
+"""Prints two states and ten codes."""
+
+
+def printed(elf: Path) -> list[int]:
+    """The numbers of the first line that a program for a Mega prints in simavr."""
+    words = ("simavr", "-m", "atmega2560", "-f", "16000000", elf)
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as on:
+        assert on.stdout is not None
+        try:
+            lines = (re.findall(r"[+-]\d{3}", line) for line in on.stdout)
+            return next([int(number) for number in line] for line in lines if line)
+        finally:
+            on.kill()
+
+
+@pytest.mark.parametrize("optimize", ["-O0", "-Os", "-O2"])
+def test_codes_of_a_mega(compiled_mlp: Path, tmp_path: Path, optimize: str):
+    """In simavr: QEMU 7.2 never comes back from this run if it was optimized."""
+    need("avr-gcc", "simavr")
+    out = export(compiled_mlp, "c", tmp_path / "library")
+    (tmp_path / "main.c").write_text(PROGRAM)
+    sources = [tmp_path / "main.c", *sorted((out / "src").glob("*.c"))]
+    elf = tmp_path / "mega.elf"
+    run(
+        "avr-gcc", "-std=c11", "-mmcu=atmega2560", optimize, f"-I{out}/include", *sources, "-o", elf
+    )
+    wanted = computed(compiled_mlp, (np.arange(64) * 3 - 100).astype(np.int8), tmp_path / "host")
+    assert printed(elf) == [0, 0, *wanted.tolist()]
 
 
 def test_the_sketch_for_a_mega(compiled_mlp: Path, tmp_path: Path):
