@@ -77,11 +77,6 @@ class TensorReader:
         """What the file calls a tensor; converters join the names of fused operators by ';'."""
         return (raw.Name() or b"")[:MAX_NAME].decode().split(";")[0]
 
-    def is_stored(self, raw: Any) -> bool:
-        """True for a constant."""
-        number = int(raw.Buffer())
-        return 0 < number < self._buffers and bool(self._model.Buffers(number).DataLength() > 0)
-
     def read(self, raw: Any, name: str) -> FileTensor:
         """The record of a tensor that is called `name` from now on."""
         shape = self._sizes(raw.ShapeLength(), raw.ShapeAsNumpy(), name)

@@ -41,8 +41,3 @@ class KernelForm(enum.Enum):
     def has_dsp(self) -> bool:
         """They use the DSP extension."""
         return self in (KernelForm.ARMV7EM, KernelForm.ARMV7A)
-
-    @property
-    def gathers_in_assembly(self) -> bool:
-        """Rows of the table are added up by assembly."""
-        return self not in (KernelForm.ARMV7A, KernelForm.A64)

@@ -10,7 +10,7 @@ from edgec.base.dtypes import DType
 from edgec.base.fixedpoint import INT8_MAX, INT8_MIN, INT16_MAX, INT16_MIN
 from edgec.ir import ops, qops
 from edgec.ir.fusion import act_bounds
-from edgec.ir.graph import Node
+from edgec.ir.graph import Node, Value
 from edgec.ir.operator import Operands
 from edgec.ir.qparams import QuantParams
 from edgec.quant.convert.context import Coded, Conversion, LayerParts, Single, Wide
@@ -87,9 +87,35 @@ class AnnotatedConversion(Conversion):
         value = self.graph.values[self._output]
         dtype = value.quant.dtype if value.quant is not None else DType.INT32
         self.builder.value(replace(value, dtype=dtype))
-        sources = self.node.sources + (self.clip.sources if self.clip else ())
-        node = Node(self.node.name, attrs, inputs.names(), (self._output,), sources)
+        node = Node(self.node.name, attrs, inputs.names(), (self._output,), self._sources)
         self.builder.put(node)
+
+    @property
+    def output_shape(self) -> tuple[int, ...]:
+        """Shape of the output."""
+        return self.graph.shape(self._output)
+
+    def reshaped(self, name: str, shape: tuple[int, ...]) -> str:
+        """A tensor in another shape."""
+        value = self.builder.values[name]
+        made = replace(value, name=self.builder.fresh(f"{name}/rows"), shape=shape)
+        self.builder.value(made)
+        inputs = qops.QReshape.Inputs(name).names()
+        self.builder.node(made.name, qops.QReshape(shape), inputs, (made.name,), self.node.sources)
+        return made.name
+
+    def intermediate(
+        self, attrs: qops.IntegerOperator, inputs: Operands[str], shape: tuple[int, ...]
+    ) -> str:
+        """The output of one more node, which has the codes of this node's output."""
+        name = self.builder.fresh(f"{self._output}/rows")
+        self.builder.value(Value(name, shape, self.y.dtype, self.y))
+        self.builder.node(name, attrs, inputs.names(), (name,), self._sources)
+        return name
+
+    @property
+    def _sources(self) -> tuple[str, ...]:
+        return self.node.sources + (self.clip.sources if self.clip else ())
 
     @property
     def _output(self) -> str:

@@ -172,33 +172,6 @@ class MixedConversion(AnnotatedConversion):
         codes = self.y.quantize(self.graph.constants[name].real64() if real is None else real)
         return self.builder.constant(f"{name}/int16", codes, self.y)
 
-    def reshaped(self, name: str, shape: tuple[int, ...]) -> str:
-        """A tensor in another shape."""
-        value = self.builder.values[name]
-        made = replace(value, name=self.builder.fresh(f"{name}/rows"), shape=shape)
-        self.builder.value(made)
-        inputs = qops.QReshape.Inputs(name).names()
-        self.builder.node(made.name, qops.QReshape(shape), inputs, (made.name,), self.node.sources)
-        return made.name
-
-    def intermediate(
-        self, attrs: qops.IntegerOperator, inputs: Operands[str], shape: tuple[int, ...]
-    ) -> str:
-        """The output of one more node, which has the codes of this node's output."""
-        name = self.builder.fresh(f"{self._output}/rows")
-        self.builder.value(Value(name, shape, self.y.dtype, self.y))
-        self.builder.node(name, attrs, inputs.names(), (name,), self._sources)
-        return name
-
-    @property
-    def output_shape(self) -> tuple[int, ...]:
-        """Shape of the output."""
-        return self.graph.shape(self._output)
-
-    @property
-    def _sources(self) -> tuple[str, ...]:
-        return self.node.sources + (self.clip.sources if self.clip else ())
-
     def _rescaled(self, name: str, x: QuantParams, y: QuantParams, ending: str) -> str:
         """Another form of a value that exists, made once."""
         for made in self.builder.nodes.values():

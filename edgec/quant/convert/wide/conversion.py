@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,8 +11,7 @@ from edgec.base.dtypes import DType
 from edgec.base.errors import QuantizationError
 from edgec.base.twice import quantized_factor, round_half_away
 from edgec.ir import ops, qops
-from edgec.ir.graph import Graph, Value
-from edgec.ir.operator import Operands
+from edgec.ir.graph import Graph
 from edgec.ir.qparams import QuantParams
 from edgec.quant.convert.annotated import AnnotatedConversion
 from edgec.quant.convert.context import Coded
@@ -97,29 +96,6 @@ class WideConversion(AnnotatedConversion):
         if found.params.dtype is not DType.INT16 or self.y.dtype is not DType.INT16:
             raise self.error("it mixes int8 and int16 tensors")
         return found
-
-    @property
-    def output_shape(self) -> tuple[int, ...]:
-        """Shape of the output."""
-        return self.graph.shape(self._output)
-
-    def reshaped(self, name: str, shape: tuple[int, ...]) -> str:
-        """A tensor in another shape."""
-        value = self.builder.values[name]
-        made = replace(value, name=self.builder.fresh(f"{name}/rows"), shape=shape)
-        self.builder.value(made)
-        inputs = qops.QReshape.Inputs(name).names()
-        self.builder.node(made.name, qops.QReshape(shape), inputs, (made.name,), self.node.sources)
-        return made.name
-
-    def intermediate(
-        self, attrs: qops.IntegerOperator, inputs: Operands[str], shape: tuple[int, ...]
-    ) -> str:
-        """The output of one more node, which has the codes of this node's output."""
-        name = self.builder.fresh(f"{self._output}/rows")
-        self.builder.value(Value(name, shape, self.y.dtype, self.y))
-        self.builder.node(name, attrs, inputs.names(), (name,), self.node.sources)
-        return name
 
     def error(self, what: str) -> QuantizationError:
         """A refusal of this node."""
