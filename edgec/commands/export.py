@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -177,9 +178,7 @@ def _labelled(report: Report, given: Sequence[str], labels: Path | None) -> int:
 
 def _classes(port: TensorReport) -> int:
     """Elements of an output; 0 where it is the number of a class, and any count of labels fits."""
-    elements = 1
-    for size in port.library_shape:
-        elements *= size
+    elements = math.prod(port.library_shape)
     return 0 if port.library_dtype == "int32" and elements == 1 else elements
 
 

@@ -26,7 +26,6 @@ _MOST_PROBLEMS = 10
 
 # Texts end up in comments of generated files: one line, no end of a comment.
 _Text = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f*\\]+$")]
-_Word = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}$")]
 _OptionalWord = Annotated[str, Field(pattern=r"^([A-Za-z0-9][A-Za-z0-9_.+-]{0,63})?$")]
 
 

@@ -47,11 +47,11 @@ def read_inputs(report: Report, file: SampleFile, limit: int | None) -> Validati
     samples: Mapping[str, Array] = load_samples(file, specs)
     labels = None
     try:
-        _, labels = load_labelled(file, specs, _classes(report))
+        if not any(spec.name == "y" for spec in specs):  # else the array is an input
+            _, labels = load_labelled(file, specs, _classes(report))
     except ConfigError as error:
-        if error.what.startswith("labels 'y'"):
+        if not error.what.startswith("no labels: "):
             raise
-        # The samples alone were fine: there are no labels.
     return ValidationInputs(
         {name: array[:limit] for name, array in samples.items()},
         None if labels is None else labels[:limit],

@@ -8,8 +8,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from bad_input_support import CALIBRATION, RESNET, TEST_DATA, check_one_message, edgec
+from bad_input_support import (
+    CALIBRATION,
+    RESNET,
+    TEST_DATA,
+    check_one_message,
+    edgec,
+    model_of,
+    saved,
+)
 from elftools.elf.elffile import ELFFile
+from onnx import helper
 from serial_lines import qemu_socket
 
 from edgec.cli.app import run_app
@@ -128,6 +137,8 @@ def test_bad_input(capsys: Capsys, build: Path, tmp_path: Path) -> None:
     labels = tmp_path / "labels.npz"
     np.savez(labels, x=np.load(TEST_DATA)["x"][:2], y=np.array([0.5, 1.0]))
     check_one_message(edgec(capsys, "validate", build, "--data", labels), "labels 'y'", code=2)
+    np.savez(labels, x=np.load(TEST_DATA)["x"][:2], y=np.array(["cat", 1], object))
+    check_one_message(edgec(capsys, "validate", build, "--data", labels), "labels.npz", code=2)
     folder = tmp_path / "out"
     shutil.copytree(build, folder)
     whole = (build / "reference.npz").read_bytes()
@@ -137,3 +148,13 @@ def test_bad_input(capsys: Capsys, build: Path, tmp_path: Path) -> None:
         check_one_message(edgec(capsys, "validate", folder), *words, code=2)
     (folder / "reference.npz").unlink()
     check_one_message(edgec(capsys, "validate", folder), "holds no reference.npz", code=2)
+
+
+def test_an_input_that_is_called_as_labels_are(capsys: Capsys, tmp_path: Path) -> None:
+    node = helper.make_node("Relu", ["y"], ["z"])
+    model = saved(model_of([node], input_name="y", output="z"), tmp_path)
+    data, out = tmp_path / "data.npz", tmp_path / "out"
+    np.savez(data, y=np.linspace(-1, 1, 32, dtype=np.float32).reshape(8, 4))
+    options = ("--board", "host", "--calibration", data, "--no-verify", "--out", out)
+    assert edgec(capsys, "compile", model, *options).code == 0
+    assert result(capsys, out, "--data", data)

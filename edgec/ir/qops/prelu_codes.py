@@ -15,9 +15,6 @@ from edgec.ir.qops.operands import Operand, parameter, value
 from edgec.ir.qops.twice import Twice31
 from edgec.ir.shapes import need
 
-MOST_STEPS = 255 * 255
-"""Bound of |(x - zx) * slope|."""
-
 
 @dataclass(frozen=True, slots=True)
 class QPReluCodes(IntegerOperator):

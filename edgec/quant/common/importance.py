@@ -21,9 +21,6 @@ from edgec.ir.graph import Graph, Node
 from edgec.ir.operator_table import OperatorTable
 from edgec.quant.common.statistics import ChannelStatistics
 
-Importance = Mapping[str, Array]
-"""By value, float64 [C]."""
-
 
 def importance(graph: Graph, statistics: Mapping[str, ChannelStatistics]) -> dict[str, Array]:
     """The importance of the channels of all real tensors.

@@ -43,7 +43,7 @@ class OutputNoise:
         self._graph = graph
         self._known = Executor(graph, [*graph.values]).run(data)
         self._outputs = [n for n in graph.outputs if self._known[n].dtype.kind == "f"]
-        self._power = {name: max(_energy(self._known[name]), 1e-30) for name in self._outputs}
+        self._power = {name: max(energy(self._known[name]), 1e-30) for name in self._outputs}
 
     def value(self, name: str) -> Array:
         """What the float network computes; float64 [S, ...]."""
@@ -59,7 +59,7 @@ class OutputNoise:
             inputs = {each: self._known[each] for each in after.inputs} | {name: values}
             found |= Executor(after, after.outputs).run(inputs)
         return max(
-            (_energy(y - self._known[n]) / self._power[n] for n, y in found.items()), default=0.0
+            (energy(y - self._known[n]) / self._power[n] for n, y in found.items()), default=0.0
         )
 
     def _after(self, name: str) -> Graph | None:
@@ -80,5 +80,6 @@ class OutputNoise:
         )
 
 
-def _energy(values: Array) -> float:
+def energy(values: Array) -> float:
+    """Sum of squares."""
     return float(np.sum(np.asarray(values, np.float64) ** 2))

@@ -21,13 +21,12 @@ from edgec.ir.graph import Graph
 from edgec.ir.infer import total_macs
 from edgec.quant.cnn.ties import TieGroup, tie_groups
 from edgec.quant.common.calibrate import Progress, calibrate
+from edgec.quant.common.output_noise import MOST_SAMPLES, energy
 from edgec.quant.common.report import PrecisionReport
 from edgec.quant.convert.mixed.conversion import Codes16
 from edgec.quant.precision.codes import int16_codes
 from edgec.quant.precision.trial import Trials
 
-MOST_SAMPLES = 4
-"""Samples that a tensor is tried on, at most."""
 _TRIAL_MACS = 3e9
 """Multiply-accumulates of all trials together: some seconds.  What is done never depends on how
 fast the computer is."""
@@ -104,7 +103,7 @@ class Chooser:
         self._count = count
         outputs = [name for name in graph.outputs if annotated.values[name].quant is not None]
         self._wanted = Executor(graph, outputs).run(self._data)
-        self._power = {name: max(_energy(x), 1e-30) for name, x in self._wanted.items()}
+        self._power = {name: max(energy(x), 1e-30) for name, x in self._wanted.items()}
 
     def suffices_int8(self, target_db: float) -> bool:
         """Whether int8 codes alone give every output `target_db`."""
@@ -186,7 +185,7 @@ class Chooser:
             for sample in range(self._count):
                 whole = trials.outputs(sample)
                 for name, value in trials.rounded(sample, narrow).items():
-                    noise[name] += _energy(value - whole[name])
+                    noise[name] += energy(value - whole[name])
             found.append(max(noise[name] / self._power[name] for name in noise))
             if self._progress is not None:
                 self._progress(number + 1, len(self._groups))
@@ -199,7 +198,7 @@ class Chooser:
         for sample in range(self._count):
             for name, value in trials.outputs(sample).items():
                 wanted = self._wanted[name][sample].reshape(value.shape)
-                noise[name] += _energy(value - wanted)
+                noise[name] += energy(value - wanted)
         return max((noise[name] / self._power[name] for name in noise), default=0.0)
 
     def _codes_of(self, integer: Graph, sample: int) -> dict[str, Array]:
@@ -216,10 +215,6 @@ class Chooser:
 def _can_widen(graph: Graph, group: TieGroup) -> bool:
     """Whether the values of a group can have int16 codes."""
     return group.members[0] not in graph.input_features
-
-
-def _energy(values: Array) -> float:
-    return float(np.sum(np.asarray(values, np.float64) ** 2))
 
 
 def _db(noise: float) -> float:
