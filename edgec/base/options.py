@@ -8,11 +8,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from edgec.base.effect import Effect, refuse_without_effect
 from edgec.base.errors import ConfigError
 from edgec.base.rounding import Rounding
+
+if TYPE_CHECKING:
+    from edgec.base.samples import Normalize
 
 
 class Progress(Protocol):
@@ -370,6 +373,9 @@ class CompileOptions:
         budget: fail when the firmware takes more than this.
         pool: kernels of layers with pooled weights.
         rounding: whose rounding an integer .tflite file gets; None: TensorFlow Lite Micro's.
+        labels: text file with the names of the classes; None: those that the model's file has.
+        pixels: how pixels become the numbers that the model takes, for a function of the C library;
+            None: as images of calibration were normalized, or as the model's file says.
     """
 
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
@@ -382,6 +388,8 @@ class CompileOptions:
     pool: PoolKernelOptions = PoolKernelOptions()
     max_length: MaxLength | None = None
     rounding: Rounding | None = None
+    labels: Path | None = None
+    pixels: Normalize | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from edgec.cli.options import (
     BoardOption,
     Equalize,
     Json,
+    LabelsOption,
     MaxDrop,
     MaxLengthOption,
     Model,
@@ -145,6 +146,16 @@ def compile_request(
     runtime_bits: RuntimeBits = False,
     pool_kernel: PoolKernels = None,
     pool_table: PoolTable = None,
+    labels: LabelsOption = None,
+    pixels: Annotated[
+        str | None,
+        typer.Option(
+            metavar="scale=1/255[,mean=...,std=...]",
+            help="How pixels of 0 to 255 become the model's numbers, for a function of the C "
+            "library (default: --normalize of images, or as the model's file says).",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
     *,
     root: Path | None = None,
 ) -> CompileRequest:
@@ -158,6 +169,7 @@ def compile_request(
     Raises:
         ConfigError: an option cannot be read.
     """
+    from edgec.base.samples import Normalize
     from edgec.cli.data import samples_of
     from edgec.commands.compile import default_folder
 
@@ -182,6 +194,8 @@ def compile_request(
         pool=PoolKernelOptions.parse(
             activation_bits, max_drop, runtime_bits, pool_kernel or (), pool_table
         ),
+        labels=labels,
+        pixels=None if pixels is None else Normalize.parse(pixels, "--pixels"),
     )
     samples = samples_of(calibration, normalize)
     folder = default_folder(model, board, root) if root is not None and out is None else out

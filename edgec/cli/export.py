@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from edgec.cli.options import OUT, Folder, Json
+from edgec.cli.options import OUT, Folder, Json, LabelsOption
 from edgec.report import console
 
 
@@ -24,13 +24,7 @@ def export(
     out: Annotated[
         Path | None, typer.Option(*OUT, help="Output folder (default: build/<name>-<format>).")
     ] = None,
-    labels: Annotated[
-        Path | None,
-        typer.Option(
-            help="Text file with the name of a class on each line (default: those that the model "
-            "file has)."
-        ),
-    ] = None,
+    labels: LabelsOption = None,
     force: Annotated[
         bool, typer.Option("--force", help="Replace generated files that were edited by hand.")
     ] = False,

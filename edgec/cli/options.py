@@ -221,6 +221,15 @@ NormalizeOption = Annotated[
         rich_help_panel=INPUT,
     ),
 ]
+LabelsOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--labels",
+        help="Text file with the name of a class on each line (default: those that the model file "
+        "has).",
+        rich_help_panel=OUTPUT,
+    ),
+]
 DATA_FORMATS = ".npz, .npy, .csv, .wav, or a folder of images or recordings (docs/samples.md)."
 
 

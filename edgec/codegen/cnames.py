@@ -37,6 +37,7 @@ class LibraryNames:
     Attributes:
         name: a C identifier in lower case, also safe as a file name.
         header: file name of the header, for #include.
+        labels: that of the header with the names of classes.
         symbol: the `edgec_model_t`.
         prefix: what names of functions and variables begin with, e.g. `edgec_digits`.
         macro: what names of macros begin with, e.g. `EDGEC_DIGITS`.
@@ -44,6 +45,7 @@ class LibraryNames:
 
     name: str
     header: str
+    labels: str
     symbol: str
     prefix: str
     macro: str
@@ -52,7 +54,9 @@ class LibraryNames:
     def of(cls, name: str) -> LibraryNames:
         """The names for a C identifier."""
         prefix = f"edgec_{name}"
-        return cls(name, f"{prefix}.h", f"{prefix}_model", prefix, prefix.upper())
+        return cls(
+            name, f"{prefix}.h", f"{prefix}_labels.h", f"{prefix}_model", prefix, prefix.upper()
+        )
 
 
 def library_names(model_name: str) -> LibraryNames:

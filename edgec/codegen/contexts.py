@@ -44,8 +44,6 @@ class PortContext:
         zero_point: code of the real number 0.
         row_bytes: bytes of one token, where its size depends on the run; 0: its size is fixed.
         run_bytes: its size in a run of `length`, in words; "" where it is fixed.
-        feature_scales, feature_zero_points: what the codes of each feature mean, as elements of C
-            arrays; "" where all have `scale` and `zero_point`.
         features: number of features that have a scale each; 0: they share one.
     """
 
@@ -62,8 +60,6 @@ class PortContext:
     zero_point: int
     row_bytes: int
     run_bytes: str
-    feature_scales: str = ""
-    feature_zero_points: str = ""
     features: int = 0
 
 
@@ -75,6 +71,9 @@ class HeaderContext:
         runtime_bits: the width of activations of pooled layers is a variable.
         max_bits: the widest of such layers.
         max_length: longest run; 0: all runs have one length.
+        helpers: functions for real numbers, pixels and results, rendered.
+        example: a program that uses the library, as lines of a comment.
+        labels: the library has a header with the names of classes.
     """
 
     template: ClassVar[str] = "model.h.j2"
@@ -91,6 +90,9 @@ class HeaderContext:
     runtime_bits: bool
     max_bits: int
     max_length: int
+    helpers: tuple[str, ...]
+    example: tuple[str, ...]
+    labels: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +206,7 @@ class WeightsContext:
 
 @dataclass(frozen=True, slots=True)
 class ReadmeContext:
-    """What `README.md.j2` gets; the fields are those of `HeaderContext`."""
+    """What `README.md.j2` gets; the fields are those of `HeaderContext`, `example` is C."""
 
     template: ClassVar[str] = "README.md.j2"
     names: LibraryNames
@@ -214,6 +216,26 @@ class ReadmeContext:
     weight_bytes: int
     inputs: tuple[PortContext, ...]
     outputs: tuple[PortContext, ...]
+    example: str
+
+
+@dataclass(frozen=True, slots=True)
+class LabelsContext:
+    """What `labels.h.j2` gets.
+
+    Attributes:
+        title: the model's name, fit for a comment.
+        version: the version of edgec.
+        labelled: position of the output whose classes have names.
+        labels: these names, as C string literals.
+    """
+
+    template: ClassVar[str] = "labels.h.j2"
+    names: LibraryNames
+    title: str
+    version: str
+    labelled: int
+    labels: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)

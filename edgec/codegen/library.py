@@ -2,6 +2,7 @@
 
 library.json  CMakeLists.txt  README.md  LICENSE
 include/edgec_<name>.h  include/edgec/*.h     the interface, and what it needs of the runtime
+include/edgec_<name>_labels.h                 names of classes, where they are known
 src/edgec_<name>.c                            kernels and the run function
 src/edgec_<name>_weights.c, .h                constants
 """
@@ -11,6 +12,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +20,8 @@ import numpy as np
 from edgec.base.dtypes import DType
 from edgec.base.resources import licence
 from edgec.base.version import __version__
-from edgec.codegen.cliterals import c_float, c_int, c_list, comment_text
+from edgec.codegen.about import NOTHING_KNOWN, LibraryAbout
+from edgec.codegen.cliterals import c_float, c_int, c_string, comment_text
 from edgec.codegen.cnames import LibraryNames, library_names
 from edgec.codegen.contexts import (
     CMakeContext,
@@ -26,6 +29,7 @@ from edgec.codegen.contexts import (
     CopyContext,
     HeaderContext,
     KernelContext,
+    LabelsContext,
     ParamsContext,
     PortContext,
     ReadmeContext,
@@ -35,6 +39,7 @@ from edgec.codegen.contexts import (
 )
 from edgec.codegen.env import render
 from edgec.codegen.files import write_tree
+from edgec.codegen.helpers import example, helper_functions
 from edgec.codegen.includes import FOLDER, closure, runtime_headers, used_headers
 from edgec.kernels.common.constants import ProgramConstant
 from edgec.kernels.common.extent import Extent
@@ -48,7 +53,12 @@ _TOKENS = "tokens"
 """The length of a run as a signed number, in the C function that runs it."""
 
 
-def emit_library(program: Program, out_dir: Path, names: LibraryNames | None = None) -> None:
+def emit_library(
+    program: Program,
+    out_dir: Path,
+    names: LibraryNames | None = None,
+    about: LibraryAbout = NOTHING_KNOWN,
+) -> None:
     """Write the library of a program into `out_dir`.
 
     The same program gives the same bytes; a file that already holds them is not touched.
@@ -57,19 +67,22 @@ def emit_library(program: Program, out_dir: Path, names: LibraryNames | None = N
         program: a program, from `lower.lower`.
         out_dir: the library's folder; created, or updated where it exists.
         names: in C; default: from the program's name.
+        about: what helper functions of its header know of the model.
 
     Raises:
         CodegenError: a file cannot be written.
     """
-    write_tree(out_dir, library_files(program, names or library_names(program.name)))
+    write_tree(out_dir, library_files(program, names or library_names(program.name), about))
 
 
-def library_files(program: Program, names: LibraryNames) -> dict[str, str]:
+def library_files(
+    program: Program, names: LibraryNames, about: LibraryAbout = NOTHING_KNOWN
+) -> dict[str, str]:
     """The text of every file, by path inside the library's folder."""
-    facts = header_context(program, names)
+    facts = header_context(program, names, about)
     files = {
         f"include/{names.header}": render(HeaderContext.template, facts),
-        "README.md": render(ReadmeContext.template, _readme_context(facts)),
+        "README.md": render(ReadmeContext.template, _readme_context(facts, example(program, names))),
         "LICENSE": licence(),
         f"src/{names.prefix}.c": render(SourceContext.template, source_context(program, names)),
     }
@@ -77,6 +90,10 @@ def library_files(program: Program, names: LibraryNames) -> dict[str, str]:
         weights = weights_context(program, names)
         files[f"src/{names.prefix}_weights.h"] = render(weights.header_template, weights)
         files[f"src/{names.prefix}_weights.c"] = render(weights.template, weights)
+    if about.labels:
+        files[f"include/{names.labels}"] = labels_header(
+            names, program.name, about.labels, about.labelled
+        )
     sources = tuple(sorted(path for path in files if path.endswith(".c")))
     files["CMakeLists.txt"] = render(CMakeContext.template, CMakeContext(names.prefix, sources))
     files["library.json"] = _library_json(names)
@@ -101,7 +118,24 @@ def kernel_template(spec: KernelSpec | type[KernelSpec]) -> str:
     return str(spec.template)
 
 
-def header_context(program: Program, names: LibraryNames) -> HeaderContext:
+def labels_header(names: LibraryNames, model: str, labels: Sequence[str], labelled: int) -> str:
+    """The header that names the classes of an output.
+
+    Args:
+        names: names of the library in C.
+        model: the model's name, untrusted.
+        labels: the names of the classes, untrusted.
+        labelled: position of the output whose classes they are.
+    """
+    literals = tuple(c_string(label) for label in labels)
+    title = comment_text(model, _NAME_LIMIT)
+    context = LabelsContext(names, title, __version__, labelled, literals)
+    return render(LabelsContext.template, context)
+
+
+def header_context(
+    program: Program, names: LibraryNames, about: LibraryAbout = NOTHING_KNOWN
+) -> HeaderContext:
     """What `model.h.j2` gets."""
     return HeaderContext(
         names=names,
@@ -117,10 +151,13 @@ def header_context(program: Program, names: LibraryNames) -> HeaderContext:
         runtime_bits=program.runtime_bits,
         max_bits=program.max_activation_bits,
         max_length=program.max_length,
+        helpers=helper_functions(program, names, about),
+        example=tuple(f" *     {line}".rstrip() for line in example(program, names).splitlines()),
+        labels=bool(about.labels),
     )
 
 
-def _readme_context(header: HeaderContext) -> ReadmeContext:
+def _readme_context(header: HeaderContext, example: str) -> ReadmeContext:
     return ReadmeContext(
         header.names,
         header.title,
@@ -129,6 +166,7 @@ def _readme_context(header: HeaderContext) -> ReadmeContext:
         header.weight_bytes,
         header.inputs,
         header.outputs,
+        example,
     )
 
 
@@ -220,8 +258,6 @@ def _port(program: Program, number: int, port: ProgramPort) -> PortContext:
         zero_point=tensor.zero_point,
         row_bytes=extent.each,
         run_bytes=extent.text("length") if extent.each else "",
-        feature_scales=c_list([f"{c_float(s)}F" for s in features.scale], 8) if features else "",
-        feature_zero_points=c_list([c_int(z) for z in features.zero_point], 8) if features else "",
         features=len(features.scale) if features else 0,
     )
 

@@ -37,11 +37,11 @@ from edgec.workflow.file_check import compare_file
 from edgec.workflow.firmware import PROJECT_DIR, build_firmware, check_build_place
 from edgec.workflow.fits import Demand, Tensor, check_could_fit, check_fits
 from edgec.workflow.integer import Calibration, IntegerModel, quantized_model, real_model
+from edgec.workflow.labels import with_labels
+from edgec.workflow.library_about import library_about
 from edgec.workflow.reference import write_reference
-from edgec.workflow.session import LIBRARY_DIR, MODEL_COPY, open_session
+from edgec.workflow.session import BUILD_ROOT, LIBRARY_DIR, MODEL_COPY, open_session
 from edgec.workflow.weight_pool_kernels import plan_pooled_layers
-
-BUILD_ROOT = Path("build")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -128,6 +128,7 @@ def compile_model(
     with staged_output(folder, force=options.force) as staging:
         real = real_model(source, calibration, options, say)
         check_could_fit(real.graph, target)
+        real = with_labels(real, options.labels)
         exact = quantized_model(real, options, say, _room(target))
         ready, pools = plan_pooled_layers(exact, target, options.pool, say)
         say("planning memory")
@@ -138,7 +139,8 @@ def compile_model(
         # With external data inside, so that the folder stands alone.
         suffix, data = standalone_copy(source)
         (staging / f"{MODEL_COPY}{suffix}").write_bytes(data)
-        emit_library(program, staging / LIBRARY_DIR)
+        about = library_about(ready, calibration, options.pixels)
+        emit_library(program, staging / LIBRARY_DIR, about=about)
         emit_project([_firmware_model(program, staging)], target, staging / PROJECT_DIR)
         size = None
         if options.build:

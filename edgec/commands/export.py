@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,12 +15,10 @@ from edgec.codegen.files import write_tree
 from edgec.codegen.formats.layout import exported, layout
 from edgec.codegen.formats.record import Format
 from edgec.codegen.formats.registry import FORMATS
-from edgec.report.model import REPORT_JSON, Report, TensorReport
-from edgec.workflow.session import LIBRARY_DIR
-
-_MAX_LABELS_BYTES = 1 << 20
-_MAX_LABEL = 200
-"""Characters of a label: a C compiler need not take literals beyond 4095 bytes."""
+from edgec.codegen.library import labels_header
+from edgec.report.model import REPORT_JSON, Report
+from edgec.workflow.labels import check_labels, labelled_output, read_labels
+from edgec.workflow.session import BUILD_ROOT, LIBRARY_DIR
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +84,13 @@ def export_library(
     given = () if labels is None else read_labels(labels)
     output = _labelled(report, given, labels)
     words = given or report.outputs[output].labels
-    _check_labels(words, str(labels or folder))
-    target = out or Path("build") / f"{names.name}-{chosen.name}"
+    check_labels(words, str(labels or folder))
+    if words:
+        files[f"include/{names.labels}"] = labels_header(names, report.model, words, output)
+    target = out or BUILD_ROOT / f"{names.name}-{chosen.name}"
     _check_apart(folder, target, force=force)
     sources = [Path(path).name for path in files if path.endswith(".c")]
-    written = layout(chosen, exported(report, sources, words, output), files)
+    written = layout(chosen, exported(report, sources, len(words), output), files)
     with staged_output(target, force=force) as staging:
         write_tree(staging, written)
     size = sum(len(text.encode("utf-8")) for text in written.values())
@@ -128,58 +127,13 @@ def _library_files(folder: Path, names: LibraryNames) -> dict[str, str]:
         ) from error
 
 
-def read_labels(path: Path) -> tuple[str, ...]:
-    """The names of classes in a text file, one a line; empty lines at its end do not count.
-
-    Raises:
-        ConfigError: there is no such file, it is no text in UTF-8, too large, or empty.
-    """
-    hint = "give a text file in UTF-8 with the name of a class on each line"
-    try:
-        if path.stat().st_size > _MAX_LABELS_BYTES:
-            raise ConfigError("is too large for a list of labels", where=str(path), hint=hint)
-        text = path.read_text("utf-8-sig")
-    except OSError as error:
-        reason = f"cannot be read: {system_reason(error)}"
-        raise ConfigError(reason, where=str(path), hint=hint) from error
-    except UnicodeDecodeError as error:
-        raise ConfigError("is no text in UTF-8", where=str(path), hint=hint) from error
-    lines = text.rstrip("\n").split("\n")
-    if lines == [""]:
-        raise ConfigError("holds no labels", where=str(path), hint=hint)
-    return tuple(lines)
-
-
-def _check_labels(labels: Sequence[str], where: str) -> None:
-    for number, label in enumerate(labels, 1):
-        if len(label) > _MAX_LABEL or "\0" in label:
-            reason = "holds a zero byte" if "\0" in label else f"is longer than {_MAX_LABEL}"
-            raise ConfigError(
-                f"label {number} {reason}", where=where, hint="give another list with --labels"
-            )
-
-
 def _labelled(report: Report, given: Sequence[str], labels: Path | None) -> int:
     """Number of the output that the labels belong to; without any, of the first output."""
-    if not given:
-        have = (number for number, port in enumerate(report.outputs) if port.labels)
-        return next(have, 0)
-    sizes = [_classes(port) for port in report.outputs]
-    for number, size in enumerate(sizes):
-        if size in (0, len(given)):
-            return number
-    counts = ", ".join(str(size) for size in sizes)
-    raise ConfigError(
-        f"{len(given)} labels, but the model's outputs have this many elements: {counts}",
-        where=str(labels),
-        hint="give a label for each element of one output, one a line",
-    )
-
-
-def _classes(port: TensorReport) -> int:
-    """Elements of an output; 0 where it is the number of a class, and any count of labels fits."""
-    elements = math.prod(port.library_shape)
-    return 0 if port.library_dtype == "int32" and elements == 1 else elements
+    if labels is not None:
+        shapes = [(port.library_shape, port.library_dtype) for port in report.outputs]
+        return labelled_output(shapes, given, labels)
+    have = (number for number, port in enumerate(report.outputs) if port.labels)
+    return next(have, 0)
 
 
 def _check_apart(folder: Path, target: Path, *, force: bool) -> None:

@@ -24,7 +24,7 @@ _MODES = frozenset({"1", "L", "P", "RGB", "LA", "RGBA", "CMYK", "YCbCr"})
 
 
 @dataclass(frozen=True, slots=True)
-class _Frame:
+class Frame:
     """The images that a model takes.
 
     Attributes:
@@ -39,7 +39,7 @@ class _Frame:
     channels_first: bool
 
     @classmethod
-    def of(cls, spec: InputSpec) -> _Frame:
+    def of(cls, spec: InputSpec) -> Frame:
         """The images that an input takes.
 
         Raises:
@@ -58,6 +58,24 @@ class _Frame:
             "for others give a .npz file",
         )
 
+    @classmethod
+    def found(cls, spec: InputSpec) -> Frame | None:
+        """The images that an input takes; None: it takes none."""
+        try:
+            return cls.of(spec)
+        except ConfigError:
+            return None
+
+    @property
+    def channel_axis(self) -> int | None:
+        """Axis of the channels in the model's shape; None where that has none or one."""
+        return None if self.channels == 1 else 1 if self.channels_first else 3
+
+
+def holds_images(path: Path) -> bool:
+    """Whether a path is a folder of images, in itself or in its subfolders."""
+    return path.is_dir() and any(file.suffix.lower() in SUFFIXES for file in path.glob("**/*"))
+
 
 def read_folder(folder: Folder, request: Request) -> Found:
     """All images as "x", their classes as "y".
@@ -69,7 +87,7 @@ def read_folder(folder: Folder, request: Request) -> Found:
             takes, it is not said how to normalize, or there are too many images.
     """
     spec = request.single
-    frame = _Frame.of(spec)
+    frame = Frame.of(spec)
     normal = _normalization(request, frame)
     _check_pillow()
     check_size(len(folder.files), spec)
@@ -83,7 +101,7 @@ def read_folder(folder: Folder, request: Request) -> Found:
     return Found(folder.labelled(x), folder.listing, folder.why_no_labels)
 
 
-def _normalization(request: Request, frame: _Frame) -> Normalize | None:
+def _normalization(request: Request, frame: Frame) -> Normalize | None:
     """How pixels are normalized: as the user says, else as the model's own file does."""
     if request.normalize is not None:
         request.normalize.check(frame.channels)
@@ -108,7 +126,7 @@ def _check_pillow() -> None:
         )
 
 
-def _pixels(path: Path, frame: _Frame) -> Array:
+def _pixels(path: Path, frame: Frame) -> Array:
     """One image, uint8 [height, width, channels].
 
     Its size is known from its header, and checked before its pixels are decoded.
@@ -129,7 +147,7 @@ def _pixels(path: Path, frame: _Frame) -> Array:
     return found.reshape(frame.height, frame.width, frame.channels)
 
 
-def _check_image(size: tuple[int, int], mode: str, path: Path, frame: _Frame) -> None:
+def _check_image(size: tuple[int, int], mode: str, path: Path, frame: Frame) -> None:
     width, height = size
     if (height, width) != (frame.height, frame.width):
         raise ConfigError(

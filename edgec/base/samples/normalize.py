@@ -12,6 +12,7 @@ from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError
 
 EXAMPLE = "scale=1/255,mean=0.485:0.456:0.406,std=0.229:0.224:0.225"
+_OPTION = "--normalize"
 _NUMBER = re.compile(r"[+-]?([0-9]{1,9}\.?[0-9]{0,12}|\.[0-9]{1,12})([eE][+-]?[0-9]{1,2})?")
 
 
@@ -29,8 +30,12 @@ class Normalize:
     std: tuple[float, ...] = (1.0,)
 
     @classmethod
-    def parse(cls, text: str) -> Normalize:
+    def parse(cls, text: str, option: str = _OPTION) -> Normalize:
         """A text like ``scale=1/255`` or ``scale=1/255,mean=0.5:0.4:0.4,std=0.2:0.2:0.2``.
+
+        Args:
+            text: the text.
+            option: what the text is the value of, for messages.
 
         Raises:
             ConfigError: not of that form, or a division by zero.
@@ -39,14 +44,14 @@ class Normalize:
         for part in text.split(","):
             key, _, values = part.strip().partition("=")
             if key not in {"scale", "mean", "std"} or key in found:
-                raise _unreadable(part)
-            found[key] = tuple(_number(value, part) for value in values.split(":"))
+                raise _unreadable(part, option)
+            found[key] = tuple(_number(value, part, option) for value in values.split(":"))
         scale = found.get("scale", (1.0,))
         if len(scale) != 1 or scale[0] == 0:
-            raise _unreadable(text)
+            raise _unreadable(text, option)
         result = cls(scale[0], found.get("mean", (0.0,)), found.get("std", (1.0,)))
         if 0 in result.std:
-            raise _unreadable(text)
+            raise _unreadable(text, option)
         return result
 
     def __str__(self) -> str:
@@ -54,8 +59,16 @@ class Normalize:
         mean, std = (":".join(f"{number:.9g}" for number in each) for each in (self.mean, self.std))
         return f"scale={self.scale:.9g},mean={mean},std={std}"
 
-    def check(self, channels: int) -> None:
+    def fits(self, channels: int) -> bool:
+        """Whether mean and deviation are one number, or one for each of the channels."""
+        return {len(self.mean), len(self.std)} <= {1, channels}
+
+    def check(self, channels: int, option: str = _OPTION) -> None:
         """Refuse a mean or deviation of another number of channels.
+
+        Args:
+            channels: how many the model has.
+            option: what this is the value of, for messages.
 
         Raises:
             ConfigError: neither one number nor one for each channel.
@@ -64,7 +77,7 @@ class Normalize:
             if len(values) not in (1, channels):
                 raise ConfigError(
                     f"{name} has {len(values)} numbers; the model has {channels} channels",
-                    where="--normalize",
+                    where=option,
                     hint=f"give one number, or one for each channel: {EXAMPLE}",
                 )
 
@@ -75,19 +88,19 @@ class Normalize:
         return result.astype(np.float32)
 
 
-def _number(text: str, part: str) -> float:
+def _number(text: str, part: str, option: str) -> float:
     """A decimal number, or a quotient of two like 1/255."""
     top, separator, bottom = text.partition("/")
     if not _NUMBER.fullmatch(top) or (separator and not _NUMBER.fullmatch(bottom)):
-        raise _unreadable(part)
+        raise _unreadable(part, option)
     divisor = float(bottom) if separator else 1.0
     value = float(top) / divisor if divisor else math.nan
     if not math.isfinite(value):
-        raise _unreadable(part)
+        raise _unreadable(part, option)
     return value
 
 
-def _unreadable(text: str) -> ConfigError:
+def _unreadable(text: str, option: str) -> ConfigError:
     return ConfigError(
-        f"cannot read {text[:60]!r}", where="--normalize", hint=f"like scale=1/255, or {EXAMPLE}"
+        f"cannot read {text[:60]!r}", where=option, hint=f"like scale=1/255, or {EXAMPLE}"
     )

@@ -7,7 +7,7 @@ from pathlib import PurePosixPath
 
 from edgec.base.resources import licence
 from edgec.base.version import __version__
-from edgec.codegen.cliterals import c_float, c_string, harmless_text
+from edgec.codegen.cliterals import c_float, harmless_text
 from edgec.codegen.cnames import LibraryNames, library_names
 from edgec.codegen.env import render
 from edgec.codegen.formats.record import ExportContext as Context
@@ -15,21 +15,17 @@ from edgec.codegen.formats.record import Exported, ExportedPort, Format
 from edgec.codegen.includes import closure
 from edgec.report.model import Report, TensorReport
 
-LABELS_TEMPLATE = "formats/labels.h.j2"
-"""The header of names of classes, which every format has where there are such names."""
 _LICENCE = "LICENSE"
 _RUNTIME = "include/edgec/"
 
 
-def exported(
-    report: Report, sources: Sequence[str], labels: Sequence[str], output: int
-) -> Exported:
+def exported(report: Report, sources: Sequence[str], labels: int, output: int) -> Exported:
     """The facts of a library, from the report of its compilation.
 
     Args:
         report: what its compilation found out.
         sources: file names of its C sources.
-        labels: names of classes; empty: there are none.
+        labels: how many names of classes it has.
         output: number of the output that they belong to, or that examples look at.
     """
     names = library_names(report.model)
@@ -43,7 +39,7 @@ def exported(
         sources=tuple(sources),
         inputs=tuple(_port(names, "INPUT", *port) for port in enumerate(report.inputs)),
         outputs=tuple(_port(names, "OUTPUT", *port) for port in enumerate(report.outputs)),
-        labels=tuple(c_string(label) for label in labels),
+        labels=labels,
         labelled=output,
     )
 
@@ -55,14 +51,14 @@ def _port(names: LibraryNames, kind: str, number: int, port: TensorReport) -> Ex
         name=harmless_text(port.name),
         c_type=f"{port.library_dtype}_t",
         shape=str(list(port.library_shape)),
-        meaning=_meaning(names, number, port),
+        meaning=_meaning(names, port),
         rest="0" if port.feature_scales else macro,
     )
 
 
-def _meaning(names: LibraryNames, number: int, port: TensorReport) -> str:
+def _meaning(names: LibraryNames, port: TensorReport) -> str:
     if port.feature_scales:
-        return f"each feature has its scale, see {names.prefix}_encode_input_{number}"
+        return f"each feature has its scale, see {names.prefix}_quantize_input"
     if port.scale == 0.0:
         return "the number itself"
     return f"{c_float(port.scale)} x (code - ({port.zero_point}))"
@@ -86,8 +82,6 @@ def layout(form: Format, library: Exported, files: Mapping[str, str]) -> dict[st
     prefix = library.names.prefix
     for path, template in form.templates.items():
         found[path.replace("{prefix}", prefix)] = render(template, context)
-    if library.labels:
-        found[f"{form.headers}/{prefix}_labels.h"] = render(LABELS_TEMPLATE, context)
     return found | {_LICENCE: licence()}
 
 

@@ -64,7 +64,7 @@ class Exported:
         arena_bytes, weight_bytes: its memory.
         sources: file names of its C sources, without folder.
         inputs, outputs: in the model's order.
-        labels: names of the classes as C string literals; empty: it has none.
+        labels: how many names of classes it has.
         labelled: number of the output that they belong to.
     """
 
@@ -77,7 +77,7 @@ class Exported:
     sources: tuple[str, ...]
     inputs: tuple[ExportedPort, ...]
     outputs: tuple[ExportedPort, ...]
-    labels: tuple[str, ...]
+    labels: int
     labelled: int
 
     @property

@@ -3,19 +3,35 @@
  * Digest of the model: eed9f9b9fb12d9cc
  * Multiply-accumulates of one run: 640
  *
- * Inputs and outputs are int8 codes: real = scale * (code - zero_point).
+ * Inputs and outputs are codes, which stand for real numbers; their last axis is the fastest.
  *
  * Input 0: image
  *     int8_t [1, 4, 4, 2], axes in the model's order
- *     scale 0.05, zero point -3
+ *     real = 0.05 * (code - (-3))
  *
  * Output 0: result
  *     int8_t [1, 4, 4, 2], axes in the model's order
- *     scale 0.05, zero point -3
+ *     real = 0.05 * (code - (-3))
+ *
+ * A program runs it like this, and asks every function for its status:
+ *
+ *     #include "edgec_tiny.h"
+ *
+ *     static _Alignas(EDGEC_ARENA_ALIGNMENT) uint8_t arena[EDGEC_TINY_ARENA_BYTES];
+ *
+ *     void infer(const float *values, float *results)
+ *     {
+ *         edgec_context_t context;
+ *         edgec_tiny_init(&context, arena, sizeof arena);
+ *         edgec_tiny_quantize_input(&context, values);
+ *         edgec_tiny_run(&context);
+ *         edgec_tiny_dequantize_output(&context, results);
+ *     }
  */
 #ifndef EDGEC_MODEL_EDGEC_TINY_H
 #define EDGEC_MODEL_EDGEC_TINY_H
 
+#include "edgec/codes.h"
 #include "edgec/edgec.h"
 
 #ifdef __cplusplus
@@ -45,12 +61,44 @@ extern const edgec_model_t edgec_tiny_model;
 /* Give a context the memory it works in.  EDGEC_ERROR_ARENA: too small, or not aligned. */
 edgec_status_t edgec_tiny_init(edgec_context_t *context, void *arena, uint32_t arena_bytes);
 
-/* Compute the outputs from the inputs, which are overwritten. */
+/* Compute the outputs from the inputs, which are overwritten.  EDGEC_ERROR_NOT_READY: before init. */
 edgec_status_t edgec_tiny_run(edgec_context_t *context);
 
 /* Input or output `index` in the arena of a context; NULL before init, or if there is none. */
 void *edgec_tiny_input(const edgec_context_t *context, uint32_t index);
 const void *edgec_tiny_output(const edgec_context_t *context, uint32_t index);
+
+/* Fill input 0 from real numbers, float [1, 4, 4, 2]: their nearest codes, of two equally near
+ * ones the greater; beyond the codes the last one; of NaN the code of zero.  In integer arithmetic.
+ * EDGEC_ERROR_NULL: a pointer is NULL, or the context has no arena. */
+static inline edgec_status_t edgec_tiny_quantize_input(const edgec_context_t *context, const float *values)
+{
+    static const edgec_scale_t scale = {0x1999999999999AULL, 0x9FFFFF10U, -57};
+    return edgec_quantize_s8(edgec_tiny_input(context, 0), values, EDGEC_TINY_INPUT_0_ELEMENTS, &scale, EDGEC_TINY_INPUT_0_ZERO_POINT);
+}
+
+/* The real numbers of output 0, float [1, 4, 4, 2]: one multiplication each.
+ * EDGEC_ERROR_NULL: a pointer is NULL, or the context has no arena. */
+static inline edgec_status_t edgec_tiny_dequantize_output(const edgec_context_t *context, float *values)
+{
+    const int8_t *const codes = (const int8_t *)edgec_tiny_output(context, 0);
+    if (codes == NULL || values == NULL) {
+        return EDGEC_ERROR_NULL;
+    }
+    for (uint32_t i = 0U; i < EDGEC_TINY_OUTPUT_0_ELEMENTS; i++) {
+        values[i] = (float)((double)((int32_t)codes[i] - EDGEC_TINY_OUTPUT_0_ZERO_POINT) * 0.05);
+    }
+    return EDGEC_OK;
+}
+
+/* The index of the largest of the 2 elements at a position of output 0, 0 to 15, of
+ * equal ones the first; UINT32_MAX if the context has no arena, or there is no such position. */
+static inline uint32_t edgec_tiny_argmax(const edgec_context_t *context, uint32_t position)
+{
+    const int8_t *const codes = (const int8_t *)edgec_tiny_output(context, 0);
+    return codes == NULL || position > 15U ? UINT32_MAX : edgec_argmax_s8(codes + position * 2U, 2U);
+}
+
 #ifdef __cplusplus
 }
 #endif

@@ -17,9 +17,8 @@ from template_rules import MOST_AXES, MOST_LINES, branch_axes, violations
 from template_types import Checker
 
 import edgec
-from edgec.codegen import contexts, project_contexts
+from edgec.codegen import contexts, helper_contexts, project_contexts
 from edgec.codegen.env import environment, html_environment
-from edgec.codegen.formats.layout import LABELS_TEMPLATE
 from edgec.codegen.formats.record import ExportContext
 from edgec.codegen.formats.registry import FORMATS
 from edgec.codegen.library import kernel_template
@@ -41,7 +40,7 @@ def _environment(path: Path) -> jinja2.Environment:
 def _contexts() -> dict[str, Any]:
     """The context of each template that is rendered, but of kernels."""
     found = [Page, WidthsPage]
-    for module in (contexts, project_contexts):
+    for module in (contexts, helper_contexts, project_contexts):
         found += [each for each in vars(module).values() if dataclasses.is_dataclass(each)]
     roots = {
         getattr(context, name): context
@@ -50,7 +49,7 @@ def _contexts() -> dict[str, Any]:
         if hasattr(context, name)
     }
     formats = {path for form in FORMATS.values() for path in form.templates.values()}
-    return roots | dict.fromkeys({*formats, LABELS_TEMPLATE}, ExportContext)
+    return roots | dict.fromkeys(formats, ExportContext)
 
 
 @cache

@@ -154,10 +154,14 @@ int main(int argc, char **argv)
         return 1;
     }
     float features[6];
-    int8_t codes[6];
+    static _Alignas(EDGEC_ARENA_ALIGNMENT) uint8_t arena[EDGEC_MODEL_ARENA_BYTES];
+    edgec_context_t context;
+    if (edgec_model_init(&context, arena, sizeof arena) != EDGEC_OK) {
+        return 1;
+    }
     while (fread(features, sizeof features, 1, in) == 1) {
-        edgec_model_encode_input_0(features, codes);
-        if (fwrite(codes, sizeof codes, 1, out) != 1) {
+        if (edgec_model_quantize_input(&context, features) != EDGEC_OK ||
+            fwrite(edgec_model_input(&context, 0), 6, 1, out) != 1) {
             return 1;
         }
     }
@@ -173,14 +177,14 @@ def test_c_encodes_as_edgec_does(tmp_path: Path, compiler: str) -> None:
     )
     (tensor,) = result.report.inputs
     assert len(tensor.feature_scales) == 6
-    extreme = np.asarray([np.inf, -np.inf, 3e38, -3e38, 0.0, 1e-40], np.float32)
+    extreme = np.asarray([np.inf, -np.inf, 3e38, -3e38, 0.0, 1e-40, np.nan], np.float32)
     values = np.concatenate([SAMPLES, SAMPLES * 3, np.tile(extreme[:, None], 6)]).astype(np.float32)
     (tmp_path / "in").write_bytes(values.tobytes())
     (tmp_path / "main.c").write_text(PROGRAM)
     include = tmp_path / "build" / "library" / "include"
-    program = Build(compiler, ("-O2",)).compile(
-        [tmp_path / "main.c"], [include], tmp_path / "program"
-    )
+    sources = [tmp_path / "main.c", *sorted((tmp_path / "build" / "library").glob("src/*.c"))]
+    program = Build(compiler, ("-O2",)).compile(sources, [include], tmp_path / "program")
     run_program(program, tmp_path / "in", tmp_path / "out")
     found = np.frombuffer((tmp_path / "out").read_bytes(), np.int8).reshape(values.shape)
-    np.testing.assert_array_equal(found, encode(values, tensor))
+    known = np.where(np.isnan(values), np.float32(0), values)
+    np.testing.assert_array_equal(found, encode(known, tensor))

@@ -1,0 +1,41 @@
+"""What users of a library should have that its program does not say: `LibraryAbout`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from edgec.base.samples import Normalize
+
+
+@dataclass(frozen=True, slots=True)
+class PixelInput:
+    """An input that takes images.
+
+    Attributes:
+        normalize: how a pixel of 0 to 255 becomes the number that the model takes; None: the model
+            takes uint8 itself, and a code is the pixel less 128.
+        channel_axis: axis of colours in the model's own order of axes; None: there is none.
+    """
+
+    normalize: Normalize | None
+    channel_axis: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryAbout:
+    """Facts of a model that only helper functions hold.
+
+    Attributes:
+        pixels: inputs that take images, by their position.
+        labels: names of the classes, untrusted; empty: there are none.
+        labelled: position of the output that they belong to.
+    """
+
+    pixels: Mapping[int, PixelInput] = field(default_factory=dict)
+    labels: tuple[str, ...] = ()
+    labelled: int = 0
+
+
+NOTHING_KNOWN = LibraryAbout()
+"""A library of which nobody knows more than its program."""

@@ -1,0 +1,235 @@
+"""Helper functions of a model's header: real numbers and pixels to codes, codes to results.
+
+They are static and inline, on top of `edgec/codes.h`, so that what is not called costs nothing.
+`helper_functions` decides which ones a model has; the only one of its kind has no number in its
+name, `edgec_<model>_argmax`, others have that of their input or output, `edgec_<model>_argmax_1`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from edgec.base.dtypes import Array, DType, frozen
+from edgec.base.samples import Normalize
+from edgec.codegen.about import LibraryAbout, PixelInput
+from edgec.codegen.cliterals import c_float, c_hex, c_int, c_list
+from edgec.codegen.cnames import LibraryNames
+from edgec.codegen.env import render
+from edgec.codegen.helper_contexts import (
+    ArgmaxContext,
+    DequantizeContext,
+    ExampleContext,
+    FeaturesContext,
+    PixelsContext,
+    QuantizeContext,
+)
+from edgec.ir.qparams import QuantParams
+from edgec.kernels.common.extent import Extent
+from edgec.lower.program import FeaturePort, Program, ProgramPort, ProgramTensor
+
+_KINDS = {DType.INT8: "s8", DType.INT16: "s16"}
+"""Types of codes that stand for real numbers, as names of functions have them."""
+_MANTISSA_BITS = 53
+Context = QuantizeContext | FeaturesContext | PixelsContext | DequantizeContext | ArgmaxContext
+
+
+def helper_functions(program: Program, names: LibraryNames, about: LibraryAbout) -> tuple[str, ...]:
+    """The text of each helper function, in the order of the header."""
+    found: list[Context] = []
+    for number, port in enumerate(program.inputs):
+        suffix = _suffix(program.inputs, number)
+        if port.tensor.dtype in _KINDS:
+            found.append(_quantize(program, names, number, suffix))
+            if number in about.pixels:
+                found.append(_pixels(port, names, number, suffix, about.pixels[number]))
+    for number, port in enumerate(program.outputs):
+        suffix = _suffix(program.outputs, number)
+        if port.tensor.dtype in _KINDS:
+            found.append(_dequantize(program, names, number, suffix))
+            if _classes(port.tensor):
+                found.append(_argmax(port.tensor, names, number, suffix))
+    return tuple(render(context.template, context) for context in found)
+
+
+def _suffix(ports: Sequence[ProgramPort], number: int) -> str:
+    return f"_{number}" if len(ports) > 1 else ""
+
+
+def _quantize(
+    program: Program, names: LibraryNames, number: int, suffix: str
+) -> QuantizeContext | FeaturesContext:
+    port = program.inputs[number]
+    function = f"{names.prefix}_quantize_input{suffix}"
+    shape = str(list(port.tensor.shape))
+    if isinstance(port, FeaturePort):
+        scales, zero_points = port.features.scale, port.features.zero_point
+        return FeaturesContext(
+            names=names,
+            function=function,
+            number=number,
+            shape=shape,
+            features=len(scales),
+            scales=c_list([f"{c_float(scale)}F" for scale in scales], 8),
+            zero_points=c_list([c_int(point) for point in zero_points], 8),
+        )
+    return QuantizeContext(
+        names=names,
+        function=function,
+        number=number,
+        shape=shape,
+        scale=scale_members(port.tensor.scale),
+        kind=_KINDS[port.tensor.dtype],
+        count=_count(program, port.tensor, f"{names.macro}_INPUT_{number}_ELEMENTS"),
+        max_length=program.axis(port.tensor) is not None,
+    )
+
+
+def scale_members(scale: float) -> str:
+    """The members of an `edgec_scale_t`.
+
+    Args:
+        scale: positive and finite.
+    """
+    fraction, exponent = math.frexp(scale)
+    mantissa = int(math.ldexp(fraction, _MANTISSA_BITS))
+    reciprocal = (1 << 55) // ((mantissa >> 29) + 2)
+    return f"0x{mantissa:X}ULL, {c_hex(reciprocal)}, {exponent - _MANTISSA_BITS}"
+
+
+def _count(program: Program, tensor: ProgramTensor, fixed: str) -> str:
+    """How many elements a tensor has in a run, an expression of C."""
+    extent, size = program.extent(tensor), tensor.dtype.size_bytes
+    if not extent.each:
+        return fixed
+    return Extent(extent.each // size, extent.fixed // size).text("length")
+
+
+def _pixels(
+    port: ProgramPort, names: LibraryNames, number: int, suffix: str, pixel: PixelInput
+) -> PixelsContext:
+    tensor = port.tensor
+    tables = _pixel_tables(tensor, pixel.normalize)
+    offset = int(tables[0][0])
+    shifted = np.arange(256) + offset
+    is_shift = len(tables) == 1 and np.array_equal(tables[0], shifted)
+    return PixelsContext(
+        names=names,
+        function=f"{names.prefix}_quantize_pixels{suffix}",
+        number=number,
+        shape=str(list(tensor.shape)),
+        meaning=_meaning(pixel.normalize),
+        c_type=tensor.dtype.c_name,
+        tables=() if is_shift else tables,
+        channel=_channel(port, len(tables), pixel.channel_axis),
+        offset=offset,
+    )
+
+
+def _meaning(normalize: Normalize | None) -> str:
+    if normalize is None:
+        return "as the model itself takes them"
+    return f"the model takes (pixel * scale - mean) / std with {normalize}"
+
+
+def _pixel_tables(tensor: ProgramTensor, normalize: Normalize | None) -> tuple[Array, ...]:
+    """The code of each pixel: one table [256] for all channels, or one for each."""
+    values = np.arange(256)
+    if normalize is None:
+        return (frozen(values - 128, tensor.dtype.numpy),)
+    quant = QuantParams.per_tensor(tensor.scale, tensor.zero_point, tensor.dtype)
+    codes = quant.quantize(normalize.apply(values[:, None]))
+    columns = [frozen(column, tensor.dtype.numpy) for column in codes.T]
+    same = all(np.array_equal(columns[0], column) for column in columns)
+    return tuple(columns[:1] if same else columns)
+
+
+def _channel(port: ProgramPort, tables: int, axis: int | None) -> str:
+    """The number of the table of element i: of the axis of colours, where it lies in the arena."""
+    if tables == 1 or axis is None:
+        return "0"
+    perm = port.model_perm or tuple(range(len(port.tensor.shape)))
+    inner = math.prod(port.tensor.shape[perm.index(axis) + 1 :])
+    return f"i % {tables}U" if inner == 1 else f"i / {inner}U % {tables}U"
+
+
+def _dequantize(
+    program: Program, names: LibraryNames, number: int, suffix: str
+) -> DequantizeContext:
+    tensor = program.outputs[number].tensor
+    # The product of a code and a scale of 24 bits is rounded once, in float as in double.
+    is_short = float(np.float32(tensor.scale)) == tensor.scale
+    literal = c_float(tensor.scale)
+    return DequantizeContext(
+        names=names,
+        function=f"{names.prefix}_dequantize_output{suffix}",
+        number=number,
+        shape=str(list(tensor.shape)),
+        c_type=tensor.dtype.c_name,
+        real="float" if is_short else "double",
+        scale=f"{literal}F" if is_short else literal,
+        count=_count(program, tensor, f"{names.macro}_OUTPUT_{number}_ELEMENTS"),
+        max_length=program.axis(tensor) is not None,
+    )
+
+
+def _classes(tensor: ProgramTensor) -> int:
+    """How many elements of a tensor are compared: its last axis, or all where it has one axis.
+
+    0 where there is nothing to compare.
+    """
+    elements = math.prod(tensor.shape)
+    last = elements if max(tensor.shape, default=1) == elements else tensor.shape[-1]
+    return last if last > 1 else 0
+
+
+def _argmax(tensor: ProgramTensor, names: LibraryNames, number: int, suffix: str) -> ArgmaxContext:
+    classes = _classes(tensor)
+    positions = math.prod(tensor.shape) // classes
+    return ArgmaxContext(
+        names=names,
+        function=f"{names.prefix}_argmax{suffix}",
+        number=number,
+        c_type=tensor.dtype.c_name,
+        kind=_KINDS[tensor.dtype],
+        classes=classes,
+        positions=positions > 1,
+        last=positions - 1,
+    )
+
+
+def example(program: Program, names: LibraryNames) -> str:
+    """A function of C that runs the model once on one sample."""
+    parameters: list[str] = []
+    before: list[str] = []
+    for number, port in enumerate(program.inputs):
+        suffix, is_real = _suffix(program.inputs, number), port.tensor.dtype in _KINDS
+        name = f"{'values' if is_real else 'numbers'}{suffix}"
+        parameters.append(f"const {'float' if is_real else 'int32_t'} *{name}")
+        if is_real:
+            length = _longest(program, port.tensor, names)
+            before.append(f"{names.prefix}_quantize_input{suffix}(&context, {name}{length});")
+        else:
+            size = f"{names.macro}_INPUT_{number}_BYTES"
+            before.append(f"memcpy({names.prefix}_input(&context, {number}), {name}, {size});")
+    tensor = program.outputs[0].tensor
+    suffix = _suffix(program.outputs, 0)
+    if tensor.dtype not in _KINDS:
+        result = "int32_t"
+        after = f"return *(const int32_t *){names.prefix}_output(&context, 0);"
+    elif _classes(tensor) == math.prod(tensor.shape):
+        result = "uint32_t"
+        after = f"return {names.prefix}_argmax{suffix}(&context);"
+    else:
+        result = "void"
+        parameters.append("float *results")
+        length = _longest(program, tensor, names)
+        after = f"{names.prefix}_dequantize_output{suffix}(&context, results{length});"
+    text = ExampleContext(names, result, tuple(parameters), tuple(before), after)
+    return render(text.template, text)
+
+
+def _longest(program: Program, tensor: ProgramTensor, names: LibraryNames) -> str:
+    return "" if program.axis(tensor) is None else f", {names.macro}_MAX_LENGTH"

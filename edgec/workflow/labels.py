@@ -1,0 +1,103 @@
+"""Names of classes that the user gives: one a line of a text file."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from edgec.base.errors import ConfigError, system_reason
+from edgec.workflow.integer import RealModel
+
+_MOST_BYTES = 1 << 20
+_MOST_CHARACTERS = 200
+"""Longest label: a C compiler need not take literals beyond 4095 bytes."""
+
+
+def with_labels(model: RealModel, path: Path | None) -> RealModel:
+    """A model with the labels of a file in place of those that its own file has.
+
+    Args:
+        model: the model.
+        path: the file; None: the model's own labels stay.
+
+    Raises:
+        ConfigError: the file cannot be read, or its labels fit no output.
+    """
+    if path is None:
+        return model
+    labels = read_labels(path)
+    check_labels(labels, str(path))
+    imported, about = model.imported, model.about
+    values = [imported.values[name] for name in imported.outputs]
+    shapes = [(value.shape, value.dtype.value) for value in values]
+    output = imported.outputs[labelled_output(shapes, labels, path)]
+    return replace(model, about=replace(about, labels={**about.labels, output: labels}))
+
+
+def read_labels(path: Path) -> tuple[str, ...]:
+    """The names of classes in a text file, one a line; empty lines at its end do not count.
+
+    Raises:
+        ConfigError: there is no such file, it is no text in UTF-8, too large, or empty.
+    """
+    hint = "give a text file in UTF-8 with the name of a class on each line"
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise ConfigError("is too large for a list of labels", where=str(path), hint=hint)
+        text = path.read_text("utf-8-sig")
+    except OSError as error:
+        reason = f"cannot be read: {system_reason(error)}"
+        raise ConfigError(reason, where=str(path), hint=hint) from error
+    except UnicodeDecodeError as error:
+        raise ConfigError("is no text in UTF-8", where=str(path), hint=hint) from error
+    lines = text.rstrip("\n").split("\n")
+    if lines == [""]:
+        raise ConfigError("holds no labels", where=str(path), hint=hint)
+    return tuple(lines)
+
+
+def check_labels(labels: Sequence[str], where: str) -> None:
+    """Refuse labels that are no strings of C.
+
+    Raises:
+        ConfigError: one is too long, or holds a zero byte.
+    """
+    for number, label in enumerate(labels, 1):
+        if not is_label(label):
+            reason = "holds a zero byte" if "\0" in label else f"is longer than {_MOST_CHARACTERS}"
+            raise ConfigError(
+                f"label {number} {reason}", where=where, hint="give another list with --labels"
+            )
+
+
+def is_label(text: str) -> bool:
+    """Whether a text can be the name of a class in C."""
+    return len(text) <= _MOST_CHARACTERS and "\0" not in text
+
+
+def labelled_output(
+    outputs: Sequence[tuple[Sequence[int], str]], labels: Sequence[str], path: Path
+) -> int:
+    """The position of the first output that labels fit.
+
+    Args:
+        outputs: shape and type of each, the type being "int32" where it is the number of a class,
+            which any count of labels fits.
+        labels: they.
+        path: where they are from.
+
+    Raises:
+        ConfigError: there is none.
+    """
+    sizes = [math.prod(shape) for shape, _ in outputs]
+    for number, (size, (_, dtype)) in enumerate(zip(sizes, outputs, strict=True)):
+        if size == len(labels) or (size == 1 and dtype == "int32"):
+            return number
+    raise ConfigError(
+        f"{len(labels)} labels, but the model's outputs have this many elements: "
+        f"{', '.join(map(str, sizes))}",
+        where=str(path),
+        hint="give a label for each element of one output, one a line",
+    )
