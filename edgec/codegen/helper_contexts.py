@@ -55,10 +55,10 @@ class PixelsContext:
     Attributes:
         meaning: what the model takes for a pixel, in words.
         c_type: type of a code.
-        tables: codes of 0 to 255, one table for all channels or one a channel; empty: a code is the
-            pixel and `offset`.
-        channel: number of the table of element `i`, an expression.
-        offset: see `tables`.
+        tables: codes of 0 to 255, one table for all channels or one a channel; empty: `code` needs
+            none.
+        channel_elements: elements of one channel after the other, where each has a table; or 0.
+        code: code of element `i` where channels are alike, an expression.
     """
 
     template: ClassVar[str] = "helpers/pixels.h.j2"
@@ -69,8 +69,8 @@ class PixelsContext:
     meaning: str
     c_type: str
     tables: tuple[Array, ...]
-    channel: str
-    offset: int
+    channel_elements: int
+    code: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,7 +112,7 @@ def _pixels(
 ) -> PixelsContext:
     tensor = port.tensor
     tables = _pixel_tables(tensor, pixel.normalize)
-    offset = int(tables[0][0])
+    c_type, offset = tensor.dtype.c_name, int(tables[0][0])
     shifted = np.arange(256) + offset
     is_shift = len(tables) == 1 and np.array_equal(tables[0], shifted)
     return PixelsContext(
@@ -121,10 +121,10 @@ def _pixels(
         number=number,
         shape=str(list(tensor.shape)),
         meaning=_meaning(pixel.normalize),
-        c_type=tensor.dtype.c_name,
+        c_type=c_type,
         tables=() if is_shift else tables,
-        channel=_channel(port, len(tables), pixel.channel_axis),
-        offset=offset,
+        channel_elements=_channel_elements(port, pixel.channel_axis) if len(tables) > 1 else 0,
+        code=f"({c_type})(pixels[i] + ({offset}))" if is_shift else "codes_of[0][pixels[i]]",
     )
 
 
@@ -146,13 +146,12 @@ def _pixel_tables(tensor: ProgramTensor, normalize: Normalize | None) -> tuple[A
     return tuple(columns[:1] if same else columns)
 
 
-def _channel(port: ProgramPort, tables: int, axis: int | None) -> str:
-    """The number of the table of element i: of the axis of colours, where it lies in the arena."""
-    if tables == 1 or axis is None:
-        return "0"
+def _channel_elements(port: ProgramPort, axis: int | None) -> int:
+    """How many elements of one channel lie side by side in the arena."""
+    if axis is None:
+        return 0
     perm = port.model_perm or tuple(range(len(port.tensor.shape)))
-    inner = math.prod(port.tensor.shape[perm.index(axis) + 1 :])
-    return f"i % {tables}U" if inner == 1 else f"i / {inner}U % {tables}U"
+    return math.prod(port.tensor.shape[perm.index(axis) + 1 :])
 
 
 def _dequantize(

@@ -82,7 +82,9 @@ def library_files(
     facts = header_context(program, names, about)
     files = {
         f"include/{names.header}": render(HeaderContext.template, facts),
-        "README.md": render(ReadmeContext.template, _readme_context(facts, example(program, names))),
+        "README.md": render(
+            ReadmeContext.template, _readme_context(facts, example(program, names))
+        ),
         "LICENSE": licence(),
         f"src/{names.prefix}.c": render(SourceContext.template, source_context(program, names)),
     }

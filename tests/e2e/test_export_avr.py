@@ -46,21 +46,25 @@ int main(void) {
     edgec_context_t context;
     UCSR0B = 1 << TXEN0;
     put_number((int)edgec_digits_mlp_init(&context, arena, sizeof arena));
-    int8_t *const x = edgec_digits_mlp_input(&context, 0);
+    static float values[64];
     for (int i = 0; i < 64; i++) {
-        x[i] = (int8_t)(i * 3 - 100);
+        const int code = i * 3 - 100;
+        const int steps = code - EDGEC_DIGITS_MLP_INPUT_0_ZERO_POINT;
+        values[i] = (float)EDGEC_DIGITS_MLP_INPUT_0_SCALE * (float)steps;
     }
+    put_number((int)edgec_digits_mlp_quantize_input(&context, values));
     put_number((int)edgec_digits_mlp_run(&context));
     const int8_t *const y = edgec_digits_mlp_output(&context, 0);
     for (int i = 0; i < 10; i++) {
         put_number(y[i]);
     }
+    put_number((int)edgec_digits_mlp_argmax(&context));
     put('\\n');
     for (;;) {
     }
 }
 """
-"""Prints two states and ten codes."""
+"""Prints three states, ten codes and the number of the largest."""
 
 
 def printed(elf: Path) -> list[int]:
@@ -87,7 +91,7 @@ def test_codes_of_a_mega(compiled_mlp: Path, tmp_path: Path, optimize: str):
         "avr-gcc", "-std=c11", "-mmcu=atmega2560", optimize, f"-I{out}/include", *sources, "-o", elf
     )
     wanted = computed(compiled_mlp, (np.arange(64) * 3 - 100).astype(np.int8), tmp_path / "host")
-    assert printed(elf) == [0, 0, *wanted.tolist()]
+    assert printed(elf) == [0, 0, 0, *wanted.tolist(), int(wanted.argmax())]
 
 
 def test_the_sketch_for_a_mega(compiled_mlp: Path, tmp_path: Path):

@@ -18,14 +18,16 @@ from edgec.toolchain import process
 SOURCE = """
 #include "edgec/codes.h"
 
-void codes8(const float *values, int8_t *codes, uint32_t count, const edgec_scale_t *scale, int32_t zero);
-void codes16(const float *values, int16_t *codes, uint32_t count, const edgec_scale_t *scale, int32_t zero);
+#define PARAMETERS uint32_t count, const edgec_scale_t *scale, int32_t zero
 
-void codes8(const float *values, int8_t *codes, uint32_t count, const edgec_scale_t *scale, int32_t zero) {
+void codes8(const float *values, int8_t *codes, PARAMETERS);
+void codes16(const float *values, int16_t *codes, PARAMETERS);
+
+void codes8(const float *values, int8_t *codes, PARAMETERS) {
     (void)edgec_quantize_s8(codes, values, count, scale, zero);
 }
 
-void codes16(const float *values, int16_t *codes, uint32_t count, const edgec_scale_t *scale, int32_t zero) {
+void codes16(const float *values, int16_t *codes, PARAMETERS) {
     (void)edgec_quantize_s16(codes, values, count, scale, zero);
 }
 """
@@ -59,7 +61,7 @@ int main(int argc, char **argv) {
         }
         codes16(values, wide, (uint32_t)count, scale, head[1]);
         codes8(values, codes, (uint32_t)count, scale, head[2]);
-        if (fwrite(wide, sizeof *wide, count, out) != count || fwrite(codes, 1, count, out) != count) {
+        if (fwrite(wide, 2, count, out) != count || fwrite(codes, 1, count, out) != count) {
             return 1;
         }
         free(scale);
@@ -85,7 +87,7 @@ LONG = (
     1.5 - 2.0**-52,
     1 + 2.0**-52,
 )
-"""Scales that a search found, of 53 bits: a half of them is no float, and yet some are taken for one."""
+"""Scales that a search found, of 53 bits."""
 SCALES = (*SHORT, *LONG, *np.float64(RNG.uniform(0.5, 1, 12) * 2.0 ** RNG.integers(-20, 4, 12)))
 
 
