@@ -294,7 +294,7 @@ class PoolKernelOptions:
 
 
 def parse_bytes(text: str, where: str) -> int:
-    """A size like ``32K``; K and M are 1024 and 1024 * 1024 bytes.
+    """A size like ``32K``; K, M and G are 1024 bytes and powers of that.
 
     Raises:
         ConfigError: not of that form.
@@ -305,13 +305,13 @@ def parse_bytes(text: str, where: str) -> int:
     return int(found[1]) * _UNITS[found[2].upper()]
 
 
-_BYTES = re.compile(r"([0-9]{1,10})([KkMm]?)")
+_BYTES = re.compile(r"([0-9]{1,10})([KkMmGg]?)")
 _BUDGET_PATTERNS = {
     "flash": _BYTES,
     "ram": _BYTES,
     "ms": re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)"),
 }
-_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20}
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
 @dataclass(frozen=True, slots=True)
