@@ -23,7 +23,7 @@ Facts = tuple[str, ...]
 def toolchain_identity(board: Board) -> tuple[Facts, ...]:
     """Facts that change when a tool is replaced that builds or checks firmware of a board.
 
-    Of a program and of the files behind a compiler (its passes, assembler, linker, C library) they
+    Of a program and of the files of a compiler (its passes, assembler, linker, C library) they
     are path, size and time of modification, as `make` looks at files.
     """
     cross = f"{board.core.gcc_prefix}gcc"
