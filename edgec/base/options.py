@@ -299,13 +299,14 @@ def parse_bytes(text: str, where: str) -> int:
     Raises:
         ConfigError: not of that form.
     """
-    found = _BYTES.fullmatch(text)
+    found = _SIZE.fullmatch(text)
     if found is None:
         raise ConfigError(f"cannot read the size {text[:40]!r}", where=where, hint="like 32K")
     return int(found[1]) * _UNITS[found[2].upper()]
 
 
-_BYTES = re.compile(r"([0-9]{1,10})([KkMmGg]?)")
+_BYTES = re.compile(r"([0-9]{1,10})([KkMm]?)")
+_SIZE = re.compile(r"([0-9]{1,10})([KkMmGg]?)")
 _BUDGET_PATTERNS = {
     "flash": _BYTES,
     "ram": _BYTES,
