@@ -41,7 +41,7 @@ from edgec.workflow.integer import Calibration, IntegerModel, quantized_model, r
 from edgec.workflow.labels import with_labels
 from edgec.workflow.library_about import library_about
 from edgec.workflow.reference import write_reference
-from edgec.workflow.session import BUILD_ROOT, LIBRARY_DIR, MODEL_COPY, open_session
+from edgec.workflow.session import LIBRARY_DIR, MODEL_COPY, open_session
 from edgec.workflow.weight_pool_kernels import plan_pooled_layers
 
 

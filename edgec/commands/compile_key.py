@@ -19,7 +19,7 @@ from edgec.base.samples.file import FOLDER_SUFFIXES
 from edgec.target.board import Board
 from edgec.toolchain.identity import toolchain_identity
 
-_SCHEMA = 1
+_SCHEMA = 2
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
@@ -44,7 +44,8 @@ def compile_key(
             licence(),
             toolchain_identity(board),
             board,
-            dataclasses.replace(options, force=False, dump_ir=None),
+            dataclasses.replace(options, force=False, dump_ir=None, labels=None),
+            None if options.labels is None else file_digest(options.labels),
             model.name,
             file_digest(model),
             None if samples is None else _samples(samples),

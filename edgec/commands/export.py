@@ -16,9 +16,10 @@ from edgec.codegen.formats.layout import exported, layout
 from edgec.codegen.formats.record import Format
 from edgec.codegen.formats.registry import FORMATS
 from edgec.codegen.library import labels_header
+from edgec.commands.output_folder import BUILD_ROOT
 from edgec.report.model import REPORT_JSON, Report
 from edgec.workflow.labels import check_labels, labelled_output, read_labels
-from edgec.workflow.session import BUILD_ROOT, LIBRARY_DIR
+from edgec.workflow.session import LIBRARY_DIR
 
 
 @dataclass(frozen=True, slots=True)

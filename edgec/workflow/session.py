@@ -33,8 +33,6 @@ TARGETS = ("host", "emulator", "device")
 """Where the model of a build folder may run."""
 _SLOWEST_CYCLES_PER_MAC = 200
 _LEAST_TIMEOUT_S = 30.0
-BUILD_ROOT = Path("build")
-"""Folder of results, where nobody names another."""
 LIBRARY_DIR = "library"
 MODEL_COPY = "model"
 """Name of the copy of the model in a build, without the suffix of its format."""

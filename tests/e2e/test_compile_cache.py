@@ -121,6 +121,13 @@ def test_every_change_is_seen(capsys: Capsys, model: Path, tmp_path: Path):
     assert not taken(capsys, other, *QUICK, *out)
     shutil.copy(MLP, model)
     assert taken(capsys, *command)
+    labels = tmp_path / "labels.txt"
+    for names in ("0\n1\n2\n3\n4\n5\n6\n7\n8\n9\n", "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\n"):
+        labels.write_text(names)
+        assert not taken(capsys, *command, "--labels", labels)
+    shutil.move(labels, tmp_path / "same.txt")
+    assert taken(capsys, *command, "--labels", tmp_path / "same.txt")
+    assert not taken(capsys, *command, "--pixels", "scale=1/16")
 
 
 def test_the_board_and_edgec_itself_are_part_of_the_key(

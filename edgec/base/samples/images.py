@@ -74,7 +74,8 @@ class Frame:
 
 def holds_images(path: Path) -> bool:
     """Whether a path is a folder of images, in itself or in its subfolders."""
-    return path.is_dir() and any(file.suffix.lower() in SUFFIXES for file in path.glob("**/*"))
+    files = (file for pattern in ("*", "*/*") for file in path.glob(pattern))
+    return path.is_dir() and any(file.suffix.lower() in SUFFIXES for file in files)
 
 
 def read_folder(folder: Folder, request: Request) -> Found:
