@@ -22,6 +22,7 @@ def flash(
     """Write the firmware of a build folder to the board that is plugged in."""
     from edgec.report.bundle import board_of
     from edgec.toolchain.flash import upload
+    from edgec.workflow.apps import command_end
     from edgec.workflow.firmware import PROJECT_DIR
 
     board = board_of(folder)
@@ -30,5 +31,6 @@ def flash(
     console.out.print(done, markup=False)
     baud = board.console.baud if board.console else 115200
     console.print_next(
-        *("python", "-m", "serial.tools.miniterm", "-", baud), note="then type: help"
+        *("python", "-m", "serial.tools.miniterm", "-", baud),
+        note=f"then type: help{command_end(folder)}",
     )

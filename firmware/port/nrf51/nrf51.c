@@ -30,7 +30,6 @@
 #define UART_RXD REG32(0x40002518U)
 #define UART_TXD REG32(0x4000251CU)
 #define UART_BAUDRATE REG32(0x40002524U)
-#define UART_BAUDRATE_115200 0x01D7E000U
 
 #define TIMER0_START REG32(0x40008000U)
 #define TIMER0_CAPTURE0 REG32(0x40008040U)
@@ -39,8 +38,14 @@
 #define TIMER0_PRESCALER REG32(0x40008510U)
 #define TIMER0_CC0 REG32(0x40008540U)
 
-#if PORT_BAUD != 115200
-#error "this port knows the divider for 115200 baud alone"
+#if PORT_BAUD == 9600
+#define UART_BAUDRATE_VALUE 0x00275000U
+#elif PORT_BAUD == 115200
+#define UART_BAUDRATE_VALUE 0x01D7E000U
+#elif PORT_BAUD == 921600
+#define UART_BAUDRATE_VALUE 0x0EBEDFA4U
+#else
+#error "this port knows the dividers for 9600, 115200 and 921600 baud"
 #endif
 
 /* The RC oscillator runs at the same nominal frequency, so nothing is lost without the crystal. */
@@ -57,7 +62,7 @@ void board_console_init(uint32_t clock_hz) {
     GPIO_PIN_CNF_RX = GPIO_INPUT_PULL_UP;
     UART_PSELTXD = PIN_TX;
     UART_PSELRXD = PIN_RX;
-    UART_BAUDRATE = UART_BAUDRATE_115200;
+    UART_BAUDRATE = UART_BAUDRATE_VALUE;
     UART_ENABLE = UART_ENABLE_ON;
     UART_RXDRDY = 0;
     UART_STARTTX = 1;
