@@ -222,7 +222,8 @@ class CheckReport:
         skipped: why it was not done; empty when it was.
         stack_bytes: most stack that the firmware used; None where it was not measured.
         lengths: the lengths that were run, of a model of variable length.
-        decimals: of printed results that were compared in place of tensors; 0: tensors were.
+        decimals: how many of each printed result were compared, in place of tensors; 0: tensors
+            were compared.
     """
 
     what: str

@@ -97,7 +97,7 @@ def check_firmware(
 
 
 def _console(ports: Ports) -> FirmwareApp:
-    """It serves any model."""
+    """The console serves any model."""
     del ports
     return CONSOLE
 

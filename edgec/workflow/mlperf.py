@@ -22,7 +22,7 @@ from edgec.workflow.session import encode
 
 ENERGY_BAUD = 9600
 DECIMALS = 3
-"""Of the results that the runner is told."""
+"""Decimals of the results that the runner is told."""
 _BYTES = 256
 
 
@@ -177,7 +177,7 @@ def mlperf_app(
     """The main program for the runner.
 
     Args:
-        inputs, outputs: of the model.
+        inputs, outputs: tensors of the model, as it sees them and as the library does.
         pixels: how the runner's pixels become the model's numbers; None: not said.
         energy: time stamps are pulses at a pin.
 
