@@ -45,7 +45,7 @@ def pixels(seed: int, *shape: int) -> np.ndarray:
     return np.random.default_rng(seed).integers(0, 256, shape).astype(np.uint8)
 
 
-def test_image_classification_over_tcp(tmp_path: Path) -> None:
+def test_image_classification_over_a_terminal(tmp_path: Path) -> None:
     images = pixels(1, 1, 32, 32, 3)
     normalize = ("--normalize", "scale=1/255,mean=0:0.25:0.5,std=1:1:0.5")
     scaled = (images / 255 - [0, 0.25, 0.5]) / [1, 1, 0.5]
@@ -58,7 +58,7 @@ def test_image_classification_over_tcp(tmp_path: Path) -> None:
     )
     expected = open_session(build, "host").run({"x": for_model.astype(np.float32)})["y"]
     with (
-        qemu_socket(build / "firmware.elf") as port,
+        qemu_terminal(build / "firmware.elf") as port,
         DeviceUnderTest(port) as device,
     ):
         assert device.name() == "edgec nucleo_f446re"
@@ -70,7 +70,7 @@ def test_image_classification_over_tcp(tmp_path: Path) -> None:
         assert again.results == printed(expected[-1])
 
 
-def test_anomaly_detection_over_a_terminal(tmp_path: Path) -> None:
+def test_anomaly_detection_over_tcp(tmp_path: Path) -> None:
     windows = np.random.default_rng(2).normal(-3, 2, (1, 640)).astype(np.float32)
     build = compiled(
         tmp_path, dense_network((640,), 640), windows, "--board", "nucleo_f446re", "--no-verify"
@@ -79,7 +79,7 @@ def test_anomaly_detection_over_a_terminal(tmp_path: Path) -> None:
     expected = open_session(build, "host").run({"x": windows})["y"].astype(np.float64)
     errors = ((expected - windows) ** 2).mean(axis=1).astype(np.float32)
     with (
-        qemu_terminal(build / "firmware.elf") as port,
+        qemu_socket(build / "firmware.elf") as port,
         DeviceUnderTest(port, 921_600) as device,
     ):
         assert device.model() == "ad01"
