@@ -16,6 +16,8 @@ UPLOAD_INSTALL = {
     "openocd": "apt-get install openocd",
     "st-flash": "apt-get install stlink-tools",
     "pyocd": "pip install pyocd",
+    "bossac": "Arduino's own, with its boards package 'Arduino Mbed OS Nano Boards'",
+    "teensy_loader_cli": "apt-get install teensy-loader-cli",
     "picotool": "apt-get install picotool, or build it from github.com/raspberrypi/picotool",
 }
 """Upload program to the command that installs it."""
