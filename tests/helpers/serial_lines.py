@@ -1,4 +1,4 @@
-"""Real serial lines without a board: QEMU's UART as a terminal or over TCP, disturbed on demand."""
+"""Real serial lines without a board: UARTs of QEMU and rp2040js, disturbed on demand."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import select
 import shutil
 import socket
 import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -84,6 +85,25 @@ def qemu_socket(elf: Path, board: str = "nucleo_f446re") -> Iterator[str]:
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         with _running(command, pass_fds=(listener.fileno(),), **quiet):
             yield f"socket://127.0.0.1:{number}"
+
+
+RP2040JS = Path(sys.prefix) / "rp2040js" / "package"
+"""Where `tools/setup.sh slow` puts npm's package."""
+
+
+@contextlib.contextmanager
+def rp2040_socket(image: Path) -> Iterator[str]:
+    """The URL of a TCP port behind which a Raspberry Pi Pico's `firmware.bin` runs in rp2040js."""
+    node = shutil.which("node")
+    if node is None or not RP2040JS.is_dir():
+        pytest.skip("node or rp2040js is not installed: tools/setup.sh slow")
+    script = Path(__file__).with_name("rp2040_machine.mjs")
+    command = [node, str(script), str(RP2040JS), str(image)]
+    with _running(command, stdout=subprocess.PIPE) as child:
+        assert child.stdout is not None
+        found = re.fullmatch(r"port (\d+)\n", child.stdout.readline())
+        assert found is not None, "rp2040js did not start"
+        yield f"socket://127.0.0.1:{found[1]}"
 
 
 def noise(seed: int, share: float) -> Damage:
