@@ -46,6 +46,8 @@ packages=(gcc libc6-dev gcc-arm-none-eabi libnewlib-arm-none-eabi)
 # Runs rp2040js; a Node.js from elsewhere will do.
 [ "$target" != slow ] || command -v node >/dev/null || packages+=(nodejs)
 [ "$target" != slow ] || packages+=(curl ca-certificates)
+# Writes firmware into a QEMU that waits.
+[ "$target" != slow ] || packages+=(gdb-multiarch)
 # Looks at the profile's page in a test.  Ubuntu has it only as a snap, which containers cannot run.
 [ "$target" = demo ] || ! grep -qx 'ID=debian' /etc/os-release || packages+=(chromium fonts-dejavu-core)
 apt_install "${packages[@]}"

@@ -41,13 +41,17 @@ Damage = Callable[[bytes], bytes | None]
 
 
 def _command(elf: Path, board: str, serial: str) -> list[str]:
+    return [*_machine(board, serial), "-kernel", str(elf)]
+
+
+def _machine(board: str, serial: str) -> list[str]:
     program = shutil.which("qemu-system-arm")
     if program is None:
         pytest.skip("qemu-system-arm is not installed")
     machine = MACHINES[board]
     others = ["-serial", "null"] * machine.uart
     quiet = ["-display", "none", "-monitor", "none"]
-    return [program, "-M", machine.name, "-kernel", str(elf), *quiet, *others, "-serial", serial]
+    return [program, "-M", machine.name, *quiet, *others, "-serial", serial]
 
 
 @contextlib.contextmanager
@@ -57,6 +61,23 @@ def _running(command: list[str], **options: object) -> Iterator[subprocess.Popen
             yield child
         finally:
             child.kill()
+
+
+@contextlib.contextmanager
+def waiting_qemu(board: str = "nucleo_f446re") -> Iterator[tuple[str, str]]:
+    """A machine without a program: the URLs of its GDB server and of its serial line."""
+    with socket.socket() as debugger, socket.socket() as line:
+        for listener in (debugger, line):
+            listener.bind(("127.0.0.1", 0))
+            listener.listen()
+        command = _machine(board, "chardev:line")
+        for name, listener in (("gdb", debugger), ("line", line)):
+            command += ["-chardev", f"socket,id={name},fd={listener.fileno()},server=on,wait=off"]
+        command += ["-S", "-gdb", "chardev:gdb"]
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        ports = [listener.getsockname()[1] for listener in (debugger, line)]
+        with _running(command, pass_fds=(debugger.fileno(), line.fileno()), **quiet):
+            yield f"gdb://127.0.0.1:{ports[0]}", f"socket://127.0.0.1:{ports[1]}"
 
 
 @contextlib.contextmanager
