@@ -114,7 +114,7 @@ RP2040JS = Path(sys.prefix) / "rp2040js" / "package"
 
 @contextlib.contextmanager
 def rp2040_socket(image: Path) -> Iterator[str]:
-    """The URL of a TCP port behind which a Raspberry Pi Pico's `firmware.bin` runs in rp2040js."""
+    """The URL of a TCP port that leads to a Raspberry Pi Pico's `firmware.bin` in rp2040js."""
     node = shutil.which("node")
     if node is None or not RP2040JS.is_dir():
         pytest.skip("node or rp2040js is not installed: tools/setup.sh slow")

@@ -1,5 +1,5 @@
 /* nRF52840 on an Arduino Nano 33 BLE: 64 MHz from the crystal, instruction cache on, console on
- * P1.03 (TX) and P1.10 (RX), the board's pins TX and RX.  The program starts behind the board's
+ * P1.03 (TX) and P1.10 (RX), the board's pins TX and RX.  The program starts after the board's
  * boot loader, which stays.
  *
  * Source: nRF52840 Product Specification v1.7, 4.3 (NVMC), 5.4 (CLOCK), 6.9 (GPIO); Arduino Nano 33

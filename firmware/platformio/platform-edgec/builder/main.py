@@ -91,7 +91,7 @@ def upload_command(tool: str) -> str:
             *(["--serial", serial] if serial else []),
             *["write", f'"{image}.bin"', hex(int(board.get("build.flash_origin")))],
         ],
-        # Arduino's bossac counts from behind the boot loader.
+        # Arduino's bossac counts from the end of the boot loader.
         "bossac": [
             *["bossac", "-d", *([f"--port={serial}"] if serial else [])],
             *["-U", "-i", "-e", "-w", f'"{image}.bin"', "-R"],
