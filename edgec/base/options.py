@@ -309,24 +309,25 @@ class PoolKernelOptions:
 
 
 def parse_bytes(text: str, where: str) -> int:
-    """A size like ``32K``; K and M are 1024 and 1024 * 1024 bytes.
+    """A size like ``32K``; K, M and G are 1024 bytes and powers of that.
 
     Raises:
         ConfigError: not of that form.
     """
-    found = _BYTES.fullmatch(text)
+    found = _SIZE.fullmatch(text)
     if found is None:
         raise ConfigError(f"cannot read the size {text[:40]!r}", where=where, hint="like 32K")
     return int(found[1]) * _UNITS[found[2].upper()]
 
 
 _BYTES = re.compile(r"([0-9]{1,10})([KkMm]?)")
+_SIZE = re.compile(r"([0-9]{1,10})([KkMmGg]?)")
 _BUDGET_PATTERNS = {
     "flash": _BYTES,
     "ram": _BYTES,
     "ms": re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)"),
 }
-_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20}
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
 @dataclass(frozen=True, slots=True)

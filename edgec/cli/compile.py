@@ -43,7 +43,7 @@ from edgec.report.progress import status
 
 if TYPE_CHECKING:
     from edgec.base.samples import SampleFile
-    from edgec.commands.compile import CompileResult
+    from edgec.commands.compile_cached import Built
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +56,7 @@ class CompileRequest:
         samples: calibration data.
         out: output folder; None: the default of `commands.compile`.
         options: how to compile it.
+        cache: take the output from the cache if nothing has changed.
     """
 
     model: Path
@@ -63,23 +64,25 @@ class CompileRequest:
     samples: SampleFile | None
     out: Path | None
     options: CompileOptions
+    cache: bool = True
 
-    def compiled(self) -> CompileResult:
+    def compiled(self) -> Built:
         """Compile it, telling the user what is being done.
 
         Raises:
             EdgecError: any of its kinds.
         """
-        from edgec.commands import compile as driver
+        from edgec.commands.compile_cached import build
 
         with status("compiling") as say:
-            return driver.compile_model(
+            return build(
                 self.model,
                 self.board,
-                calibration=self.samples,
+                samples=self.samples,
                 out=self.out,
                 options=self.options,
                 progress=say,
+                cache=self.cache,
             )
 
 
@@ -127,6 +130,14 @@ def compile_request(
             rich_help_panel=OUTPUT,
         ),
     ] = False,
+    cache: Annotated[
+        bool,
+        typer.Option(
+            "--cache/--no-cache",
+            help="Take the same output from an earlier time if nothing has changed.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = True,
     dump_ir: Annotated[
         Path | None,
         typer.Option(
@@ -162,7 +173,7 @@ def compile_request(
     """
     from edgec.base.samples import Normalize
     from edgec.cli.data import samples_of
-    from edgec.commands.compile import default_folder
+    from edgec.commands.output_folder import default_folder
 
     options = CompileOptions(
         shapes=shapes_of(shape),
@@ -190,7 +201,7 @@ def compile_request(
     )
     samples = samples_of(calibration, _for_samples(normalize, calibration, app))
     folder = default_folder(model, board, root) if root is not None and out is None else out
-    return CompileRequest(model, board, samples, folder, options)
+    return CompileRequest(model, board, samples, folder, options, cache)
 
 
 def _for_samples(normalize: str | None, calibration: Path | None, app: App) -> str | None:

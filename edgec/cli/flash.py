@@ -16,7 +16,11 @@ from edgec.report.progress import status
 def flash(
     folder: Folder,
     port: Annotated[
-        str | None, typer.Option(help="Upload port or mount point, when there are several boards.")
+        str | None,
+        typer.Option(
+            help="Which board, when there are several: the probe's serial number, the folder of "
+            "its USB drive, or a GDB server as gdb://HOST:PORT."
+        ),
     ] = None,
 ) -> None:
     """Write the firmware of a build folder to the board that is plugged in."""

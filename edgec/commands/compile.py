@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from edgec.codegen.library import emit_library
 from edgec.codegen.project import FirmwareModel, emit_project
 from edgec.commands.budget import check_budget, check_measurable
 from edgec.commands.compile_report import build_report, model_ports
+from edgec.commands.output_folder import default_folder
 from edgec.importers.formats import standalone_copy
 from edgec.ir.graph import Graph
 from edgec.kernels.buffers import buffers_of
@@ -41,8 +42,6 @@ from edgec.workflow.integer import Calibration, IntegerModel, quantized_model, r
 from edgec.workflow.reference import write_reference
 from edgec.workflow.session import LIBRARY_DIR, MODEL_COPY, open_session
 from edgec.workflow.weight_pool_kernels import plan_pooled_layers
-
-BUILD_ROOT = Path("build")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -102,6 +101,7 @@ def compile_model(
     out: Path | str | None = None,
     options: CompileOptions | None = None,
     progress: Progress | None = None,
+    finished: Callable[[Path], None] | None = None,
 ) -> CompileResult:
     """Compile a model for a board and check what came out.
 
@@ -112,6 +112,7 @@ def compile_model(
         out: output folder; default build/<model>-<board>.
         options: see `CompileOptions`.
         progress: told what is being done.
+        finished: given the folder with everything in it, before it becomes the output folder.
 
     Raises:
         EdgecError: any of its kinds; the output folder is then as it was.
@@ -162,22 +163,9 @@ def compile_model(
         write_text(report, staging)
         say("holding against the budget")
         check_budget(staging, options)
+        if finished is not None:
+            finished(staging)
     return CompileResult(folder, report, ready, program, plan)
-
-
-def default_folder(model: Path, board: Board | str, root: Path | None = None) -> Path:
-    """The output folder of a model and a board, where nobody names another.
-
-    Args:
-        model: the file of the model.
-        board: a board, its name or alias, or its TOML file.
-        root: what it lies in; None: the current folder.
-
-    Raises:
-        ConfigError: there is no such board, or its file is bad.
-    """
-    target = board if isinstance(board, Board) else load_board(board)
-    return (root or Path()) / BUILD_ROOT / f"{model.stem}-{target.name}"
 
 
 def _lowered(pools: PoolPlan, board: Board) -> tuple[Program, MemoryPlan]:
