@@ -29,6 +29,18 @@ def no_progress(text: str, done: int = 0, total: int = 0) -> None:
     """A `Progress` that nobody watches."""
 
 
+class App(enum.Enum):
+    """The main program of the firmware.
+
+    CONSOLE serves what `edgec run --on device` and the other commands ask for; MLPERF and
+    MLPERF_ENERGY serve the runner of MLPerf Tiny.
+    """
+
+    CONSOLE = "console"
+    MLPERF = "mlperf"
+    MLPERF_ENERGY = "mlperf-energy"
+
+
 class Observer(enum.Enum):
     """How an activation range is chosen from calibration data."""
 
@@ -375,8 +387,10 @@ class CompileOptions:
         pool: kernels of layers with pooled weights.
         rounding: whose rounding an integer .tflite file gets; None: TensorFlow Lite Micro's.
         labels: text file with the names of the classes; None: those that the model's file has.
-        pixels: how pixels become the numbers that the model takes, for a function of the C library;
-            None: as images of calibration were normalized, or as the model's file says.
+        app: the main program of the firmware.
+        pixels: how pixels become the model's numbers, for a function of the C library, and those
+            that an MLPerf runner sends; None: as images of calibration were normalized (library),
+            as the model's file says, or codes of a model of integers.
     """
 
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
@@ -390,6 +404,7 @@ class CompileOptions:
     max_length: MaxLength | None = None
     rounding: Rounding | None = None
     labels: Path | None = None
+    app: App = App.CONSOLE
     pixels: Normalize | None = None
 
 

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from edgec.base.options import Budget, CompileOptions, PoolKernelOptions, QuantOptions
+from edgec.base.options import App, Budget, CompileOptions, PoolKernelOptions, QuantOptions
 from edgec.cli.options import (
     DATA_FORMATS,
     OUT,
     POOL_DEFAULTS,
     ActivationBits,
+    AppOption,
     BiasCorrection,
     BoardOption,
     Equalize,
@@ -42,7 +43,7 @@ from edgec.report import console
 from edgec.report.progress import status
 
 if TYPE_CHECKING:
-    from edgec.base.samples import SampleFile
+    from edgec.base.samples import Normalize, SampleFile
     from edgec.commands.compile_cached import Built
 
 
@@ -167,6 +168,7 @@ def compile_request(
             rich_help_panel=OUTPUT,
         ),
     ] = None,
+    app: AppOption = App.CONSOLE,
     *,
     root: Path | None = None,
 ) -> CompileRequest:
@@ -180,7 +182,6 @@ def compile_request(
     Raises:
         ConfigError: an option cannot be read.
     """
-    from edgec.base.samples import Normalize
     from edgec.cli.data import samples_of
     from edgec.commands.output_folder import default_folder
 
@@ -188,6 +189,7 @@ def compile_request(
         shapes=shapes_of(shape),
         max_length=max_length_of(max_length),
         rounding=rounding,
+        app=app,
         quant=QuantOptions(
             observer,
             percentile,
@@ -206,11 +208,26 @@ def compile_request(
             activation_bits, max_drop, runtime_bits, pool_kernel or (), pool_table
         ),
         labels=labels,
-        pixels=None if pixels is None else Normalize.parse(pixels, "--pixels"),
+        pixels=_pixels(pixels, normalize, app),
     )
-    samples = samples_of(calibration, normalize)
+    samples = samples_of(calibration, _for_samples(normalize, calibration, app))
     folder = default_folder(model, board, root) if root is not None and out is None else out
     return CompileRequest(model, board, samples, folder, options, cache)
+
+
+def _pixels(pixels: str | None, normalize: str | None, app: App) -> Normalize | None:
+    """How pixels become the model's numbers: those of a runner as `--normalize` says, too."""
+    from edgec.base.samples import Normalize
+
+    if pixels is not None:
+        return Normalize.parse(pixels, "--pixels")
+    return None if normalize is None or app is App.CONSOLE else Normalize.parse(normalize)
+
+
+def _for_samples(normalize: str | None, calibration: Path | None, app: App) -> str | None:
+    """What `--normalize` says of the calibration data: arrays need nothing where a runner does."""
+    is_arrays = calibration is None or not calibration.is_dir()
+    return None if app is not App.CONSOLE and is_arrays else normalize
 
 
 def _compile(request: CompileRequest, json: Json = False) -> None:
@@ -230,7 +247,10 @@ def _compile(request: CompileRequest, json: Json = False) -> None:
     print_report(result.report, console.out)
     print_files(result.folder)
     places = places_of(result.folder)
-    if places:
+    if result.report.app is not App.CONSOLE:
+        if not result.report.board.is_hosted:
+            console.print_next("edgec", "flash", result.folder)
+    elif places:
         words = ("evaluate", result.folder, "--data", "LABELLED.npz", "--on", places[-1])
         console.print_next("edgec", *words)
 

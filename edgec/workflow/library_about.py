@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from edgec.base.dtypes import DType
 from edgec.base.errors import ConfigError
+from edgec.base.options import App, CompileOptions
 from edgec.base.samples import InputSpec, Normalize, SampleFile
 from edgec.base.samples.images import Frame, holds_images
 from edgec.codegen.about import LibraryAbout, PixelInput
@@ -15,18 +16,19 @@ from edgec.workflow.labels import is_label
 
 
 def library_about(
-    model: IntegerModel, calibration: Calibration, pixels: Normalize | None
+    model: IntegerModel, calibration: Calibration, options: CompileOptions
 ) -> LibraryAbout:
     """The facts for helper functions.
 
     Args:
         model: the model.
         calibration: its calibration data; images among them say how pixels are normalized.
-        pixels: how the user says that pixels become the model's numbers; None: not said.
+        options: say how pixels become the model's numbers, if the user said it.
 
     Raises:
-        ConfigError: `pixels` fits no input.
+        ConfigError: no input takes the pixels that the user speaks of.
     """
+    pixels = options.pixels
     specs = input_specs(model.imported, model.about)
     images = [_Image.of(model, spec) for spec in specs]
     chosen = pixels or _of_images(calibration)
@@ -35,7 +37,9 @@ def library_about(
         for number, image in enumerate(images)
         if image is not None and (pixel := image.pixels(chosen)) is not None
     }
-    if pixels is not None and all(pixel.normalize is None for pixel in found.values()):
+    # What a runner sends need not be an image.
+    is_asked = pixels is not None and options.app is App.CONSOLE
+    if is_asked and all(pixel.normalize is None for pixel in found.values()):
         raise ConfigError(
             "no input of the model takes images",
             where="--pixels",

@@ -100,9 +100,9 @@ def test_example_of_the_librarys_own_readme_compiles(libraries: Libraries, tmp_p
     text = (library.folder / "README.md").read_text("utf-8")
     (example,) = re.findall(r"```c\n(.*?)```", text, re.DOTALL)
     (tmp_path / "main.c").write_text(
-        f"int infer(const void *input, void *output);\n{example}int main(void) {{\n"
-        f"    int8_t in[{library.names.macro}_INPUT_0_BYTES] = {{0}};\n"
-        f"    int8_t out[{library.names.macro}_OUTPUT_0_BYTES];\n    return infer(in, out);\n}}\n"
+        f"#include <stdint.h>\nuint32_t infer(const float *values);\n{example}int main(void) {{\n"
+        f"    static float values[{library.names.macro}_INPUT_0_ELEMENTS];\n"
+        f"    return infer(values) < {library.names.macro}_OUTPUT_0_ELEMENTS ? 0 : 1;\n}}\n"
     )
     sources = [tmp_path / "main.c", *sorted((library.folder / "src").glob("*.c"))]
     program = Build("gcc", ("-O1",)).compile(sources, [library.folder / "include"], tmp_path / "p")

@@ -6,6 +6,10 @@
 #ifndef EDGEC_CODES_H
 #define EDGEC_CODES_H
 
+#if !defined(__cplusplus) && (!defined(__STDC_VERSION__) || __STDC_VERSION__ < 201112L)
+#error "edgec's code is C11: compile it with -std=c11 or newer"
+#endif
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
