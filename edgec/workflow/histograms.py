@@ -21,8 +21,8 @@ from edgec.workflow.validation_inputs import noise_inputs
 
 BINS = 64
 """Bins of a histogram: each holds four int8 codes, or 1024 int16 codes."""
-_MOST_SAMPLES = 64
-_MACS = 1_000_000_000
+_MOST_SAMPLES = 128
+_MACS = 4_000_000_000
 """Multiply-accumulates that the reference does in some seconds: all samples together."""
 
 

@@ -141,8 +141,8 @@ def test_a_build_is_counted(tmp_path: Path) -> None:
     ).folder
     steps: list[tuple[int, int]] = []
     found = histograms(folder, samples, lambda done, total: steps.append((done, total)))
-    assert found.input == "the first 64 of 200 samples of digits_calibration.npz"
-    assert steps[-1] == (64, 64)
+    assert found.input == "the first 128 of 200 samples of digits_calibration.npz"
+    assert steps[-1] == (128, 128)
     report = Report.read(folder)
     names = [tensor.name for tensor in found.tensors]
     assert names == ["x", *(layer.name for layer in report.layers)]
@@ -151,7 +151,7 @@ def test_a_build_is_counted(tmp_path: Path) -> None:
         assert tensor.low < tensor.high
     image = found.tensors[0]
     with np.load(examples / "digits_calibration.npz") as arrays:
-        pixels = arrays["x"][:64]
+        pixels = arrays["x"][:128]
     codes = np.floor(pixels.astype(np.float64) / report.inputs[0].scale + 0.5)
     assert image.at_high == pytest.approx(np.mean(codes == 255))
     wanted = np.histogram(codes, np.arange(0, 257, 4))[0] / codes.size
