@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from edgec.base.options import Budget, CompileOptions, PoolKernelOptions, QuantOptions
+from edgec.base.options import App, Budget, CompileOptions, PoolKernelOptions, QuantOptions
 from edgec.base.output_file import check_writable
 from edgec.cli.options import (
     DATA_FORMATS,
     OUT,
     POOL_DEFAULTS,
     ActivationBits,
+    AppOption,
     BiasCorrection,
     BoardOption,
     Equalize,
@@ -157,6 +158,7 @@ def compile_request(
     runtime_bits: RuntimeBits = False,
     pool_kernel: PoolKernels = None,
     pool_table: PoolTable = None,
+    app: AppOption = App.CONSOLE,
     *,
     root: Path | None = None,
 ) -> CompileRequest:
@@ -170,6 +172,7 @@ def compile_request(
     Raises:
         ConfigError: an option cannot be read.
     """
+    from edgec.base.samples import Normalize
     from edgec.cli.data import samples_of
     from edgec.commands.output_folder import default_folder
 
@@ -177,6 +180,8 @@ def compile_request(
         shapes=shapes_of(shape),
         max_length=max_length_of(max_length),
         rounding=rounding,
+        app=app,
+        pixels=None if normalize is None or app is App.CONSOLE else Normalize.parse(normalize),
         quant=QuantOptions(
             observer,
             percentile,
@@ -195,9 +200,15 @@ def compile_request(
             activation_bits, max_drop, runtime_bits, pool_kernel or (), pool_table
         ),
     )
-    samples = samples_of(calibration, normalize)
+    samples = samples_of(calibration, _for_samples(normalize, calibration, app))
     folder = default_folder(model, board, root) if root is not None and out is None else out
     return CompileRequest(model, board, samples, folder, options, cache)
+
+
+def _for_samples(normalize: str | None, calibration: Path | None, app: App) -> str | None:
+    """What `--normalize` says of the calibration data: arrays need nothing where a runner does."""
+    is_arrays = calibration is None or not calibration.is_dir()
+    return None if app is not App.CONSOLE and is_arrays else normalize
 
 
 def _compile(
@@ -234,7 +245,10 @@ def _compile(
     if html is not None:
         console.out.print(f"  page: {console.safe(str(html))}")
     places = places_of(result.folder)
-    if places:
+    if result.report.app is not App.CONSOLE:
+        if not result.report.board.is_hosted:
+            console.print_next("edgec", "flash", result.folder)
+    elif places:
         words = ("evaluate", result.folder, "--data", "LABELLED.npz", "--on", places[-1])
         console.print_next("edgec", *words)
 

@@ -6,6 +6,7 @@ import shlex
 from dataclasses import dataclass
 from pathlib import Path
 
+from edgec.base.options import App
 from edgec.report.model import Report
 from edgec.workflow.session import places_of
 
@@ -30,7 +31,8 @@ def next_commands(folder: Path, report: Report, *, has_cycles: bool) -> tuple[Ne
         ConfigError: the folder holds no build.
     """
     found = []
-    for place in places_of(folder)[-1:]:
+    answers = report.app is App.CONSOLE  # another program does not take these commands
+    for place in places_of(folder)[-1:] if answers else ():
         on = ("--on", place)
         found += [
             _command("evaluate", folder, "--data", "LABELLED.npz", *on, purpose="accuracy"),
