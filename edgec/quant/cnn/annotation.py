@@ -19,7 +19,7 @@ from edgec.quant.cnn.aims import range_aims
 from edgec.quant.cnn.balance import balance, can_balance
 from edgec.quant.cnn.costs import layer_costs
 from edgec.quant.cnn.derive import derived_params
-from edgec.quant.cnn.fit_weights import fitted
+from edgec.quant.cnn.fit_weights import effort_in_force, fitted
 from edgec.quant.cnn.ties import TieGroup, split_conflicts, tie_groups
 from edgec.quant.common.calibrate import Progress, calibrate
 from edgec.quant.common.importance import importance
@@ -114,14 +114,17 @@ def annotate(
     values = {name: _with_quant(value, params) for name, value in graph.values.items()}
     annotated, notes = quantize_constants(graph.replace(values=values))
     corrects = settings.bias_correction and data is not None
-    weights = None
+    weights, effort = None, None
+    if data is not None and source is CalibrationSource.USER:
+        effort = effort_in_force(graph, settings, len(next(iter(data.values()))))
     if corrects and data is not None:
-        annotated, weights = fitted(graph, annotated, data, settings, progress)
+        annotated, weights = fitted(graph, annotated, data, settings, effort, progress)
     in_force = InForce(
         observer=settings.observer if open_groups else None,
         equalize=equalized,
         bias_correction=corrects,
         percentile=settings.percentile,
+        effort=effort,
     )
     layers = _quality(graph, to_integer(annotated, converters), data, progress) if data else ()
     report = _report(data, options, in_force, source, notes, layers)

@@ -28,13 +28,34 @@ from edgec.quant.common.report import WeightsReport, share_db
 from edgec.quant.common.weights import accumulator_bound
 
 LEAST_SAMPLES = 16
-"""With fewer samples nothing is chosen by them: what helps them need not help others."""
+"""With fewer samples weights keep their nearest codes: what helps these need not help others."""
 _FAST_SAMPLES = 32
 _MOST_SAMPLES = {Effort.FAST: _FAST_SAMPLES, Effort.NORMAL: 64, Effort.BEST: 256}
 _MOST_BYTES = 1 << 29
 """Activations beyond `_FAST_SAMPLES` samples take no more memory than this."""
 _HELD = 4
-"""Each so many samples, one is held back."""
+"""One in this number of samples is held back."""
+
+
+def effort_in_force(graph: Graph, settings: QuantSettings, samples: int) -> Effort | None:
+    """What is tried for the weights of a network; None where it brings integer weights alone.
+
+    Args:
+        graph: REAL stage.
+        settings: the effort that is asked for, and whether biases are corrected, which other than
+            the nearest codes need.
+        samples: calibration samples.
+    """
+    if not has_real_weights(graph) or not samples:
+        return None
+    few = samples < LEAST_SAMPLES or not settings.bias_correction
+    return Effort.FAST if few else settings.effort
+
+
+def has_real_weights(graph: Graph) -> bool:
+    """Whether a layer of a graph of the REAL stage has weights that edgec rounds."""
+    names = (ops.layer_inputs(n).w for n in graph.nodes if isinstance(n.attrs, ops.Weighted))
+    return any(name in graph.constants and graph.constants[name].quant is None for name in names)
 
 
 def fitted(
@@ -42,6 +63,7 @@ def fitted(
     annotated: Graph,
     data: Mapping[str, Array],
     settings: QuantSettings,
+    effort: Effort | None,
     progress: Progress | None = None,
 ) -> tuple[Graph, WeightsReport | None]:
     """Choose codes of weights, and correct biases.
@@ -50,19 +72,21 @@ def fitted(
         real: REAL stage.
         annotated: ANNOTATED stage, weights rounded to their nearest codes.
         data: graph input name to float32 [N, ...].
-        settings: effort, and the element type of activations.
+        settings: the element type of activations.
+        effort: from `effort_in_force`.
         progress: told after each layer.
 
     Returns:
         The annotated graph with other weights and biases, and what the weights gained; None where
-        each weight has its nearest code by choice of the user or for want of samples.
+        each weight has its nearest code.
     """
     on_codes = settings.precision is not Precision.INT16
-    count = _samples(annotated, len(next(iter(data.values()))), settings.effort)
+    effort = effort or Effort.FAST
+    count = _samples(annotated, len(next(iter(data.values()))), effort)
     data = {name: array[:count] for name, array in data.items()}
     judged = _judged(real)
     nearest = correct_biases(real, annotated, data, judged, progress, on_codes=on_codes)
-    if settings.effort is Effort.FAST or count < LEAST_SAMPLES:
+    if effort is Effort.FAST:
         return nearest.graph, None
     recoding = _Recoding(real, count)
     found = correct_biases(

@@ -19,7 +19,7 @@ def read_rows(node: Node, shape: tuple[int, ...], x: Array) -> Array:
 
     Args:
         node: a Conv or Gemm.
-        shape: of its weights, [O, KH, KW, I/group] or [N, K].
+        shape: the shape of the layer's weights, [O, KH, KW, I/group] or [N, K].
         x: float64 [S, ..., H, W, I], or [S, ..., I] of a Gemm: its input for S samples.
 
     Returns:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from edgec.base.dtypes import Array
-from edgec.base.options import Observer, Residual
+from edgec.base.options import Effort, Observer, Residual
 from edgec.floatrun.activations import activations
 from edgec.interp.int_interp import run_graph
 from edgec.ir.graph import Graph
@@ -59,6 +59,8 @@ class InForce:
         percentile: percentage of values that a range holds; None unless the observer is PERCENTILE.
         equalize, bias_correction: they were done.
         residual: element type of a transformer's residual stream; None for other networks.
+        effort: what was tried for the integer weights; None where nothing was: without data, of a
+            transformer, or of a model that brings its integer weights.
     """
 
     observer: Observer | None
@@ -66,6 +68,7 @@ class InForce:
     bias_correction: bool
     percentile: float | None = None
     residual: Residual | None = None
+    effort: Effort | None = None
 
     def __post_init__(self) -> None:
         if self.observer is not Observer.PERCENTILE:
