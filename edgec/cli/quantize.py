@@ -24,7 +24,6 @@ from edgec.cli.options import (
     shapes_of,
 )
 from edgec.cli.panels import INPUT, OUTPUT
-from edgec.quant.common.notes import weights_notes
 from edgec.report import console
 from edgec.report.console import safe
 from edgec.report.progress import status
@@ -74,6 +73,8 @@ def quantize(
 
 def print_quantization(result: Quantization, out: Console) -> None:
     """Quality of a quantized model, layer by layer."""
+    from edgec.quant.common.notes import weights_notes
+
     rows = [
         (
             layer.value,
