@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from edgec.base.options import Budget, CompileOptions, PoolKernelOptions, QuantOptions
+from edgec.base.options import App, Budget, CompileOptions, PoolKernelOptions, QuantOptions
+from edgec.base.output_file import check_writable
 from edgec.cli.options import (
     DATA_FORMATS,
     OUT,
     POOL_DEFAULTS,
     ActivationBits,
+    AppOption,
     BiasCorrection,
     BoardOption,
     EffortOption,
@@ -43,7 +45,7 @@ from edgec.report.progress import status
 
 if TYPE_CHECKING:
     from edgec.base.samples import SampleFile
-    from edgec.commands.compile import CompileResult
+    from edgec.commands.compile_cached import Built
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +58,7 @@ class CompileRequest:
         samples: calibration data.
         out: output folder; None: the default of `commands.compile`.
         options: how to compile it.
+        cache: take the output from the cache if nothing has changed.
     """
 
     model: Path
@@ -63,23 +66,25 @@ class CompileRequest:
     samples: SampleFile | None
     out: Path | None
     options: CompileOptions
+    cache: bool = True
 
-    def compiled(self) -> CompileResult:
+    def compiled(self) -> Built:
         """Compile it, telling the user what is being done.
 
         Raises:
             EdgecError: any of its kinds.
         """
-        from edgec.commands import compile as driver
+        from edgec.commands.compile_cached import build
 
         with status("compiling") as say:
-            return driver.compile_model(
+            return build(
                 self.model,
                 self.board,
-                calibration=self.samples,
+                samples=self.samples,
                 out=self.out,
                 options=self.options,
                 progress=say,
+                cache=self.cache,
             )
 
 
@@ -128,6 +133,14 @@ def compile_request(
             rich_help_panel=OUTPUT,
         ),
     ] = False,
+    cache: Annotated[
+        bool,
+        typer.Option(
+            "--cache/--no-cache",
+            help="Take the same output from an earlier time if nothing has changed.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = True,
     dump_ir: Annotated[
         Path | None,
         typer.Option(
@@ -147,6 +160,7 @@ def compile_request(
     runtime_bits: RuntimeBits = False,
     pool_kernel: PoolKernels = None,
     pool_table: PoolTable = None,
+    app: AppOption = App.CONSOLE,
     *,
     root: Path | None = None,
 ) -> CompileRequest:
@@ -160,13 +174,16 @@ def compile_request(
     Raises:
         ConfigError: an option cannot be read.
     """
+    from edgec.base.samples import Normalize
     from edgec.cli.data import samples_of
-    from edgec.commands.compile import default_folder
+    from edgec.commands.output_folder import default_folder
 
     options = CompileOptions(
         shapes=shapes_of(shape),
         max_length=max_length_of(max_length),
         rounding=rounding,
+        app=app,
+        pixels=None if normalize is None or app is App.CONSOLE else Normalize.parse(normalize),
         quant=QuantOptions(
             observer,
             percentile,
@@ -186,12 +203,29 @@ def compile_request(
             activation_bits, max_drop, runtime_bits, pool_kernel or (), pool_table
         ),
     )
-    samples = samples_of(calibration, normalize)
+    samples = samples_of(calibration, _for_samples(normalize, calibration, app))
     folder = default_folder(model, board, root) if root is not None and out is None else out
-    return CompileRequest(model, board, samples, folder, options)
+    return CompileRequest(model, board, samples, folder, options, cache)
 
 
-def _compile(request: CompileRequest, json: Json = False) -> None:
+def _for_samples(normalize: str | None, calibration: Path | None, app: App) -> str | None:
+    """What `--normalize` says of the calibration data: arrays need nothing where a runner does."""
+    is_arrays = calibration is None or not calibration.is_dir()
+    return None if app is not App.CONSOLE and is_arrays else normalize
+
+
+def _compile(
+    request: CompileRequest,
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.html",
+            help="Write a page on the build: memory, layers, codes of tensors.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
     """Quantize MODEL, generate C, build firmware for BOARD and check it against the reference.
 
     Without MODEL, edgec.toml in this folder says what to compile.  The output folder holds
@@ -201,19 +235,36 @@ def _compile(request: CompileRequest, json: Json = False) -> None:
     from edgec.report.text import print_report
     from edgec.workflow.session import places_of
 
+    if html is not None:
+        check_writable(html)
     result = request.compiled()
+    if html is not None:
+        _write_page(result.folder, html, request.samples)
     if json:
         console.print_json(result.report.to_json())
         return
     print_report(result.report, console.out)
     print_files(result.folder)
+    if html is not None:
+        console.out.print(f"  page: {console.safe(str(html))}")
     places = places_of(result.folder)
-    if places:
+    if result.report.app is not App.CONSOLE:
+        if not result.report.board.is_hosted:
+            console.print_next("edgec", "flash", result.folder)
+    elif places:
         words = ("evaluate", result.folder, "--data", "LABELLED.npz", "--on", places[-1])
         console.print_next("edgec", *words)
 
 
 compile_command = with_project(compile_request, _compile)
+
+
+def _write_page(folder: Path, html: Path, samples: SampleFile | None) -> None:
+    """Write the page of a build, telling the user what is being done."""
+    from edgec.commands.compile_page import write_page
+
+    with status("counting codes") as say:
+        write_page(folder, html, samples, say)
 
 
 def print_files(folder: Path) -> None:

@@ -16,12 +16,17 @@ from edgec.report.progress import status
 def flash(
     folder: Folder,
     port: Annotated[
-        str | None, typer.Option(help="Upload port or mount point, when there are several boards.")
+        str | None,
+        typer.Option(
+            help="Which board, when there are several: the probe's serial number, the folder of "
+            "its USB drive, or a GDB server as gdb://HOST:PORT."
+        ),
     ] = None,
 ) -> None:
     """Write the firmware of a build folder to the board that is plugged in."""
     from edgec.report.bundle import board_of
     from edgec.toolchain.flash import upload
+    from edgec.workflow.apps import command_end
     from edgec.workflow.firmware import PROJECT_DIR
 
     board = board_of(folder)
@@ -30,5 +35,6 @@ def flash(
     console.out.print(done, markup=False)
     baud = board.console.baud if board.console else 115200
     console.print_next(
-        *("python", "-m", "serial.tools.miniterm", "-", baud), note="then type: help"
+        *("python", "-m", "serial.tools.miniterm", "-", baud),
+        note=f"then type: help{command_end(folder)}",
     )

@@ -2,68 +2,21 @@
 
 from __future__ import annotations
 
-import html
-import json
-import os
 import re
-import shutil
-import subprocess
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from bad_input_support import CALIBRATION, RESNET
-from PIL import Image
+from browser import NEEDS_CHROMIUM, browse, measured, screenshot, share_near
 from profile_samples import layer_profile, sample_profile, sample_report
 
 from edgec.cli.app import run_app
 from edgec.profile.html import render_html
 from edgec.report.model import Report
 
-CHROMIUM = shutil.which("chromium")
-OPTIONS = (
-    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-    "--hide-scrollbars",
-)
-WIDTH, HEIGHT = 1200, 2400
-
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None and "CI" not in os.environ, reason="needs Chromium: apt install chromium"
-)
-
-
-def browse(page: Path, tmp_path: Path, options: Sequence[str]) -> str:
-    """Open a page; what the browser prints."""
-    assert CHROMIUM is not None, "CI must have Chromium: apt install chromium"
-    profile_dir = tmp_path / "browser"
-    shutil.rmtree(profile_dir, ignore_errors=True)
-    done = subprocess.run(
-        [CHROMIUM, *OPTIONS, f"--user-data-dir={profile_dir}", *options, page.as_uri()],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-    )
-    return done.stdout
-
-
-def screenshot(page: Path, tmp_path: Path, *options: str) -> np.ndarray:
-    """uint8 [HEIGHT, WIDTH, 3]."""
-    picture = tmp_path / "page.png"
-    size = f"--window-size={WIDTH},{HEIGHT}"
-    browse(page, tmp_path, [size, f"--screenshot={picture}", *options])
-    with Image.open(picture) as image:
-        pixels = np.asarray(image.convert("RGB"))
-    assert pixels.shape == (HEIGHT, WIDTH, 3)
-    return pixels
-
-
-def share_near(pixels: np.ndarray, color: tuple[int, int, int]) -> float:
-    """Share of the pixels that have a colour, nearly."""
-    return float(np.mean(np.all(np.abs(pixels.astype(int) - color) < 12, axis=2)))
+pytestmark = NEEDS_CHROMIUM
 
 
 @pytest.fixture(scope="module")
@@ -117,7 +70,7 @@ def test_scripts_in_names_do_not_run(tmp_path: Path) -> None:
     assert "<title>sample on" in document
 
 
-MEASURE = """<script>
+MEASURE = """
 const boxes = [...document.querySelectorAll("#arena svg text:not(.tick):not(.axis)")]
     .map(text => text.getBoundingClientRect());
 let overlaps = 0;
@@ -131,7 +84,7 @@ const beyond = [...document.querySelectorAll("svg, table")].filter(
         && getComputedStyle(each.parentElement).overflowX != "auto").length;
 document.title = JSON.stringify({labels: boxes.length, overlaps, text: 12 * scale, beyond,
     sideways: document.documentElement.scrollWidth - innerWidth});
-</script>"""
+"""
 
 
 @pytest.mark.parametrize("width", [500, 1400])
@@ -145,11 +98,8 @@ def test_labels_are_apart_and_texts_large_enough_in_a_browser(tmp_path: Path, wi
     ]
     page = tmp_path / "page.html"
     text = render_html(sample_profile(*layers), replace(report, buffers=tuple(buffers)))
-    text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", text)
-    page.write_text(text.replace("</body>", f"{MEASURE}</body>"), "utf-8")
-    document = browse(page, tmp_path, [f"--window-size={width},900", "--dump-dom"])
-    (title,) = re.findall(r"<title>(\{.*\})</title>", document)
-    found = json.loads(html.unescape(title))
+    page.write_text(text, "utf-8")
+    found = measured(page, tmp_path, MEASURE, width)
     assert found["labels"] >= 12
     assert found["overlaps"] == 0
     assert found["text"] >= 10
