@@ -69,9 +69,11 @@ def quick_product(a: Array, b: Array) -> Array:
 
 
 def second_moments(x: Array) -> Array:
-    """``x.T @ x`` of float64 [R, K], about as accurate as in float32; symmetric."""
-    found = scaled(x, 0, len(x))
-    return np.asarray(whole_product(found.whole.T, found.whole) * found.step.T * found.step)
+    """``x.T @ x`` of float64 [..., R, K], about as accurate as in float32; symmetric."""
+    found = scaled(x, -2, x.shape[-2])
+    turned = found.whole.swapaxes(-1, -2)
+    moments = whole_product(turned, found.whole) * found.step.swapaxes(-1, -2) * found.step
+    return np.asarray(moments)
 
 
 def product(a: Array, b: Array) -> Array:

@@ -71,6 +71,18 @@ class Precision(enum.Enum):
     AUTO = "auto"
 
 
+class Effort(enum.Enum):
+    """How much is tried for the integer weights of a network with calibration data.
+
+    FAST rounds each weight to its nearest code.  NORMAL chooses codes by the error of what layers
+    compute, on up to 64 samples, BEST on up to 256.
+    """
+
+    FAST = "fast"
+    NORMAL = "normal"
+    BEST = "best"
+
+
 MOST_TARGET_DB = 90.0
 """What int16 codes could hold at best."""
 DEFAULT_TARGET_DB = 30.0
@@ -98,6 +110,7 @@ class QuantSettings:
         residual: element type of a transformer's residual stream.
         precision: element type of activations; weights have int8 codes always.
         target_db: for AUTO: signal to noise ratio that every output must have.
+        effort: how much is tried for the integer weights.
     """
 
     observer: Observer = Observer.MSE
@@ -108,6 +121,7 @@ class QuantSettings:
     residual: Residual = Residual.INT16
     precision: Precision = Precision.INT8
     target_db: float = DEFAULT_TARGET_DB
+    effort: Effort = Effort.NORMAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +142,7 @@ class QuantOptions:
     residual: Residual | None = None
     precision: Precision | None = None
     target_db: float | None = None
+    effort: Effort | None = None
 
     def settings(self) -> QuantSettings:
         """The options, with defaults for what was not asked for."""

@@ -11,6 +11,7 @@ from edgec.base.effect import Effect, refuse_without_effect
 from edgec.base.errors import ConfigError
 from edgec.base.options import (
     App,
+    Effort,
     MaxLength,
     Observer,
     PoolKernelOptions,
@@ -123,6 +124,16 @@ ResidualOption = Annotated[
         help="For transformers: element type of the residual stream. int8 takes half the memory of "
         f"int16 and costs accuracy (default: {DEFAULTS.residual.value}).",
         rich_help_panel=TRANSFORMERS,
+    ),
+]
+EffortOption = Annotated[
+    Effort | None,
+    typer.Option(
+        "--effort",
+        help="How integer weights are found. fast: each rounded to the nearest. normal, best: by "
+        "the error of what their layer computes, on up to 64 or 256 samples (default: "
+        f"{DEFAULTS.effort.value}, from 16 calibration samples on).",
+        rich_help_panel=QUANTIZATION,
     ),
 ]
 PrecisionOption = Annotated[

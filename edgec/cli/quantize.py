@@ -13,6 +13,7 @@ from edgec.cli.options import (
     DATA_FORMATS,
     OUT,
     BiasCorrection,
+    EffortOption,
     Equalize,
     Json,
     Model,
@@ -49,6 +50,7 @@ def quantize(
     percentile: Percentile = None,
     equalize: Equalize = None,
     bias_correction: BiasCorrection = None,
+    effort: EffortOption = None,
     json: Json = False,
 ) -> None:
     """Quantize a float model to a standard QDQ int8 ONNX file that onnxruntime runs."""
@@ -56,7 +58,8 @@ def quantize(
     from edgec.commands.quantize import quantize_model
 
     options = CompileOptions(
-        shapes=shapes_of(shape), quant=QuantOptions(observer, percentile, equalize, bias_correction)
+        shapes=shapes_of(shape),
+        quant=QuantOptions(observer, percentile, equalize, bias_correction, effort=effort),
     )
     samples = samples_of(calibration, normalize)
     with status("quantizing") as say:
@@ -70,6 +73,8 @@ def quantize(
 
 def print_quantization(result: Quantization, out: Console) -> None:
     """Quality of a quantized model, layer by layer."""
+    from edgec.quant.common.notes import weights_notes
+
     rows = [
         (
             layer.value,
@@ -82,6 +87,8 @@ def print_quantization(result: Quantization, out: Console) -> None:
     if rows:
         columns = ("layer output", "operator", ">SQNR dB", ">saturated")
         out.print(table("Quantization", columns, rows))
+    for note in weights_notes(result.report.weights):
+        out.print(safe(note))
     for warning in result.report.warnings:
         out.print(f"[bold yellow]warning:[/] {safe(warning)}")
     out.print(f"written to {safe(str(result.output))}")

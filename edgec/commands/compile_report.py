@@ -273,4 +273,5 @@ def _calibration(quantization: QuantReport) -> CalibrationReport:
         bias_correction=found.bias_correction,
         percentile=found.percentile,
         residual=found.residual.value if found.residual else None,
+        effort=found.effort.value if found.effort else None,
     )

@@ -24,7 +24,7 @@ RULES = ops_elementwise.RULES.joined(
 
 _ELEMENT_BYTES = 8
 
-Change = Callable[[Node, Array], Array]
+Change = Callable[[Node, Array, Mapping[str, Array]], Array]
 
 
 class Executor:
@@ -64,7 +64,8 @@ class Executor:
         Args:
             inputs: for each graph input an array of S samples, [S, ...]; codes or whole numbers
                 where it holds such.
-            change: told each node and its output; what it returns takes the output's place.
+            change: told each node, its output and the values that are known at this point, by
+                name; what it returns takes the output's place.
 
         Returns:
             For each of the names [S, ...shape of the value...]: float64, int32, or codes.
@@ -75,7 +76,7 @@ class Executor:
         with np.errstate(invalid="ignore", over="ignore", divide="ignore", under="ignore"):
             for node, released in zip(self._graph.nodes, self._released, strict=True):
                 output = self._computed(node, live)
-                live[node.output] = output if change is None else change(node, output)
+                live[node.output] = output if change is None else change(node, output, live)
                 for name in released:
                     del live[name]
         return {name: live[name] for name in self._names}

@@ -31,7 +31,7 @@ def run_rounded(graph: Graph, codes: Mapping[str, Array]) -> dict[str, Array]:
         For each graph output codes, or whole numbers of an ArgMax, [S, ...shape of the value...].
     """
 
-    def rounded(node: Node, output: Array) -> Array:
+    def rounded(node: Node, output: Array, _known: Mapping[str, Array]) -> Array:
         # Nothing is rounded between an operator and the Clip that it absorbs.
         if graph.values[node.output].quant is None or fused_clip(graph, node) is not None:
             return output

@@ -3,30 +3,31 @@
 from __future__ import annotations
 
 from edgec.base.effect import Effect
-from edgec.base.options import CompileOptions, Observer, Precision
+from edgec.base.options import CompileOptions, Effort, Observer, Precision, QuantOptions
 from edgec.ir import Graph
 from edgec.quant.cnn.annotation import has_open_ranges
 from edgec.quant.cnn.balance import can_balance
+from edgec.quant.cnn.fit_weights import LEAST_SAMPLES, has_real_weights
 from edgec.quant.common.searched import is_searched
 
 _SEARCHED = "the scales of a transformer are searched by the error of what reads them"
 _PINNED = "the model brings the ranges of all its tensors (QuantizeLinear)"
 _NO_DATA = "there is no calibration data, only noise, whose extremes are the ranges"
 _STREAM = "the residual stream of a transformer is int16 anyway"
+_INTEGER_WEIGHTS = "the model brings integer weights, which stay as they are"
+_NO_SAMPLES = "weights are chosen by calibration data, and there are none"
 _GIVE_DATA = "give --calibration DATA.npz"
 
 
-def quantization_effects(
-    options: CompileOptions, graph: Graph, *, has_data: bool
-) -> tuple[Effect, ...]:
+def quantization_effects(options: CompileOptions, graph: Graph, samples: int) -> tuple[Effect, ...]:
     """The table of the options that `quantize` reads.
 
     Args:
         options: the options that the user gave.
         graph: REAL stage, cleaned.
-        has_data: the user gave calibration data.
+        samples: calibration samples that the user gave.
     """
-    quant = options.quant
+    quant, has_data = options.quant, samples > 0
     transformer = is_searched(graph)
     observer, percentile = quant.observer is not None, quant.percentile is not None
     is_open = not (observer or percentile) or transformer or has_open_ranges(graph, has_data)
@@ -73,11 +74,36 @@ def quantization_effects(
             "nothing is chosen by it",
             "it belongs to --precision auto",
         ),
+        *_effort_effects(quant, graph, samples),
         Effect(
             "--max-length",
             options.max_length is not None,
             transformer,
             "only transformers can have a variable length",
             "fix the shapes with --shape",
+        ),
+    )
+
+
+def _effort_effects(quant: QuantOptions, graph: Graph, samples: int) -> tuple[Effect, ...]:
+    """When there is something to try for the integer weights."""
+    tries = quant.effort not in (None, Effort.FAST)
+    return (
+        Effect("--effort", tries, not is_searched(graph), _SEARCHED),
+        Effect("--effort", tries, has_real_weights(graph), _INTEGER_WEIGHTS),
+        Effect("--effort", tries, samples > 0, _NO_SAMPLES, _GIVE_DATA),
+        Effect(
+            "--effort",
+            tries,
+            samples >= LEAST_SAMPLES,
+            f"{samples} calibration samples are too few to choose weights by",
+            f"give {LEAST_SAMPLES} or more",
+        ),
+        Effect(
+            "--effort",
+            tries,
+            quant.bias_correction is not False,
+            "weights are chosen by the error that is left when biases are corrected",
+            "leave out --no-bias-correction",
         ),
     )

@@ -22,6 +22,7 @@ from edgec.passes.pipeline import (
 from edgec.passes.variable_length import with_variable_length
 from edgec.quant.cnn.annotation import QUALITY_SAMPLES, annotate, balanced
 from edgec.quant.common.intervals import check_intervals
+from edgec.quant.common.notes import weights_notes
 from edgec.quant.common.refuse import refuse_endless_outputs
 from edgec.quant.common.report import CalibrationSource, InForce, QuantReport, quality_of
 from edgec.quant.common.searched import is_searched
@@ -82,8 +83,8 @@ def quantize(
         QuantizationError: NaN or infinite numbers, accumulators that cannot be bounded, or a model
             that pins some tensors but not all when there is no calibration data.
     """
-    has_data = calibration is not None
-    refuse_without_effect(quantization_effects(options, graph, has_data=has_data))
+    samples = len(next(iter(calibration.values()), ())) if calibration else 0
+    refuse_without_effect(quantization_effects(options, graph, samples))
     run = _Run(calibration, options, progress, converters, room)
     if is_wide(graph):
         found = run.by_file(graph)
@@ -130,7 +131,7 @@ class _Run:
         check_reach(converted)
         integer = self._passes(converted, INTEGER_PASSES)
         mixed = report.precision is not None and report.precision.tensors
-        said = precision_notes(report.precision)
+        said = (*weights_notes(report.weights), *precision_notes(report.precision))
         notes = (*_texts(integer), *said)
         return Quantized(integer.graph, None if mixed else annotated, report, notes)
 

@@ -200,6 +200,7 @@ class CalibrationReport:
         equalize, bias_correction: whether they were done.
         percentile: percentage of the values that a range holds; None for observers that keep all.
         residual: element type of a transformer's residual stream; None for other networks.
+        effort: what was tried for the integer weights; None where nothing was.
     """
 
     source: str
@@ -209,6 +210,7 @@ class CalibrationReport:
     bias_correction: bool
     percentile: float | None = None
     residual: str | None = None
+    effort: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

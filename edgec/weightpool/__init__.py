@@ -1,10 +1,10 @@
 """Weight pools after training: which layers, which pool, which index where.
 
-Owns: the choice of layers (`layers`), weights as vectors (`vectors`), the error of a layer's output
-as a function of its weights (`moments`), the first pool (`cluster`), assignments (`assign`), the
-pool of least error (`refine`), its int8 form (`codebook`), ranges of activations (`ranges`), the
-pass over a network (`network`, `sequence`), the whole of it (`compress`) and its report (`report`,
-`summary`).  numpy only; float networks run in `floatrun`.
+Owns: the choice of layers (`layers`), weights as vectors (`vectors`), the first pool (`cluster`),
+assignments (`assign`), the pool of least error (`refine`), its int8 form (`codebook`), ranges of
+activations (`ranges`), the pass over a network (`network`, `sequence`), the whole of it
+(`compress`) and its report (`report`, `summary`).  The error of a layer's output is `fitting`'s.
+numpy only; float networks run in `floatrun`.
 """
 
 from edgec.weightpool.compress import compress_graph, compress_graphs, report_of

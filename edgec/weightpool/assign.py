@@ -1,9 +1,8 @@
 """Which vector of the pool stands where, by the error of the layer's output.
 
-Source of `with_feedback`: Frantar et al., "GPTQ", ICLR 2023, with vectors in the place of single
-weights as in van Baalen et al., "GPTVQ", 2024: positions are decided one after the other, each
-error is made up for by the positions still open.  `descend` then decides each position anew with
-all others fixed, until little changes.
+Positions are decided one after the other, each error made up for by the positions still open
+(`fitting.feedback`).  `descend` then decides each position anew with all others fixed, until little
+changes.
 """
 
 from __future__ import annotations
@@ -14,8 +13,8 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.base.exact_product import quick_product
-from edgec.base.exact_solve import cholesky, inverse_of_lower
-from edgec.weightpool.moments import Objective
+from edgec.fitting.feedback import Plan, feedback_plan, with_feedback
+from edgec.fitting.objective import Objective
 
 _SCALE_STEPS = 3
 _SWEEPS = 4
@@ -57,9 +56,9 @@ def assign(objective: Objective, pool: Array) -> Assignment:
         pool: float64 [S, G].
     """
     scale = _first_scale(objective, pool)
-    plan = _feedback_plan(objective, pool.shape[1])
+    plan = feedback_plan(objective, pool.shape[1])
     for _ in range(_SCALE_STEPS):
-        indices = with_feedback(objective, pool, scale, plan)
+        indices = _fed_back(objective, pool, scale, plan)
         scale = refitted(objective, codes(indices, pool), scale)
     return descend(objective, pool, Assignment(indices, scale))
 
@@ -84,49 +83,18 @@ def refitted(objective: Objective, rows: Array, scale: Array) -> Array:
     return _positive(np.where(good, along / np.where(good, length, 1.0), scale))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Plan:
-    """How feedback goes through a layer.
-
-    Attributes:
-        order: int64 [P], positions, those first whose errors cost most.
-        elements: int64 [K], of these positions.
-        upper: float64 [K, K], upper triangular U with ``U.T @ U = inverse(H)`` in that order.
-        whitening: float64 [P, G, G], inverses of the blocks on U's diagonal.
-    """
-
-    order: Array
-    elements: Array
-    upper: Array
-    whitening: Array
-
-
-def _feedback_plan(objective: Objective, group: int) -> _Plan:
-    cost = np.diag(objective.hessian).reshape(-1, group).sum(1)
-    order = np.argsort(-cost, kind="stable")
-    elements = (order[:, None] * group + np.arange(group)).reshape(-1)
-    inverse = objective.inverse[np.ix_(elements, elements)]
-    upper = cholesky(inverse).T
-    blocks = (upper[i : i + group, i : i + group] for i in range(0, len(upper), group))
-    whitening = np.stack([inverse_of_lower(block.T).T for block in blocks])
-    return _Plan(order, elements, upper, whitening)
-
-
-def with_feedback(objective: Objective, pool: Array, scale: Array, plan: _Plan) -> Array:
+def _fed_back(objective: Objective, pool: Array, scale: Array, plan: Plan) -> Array:
     """Indices [O, P], position by position, the rest making up for each error."""
-    rows = objective.target[:, plan.elements]
-    group = pool.shape[1]
-    indices = np.zeros((len(rows), len(plan.order)), np.int64)
-    for step, position in enumerate(plan.order):
-        here = slice(step * group, (step + 1) * group)
-        whitening = plan.whitening[step]
-        wanted = quick_product(rows[:, here], whitening)
+    indices = np.zeros((len(objective.target), len(plan.order)), np.int64)
+
+    def decide(position: int, rows: Array, whitening: Array) -> Array:
+        wanted = quick_product(rows, whitening)
         offered = quick_product(pool, whitening)
         chosen = _closest(wanted, offered, scale)
         indices[:, position] = chosen
-        rest = slice((step + 1) * group, None)
-        missed = wanted - scale[:, None] * offered[chosen]
-        rows[:, rest] -= quick_product(missed, plan.upper[here, rest])
+        return np.asarray(wanted - scale[:, None] * offered[chosen])
+
+    with_feedback(objective, plan, decide)
     return indices
 
 

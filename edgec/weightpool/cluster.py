@@ -14,8 +14,8 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.base.exact_product import quick_product
+from edgec.fitting.objective import Objective
 from edgec.weightpool.codebook import mirrored
-from edgec.weightpool.moments import Objective
 from edgec.weightpool.vectors import PoolLayer
 
 MOST_VECTORS = 40_000

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from edgec.base.dtypes import Array, DType
+from edgec.fitting.objective import Moments, Objective, plain_objective
 from edgec.floatrun.activations import activations
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Graph, GraphBuilder
@@ -15,8 +16,7 @@ from edgec.ir.qparams import QuantParams
 from edgec.ir.weight_pool import PooledWeights, WeightPool
 from edgec.weightpool.assign import Assignment
 from edgec.weightpool.layers import Choice
-from edgec.weightpool.moments import Moments, Objective, plain_objective, sampled_rows
-from edgec.weightpool.vectors import PoolLayer
+from edgec.weightpool.vectors import PoolLayer, sampled_rows
 
 
 @dataclass(frozen=True, slots=True, eq=False)

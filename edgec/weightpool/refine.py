@@ -11,9 +11,9 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.base.exact_product import quick_product
+from edgec.fitting.objective import Objective
 from edgec.weightpool.assign import Assignment
 from edgec.weightpool.codebook import mirrored
-from edgec.weightpool.moments import Objective
 
 _STEPS = 20
 _RIDGE = 1e-6

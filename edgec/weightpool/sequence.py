@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from edgec.fitting.objective import Objective
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.weight_pool import WeightPool
 from edgec.weightpool.assign import Assignment, assign
-from edgec.weightpool.moments import Objective
 from edgec.weightpool.network import Network, objective_within, with_layer, with_weights
 from edgec.weightpool.vectors import pool_layer
 

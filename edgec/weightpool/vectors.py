@@ -17,6 +17,9 @@ from edgec.base.errors import WeightPoolError
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
 
+MOST_ELEMENTS = 1 << 25
+"""Elements of the inputs of a layer that are looked at; more are sampled."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PoolLayer:
@@ -114,3 +117,25 @@ def input_rows(layer: PoolLayer, x: Array) -> Array:
     return np.ascontiguousarray(picked.transpose(0, 1, 2, 4, 5, 3)).reshape(
         -1, math.prod(layer.taps) * group
     )
+
+
+def sampled_rows(
+    layer: PoolLayer, x: Array, samples: int, rng: np.random.Generator
+) -> tuple[Array, Array | slice]:
+    """What output elements of a layer read, and which elements these are.
+
+    Args:
+        layer: the layer.
+        x: float32 [N, ...], its input for N of the calibration samples.
+        samples: calibration samples in all: they share `MOST_ELEMENTS`.
+        rng: picks the elements where there are too many.
+
+    Returns:
+        float32 [R, K], and the numbers [R] of the output elements, or all.
+    """
+    rows = input_rows(layer, x)
+    most = max(MOST_ELEMENTS // (rows.shape[1] * samples), 1) * len(x)
+    if len(rows) <= most:
+        return rows, slice(None)
+    picked = np.sort(rng.choice(len(rows), most, replace=False))
+    return rows[picked], picked

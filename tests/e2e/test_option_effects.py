@@ -38,6 +38,7 @@ def refused(capsys: Capsys, *arguments: object) -> str:
         (("--percentile", "99"), "--percentile", "searched"),
         (("--equalize",), "--equalize", "no channel can be scaled"),
         (("--precision", "auto"), "--precision", "residual stream"),
+        (("--effort", "best"), "--effort", "searched"),
         (("--runtime-bits",), "--runtime-bits", "no layer of the model has pooled weights"),
     ],
 )
@@ -57,6 +58,8 @@ def test_transformer(capsys: Capsys, tmp_path: Path, options, named: str, why: s
         (("--observer", "entropy"), "--observer", "no calibration data"),
         (("--bias-correction",), "--bias-correction", "no calibration data"),
         (("--equalize",), "--equalize", "no calibration data"),
+        (("--effort", "normal"), "--effort", "there are none"),
+        ((*DATA, "--effort", "best", "--no-bias-correction"), "--effort", "biases are corrected"),
     ],
 )
 def test_network_without_attention(capsys: Capsys, tmp_path: Path, options, named, why) -> None:
@@ -82,7 +85,7 @@ def test_compile_only(capsys: Capsys, tmp_path: Path, options, named: str, why: 
     assert why in message
 
 
-@pytest.mark.parametrize("option", [("--observer", "mse"), ("--equalize",)])
+@pytest.mark.parametrize("option", [("--observer", "mse"), ("--equalize",), ("--effort", "best")])
 def test_model_that_brings_its_ranges(capsys: Capsys, quantized: Path, option) -> None:
     message = refused(capsys, "quantize", quantized, "-o", "never.onnx", *DATA, *option)
     assert f"error: {option[0]}: " in message
@@ -109,15 +112,19 @@ def in_force(model: Path, folder: Path, *options: object) -> dict[str, object]:
 
 
 def test_report_says_what_was_in_force(quantized: Path, tmp_path: Path) -> None:
-    nothing = {"observer": None, "percentile": None, "equalize": False, "residual": None}
+    nothing = {"observer": None, "percentile": None, "equalize": False} | {
+        "residual": None,
+        "effort": None,
+    }
     corrected, plain = {"bias_correction": True}, {"bias_correction": False}
     assert in_force(VIT, tmp_path / "a", *DATA) == nothing | corrected | {"residual": "int16"}
     assert in_force(MLP, tmp_path / "b", *DATA) == nothing | corrected | {
         "observer": "mse",
         "equalize": True,
+        "effort": "normal",
     }
     chosen = ("--observer", "percentile", "--equalize", "--no-bias-correction")
-    wanted = {"observer": "percentile", "percentile": 99.99, "equalize": True}
+    wanted = {"observer": "percentile", "percentile": 99.99, "equalize": True, "effort": "fast"}
     assert in_force(RESNET, tmp_path / "c", *DATA, *chosen) == nothing | plain | wanted
     assert in_force(MLP, tmp_path / "d") == nothing | plain | {"observer": "minmax"}
     assert in_force(quantized, tmp_path / "e") == nothing | plain

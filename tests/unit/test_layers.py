@@ -15,7 +15,7 @@ LAYERS = (
     ("target", "ir"),
     ("importers", "exporters", "interp", "memory", "toolchain", "timing", "report"),
     ("floatrun",),
-    ("passes",),
+    ("passes", "fitting"),
     ("quant", "weightpool"),
     ("kernels",),
     ("lower",),

@@ -10,16 +10,16 @@ from types import MappingProxyType
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import QuantizationError
-from edgec.base.options import Observer, Precision, QuantOptions, QuantSettings
+from edgec.base.options import Observer, QuantOptions, QuantSettings
 from edgec.floatrun.activations import checked_calibration
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Graph, Node, Value
 from edgec.ir.qparams import QuantParams
 from edgec.quant.cnn.aims import range_aims
 from edgec.quant.cnn.balance import balance, can_balance
-from edgec.quant.cnn.bias_correct import correct_biases
 from edgec.quant.cnn.costs import layer_costs
 from edgec.quant.cnn.derive import derived_params
+from edgec.quant.cnn.fit_weights import effort_in_force, fitted
 from edgec.quant.cnn.ties import TieGroup, split_conflicts, tie_groups
 from edgec.quant.common.calibrate import Progress, calibrate
 from edgec.quant.common.importance import importance
@@ -114,18 +114,22 @@ def annotate(
     values = {name: _with_quant(value, params) for name, value in graph.values.items()}
     annotated, notes = quantize_constants(graph.replace(values=values))
     corrects = settings.bias_correction and data is not None
+    weights, effort = None, None
+    if data is not None and source is CalibrationSource.USER:
+        effort = effort_in_force(graph, settings, len(next(iter(data.values()))))
     if corrects and data is not None:
-        on_codes = settings.precision is not Precision.INT16
-        annotated = correct_biases(graph, annotated, data, progress, on_codes=on_codes)
+        annotated, weights = fitted(graph, annotated, data, settings, effort, progress)
     in_force = InForce(
         observer=settings.observer if open_groups else None,
         equalize=equalized,
         bias_correction=corrects,
         percentile=settings.percentile,
+        effort=effort,
     )
     layers = _quality(graph, to_integer(annotated, converters), data, progress) if data else ()
     report = _report(data, options, in_force, source, notes, layers)
-    return annotated, replace(report, costs=_costs(graph, annotated, report, data))
+    costs = _costs(graph, annotated, report, data)
+    return annotated, replace(report, costs=costs, weights=weights)
 
 
 def balanced(graph: Graph, data: Mapping[str, Array] | None, settings: QuantSettings) -> Graph:

@@ -10,8 +10,8 @@ means as weights do.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -29,37 +29,58 @@ SAMPLES = 32
 """Samples that the means are taken over."""
 
 
+Recode = Callable[[Graph, Node, Array], Graph]
+"""The graph with other codes of a layer's weights, where they are better; told what it reads."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Corrected:
+    """A network with corrected biases.
+
+    Attributes:
+        graph: ANNOTATED stage.
+        values: what it computes on all samples, by name; float64 [S, ...].
+    """
+
+    graph: Graph
+    values: Mapping[str, Array]
+
+
 def correct_biases(
     real: Graph,
     annotated: Graph,
     data: Mapping[str, Array],
+    names: tuple[str, ...],
     progress: Progress | None = None,
     *,
     on_codes: bool = True,
-) -> Graph:
+    recode: Recode | None = None,
+) -> Corrected:
     """Correct the biases of layers whose weights edgec rounded.
 
     Args:
         real: REAL stage.
         annotated: what it became; the same node and value names.
-        data: graph input name to float32 [N, ...]; the first `SAMPLES` are used.
+        data: graph input name to float32 [N, ...]; all are used.
+        names: values that are wanted of the corrected network.
         progress: told after each layer.
         on_codes: layers read int8 codes; False where all tensors will have int16 codes.
+        recode: chooses other codes of a layer's weights, before its bias is corrected.
 
     Returns:
-        The annotated graph with other biases.  A layer whose accumulators would no longer be
-        bounded by int32 keeps its bias.
+        The annotated graph with other biases, and codes from `recode`.  A layer whose accumulators
+        would no longer be bounded by int32 keeps its bias.
     """
-    data = {name: array[:SAMPLES] for name, array in data.items()}
     layers = [node for node in real.nodes if isinstance(node.attrs, ops.Weighted)]
     layers = [node for node in layers if real.constants[ops.layer_inputs(node).w].quant is None]
     wanted = channel_means(real, [node.output for node in layers], data)
-    corrections = _Corrections(annotated, wanted, progress, on_codes=on_codes)
+    corrections = _Corrections(annotated, wanted, progress, recode, on_codes=on_codes)
     # All samples at once: a layer is corrected before the next one runs.
     if on_codes:
         data = {name: _rounded(annotated, name, array) for name, array in data.items()}
-    Executor(annotated, annotated.outputs).run(data, corrections.change)
-    return corrections.graph
+    names = (*annotated.outputs, *names)
+    values = Executor(annotated, names).run(data, corrections.change)
+    return Corrected(corrections.graph, values)
 
 
 class _Corrections:
@@ -70,6 +91,7 @@ class _Corrections:
         graph: Graph,
         wanted: Mapping[str, Array],
         progress: Progress | None,
+        recode: Recode | None,
         *,
         on_codes: bool,
     ) -> None:
@@ -77,12 +99,15 @@ class _Corrections:
         self._on_codes = on_codes
         self._wanted = wanted
         self._progress = progress
+        self._recode = recode
         self._done = 0
 
-    def change(self, node: Node, output: Array) -> Array:
+    def change(self, node: Node, output: Array, known: Mapping[str, Array]) -> Array:
         """The output of a layer, float64 [S, ..., C], with the layer's bias corrected."""
         if node.output not in self._wanted:
             return self._stored(node, output)
+        if self._recode is not None:
+            output = self._recoded(self._recode, node, output, known[node.first])
         found = _mean(output)
         self.graph, step = _corrected(self.graph, node.name, self._wanted[node.output] - found)
         self._done += 1
@@ -90,11 +115,32 @@ class _Corrections:
             self._progress(self._done, len(self._wanted))
         return self._stored(node, output + step)
 
+    def _recoded(self, recode: Recode, node: Node, output: Array, x: Array) -> Array:
+        """The output of a layer after its weights have got other codes."""
+        changed = recode(self.graph, node, x)
+        if changed is self.graph:
+            return output
+        self.graph = changed
+        return layer_output(changed, node.name, x)
+
     def _stored(self, node: Node, output: Array) -> Array:
         """What the next layers read: codes, unless a Clip that is part of the node follows."""
         if not self._on_codes or fused_clip(self.graph, node) is not None:
             return output
         return _rounded(self.graph, node.output, output)
+
+
+def layer_output(annotated: Graph, name: str, x: Array) -> Array:
+    """What one layer, with its integer weights, makes of x [S, ...]; float64 [S, ...]."""
+    node = next(each for each in annotated.nodes if each.name == name)
+    alone = annotated.replace(
+        nodes=(node,),
+        inputs=(ops.layer_inputs(node).x,),
+        outputs=(node.output,),
+        input_layouts={},
+        output_layouts={},
+    )
+    return Executor(alone, [node.output]).run({alone.inputs[0]: x})[node.output]
 
 
 def _rounded(graph: Graph, name: str, values: Array) -> Array:

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 import numpy as np
 
 from edgec.base.dtypes import Array
-from edgec.floatrun.executor import Executor
 from edgec.ir import ops
 from edgec.ir.fusion import fused_clip
 from edgec.ir.graph import Graph, Node
 from edgec.ir.qparams import QuantParams
 from edgec.ir.real import RealOperator
+from edgec.quant.cnn.bias_correct import layer_output
 from edgec.quant.common.output_noise import OutputNoise, trial_samples
 from edgec.quant.common.report import LayerCost
 
@@ -42,7 +42,8 @@ def layer_costs(graph: Graph, annotated: Graph, data: Mapping[str, Array]) -> tu
     for node in graph.nodes:
         name, quant = node.output, annotated.values[node.output].quant
         if isinstance(node.attrs, ops.Weighted):
-            found.append((noise.of(name, _with_codes(annotated, node, noise)), name, "weights"))
+            coded = layer_output(annotated, node.name, noise.value(node.first))
+            found.append((noise.of(name, coded), name, "weights"))
         if quant is not None and _rounds(annotated, node):
             coded = quant.dequantize64(quant.quantize(noise.value(name)))
             found.append((noise.of(name, coded), name, _why(noise.value(name), quant)))
@@ -55,16 +56,6 @@ def _rounds(annotated: Graph, node: Node) -> bool:
     """Whether codes of another kind come of a node: it is no mere move, nor part of a Clip."""
     attrs = node.attrs_as(RealOperator)
     return fused_clip(annotated, node) is None and not attrs.moves_codes
-
-
-def _with_codes(annotated: Graph, node: Node, noise: OutputNoise) -> Array:
-    """The output of a layer with its integer weights on the real input."""
-    coded = next(each for each in annotated.nodes if each.name == node.name)
-    x = ops.layer_inputs(coded).x
-    alone = annotated.replace(
-        nodes=(coded,), inputs=(x,), outputs=(node.output,), input_layouts={}, output_layouts={}
-    )
-    return Executor(alone, [node.output]).run({x: noise.value(x)})[node.output]
 
 
 def _why(values: Array, quant: QuantParams) -> str:

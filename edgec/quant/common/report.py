@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from edgec.base.dtypes import Array
-from edgec.base.options import Observer, Residual
+from edgec.base.options import Effort, Observer, Residual
 from edgec.floatrun.activations import activations
 from edgec.interp.int_interp import run_graph
 from edgec.ir.graph import Graph
@@ -59,6 +59,8 @@ class InForce:
         percentile: percentage of values that a range holds; None unless the observer is PERCENTILE.
         equalize, bias_correction: they were done.
         residual: element type of a transformer's residual stream; None for other networks.
+        effort: what was tried for the integer weights; None where nothing was: without data, of a
+            transformer, or of a model that brings its integer weights.
     """
 
     observer: Observer | None
@@ -66,6 +68,7 @@ class InForce:
     bias_correction: bool
     percentile: float | None = None
     residual: Residual | None = None
+    effort: Effort | None = None
 
     def __post_init__(self) -> None:
         if self.observer is not Observer.PERCENTILE:
@@ -100,6 +103,27 @@ class PrecisionReport:
 
 
 @dataclass(frozen=True, slots=True)
+class WeightsReport:
+    """What codes of weights that were chosen by the error of outputs gained.
+
+    The signal to noise ratios are those of the worst output on samples held back from the choice.
+
+    Attributes:
+        layers: how many layers have other than their nearest codes.
+        kept: False where the nearest codes do better, and so stay.
+        nearest_db: with nearest codes.
+        output_db: with the codes that were chosen.
+        samples: samples that were run, those held back among them.
+    """
+
+    layers: int
+    kept: bool
+    nearest_db: float
+    output_db: float
+    samples: int
+
+
+@dataclass(frozen=True, slots=True)
 class LayerCost:
     """One cause of noise at the outputs.
 
@@ -127,6 +151,7 @@ class QuantReport:
         layers: one for each node of the integer graph, in order; empty when there was no data.
         precision: the tensors with int16 codes; None where nothing else than int8 was asked for.
         costs: the worst causes of noise where an output is poor; else none.
+        weights: what other than the nearest codes of weights gained; None where none were tried.
     """
 
     source: CalibrationSource
@@ -136,6 +161,7 @@ class QuantReport:
     layers: tuple[LayerQuality, ...]
     precision: PrecisionReport | None = None
     costs: tuple[LayerCost, ...] = ()
+    weights: WeightsReport | None = None
 
 
 def sqnr_db(reference: Array, result: Array) -> float:
@@ -143,6 +169,11 @@ def sqnr_db(reference: Array, result: Array) -> float:
     signal = np.asarray(reference, np.float64)
     error = np.asarray(result, np.float64) - signal
     return _ratio_db(float(np.sum(signal**2)), float(np.sum(error**2)))
+
+
+def share_db(noise: float) -> float:
+    """Signal to noise in dB of a share of the energy that is noise."""
+    return -10.0 * math.log10(noise) if noise > 0.0 else math.inf
 
 
 def quality_of(

@@ -8,7 +8,6 @@ measured as a whole; where it falls short, more tensors follow.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -22,7 +21,7 @@ from edgec.ir.infer import total_macs
 from edgec.quant.cnn.ties import TieGroup, tie_groups
 from edgec.quant.common.calibrate import Progress, calibrate
 from edgec.quant.common.output_noise import MOST_SAMPLES, energy
-from edgec.quant.common.report import PrecisionReport
+from edgec.quant.common.report import PrecisionReport, share_db
 from edgec.quant.convert.mixed.conversion import Codes16
 from edgec.quant.precision.codes import int16_codes
 from edgec.quant.precision.trial import Trials
@@ -131,9 +130,9 @@ class Chooser:
         report = PrecisionReport(
             tensors=tuple(group.sources[0] for group in chosen),
             candidates=len(self._groups),
-            output_db=_db(noise),
-            int8_db=_db(int8),
-            int16_db=_db(most),
+            output_db=share_db(noise),
+            int8_db=share_db(int8),
+            int16_db=share_db(most),
             arena_bytes=None if self._room is None else self._room.arena_bytes(integer),
             int8_arena_bytes=None if self._room is None else self._room.arena_bytes(plain),
             left_out=left_out,
@@ -215,11 +214,6 @@ class Chooser:
 def _can_widen(graph: Graph, group: TieGroup) -> bool:
     """Whether the values of a group can have int16 codes."""
     return group.members[0] not in graph.input_features
-
-
-def _db(noise: float) -> float:
-    """Signal to noise in dB of a share of noise."""
-    return -10.0 * math.log10(noise) if noise > 0.0 else math.inf
 
 
 def precision_notes(report: PrecisionReport | None) -> tuple[str, ...]:

@@ -101,7 +101,7 @@ def test_an_output_can_be_changed_on_the_way():
     first = next(node for node in graph.nodes if isinstance(node.attrs, ops.Gemm))
     plain = Executor(graph, [first.output, *graph.outputs]).run(data)
     changed = Executor(graph, [first.output, *graph.outputs]).run(
-        data, lambda node, output: output + 1.0 if node is first else output
+        data, lambda node, output, known: output + 1.0 if node is first else output
     )
     np.testing.assert_array_equal(changed[first.output], plain[first.output] + 1.0)
     assert not np.array_equal(changed[graph.outputs[0]], plain[graph.outputs[0]])

@@ -195,4 +195,4 @@ def test_bias_correction_leaves_pinned_weights_alone():
     graph = s.graph(s(ops.Gemm(), x, w))
     data = samples(graph, 4)
     annotated, _ = annotate(graph, data, QuantOptions())
-    assert correct_biases(graph, annotated, data) is annotated
+    assert correct_biases(graph, annotated, data, ()).graph is annotated

@@ -12,7 +12,7 @@ from parity import check_host
 from quant_samples import Sketch, conv, relu, samples
 
 from edgec.base.errors import QuantizationError
-from edgec.base.options import CompileOptions
+from edgec.base.options import CompileOptions, Effort, QuantOptions
 from edgec.interp import run_graph_batch
 from edgec.ir import ops, qops
 from edgec.ir.graph import Graph
@@ -40,7 +40,9 @@ def network(*, product: bool) -> Graph:
 
 
 def quantized(graph: Graph, count: int = 16) -> Quantized:
-    return quantize(graph, samples(graph, count), CompileOptions())
+    # Of nearest codes: which other codes a network keeps depends on its outputs.
+    options = CompileOptions(quant=QuantOptions(effort=Effort.FAST))
+    return quantize(graph, samples(graph, count), options)
 
 
 def convolutions(graph: Graph) -> list[tuple[object, ...]]:

@@ -11,6 +11,7 @@ from trained_digits import accuracy
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError, WeightPoolError
 from edgec.base.options import CompileOptions, QuantOptions, WeightPoolOptions
+from edgec.fitting.objective import plain_objective
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Graph
 from edgec.ir.verify import Stage, verify
@@ -26,7 +27,6 @@ from edgec.weightpool import (
 from edgec.weightpool.assign import assign
 from edgec.weightpool.codebook import integer_pool, legal
 from edgec.weightpool.layers import choose_layers
-from edgec.weightpool.moments import plain_objective
 from edgec.weightpool.network import Network, own_objectives
 from edgec.weightpool.ranges import least_error
 from edgec.workflow.integer import real_model

@@ -9,18 +9,32 @@ Where x comes from the network as far as it is compressed, w* also makes up for 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.base.exact_product import product, quick_product, second_moments
 from edgec.base.exact_solve import inverse_of_positive
-from edgec.weightpool.vectors import PoolLayer, input_rows
 
 DAMPING = 0.05
 """Added to the diagonal of H, as a share of its mean: what calibration data did not show."""
-MOST_ELEMENTS = 1 << 25
-"""Elements of the inputs of a layer that are looked at; more are sampled."""
+
+
+class Filters(Protocol):
+    """The real weights of a layer, a row for each filter."""
+
+    @property
+    def rows(self) -> Array:
+        """Weights, float64 [O, K]."""
+
+    @property
+    def bias(self) -> Array:
+        """Biases, float64 [O]."""
+
+    @property
+    def present(self) -> Array:
+        """Bool [K]: False for elements that only fill a row up."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,7 +69,7 @@ class Objective:
         return np.asarray(self.outputs - (rows * self.inputs).sum(axis=1))
 
 
-def plain_objective(layer: PoolLayer) -> Objective:
+def plain_objective(layer: Filters) -> Objective:
     """The error of the weights themselves, for want of data."""
     rows = layer.rows
     count = rows.shape[1]
@@ -63,8 +77,8 @@ def plain_objective(layer: PoolLayer) -> Objective:
     return Objective(rows, one, one, 0.0, np.zeros(count), layer.bias, power)
 
 
-def own_objective(layer: PoolLayer, mean: Array, covariance: Array) -> Objective:
-    """The error where the layer reads what it reads in the float network.
+def own_objective(layer: Filters, mean: Array, covariance: Array) -> Objective:
+    """The error where the layer should compute what it does now.
 
     Args:
         layer: the layer; its own weights are the target.
@@ -72,8 +86,7 @@ def own_objective(layer: PoolLayer, mean: Array, covariance: Array) -> Objective
         covariance: float64 [K, K], of the same.
     """
     rows = layer.rows
-    spread = float(np.trace(covariance)) / max(int(layer.present.sum()), 1)
-    damping = DAMPING * spread if spread > 0 else 1.0
+    damping = damping_of(covariance, int(layer.present.sum()))
     hessian = covariance + damping * np.eye(len(mean))
     inverse = inverse_of_positive(hessian)
     power = max(float(np.sum(quick_product(rows, covariance) * rows)), 0.0)
@@ -81,44 +94,28 @@ def own_objective(layer: PoolLayer, mean: Array, covariance: Array) -> Objective
     return Objective(rows, hessian, inverse, damping, mean, outputs, power)
 
 
-def sampled_rows(
-    layer: PoolLayer, x: Array, samples: int, rng: np.random.Generator
-) -> tuple[Array, Array | slice]:
-    """What output elements of a layer read, and which elements these are.
-
-    Args:
-        layer: the layer.
-        x: float32 [N, ...], its input for N of the calibration samples.
-        samples: calibration samples in all: they share `MOST_ELEMENTS`.
-        rng: picks the elements where there are too many.
-
-    Returns:
-        float32 [R, K], and the numbers [R] of the output elements, or all.
-    """
-    rows = input_rows(layer, x)
-    most = max(MOST_ELEMENTS // (rows.shape[1] * samples), 1) * len(x)
-    if len(rows) <= most:
-        return rows, slice(None)
-    picked = np.sort(rng.choice(len(rows), most, replace=False))
-    return rows[picked], picked
+def damping_of(covariance: Array, elements: int) -> float:
+    """What to add to the diagonal of a covariance of `elements` numbers."""
+    spread = float(np.trace(covariance)) / max(elements, 1)
+    return DAMPING * spread if spread > 0 else 1.0
 
 
 class Moments:
     """Running sums over what a layer reads."""
 
-    def __init__(self, layer: PoolLayer) -> None:
+    def __init__(self, layer: Filters) -> None:
         """No samples yet."""
         self._layer = layer
-        size = layer.rows.shape[1]
+        outputs, size = layer.rows.shape
         self._count = 0
         self._x = np.zeros(size)
-        self._t = np.zeros(layer.outputs)
+        self._t = np.zeros(outputs)
         self._tt = 0.0
         self._xx = np.zeros((size, size))
-        self._tx = np.zeros((layer.outputs, size))
+        self._tx = np.zeros((outputs, size))
 
     def update(self, rows: Array) -> None:
-        """Take in what output elements read, float32 [R, K]."""
+        """Take in what output elements read, float32 or float64 [R, K]."""
         self._count += len(rows)
         self._x += rows.sum(0, dtype=np.float64)
         self._xx += second_moments(rows.astype(np.float64))

@@ -1,0 +1,6 @@
+"""Weights by the error of what their layer computes.
+
+Owns: a layer's error as a function of its weights (`objective`), and choosing them one after the
+other, each error made up for by those still open (`feedback`).  Pools and integer codes share it.
+May import: layers below.
+"""

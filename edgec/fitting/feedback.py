@@ -1,0 +1,74 @@
+"""Weights one position after the other, each error made up for by the positions still open.
+
+Source: Frantar et al., "GPTQ", ICLR 2023; a *position* is one weight of each filter, or a vector of
+them as in van Baalen et al., "GPTVQ", 2024.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from edgec.base.dtypes import Array
+from edgec.base.exact_product import quick_product
+from edgec.base.exact_solve import cholesky, inverse_of_lower
+from edgec.fitting.objective import Objective
+
+Decide = Callable[[int, Array, Array], Array]
+"""What stands at a position: told its number, the weights [O, G] that would be best there, and the
+whitening [G, G]; gives what is missed, the difference to its choice times the whitening."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """How feedback goes through a layer.
+
+    Attributes:
+        order: int64 [P], positions, those first whose errors cost most.
+        elements: int64 [K], of these positions.
+        upper: float64 [K, K], upper triangular U with ``U.T @ U = inverse(H)`` in that order.
+        whitening: float64 [P, G, G], inverses of the blocks on U's diagonal.
+    """
+
+    order: Array
+    elements: Array
+    upper: Array
+    whitening: Array
+
+
+def feedback_plan(objective: Objective, group: int) -> Plan:
+    """The plan of a layer whose positions hold `group` weights."""
+    cost = np.diag(objective.hessian).reshape(-1, group).sum(1)
+    order = np.argsort(-cost, kind="stable")
+    elements = (order[:, None] * group + np.arange(group)).reshape(-1)
+    inverse = objective.inverse[np.ix_(elements, elements)]
+    upper = cholesky(inverse).T
+    blocks = (upper[i : i + group, i : i + group] for i in range(0, len(upper), group))
+    whitening = np.stack([inverse_of_lower(block.T).T for block in blocks])
+    return Plan(order, elements, upper, whitening)
+
+
+def with_feedback(objective: Objective, plan: Plan, decide: Decide, together: int = 1) -> None:
+    """Have every position decided.
+
+    Args:
+        objective: the layer's error; its target is where to start from.
+        plan: from `feedback_plan`.
+        decide: called once for each position, in the plan's order; keeps its choices.
+        together: positions whose errors reach the positions after them at once, which is quicker.
+    """
+    rows = objective.target[:, plan.elements]
+    group = plan.whitening.shape[-1]
+    for start in range(0, len(plan.order), together):
+        steps = range(start, min(start + together, len(plan.order)))
+        first, end = start * group, steps[-1] * group + group
+        missed = np.empty((len(rows), end - first))
+        for step in steps:
+            here = slice(step * group, (step + 1) * group)
+            wrong = decide(int(plan.order[step]), rows[:, here], plan.whitening[step])
+            missed[:, here.start - first : here.stop - first] = wrong
+            if here.stop < end:
+                rows[:, here.stop : end] -= quick_product(wrong, plan.upper[here, here.stop : end])
+        rows[:, end:] -= quick_product(missed, plan.upper[first:end, end:])

@@ -1,0 +1,180 @@
+"""Integer weights and biases of a network by what they do to its outputs.
+
+Layer after layer, each on what the layers before it give as codes: the codes of its weights
+(`weight_codes`), then its bias (`bias_correct`).  Every fourth sample is held back from the choice
+of codes.  These samples decide for each filter whether it keeps its new codes, and in the end, by
+the noise at the outputs, whether the network does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from edgec.base.dtypes import Array
+from edgec.base.fixedpoint import INT32_MAX
+from edgec.base.options import Effort, Precision, QuantSettings
+from edgec.floatrun.activations import activations
+from edgec.floatrun.executor import Executor
+from edgec.ir import ops
+from edgec.ir.graph import Graph, GraphBuilder, Node
+from edgec.quant.cnn.bias_correct import Corrected, correct_biases
+from edgec.quant.cnn.read_rows import read_rows
+from edgec.quant.cnn.weight_codes import better_codes
+from edgec.quant.common.calibrate import Progress
+from edgec.quant.common.output_noise import energy
+from edgec.quant.common.report import WeightsReport, share_db
+from edgec.quant.common.weights import accumulator_bound
+
+LEAST_SAMPLES = 16
+"""With fewer samples weights keep their nearest codes: what helps these need not help others."""
+_FAST_SAMPLES = 32
+_MOST_SAMPLES = {Effort.FAST: _FAST_SAMPLES, Effort.NORMAL: 64, Effort.BEST: 256}
+_MOST_BYTES = 1 << 29
+"""Activations beyond `_FAST_SAMPLES` samples take no more memory than this."""
+_HELD = 4
+"""One in this number of samples is held back."""
+
+
+def effort_in_force(graph: Graph, settings: QuantSettings, samples: int) -> Effort | None:
+    """What is tried for the weights of a network; None where it brings integer weights alone.
+
+    Args:
+        graph: REAL stage.
+        settings: the effort that is asked for, and whether biases are corrected, which other than
+            the nearest codes need.
+        samples: calibration samples.
+    """
+    if not has_real_weights(graph) or not samples:
+        return None
+    few = samples < LEAST_SAMPLES or not settings.bias_correction
+    return Effort.FAST if few else settings.effort
+
+
+def has_real_weights(graph: Graph) -> bool:
+    """Whether a layer of a graph of the REAL stage has weights that edgec rounds."""
+    names = (ops.layer_inputs(n).w for n in graph.nodes if isinstance(n.attrs, ops.Weighted))
+    return any(name in graph.constants and graph.constants[name].quant is None for name in names)
+
+
+def fitted(
+    real: Graph,
+    annotated: Graph,
+    data: Mapping[str, Array],
+    settings: QuantSettings,
+    effort: Effort | None,
+    progress: Progress | None = None,
+) -> tuple[Graph, WeightsReport | None]:
+    """Choose codes of weights, and correct biases.
+
+    Args:
+        real: REAL stage.
+        annotated: ANNOTATED stage, weights rounded to their nearest codes.
+        data: graph input name to float32 [N, ...].
+        settings: the element type of activations.
+        effort: from `effort_in_force`.
+        progress: told after each layer.
+
+    Returns:
+        The annotated graph with other weights and biases, and what the weights gained; None where
+        each weight has its nearest code.
+    """
+    on_codes = settings.precision is not Precision.INT16
+    effort = effort or Effort.FAST
+    count = _samples(annotated, len(next(iter(data.values()))), effort)
+    data = {name: array[:count] for name, array in data.items()}
+    judged = _judged(real)
+    nearest = correct_biases(real, annotated, data, judged, progress, on_codes=on_codes)
+    if effort is Effort.FAST:
+        return nearest.graph, None
+    recoding = _Recoding(real, count)
+    found = correct_biases(
+        real, annotated, data, judged, progress, on_codes=on_codes, recode=recoding.recode
+    )
+    wanted = _wanted(real, judged, data)
+    noise = [_noise(each, wanted, recoding.held) for each in (nearest, found)]
+    kept = found if noise[1] <= noise[0] else nearest
+    report = WeightsReport(
+        layers=recoding.layers,
+        kept=kept is found,
+        nearest_db=share_db(noise[0]),
+        output_db=share_db(noise[1]),
+        samples=count,
+    )
+    return kept.graph, report
+
+
+def _samples(annotated: Graph, available: int, effort: Effort) -> int:
+    """How many samples are run at once."""
+    room = _MOST_BYTES // max(Executor(annotated, annotated.outputs).sample_bytes, 1)
+    most = max(min(_MOST_SAMPLES[effort], room), _FAST_SAMPLES)
+    return min(most, available)
+
+
+def _judged(real: Graph) -> tuple[str, ...]:
+    """What is compared: outputs, and in their place the logits of probabilities.
+
+    Most errors of logits do nothing to probabilities near 0 and 1, and a few do all.
+    """
+    names = []
+    for name in real.outputs:
+        node = real.producers.get(name)
+        logits = node is not None and (
+            isinstance(node.attrs, ops.Softmax | ops.LogSoftmax)
+            or (isinstance(node.attrs, ops.Unary) and node.attrs.kind is ops.UnaryKind.SIGMOID)
+        )
+        names.append(node.input if node is not None and logits else name)
+    return tuple(dict.fromkeys(names))
+
+
+def _wanted(real: Graph, names: tuple[str, ...], data: Mapping[str, Array]) -> dict[str, Array]:
+    """Values [S, ...] in the float network; labels and other whole numbers are left out."""
+    batches = [batch for _, batch in activations(real, names, data)]
+    joined = {name: np.concatenate([batch[name] for batch in batches]) for name in names}
+    return {name: array for name, array in joined.items() if array.dtype.kind == "f"}
+
+
+def _noise(found: Corrected, wanted: Mapping[str, Array], held: Array) -> float:
+    """The largest share of an output's energy that is noise on the samples held back."""
+    shares = [
+        energy(found.values[name][held].reshape(real[held].shape) - real[held])
+        / max(energy(real[held]), 1e-30)
+        for name, real in wanted.items()
+    ]
+    return max(shares, default=0.0)
+
+
+class _Recoding:
+    """Gives layers other codes, one after the other."""
+
+    def __init__(self, real: Graph, samples: int) -> None:
+        self._real = real
+        self._nodes = {node.name: node for node in real.nodes}
+        self.held = np.arange(samples) % _HELD == _HELD - 1
+        self.layers = 0
+
+    def recode(self, graph: Graph, node: Node, x: Array) -> Graph:
+        """The graph with other codes in one layer; see `bias_correct.Recode`."""
+        inputs = ops.layer_inputs(node)
+        if not isinstance(node.attrs, ops.Conv | ops.Gemm) or len(graph.consumers[inputs.w]) > 1:
+            return graph
+        weight = graph.constants[inputs.w]
+        group = node.attrs.group if isinstance(node.attrs, ops.Conv) else 1
+        grouped = (group, len(weight.array) // group, -1)
+        scale = np.asarray(graph.quant(inputs.w).scale).reshape(*grouped[:2], 1)
+        own = self._real.constants[ops.layer_inputs(self._nodes[node.name]).w].real64()
+        codes = better_codes(
+            own.reshape(grouped) / scale,
+            weight.array.reshape(grouped),
+            read_rows(node, weight.shape, x[~self.held]),
+            read_rows(node, weight.shape, x[self.held]),
+        ).reshape(weight.shape)
+        bias = graph.constants[inputs.b].array if inputs.b else None
+        fits = bool(np.all(accumulator_bound(codes, bias) <= INT32_MAX))
+        if np.array_equal(codes, weight.array) or not fits:
+            return graph
+        self.layers += 1
+        builder = GraphBuilder.of(graph)
+        builder.constant(inputs.w, codes, weight.quant, keep_name=True)
+        return builder.build()
