@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -63,6 +64,8 @@ class OldFirmware(Line):
 
     def read(self, timeout_s: float) -> bytes:
         data = super().read(timeout_s)
+        while b"protocol=" in data and not re.search(rb"\r\nok \w{8}\r\n$", data):
+            data += super().read(timeout_s)  # the pipe may give a reply in pieces
         if b"frame=1024\r\n" not in data:
             return data
         text = data.replace(b"frame=1024\r\n", b"").replace(b"\r", b"")
