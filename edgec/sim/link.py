@@ -17,6 +17,10 @@ from edgec.base.errors import SimulationError
 
 NO_ANSWER = "the firmware does not answer"
 """How the message begins where nothing that came was an answer."""
+MOST_FRAME_BYTES = 1024
+"""Most bytes that follow a request; see `Link.send_frame`."""
+_FRAME_MARGIN = 16
+"""Line feeds that stand for a frame's CRC, and for a few that are lost."""
 _ATTEMPTS = 4
 _CONSOLE_LINES = 30
 _MAX_LINE_BYTES = 4096
@@ -72,6 +76,7 @@ class Link:
         self._received = bytearray()
         self._console: deque[str] = deque(maxlen=_CONSOLE_LINES)
         self._syncs = 0
+        self._unread = 0
 
     def synchronise(self) -> None:
         """Skip whatever is on the line until the firmware answers a fresh `ping`.
@@ -79,15 +84,18 @@ class Link:
         Raises:
             SimulationError: it does not answer.
         """
-        for _ in range(_ATTEMPTS):
+        for attempt in range(_ATTEMPTS):
             self._syncs += 1
             word = f"sync{self._syncs}"
-            self._send(f"ping {word}", prefix="\n")
+            # A frame that lost bytes, perhaps of an earlier program, takes line feeds for them.
+            feeds = self._unread if attempt == 0 else MOST_FRAME_BYTES + _FRAME_MARGIN
+            self._send(f"ping {word}", prefix="\n" * (1 + feeds))
             deadline = time.monotonic() + self._reply_timeout_s
             try:
                 while self._read_line(deadline) != f"ping={word}":
                     pass
                 if self._read_line(deadline) == _closing([f"ping={word}"]):
+                    self._unread = 0
                     return
             except _NoiseError:
                 continue
@@ -129,8 +137,31 @@ class Link:
                 problem = str(noise)
         raise self._failure(f"request {text[:40]!r} failed: {problem}")
 
-    def _exchange(self, text: str, timeout_s: float) -> tuple[str, ...]:
-        self._send(text)
+    def send_frame(self, text: str, data: bytes) -> bool:
+        """Send a request that bytes follow, once.
+
+        Args:
+            text: the request.
+            data: what follows it, at most MOST_FRAME_BYTES.
+
+        Returns:
+            Whether the bytes arrived; if not, both sides are together again.
+
+        Raises:
+            RequestError: the firmware refuses the request.
+            SimulationError: a fault, or the firmware is gone.
+        """
+        self._unread = len(data) + _FRAME_MARGIN
+        try:
+            self._exchange(text, self._reply_timeout_s, data + zlib.crc32(data).to_bytes(4))
+        except _NoiseError:
+            self.synchronise()
+            return False
+        self._unread = 0
+        return True
+
+    def _exchange(self, text: str, timeout_s: float, after: bytes = b"") -> tuple[str, ...]:
+        self._send(text, after=after)
         deadline = time.monotonic() + timeout_s
         lines: list[str] = []
         while True:
@@ -146,10 +177,10 @@ class Link:
                 raise RequestError(f"the firmware refuses {text[:40]!r}: {details}")
             lines.append(line)
 
-    def _send(self, text: str, prefix: str = "") -> None:
+    def _send(self, text: str, prefix: str = "", after: bytes = b"") -> None:
         crc = zlib.crc32(text.encode("ascii"))
         try:
-            self._stream.write(f"{prefix}*{crc:08x} {text}\n".encode("ascii"))
+            self._stream.write(f"{prefix}*{crc:08x} {text}\n".encode("ascii") + after)
         except SimulationError as error:
             raise self._failure(error.what) from error
 

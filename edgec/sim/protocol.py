@@ -9,7 +9,7 @@ import numpy as np
 
 from edgec.base.dtypes import Array, DType, frozen
 from edgec.base.errors import SimulationError
-from edgec.sim.link import ByteStream, Link
+from edgec.sim.link import MOST_FRAME_BYTES, ByteStream, Link
 from edgec.sim.ports import PortTensor
 
 PROTOCOL_VERSION = 1
@@ -28,6 +28,7 @@ class FirmwareInfo:
         board: board it was built for.
         clock_hz: core clock, the unit of cycle counts.
         line_bytes: longest request it takes.
+        frame_bytes: most bytes that it takes after a request, as they are; 0: text alone.
         stack_bytes: most stack used since start; 0 where it is not measured.
         models: number of models; see `FirmwareClient.select`.
         model: C name of the selected model.
@@ -43,6 +44,7 @@ class FirmwareInfo:
     board: str
     clock_hz: int
     line_bytes: int
+    frame_bytes: int
     stack_bytes: int
     models: int
     model: str
@@ -177,7 +179,7 @@ class FirmwareClient:
 
         def write_inputs() -> None:
             for index, payload in enumerate(payloads):
-                self._write(index, payload, info.line_bytes)
+                self._write(index, payload, info)
 
         # A run uses its inputs up, so a repetition starts with them.
         reply = self._link.request(command, timeout_s=self._run_timeout_s, prepare=write_inputs)
@@ -190,11 +192,19 @@ class FirmwareClient:
             steps=steps,
         )
 
-    def _write(self, index: int, payload: bytes, line_bytes: int) -> None:
+    def _write(self, index: int, payload: bytes, info: FirmwareInfo) -> None:
+        """By frames; a damaged one as lines, which are short and repeated, as for old firmware."""
+        frame = min(info.frame_bytes, MOST_FRAME_BYTES)
+        for start in range(0, len(payload), frame or len(payload)):
+            data = payload[start : start + frame] if frame else payload
+            request = f"frame {index} {start} {len(data)}"
+            if not frame or not self._link.send_frame(request, data):
+                self._write_lines(index, start, data, info.line_bytes)
+
+    def _write_lines(self, index: int, start: int, data: bytes, line_bytes: int) -> None:
         chunk = (line_bytes - _REQUEST_OVERHEAD) // 2
-        for start in range(0, len(payload), chunk):
-            data = payload[start : start + chunk]
-            self._link.request(f"write {index} {start} {data.hex()}")
+        for at in range(0, len(data), chunk):
+            self._link.request(f"write {index} {start + at} {data[at : at + chunk].hex()}")
 
     def _read(self, index: int, tensor: PortTensor) -> Array:
         data = b"".join(
@@ -249,6 +259,7 @@ def _parse_info(lines: Sequence[str]) -> FirmwareInfo:
             board=fields["board"],
             clock_hz=_number(fields, "clock_hz"),
             line_bytes=_number(fields, "line"),
+            frame_bytes=_number(fields, "frame") if "frame" in fields else 0,
             stack_bytes=_number(fields, "stack"),
             models=_number(fields, "models"),
             model=fields["model"],

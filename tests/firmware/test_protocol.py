@@ -74,6 +74,7 @@ def test_info(terminal: Terminal) -> None:
         "board=host",
         "clock_hz=10000000",
         "line=320",
+        "frame=1024",
         "stack=0",
         "models=7",
         "model=toy",
@@ -88,7 +89,7 @@ def test_info(terminal: Terminal) -> None:
 def test_help_lists_every_request(terminal: Terminal) -> None:
     names = [line.split()[0] for line in terminal.ask("help")[:-1]]
     assert names[:5] == ["help", "info", "model", "bits", "ping"]
-    assert names[5:] == ["length", "write", "run", "read", "trace", "bench"]
+    assert names[5:] == ["length", "write", "frame", "run", "read", "trace", "bench"]
 
 
 def test_width_of_activations(terminal: Terminal) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import zlib
 
-from .protocol_reference import LINE_BYTES, TOYS, Toy
+from .protocol_reference import LINE_BYTES, TOYS, Toy, decoded
 
 _NUMBERS = (
     *("0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "63", "64", "65", "599", "600"),
@@ -13,7 +13,7 @@ _NUMBERS = (
     *("-1", "+1", "007", "0x10", "1.0", "", " ", "x", "\u00e9", "1e3"),
 )
 _WORDS = ("help", "info", "model", "bits", "ping", "length", "write", "run", "read", "trace")
-_NAMES = (*_WORDS, "bench", "INFO", "inf", "infos", "*", "ok", "error:", "fault")
+_NAMES = (*_WORDS, "frame", "bench", "INFO", "inf", "infos", "*", "ok", "error:", "fault")
 _ENDS = ("\n", "\r", "\r\n", "\n\n", "\r\r\n")
 
 
@@ -38,7 +38,8 @@ def _use(random: random.Random, toy: Toy) -> list[str]:
         at = 0
         while at < size:
             some = min(random.choice((1, 2, 7, 64, 140)) if size < 100 else 140, size - at)
-            lines.append(f"write {index} {at} {random.randbytes(some).hex()}")
+            form = random.choice(("write", "write", "frame"))
+            lines.append(f"{form} {index} {at} {random.randbytes(some).hex()}")
             at += some
     lines.append(random.choice(("run", "trace", "bench")))
     for index, tensor in enumerate(toy.outputs):
@@ -58,6 +59,8 @@ def _invented(random: random.Random) -> str:
 
 def _piece(random: random.Random, line: str) -> bytes:
     """A line as it is sent: usually as it should be, sometimes changed, sometimes damaged."""
+    if line.startswith("frame ") and len(line.split(" ")) == 4:
+        return _frame(random, line)
     if random.random() < 0.15:
         line = _changed(random, line)
     if random.random() < 0.3:
@@ -66,6 +69,17 @@ def _piece(random: random.Random, line: str) -> bytes:
     if random.random() < 0.1:
         data = _damaged(random, data)
     return data
+
+
+def _frame(random: random.Random, line: str) -> bytes:
+    """A request with the bytes that follow it, sometimes too few, too many or others."""
+    *words, digits = line.split(" ")
+    data = decoded(digits) or b""
+    request = f"{' '.join(words)} {len(data)}"
+    sent = data + zlib.crc32(data).to_bytes(4)
+    if random.random() < 0.2:
+        sent = _damaged(random, sent)
+    return f"*{zlib.crc32(request.encode()):08x} {request}\n".encode() + sent
 
 
 def _changed(random: random.Random, line: str) -> str:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from edgec.base.version import __version__
 
 LINE_BYTES = 320
+FRAME_BYTES = 1024
 ARENA_BYTES = 2048
 _WRONG = "wrong arguments, see help"
 CYCLES = "cycles=*"
@@ -26,6 +27,7 @@ _HELP = (
     "ping WORD",
     "length N: tokens of a run",
     "write INPUT START HEX",
+    "frame INPUT START COUNT, and bytes",
     "run ",
     "read OUTPUT [START COUNT]",
     "trace = run + CRC-32 of steps",
@@ -128,14 +130,25 @@ class Reference:
     line: bytearray = field(default_factory=bytearray)
     is_long: bool = False
     is_binary: bool = False
+    frame_left: int = 0
+    frame: bytearray = field(default_factory=bytearray)
+    frame_place: tuple[int, int, int] = (0, 0, 0)
+    frame_error: str = ""
 
     def receive(self, data: bytes) -> list[list[str]]:
         """The reply to each line that ends in the data, the last line of it without its CRC."""
         replies = []
         for byte in data:
-            if byte in b"\r\n":
+            if self.frame_left:
+                self.frame.append(byte)
+                self.frame_left -= 1
+                if not self.frame_left:
+                    error = self._end_frame()
+                    replies.append([f"error: {error}" if error else "ok"])
+            elif byte in b"\r\n":
                 if self.line or self.is_long or self.is_binary:
-                    replies.append(self._reply())
+                    reply = self._reply()
+                    replies += [] if self.frame_left else [reply]
                 self.line.clear()
                 self.is_long = self.is_binary = False
             elif byte in b"\b\x7f":
@@ -179,7 +192,13 @@ class Reference:
     def _serve_info(self, _rest: str, lines: list[str]) -> str:
         toy = self.model
         lines += ["protocol=1", f"edgec={__version__}", "board=host", "clock_hz=10000000"]
-        lines += [f"line={LINE_BYTES}", "stack=0", f"models={len(TOYS)}", f"model={toy.name}"]
+        lines += [
+            f"line={LINE_BYTES}",
+            f"frame={FRAME_BYTES}",
+            "stack=0",
+            f"models={len(TOYS)}",
+            f"model={toy.name}",
+        ]
         lines += [f"digest={toy.digest}", f"arena={ARENA_BYTES}", f"steps={toy.steps}"]
         lines += ["runtime_bits=1"] if toy.has_bits else []
         lines += [f"max_length={toy.max_length}"] if toy.max_length else []
@@ -229,17 +248,51 @@ class Reference:
         data = decoded(next_word(rest)[0]) if start is not None else None
         if index is None or start is None or data is None:
             return _WRONG
+        error = self._misplaced(index, start, len(data))
+        if error:
+            return error
+        at = self.model.inputs[index].offset + start
+        self.arena[at : at + len(data)] = data
+        self.written[index] = max(self.written[index], start + len(data))
+        return ""
+
+    def _misplaced(self, index: int, start: int, count: int) -> str:
+        """Why bytes cannot be written to an input; empty if they can."""
         if index >= len(self.model.inputs):
             return "no such input"
-        tensor = self.model.inputs[index]
-        end = start + len(data)
-        if end > self._size(tensor):
+        if start + count > self._size(self.model.inputs[index]):
             return "data beyond the input"
         if start > self.written[index]:
             return "gap before the data"
         self.has_outputs = False
-        self.arena[tensor.offset + start : tensor.offset + end] = data
-        self.written[index] = max(self.written[index], end)
+        return ""
+
+    def _serve_frame(self, rest: str, _lines: list[str]) -> str:
+        index, rest = take_uint(rest)
+        start, rest = take_uint(rest) if index is not None else (None, rest)
+        count, rest = take_uint(rest) if start is not None else (None, rest)
+        if index is None or start is None or count is None or count > FRAME_BYTES:
+            return _WRONG
+        if not self.line.startswith(b"*"):
+            return "a frame needs a checksum"
+        self.frame_error = self._misplaced(index, start, count)
+        if not self.frame_error:
+            self.frame_place = (index, start, self.written[index])
+            self.written[index] = start
+        self.frame.clear()
+        self.frame_left = count + 4
+        return ""
+
+    def _end_frame(self) -> str:
+        if self.frame_error:
+            return self.frame_error
+        index, start, written = self.frame_place
+        data, crc = self.frame[:-4], self.frame[-4:]
+        at = self.model.inputs[index].offset + start
+        self.arena[at : at + len(data)] = data
+        if zlib.crc32(data) != int.from_bytes(crc):
+            return "line fails its checksum"
+        self.written[index] = max(written, start + len(data))
         return ""
 
     def _run(self, lines: list[str]) -> Steps | str:

@@ -95,6 +95,7 @@ static const char *serve_info(protocol_t *protocol, char *rest) {
     put_text_field("board=", config->board);
     put_field("clock_hz=", port_cycles_hz());
     put_field("line=", PROTOCOL_LINE_BYTES);
+    put_field("frame=", PROTOCOL_FRAME_BYTES);
     put_field("stack=", port_stack_used());
     put_field("models=", config->num_models);
     put_text_field("model=", model->name);
@@ -162,8 +163,35 @@ static const char *serve_ping(protocol_t *protocol, char *rest) {
     return NULL;
 }
 
-static const char *serve_write(protocol_t *protocol, char *rest) {
+/* Where `count` bytes of an input, from `start`, are to be written; NULL, with an error, if they
+ * cannot be. */
+static uint8_t *place_of(protocol_t *protocol, uint32_t index, uint32_t start, uint32_t count,
+                         const char **error) {
     const edgec_model_t *model = protocol->model;
+    *error = no_such_input;
+    if (index >= model->num_inputs) {
+        return NULL;
+    }
+    const edgec_tensor_t *input = &model->inputs[index];
+    const uint32_t bytes = bytes_of_run(protocol, input);
+    *error = "data beyond the input";
+    if (start > bytes || count > bytes - start) {
+        return NULL;
+    }
+    *error = "gap before the data";
+    if (start > protocol->written[index]) {
+        return NULL;
+    }
+    *error = NULL;
+    protocol->has_outputs = false; /* an input may lie where an output was */
+    return protocol->context.arena + input->offset + start;
+}
+
+static uint32_t larger(uint32_t a, uint32_t b) {
+    return a > b ? a : b;
+}
+
+static const char *serve_write(protocol_t *protocol, char *rest) {
     uint32_t index = 0;
     uint32_t start = 0;
     if (!take_uint(&rest, &index) || !take_uint(&rest, &start)) {
@@ -174,26 +202,50 @@ static const char *serve_write(protocol_t *protocol, char *rest) {
     if (decoded < 0) {
         return wrong_arguments;
     }
-    if (index >= model->num_inputs) {
-        return no_such_input;
-    }
-    const edgec_tensor_t *input = &model->inputs[index];
     const uint32_t count = (uint32_t)decoded;
-    const uint32_t bytes = bytes_of_run(protocol, input);
-    if (start > bytes || count > bytes - start) {
-        return "data beyond the input";
+    const char *error = NULL;
+    uint8_t *target = place_of(protocol, index, start, count, &error);
+    if (target == NULL) {
+        return error;
     }
-    if (start > protocol->written[index]) {
-        return "gap before the data";
-    }
-    protocol->has_outputs = false; /* an input may lie where an output was */
-    uint8_t *target = protocol->context.arena + input->offset + start;
     for (uint32_t i = 0; i < count; i++) {
         target[i] = (uint8_t)data[i];
     }
-    if (start + count > protocol->written[index]) {
-        protocol->written[index] = start + count;
+    protocol->written[index] = larger(protocol->written[index], start + count);
+    return NULL;
+}
+
+/* The bytes that follow are taken even if they have no place, so that they are not read as lines.
+ */
+static const char *serve_frame(protocol_t *protocol, char *rest) {
+    uint32_t index = 0;
+    uint32_t start = 0;
+    uint32_t count = 0;
+    if (!take_uint(&rest, &index) || !take_uint(&rest, &start) || !take_uint(&rest, &count) ||
+        count > PROTOCOL_FRAME_BYTES) {
+        return wrong_arguments;
     }
+    if (protocol->line[0] != '*') {
+        return "a frame needs a checksum";
+    }
+    uint8_t *target = place_of(protocol, index, start, count, &protocol->frame_error);
+    if (target != NULL) {
+        protocol->frame_written = &protocol->written[index];
+        protocol->frame_end = larger(*protocol->frame_written, start + count);
+        *protocol->frame_written = start; /* until the bytes are known to be right */
+    }
+    frame_begin(&protocol->frame, target, count);
+    return NULL;
+}
+
+static const char *end_frame(protocol_t *protocol) {
+    if (protocol->frame_error != NULL) {
+        return protocol->frame_error;
+    }
+    if (!frame_is_whole(&protocol->frame)) {
+        return "line fails its checksum";
+    }
+    *protocol->frame_written = protocol->frame_end;
     return NULL;
 }
 
@@ -322,6 +374,7 @@ static const struct {
     {"ping", "WORD", serve_ping},
     {"length", "N: tokens of a run", serve_length},
     {"write", "INPUT START HEX", serve_write},
+    {"frame", "INPUT START COUNT, and bytes", serve_frame},
     {"run", "", serve_run},
     {"read", "OUTPUT [START COUNT]", serve_read},
     {"trace", "= run + CRC-32 of steps", serve_trace},
@@ -402,11 +455,19 @@ bool protocol_begin(protocol_t *protocol, const protocol_config_t *config) {
 }
 
 void protocol_receive(protocol_t *protocol, char character) {
-    if (character == '\n' || character == '\r') {
+    if (frame_is_open(&protocol->frame)) {
+        if (frame_take(&protocol->frame, (uint8_t)character)) {
+            text_begin_reply();
+            end_reply(end_frame(protocol));
+        }
+    } else if (character == '\n' || character == '\r') {
         if (protocol->line_length > 0U || protocol->line_is_long || protocol->line_is_binary) {
             protocol->line[protocol->line_length] = '\0';
             text_begin_reply();
-            end_reply(serve_line(protocol));
+            const char *error = serve_line(protocol);
+            if (!frame_is_open(&protocol->frame)) {
+                end_reply(error);
+            }
         }
         protocol->line_length = 0;
         protocol->line_is_long = false;

@@ -5,18 +5,19 @@
  * feed and without its carriage return, as eight hexadecimal digits.  `help` lists the requests.
  *
  *     write 0 0 007f80ff        fill input 0 from byte 0; up to (`line` - 40) / 2 bytes a request
- *     run                       compute; uses the inputs up, so write them anew for the next run
- *     read 0                    show output 0 as hexadecimal bytes
- *     read 0 64 10              show 10 bytes of it, from byte 64
- *     bits 4                    from now on at most 4 bits of activations, where the model allows
- * it
- *     length 20                 from now on runs of 20 tokens, where the model allows it; `info`
- * tells how long inputs and outputs are then
+ *     frame 0 0 1024            the same with 1024 bytes, which follow the line feed as they are,
+ * and their CRC-32, most significant byte first; up to `frame` bytes a request, which must be
+ * protected by a checksum run                       compute; uses the inputs up, so write them anew
+ * for the next run read 0                    show output 0 as hexadecimal bytes read 0 64 10 show
+ * 10 bytes of it, from byte 64 bits 4                    from now on at most 4 bits of activations,
+ * where the model allows it length 20                 from now on runs of 20 tokens, where the
+ * model allows it; `info` tells how long inputs and outputs are then
  *
  * A request may be protected by a checksum: `*CRC request`, where CRC is the CRC-32 of all that
  * follows the space after it.  Errors that begin with `error: line` mean that the line itself was
  * damaged, so that sending it again may help.  Empty lines are ignored and not answered: after
- * noise, a line feed and `ping WORD` bring both sides together again.
+ * noise, a line feed and `ping WORD` bring both sides together again; after a frame whose bytes
+ * were lost, as many line feeds as it still waits for.
  */
 #ifndef EDGEC_APP_PROTOCOL_H
 #define EDGEC_APP_PROTOCOL_H
@@ -25,11 +26,15 @@
 #include <stdint.h>
 
 #include "edgec/edgec.h"
+#include "frame.h"
 
 #define PROTOCOL_VERSION 1U
 
 /* Longest request, without its line end. */
 #define PROTOCOL_LINE_BYTES 320U
+
+/* Most bytes that follow a `frame` request, without their CRC. */
+#define PROTOCOL_FRAME_BYTES 1024U
 
 /* Most inputs a model may have; the build sets it where a model has more. */
 #ifndef PROTOCOL_MAX_INPUTS
@@ -52,7 +57,11 @@ typedef struct protocol {
     const edgec_model_t *model; /* the selected one */
     edgec_context_t context;
     uint32_t written[PROTOCOL_MAX_INPUTS]; /* bytes of each input, from its start, that are there */
-    uint32_t missing; /* tokens of the longest run that the next runs do not have */
+    uint32_t missing;        /* tokens of the longest run that the next runs do not have */
+    frame_t frame;           /* what follows a `frame` request */
+    const char *frame_error; /* said when it is over; NULL: none so far */
+    uint32_t *frame_written; /* its input's entry of `written`, and what that will be */
+    uint32_t frame_end;
     bool has_outputs;
     bool line_is_long;
     bool line_is_binary;
