@@ -110,7 +110,7 @@ def _slot(buffer: Buffer, offset: int) -> Slot:
 
 
 def _hole(slots: Iterable[Slot], size_bytes: int) -> int:
-    """The lowest place for so many bytes beside slots that live at one step."""
+    """The lowest place for a buffer of this size beside slots that live at one step."""
     offset = 0
     for slot in sorted(slots, key=lambda each: each.offset):
         if slot.size_bytes:

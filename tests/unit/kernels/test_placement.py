@@ -57,7 +57,11 @@ def test_scratch_memory_gives_way_to_a_copy():
     buffers, overlaps, _ = buffers_of(graph, choices)
     before = plan_memory(buffers, overlaps)
     scratch = before.slots[scratch_name(graph, choices[0])]
-    tensors = {name: slot for name, slot in before.slots.items() if slot is not scratch}
+    held = {name: slot for name, slot in before.slots.items() if slot is not scratch}
+    low = min(slot.offset for slot in held.values())
+    tensors = {
+        name: dataclasses.replace(slot, offset=slot.offset - low) for name, slot in held.items()
+    }
     end = max(slot.end for slot in tensors.values())
     middle = dataclasses.replace(scratch, offset=end + 2000)
     slots = tensors | {scratch_name(graph, choices[0]): middle}
