@@ -6,11 +6,11 @@ flash makes the core wait, they are copied to the arena first.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from edgec.ir.graph import Graph
-from edgec.kernels.buffers import copy_name
+from edgec.kernels.buffers import copy_name, scratch_name
 from edgec.kernels.select import KernelChoice
 from edgec.memory import ALIGNMENT_BYTES, Buffer, MemoryPlan, Slot
 from edgec.target.board import Board
@@ -25,6 +25,7 @@ class _Wish:
     """A copy that would save something."""
 
     buffer: Buffer
+    scratch: str
     saved_cycles: float
 
 
@@ -52,11 +53,10 @@ def with_copied_weights(
     slots = dict(plan.slots)
     added: list[Buffer] = []
     for wish in sorted(_wishes(graph, choices, board), key=lambda each: -each.saved_cycles):
-        buffer = wish.buffer
-        offset = _hole(slots.values(), buffer)
-        if offset + buffer.size_bytes <= most:
-            slots[buffer.name] = Slot(offset, buffer.size_bytes, buffer.first_step, buffer.end_step)
-            added.append(buffer)
+        granted = _granted(slots, wish, most)
+        if granted is not None:
+            slots.update(granted)
+            added.append(wish.buffer)
     end = max((slot.end for slot in slots.values()), default=0)
     arena_bytes = max(plan.arena_bytes, _aligned(end))
     live = plan.disjoint_bytes
@@ -75,16 +75,46 @@ def _wishes(graph: Graph, choices: Sequence[KernelChoice], board: Board) -> list
         saved = 0.0 if reads is None else reads.saved_cycles(board.memory.flash)
         if reads is not None and saved > 0:
             buffer = Buffer(copy_name(graph, choice), reads.size_bytes, step, step + 1)
-            found.append(_Wish(buffer, saved))
+            found.append(_Wish(buffer, scratch_name(graph, choice), saved))
     return found
 
 
-def _hole(slots: Iterable[Slot], buffer: Buffer) -> int:
-    """The lowest place for a buffer of one step beside what lives at that step."""
+def _granted(slots: Mapping[str, Slot], wish: _Wish, most: int) -> dict[str, Slot] | None:
+    """Where the copy lies, and the scratch memory of its step, which may give way to it.
+
+    Args:
+        slots: all that has its place.
+        wish: the copy.
+        most: the bytes of the arena.
+
+    Returns:
+        The slots that are new or moved; None if there is no room.
+    """
+    held = [slot for slot in slots.values() if slot.live_at(wish.buffer.first_step)]
+    offset = _hole(held, wish.buffer.size_bytes)
+    if offset + wish.buffer.size_bytes <= most:
+        return {wish.buffer.name: _slot(wish.buffer, offset)}
+    moved = slots.get(wish.scratch)
+    if moved is None:
+        return None
+    held.remove(moved)
+    copy = _slot(wish.buffer, _hole(held, wish.buffer.size_bytes))
+    scratch = replace(moved, offset=_hole([*held, copy], moved.size_bytes))
+    if max(copy.end, scratch.end) > most:
+        return None
+    return {wish.buffer.name: copy, wish.scratch: scratch}
+
+
+def _slot(buffer: Buffer, offset: int) -> Slot:
+    return Slot(offset, buffer.size_bytes, buffer.first_step, buffer.end_step)
+
+
+def _hole(slots: Iterable[Slot], size_bytes: int) -> int:
+    """The lowest place for a buffer of this size beside slots that live at one step."""
     offset = 0
     for slot in sorted(slots, key=lambda each: each.offset):
-        if slot.size_bytes and slot.live_at(buffer.first_step):
-            if offset + buffer.size_bytes <= slot.offset:
+        if slot.size_bytes:
+            if offset + size_bytes <= slot.offset:
                 break
             offset = max(offset, _aligned(slot.end))
     return offset

@@ -32,6 +32,7 @@ class Case:
     pads: tuple[int, int, int, int] = (1, 1, 1, 1)
     bounds: tuple[int, int] = INT8
     shift: int = 32
+    offsets: bool = False
 
 
 CASES = (
@@ -47,12 +48,39 @@ CASES = (
     Case(5, 9, 13, strides=(2, 2)),
     Case(2, 1, pads=(2, 2, 2, 2)),
     Case(4, 2, 8, strides=(2, 2), pads=(2, 1, 1, 2)),
+    Case(7, 5, 9, offsets=True, shift=33),
+    Case(6, 7, 6, strides=(2, 2), offsets=True),
+    Case(5, 6, bounds=(-100, 127), offsets=True),
 )
 
 
-def graph_of(seed: int) -> Graph:
+def random_cases(seed: int, count: int = 12) -> tuple[Case, ...]:
+    """Shapes that no one chose, which get this kernel."""
+    rng = np.random.default_rng(seed)
+    found: list[Case] = []
+    while len(found) < count:
+        height, width = (int(n) for n in rng.integers(1, 15, 2))
+        pads = tuple(int(n) for n in rng.integers(0, 3, 4))
+        if height + pads[0] + pads[2] < 3 or width + pads[1] + pads[3] < 3:
+            continue
+        found.append(
+            Case(
+                height,
+                width,
+                int(rng.integers(4, 15)),
+                ((1, 1), (2, 2), (1, 2), (2, 1), (1, 3))[int(rng.integers(5))],
+                (pads[0], pads[1], pads[2], pads[3]),
+                INT8 if rng.integers(4) else (-50, 60),
+                int(rng.integers(32, 37)),
+                bool(rng.integers(2)),
+            )
+        )
+    return tuple(found)
+
+
+def graph_of(seed: int, cases: tuple[Case, ...] = CASES) -> Graph:
     layer = Layer(seed)
-    for case in CASES:
+    for case in cases:
         _add(layer, case)
     return layer.builder.build()
 
@@ -68,7 +96,11 @@ def _add(layer: Layer, case: Case) -> None:
         layer.constant(-9000, 9000, case.channels, dtype=np.int32),
         layer.array((multipliers * layer.pick([1, -1])).astype(np.int32)),
     ]
-    form = qops.Requant31(case.shift, zero_point, *case.bounds)
+    form: qops.Requant31 | qops.Offset31 = qops.Requant31(case.shift, zero_point, *case.bounds)
+    if case.offsets:
+        left = case.shift - 32
+        offsets = (zero_point << left) + layer.rng.integers(0, 1 << left, case.channels)
+        form = qops.Offset31(left, tuple(map(int, offsets)), *case.bounds)
     y = layer.node(
         qops.QConv(case.strides, case.pads, (1, 1), case.channels, form), inputs, DType.INT8
     )
@@ -78,17 +110,41 @@ def _add(layer: Layer, case: Case) -> None:
     assert value.shape[1:3] == tuple(window_out(n, 3, s, 1, a, b) for n, s, a, b in sizes)
 
 
+def specs_of(graph: Graph, core: str) -> list[DepthwisePlanes]:
+    choices = select_kernels(graph, Target.of(load_board(BOARDS[core])))
+    specs = [choice.spec for choice in choices if isinstance(choice.spec, DepthwisePlanes)]
+    assert len(specs) == len(choices)
+    return specs
+
+
 def test_the_cases_get_this_kernel():
-    for board in BOARDS.values():
-        choices = select_kernels(graph_of(1), Target.of(load_board(board)))
-        specs = [choice.spec for choice in choices]
-        assert all(isinstance(spec, DepthwisePlanes) for spec in specs)
-        assert [spec.saturates for spec in specs] == [case.bounds == INT8 for case in CASES]
+    for core in BOARDS:
+        specs = specs_of(graph_of(1), core)
+        saturates = [case.bounds == INT8 for case in CASES]
+        alike = [case.strides[0] == case.strides[1] for case in CASES]
+        wide = [spec.window.out_width > 1 for spec in specs]
+        stays = [all(each) for each in zip(saturates, alike, wide, strict=True)]
+        assert [spec.tile_kind is not None for spec in specs] == stays
+        assert {spec.tile_kind for spec in specs} == {None, "offset", "offsets"}
+        assert any(spec.has_odd_rows for spec in specs if spec.tile_kind)
 
 
 @pytest.mark.parametrize("core", ["m4"])
 def test_on_the_host(core: str, tmp_path: Path):
     check_host(graph_of(2), tmp_path, board=BOARDS[core])
+
+
+@pytest.mark.parametrize(
+    "seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 8))]
+)
+def test_random_shapes(seed: int, tmp_path: Path):
+    graph = graph_of(seed, random_cases(seed))
+    assert specs_of(graph, "m4")
+    check_host(graph, tmp_path / "host", board=BOARDS["m4"])
+    need_emulator(BOARDS["m4"])
+    program = compiled(graph, tmp_path / "library", board=BOARDS["m4"])
+    samples = [samples_of(graph)[i] for i in (0, 2, 4)]
+    check_emulated(BOARDS["m4"], tmp_path / "library", program, samples, tmp_path / "project")
 
 
 @pytest.mark.parametrize("core", BOARDS)

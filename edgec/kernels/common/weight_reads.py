@@ -22,14 +22,19 @@ class WeightReads(NamedTuple):
     Attributes:
         size_bytes: size of the constant that the first argument struct names as `weights`.
         times: how often a call reads all of it.
+        beside: sizes of the constants that are read with it, filter by filter, and stay in flash.
     """
 
     size_bytes: int
     times: int
+    beside: tuple[int, ...] = ()
 
     def saved_cycles(self, flash: Flash) -> float:
         """What it saves to copy them to RAM first, by the waiting for words read in order."""
         if flash.data_cache_bytes >= _CORE_CACHE_BYTES:
             return 0.0
-        wait = per_word(flash, self.size_bytes)
+        line = flash.cache_line_bytes or flash.line_bytes
+        # Each constant may begin in the middle of a line of the cache.
+        read = sum(size + line for size in (self.size_bytes, *self.beside))
+        wait = per_word(flash, read)
         return self.size_bytes / WORD_BYTES * ((self.times - 1) * wait - _COPY_CYCLES)

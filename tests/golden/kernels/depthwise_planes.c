@@ -1,3 +1,8 @@
+#ifndef EDGEC_PLANES_offset_1_0
+#define EDGEC_PLANES_offset_1_0
+EDGEC_PLANES_TILE(edgec_planes_offset_1_0, 1, 3, 0, 1, 0)
+#endif
+
 /* Depthwise convolution [9, 9, 8] to [9, 9, 8], 3x3 window, stride 1x1, four channels at a time. */
 EDGEC_SEPARATE void depthwise_planes_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edgec_conv_params_t *params)
 {
@@ -15,58 +20,58 @@ EDGEC_SEPARATE void depthwise_planes_s8_0(const int8_t *x, int8_t *y, int8_t *sc
         PAD_LEFT = 1,
         DILATION_H = 1,
         DILATION_W = 1,
-        PAIRS = 6,
-        STRIP = 3,
-        ROW_STEP = 6,
-        PLANE_WORDS = 30,
+        COLUMNS = 11,
+        LEFT = 1,
+        INSIDE = 9,
+        PAIRS = 3,
+        STRIP = 4,
         SHIFT = 32,
     };
     const edgec_conv_params_t p = *params;
     edgec_pair_t *const planes = (edgec_pair_t *)(void *)scratch;
-    const edgec_plane_columns_t columns = {PAIRS, PAD_LEFT, WIDTH, CHANNELS};
-    const uint32_t padding = (uint8_t)p.x_zero_point * 0x01010101U;
+    const edgec_planes_image_t image = {
+        .padding = (uint8_t)p.x_zero_point * 0x01010101U,
+        .height = HEIGHT,
+        .row = WIDTH * CHANNELS,
+        .channels = CHANNELS,
+        .left = LEFT,
+        .inside = INSIDE,
+        .column = PAIRS * EDGEC_PLANES,
+    };
+    const int32_t offset = p.y_zero_point * 1 + 0;
+    edgec_planes_pad(planes, &image, 0, LEFT);
+    edgec_planes_pad(planes, &image, LEFT + INSIDE, COLUMNS);
     for (int32_t top = 0; top < OUT_HEIGHT; top += STRIP) {
         const int32_t count = edgec_min_s32(OUT_HEIGHT - top, STRIP);
+        const int32_t taken = ((count - 1) * STRIDE_H + KERNEL_H + 1) / 2;
         for (int32_t first = 0; first < CHANNELS; first += EDGEC_PLANES) {
             /* The last planes may hold channels that are done already. */
             const int32_t c = edgec_min_s32(first, CHANNELS - EDGEC_PLANES);
-            for (int32_t r = 0; r < (count - 1) * STRIDE_H + KERNEL_H; r++) {
-                const int32_t iy = top * STRIDE_H - PAD_TOP + r;
-                edgec_pair_t *const to = planes + r * PAIRS;
-                if (iy < 0 || iy >= HEIGHT) {
-                    edgec_plane_fill(padding, to, PLANE_WORDS, 0, PAIRS);
-                } else {
-                    edgec_plane_row(x + iy * WIDTH * CHANNELS + c, to, PLANE_WORDS, columns, padding);
-                }
+            edgec_planes_take(x + c, planes, &image, top * STRIDE_H - PAD_TOP, taken);
+            edgec_planes_tile_t tile = {
+                .row_step = OUT_WIDTH * CHANNELS,
+                .pixel_step = CHANNELS,
+                .weights = p.weights + first * KERNEL_W * 4,
+                .bias = p.bias + first,
+                .multiplier = p.multiplier + first,
+                .offset = &offset,
+                .y = y + top * OUT_WIDTH * CHANNELS + first,
+                .planes = planes + (first - c),
+                .end = planes + (first - c) + OUT_WIDTH / 2 * 2 * STRIDE_W * PAIRS * EDGEC_PLANES,
+                .pairs = count / 2,
+                .channels = c + EDGEC_PLANES - first,
+                .odd = OUT_WIDTH % 2,
+            };
+            if (count > 1) {
+                edgec_planes_offset_1_0(&tile);
             }
-            for (int32_t o = first; o < c + EDGEC_PLANES; o++) {
-                const edgec_taps3_t taps0 = edgec_taps3(p.weights + (o * KERNEL_H + 0) * 4);
-                const edgec_taps3_t taps1 = edgec_taps3(p.weights + (o * KERNEL_H + 1) * 4);
-                const edgec_taps3_t taps2 = edgec_taps3(p.weights + (o * KERNEL_H + 2) * 4);
-                const int32_t bias = p.bias[o];
-                const int32_t multiplier = p.multiplier[o];
-                const edgec_pair_t *row = planes + (o - c) * PLANE_WORDS;
-                int8_t *to = y + top * OUT_WIDTH * CHANNELS + o;
-                for (int32_t oy = 0; oy < count; oy++) {
-                    const edgec_pair_t *at = row;
-                    for (int32_t ox = 0; ox + 1 < OUT_WIDTH; ox += 2, at++) {
-                        int32_t even = bias;
-                        int32_t odd = bias;
-                        edgec_taps3_both(taps0, at + 0 * PAIRS, &even, &odd);
-                        edgec_taps3_both(taps1, at + 1 * PAIRS, &even, &odd);
-                        edgec_taps3_both(taps2, at + 2 * PAIRS, &even, &odd);
-                        to[(ox) * CHANNELS] = edgec_requantize_s8(even, multiplier, SHIFT, p.y_zero_point, INT8_MIN, INT8_MAX);
-
-                        to[(ox + 1) * CHANNELS] = edgec_requantize_s8(odd, multiplier, SHIFT, p.y_zero_point, INT8_MIN, INT8_MAX);
-                    }
-                    int32_t even = bias;
-                    even = edgec_taps3_even(taps0, at[0 * PAIRS], at[0 * PAIRS + 1], even);
-                    even = edgec_taps3_even(taps1, at[1 * PAIRS], at[1 * PAIRS + 1], even);
-                    even = edgec_taps3_even(taps2, at[2 * PAIRS], at[2 * PAIRS + 1], even);
-                    to[(OUT_WIDTH - 1) * CHANNELS] = edgec_requantize_s8(even, multiplier, SHIFT, p.y_zero_point, INT8_MIN, INT8_MAX);
-                    row += ROW_STEP;
-                    to += OUT_WIDTH * CHANNELS;
-                }
+            if (count % 2 > 0) {
+                tile.row_step = 0;
+                tile.y += (count - 1) * OUT_WIDTH * CHANNELS;
+                tile.planes += count / 2 * STRIDE_H * EDGEC_PLANES;
+                tile.end += count / 2 * STRIDE_H * EDGEC_PLANES;
+                tile.pairs = 1;
+                edgec_planes_offset_1_0(&tile);
             }
         }
     }

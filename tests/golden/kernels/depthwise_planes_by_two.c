@@ -15,52 +15,55 @@ EDGEC_SEPARATE void depthwise_planes_s8_0(const int8_t *x, const int8_t *table, 
         PAD_LEFT = 1,
         DILATION_H = 1,
         DILATION_W = 1,
-        PAIRS = 11,
+        COLUMNS = 21,
+        LEFT = 1,
+        INSIDE = 20,
+        PAIRS = 5,
         STRIP = 4,
-        ROW_STEP = 22,
-        PLANE_WORDS = 99,
         PRE_SHIFT = 3, SHIFT = 9, LOW = -512, HIGH = 511,
     };
     const edgec_rescale16_params_t p = *params;
     edgec_pair_t *const planes = (edgec_pair_t *)(void *)scratch;
-    const edgec_plane_columns_t columns = {PAIRS, PAD_LEFT, WIDTH, CHANNELS};
-    const uint32_t padding = (uint8_t)p.x_zero_point * 0x01010101U;
+    const edgec_planes_image_t image = {
+        .padding = (uint8_t)p.x_zero_point * 0x01010101U,
+        .height = HEIGHT,
+        .row = WIDTH * CHANNELS,
+        .channels = CHANNELS,
+        .left = LEFT,
+        .inside = INSIDE,
+        .column = PAIRS * EDGEC_PLANES,
+    };
+    edgec_planes_pad(planes, &image, 0, LEFT);
+    edgec_planes_pad(planes, &image, LEFT + INSIDE, COLUMNS);
     for (int32_t top = 0; top < OUT_HEIGHT; top += STRIP) {
         const int32_t count = edgec_min_s32(OUT_HEIGHT - top, STRIP);
+        const int32_t taken = ((count - 1) * STRIDE_H + KERNEL_H + 1) / 2;
         for (int32_t first = 0; first < CHANNELS; first += EDGEC_PLANES) {
             /* The last planes may hold channels that are done already. */
             const int32_t c = edgec_min_s32(first, CHANNELS - EDGEC_PLANES);
-            for (int32_t r = 0; r < (count - 1) * STRIDE_H + KERNEL_H; r++) {
-                const int32_t iy = top * STRIDE_H - PAD_TOP + r;
-                edgec_pair_t *const to = planes + r * PAIRS;
-                if (iy < 0 || iy >= HEIGHT) {
-                    edgec_plane_fill(padding, to, PLANE_WORDS, 0, PAIRS);
-                } else {
-                    edgec_plane_row(x + iy * WIDTH * CHANNELS + c, to, PLANE_WORDS, columns, padding);
-                }
-            }
+            edgec_planes_take(x + c, planes, &image, top * STRIDE_H - PAD_TOP, taken);
             for (int32_t o = first; o < c + EDGEC_PLANES; o++) {
-                const edgec_taps3_t taps0 = edgec_taps3(p.weights + (o * KERNEL_H + 0) * 4);
-                const edgec_taps3_t taps1 = edgec_taps3(p.weights + (o * KERNEL_H + 1) * 4);
-                const edgec_taps3_t taps2 = edgec_taps3(p.weights + (o * KERNEL_H + 2) * 4);
+                const edgec_taps3_t taps0 = edgec_taps3(p.weights + (o * KERNEL_W + 0) * 4);
+                const edgec_taps3_t taps1 = edgec_taps3(p.weights + (o * KERNEL_W + 1) * 4);
+                const edgec_taps3_t taps2 = edgec_taps3(p.weights + (o * KERNEL_W + 2) * 4);
                 const int32_t bias = p.bias[o];
                 const int16_t multiplier = p.multiplier[o];
-                const edgec_pair_t *row = planes + (o - c) * PLANE_WORDS;
+                const edgec_pair_t *row = planes + (o - c);
                 int8_t *to = y + top * OUT_WIDTH * CHANNELS + o;
-                for (int32_t oy = 0; oy < count; oy++) {
+                for (int32_t oy = 0; oy < count; oy += 1) {
                     const edgec_pair_t *at = row;
-                    for (int32_t ox = 0; ox < OUT_WIDTH; ox++, at++) {
+                    for (int32_t ox = 0; ox < OUT_WIDTH; ox++, at += STRIDE_W * PAIRS * EDGEC_PLANES) {
                         int32_t even = bias;
-                        even = edgec_taps3_even(taps0, at[0 * PAIRS], at[0 * PAIRS + 1], even);
-                        even = edgec_taps3_even(taps1, at[1 * PAIRS], at[1 * PAIRS + 1], even);
-                        even = edgec_taps3_even(taps2, at[2 * PAIRS], at[2 * PAIRS + 1], even);
+                        even = edgec_taps3_by_two(taps0, at[0 * PAIRS * EDGEC_PLANES], at[(0 * PAIRS + 1) * EDGEC_PLANES], even);
+                        even = edgec_taps3_by_two(taps1, at[1 * PAIRS * EDGEC_PLANES], at[(1 * PAIRS + 1) * EDGEC_PLANES], even);
+                        even = edgec_taps3_by_two(taps2, at[2 * PAIRS * EDGEC_PLANES], at[(2 * PAIRS + 1) * EDGEC_PLANES], even);
                         {
                             const int32_t scaled = edgec_rescale(even, multiplier, PRE_SHIFT, SHIFT);
-                            to[(ox) * CHANNELS] = table[edgec_limit(scaled, LOW, HIGH) - LOW];
+                            to[ox * CHANNELS] = table[edgec_limit(scaled, LOW, HIGH) - LOW];
                         }
                     }
-                    row += ROW_STEP;
-                    to += OUT_WIDTH * CHANNELS;
+                    row += EDGEC_PLANES;
+                    to += 1 * OUT_WIDTH * CHANNELS;
                 }
             }
         }

@@ -1,4 +1,4 @@
-EDGEC_TILE_4X2_HIGH(line_4x2_s8_0_outputs, 9, 3, 0, 32, 24)
+EDGEC_TILE_4X2_HIGH(line_4x2_s8_0_outputs, 9, 4, 0, 32, 24, 0)
 
 /* What the line of output row oy reads. */
 EDGEC_SEPARATE void line_4x2_s8_0_line(const int8_t *x, uint32_t padding, int8_t *scratch, int32_t oy)
@@ -65,7 +65,7 @@ static void line_4x2_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edg
                 .y = (int8_t *)to,
                 .places = {edgec_min_s32(1, EDGEC_TILE_4X2_ROWS - 1) * ROW_BYTES, edgec_min_s32(2, EDGEC_TILE_4X2_ROWS - 1) * ROW_BYTES,
                          (EDGEC_TILE_4X2_ROWS - 1) * ROW_BYTES},
-                .weights_end = p.weights + UNITS * DEPTH,
+                .weights_end = p.weights + 216,
                 .offset = edgec_tile_4x2_offset(p.y_zero_point, 32),
                 .starts = starts + ox,
             };

@@ -1,4 +1,4 @@
-EDGEC_TILE_4X2_OFFSET(line_4x2_s8_0_outputs, 7, 1, 1, 5, 56)
+EDGEC_TILE_4X2_OFFSET(line_4x2_s8_0_outputs, 7, 3, 1, 5, 56, 0)
 
 /* The windows of output row oy. */
 EDGEC_SEPARATE void line_4x2_s8_0_line(const int8_t *x, const edgec_exact_params_t *params, int8_t *scratch, int32_t oy)
@@ -76,7 +76,7 @@ static void line_4x2_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edg
                 .y = (int8_t *)to,
                 .places = {edgec_min_s32(1, EDGEC_TILE_4X2_ROWS - 1) * ROW_BYTES, edgec_min_s32(2, EDGEC_TILE_4X2_ROWS - 1) * ROW_BYTES,
                          (EDGEC_TILE_4X2_ROWS - 1) * ROW_BYTES},
-                .weights_end = p.weights + UNITS * DEPTH,
+                .weights_end = p.weights + 168,
                 .unused = 0,
                 .starts = starts + ox,
             };

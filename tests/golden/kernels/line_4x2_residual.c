@@ -1,4 +1,4 @@
-EDGEC_TILE_4X2_HIGH(line_4x2_s8_0_outputs, 9, 3, 0, 34, 24)
+EDGEC_TILE_4X2_HIGH(line_4x2_s8_0_outputs, 9, 4, 0, 34, 24, 0)
 
 /* What the line of output row oy reads. */
 EDGEC_SEPARATE void line_4x2_s8_0_line(const int8_t *x, uint32_t padding, int8_t *scratch, int32_t oy)
@@ -70,7 +70,7 @@ static void line_4x2_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, in
                 .y = (int8_t *)to,
                 .places = {edgec_min_s32(1, EDGEC_TILE_4X2_ROWS - 1) * ROW_BYTES, edgec_min_s32(2, EDGEC_TILE_4X2_ROWS - 1) * ROW_BYTES,
                          (EDGEC_TILE_4X2_ROWS - 1) * ROW_BYTES},
-                .weights_end = p.weights + UNITS * DEPTH,
+                .weights_end = p.weights + 216,
                 .offset = edgec_tile_4x2_offset(p.y_zero_point, 34),
                 .starts = starts + ox,
             };

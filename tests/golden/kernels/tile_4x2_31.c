@@ -1,4 +1,4 @@
-EDGEC_TILE_4X2_HIGH(tile_4x2_s8_0_outputs, 9, 3, 0, 32, EDGEC_TILE_4X2_INTERLEAVED)
+EDGEC_TILE_4X2_HIGH(tile_4x2_s8_0_outputs, 9, 3, 0, 32, EDGEC_TILE_4X2_INTERLEAVED, 0)
 
 /* Convolution [5, 6, 4] to [5, 6, 6], 3x3 window, stride 1x1, four rows at a time. */
 static void tile_4x2_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, int8_t *scratch, const edgec_conv_params_t *params, const edgec_add_params_t *add)
@@ -74,7 +74,7 @@ static void tile_4x2_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, in
             .y = (int8_t *)to,
             .places = {edgec_min_s32(1, count - 1) * ROW_BYTES, edgec_min_s32(2, count - 1) * ROW_BYTES,
                      (count - 1) * ROW_BYTES},
-            .weights_end = p.weights + UNITS * DEPTH,
+            .weights_end = p.weights + 216,
             .offset = edgec_tile_4x2_offset(p.y_zero_point, 32),
             .starts = (const edgec_s32_t *)(const void *)widened,
         };

@@ -1,4 +1,4 @@
-EDGEC_TILE_4X2_OFFSET(tile_4x2_s8_0_outputs, 8, 4, 0, 5, EDGEC_TILE_4X2_INTERLEAVED)
+EDGEC_TILE_4X2_OFFSET(tile_4x2_s8_0_outputs, 8, 4, 0, 5, EDGEC_TILE_4X2_INTERLEAVED, 0)
 
 /* Matrix product [8, 32] by [6, 32], four rows at a time. */
 static void tile_4x2_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edgec_exact_params_t *params)
@@ -28,7 +28,7 @@ static void tile_4x2_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edg
             .y = (int8_t *)to,
             .places = {edgec_min_s32(1, count - 1) * ROW_BYTES, edgec_min_s32(2, count - 1) * ROW_BYTES,
                      (count - 1) * ROW_BYTES},
-            .weights_end = p.weights + UNITS * DEPTH,
+            .weights_end = p.weights + 192,
             .unused = 0,
             .starts = (const edgec_s32_t *)(const void *)widened,
         };

@@ -69,7 +69,7 @@ static void tile_4x2_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edg
             .y = (int8_t *)to,
             .places = {edgec_min_s32(1, count - 1) * ROW_BYTES, edgec_min_s32(2, count - 1) * ROW_BYTES,
                      (count - 1) * ROW_BYTES},
-            .weights_end = p.weights + UNITS * DEPTH,
+            .weights_end = p.weights + 216,
             .extra = NULL,
             .starts = (const edgec_s32_t *)(const void *)widened,
         };

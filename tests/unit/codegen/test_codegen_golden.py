@@ -217,6 +217,7 @@ KERNELS: dict[str, KernelSpec] = {
         30, 36, 6, None, window=_WINDOW, any_code=True, shift=32, residual_shift=9, saturates=True
     ),
     "tile_4x2_31_odd": s.Tile4x2(9, 32, 5, None, any_code=True, shift=33),
+    "tile_4x2_31_odd_registers": s.Tile4x2(9, 28, 5, None, shift=33, saturates=True),
     "tile_4x2_table": s.Tile4x2(8, 32, 10, Rescale16(_INDEX, table=True)),
     "tile_4x2_residual": s.Tile4x2(7, 32, 9, Rescale16(_WIDE, residual=True), dual_issue=True),
     "rescale": s.Rescale(100, DType.INT16, Rescale16(_BYTE)),

@@ -6,12 +6,12 @@ import pytest
 from dense_layers import Case, graph_of
 
 from edgec.ir import Graph
-from edgec.kernels.buffers import buffers_of
+from edgec.kernels.buffers import buffers_of, scratch_name
 from edgec.kernels.placement import with_copied_weights
 from edgec.kernels.select import select_kernels
 from edgec.lower import lower
 from edgec.memory import Buffer, MemoryPlan, check_plan, plan_memory
-from edgec.target.board import load_board
+from edgec.target.board import Board, load_board
 from edgec.target.target import Target
 
 CASES = (
@@ -36,11 +36,46 @@ def planned(graph: Graph, name: str) -> tuple[MemoryPlan, MemoryPlan, tuple[Buff
     return before, after, copies
 
 
+def with_ram(board: Board, size_bytes: int) -> Board:
+    """The same board with less memory."""
+    assert board.memory is not None
+    region = dataclasses.replace(board.memory.ram[0], size_bytes=size_bytes)
+    return dataclasses.replace(board, memory=dataclasses.replace(board.memory, ram=(region,)))
+
+
 def test_weights_that_many_pixels_read_are_copied_where_flash_waits():
     before, after, copies = planned(graph_of(1, CASES), "nucleo_l4r5zi")
     assert [copy.size_bytes for copy in copies] == [16 * 9 * 16, 4 * 9 * 64]
     assert before.arena_bytes <= after.arena_bytes <= before.arena_bytes * 9 // 8
     assert {name: after.slots[name] for name in before.slots} == before.slots
+
+
+def test_scratch_memory_gives_way_to_a_copy():
+    """It lies in the middle of the only place where there is room for both."""
+    graph, board = graph_of(1, CASES[:1]), load_board("nucleo_l4r5zi")
+    choices = select_kernels(graph, Target.of(board))
+    buffers, overlaps, _ = buffers_of(graph, choices)
+    before = plan_memory(buffers, overlaps)
+    scratch = before.slots[scratch_name(graph, choices[0])]
+    held = {name: slot for name, slot in before.slots.items() if slot is not scratch}
+    low = min(slot.offset for slot in held.values())
+    tensors = {
+        name: dataclasses.replace(slot, offset=slot.offset - low) for name, slot in held.items()
+    }
+    end = max(slot.end for slot in tensors.values())
+    middle = dataclasses.replace(scratch, offset=end + 2000)
+    slots = tensors | {scratch_name(graph, choices[0]): middle}
+    split = dataclasses.replace(before, slots=slots, arena_bytes=middle.end)
+    small = with_ram(board, middle.end + 4096 + 1504)
+    assert small.arena_limit_bytes is not None
+    assert (
+        end + 16 * 9 * 16 + scratch.size_bytes < small.arena_limit_bytes < middle.end + 16 * 9 * 16
+    )
+    after, copies = with_copied_weights(graph, choices, small, split)
+    check_plan(after, (*buffers, *copies), overlaps)
+    assert [copy.size_bytes for copy in copies] == [16 * 9 * 16]
+    assert after.slots[scratch_name(graph, choices[0])] != middle
+    assert {name: after.slots[name] for name in tensors} == tensors
 
 
 @pytest.mark.parametrize("board", ["host", "mps2_an386", "nucleo_h7a3zi_q"])
@@ -55,9 +90,7 @@ def test_the_limit_of_the_arena_holds():
     choices = select_kernels(graph, Target.of(board))
     buffers, overlaps, _ = buffers_of(graph, choices)
     before = plan_memory(buffers, overlaps)
-    assert board.memory is not None
-    region = dataclasses.replace(board.memory.ram[0], size_bytes=before.arena_bytes + 4096 + 8)
-    small = dataclasses.replace(board, memory=dataclasses.replace(board.memory, ram=(region,)))
+    small = with_ram(board, before.arena_bytes + 4096 + 8)
     assert small.arena_limit_bytes is not None
     after, _ = with_copied_weights(graph, choices, small, before)
     assert after.arena_bytes <= max(small.arena_limit_bytes, before.arena_bytes)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from edgec.base.dtypes import Array
 from edgec.base.fixedpoint import INT8_MAX, INT8_MIN
 from edgec.ir.graph import Graph, Node
@@ -21,6 +19,9 @@ from edgec.target.target import Target
 
 _TAPS = 3
 _STRIDES = (1, 2)
+_BY_ONE = (0, 1, 1, 2)
+_BY_TWO = (0, 2, 1, 2)
+"""The rows of a window in the order of `edgec/planes.h`."""
 
 
 def accepts(graph: Graph, node: Node, target: Target) -> bool:
@@ -37,7 +38,7 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
 def _serves(window: Window) -> bool:
     square = (window.kernel_h, window.kernel_w) == (_TAPS, _TAPS)
     dense = (window.dilation_h, window.dilation_w) == (1, 1)
-    return square and dense and window.stride_w in _STRIDES and window.channels >= PLANES
+    return square and dense and window.stride_h in _STRIDES and window.channels >= PLANES
 
 
 def _adds(graph: Graph, node: Node) -> bool:
@@ -64,13 +65,18 @@ def overlap(spec: DepthwisePlanes) -> Distances:
 
 
 def arguments(
-    graph: Graph, node: Node, _spec: DepthwisePlanes, pool: ConstantPool
+    graph: Graph, node: Node, spec: DepthwisePlanes, pool: ConstantPool
 ) -> tuple[Params, ...]:
-    """Rows of weights as words, the fourth byte zero."""
+    """Columns of weights as words."""
+    order = _BY_TWO if spec.goes_by_two else _BY_ONE
 
     def pack(weights: Array, bias: Array, multiplier: Array) -> tuple[Array, Array, Array]:
-        rows = weights.reshape(len(weights), _TAPS, _TAPS)
-        return np.pad(rows, ((0, 0), (0, 0), (0, 1))), bias, multiplier
+        columns = weights.reshape(len(weights), _TAPS, _TAPS).swapaxes(1, 2)
+        words = columns[:, :, order].copy()
+        if spec.goes_by_two:
+            # The third rows of the first two columns are one pair of a register.
+            words[:, 0, 3] = columns[:, 1, 2]
+        return words, bias, multiplier
 
     return weighted_arguments(graph, node, pool, pack)
 

@@ -21,8 +21,10 @@ _STRIP = 4
 """Most rows of outputs made from one set of planes.
 
 Each strip takes two rows of the image apart once more, and keeps the output as far from the input
-as it has rows.
+as it has rows.  It is even, since rows are computed two by two.
 """
+_HIGH_SHIFTS = range(32, 55)
+"""With these shifts the high word of a product is enough."""
 _PAIR_BYTES = 4
 
 
@@ -30,11 +32,11 @@ _PAIR_BYTES = 4
 class DepthwisePlanes(LayerFunction):
     """Depthwise convolution of 3x3 taps, one filter a channel: `edgec/planes.h`.
 
-    x int8 [height, width, channels], at least 4 channels; weights int8 [channels, 3, 4], zero
-    after each third; y [out_height, out_width, channels].
+    x int8 [height, width, channels], at least 4 channels; weights int8 [channels, 3 columns, 4], in
+    the order that the header states; y [out_height, out_width, channels].
 
     Attributes:
-        window: 3x3 taps without dilation; columns a stride of 1 or 2.
+        window: 3x3 taps without dilation; rows a stride of 1 or 2.
         shift: right shift with a multiplier of 31 bits.
         rescale16: how a sum is stored with 16x15 bits; None: with a multiplier of 31 bits.
         saturates: the bounds after a multiplier of 31 bits are those of int8.
@@ -52,26 +54,80 @@ class DepthwisePlanes(LayerFunction):
     exact31: Exact31 | None = field(default=None, metadata=LATER)
 
     @property
-    def strides_by_two(self) -> bool:
-        """Each word of a plane holds the first columns of one window, not of two."""
-        return self.window.stride_w == 2
+    def goes_by_two(self) -> bool:
+        """Windows go down by two rows."""
+        return self.window.stride_h == 2
+
+    @property
+    def rows_together(self) -> int:
+        """Rows of outputs that read the same pairs of rows."""
+        return 1 if self.goes_by_two else 2
+
+    @property
+    def columns(self) -> int:
+        """Columns that the windows of a row read, padding included."""
+        return (self.window.out_width - 1) * self.window.stride_w + self.window.kernel_w
+
+    @property
+    def left(self) -> int:
+        """Columns of padding before the image."""
+        return min(self.window.pad_left, self.columns)
+
+    @property
+    def inside(self) -> int:
+        """Columns of the image that windows read."""
+        return min(self.window.width, self.columns - self.left)
 
     @property
     def pairs(self) -> int:
-        """Pairs of columns in a row of a plane."""
-        outputs = self.window.out_width
-        return (outputs if self.strides_by_two else -(-outputs // 2)) + 1
+        """Pairs of rows in a set of planes: the same for all layers, which so share a function."""
+        return _STRIP + 1 if self.goes_by_two else _STRIP // 2 + 1
 
     @property
-    def row(self) -> str:
-        """How a row of outputs is computed.
+    def tile_kind(self) -> str | None:
+        """How `edgec/planes_tile.h` makes codes: with one "offset" or with "offsets", or not."""
+        w = self.window
+        if w.stride_h != w.stride_w or w.out_width < 2 or self.rescale16 is not None:
+            return None
+        if self.exact31 is not None:
+            fits = self.exact31.end == "offset31" and self.exact31.saturates
+            return "offsets" if fits else None
+        return "offset" if self.saturates and self.shift in _HIGH_SHIFTS else None
 
-        Returns:
-            "single": one by one; "pairs": two at a time; "pairs_and_last": and one that is left.
-        """
-        if self.strides_by_two:
-            return "single"
-        return "pairs_and_last" if self.window.out_width % 2 else "pairs"
+    @property
+    def tile_shift(self) -> int:
+        """The shift after the high word of the product."""
+        return self.shift - 32 if self.exact31 is None else self.exact31.shift
+
+    @property
+    def is_rounded(self) -> bool:
+        """The high word is rounded."""
+        return self.exact31 is not None or self.tile_shift == 0
+
+    @property
+    def offset_step(self) -> int:
+        """Bytes from the offset of a channel to the next."""
+        return 4 if self.tile_kind == "offsets" else 0
+
+    @property
+    def zero_point_step(self) -> int:
+        """What the zero point is multiplied by before the shift."""
+        return 1 << self.tile_shift
+
+    @property
+    def half_step(self) -> int:
+        """What rounds before the shift, unless the high word is rounded."""
+        return self.zero_point_step // 2
+
+    @property
+    def tile_name(self) -> str:
+        """The end of the name of the function of all layers that end alike, in C."""
+        return f"{self.tile_kind}_{self.window.stride_h}_{self.tile_shift}"
+
+    @property
+    def has_odd_rows(self) -> bool:
+        """Some strip has an odd number of rows."""
+        return self.window.out_height % 2 > 0
 
     @property
     def bounds(self) -> str:
@@ -81,33 +137,17 @@ class DepthwisePlanes(LayerFunction):
     @property
     def strip(self) -> int:
         """Rows of outputs made from one set of planes."""
-        strips = -(-self.window.out_height // _STRIP)
-        return -(-self.window.out_height // strips)
-
-    @property
-    def strip_rows(self) -> int:
-        """Rows of the image in a set of planes."""
-        return (self.strip - 1) * self.window.stride_h + self.window.kernel_h
-
-    @property
-    def plane_words(self) -> int:
-        """Words of a plane."""
-        return self.strip_rows * self.pairs
-
-    @property
-    def row_step(self) -> int:
-        """Words of a plane from the window of an output to that of the next row."""
-        return self.window.stride_h * self.pairs
+        return min(_STRIP, self.window.out_height)
 
     @property
     def taps(self) -> tuple[int, ...]:
-        """The rows of the window."""
-        return tuple(range(self.window.kernel_h))
+        """The columns of the window."""
+        return tuple(range(self.window.kernel_w))
 
     @property
     def scratch_bytes(self) -> int:
         """The planes."""
-        return PLANES * self.plane_words * _PAIR_BYTES
+        return PLANES * self.columns * self.pairs * _PAIR_BYTES
 
     @property
     def out_elements(self) -> int:

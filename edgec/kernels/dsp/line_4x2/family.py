@@ -72,6 +72,7 @@ def arguments(graph: Graph, node: Node, spec: Line4x2, pool: ConstantPool) -> tu
         node,
         pool,
         lambda weights, *others: tile_4x2.packed(spec, order(weights), *others),
+        pad=lambda numbers: tile_4x2.filled_up(spec, numbers),
         interleaves=spec.interleaves,
     )
 

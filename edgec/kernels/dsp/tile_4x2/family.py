@@ -111,6 +111,7 @@ def arguments(graph: Graph, node: Node, spec: Tile4x2, pool: ConstantPool) -> tu
         node,
         pool,
         lambda weights, *others: packed(spec, weights, *others),
+        pad=lambda numbers: filled_up(spec, numbers),
         interleaves=spec.interleaves,
     )
 
@@ -120,7 +121,12 @@ def packed(
 ) -> tuple[Array, Array, Array]:
     """Weights, biases and multipliers as the products read them (`weighted.Pack`)."""
     start = bias + odd_sums(weights) if spec.any_code else bias
-    return flipped_words(weights), start, multiplier
+    return flipped_words(weights), filled_up(spec, start), filled_up(spec, multiplier)
+
+
+def filled_up(spec: Tile4x2, numbers: Array) -> Array:
+    """Numbers of filters, one of them more where outputs of pairs are stored from registers."""
+    return np.pad(numbers, (0, 1 if spec.fuses and spec.odd else 0), mode="edge")
 
 
 def events(spec: Tile4x2, _bits: int, _form: KernelForm) -> Events:

@@ -43,7 +43,9 @@ _READ_AHEAD = 8
 
 
 def unrolled(words: int, *, roomy: bool, most_in_small_caches: int = _MOST_IN_SMALL_CACHES) -> int:
-    """How many groups of four weights one turn of a loop takes: the most that divides `words`.
+    """How many groups of four weights one turn of a loop takes.
+
+    Those that make no full turn stand before the loop, so what counts is the code of both.
 
     Args:
         words: groups of four weights that all turns take.
@@ -51,7 +53,7 @@ def unrolled(words: int, *, roomy: bool, most_in_small_caches: int = _MOST_IN_SM
         most_in_small_caches: the most for others.
     """
     most = _MOST_UNROLLED if roomy else most_in_small_caches
-    return max(n for n in range(1, most + 1) if words % n == 0)
+    return max(n for n in range(1, min(most, words) + 1) if n + words % n <= most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,12 +212,12 @@ class Tile4x2(LayerFunction):
     def fuses(self) -> bool:
         """Outputs are stored from registers (`edgec/tile_4x2_out.h`)."""
         n = self.rescale16
-        if self.units % 2:
-            return False
         if self.exact31 is not None:
             return self.exact31.saturates and self.exact31.stays_in_registers
         if n is None:
             return self.saturates and self.shift in _HIGH_SHIFTS
+        if self.odd:
+            return False
         if n.residual:
             # What is added to fits int16 for such shifts, and saturation is all that comes after.
             wide = (n.output.low, n.output.high) == (INT16_MIN, INT16_MAX)
@@ -310,7 +312,8 @@ class Tile4x2(LayerFunction):
     @property
     def weight_reads(self) -> WeightReads:
         """Each block reads all weights."""
-        return WeightReads(self.pairs * self.pair_bytes, self.blocks)
+        numbers = (4 * self.units, 4 * self.units)
+        return WeightReads(self.pairs * self.pair_bytes, self.blocks, numbers)
 
     @property
     def out_elements(self) -> int:

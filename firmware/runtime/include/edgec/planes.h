@@ -1,11 +1,12 @@
-/* Depthwise convolutions of three columns with the DSP extension, on planes of int16.
+/* Depthwise convolutions of 3x3 windows with the DSP extension, on planes of int16.
  *
- * Four channels at a time are taken apart: a plane holds one channel of some rows of the image, two
- * neighbouring columns in a word, with the padding around them, so that no window asks where it
- * lies.  One row of weights w0, w1, w2 is the words (w0, w1) and (w1, w2).
+ * Four channels at a time are taken apart: a word holds one channel of two neighbouring rows of the
+ * image, with the padding around them, so that no window asks where it lies.  Words of the four
+ * channels lie beside each other, then those of the next pair of rows, then the next column.
  *
- *     planes   [4 channels][rows][pairs of columns]
- *     weights  [channels][rows of the window][w0, w1, w2, 0]
+ *     planes   [columns][pairs of rows][4 channels]
+ *     weights  [channels][columns of the window][4]: w0, w1, w1, w2 of the three rows where windows
+ *              go down by one row; w0, w2, w1 and any byte where they go down by two
  */
 #ifndef EDGEC_PLANES_H
 #define EDGEC_PLANES_H
@@ -43,87 +44,187 @@ EDGEC_INLINE uint32_t edgec_highs(uint32_t a, uint32_t b) {
 #endif
 }
 
-/* Four channels of the neighbouring pixels a and b, each to its plane of `plane` words. */
-EDGEC_INLINE void edgec_plane_pair(uint32_t a, uint32_t b, edgec_pair_t *to, int32_t plane) {
+/* How the columns of an image lie in planes. */
+typedef struct edgec_planes_image {
+    uint32_t padding; /* four times the code outside the image */
+    int32_t height;
+    int32_t row;      /* bytes from row to row of the image */
+    int32_t channels; /* bytes from pixel to pixel */
+    int32_t left;     /* columns of padding before the image */
+    int32_t inside;   /* columns of the image */
+    int32_t column;   /* words from column to column of the planes */
+} edgec_planes_image_t;
+
+/* Four channels of the pixels a and b, one below the other. */
+EDGEC_INLINE void edgec_planes_put(uint32_t a, uint32_t b, edgec_pair_t *to) {
     const uint32_t low = edgec_lows(a, b);
     const uint32_t high = edgec_highs(a, b);
     to[0] = edgec_sxtb16(low);
-    to[plane] = edgec_sxtb16_high(low);
-    to[2 * plane] = edgec_sxtb16(high);
-    to[3 * plane] = edgec_sxtb16_high(high);
+    to[1] = edgec_sxtb16_high(low);
+    to[2] = edgec_sxtb16(high);
+    to[3] = edgec_sxtb16_high(high);
 }
 
-/* The pairs `first` to `end` of a row that lie outside the image: four times the code of padding.
- */
-EDGEC_INLINE void edgec_plane_fill(uint32_t padding, edgec_pair_t *to, int32_t plane, int32_t first,
-                                   int32_t end) {
-    for (int32_t j = first; j < end; j++) {
-        edgec_plane_pair(padding, padding, to + j, plane);
+/* The columns `first` to `end` of planes, which lie outside the image. */
+EDGEC_INLINE void edgec_planes_pad(edgec_pair_t *planes, const edgec_planes_image_t *image,
+                                   int32_t first, int32_t end) {
+    edgec_pair_t *const stop = planes + end * image->column;
+    for (edgec_pair_t *to = planes + first * image->column; to < stop; to += EDGEC_PLANES) {
+        edgec_planes_put(image->padding, image->padding, to);
     }
 }
 
-/* How the columns of an image lie in a plane: `pairs` of them in a row, the first `left` columns
- * are padding, and so are those after `width` more; `channels` bytes from pixel to pixel. */
-typedef struct edgec_plane_columns {
-    int32_t pairs;
-    int32_t left;
-    int32_t width;
-    int32_t channels;
-} edgec_plane_columns_t;
+/* Takes `pairs` pairs of rows apart that lie inside the image; x is their first pixel. */
+#if defined(__GNUC__) && defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
+/* clang-format off */
+/* Two columns a turn.  Registers: bytes from row to row in r2, from column to column of the planes in
+ * r4 and of the image in r6, columns in r5, those that are left, less two, in r7. */
+EDGEC_SEPARATE void edgec_planes_rows(const int8_t *x, edgec_pair_t *to,
+                                      const edgec_planes_image_t *image, int32_t pairs) {
+    register const int8_t *from __asm__("r0") = x;
+    register edgec_pair_t *at __asm__("r1") = to;
+    register const edgec_planes_image_t *rows __asm__("r2") = image;
+    register int32_t left __asm__("r3") = pairs;
+    __asm__ volatile(
+        "push {r4-r11, lr}\n"
+        "ldr r4, [r2, #24]\n"
+        "ldr r5, [r2, #20]\n"
+        "ldr r6, [r2, #12]\n"
+        "ldr r2, [r2, #8]\n"
+        "lsl r4, r4, #2\n"
+        "add r12, r2, r6\n"
+        "1:\n"
+        "push {r0, r1}\n"
+        "subs r7, r5, #2\n"
+        "blt 3f\n"
+        "2:\n"
+        "ldr r8, [r0]\n"
+        "ldr r9, [r0, r2]\n"
+        "ldr r10, [r0, r6]\n"
+        "ldr r11, [r0, r12]\n"
+        "add r0, r0, r6, lsl #1\n"
+        "pkhbt lr, r8, r9, lsl #16\n"
+        "pkhtb r8, r9, r8, asr #16\n"
+        "pkhbt r9, r10, r11, lsl #16\n"
+        "pkhtb r10, r11, r10, asr #16\n"
+        "sxtb16 r11, lr\n"
+        "sxtb16 lr, lr, ror #8\n"
+        "str r11, [r1]\n"
+        "str lr, [r1, #4]\n"
+        "sxtb16 r11, r8\n"
+        "sxtb16 r8, r8, ror #8\n"
+        "str r11, [r1, #8]\n"
+        "str r8, [r1, #12]\n"
+        "add r1, r1, r4\n"
+        "sxtb16 r11, r9\n"
+        "sxtb16 r9, r9, ror #8\n"
+        "sxtb16 lr, r10\n"
+        "sxtb16 r10, r10, ror #8\n"
+        "str r11, [r1]\n"
+        "str r9, [r1, #4]\n"
+        "str lr, [r1, #8]\n"
+        "str r10, [r1, #12]\n"
+        "add r1, r1, r4\n"
+        "subs r7, r7, #2\n"
+        "bge 2b\n"
+        "3:\n"
+        "cmn r7, #2\n"
+        "beq 4f\n"
+        "ldr r8, [r0]\n"
+        "ldr r9, [r0, r2]\n"
+        "pkhbt lr, r8, r9, lsl #16\n"
+        "pkhtb r8, r9, r8, asr #16\n"
+        "sxtb16 r10, lr\n"
+        "sxtb16 lr, lr, ror #8\n"
+        "sxtb16 r11, r8\n"
+        "sxtb16 r8, r8, ror #8\n"
+        "str r10, [r1]\n"
+        "str lr, [r1, #4]\n"
+        "str r11, [r1, #8]\n"
+        "str r8, [r1, #12]\n"
+        "4:\n"
+        "pop {r0, r1}\n"
+        "add r0, r0, r2, lsl #1\n"
+        "add r1, r1, #16\n"
+        "subs r3, r3, #1\n"
+        "bne 1b\n"
+        "pop {r4-r11, lr}\n"
+        : "+r"(from), "+r"(at), "+r"(rows), "+r"(left)
+        :
+        : "r12", "memory", "cc");
+}
+/* clang-format on */
+#else
+EDGEC_INLINE void edgec_planes_rows(const int8_t *x, edgec_pair_t *to,
+                                    const edgec_planes_image_t *image, int32_t pairs) {
+    for (; pairs > 0; pairs--, x += 2 * image->row, to += EDGEC_PLANES) {
+        for (int32_t j = 0; j < image->inside; j++) {
+            const int8_t *const from = x + j * image->channels;
+            edgec_planes_put(edgec_word_at(from), edgec_word_at(from + image->row),
+                             to + j * image->column);
+        }
+    }
+}
+#endif
 
-/* The word of column `column` of the image, or padding. */
-EDGEC_INLINE uint32_t edgec_plane_word(const int8_t *row, int32_t column, edgec_plane_columns_t c,
-                                       uint32_t padding) {
-    return (column >= 0 && column < c.width) ? edgec_word_at(row + column * c.channels) : padding;
+/* The same for the pair of the rows `top` and `top` + 1, of which some lie outside. */
+EDGEC_SEPARATE void edgec_planes_border(const int8_t *x, edgec_pair_t *to,
+                                        const edgec_planes_image_t *image, int32_t top) {
+    for (int32_t j = 0; j < image->inside; j++, x += image->channels, to += image->column) {
+        uint32_t rows[2];
+        for (int32_t i = 0; i < 2; i++) {
+            const int32_t y = top + i;
+            const int32_t outside = (y < 0 || y >= image->height) ? 1 : 0;
+            rows[i] = outside ? image->padding : edgec_word_at(x + y * image->row);
+        }
+        edgec_planes_put(rows[0], rows[1], to);
+    }
 }
 
-/* A row of an image; `row` is its first pixel, at the first of the four channels. */
-EDGEC_INLINE void edgec_plane_row(const int8_t *row, edgec_pair_t *to, int32_t plane,
-                                  edgec_plane_columns_t c, uint32_t padding) {
-    const int32_t inside = (c.left + 1) / 2;
-    const int32_t end = edgec_min_s32((c.left + c.width) / 2, c.pairs);
-    int32_t j = 0;
-    for (; j < edgec_min_s32(inside, c.pairs); j++) {
-        const int32_t column = 2 * j - c.left;
-        edgec_plane_pair(edgec_plane_word(row, column, c, padding),
-                         edgec_plane_word(row, column + 1, c, padding), to + j, plane);
+/* Takes `pairs` pairs of rows of an image apart, from row `top` on, in the columns inside it; x is
+ * its first pixel, at the first of the four channels. */
+EDGEC_INLINE void edgec_planes_take(const int8_t *x, edgec_pair_t *planes,
+                                    const edgec_planes_image_t *image, int32_t top, int32_t pairs) {
+    edgec_pair_t *const to = planes + image->left * image->column;
+    const int32_t first = edgec_min_s32((edgec_max_s32(-top, 0) + 1) / 2, pairs);
+    const int32_t end = edgec_clamp_s32((image->height - top) / 2, first, pairs);
+    for (int32_t i = 0; i < first; i++) {
+        edgec_planes_border(x, to + i * EDGEC_PLANES, image, top + 2 * i);
     }
-    const int8_t *from = row + (2 * j - c.left) * c.channels;
-    for (; j < end; j++, from += 2 * c.channels) {
-        edgec_plane_pair(edgec_word_at(from), edgec_word_at(from + c.channels), to + j, plane);
+    if (first < end) {
+        edgec_planes_rows(x + (top + 2 * first) * image->row, to + first * EDGEC_PLANES, image,
+                          end - first);
     }
-    for (; j < c.pairs; j++) {
-        const int32_t column = 2 * j - c.left;
-        edgec_plane_pair(edgec_plane_word(row, column, c, padding),
-                         edgec_plane_word(row, column + 1, c, padding), to + j, plane);
+    for (int32_t i = end; i < pairs; i++) {
+        edgec_planes_border(x, to + i * EDGEC_PLANES, image, top + 2 * i);
     }
 }
 
-/* A row of weights. */
+/* A column of weights: (w0, w1), and (w1, w2) or (w2, any). */
 typedef struct edgec_taps3 {
-    uint32_t first; /* (w0, w1) */
-    uint32_t last;  /* (w1, w2) */
+    uint32_t first;
+    uint32_t last;
 } edgec_taps3_t;
 
 EDGEC_INLINE edgec_taps3_t edgec_taps3(const int8_t *weights) {
     const uint32_t word = edgec_word_at(weights);
-    const uint32_t even = edgec_sxtb16(word);
-    const uint32_t odd = edgec_sxtb16_high(word);
-    /* (w0, w2) and (w1, 0) */
-    const edgec_taps3_t taps = {edgec_lows(even, odd), (odd & 0xFFFFU) | (even & 0xFFFF0000U)};
+    const edgec_taps3_t taps = {edgec_sxtb16(word), edgec_sxtb16_high(word)};
     return taps;
 }
 
-/* `sum` plus a row of weights times the columns 0, 1, 2 of the words a and b. */
+/* `sum` plus a column of weights times the rows 0, 1, 2 of the words a and b. */
 EDGEC_INLINE int32_t edgec_taps3_even(edgec_taps3_t taps, uint32_t a, uint32_t b, int32_t sum) {
     return edgec_high_low(taps.last, b, edgec_pair_dot(a, taps.first, sum));
 }
 
-/* `even` and `odd` plus a row of weights times the columns 0, 1, 2 and 1, 2, 3 of two words. */
-EDGEC_INLINE void edgec_taps3_both(edgec_taps3_t taps, const edgec_pair_t *words, int32_t *even,
-                                   int32_t *odd) {
-    *even = edgec_taps3_even(taps, words[0], words[1], *even);
-    *odd = edgec_high_low(words[0], taps.first, edgec_pair_dot(words[1], taps.last, *odd));
+/* The same for the rows 1, 2, 3. */
+EDGEC_INLINE int32_t edgec_taps3_odd(edgec_taps3_t taps, uint32_t a, uint32_t b, int32_t sum) {
+    return edgec_high_low(a, taps.first, edgec_pair_dot(b, taps.last, sum));
+}
+
+/* The rows 0, 1, 2 with weights of windows that go down by two rows. */
+EDGEC_INLINE int32_t edgec_taps3_by_two(edgec_taps3_t taps, uint32_t a, uint32_t b, int32_t sum) {
+    return edgec_low_low(taps.last, b, edgec_pair_dot(a, taps.first, sum));
 }
 
 #ifdef __cplusplus

@@ -40,8 +40,9 @@ EDGEC_INLINE void edgec_widen1(const int8_t *from, edgec_pair_t *row, int32_t wo
 
 /* Defines NAME(filters, row, sums, fours): the sums of the row with `fours` times four filters.
  *
- * WORDS, a multiple of UNROLLED: words of a filter.  DUAL: 1 for a core that issues a load and a
- * product in one cycle; then 16 bytes after the filters and 8 bytes after the row are read, too. */
+ * WORDS: words of a filter; a turn of the loop takes UNROLLED of them, and those that make no full
+ * turn come first.  DUAL: 1 for a core that issues a load and a product in one cycle; then 16 bytes
+ * after the filters and 8 bytes after the row are read, too. */
 #if defined(__GNUC__) && defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
 /* clang-format off */
 /* A word of four filters.  Loads stand together: the later ones take one cycle on Cortex-M4. */
@@ -117,6 +118,13 @@ EDGEC_INLINE void edgec_widen1(const int8_t *from, edgec_pair_t *row, int32_t wo
             "mov r5, r11\n"                                                                        \
             "mov r6, r11\n"                                                                        \
             "mov r7, r11\n"                                                                        \
+            ".rept %c[words] %% %c[unrolled]\n"                                                    \
+            ".if %c[dual]\n"                                                                       \
+            EDGEC_TILE_1X4_DUAL                                                                    \
+            ".else\n"                                                                              \
+            EDGEC_TILE_1X4_GROUPED                                                                 \
+            ".endif\n"                                                                             \
+            ".endr\n"                                                                              \
             "2:\n"                                                                                 \
             ".rept %c[unrolled]\n"                                                                 \
             ".if %c[dual]\n"                                                                       \
@@ -125,7 +133,7 @@ EDGEC_INLINE void edgec_widen1(const int8_t *from, edgec_pair_t *row, int32_t wo
             EDGEC_TILE_1X4_GROUPED                                                                 \
             ".endif\n"                                                                             \
             ".endr\n"                                                                              \
-            ".if %c[words] - %c[unrolled]\n"                                                       \
+            ".if %c[words] / %c[unrolled] - 1\n"                                                   \
             "cmp r1, r10\n"                                                                        \
             "bne 2b\n"                                                                             \
             ".endif\n"                                                                             \

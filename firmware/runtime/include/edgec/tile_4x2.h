@@ -106,7 +106,8 @@ EDGEC_INLINE void edgec_widen4_any(const int8_t *from, edgec_pair_t *rows, int32
 
 /* Defines NAME(filters, rows, sums, pairs): the sums of `pairs` pairs of filters with four rows.
  *
- * WORDS, a multiple of UNROLLED: words of a filter.  SECOND: bytes from a word to that of the
+ * WORDS: words of a filter; a turn of the loop takes UNROLLED of them, and those that make no full
+ * turn come first.  SECOND: bytes from a word to that of the
  * pair's second filter; STEP: to the next word; NEXT: from one pair of filters to the next.  FLIP:
  * 1 where the signs of a filter's values 0 and 2 have not been flipped in memory.  DUAL: 1 for a
  * core that issues a load and a product in one cycle; then 8 bytes after the rows are read, too. */
@@ -189,6 +190,13 @@ EDGEC_INLINE void edgec_widen4_any(const int8_t *from, edgec_pair_t *rows, int32
     "ldr r12, [r1]\n"                                                                              \
     "ldr lr, [r1, #%c[row]]\n"                                                                     \
     ".endif\n"                                                                                     \
+    ".rept %c[words] %% %c[unrolled]\n"                                                            \
+    ".if %c[dual]\n"                                                                               \
+    EDGEC_TILE_4X2_DUAL                                                                            \
+    ".else\n"                                                                                      \
+    EDGEC_TILE_4X2_GROUPED                                                                         \
+    ".endif\n"                                                                                     \
+    ".endr\n"                                                                                      \
     "2:\n"                                                                                         \
     ".rept %c[unrolled]\n"                                                                         \
     ".if %c[dual]\n"                                                                               \
@@ -197,7 +205,7 @@ EDGEC_INLINE void edgec_widen4_any(const int8_t *from, edgec_pair_t *rows, int32
     EDGEC_TILE_4X2_GROUPED                                                                         \
     ".endif\n"                                                                                     \
     ".endr\n"                                                                                      \
-    ".if %c[words] - %c[unrolled]\n"                                                               \
+    ".if %c[words] / %c[unrolled] - 1\n"                                                           \
     "ldr r2, [sp]\n"                                                                               \
     "cmp r1, r2\n"                                                                                 \
     "bne 2b\n"                                                                                     \

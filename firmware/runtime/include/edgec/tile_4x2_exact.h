@@ -27,14 +27,15 @@ typedef struct edgec_tile_4x2_exact {
 } edgec_tile_4x2_exact_t;
 
 /* EDGEC_TILE_4X2_OFFSET and EDGEC_TILE_4X2_TWICE define NAME(filters, rows, out): the outputs of
- * four rows, for an even number of filters; bounds are those of int8.
+ * four rows; bounds are those of int8.
  *
  * WORDS, UNROLLED, DUAL: as for EDGEC_TILE_4X2.  SHIFT: of all filters, at least 1.  ROW: bytes
- * from a row to the next. */
+ * from a row to the next.  ODD: 1 where the last pair is one filter and zeros, whose numbers are
+ * there, too. */
 #if defined(__GNUC__) && defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
 /* clang-format off */
 /* Registers and stack are those of tile_4x2_pair.h. */
-#define EDGEC_TILE_4X2_EXACT(NAME, WORDS, UNROLLED, DUAL, SHIFT, ROW, OUTPUTS)                     \
+#define EDGEC_TILE_4X2_EXACT(NAME, WORDS, UNROLLED, DUAL, SHIFT, ROW, ODD, OUTPUTS)                \
     EDGEC_SEPARATE void NAME(const int8_t *filters, const edgec_pair_t *rows,                      \
                              edgec_tile_4x2_exact_t *out) {                                        \
         register const int8_t *w __asm__("r0") = filters;                                          \
@@ -54,7 +55,8 @@ typedef struct edgec_tile_4x2_exact {
             EDGEC_TILE_4X2_PAIR_NEXT                                                               \
             : "+r"(w), "+r"(x), "+r"(o)                                                            \
             : [words] "i"(WORDS), [unrolled] "i"(UNROLLED), [dual] "i"(DUAL), [flip] "i"(0),       \
-              [second] "i"(4), [step] "i"(8), [shift] "i"(SHIFT), EDGEC_TILE_4X2_PAIR_ROWS(ROW)    \
+              [second] "i"(4), [step] "i"(8), [shift] "i"(SHIFT), [odd] "i"(ODD),                  \
+              EDGEC_TILE_4X2_PAIR_ROWS(ROW)                                                        \
             : "r3", "r12", "memory", "cc");                                                        \
     }
 
@@ -81,8 +83,9 @@ typedef struct edgec_tile_4x2_exact {
     "ssat r9, #8, r9, asr %[shift]\n"                                                              \
     "ssat r10, #8, r10, asr %[shift]\n"                                                            \
     "ssat r11, #8, r11, asr %[shift]\n"
-#define EDGEC_TILE_4X2_OFFSET(NAME, WORDS, UNROLLED, DUAL, SHIFT, ROW)                             \
-    EDGEC_TILE_4X2_EXACT(NAME, WORDS, UNROLLED, DUAL, SHIFT, ROW, EDGEC_TILE_4X2_OFFSET_OUTPUTS)
+#define EDGEC_TILE_4X2_OFFSET(NAME, WORDS, UNROLLED, DUAL, SHIFT, ROW, ODD)                        \
+    EDGEC_TILE_4X2_EXACT(NAME, WORDS, UNROLLED, DUAL, SHIFT, ROW, ODD,                             \
+                         EDGEC_TILE_4X2_OFFSET_OUTPUTS)
 
 /* The outputs of one filter by a multiplier in r3, an offset in r12 and a shift in lr.  The offset
  * is less by 1 for a negative sum. */
@@ -104,17 +107,20 @@ typedef struct edgec_tile_4x2_exact {
     EDGEC_TILE_4X2_TWICE_FILTER("r4", "r6", "r8", "r10")                                           \
     EDGEC_TILE_4X2_TWICE_FILTER("r5", "r7", "r9", "r11")                                           \
     EDGEC_TILE_4X2_PAIR_PLACES
-#define EDGEC_TILE_4X2_TWICE(NAME, WORDS, UNROLLED, DUAL, ROW)                                     \
-    EDGEC_TILE_4X2_EXACT(NAME, WORDS, UNROLLED, DUAL, 0, ROW, EDGEC_TILE_4X2_TWICE_OUTPUTS)
+#define EDGEC_TILE_4X2_TWICE(NAME, WORDS, UNROLLED, DUAL, ROW, ODD)                                \
+    EDGEC_TILE_4X2_EXACT(NAME, WORDS, UNROLLED, DUAL, 0, ROW, ODD, EDGEC_TILE_4X2_TWICE_OUTPUTS)
 /* clang-format on */
 #else
-#define EDGEC_TILE_4X2_EXACT(NAME, WORDS, ROW, NUMBERS, CODE)                                      \
+#define EDGEC_TILE_4X2_EXACT(NAME, WORDS, ROW, ODD, NUMBERS, CODE)                                 \
     EDGEC_INLINE void NAME(const int8_t *filters, const edgec_pair_t *rows,                        \
                            const edgec_tile_4x2_exact_t *out) {                                    \
         int32_t pair = 0;                                                                          \
         for (const int8_t *w = filters; w < out->weights_end; w += 8 * (WORDS), pair++) {          \
             for (int32_t j = 0; j < 2 * EDGEC_TILE_4X2_ROWS; j++) {                                \
                 const int32_t filter = 2 * pair + j % 2;                                           \
+                if ((ODD) != 0 && j % 2 > 0 && w + 8 * (WORDS) == out->weights_end) {              \
+                    continue;                                                                      \
+                }                                                                                  \
                 const int32_t *const numbers = out->numbers + (NUMBERS) * filter;                  \
                 const int32_t dot = edgec_tile_4x2_pair_sum(w, rows, out->starts, WORDS, ROW, j);  \
                 const int32_t sum = dot + out->bias[filter];                                       \
@@ -123,13 +129,13 @@ typedef struct edgec_tile_4x2_exact {
             }                                                                                      \
         }                                                                                          \
     }
-#define EDGEC_TILE_4X2_OFFSET(NAME, WORDS, UNROLLED, DUAL, SHIFT, ROW)                             \
+#define EDGEC_TILE_4X2_OFFSET(NAME, WORDS, UNROLLED, DUAL, SHIFT, ROW, ODD)                        \
     EDGEC_TILE_4X2_EXACT(                                                                          \
-        NAME, WORDS, ROW, 2,                                                                       \
+        NAME, WORDS, ROW, ODD, 2,                                                                  \
         edgec_requantize_offset_s8(sum, numbers[0], numbers[1], SHIFT, INT8_MIN, INT8_MAX))
-#define EDGEC_TILE_4X2_TWICE(NAME, WORDS, UNROLLED, DUAL, ROW)                                     \
+#define EDGEC_TILE_4X2_TWICE(NAME, WORDS, UNROLLED, DUAL, ROW, ODD)                                \
     EDGEC_TILE_4X2_EXACT(                                                                          \
-        NAME, WORDS, ROW, 3,                                                                       \
+        NAME, WORDS, ROW, ODD, 3,                                                                  \
         edgec_requantize_twice_s8(sum, numbers[0], numbers[1], numbers[2], INT8_MIN, INT8_MAX))
 #endif
 

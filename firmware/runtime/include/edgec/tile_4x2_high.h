@@ -34,10 +34,11 @@ EDGEC_INLINE int32_t edgec_tile_4x2_offset(int32_t zero_point, int32_t shift) {
     return zero_point * step + step / 2;
 }
 
-/* Defines NAME(filters, rows, out): the outputs of four rows, for an even number of filters; bounds
- * are those of int8.  SHIFT: of the product, in [32, 54].
+/* Defines NAME(filters, rows, out): the outputs of four rows; bounds are those of int8.  SHIFT: of
+ * the product, in [32, 54].
  *
- * WORDS, UNROLLED, DUAL: as for EDGEC_TILE_4X2.  ROW: bytes from a row to the next. */
+ * WORDS, UNROLLED, DUAL: as for EDGEC_TILE_4X2.  ROW: bytes from a row to the next.  ODD: 1 where
+ * the last pair is one filter and zeros, whose bias and multiplier are there, too. */
 #if defined(__GNUC__) && defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
 /* clang-format off */
 /* The high word of a product, plus the offset in r3; with a shift of 32 it is rounded. */
@@ -57,7 +58,7 @@ EDGEC_INLINE int32_t edgec_tile_4x2_offset(int32_t zero_point, int32_t shift) {
     ".endif\n"
 
 /* Registers and stack are those of tile_4x2_pair.h. */
-#define EDGEC_TILE_4X2_HIGH(NAME, WORDS, UNROLLED, DUAL, SHIFT, ROW)                               \
+#define EDGEC_TILE_4X2_HIGH(NAME, WORDS, UNROLLED, DUAL, SHIFT, ROW, ODD)                          \
     EDGEC_SEPARATE void NAME(const int8_t *filters, const edgec_pair_t *rows,                      \
                              edgec_tile_4x2_high_t *out) {                                         \
         register const int8_t *w __asm__("r0") = filters;                                          \
@@ -98,12 +99,12 @@ EDGEC_INLINE int32_t edgec_tile_4x2_offset(int32_t zero_point, int32_t shift) {
             : "+r"(w), "+r"(x), "+r"(o)                                                            \
             : [words] "i"(WORDS), [unrolled] "i"(UNROLLED), [dual] "i"(DUAL), [flip] "i"(0),       \
               [second] "i"(4), [step] "i"(8), EDGEC_TILE_4X2_PAIR_ROWS(ROW),                       \
-              [left] "i"((SHIFT) - 32)                                                             \
+              [left] "i"((SHIFT) - 32), [odd] "i"(ODD)                                             \
             : "r3", "r12", "memory", "cc");                                                        \
     }
 /* clang-format on */
 #else
-#define EDGEC_TILE_4X2_HIGH(NAME, WORDS, UNROLLED, DUAL, SHIFT, ROW)                               \
+#define EDGEC_TILE_4X2_HIGH(NAME, WORDS, UNROLLED, DUAL, SHIFT, ROW, ODD)                          \
     EDGEC_INLINE void NAME(const int8_t *filters, const edgec_pair_t *rows,                        \
                            const edgec_tile_4x2_high_t *out) {                                     \
         int32_t pair = 0;                                                                          \
@@ -112,6 +113,9 @@ EDGEC_INLINE int32_t edgec_tile_4x2_offset(int32_t zero_point, int32_t shift) {
                 const int32_t sum = edgec_tile_4x2_pair_sum(w, rows, out->starts, WORDS, ROW, j);  \
                 const int32_t place = (j < 2) ? 0 : out->places[j / 2 - 1];                        \
                 const int32_t filter = 2 * pair + j % 2;                                           \
+                if ((ODD) != 0 && j % 2 > 0 && w + 8 * (WORDS) == out->weights_end) {              \
+                    continue;                                                                      \
+                }                                                                                  \
                 out->y[place + filter] = edgec_high_s8(                                            \
                     sum + out->bias[filter], out->multiplier[filter], out->offset, SHIFT);         \
             }                                                                                      \

@@ -179,7 +179,7 @@ typedef struct edgec_tile_4x2_out {
             : [words] "i"(WORDS), [unrolled] "i"(UNROLLED), [dual] "i"(DUAL), [flip] "i"(0),       \
               [second] "i"(4), [step] "i"(8), [pre] "i"(PRE_SHIFT), [shift] "i"(SHIFT),            \
               [half] "i"(1 << ((SHIFT) - 1)), [bits] "i"(BITS), [lifted] "i"(LIFTED),              \
-              [kind] "i"(KIND), EDGEC_TILE_4X2_PAIR_ROWS(ROW)                                      \
+              [kind] "i"(KIND), [odd] "i"(0), EDGEC_TILE_4X2_PAIR_ROWS(ROW)                        \
             : "r3", "r12", "memory", "cc");                                                        \
     }
 /* clang-format on */

@@ -60,12 +60,25 @@
     "ldr r12, [sp, #20]\n"                                                                         \
     "ldr lr, [sp, #24]\n"
 
-/* Stores bytes, two for each row in r4, r6, r8 and r10, at r2 and on, r3, r12 and lr. */
+/* Stores bytes, two for each row in r4, r6, r8 and r10, at r2 and on, r3, r12 and lr; where the
+ * number of filters is odd, one for each row of the last pair. */
 #define EDGEC_TILE_4X2_PAIR_BYTES                                                                  \
+    ".if %c[odd]\n"                                                                                \
+    "ldr r5, [sp, #28]\n"                                                                          \
+    "cmp r0, r5\n"                                                                                 \
+    "bne 3f\n"                                                                                     \
+    "strb r4, [r2]\n"                                                                              \
+    "strb r6, [r3]\n"                                                                              \
+    "strb r8, [r12]\n"                                                                             \
+    "strb r10, [lr]\n"                                                                             \
+    "b 4f\n"                                                                                       \
+    "3:\n"                                                                                         \
+    ".endif\n"                                                                                     \
     "strh r4, [r2], #2\n"                                                                          \
     "strh r6, [r3]\n"                                                                              \
     "strh r8, [r12]\n"                                                                             \
-    "strh r10, [lr]\n"
+    "strh r10, [lr]\n"                                                                             \
+    "4:\n"
 
 /* The end of a pair, with the next place of row 0 in r2, and of the function. */
 #define EDGEC_TILE_4X2_PAIR_NEXT                                                                   \
