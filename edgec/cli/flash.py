@@ -28,7 +28,4 @@ def flash(
     with status("uploading"):
         done = upload(folder / PROJECT_DIR, board, port=port)
     console.out.print(done, markup=False)
-    baud = board.console.baud if board.console else 115200
-    console.print_next(
-        *("python", "-m", "serial.tools.miniterm", "-", baud), note="then type: help"
-    )
+    console.print_next("edgec", "validate", folder, "--on", "device")

@@ -4,66 +4,28 @@ from __future__ import annotations
 
 import html
 import json
-import os
 import re
-import shutil
-import subprocess
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from bad_input_support import CALIBRATION, RESNET
-from PIL import Image
+from browser import DARK, browse, needs_browser, picture, share_near
 from profile_samples import layer_profile, sample_profile, sample_report
 
 from edgec.cli.app import run_app
 from edgec.profile.html import render_html
 from edgec.report.model import Report
 
-CHROMIUM = shutil.which("chromium")
-OPTIONS = (
-    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
-    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-    "--hide-scrollbars",
-)
 WIDTH, HEIGHT = 1200, 2400
 
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None and "CI" not in os.environ, reason="needs Chromium: apt install chromium"
-)
-
-
-def browse(page: Path, tmp_path: Path, options: Sequence[str]) -> str:
-    """Open a page; what the browser prints."""
-    assert CHROMIUM is not None, "CI must have Chromium: apt install chromium"
-    profile_dir = tmp_path / "browser"
-    shutil.rmtree(profile_dir, ignore_errors=True)
-    done = subprocess.run(
-        [CHROMIUM, *OPTIONS, f"--user-data-dir={profile_dir}", *options, page.as_uri()],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=True,
-    )
-    return done.stdout
+pytestmark = needs_browser
 
 
 def screenshot(page: Path, tmp_path: Path, *options: str) -> np.ndarray:
     """uint8 [HEIGHT, WIDTH, 3]."""
-    picture = tmp_path / "page.png"
-    size = f"--window-size={WIDTH},{HEIGHT}"
-    browse(page, tmp_path, [size, f"--screenshot={picture}", *options])
-    with Image.open(picture) as image:
-        pixels = np.asarray(image.convert("RGB"))
-    assert pixels.shape == (HEIGHT, WIDTH, 3)
-    return pixels
-
-
-def share_near(pixels: np.ndarray, color: tuple[int, int, int]) -> float:
-    """Share of the pixels that have a colour, nearly."""
-    return float(np.mean(np.all(np.abs(pixels.astype(int) - color) < 12, axis=2)))
+    return picture(page.as_uri(), tmp_path, (WIDTH, HEIGHT), options)
 
 
 @pytest.fixture(scope="module")
@@ -86,14 +48,14 @@ def test_page_is_drawn(resnet: Path, tmp_path: Path) -> None:
 
 
 def test_page_is_dark_where_the_reader_wants_it(resnet: Path, tmp_path: Path) -> None:
-    pixels = screenshot(resnet / "page.html", tmp_path, "--blink-settings=preferredColorScheme=0")
+    pixels = screenshot(resnet / "page.html", tmp_path, DARK)
     assert share_near(pixels, (27, 33, 43)) > 0.3
     assert share_near(pixels, (255, 255, 255)) < 0.01
     assert share_near(pixels, (107, 160, 255)) > 0.005
 
 
 def test_document_has_every_layer_and_tensor(resnet: Path, tmp_path: Path) -> None:
-    document = browse(resnet / "page.html", tmp_path, ["--dump-dom"])
+    document = browse((resnet / "page.html").as_uri(), tmp_path, ["--dump-dom"])
     report = Report.read(resnet)
     assert document.count('<g class="bar">') == len(report.layers)
     assert document.count('<g class="tensor">') == len(report.buffers)
@@ -110,7 +72,7 @@ def test_scripts_in_names_do_not_run(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
     found = sample_profile(layer_profile(name, 10, 100), layer_profile("b", 10, 50))
     page.write_text(render_html(found, sample_report(name, "b")), "utf-8")
-    document = browse(page, tmp_path, ["--dump-dom"])
+    document = browse(page.as_uri(), tmp_path, ["--dump-dom"])
     assert "<script" not in document
     assert "<img" not in document
     assert 'id="hacked"' not in document
@@ -147,7 +109,7 @@ def test_labels_are_apart_and_texts_large_enough_in_a_browser(tmp_path: Path, wi
     text = render_html(sample_profile(*layers), replace(report, buffers=tuple(buffers)))
     text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", text)
     page.write_text(text.replace("</body>", f"{MEASURE}</body>"), "utf-8")
-    document = browse(page, tmp_path, [f"--window-size={width},900", "--dump-dom"])
+    document = browse(page.as_uri(), tmp_path, [f"--window-size={width},900", "--dump-dom"])
     (title,) = re.findall(r"<title>(\{.*\})</title>", document)
     found = json.loads(html.unescape(title))
     assert found["labels"] >= 12
