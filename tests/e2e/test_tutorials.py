@@ -1,4 +1,4 @@
-"""Every tutorial is done from top to bottom: its commands run and print what the page shows."""
+"""Every tutorial, and the first page, is done from top to bottom: its commands run and print what the page shows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from serial_lines import qemu_socket
 from tutorials import Walk, do, matched
 
 TUTORIALS = DOCS / "tutorials"
-SLOW: frozenset[str] = frozenset()
+SLOW = frozenset(
+    {"accuracy-dropped", "adding-a-board", "ci", "index", "smaller", "transformer-on-a-pi"}
+)
 """Tutorials that take more than a few seconds."""
 Capsys = pytest.CaptureFixture[str]
 
@@ -28,7 +30,8 @@ def marks(path: Path) -> list[pytest.MarkDecorator]:
 
 
 PAGES = [
-    pytest.param(path, id=path.stem, marks=marks(path)) for path in sorted(TUTORIALS.glob("*.md"))
+    pytest.param(path, id=path.stem, marks=marks(path))
+    for path in (DOCS / "index.md", *sorted(TUTORIALS.glob("*.md")))
 ]
 
 

@@ -52,7 +52,7 @@ def _table(title: str, rows: list[tuple[str, str]]) -> Iterator[str]:
     yield f"| {title} | |"
     yield "|---|---|"
     for names, explanation in rows:
-        yield f"| `{_cell(names)}` | {_cell(_prose(explanation))} |"
+        yield f"| `{names.replace('|', '/')}` | {_cell(_prose(explanation))} |"
     yield ""
 
 
@@ -65,4 +65,5 @@ def _prose(text: str) -> str:
 
 
 def _cell(text: str) -> str:
+    """Prose for a table; in code the escape would be seen in the site, not on GitHub."""
     return text.replace("|", "\\|")
