@@ -48,6 +48,7 @@ def main() -> None:
         np.savez(folder / "calibration.npz", x=_TASK.data(data, "calibration").x)
         model, out = data / "models" / _TASK.model, folder / "out"
         options = ["--board", "host", "--calibration", folder / "calibration.npz", "--out", out]
+        options += ["--no-cache"]
         timed(
             "compile (200 samples, checked, no firmware)", "compile", model, *options, "--no-build"
         )

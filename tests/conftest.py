@@ -42,7 +42,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the folder of --data-dir the one that tests and what they start read."""
+    """Make the folder of --data-dir the one that tests and what they start read.
+
+    Builds are not kept: a test compiles, and leaves the cache of whoever runs it alone.
+    """
+    os.environ["EDGEC_CACHE_LIMIT"] = "0"
     chosen = config.getoption("--data-dir")
     if chosen:
         os.environ[DATA_VARIABLE] = str(Path(chosen).resolve())

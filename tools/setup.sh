@@ -43,6 +43,11 @@ packages=(gcc libc6-dev gcc-arm-none-eabi libnewlib-arm-none-eabi)
 [ "$target" = demo ] || packages+=(qemu-system-arm clang libclang-rt-dev cmake g++ make ninja-build)
 # Exported libraries where `int` has 16 bits.
 [ "$target" != slow ] || packages+=(gcc-avr avr-libc arduino-core-avr simavr)
+# Runs rp2040js; a Node.js from elsewhere will do.
+[ "$target" != slow ] || command -v node >/dev/null || packages+=(nodejs)
+[ "$target" != slow ] || packages+=(curl ca-certificates)
+# Writes firmware into a QEMU that waits.
+[ "$target" != slow ] || packages+=(gdb-multiarch)
 # Looks at the profile's page in a test.  Ubuntu has it only as a snap, which containers cannot run.
 [ "$target" = demo ] || ! grep -qx 'ID=debian' /etc/os-release || packages+=(chromium fonts-dejavu-core)
 [ "$target" != docs ] || packages=()
@@ -82,4 +87,16 @@ fi
 if [ "$target" = slow ] && ! "$venv/bin/python" -c 'import torch' 2>/dev/null; then
     say "installing PyTorch"
     "$venv/bin/pip" install --quiet --disable-pip-version-check torch==2.13.0
+fi
+
+# A Raspberry Pi Pico that edgec did not write; the package needs no others, so npm is not needed.
+rp2040js="$venv/rp2040js"
+if [ "$target" = slow ] && [ ! -e "$rp2040js/package" ]; then
+    say "fetching rp2040js"
+    archive=$(mktemp)
+    curl -fsSL --retry 3 -o "$archive" https://registry.npmjs.org/rp2040js/-/rp2040js-1.4.1.tgz
+    echo "83328017cf7e503477e8d218cb742d3e843782d795edd175a0b81346c194e56f  $archive" | sha256sum --check --quiet
+    mkdir -p "$rp2040js"
+    tar -xzf "$archive" -C "$rp2040js"
+    rm -f "$archive"
 fi

@@ -8,11 +8,14 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
 from edgec.base.effect import Effect, refuse_without_effect
 from edgec.base.errors import ConfigError
 from edgec.base.rounding import Rounding
+
+if TYPE_CHECKING:
+    from edgec.base.samples import Normalize
 
 
 class Progress(Protocol):
@@ -24,6 +27,18 @@ class Progress(Protocol):
 
 def no_progress(text: str, done: int = 0, total: int = 0) -> None:
     """A `Progress` that nobody watches."""
+
+
+class App(enum.Enum):
+    """The main program of the firmware.
+
+    CONSOLE serves what `edgec run --on device` and the other commands ask for; MLPERF and
+    MLPERF_ENERGY serve the runner of MLPerf Tiny.
+    """
+
+    CONSOLE = "console"
+    MLPERF = "mlperf"
+    MLPERF_ENERGY = "mlperf-energy"
 
 
 class Observer(enum.Enum):
@@ -294,24 +309,25 @@ class PoolKernelOptions:
 
 
 def parse_bytes(text: str, where: str) -> int:
-    """A size like ``32K``; K and M are 1024 and 1024 * 1024 bytes.
+    """A size like ``32K``; K, M and G are 1024 bytes and powers of that.
 
     Raises:
         ConfigError: not of that form.
     """
-    found = _BYTES.fullmatch(text)
+    found = _SIZE.fullmatch(text)
     if found is None:
         raise ConfigError(f"cannot read the size {text[:40]!r}", where=where, hint="like 32K")
     return int(found[1]) * _UNITS[found[2].upper()]
 
 
 _BYTES = re.compile(r"([0-9]{1,10})([KkMm]?)")
+_SIZE = re.compile(r"([0-9]{1,10})([KkMmGg]?)")
 _BUDGET_PATTERNS = {
     "flash": _BYTES,
     "ram": _BYTES,
     "ms": re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})?)"),
 }
-_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20}
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 
 @dataclass(frozen=True, slots=True)
@@ -370,6 +386,9 @@ class CompileOptions:
         budget: fail when the firmware takes more than this.
         pool: kernels of layers with pooled weights.
         rounding: whose rounding an integer .tflite file gets; None: TensorFlow Lite Micro's.
+        app: the main program of the firmware.
+        pixels: how the pixels that an MLPerf runner sends become the model's numbers; None: as the
+            model's file says, or codes of a model of integers.
     """
 
     shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
@@ -382,6 +401,8 @@ class CompileOptions:
     pool: PoolKernelOptions = PoolKernelOptions()
     max_length: MaxLength | None = None
     rounding: Rounding | None = None
+    app: App = App.CONSOLE
+    pixels: Normalize | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ import typer
 from edgec.base.version import __version__
 from edgec.cli.boards import boards, new_board, show_board
 from edgec.cli.bundle import bundle
+from edgec.cli.cache import cache
 from edgec.cli.check import check
 from edgec.cli.compare import compare
 from edgec.cli.compile import compile_command
@@ -75,6 +76,7 @@ _COMMANDS: dict[str, Callable[..., None]] = {
     "bundle": bundle,
     "export": export,
     "inspect": inspect,
+    "cache": cache,
     "doctor": doctor,
     "flash": flash,
 }

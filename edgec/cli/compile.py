@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from edgec.base.options import Budget, CompileOptions, PoolKernelOptions, QuantOptions
+from edgec.base.options import App, Budget, CompileOptions, PoolKernelOptions, QuantOptions
 from edgec.cli.options import (
     DATA_FORMATS,
     OUT,
     POOL_DEFAULTS,
     ActivationBits,
+    AppOption,
     BiasCorrection,
     BoardOption,
     Equalize,
@@ -42,7 +43,7 @@ from edgec.report.progress import status
 
 if TYPE_CHECKING:
     from edgec.base.samples import SampleFile
-    from edgec.commands.compile import CompileResult
+    from edgec.commands.compile_cached import Built
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,7 @@ class CompileRequest:
         samples: calibration data.
         out: output folder; None: the default of `commands.compile`.
         options: how to compile it.
+        cache: take the output from the cache if nothing has changed.
     """
 
     model: Path
@@ -62,23 +64,25 @@ class CompileRequest:
     samples: SampleFile | None
     out: Path | None
     options: CompileOptions
+    cache: bool = True
 
-    def compiled(self) -> CompileResult:
+    def compiled(self) -> Built:
         """Compile it, telling the user what is being done.
 
         Raises:
             EdgecError: any of its kinds.
         """
-        from edgec.commands import compile as driver
+        from edgec.commands.compile_cached import build
 
         with status("compiling") as say:
-            return driver.compile_model(
+            return build(
                 self.model,
                 self.board,
-                calibration=self.samples,
+                samples=self.samples,
                 out=self.out,
                 options=self.options,
                 progress=say,
+                cache=self.cache,
             )
 
 
@@ -126,6 +130,14 @@ def compile_request(
             rich_help_panel=OUTPUT,
         ),
     ] = False,
+    cache: Annotated[
+        bool,
+        typer.Option(
+            "--cache/--no-cache",
+            help="Take the same output from an earlier time if nothing has changed.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = True,
     dump_ir: Annotated[
         Path | None,
         typer.Option(
@@ -145,6 +157,7 @@ def compile_request(
     runtime_bits: RuntimeBits = False,
     pool_kernel: PoolKernels = None,
     pool_table: PoolTable = None,
+    app: AppOption = App.CONSOLE,
     *,
     root: Path | None = None,
 ) -> CompileRequest:
@@ -158,13 +171,16 @@ def compile_request(
     Raises:
         ConfigError: an option cannot be read.
     """
+    from edgec.base.samples import Normalize
     from edgec.cli.data import samples_of
-    from edgec.commands.compile import default_folder
+    from edgec.commands.output_folder import default_folder
 
     options = CompileOptions(
         shapes=shapes_of(shape),
         max_length=max_length_of(max_length),
         rounding=rounding,
+        app=app,
+        pixels=None if normalize is None or app is App.CONSOLE else Normalize.parse(normalize),
         quant=QuantOptions(
             observer,
             percentile,
@@ -183,9 +199,15 @@ def compile_request(
             activation_bits, max_drop, runtime_bits, pool_kernel or (), pool_table
         ),
     )
-    samples = samples_of(calibration, normalize)
+    samples = samples_of(calibration, _for_samples(normalize, calibration, app))
     folder = default_folder(model, board, root) if root is not None and out is None else out
-    return CompileRequest(model, board, samples, folder, options)
+    return CompileRequest(model, board, samples, folder, options, cache)
+
+
+def _for_samples(normalize: str | None, calibration: Path | None, app: App) -> str | None:
+    """What `--normalize` says of the calibration data: arrays need nothing where a runner does."""
+    is_arrays = calibration is None or not calibration.is_dir()
+    return None if app is not App.CONSOLE and is_arrays else normalize
 
 
 def _compile(request: CompileRequest, json: Json = False) -> None:
@@ -205,7 +227,10 @@ def _compile(request: CompileRequest, json: Json = False) -> None:
     print_report(result.report, console.out)
     print_files(result.folder)
     places = places_of(result.folder)
-    if places:
+    if result.report.app is not App.CONSOLE:
+        if not result.report.board.is_hosted:
+            console.print_next("edgec", "flash", result.folder)
+    elif places:
         words = ("evaluate", result.folder, "--data", "LABELLED.npz", "--on", places[-1])
         console.print_next("edgec", *words)
 

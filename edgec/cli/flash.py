@@ -16,16 +16,29 @@ from edgec.report.progress import status
 def flash(
     folder: Folder,
     port: Annotated[
-        str | None, typer.Option(help="Upload port or mount point, when there are several boards.")
+        str | None,
+        typer.Option(
+            help="Which board, when there are several: the probe's serial number, the folder of "
+            "its USB drive, or a GDB server as gdb://HOST:PORT."
+        ),
     ] = None,
 ) -> None:
     """Write the firmware of a build folder to the board that is plugged in."""
     from edgec.report.bundle import board_of
+    from edgec.report.model import REPORT_JSON
     from edgec.toolchain.flash import upload
+    from edgec.workflow.apps import command_end
     from edgec.workflow.firmware import PROJECT_DIR
 
     board = board_of(folder)
     with status("uploading"):
         done = upload(folder / PROJECT_DIR, board, port=port)
     console.out.print(done, markup=False)
-    console.print_next("edgec", "validate", folder, "--on", "device")
+    end = command_end(folder)
+    if (folder / REPORT_JSON).is_file() and not end:  # neither a bundle nor another program
+        console.print_next("edgec", "validate", folder, "--on", "device")
+        return
+    baud = board.console.baud if board.console else 115200
+    console.print_next(
+        *("python", "-m", "serial.tools.miniterm", "-", baud), note=f"then type: help{end}"
+    )

@@ -10,6 +10,7 @@ import typer
 from edgec.base.effect import Effect, refuse_without_effect
 from edgec.base.errors import ConfigError
 from edgec.base.options import (
+    App,
     MaxLength,
     Observer,
     PoolKernelOptions,
@@ -149,6 +150,16 @@ RoundingOption = Annotated[
         help="For integer .tflite files. tflm: as TensorFlow Lite Micro. edgec: one rounding "
         f"a layer, a little faster (default: {Rounding.TFLM.value}).",
         rich_help_panel=QUANTIZATION,
+    ),
+]
+AppOption = Annotated[
+    App,
+    typer.Option(
+        "--app",
+        help="Main program of the firmware. console: what edgec run --on device and a terminal "
+        "talk to; mlperf: what the runner of MLPerf Tiny talks to; mlperf-energy: the same with "
+        "time stamps by a pin (docs/mlperf.md).",
+        rich_help_panel=OUTPUT,
     ),
 ]
 MemoryOption = Annotated[

@@ -23,18 +23,20 @@ from edgec.base.resources import data_dir
 from edgec.base.version import __version__
 from edgec.codegen.env import render
 from edgec.codegen.files import write_tree
+from edgec.codegen.firmware_app import COMMON, CONSOLE, FirmwareApp
 from edgec.codegen.project_contexts import (
     AppConfigContext,
     BoardConfigContext,
     DefineContext,
     LinkerContext,
+    MlperfContext,
     ProjectContext,
     RegionContext,
 )
 from edgec.target.board import Board
 from edgec.target.memory_map import MemoryMap
 
-Context = ProjectContext | LinkerContext | BoardConfigContext | AppConfigContext
+Context = ProjectContext | LinkerContext | BoardConfigContext | AppConfigContext | MlperfContext
 
 _FLASH = "FLASH"
 _LINKER_SCRIPT = "linker.ld"
@@ -83,21 +85,24 @@ class FirmwareModel:
     num_inputs: int
 
 
-def emit_project(models: Sequence[FirmwareModel], board: Board, out_dir: Path) -> None:
+def emit_project(
+    models: Sequence[FirmwareModel], board: Board, out_dir: Path, app: FirmwareApp = CONSOLE
+) -> None:
     """Write the PlatformIO project that serves `models` on `board` into `out_dir`.
 
     Args:
         models: at least one, with different names; their arena is shared.
         board: the target.
         out_dir: the project's folder; created, or updated where it exists.
+        app: the main program.
 
     Raises:
         CodegenError: a name is not fit for C, a library is missing, or writing fails.
     """
     _check(models)
-    files = _generated(models, board)
+    files = _generated(models, board, app)
     try:
-        for part, folder in _parts(models, board):
+        for part, folder in _parts(models, board, app):
             files |= _copied(part, folder)
         _remove_others(out_dir, files)
     except (OSError, UnicodeDecodeError) as error:
@@ -121,7 +126,9 @@ def _check(models: Sequence[FirmwareModel]) -> None:
             raise CodegenError("the model's library is missing", where=str(model.library_dir))
 
 
-def _parts(models: Sequence[FirmwareModel], board: Board) -> list[tuple[str, Path]]:
+def _parts(
+    models: Sequence[FirmwareModel], board: Board, app: FirmwareApp
+) -> list[tuple[str, Path]]:
     """What is copied: folder in the project, and where from."""
     firmware = data_dir("firmware")
     port = firmware / "port" / board.port
@@ -129,7 +136,8 @@ def _parts(models: Sequence[FirmwareModel], board: Board) -> list[tuple[str, Pat
         raise CodegenError(f"there is no port {board.port!r}", where=f"{board.name}.toml: port")
     parts = [
         ("platform", firmware / "platformio" / "platform-edgec"),
-        ("src/app", firmware / "app"),
+        ("src/app", firmware / "app" / COMMON),
+        ("src/app", firmware / "app" / app.folder),
         (f"src/port/{board.port}", port),
         *((f"lib/{model.name}", model.library_dir) for model in models),
     ]
@@ -150,13 +158,15 @@ def _copied(part: str, folder: Path) -> dict[str, str]:
     }
 
 
-def _generated(models: Sequence[FirmwareModel], board: Board) -> dict[str, str]:
+def _generated(models: Sequence[FirmwareModel], board: Board, app: FirmwareApp) -> dict[str, str]:
     files = {
         "platformio.ini": _platformio_ini(models, board),
         f"boards/{board.name}.json": json.dumps(board_manifest(board), indent=2) + "\n",
         "include/app_config.h": _app_config(models, board),
         "include/port.h": (data_dir("firmware") / "port" / "port.h").read_text("utf-8"),
     }
+    if app.config is not None:
+        files[f"include/{Path(app.config.template).stem}"] = _render(app.config)
     if board.memory is not None and board.console is not None:
         files[_LINKER_SCRIPT] = linker_script(board, board.memory)
         files["include/board_config.h"] = _board_config(board, board.console.baud)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from edgec.base.dtypes import Array
+
 
 @dataclass(frozen=True, slots=True)
 class ProjectContext:
@@ -60,6 +62,38 @@ class BoardConfigContext:
 
     title: str
     defines: tuple[DefineContext, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MlperfContext:
+    """mlperf_config.h: what the numbers of MLPerf Tiny's runner are to the model.
+
+    Attributes:
+        model: the runner's name of the network, like ``ic01``.
+        energy: 1 for firmware whose time stamps are pulses at a pin.
+        input_bytes, input_elements: what the runner sends for one run.
+        output_elements, output_scale: ``real = output_scale * (code - zero_point)``.
+        code_type, most_code: C type of the input's codes, and the largest of them.
+        channels, tables: the codes of all 256 bytes, for each channel; none where floats come.
+        features: how many scales a float input has: one, or one for each element.
+        scales, zero_points: lines of their initializers; None and "" where bytes come.
+    """
+
+    template: ClassVar[str] = "project/mlperf_config.h.j2"
+
+    model: str
+    energy: int
+    input_bytes: int
+    input_elements: int
+    output_elements: int
+    output_scale: str
+    code_type: str
+    most_code: int
+    channels: int = 0
+    tables: tuple[Array, ...] = ()
+    features: int = 0
+    scales: str | None = None
+    zero_points: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from edgec.base.effect import Effect, refuse_without_effect
 from edgec.base.errors import BudgetError, BudgetFigure
-from edgec.base.options import CompileOptions
+from edgec.base.options import App, CompileOptions
 from edgec.profile import profile
 from edgec.report.model import Report
 from edgec.target.board import Board
@@ -20,6 +20,7 @@ def check_measurable(options: CompileOptions, board: Board) -> None:
     """
     given = options.budget is not None
     what = "the host" if board.is_host else "a board with Linux"
+    timed = given and options.budget is not None and options.budget.time_ms is not None
     no_sizes = f"{what} has no sizes or cycles to hold against a budget"
     refuse_without_effect(
         [
@@ -30,6 +31,13 @@ def check_measurable(options: CompileOptions, board: Board) -> None:
                 options.build,
                 "a budget needs built firmware",
                 "leave out --no-build",
+            ),
+            Effect(
+                "--budget ms=",
+                timed,
+                options.app is App.CONSOLE,
+                "time is estimated for firmware with the main program of edgec",
+                "leave out --app, or ms=",
             ),
         ]
     )

@@ -168,7 +168,7 @@ def _alone(
 ) -> list[Array]:
     """Outputs of the library on this computer, or of the firmware that `folder` holds."""
     if not runs_natively(board):
-        with EmulatedFirmware(firmware_program(folder, board), board) as firmware:
+        with EmulatedFirmware(firmware_program(folder, Report.read(folder)), board) as firmware:
             return list(firmware.run(inputs).outputs)
     with temporary_folder() as build_dir:
         host = HostModel(model.library_dir, build_dir, flags=("-O1",))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from numpy.typing import ArrayLike
@@ -17,7 +17,8 @@ from edgec.codegen.cnames import library_names
 from edgec.codegen.library import emit_library
 from edgec.codegen.project import FirmwareModel, emit_project
 from edgec.commands.budget import check_budget, check_measurable
-from edgec.commands.compile_report import build_report
+from edgec.commands.compile_report import build_report, model_ports
+from edgec.commands.output_folder import default_folder
 from edgec.importers.formats import standalone_copy
 from edgec.ir.graph import Graph
 from edgec.kernels.buffers import buffers_of
@@ -31,7 +32,8 @@ from edgec.report.model import CheckReport, Report
 from edgec.report.text import write_text
 from edgec.target.board import Board, load_board
 from edgec.target.target import Target
-from edgec.workflow.checks import check_emulator, check_host
+from edgec.workflow.apps import Ports, check_firmware, firmware_app, with_baud
+from edgec.workflow.checks import check_host
 from edgec.workflow.export_check import compare_export
 from edgec.workflow.file_check import compare_file
 from edgec.workflow.firmware import PROJECT_DIR, build_firmware, check_build_place
@@ -40,8 +42,6 @@ from edgec.workflow.integer import Calibration, IntegerModel, quantized_model, r
 from edgec.workflow.reference import write_reference
 from edgec.workflow.session import LIBRARY_DIR, MODEL_COPY, open_session
 from edgec.workflow.weight_pool_kernels import plan_pooled_layers
-
-BUILD_ROOT = Path("build")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -101,6 +101,7 @@ def compile_model(
     out: Path | str | None = None,
     options: CompileOptions | None = None,
     progress: Progress | None = None,
+    finished: Callable[[Path], None] | None = None,
 ) -> CompileResult:
     """Compile a model for a board and check what came out.
 
@@ -111,6 +112,7 @@ def compile_model(
         out: output folder; default build/<model>-<board>.
         options: see `CompileOptions`.
         progress: told what is being done.
+        finished: given the folder with everything in it, before it becomes the output folder.
 
     Raises:
         EdgecError: any of its kinds; the output folder is then as it was.
@@ -134,12 +136,15 @@ def compile_model(
         program, plan = _lowered(pools, target)
         demand = _demand(program)
         check_fits(demand, target)
+        ports = replace(model_ports(ready, program), pixels=options.pixels)
+        app = firmware_app(options.app, ports)
+        target = with_baud(target, app)
         say("writing C")
         # With external data inside, so that the folder stands alone.
         suffix, data = standalone_copy(source)
         (staging / f"{MODEL_COPY}{suffix}").write_bytes(data)
         emit_library(program, staging / LIBRARY_DIR)
-        emit_project([_firmware_model(program, staging)], target, staging / PROJECT_DIR)
+        emit_project([_firmware_model(program, staging)], target, staging / PROJECT_DIR, app)
         size = None
         if options.build:
             say("building firmware")
@@ -148,32 +153,19 @@ def compile_model(
         qdq_export, qdq_file = None, None
         if options.verify:
             say("comparing with the reference")
-            checks = _checked(staging, ready, program, target, built=options.build)
+            checks = _checked(staging, ready, program, target, options, ports)
             qdq_export, qdq_file = compare_export(exact), compare_file(exact)
         report = build_report(
-            ready, pools, program, plan, target, size, checks, qdq_export, qdq_file
+            ready, pools, program, plan, target, size, checks, qdq_export, qdq_file, options.app
         )
         report.write(staging)
         write_reference(ready.integer, staging)
         write_text(report, staging)
         say("holding against the budget")
         check_budget(staging, options)
+        if finished is not None:
+            finished(staging)
     return CompileResult(folder, report, ready, program, plan)
-
-
-def default_folder(model: Path, board: Board | str, root: Path | None = None) -> Path:
-    """The output folder of a model and a board, where nobody names another.
-
-    Args:
-        model: the file of the model.
-        board: a board, its name or alias, or its TOML file.
-        root: what it lies in; None: the current folder.
-
-    Raises:
-        ConfigError: there is no such board, or its file is bad.
-    """
-    target = board if isinstance(board, Board) else load_board(board)
-    return (root or Path()) / BUILD_ROOT / f"{model.stem}-{target.name}"
 
 
 def _lowered(pools: PoolPlan, board: Board) -> tuple[Program, MemoryPlan]:
@@ -218,9 +210,15 @@ def _demand(program: Program) -> Demand:
 
 
 def _checked(
-    staging: Path, ready: IntegerModel, program: Program, board: Board, *, built: bool
+    staging: Path,
+    ready: IntegerModel,
+    program: Program,
+    board: Board,
+    options: CompileOptions,
+    ports: Ports,
 ) -> tuple[CheckReport, ...]:
     host = check_host(staging / LIBRARY_DIR, ready, program, board)
-    if not built or board.is_host:
+    if not options.build or board.is_host:
         return (host,)
-    return (host, check_emulator(staging / "firmware.elf", ready, program, board))
+    elf = staging / "firmware.elf"
+    return (host, check_firmware(options.app, elf, ready, program, board, ports))

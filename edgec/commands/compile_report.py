@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from edgec.base.description import Description
 from edgec.base.dtypes import DType
+from edgec.base.options import App
 from edgec.base.version import __version__
 from edgec.codegen.cnames import library_names
 from edgec.ir import Graph, Node
@@ -38,6 +39,7 @@ from edgec.report.model import (
 )
 from edgec.target.board import Board
 from edgec.toolchain.size import FirmwareSize
+from edgec.workflow.apps import Ports
 from edgec.workflow.file_check import file_warnings
 from edgec.workflow.integer import IntegerModel
 from edgec.workflow.stack import stack_warnings
@@ -53,6 +55,7 @@ def build_report(
     checks: Sequence[CheckReport],
     qdq_export: QdqReport | None,
     qdq_file: QdqFileReport | None,
+    app: App = App.CONSOLE,
 ) -> Report:
     """The report of a compilation.
 
@@ -66,8 +69,10 @@ def build_report(
         checks: what was compared with the reference.
         qdq_export: the comparison with the exported QDQ model; None when nothing was compared.
         qdq_file: the comparison with the quantized file that was compiled; None likewise.
+        app: the main program of the firmware.
     """
     quantization = ready.quantization
+    ports = model_ports(ready, program)
     return Report(
         schema=SCHEMA,
         edgec=__version__,
@@ -75,8 +80,8 @@ def build_report(
         c_name=library_names(ready.imported.name).name,
         digest=program.digest,
         board=board,
-        inputs=_ports(ready, ready.imported.inputs, program, program.inputs),
-        outputs=_ports(ready, ready.imported.outputs, program, program.outputs),
+        inputs=ports.inputs,
+        outputs=ports.outputs,
         layers=_layers(ready.integer, program, quantization),
         macs=program.macs,
         macs_in_file=ready.macs_in_file,
@@ -98,6 +103,15 @@ def build_report(
         pooled=tuple(_pooled(layer) for layer in pools.layers),
         runtime_bits=program.runtime_bits,
         max_length=program.max_length,
+        app=app,
+    )
+
+
+def model_ports(ready: IntegerModel, program: Program) -> Ports:
+    """The inputs and outputs of a model, as it sees them and as the library does."""
+    return Ports(
+        _ports(ready, ready.imported.inputs, program, program.inputs),
+        _ports(ready, ready.imported.outputs, program, program.outputs),
     )
 
 

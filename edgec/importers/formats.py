@@ -15,7 +15,7 @@ from edgec.importers.common.summary import ModelSummary
 from edgec.importers.onnx.importer import import_model as import_onnx
 from edgec.importers.onnx.input_shapes import declared_inputs
 from edgec.importers.onnx.labels import labels_of
-from edgec.importers.onnx.load import load_model
+from edgec.importers.onnx.load import external_files, load_model
 from edgec.importers.onnx.summary import inspect_model as inspect_onnx
 from edgec.importers.onnx.variable_axis import shapes_at as shapes_of_onnx
 from edgec.importers.tflite.importer import import_model as import_tflite
@@ -100,6 +100,15 @@ def standalone_copy(path: Path) -> tuple[str, bytes]:
     if _holds_tflite(path):
         return TFLITE_SUFFIX, read_file(path)
     return ONNX_SUFFIX, load_model(path).SerializeToString()
+
+
+def files_beside(path: Path) -> tuple[str, ...]:
+    """The files that hold some of a model's weights, as paths from the folder of the model.
+
+    Raises:
+        ImportModelError: the file is no sound model.
+    """
+    return () if _holds_tflite(path) else external_files(path)
 
 
 def batch_notes_of(path: Path) -> tuple[str, ...]:

@@ -98,7 +98,7 @@ def _has_firmware(folder: Path, report: Report) -> bool:
     if report.board.is_host:
         return False
     try:
-        firmware_program(folder, report.board)
+        firmware_program(folder, report)
     except ConfigError:
         return False
     return True

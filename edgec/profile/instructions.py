@@ -166,7 +166,7 @@ def count_instructions(
     if length is not None:
         report.at_length(length)
     given = profile_input(report.inputs, input, length)
-    elf = firmware_program(folder, report.board)
+    elf = firmware_program(folder, report)
     run = trace_program(elf, report.board, given.arrays, bits=bits, length=given.length)
     if run.digest != report.digest[: len(run.digest)]:
         raise ConfigError(

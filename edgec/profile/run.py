@@ -65,7 +65,7 @@ def profile(
             where=str(folder),
             hint="compile it for a microcontroller: edgec boards",
         )
-    elf = firmware_program(folder, board)
+    elf = firmware_program(folder, report)
     if length is not None:
         report.at_length(length)
     given = profile_input(report.inputs, input, length)

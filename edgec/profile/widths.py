@@ -145,7 +145,7 @@ def _why_no_cycles(folder: Path, report: Report) -> str:
     if report.board.is_hosted:
         return f"no cycles: there is no cycle model for {report.board.title}"
     try:
-        firmware_program(folder, report.board)
+        firmware_program(folder, report)
     except ConfigError as error:
         return f"no cycles: it {error.what}"
     return ""

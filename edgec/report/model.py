@@ -15,6 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from edgec.base.dtypes import DType
 from edgec.base.errors import ConfigError
+from edgec.base.options import App
 from edgec.base.samples import Normalize
 from edgec.base.swap import recover
 from edgec.ir.qparams import QuantParams
@@ -221,6 +222,8 @@ class CheckReport:
         skipped: why it was not done; empty when it was.
         stack_bytes: most stack that the firmware used; None where it was not measured.
         lengths: the lengths that were run, of a model of variable length.
+        decimals: how many of each printed result were compared, in place of tensors; 0: tensors
+            were compared.
     """
 
     what: str
@@ -229,6 +232,7 @@ class CheckReport:
     skipped: str = ""
     stack_bytes: int | None = None
     lengths: tuple[int, ...] = ()
+    decimals: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,6 +327,7 @@ class Report:
         max_length: the longest run; 0 where every run has the same length.
         qdq_file: the comparison with the file itself; None where that rounds no activations, or
             nothing was compared.
+        app: the main program of the firmware.
     """
 
     schema: int
@@ -348,6 +353,7 @@ class Report:
     runtime_bits: bool = False
     max_length: int = 0
     qdq_file: QdqFileReport | None = None
+    app: App = App.CONSOLE
 
     def at_length(self, length: int) -> Report:
         """The report with the layers of a run of `length` tokens.

@@ -47,6 +47,11 @@ def print_report(report: Report, out: Console) -> None:
     for check in report.checks:
         if check.skipped:
             out.print(f"[yellow]not checked on {check.what}:[/] {safe(check.skipped)}")
+        elif check.decimals:
+            out.print(
+                f"[green]checked on {check.what}:[/] {check.samples} inputs by the runner's "
+                f"commands, results equal to the numpy reference in all {check.decimals} decimals"
+            )
         else:
             out.print(
                 f"[green]checked on {check.what}:[/] {check.samples} inputs, {check.steps} tensors "

@@ -94,6 +94,23 @@ class EmulatedFirmware:
 
 
 @contextlib.contextmanager
+def emulated_stream(elf: Path, board: Board) -> Iterator[ByteStream]:
+    """The console of firmware in an emulator, for programs that speak another protocol.
+
+    Args:
+        elf: the firmware; on the host board, a native program.
+        board: the board it was built for.
+
+    Raises:
+        ConfigError: the emulator is not installed.
+        SimulationError: the firmware is missing or does not fit the board.
+    """
+    image = None if board.is_hosted else load_image(elf, board)
+    with _open(elf, image, board) as stream:
+        yield stream
+
+
+@contextlib.contextmanager
 def _open(elf: Path, image: FirmwareImage | None, board: Board) -> Iterator[ByteStream]:
     if board.is_host:
         if not elf.is_file():

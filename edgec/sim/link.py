@@ -1,7 +1,7 @@
 """Requests and replies of the firmware's serial protocol over any byte stream.
 
 The lower half of the client: checksums, time-outs, repetition after noise, faults.  The format is
-described in firmware/app/protocol.h.
+described in firmware/app/console/protocol.h.
 """
 
 from __future__ import annotations

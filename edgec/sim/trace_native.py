@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-import os
 import platform
 from importlib import import_module
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 import unicorn as _untyped_unicorn
 
+from edgec.base.cache_folder import cache_folder
 from edgec.base.errors import BuildError, SimulationError
 from edgec.base.resources import data_dir
 from edgec.sim.trace_plan import TracePlan
@@ -307,5 +307,7 @@ def _library_path() -> Path:
         digest.update((folder / name).read_bytes())
     compiler = host_compiler()
     digest.update(f"{compiler.path} {compiler.version} {platform.machine()}".encode())
-    cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(cache) / "edgec" / f"trace-{digest.hexdigest()[:32]}.so"
+    cache = cache_folder()
+    if cache is None:
+        raise FileNotFoundError("there is no home folder to keep it in")
+    return cache / f"trace-{digest.hexdigest()[:32]}.so"

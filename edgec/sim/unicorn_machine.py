@@ -21,7 +21,8 @@ from edgec.base.interrupts import interrupts_deferred
 from edgec.sim.emulator_image import FirmwareImage
 from edgec.sim.peripherals import CORE_WINDOW, Console, Family, PeripheralBus, Window
 from edgec.sim.peripherals_emulated import MPS2, NRF51
-from edgec.sim.peripherals_rp2040 import RP2040
+from edgec.sim.peripherals_imxrt import IMXRT1060
+from edgec.sim.peripherals_rp2 import RP2040, RP2350
 from edgec.sim.peripherals_stm32 import (
     STM32F1,
     STM32F4,
@@ -55,8 +56,11 @@ FAMILIES = {
     "stm32u5": STM32U5,
     "stm32wb": STM32WB,
     "rp2040": RP2040,
+    "rp2350": RP2350,
+    "imxrt1060": IMXRT1060,
     "mps2": MPS2,
     "nrf51": NRF51,
+    "nrf52": NRF51,
 }
 """Peripheral models by the board's port."""
 

@@ -26,6 +26,9 @@ _MOST_PROBLEMS = 10
 
 # Texts end up in comments of generated files: one line, no end of a comment.
 _Text = Annotated[str, Field(pattern=r"^[^\x00-\x1f\x7f*\\]+$")]
+UploadTool = Literal["openocd", "st-flash", "pyocd", "picotool", "bossac", "teensy_loader_cli"]
+"""Programs that write a board's flash."""
+
 _OptionalWord = Annotated[str, Field(pattern=r"^([A-Za-z0-9][A-Za-z0-9_.+-]{0,63})?$")]
 
 
@@ -72,13 +75,15 @@ class Upload:
         openocd_interface: the same below `interface/`.
         chip: the chip's name for pyocd.
         drive_image: form of the image that the board's USB drive takes; empty: it has no drive.
+        uf2_family: number of the chip's family in UF2 images; 0: the drive takes none.
     """
 
-    tools: tuple[Literal["openocd", "st-flash", "pyocd", "picotool"], ...] = ()
+    tools: tuple[UploadTool, ...] = ()
     openocd_target: _OptionalWord = ""
     openocd_interface: _OptionalWord = ""
     chip: _OptionalWord = ""
     drive_image: Literal["bin", "hex", "uf2", ""] = ""
+    uf2_family: Annotated[int, Field(ge=0, lt=1 << 32)] = 0
 
     @model_validator(mode="after")
     def _check(self) -> Upload:
@@ -86,6 +91,8 @@ class Upload:
             raise ValueError("openocd needs openocd_target and openocd_interface")
         if "pyocd" in self.tools and not self.chip:
             raise ValueError("pyocd needs chip")
+        if (self.drive_image == "uf2") != (self.uf2_family != 0):
+            raise ValueError("uf2_family goes with drive_image = 'uf2'")
         return self
 
 

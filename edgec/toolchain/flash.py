@@ -9,6 +9,7 @@ from pathlib import Path
 from edgec.base.errors import BuildError, ConfigError, InternalError
 from edgec.target.board import Board
 from edgec.toolchain import process
+from edgec.toolchain.flash_gdb import SCHEME, upload_with_gdb
 from edgec.toolchain.platformio import Mode, build, run_platformio
 from edgec.toolchain.upload_errors import explained
 
@@ -16,6 +17,8 @@ UPLOAD_INSTALL = {
     "openocd": "apt-get install openocd",
     "st-flash": "apt-get install stlink-tools",
     "pyocd": "pip install pyocd",
+    "bossac": "Arduino's own, with its boards package 'Arduino Mbed OS Nano Boards'",
+    "teensy_loader_cli": "apt-get install teensy-loader-cli",
     "picotool": "apt-get install picotool, or build it from github.com/raspberrypi/picotool",
 }
 """Upload program to the command that installs it."""
@@ -31,7 +34,8 @@ def upload(project_dir: Path, board: Board, *, port: str | None = None) -> str:
         project_dir: a folder written by `emit_project`.
         board: the board it was written for.
         port: serial number of the debug probe when several are connected, or the folder of the
-            board's USB drive, onto which the image is then copied.
+            board's USB drive, onto which the image is then copied, or a GDB server as
+            `gdb://HOST:PORT`.
 
     Returns:
         What was done, one sentence.
@@ -40,6 +44,8 @@ def upload(project_dir: Path, board: Board, *, port: str | None = None) -> str:
         BuildError: there is no program to do it, or it fails.
         ConfigError: the board cannot be written to, or `port` is no serial number.
     """
+    if port and port.startswith(SCHEME):
+        return upload_with_gdb(project_dir, board, port)
     if port and board.linux is None and Path(port).is_dir():
         return _copy_to_drive(project_dir, board, Path(port))
     tool = upload_tool(board)
@@ -47,9 +53,10 @@ def upload(project_dir: Path, board: Board, *, port: str | None = None) -> str:
     if port is not None:
         if not _PROBE.fullmatch(port):
             raise ConfigError(
-                "neither a probe's serial number nor a folder",
+                "neither a probe's serial number nor a folder nor a GDB server",
                 where=f"--port {port[:80]!r}",
-                hint="give the serial number that the upload program lists, or a mounted drive",
+                hint="give the serial number that the upload program lists, a mounted drive, or "
+                "gdb://HOST:PORT",
             )
         arguments += ["--upload-port", port]
     build(project_dir, board)  # apart, so that what fails now is the upload

@@ -116,7 +116,8 @@ def build(
     uf2 = None
     if board.upload.drive_image == "uf2":
         uf2 = folder / "firmware.uf2"
-        uf2.write_bytes(uf2_image(image.read_bytes(), board.memory.flash.origin))
+        origin, family = board.memory.flash.origin, board.upload.uf2_family
+        uf2.write_bytes(uf2_image(image.read_bytes(), origin, family))
     return FirmwareFiles(elf, image, _existing(folder / "firmware.hex"), uf2)
 
 

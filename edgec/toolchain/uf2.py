@@ -1,4 +1,4 @@
-"""UF2 images, which the boot loader of the RP2040 takes as files on a USB drive.
+"""UF2 images, which the boot ROMs of RP2040 and RP2350 take as files on a USB drive.
 
 Source: "USB Flashing Format (UF2)", github.com/microsoft/uf2; RP2040 datasheet 2.8.4.2.
 """
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import struct
 
-RP2040_FAMILY = 0xE48BFF56
 _PAYLOAD_BYTES = 256
 _BLOCK = struct.Struct("<8I476sI")
 _MAGIC_START = (0x0A324655, 0x9E5D5157)
@@ -15,13 +14,13 @@ _MAGIC_END = 0x0AB16F30
 _FAMILY_PRESENT = 0x2000
 
 
-def uf2_image(image: bytes, origin: int, family: int = RP2040_FAMILY) -> bytes:
+def uf2_image(image: bytes, origin: int, family: int) -> bytes:
     """A flash image as UF2.
 
     Args:
         image: the bytes to write, from `origin` on.
         origin: address of the first byte; a multiple of 256.
-        family: number of the chip family.
+        family: number of the chip family; one is in each board file.
     """
     count = -(-len(image) // _PAYLOAD_BYTES)
     blocks = []

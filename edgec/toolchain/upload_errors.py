@@ -1,8 +1,8 @@
 """What upload programs print when they fail, as one message that says what to do.
 
-OpenOCD, st-flash, pyOCD and picotool name the same troubles in their own words; `explained` finds
-the first that their output names.  Most of the words are those that users quote in public reports;
-`tests/unit/toolchain/upload_failures` says of which they are not.
+OpenOCD, st-flash, pyOCD, picotool, bossac and teensy_loader_cli name the same troubles in their own
+words; `explained` finds the first that their output names.  Most of the words are those that users
+quote in public reports; `tests/unit/toolchain/upload_failures` says of which they are not.
 """
 
 from __future__ import annotations
@@ -51,6 +51,22 @@ TROUBLES = (
         r"No accessible \S+ devices? in BOOTSEL mode",
         "no board in BOOTSEL mode was found",
         "unplug it, hold its button BOOTSEL while plugging it in, then try again",
+    ),
+    Trouble(
+        r"Unable to open device \(hint: try -w",
+        "no Teensy in its boot loader was found",
+        "press the button on the board, then try again",
+    ),
+    Trouble(
+        r"No device found on \S+",
+        "no board in its boot loader was found",
+        "press the board's reset button twice, quickly; its light fades in and out; then try again",
+    ),
+    Trouble(
+        r"Device unsupported",
+        "this bossac does not know the chip",
+        "install Arduino's own bossac: it comes with the boards package "
+        "'Arduino Mbed OS Nano Boards'",
     ),
     Trouble(
         r"[Tt]arget type '?[\w.-]+'? not recognized",

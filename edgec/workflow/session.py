@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError
-from edgec.base.options import MAX_ACTIVATION_BITS
+from edgec.base.options import MAX_ACTIVATION_BITS, App
 from edgec.base.samples import InputSpec, Samples, check_samples, load_samples
 from edgec.base.work_folder import temporary_folder
 from edgec.report.model import Report, TensorReport
@@ -163,8 +163,13 @@ def places_of(folder: Path) -> tuple[str, ...]:
     Raises:
         ConfigError: the folder holds no build.
     """
-    board = Report.read(folder).board
-    emulated = board.emulator.kind != "none" and (folder / _program_name(board)).is_file()
+    report = Report.read(folder)
+    board = report.board
+    emulated = (
+        report.app is App.CONSOLE
+        and board.emulator.kind != "none"
+        and (folder / _program_name(board)).is_file()
+    )
     can = {"host": runs_natively(board), "emulator": emulated}
     return tuple(place for place, possible in can.items() if possible)
 
@@ -200,7 +205,7 @@ def open_session(
             )
         return Session(report, host_runner(folder / LIBRARY_DIR, bits))
     if on == "emulator":
-        return Session(report, emulator_runner(folder, report.board, bits))
+        return Session(report, emulator_runner(folder, report, bits))
     if on == "device":
         return Session(report, device_runner(folder, report, bits, port))
     raise ConfigError(f"cannot run on {on!r}", hint=f"--on takes {' or '.join(TARGETS)}")
@@ -269,9 +274,9 @@ def host_runner(library_dir: Path, bits: int | None = None) -> IntegerModel:
     return run
 
 
-def emulator_runner(folder: Path, board: Board, bits: int | None = None) -> IntegerModel:
+def emulator_runner(folder: Path, report: Report, bits: int | None = None) -> IntegerModel:
     """Runs the firmware of a build folder in the board's emulator, one sample after the other."""
-    elf = firmware_program(folder, board)
+    elf, board = firmware_program(folder, report), report.board
 
     def run(
         inputs: list[Array], progress: Progress | None = None, length: int | None = None
@@ -299,7 +304,12 @@ def device_runner(
 def build_on_device(
     folder: Path, report: Report, port: str | None
 ) -> AbstractContextManager[FirmwareClient]:
-    """The firmware of a build folder on the board that is plugged in; see `open_device`."""
+    """The firmware of a build folder on the board that is plugged in; see `open_device`.
+
+    Raises:
+        ConfigError: it has another main program than that of edgec.
+    """
+    check_app(folder, report)
     wanted = Flashed(report.board, report.digest, shlex.quote(str(folder)))
     slowest_s = report.macs * _SLOWEST_CYCLES_PER_MAC / max(report.board.clock_hz, 1)
     return open_device(wanted, port, run_timeout_s=_LEAST_TIMEOUT_S + slowest_s)
@@ -326,12 +336,28 @@ def run_samples(
     return [np.stack(arrays) for arrays in zip(*runs, strict=True)]
 
 
-def firmware_program(folder: Path, board: Board) -> Path:
-    """The firmware in a build folder.
+def check_app(folder: Path, report: Report) -> None:
+    """Refuse firmware whose main program does not speak the protocol of edgec.
 
     Raises:
-        ConfigError: it was compiled with --no-build.
+        ConfigError: it was compiled with --app.
     """
+    if report.app is not App.CONSOLE:
+        raise ConfigError(
+            f"holds firmware compiled with --app {report.app.value}, which edgec cannot ask to run",
+            where=str(folder),
+            hint="--on host runs its C; for the other commands compile without --app",
+        )
+
+
+def firmware_program(folder: Path, report: Report) -> Path:
+    """The firmware in a build folder, which speaks the protocol of edgec.
+
+    Raises:
+        ConfigError: it was compiled with --no-build, or with another main program.
+    """
+    check_app(folder, report)
+    board = report.board
     path = folder / _program_name(board)
     if not path.is_file():
         raise ConfigError(

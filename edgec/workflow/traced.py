@@ -92,7 +92,7 @@ def open_tracer(
                 model.set_length(length)
             yield _Host(model)
     elif on == "emulator":
-        with EmulatedFirmware(firmware_program(folder, report.board), report.board) as firmware:
+        with EmulatedFirmware(firmware_program(folder, report), report.board) as firmware:
             yield _firmware(firmware.client, length, counts=False)
     elif on == "device":
         with build_on_device(folder, report, port) as client:

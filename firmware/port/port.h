@@ -3,6 +3,7 @@
 #ifndef EDGEC_PORT_H
 #define EDGEC_PORT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -41,6 +42,10 @@ uint32_t port_cycles_hz(void);
 
 /* Most bytes of stack that were ever in use; 0 where that is not known. */
 uint32_t port_stack_used(void);
+
+/* Let the pin for time stamps fall, hold it low for a millisecond and let it rise; false, at once,
+ * on a board whose file names no such pin. */
+bool port_pulse(void);
 
 /* Stop for good. */
 PORT_NORETURN void port_halt(void);

@@ -31,7 +31,7 @@ def sum_of_inputs(count: int) -> onnx.ModelProto:
 
 
 def test_default_is_that_of_the_header() -> None:
-    header = (data_dir("firmware") / "app" / "protocol.h").read_text("utf-8")
+    header = (data_dir("firmware") / "app" / "console" / "protocol.h").read_text("utf-8")
     assert re.findall(r"#define PROTOCOL_MAX_INPUTS (\d+)U", header) == [str(PROTOCOL_INPUTS)]
 
 

@@ -1,4 +1,4 @@
-"""Every tutorial, and the first page, is done from top to bottom: its commands run and print what the page shows."""
+"""Tutorials and the first page, done from top to bottom: commands print what the page shows."""
 
 from __future__ import annotations
 

@@ -154,7 +154,7 @@ def test_pico_image_has_boot_loader_and_uf2(tmp_path: Path) -> None:
     files = build_here(project, pico)
     assert files.bin is not None and files.uf2 is not None
     image = files.bin.read_bytes()
-    assert files.uf2.read_bytes() == uf2_image(image, 0x1000_0000)
+    assert files.uf2.read_bytes() == uf2_image(image, 0x1000_0000, 0xE48BFF56)
     stack, reset = (int.from_bytes(image[i : i + 4], "little") for i in (0x100, 0x104))
     assert stack == 0x2000_0000 + 4096
     assert 0x1000_0100 < reset < 0x1000_0000 + len(image)

@@ -15,7 +15,8 @@ from edgec.sim.peripherals import (
     always,
     follows,
 )
-from edgec.sim.peripherals_rp2040 import RP2040
+from edgec.sim.peripherals_imxrt import IMXRT1060
+from edgec.sim.peripherals_rp2 import RP2040, RP2350
 from edgec.sim.peripherals_stm32 import STM32F1, STM32F4, STM32G0, STM32H7, STM32L4, STM32U5
 
 UART = 0x4000_4400
@@ -143,7 +144,9 @@ def test_rp2040_resets_and_clock_multiplexers() -> None:
     assert bus.read(0x4000_8038) == 1 << 2
 
 
-@pytest.mark.parametrize("family", [STM32F1, STM32F4, STM32G0, STM32H7, STM32L4, STM32U5, RP2040])
+@pytest.mark.parametrize(
+    "family", [STM32F1, STM32F4, STM32G0, STM32H7, STM32L4, STM32U5, RP2040, RP2350, IMXRT1060]
+)
 def test_tables_are_consistent(family: Family) -> None:
     def is_peripheral(address: int) -> bool:
         return any(

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 _FIRMWARE = Path(__file__).parents[2] / "firmware"
-_APP = ("crc32", "text", "protocol")
+_APP = ("common/crc32", "common/text", "console/protocol")
+_FOLDERS = ("app/common", "app/console", "port", "runtime/include")
 
 
 @pytest.mark.skipif(shutil.which("arm-none-eabi-gcc") is None, reason="no arm-none-eabi-gcc")
@@ -17,11 +18,11 @@ _APP = ("crc32", "text", "protocol")
 def test_size_of_the_program(tmp_path: Path, cpu: str) -> None:
     objects = []
     for name in _APP:
-        target = tmp_path / f"{name}.o"
+        target = tmp_path / f"{Path(name).name}.o"
         command = ["arm-none-eabi-gcc", f"-mcpu={cpu}", "-mthumb", "-std=c11", "-Os", "-c"]
         # As the project does: a loop stays a loop instead of becoming strlen.
         command += ["-fno-tree-loop-distribute-patterns"]
-        command += [f"-I{_FIRMWARE / folder}" for folder in ("app", "port", "runtime/include")]
+        command += [f"-I{_FIRMWARE / folder}" for folder in _FOLDERS]
         source = _FIRMWARE / "app" / f"{name}.c"
         subprocess.run([*command, str(source), "-o", str(target)], check=True)
         objects.append(str(target))

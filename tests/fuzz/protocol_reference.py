@@ -1,6 +1,6 @@
 """The serial protocol a second time, in Python: what the firmware has to answer to any bytes.
 
-Written from the text of firmware/app/protocol.h and its tests, for the models of
+Written from the text of firmware/app/console/protocol.h and its tests, for the models of
 tests/firmware/fixtures/toy_model.c.
 """
 

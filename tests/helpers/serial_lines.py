@@ -1,4 +1,4 @@
-"""Real serial lines without a board: QEMU's UART as a terminal or over TCP, disturbed on demand."""
+"""Real serial lines without a board: UARTs of QEMU and rp2040js, disturbed on demand."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import select
 import shutil
 import socket
 import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -40,13 +41,17 @@ Damage = Callable[[bytes], bytes | None]
 
 
 def _command(elf: Path, board: str, serial: str) -> list[str]:
+    return [*_machine(board, serial), "-kernel", str(elf)]
+
+
+def _machine(board: str, serial: str) -> list[str]:
     program = shutil.which("qemu-system-arm")
     if program is None:
         pytest.skip("qemu-system-arm is not installed")
     machine = MACHINES[board]
     others = ["-serial", "null"] * machine.uart
     quiet = ["-display", "none", "-monitor", "none"]
-    return [program, "-M", machine.name, "-kernel", str(elf), *quiet, *others, "-serial", serial]
+    return [program, "-M", machine.name, *quiet, *others, "-serial", serial]
 
 
 @contextlib.contextmanager
@@ -56,6 +61,23 @@ def _running(command: list[str], **options: object) -> Iterator[subprocess.Popen
             yield child
         finally:
             child.kill()
+
+
+@contextlib.contextmanager
+def waiting_qemu(board: str = "nucleo_f446re") -> Iterator[tuple[str, str]]:
+    """A machine without a program: the URLs of its GDB server and of its serial line."""
+    with socket.socket() as debugger, socket.socket() as line:
+        for listener in (debugger, line):
+            listener.bind(("127.0.0.1", 0))
+            listener.listen()
+        command = _machine(board, "chardev:line")
+        for name, listener in (("gdb", debugger), ("line", line)):
+            command += ["-chardev", f"socket,id={name},fd={listener.fileno()},server=on,wait=off"]
+        command += ["-S", "-gdb", "chardev:gdb"]
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        ports = [listener.getsockname()[1] for listener in (debugger, line)]
+        with _running(command, pass_fds=(debugger.fileno(), line.fileno()), **quiet):
+            yield f"gdb://127.0.0.1:{ports[0]}", f"socket://127.0.0.1:{ports[1]}"
 
 
 @contextlib.contextmanager
@@ -84,6 +106,25 @@ def qemu_socket(elf: Path, board: str = "nucleo_f446re") -> Iterator[str]:
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
         with _running(command, pass_fds=(listener.fileno(),), **quiet):
             yield f"socket://127.0.0.1:{number}"
+
+
+RP2040JS = Path(sys.prefix) / "rp2040js" / "package"
+"""Where `tools/setup.sh slow` puts npm's package."""
+
+
+@contextlib.contextmanager
+def rp2040_socket(image: Path) -> Iterator[str]:
+    """The URL of a TCP port that leads to a Raspberry Pi Pico's `firmware.bin` in rp2040js."""
+    node = shutil.which("node")
+    if node is None or not RP2040JS.is_dir():
+        pytest.skip("node or rp2040js is not installed: tools/setup.sh slow")
+    script = Path(__file__).with_name("rp2040_machine.mjs")
+    command = [node, str(script), str(RP2040JS), str(image)]
+    with _running(command, stdout=subprocess.PIPE) as child:
+        assert child.stdout is not None
+        found = re.fullmatch(r"port (\d+)\n", child.stdout.readline())
+        assert found is not None, "rp2040js did not start"
+        yield f"socket://127.0.0.1:{found[1]}"
 
 
 def noise(seed: int, share: float) -> Damage:

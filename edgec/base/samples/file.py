@@ -28,6 +28,8 @@ _FOLDER_READERS: dict[frozenset[str], Callable[[Folder, Request], Found]] = {
     images.SUFFIXES: images.read_folder,
     wav.SUFFIXES: wav.read_folder,
 }
+FOLDER_SUFFIXES = frozenset().union(*_FOLDER_READERS)
+"""Suffixes of the files that are read in folders, in small letters."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +130,7 @@ def _read(file: SampleFile, request: Request) -> Found:
 
 
 def _read_folder(path: Path, request: Request) -> Found:
-    folder = open_folder(path, frozenset().union(*_FOLDER_READERS)).in_order_of(request.classes)
+    folder = open_folder(path, FOLDER_SUFFIXES).in_order_of(request.classes)
     kinds = {file.suffix.lower() for file in folder.files}
     for suffixes, read in _FOLDER_READERS.items():
         if kinds <= suffixes:

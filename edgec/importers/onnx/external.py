@@ -28,6 +28,17 @@ def load_external_data(model: onnx.ModelProto, folder: Path) -> None:
             budget -= _load(tensor, folder, budget)
 
 
+def external_locations(model: onnx.ModelProto) -> set[str]:
+    """The files that tensors of a model name, before their data are loaded."""
+    return {
+        entry.value
+        for tensor, _ in all_tensors(model)
+        if tensor.data_location == onnx.TensorProto.EXTERNAL
+        for entry in tensor.external_data
+        if entry.key == "location"
+    }
+
+
 def _load(tensor: onnx.TensorProto, folder: Path, budget: int) -> int:
     """Read one tensor; the number of bytes read."""
     entries = {entry.key: entry.value for entry in tensor.external_data}

@@ -11,7 +11,7 @@ from edgec.base.limits import MAX_MODEL_BYTES
 from edgec.base.names import shown
 from edgec.importers.common.boundary import library_call
 from edgec.importers.common.files import read_file
-from edgec.importers.onnx.external import load_external_data
+from edgec.importers.onnx.external import external_locations, load_external_data
 from edgec.importers.onnx.screen import check_text, screen
 
 
@@ -26,6 +26,16 @@ def load_model(path: Path) -> onnx.ModelProto:
     load_external_data(model, path.parent)
     screen(model)
     return model
+
+
+def external_files(path: Path) -> tuple[str, ...]:
+    """The files that hold external data of a model, as paths from its folder, sorted.
+
+    Raises:
+        ImportModelError: the file is missing, too large or not ONNX.
+    """
+    model = _parse(read_file(path, MAX_MODEL_BYTES), path)
+    return tuple(sorted(external_locations(model)))
 
 
 def _parse(data: bytes, path: Path) -> onnx.ModelProto:

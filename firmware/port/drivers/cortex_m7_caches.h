@@ -1,4 +1,5 @@
-/* The level 1 caches of a Cortex-M7 with a data cache of 16 KB in 4 ways of 32-byte lines.
+/* The level 1 caches of a Cortex-M7: 4 ways of 32-byte lines for data, 16 KB unless the port
+ * defines another number of sets.
  *
  * Source: Arm DDI 0403E B2.2.7; DDI 0489 5.1. */
 #ifndef EDGEC_DRIVERS_CORTEX_M7_CACHES_H
@@ -6,7 +7,9 @@
 
 #include "cortex_m.h"
 
+#ifndef DCACHE_SETS
 #define DCACHE_SETS 128U
+#endif
 #define DCACHE_WAYS 4U
 
 /* Invalidate both caches, which hold garbage after power-up, and switch them on. */

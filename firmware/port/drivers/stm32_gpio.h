@@ -7,11 +7,13 @@
 #include "registers.h"
 
 #define GPIO_MODER 0x00U
+#define GPIO_MODE_OUTPUT 1U
 #define GPIO_MODE_ALTERNATE 2U
 #define GPIO_OSPEEDR 0x08U
 #define GPIO_SPEED_HIGH 2U
 #define GPIO_PUPDR 0x0CU
 #define GPIO_PULL_UP 1U
+#define GPIO_BSRR 0x18U
 #define GPIO_AFRL 0x20U
 
 /* Connect pin 0 to 15 of the port at `base` to a peripheral, with a pull-up: an unconnected
@@ -24,6 +26,12 @@ static inline void gpio_connect(uint32_t base, uint32_t pin, uint32_t function) 
     set_field(&REG32(base + GPIO_OSPEEDR), 3U << shift, GPIO_SPEED_HIGH << shift);
     set_field(&REG32(base + GPIO_PUPDR), 3U << shift, GPIO_PULL_UP << shift);
     set_field(&REG32(base + GPIO_MODER), 3U << shift, GPIO_MODE_ALTERNATE << shift);
+}
+
+/* Make pin 0 to 15 of the port at `base` an output, push-pull, at this level. */
+static inline void gpio_drive(uint32_t base, uint32_t pin, bool high) {
+    REG32(base + GPIO_BSRR) = high ? 1U << pin : 1U << (pin + 16U);
+    set_field(&REG32(base + GPIO_MODER), 3U << (2U * pin), GPIO_MODE_OUTPUT << (2U * pin));
 }
 
 #endif

@@ -61,6 +61,10 @@ uint32_t port_stack_used(void) {
     return 0;
 }
 
+bool port_pulse(void) {
+    return false;
+}
+
 _Noreturn void port_halt(void) {
     exit(EXIT_FAILURE);
 }

@@ -4,7 +4,7 @@
  * Source: RP2040 datasheet 2.8.1.3.1. */
 #include <stdint.h>
 
-__attribute__((section(".boot2"), used)) static const uint32_t boot2_image[64] = {
+__attribute__((section(".boot"), used)) static const uint32_t boot2_image[64] = {
     0x480CB500, 0x60812100, 0x61422204, 0x60024A0A, 0x4A0A6041, 0x50C223F4, 0x60822201, 0x2800BC01,
     0x4700D000, 0x49074806, 0xC8066008, 0x8808F381, 0x46C04710, 0x18000000, 0x001F0300, 0x03000218,
     0x10000100, 0xE000ED08, 0x00000000, 0x00000000, 0x00000000, 0x00000000, 0x00000000, 0x00000000,

@@ -17,4 +17,4 @@ def test_linker_script_names_every_memory(board: Any) -> None:
     script = linker_script(board, board.memory)
     for region in board.memory.ram:
         assert f"ORIGIN = {region.origin:#x}, LENGTH = {region.size_bytes}" in script
-    assert (".boot2" in script) == (board.memory.flash.boot_bytes > 0)
+    assert (".boot" in script) == (board.memory.flash.boot_bytes > 0)

@@ -34,6 +34,9 @@ FACTS = {  # name: core, MHz, flash KB, KB of the region that holds the arena
     "nucleo_f767zi": (Core.CORTEX_M7, 216, 2048, 384),
     "nucleo_h743zi2": (Core.CORTEX_M7, 400, 2048, 512),
     "nucleo_wb55rg": (Core.CORTEX_M4, 64, 876, 192),
+    "arduino_nano33ble": (Core.CORTEX_M4, 64, 960, 256),
+    "teensy41": (Core.CORTEX_M7, 600, 7936, 512),
+    "rpi_pico2": (Core.CORTEX_M33, 150, 4096, 520),
     "rpi_pico": (Core.CORTEX_M0PLUS, 125, 2048, 264),
     "microbit": (Core.CORTEX_M0, 16, 256, 16),
 }

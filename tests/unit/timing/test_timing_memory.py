@@ -242,13 +242,14 @@ def test_boards_have_the_caches_of_their_manuals(
     assert flash.unified == (name in ("nucleo_u575zi_q", "rpi_pico"))
 
 
-CACHED_RAM = {"nucleo_f767zi", "nucleo_h743zi2", "nucleo_h7a3zi_q"}
+CACHED_RAM = {"nucleo_f767zi", "nucleo_h743zi2", "nucleo_h7a3zi_q", "teensy41"}
 
 
 def test_only_m7s_cache_ram() -> None:
     cached = {b.name: flash_timing(b).cached_ram for b in list_boards() if not b.is_hosted}
     assert {name for name, ram in cached.items() if ram} == CACHED_RAM
     assert cached["nucleo_h7a3zi_q"] == (0x2400_0000, 1_048_576)
+    assert cached["teensy41"] == (0x2020_0000, 524_288)
 
 
 def test_modes_without_wait_states_have_none() -> None:

@@ -11,13 +11,13 @@ import pytest
 
 from edgec.base.errors import BuildError
 from edgec.toolchain.size import FirmwareSize, firmware_size
-from edgec.toolchain.uf2 import RP2040_FAMILY, uf2_image
+from edgec.toolchain.uf2 import uf2_image
 
 
 @pytest.mark.parametrize("length", [0, 1, 255, 256, 257, 5000])
 def test_uf2_blocks_hold_the_image(length: int) -> None:
     image = bytes(i * 31 % 256 for i in range(length))
-    uf2 = uf2_image(image, 0x1000_0000)
+    uf2 = uf2_image(image, 0x1000_0000, 0xE48BFF56)
     blocks = [uf2[i : i + 512] for i in range(0, len(uf2), 512)]
     assert len(uf2) % 512 == 0
     assert len(blocks) == -(-length // 256)
@@ -26,7 +26,7 @@ def test_uf2_blocks_hold_the_image(length: int) -> None:
         fields = struct.unpack("<8I", block[:32])
         address = 0x1000_0000 + 256 * number
         assert fields[:5] == (0x0A324655, 0x9E5D5157, 0x2000, address, 256)
-        assert fields[5:] == (number, len(blocks), RP2040_FAMILY)
+        assert fields[5:] == (number, len(blocks), 0xE48BFF56)
         assert block[-4:] == bytes.fromhex("306fb10a")
         content += block[32 : 32 + 256]
     assert content[:length] == image

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from edgec.base.errors import BuildError
+from edgec.toolchain.flash import UPLOAD_INSTALL
 from edgec.toolchain.upload_errors import TROUBLES, explained
 
 RECORDED = Path(__file__).parent / "upload_failures"
@@ -29,6 +30,9 @@ EXPECTED = {  # recording: what the message says, a word of the hint
     "pyocd-chip-silent": ("does not answer", "powered"),
     "pyocd-verify": ("reads back differently", "cable"),
     "picotool-no-board": ("BOOTSEL", "hold its button"),
+    "bossac-no-board": ("boot loader", "reset button twice"),
+    "bossac-unknown-chip": ("does not know the chip", "Arduino's own bossac"),
+    "teensy_loader_cli-no-board": ("no Teensy", "press the button"),
     "picotool-permission": ("may not be opened", "udev rules of picotool"),
 }
 
@@ -39,7 +43,7 @@ def test_every_recording_is_expected() -> None:
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_a_recorded_failure_is_one_line_that_helps(name: str) -> None:
-    tool = next(t for t in ("openocd", "st-flash", "pyocd", "picotool") if name.startswith(t))
+    tool = next(tool for tool in UPLOAD_INSTALL if name.startswith(tool))
     error = explained((RECORDED / f"{name}.txt").read_text(), tool, "the_chip")
     what, hint = EXPECTED[name]
     assert what in error.what

@@ -91,6 +91,12 @@ def upload_command(tool: str) -> str:
             *(["--serial", serial] if serial else []),
             *["write", f'"{image}.bin"', hex(int(board.get("build.flash_origin")))],
         ],
+        # Arduino's bossac counts from the end of the boot loader.
+        "bossac": [
+            *["bossac", "-d", *([f"--port={serial}"] if serial else [])],
+            *["-U", "-i", "-e", "-w", f'"{image}.bin"', "-R"],
+        ],
+        "teensy_loader_cli": ["teensy_loader_cli", "--mcu=TEENSY41", "-v", f'"{image}.hex"'],
         "picotool": ["picotool", "load", "-x", "-t", "elf", "$SOURCE"],
     }
     return " ".join(commands[tool])

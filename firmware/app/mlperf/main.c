@@ -1,0 +1,27 @@
+/* The firmware's main program for the runner of MLPerf Tiny: see runner.h.
+ *
+ * app_config.h comes with the project (app/console/main.c lists what it defines); mlperf_config.h
+ * as well, and says how the runner's numbers become codes. */
+#include "app_config.h"
+#include "inference.h"
+#include "port.h"
+#include "runner.h"
+
+PORT_ARENA static _Alignas(EDGEC_ARENA_ALIGNMENT) uint8_t arena[EDGEC_APP_ARENA_BYTES];
+
+static const edgec_model_t *const models[] = {EDGEC_APP_MODELS};
+
+int main(void) {
+    port_init();
+    if (!inference_begin(models[0], arena, sizeof arena)) {
+        return 1;
+    }
+    runner_begin(EDGEC_APP_BOARD);
+    for (;;) {
+        const int character = port_read_char();
+        if (character < 0) {
+            return 0; /* the end of input, which only a host has */
+        }
+        runner_receive((char)character);
+    }
+}
