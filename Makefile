@@ -1,6 +1,7 @@
 # make demo   install what is missing, compile the example network, run its firmware in an emulator
 # make test   install what is missing, check style and types, run the tests
 #             EDGEC_DATA_DIR=FOLDER make test: those of public networks, too (docs/data.md)
+# make docs   install what is missing, build the documentation site: build/site/index.html
 VENV ?= .venv
 BIN := $(VENV)/bin
 BOARD ?= nucleo
@@ -10,7 +11,7 @@ NO_DATA = $(if $(EDGEC_DATA_DIR),, and not data)
 # Generated C (tests/golden) keeps the layout of its templates.
 C_FILES = $$(git ls-files "firmware/*.[ch]" "tests/*.[ch]" "benchmarks/*.[ch]" ":!tests/golden")
 
-.PHONY: demo test lint pytest pytest-slow format setup-demo setup-test setup-slow clean
+.PHONY: demo test docs lint pytest pytest-slow format setup-demo setup-docs setup-test setup-slow clean
 
 demo: setup-demo
 	$(BIN)/edgec compile examples/digits_resnet.onnx --board $(BOARD) --calibration examples/digits_calibration.npz --out $(DEMO)
@@ -18,8 +19,14 @@ demo: setup-demo
 
 test: lint pytest
 
+docs: setup-docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
 setup-demo:
 	tools/setup.sh demo $(VENV)
+
+setup-docs:
+	tools/setup.sh docs $(VENV)
 
 setup-test:
 	tools/setup.sh test $(VENV)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what the given make target needs on a fresh Debian or Ubuntu machine, and nothing twice:
-#   tools/setup.sh demo|test|slow VENV
+#   tools/setup.sh demo|docs|test|slow VENV
 # System packages come from apt (through sudo when not root), Python packages from PyPI into VENV.
 set -euo pipefail
 target=$1
@@ -50,9 +50,10 @@ packages=(gcc libc6-dev gcc-arm-none-eabi libnewlib-arm-none-eabi)
 [ "$target" != slow ] || packages+=(gdb-multiarch)
 # Looks at the profile's page in a test.  Ubuntu has it only as a snap, which containers cannot run.
 [ "$target" = demo ] || ! grep -qx 'ID=debian' /etc/os-release || packages+=(chromium fonts-dejavu-core)
+[ "$target" != docs ] || packages=()
 apt_install "${packages[@]}"
 # The C library of 32-bit programs: some tests run the generated C as such.
-if [ "$target" != demo ] && [ "$(uname -m)" = x86_64 ]; then
+if [[ $target = test || $target = slow ]] && [ "$(uname -m)" = x86_64 ]; then
     apt_install libc6-dev-i386 "lib32gcc-$(gcc -dumpversion | cut -d. -f1)-dev"
 fi
 
@@ -69,8 +70,11 @@ if [ ! -x "$venv/bin/pip" ]; then
     "$python" -m venv "$venv"
 fi
 
-extra=sim
-[ "$target" = demo ] || extra=dev
+case $target in
+demo) extra=sim ;;
+docs) extra=docs ;;
+*) extra=dev ;;
+esac
 stamp="$venv/.edgec-$extra"
 if [ ! -e "$stamp" ] || [ pyproject.toml -nt "$stamp" ]; then
     say "installing Python packages (edgec[$extra])"

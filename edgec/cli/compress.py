@@ -111,4 +111,5 @@ def compress(
         return
     for result in results:
         print_compression(result, console.out)
-    console.print_next("edgec", "compile", results[0].output, "--board", "nucleo")
+    samples = ("--calibration", calibration[0]) if calibration else ()
+    console.print_next("edgec", "compile", results[0].output, "--board", "nucleo", *samples)

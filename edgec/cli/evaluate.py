@@ -71,10 +71,13 @@ def evaluate(
     console.out.print(table("Accuracy", ("", ">"), rows))
     for warning in result.warnings:
         console.out.print(f"[bold yellow]warning:[/] {console.safe(warning)}")
-    other = [place for place in places_of(folder) if place != on]
-    if other:
+    if "emulator" not in places_of(folder):
+        return
+    if on == "host":
         named = words_of("--data", data, normalize)
-        console.print_next("edgec", "evaluate", folder, *named, "--on", other[0])
+        console.print_next("edgec", "evaluate", folder, *named, "--on", "emulator")
+    else:
+        console.print_next("edgec", "profile", folder)
 
 
 def _evaluate_widths(

@@ -25,6 +25,7 @@ def flash(
 ) -> None:
     """Write the firmware of a build folder to the board that is plugged in."""
     from edgec.report.bundle import board_of
+    from edgec.report.model import REPORT_JSON
     from edgec.toolchain.flash import upload
     from edgec.workflow.apps import command_end
     from edgec.workflow.firmware import PROJECT_DIR
@@ -33,8 +34,11 @@ def flash(
     with status("uploading"):
         done = upload(folder / PROJECT_DIR, board, port=port)
     console.out.print(done, markup=False)
+    end = command_end(folder)
+    if (folder / REPORT_JSON).is_file() and not end:  # neither a bundle nor another program
+        console.print_next("edgec", "validate", folder, "--on", "device")
+        return
     baud = board.console.baud if board.console else 115200
     console.print_next(
-        *("python", "-m", "serial.tools.miniterm", "-", baud),
-        note=f"then type: help{command_end(folder)}",
+        *("python", "-m", "serial.tools.miniterm", "-", baud), note=f"then type: help{end}"
     )

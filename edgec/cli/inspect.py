@@ -39,7 +39,16 @@ def inspect(
         return
     print_inspection(result, console.out)
     if result.summary.supported:
-        console.print_next("edgec", "compile", model, "--board", "nucleo")
+        samples = ("--calibration", "SAMPLES.npz") if _needs_calibration(result) else ()
+        console.print_next("edgec", "compile", model, "--board", "nucleo", *samples)
+
+
+def _needs_calibration(inspection: Inspection) -> bool:
+    """Whether a model is in floating point: without typical inputs its ranges are guesses."""
+    summary = inspection.summary
+    names = [node.op.lower() for node in summary.nodes]
+    quantized = any("quant" in name or name.startswith("qlinear") for name in names)
+    return not quantized and all(each.dtype.startswith("float") for each in summary.inputs)
 
 
 def print_inspection(inspection: Inspection, out: Console) -> None:

@@ -70,6 +70,10 @@ def quality_warnings(graph: Graph, report: QuantReport) -> tuple[str, ...]:
         for layer in report.layers
         if layer.value in graph.outputs and layer.sqnr_db < _POOR_DB
     )
+    if report.precision is not None:
+        return (
+            poor  # the causes are those of int8 codes; the report of int16 codes says what is left
+        )
     causes = "; ".join(
         f"{shown(cost.value)!r} {cost.share:.0%} ({cost.why}: {_ADVICE[cost.why]})"
         for cost in report.costs

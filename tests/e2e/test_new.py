@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from bad_input_support import check_one_message, edgec, snapshot
+from documents import commands
 
 from edgec.base.resources import data_dir
 
@@ -21,14 +22,6 @@ Capsys = pytest.CaptureFixture[str]
 def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def commands(path: Path) -> list[list[str]]:
-    """The commands in the code blocks without a language."""
-    blocks = re.findall(r"^```(\w*)\n(.*?)^```", path.read_text("utf-8"), re.S | re.M)
-    plain = [text for language, text in blocks if not language]
-    lines = [line.split("#")[0] for text in plain for line in text.splitlines()]
-    return [shlex.split(line) for line in lines if line.strip()]
 
 
 def test_the_tour_of_the_documents(capsys: Capsys, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,40 +1,32 @@
-"""The README says what is true: its commands run, its tables are those of the code."""
+"""The README says what is true: its commands run, the table of boards is that of the code."""
 
 import re
-import shlex
 import shutil
 from pathlib import Path
 
 import pytest
+from documents import DOCS, README, blocks, commands
+from places import REPOSITORY
 
 from edgec.cli.app import app, run_app
 from edgec.cli.boards import memory_size
 from edgec.target.board import list_boards
 
-ROOT = Path(__file__).resolve().parents[2]
-README = ROOT / "README.md"
+BOARDS = DOCS / "boards.md"
 
 
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder with the example networks, to run commands in."""
-    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    shutil.copytree(REPOSITORY / "examples", tmp_path / "examples")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", README.read_text("utf-8"), re.S | re.M)
-
-
-def commands() -> list[list[str]]:
-    lines = [line.split("#")[0].strip() for block in blocks("") for line in block.splitlines()]
-    return [shlex.split(line) for line in lines if line]
-
-
 @pytest.mark.usefixtures("checkout")
 def test_the_tour_runs_from_top_to_bottom(capsys: pytest.CaptureFixture[str]):
-    tour = [words[1:] for words in commands() if words[0] == "edgec" and "model.onnx" not in words]
+    tour = [words[1:] for words in commands(README) if words[0] == "edgec"]
+    tour = [words for words in tour if "model.onnx" not in words]
     assert len(tour) >= 8
     for arguments in tour:
         assert run_app(arguments) == 0, (arguments, capsys.readouterr().err)
@@ -42,14 +34,14 @@ def test_the_tour_runs_from_top_to_bottom(capsys: pytest.CaptureFixture[str]):
 
 @pytest.mark.usefixtures("checkout")
 def test_the_python_example_runs(capsys: pytest.CaptureFixture[str]):
-    (code,) = blocks("python")
-    exec(compile(code, "README.md", "exec"), {})
+    (block,) = blocks(README, "python")
+    exec(compile(block.text, "README.md", "exec"), {})
     assert capsys.readouterr().out.strip()
 
 
 def test_every_make_target_exists():
-    makefile = (ROOT / "Makefile").read_text("utf-8")
-    targets = [words[1] for words in commands() if words[0] == "make"]
+    makefile = (REPOSITORY / "Makefile").read_text("utf-8")
+    targets = [words[1] for words in commands(README) if words[0] == "make"]
     assert {"demo", "test"} <= set(targets)
     for target in targets:
         assert f"\n{target}:" in makefile
@@ -63,7 +55,7 @@ def test_every_command_is_named_in_the_readme():
 
 def test_linked_files_exist():
     links = re.findall(r"\]\(([^)#]+)\)", README.read_text("utf-8"))
-    assert [link for link in links if not (ROOT / link).exists()] == []
+    assert [link for link in links if not (REPOSITORY / link).exists()] == []
 
 
 def board_table() -> str:
@@ -81,11 +73,11 @@ def board_table() -> str:
 
 
 def test_table_of_boards(request: pytest.FixtureRequest):
-    text = README.read_text("utf-8")
+    text = BOARDS.read_text("utf-8")
     pattern = re.compile(r"(<!-- boards: begin [^\n]*-->\n)(.*?)(<!-- boards: end -->)", re.S)
     updated = pattern.sub(lambda found: f"{found[1]}\n{board_table()}\n\n{found[3]}", text)
     if request.config.getoption("--update-golden"):
-        README.write_text(updated, "utf-8")
+        BOARDS.write_text(updated, "utf-8")
     assert text == updated, (
         "the table is out of date: pytest tests/e2e/test_readme.py --update-golden"
     )

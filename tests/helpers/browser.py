@@ -23,19 +23,22 @@ OPTIONS = (
     "--hide-scrollbars",
 )
 WIDTH, HEIGHT = 1200, 2400
+DARK = "--blink-settings=preferredColorScheme=0"
+"""The option of a reader who wants dark pages."""
 
 NEEDS_CHROMIUM = pytest.mark.skipif(
     CHROMIUM is None and "CI" not in os.environ, reason="needs Chromium: apt install chromium"
 )
 
 
-def browse(page: Path, tmp_path: Path, options: Sequence[str]) -> str:
-    """Open a page; what the browser prints."""
+def browse(page: Path | str, tmp_path: Path, options: Sequence[str]) -> str:
+    """Open a page, a file or an address; what the browser prints."""
+    address = page if isinstance(page, str) else page.as_uri()
     assert CHROMIUM is not None, "CI must have Chromium: apt install chromium"
     profile_dir = tmp_path / "browser"
     shutil.rmtree(profile_dir, ignore_errors=True)
     done = subprocess.run(
-        [CHROMIUM, *OPTIONS, f"--user-data-dir={profile_dir}", *options, page.as_uri()],
+        [CHROMIUM, *OPTIONS, f"--user-data-dir={profile_dir}", *options, address],
         capture_output=True,
         text=True,
         timeout=120,
@@ -46,12 +49,19 @@ def browse(page: Path, tmp_path: Path, options: Sequence[str]) -> str:
 
 def screenshot(page: Path, tmp_path: Path, *options: str) -> np.ndarray:
     """uint8 [HEIGHT, WIDTH, 3]."""
-    picture = tmp_path / "page.png"
-    size = f"--window-size={WIDTH},{HEIGHT}"
-    browse(page, tmp_path, [size, f"--screenshot={picture}", *options])
-    with Image.open(picture) as image:
+    return picture(page, tmp_path, (WIDTH, HEIGHT), options)
+
+
+def picture(
+    page: Path | str, tmp_path: Path, size: tuple[int, int], options: Sequence[str] = ()
+) -> np.ndarray:
+    """A page as it is drawn in a window of this width and height: uint8 [height, width, 3]."""
+    path = tmp_path / "page.png"
+    window = f"--window-size={size[0]},{size[1]}"
+    browse(page, tmp_path, [window, f"--screenshot={path}", *options])
+    with Image.open(path) as image:
         pixels = np.asarray(image.convert("RGB"))
-    assert pixels.shape == (HEIGHT, WIDTH, 3)
+    assert pixels.shape == (size[1], size[0], 3)
     return pixels
 
 

@@ -7,18 +7,15 @@ import shlex
 import subprocess
 from pathlib import Path
 
+import commands_page
 import pytest
+from documents import DOCUMENTS, code
 from places import REPOSITORY
 from typer.main import get_command
 
 from edgec.cli.app import app
 
 ROOT = REPOSITORY
-DOCUMENTS = sorted(
-    [ROOT / "README.md", *ROOT.glob("docs/*.md"), *ROOT.glob("*/README.md")],
-    key=lambda path: path.as_posix(),
-)
-CODE = re.compile(r"^```\w*\n(.*?)^```|`([^`\n]+)`", re.S | re.M)
 STARTS = ("edgec ", "python benchmarks/", "python networks/", "python examples/", "python tests/")
 SHARED_OPTIONS = {"data_folder": ROOT / "benchmarks" / "data_folder.py"}
 SHARED_OPTIONS["cifar10"] = ROOT / "networks" / "cifar10.py"
@@ -28,12 +25,9 @@ OUTSIDE = re.compile(r"\.\./shared|/work/|farm-")
 
 def commands(path: Path) -> list[str]:
     """Commands in the code of a document; lines that end in a backslash are joined."""
-    text = path.read_text("utf-8").replace("\\\n", " ")
-    indented = re.findall(r"^    (\S.*)$", text, re.M)
-    pieces = [block or inline for block, inline in CODE.findall(text)]
-    lines = [
-        line.split("  #")[0].strip() for piece in [*pieces, *indented] for line in piece.split("\n")
-    ]
+    indented = re.findall(r"^    (\S.*)$", path.read_text("utf-8"), re.M)
+    pieces = [piece.replace("\\\n", " ") for piece in [*code(path), *indented]]
+    lines = [line.split("  #")[0].strip() for piece in pieces for line in piece.split("\n")]
     return [line for line in lines if line.startswith(STARTS)]
 
 
@@ -99,3 +93,11 @@ def test_nothing_points_outside_the_repository():
         if OUTSIDE.search(path.read_text("utf-8", errors="replace")):
             found.append(name)
     assert found == []
+
+
+def test_page_of_commands(request: pytest.FixtureRequest):
+    text = commands_page.PAGE.read_text("utf-8")
+    fresh = commands_page.updated(text)
+    if request.config.getoption("--update-golden"):
+        commands_page.PAGE.write_text(fresh, "utf-8")
+    assert text == fresh, "the page is out of date: pytest tests/unit/test_docs.py --update-golden"

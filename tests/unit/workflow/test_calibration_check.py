@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from import_models import N, model_of, save
@@ -9,7 +11,14 @@ from import_models import N, model_of, save
 from edgec.base.dtypes import Array
 from edgec.base.options import CompileOptions
 from edgec.base.resources import data_dir
-from edgec.quant.common.report import CalibrationSource, InForce, LayerQuality, QuantReport
+from edgec.quant.common.report import (
+    CalibrationSource,
+    InForce,
+    LayerCost,
+    LayerQuality,
+    PrecisionReport,
+    QuantReport,
+)
 from edgec.report.model import TensorReport
 from edgec.workflow.calibration_check import (
     agreement_warnings,
@@ -95,6 +104,16 @@ def test_poor_outputs_are_named():
     assert "4.2 dB" in warning
     synthetic = QuantReport(CalibrationSource.SYNTHETIC, 8, in_force, (), layers)
     assert quality_warnings(model.integer, synthetic) == ()
+
+
+def test_causes_of_int8_noise_are_no_advice_where_tensors_have_int16_codes():
+    model = compiled(lambda x: x)
+    report = replace(model.quantization, costs=(LayerCost("x", 0.9, "range"),))
+    report = replace(report, source=CalibrationSource.USER, layers=())
+    (warning,) = quality_warnings(model.integer, report)
+    assert "'x' 90% (range: --precision auto)" in warning
+    chosen = PrecisionReport(("x",), 3, 31.0, 12.0, 32.0)
+    assert quality_warnings(model.integer, replace(report, precision=chosen)) == ()
 
 
 def report_of(low: float, high: float) -> TensorReport:

@@ -1,0 +1,121 @@
+"""A tutorial done as its reader does it: files written, commands run, output held against it.
+
+A page is read from top to bottom in an empty folder that has edgec's examples:
+
+* A block with a title, as in ```` ```python title="train.py" ````, is a file of that name.
+* A block without a language holds commands. They end with exit code 0, but for the last one where
+  the output below it has a line that begins with `error:`.
+* A block of language `text` is what the last command printed. A line `...` stands for lines that
+  are left out. Numbers may be others than in the page, since compilers differ in theirs;
+  `pytest --update-golden` writes those of this computer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+import pytest
+from bad_input_support import edgec
+from documents import Block, blocks, lines_of
+
+OMITTED = "..."
+NOT_RUN = frozenset({"apt", "pip", "python3", ".", "scp", "ssh", "git"})
+"""Programs that install something, or need another computer."""
+Stand = Callable[[Sequence[str]], str | None]
+"""Runs a command in a test's own way and gives its output; None: it is an ordinary one."""
+
+
+def masked(line: str) -> str:
+    """A line without its numbers, and borders of tables without their length."""
+    line = re.sub(r"([━─═])\1*", r"\1", line.rstrip())
+    return re.sub(r"\s+", " ", re.sub(r"\d[\d,]*(\.\d+)?", "0", line))
+
+
+def matched(shown: str, output: str) -> list[str]:
+    """The lines of an output that a page shows, in their order, with its `...`.
+
+    Raises:
+        AssertionError: a line is not in the output, or not in this place.
+    """
+    real = output.splitlines()
+    place, result = 0, []
+    free = True
+    for line in shown.splitlines():
+        if line.strip() == OMITTED:
+            result.append(line)
+            free = True
+            continue
+        reach = len(real) if free else place + 1
+        found = next((i for i in range(place, reach) if masked(real[i]) == masked(line)), None)
+        assert found is not None, f"not printed, or not there:\n{line}\n\noutput:\n{output}"
+        result.append(real[found].rstrip())
+        place, free = found + 1, not line.strip()
+    return result
+
+
+class Walk:
+    """One way through a tutorial, in the current folder."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str], stand: Stand = lambda words: None):
+        self.capsys = capsys
+        self.stand = stand
+        self.output = ""
+
+    def run(self, words: list[str], fails: bool) -> None:
+        """Run one command and keep what it printed, on either stream."""
+        output = self.stand(words)
+        if output is not None:
+            self.output = output
+        elif words[0] == "edgec":
+            done = edgec(self.capsys, *words[1:])
+            self.output = done.out + done.err
+            assert (done.code != 0) == fails, (words, self.output)
+        elif words[0] == "cd":
+            os.chdir(words[1])
+        elif words[0] not in NOT_RUN:
+            program = sys.executable if words[0] == "python" else words[0]
+            done = subprocess.run(
+                [program, *words[1:]], capture_output=True, text=True, check=False, timeout=600
+            )
+            self.output = done.stdout + done.stderr
+            assert (done.returncode != 0) == fails, (words, self.output)
+
+    def commands(self, block: Block, after: Block | None) -> None:
+        """Run a block of commands; the block after it may show that the last one fails."""
+        is_shown = after is not None and after.language == "text"
+        fails = is_shown and re.search(r"^error: ", after.text, re.M) is not None
+        lines = lines_of(block)
+        for number, words in enumerate(lines, 1):
+            self.run(words, fails and number == len(lines))
+
+    def page(self, path: Path) -> Mapping[str, str]:
+        """Do all of a page; for each output that it shows, that text with today's numbers."""
+        found = blocks(path)
+        fresh = {}
+        for block, after in zip(found, [*found[1:], None], strict=True):
+            if block.title:
+                Path(block.title).parent.mkdir(parents=True, exist_ok=True)
+                Path(block.title).write_text(block.text, "utf-8")
+            elif block.language == "text":
+                fresh[block.text] = "\n".join([*matched(block.text, self.output), ""])
+            else:
+                assert not block.language, f"{path.name}: a block of {block.language} has no title"
+                self.commands(block, after)
+        return fresh
+
+
+def do(path: Path, walk: Walk, update: bool) -> None:
+    """Do a tutorial; write its outputs anew where that is wanted."""
+    with contextlib.chdir(Path.cwd()):
+        fresh = walk.page(path)
+    if update:
+        text = path.read_text("utf-8")
+        for old, new in fresh.items():
+            text = text.replace(f"```text\n{old}```", f"```text\n{new}```")
+        path.write_text(text, "utf-8")
