@@ -259,7 +259,7 @@ class _Rounding:
     def __init__(self, rng: np.random.Generator) -> None:
         self._rng = rng
 
-    def __call__(self, node: Node, output: Array) -> Array:
+    def __call__(self, node: Node, output: Array, known: object) -> Array:
         if output.dtype.kind != "f" or not np.isfinite(output).all():
             return output
         # Masks put the lowest number in place of logits: the range is that of the others.

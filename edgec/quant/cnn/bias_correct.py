@@ -133,14 +133,15 @@ class _Corrections:
 def layer_output(annotated: Graph, name: str, x: Array) -> Array:
     """What one layer, with its integer weights, makes of x [S, ...]; float64 [S, ...]."""
     node = next(each for each in annotated.nodes if each.name == name)
+    source = ops.layer_inputs(node).x
     alone = annotated.replace(
         nodes=(node,),
-        inputs=(ops.layer_inputs(node).x,),
+        inputs=(source,),
         outputs=(node.output,),
         input_layouts={},
         output_layouts={},
     )
-    return Executor(alone, [node.output]).run({alone.inputs[0]: x})[node.output]
+    return Executor(alone, [node.output]).run({source: x})[node.output]
 
 
 def _rounded(graph: Graph, name: str, values: Array) -> Array:

@@ -94,7 +94,7 @@ def test_codes_of_every_tensor_are_those_of_onnxruntime_but_for_ties(graph, tmp_
     theirs = exported.run({names[name]: array for name, array in data.items()})
     seen = {name: array.astype(np.float64) for name, array in data.items()}
 
-    def check(node: Node, output: Array) -> Array:
+    def check(node: Node, output: Array, known: object) -> Array:
         seen[node.output] = output
         if node not in rounding:
             return output

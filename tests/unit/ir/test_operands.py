@@ -11,6 +11,7 @@ OTHER_INPUTS = {
     "commands/compile.py": "inputs of a report",
     "importers/onnx/weight_pool_lookup.py": "inputs of an ONNX node",
     "importers/onnx/wrapped_indices.py": "inputs of an ONNX node",
+    "workflow/apps.py": "the one input of a benchmark's graph",
     "ir/graph.py": "`Node.first` and `Node.input` themselves",
 }
 """Files in which the subscript is no operand of an operator of edgec."""
