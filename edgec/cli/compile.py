@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from edgec.base.options import App, Budget, CompileOptions, PoolKernelOptions, QuantOptions
+from edgec.base.output_file import check_writable
 from edgec.cli.options import (
     DATA_FORMATS,
     OUT,
@@ -210,7 +211,18 @@ def _for_samples(normalize: str | None, calibration: Path | None, app: App) -> s
     return None if app is not App.CONSOLE and is_arrays else normalize
 
 
-def _compile(request: CompileRequest, json: Json = False) -> None:
+def _compile(
+    request: CompileRequest,
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE.html",
+            help="Write a page on the build: memory, layers, codes of tensors.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
     """Quantize MODEL, generate C, build firmware for BOARD and check it against the reference.
 
     Without MODEL, edgec.toml in this folder says what to compile.  The output folder holds
@@ -220,12 +232,18 @@ def _compile(request: CompileRequest, json: Json = False) -> None:
     from edgec.report.text import print_report
     from edgec.workflow.session import places_of
 
+    if html is not None:
+        check_writable(html)
     result = request.compiled()
+    if html is not None:
+        _write_page(result.folder, html, request.samples)
     if json:
         console.print_json(result.report.to_json())
         return
     print_report(result.report, console.out)
     print_files(result.folder)
+    if html is not None:
+        console.out.print(f"  page: {console.safe(str(html))}")
     places = places_of(result.folder)
     if result.report.app is not App.CONSOLE:
         if not result.report.board.is_hosted:
@@ -236,6 +254,14 @@ def _compile(request: CompileRequest, json: Json = False) -> None:
 
 
 compile_command = with_project(compile_request, _compile)
+
+
+def _write_page(folder: Path, html: Path, samples: SampleFile | None) -> None:
+    """Write the page of a build, telling the user what is being done."""
+    from edgec.commands.compile_page import write_page
+
+    with status("counting codes") as say:
+        write_page(folder, html, samples, say)
 
 
 def print_files(folder: Path) -> None:

@@ -42,6 +42,10 @@ def validate(
         int | None,
         typer.Option(min=1, help=f"Use the first LIMIT samples (default: {_DEFAULT_LIMIT})."),
     ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.html", help="Write the tables as a page, too."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Hold a compiled model against its reference: every layer, bit for bit.
@@ -52,8 +56,10 @@ def validate(
     from the float model's.
     """
     from edgec.base.errors import SimulationError
+    from edgec.base.output_file import check_writable
     from edgec.cli.data import samples_of, words_of
     from edgec.cli.validate_text import print_validation
+    from edgec.profile.validation_html import write_validation_html
     from edgec.workflow import validation
     from edgec.workflow.session import places_of
 
@@ -63,14 +69,20 @@ def validate(
         [Effect("--limit", limit is not None, data is not None, no_file, "add --data FILE")]
     )
     samples = samples_of(data, normalize)
+    if html is not None:
+        check_writable(html)
     with progress("validating") as advance:
         found = validation.validate(folder, samples, on, limit or _DEFAULT_LIMIT, advance, port)
+    if html is not None:
+        write_validation_html(found, html)
     if json:
         console.print_json(found.to_json())
         if not found.exact:
             raise typer.Exit(SimulationError.exit_code)
         return
     print_validation(found, console.out)
+    if html is not None:
+        console.out.print(f"written to {console.safe(str(html))}")
     if not found.exact:
         raise _difference(found, str(folder))
     named = () if data is None else words_of("--data", data, normalize)

@@ -9,6 +9,7 @@ from typing import ClassVar
 from edgec.base.output_file import write_whole
 from edgec.codegen.env import html_environment, values
 from edgec.profile.charts import ArenaChart, BarChart, Roofline, arena_chart, bar_chart, roofline
+from edgec.profile.tiles import Tile
 from edgec.profile.types import FunctionProfile, LayerProfile, Profile
 from edgec.report.console import shortened
 from edgec.report.model import Report
@@ -21,15 +22,6 @@ _MEMORY_WORDS = {
     "sram": "code and weights supposed in SRAM",
     "ideal": "memory supposed without wait states",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Tile:
-    """One of the figures at the top of the page."""
-
-    name: str
-    value: str
-    detail: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -193,7 +193,7 @@ class CalibrationReport:
     """How activation ranges were found.
 
     Attributes:
-        source: "data", "model" (all in the QDQ file) or "synthetic" (no data was given).
+        source: "user" (data were given), "none" (all ranges are in the file) or "synthetic".
         samples: number of calibration samples.
         observer: what chose the ranges; None where no observer did: for a transformer, and for a
             model that brings all its ranges.

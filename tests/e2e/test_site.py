@@ -12,12 +12,14 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from browser import DARK, browse, needs_browser, picture, share_near
+from browser import NEEDS_CHROMIUM, browse, screenshot, share_near
 from documents import DOCS
 from markdown_it import MarkdownIt
 from places import REPOSITORY
 
 WITHOUT_MKDOCS = importlib.util.find_spec("material") is None and "CI" not in os.environ
+DARK = "--blink-settings=preferredColorScheme=0"
+"""The option of a reader who wants dark pages."""
 PAGES = sorted(path.relative_to(DOCS).with_suffix("").as_posix() for path in DOCS.rglob("*.md"))
 COUNTED = frozenset({"h1", "h2", "h3", "h4", "li", "ol", "pre", "table", "td", "th", "tr", "ul"})
 
@@ -78,7 +80,7 @@ def test_nothing_is_fetched_from_elsewhere(site: Path) -> None:
         assert not re.search(r"(?:url\(|@import )[\"']?(?:https?:)?//", path.read_text("utf-8"))
 
 
-@needs_browser
+@NEEDS_CHROMIUM
 def test_the_search_works_on_pages_opened_as_files(site: Path, tmp_path: Path) -> None:
     address = f"{(site / 'boards.html').as_uri()}?q=OpenOCD"
     document = browse(address, tmp_path, ["--virtual-time-budget=20000", "--dump-dom"])
@@ -87,15 +89,14 @@ def test_the_search_works_on_pages_opened_as_files(site: Path, tmp_path: Path) -
     assert int(found[1]) >= 1
 
 
-@needs_browser
+@NEEDS_CHROMIUM
 @pytest.mark.parametrize(("options", "paper"), [((), (255, 255, 255)), ((DARK,), (30, 33, 41))])
 def test_pages_are_drawn_light_and_dark(
     site: Path, tmp_path: Path, options: tuple[str, ...], paper: tuple[int, int, int]
 ) -> None:
-    address = (site / "index.html").as_uri()
-    pixels = picture(address, tmp_path, (1400, 1000), ("--virtual-time-budget=5000", *options))
+    pixels = screenshot(site / "index.html", tmp_path, "--virtual-time-budget=5000", *options)
     assert share_near(pixels, paper) > 0.6
-    assert share_near(pixels, (64, 81, 181)) > 0.02  # the bar at the top
+    assert share_near(pixels, (64, 81, 181)) > 0.01  # the bar at the top
 
 
 MEASURE = """<script>addEventListener("load", () => setTimeout(() => {
@@ -108,12 +109,12 @@ document.title = `wide=${wide} sideways=${document.documentElement.scrollWidth -
 }, 500));</script>"""
 
 
-@needs_browser
+@NEEDS_CHROMIUM
 @pytest.mark.parametrize("page", ["operators", "tutorials/pytorch-to-nucleo"])
 def test_wide_tables_and_code_scroll_by_themselves(site: Path, tmp_path: Path, page: str) -> None:
     path = site / f"{page}-measured.html"
     text = (site / f"{page}.html").read_text("utf-8")
     path.write_text(text.replace("</body>", f"{MEASURE}</body>"), "utf-8")
     options = ["--window-size=500,900", "--virtual-time-budget=5000", "--dump-dom"]
-    document = browse(path.as_uri(), tmp_path, options)
+    document = browse(path, tmp_path, options)
     assert re.search(r"<title>wide=0 sideways=(-\d+|0)</title>", document), document[:2000]

@@ -1,12 +1,16 @@
-"""A real browser: headless Chromium from Debian, without a network."""
+"""Headless Chromium from Debian, no network: what a person would see of a page."""
 
 from __future__ import annotations
 
+import html
+import json
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,21 +22,16 @@ OPTIONS = (
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
     "--hide-scrollbars",
 )
-DARK = "--blink-settings=preferredColorScheme=0"
-"""The option of a reader who wants dark pages."""
-needs_browser = pytest.mark.skipif(
+WIDTH, HEIGHT = 1200, 2400
+
+NEEDS_CHROMIUM = pytest.mark.skipif(
     CHROMIUM is None and "CI" not in os.environ, reason="needs Chromium: apt install chromium"
 )
 
 
-def browse(address: str, tmp_path: Path, options: Sequence[str]) -> str:
-    """Open a page; what the browser prints.
-
-    Args:
-        address: what a person would type, such as `file:///tmp/page.html`.
-        tmp_path: a folder for the browser's own files.
-        options: of the browser, beside `OPTIONS`.
-    """
+def browse(page: Path | str, tmp_path: Path, options: Sequence[str]) -> str:
+    """Open a page, a file or an address; what the browser prints."""
+    address = page if isinstance(page, str) else page.as_uri()
     assert CHROMIUM is not None, "CI must have Chromium: apt install chromium"
     profile_dir = tmp_path / "browser"
     shutil.rmtree(profile_dir, ignore_errors=True)
@@ -46,26 +45,29 @@ def browse(address: str, tmp_path: Path, options: Sequence[str]) -> str:
     return done.stdout
 
 
-def picture(
-    address: str, tmp_path: Path, size: tuple[int, int], options: Sequence[str] = ()
-) -> np.ndarray:
-    """A page as it is drawn: uint8 [height, width, 3].
-
-    Args:
-        address: as for `browse`.
-        tmp_path: a folder for files.
-        size: width and height of the window in pixels.
-        options: as for `browse`.
-    """
-    path = tmp_path / "page.png"
-    window = f"--window-size={size[0]},{size[1]}"
-    browse(address, tmp_path, [window, f"--screenshot={path}", *options])
-    with Image.open(path) as image:
+def screenshot(page: Path, tmp_path: Path, *options: str) -> np.ndarray:
+    """uint8 [HEIGHT, WIDTH, 3]."""
+    picture = tmp_path / "page.png"
+    size = f"--window-size={WIDTH},{HEIGHT}"
+    browse(page, tmp_path, [size, f"--screenshot={picture}", *options])
+    with Image.open(picture) as image:
         pixels = np.asarray(image.convert("RGB"))
-    assert pixels.shape == (size[1], size[0], 3)
+    assert pixels.shape == (HEIGHT, WIDTH, 3)
     return pixels
 
 
 def share_near(pixels: np.ndarray, color: tuple[int, int, int]) -> float:
     """Share of the pixels that have a colour, nearly."""
     return float(np.mean(np.all(np.abs(pixels.astype(int) - color) < 12, axis=2)))
+
+
+def measured(page: Path, tmp_path: Path, script: str, width: int) -> dict[str, Any]:
+    """What a script finds in a page that is `width` pixels wide; it leaves JSON in the title."""
+    text = page.read_text("utf-8")
+    text = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", text)
+    changed = tmp_path / "measured.html"
+    changed.write_text(text.replace("</body>", f"<script>{script}</script></body>"), "utf-8")
+    document = browse(changed, tmp_path, [f"--window-size={width},900", "--dump-dom"])
+    (title,) = re.findall(r"<title>(\{.*\})</title>", document)
+    found: dict[str, Any] = json.loads(html.unescape(title))
+    return found

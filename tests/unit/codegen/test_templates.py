@@ -24,7 +24,9 @@ from edgec.codegen.formats.record import ExportContext
 from edgec.codegen.formats.registry import FORMATS
 from edgec.codegen.library import kernel_template
 from edgec.kernels.registry import FAMILIES
+from edgec.profile.compile_html import CompilePage
 from edgec.profile.html import Page
+from edgec.profile.validation_html import ValidationPage
 from edgec.profile.widths_html import WidthsPage
 
 PACKAGE = Path(edgec.__file__).parent
@@ -40,7 +42,7 @@ def _environment(path: Path) -> jinja2.Environment:
 
 def _contexts() -> dict[str, Any]:
     """The context of each template that is rendered, but of kernels."""
-    found = [Page, WidthsPage]
+    found = [Page, WidthsPage, CompilePage, ValidationPage]
     for module in (contexts, project_contexts):
         found += [each for each in vars(module).values() if dataclasses.is_dataclass(each)]
     roots = {

@@ -1,0 +1,194 @@
+"""The page of `edgec compile --html`: what a build takes, where, and what became of the model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from edgec.base.output_file import write_whole
+from edgec.codegen.env import html_environment, values
+from edgec.profile.charts import ArenaChart, arena_chart
+from edgec.profile.compile_rows import Cell, LayerRow, Work, layer_rows
+from edgec.profile.histogram_charts import HistogramChart, histogram_chart
+from edgec.profile.next_commands import NextCommand
+from edgec.profile.origins import Origins
+from edgec.profile.tiles import Tile
+from edgec.report.model import MemoryReport, Report
+from edgec.workflow.histograms import Histograms
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryBar:
+    """One memory of the board: the parts of it that are taken, and all of it.
+
+    Attributes:
+        name: "flash" or "RAM".
+        words: bytes and share.
+        parts: their shares of what the board has; texts name them.
+    """
+
+    name: str
+    words: str
+    parts: tuple[Cell, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CompilePage:
+    """Everything that the template shows.
+
+    Attributes:
+        report: the build.
+        facts: version of edgec, calibration, checks: a line each.
+        tiles: the figures at the top.
+        memory: flash and RAM; empty where the board has an operating system.
+        arena: tensors over time.
+        arena_words: what the arena takes and where most of it is in use.
+        rows: the layers.
+        work: what the column of work counts; None: nothing was counted.
+        work_words: where the counts are from, or why there are none.
+        charts: histograms of quantized tensors.
+        input: what was run for them.
+        origins: what became of the nodes of the file.
+        commands: what to do now.
+    """
+
+    template: ClassVar[str] = "profile/compile.html.j2"
+
+    report: Report
+    facts: str
+    tiles: tuple[Tile, ...]
+    memory: tuple[MemoryBar, ...]
+    arena: ArenaChart
+    arena_words: str
+    rows: tuple[LayerRow, ...]
+    work: str | None
+    work_words: str
+    charts: tuple[HistogramChart, ...]
+    input: str
+    origins: Origins
+    commands: tuple[NextCommand, ...]
+
+
+def write_compile_html(
+    path: Path,
+    report: Report,
+    work: Work,
+    found: Histograms,
+    origins: Origins,
+    commands: tuple[NextCommand, ...],
+) -> None:
+    """Write the page; an earlier file is replaced as a whole or not at all.
+
+    Raises:
+        ConfigError: the file cannot be written.
+    """
+    page = compile_page(report, work, found, origins, commands)
+    write_whole(path, render_compile_html(page).encode("utf-8", "replace"))
+
+
+def render_compile_html(page: CompilePage) -> str:
+    """The text of a page."""
+    return html_environment().get_template(page.template).render(values(page))
+
+
+def compile_page(
+    report: Report,
+    work: Work,
+    found: Histograms,
+    origins: Origins,
+    commands: tuple[NextCommand, ...],
+) -> CompilePage:
+    """Everything that the page of a build shows.
+
+    Args:
+        report: the build.
+        work: cycles or instructions of its layers.
+        found: its histograms.
+        origins: what became of the nodes of the file.
+        commands: what to do now.
+    """
+    rows = layer_rows(report, work)
+    numbers = {layer.name: str(number) for number, layer in enumerate(report.layers)}
+    return CompilePage(
+        report=report,
+        facts=_facts(report),
+        tiles=_tiles(report, work),
+        memory=_memory_bars(report.memory),
+        arena=arena_chart(report.buffers, report.memory.arena_bytes, len(report.layers)),
+        arena_words=_arena_words(rows),
+        rows=rows,
+        work=work.unit if work.layers else None,
+        work_words=work.words,
+        charts=tuple(
+            histogram_chart(tensor, numbers.get(tensor.name, "input")) for tensor in found.tensors
+        ),
+        input=found.input,
+        origins=origins,
+        commands=commands,
+    )
+
+
+def _facts(report: Report) -> str:
+    calibration = report.calibration
+    ranges = {
+        "user": f"calibrated with {calibration.samples:,} samples",
+        "none": "ranges from the model's file",
+        "synthetic": "without calibration data: ranges are guesses",
+    }
+    checks = [check.what for check in report.checks if not check.skipped]
+    checked = f"equal to the reference on {' and '.join(checks)}" if checks else "not checked"
+    return f"edgec {report.edgec} · {ranges[calibration.source]} · {checked}"
+
+
+def _tiles(report: Report, work: Work) -> tuple[Tile, ...]:
+    memory = report.memory
+    tiles = []
+    if memory.flash_bytes is not None:
+        tiles.append(_used("flash", memory.flash_bytes, memory.flash_limit_bytes))
+    if memory.ram_bytes is not None:
+        tiles.append(_used("RAM", memory.ram_bytes, memory.ram_limit_bytes))
+    saved = f"{memory.arena_disjoint_bytes:,} B without overlaps"
+    tiles.append(Tile("arena", f"{memory.arena_bytes:,} B", saved))
+    tiles.append(Tile("weights", f"{memory.weight_bytes:,} B", f"{report.parameters:,} parameters"))
+    tiles += work.tiles
+    removed = report.macs_in_file - report.macs
+    detail = f"{removed:,} fewer than in the file" if removed > 0 else "multiply-accumulates"
+    tiles.append(Tile("MACs", f"{report.macs:,}", detail))
+    qualities = [layer.sqnr_db for layer in report.layers if layer.sqnr_db is not None]
+    if qualities:
+        tiles.append(Tile("SQNR", f"{qualities[-1]:.1f} dB", "of the last layer"))
+    return tuple(tiles)
+
+
+def _used(name: str, taken: int, limit: int | None) -> Tile:
+    share = f"{taken / limit:.1%} of {limit:,}" if limit else ""
+    return Tile(name, f"{taken:,} B", share)
+
+
+def _memory_bars(memory: MemoryReport) -> tuple[MemoryBar, ...]:
+    flash = (("weights", memory.weight_bytes), ("code", memory.code_bytes))
+    ram = (
+        ("arena", memory.arena_bytes),
+        ("stack", memory.stack_bytes),
+        ("variables", memory.variable_bytes),
+    )
+    bars = []
+    for name, limit, parts in (
+        ("flash", memory.flash_limit_bytes, flash),
+        ("RAM", memory.ram_limit_bytes, ram),
+    ):
+        known = [(part, taken) for part, taken in parts if taken is not None]
+        if limit and len(known) == len(parts):
+            total = sum(taken for _, taken in known)
+            words = f"{total:,} of {limit:,} bytes, {total / limit:.1%}"
+            cells = tuple(Cell(f"{p} {taken:,} B", 100 * taken / limit) for p, taken in known)
+            bars.append(MemoryBar(name, words, cells))
+    return tuple(bars)
+
+
+def _arena_words(rows: tuple[LayerRow, ...]) -> str:
+    if not rows:
+        return ""
+    most = max(rows, key=lambda row: row.live_bytes)
+    return f"Most is in use while step {most.number} runs: {most.live_bytes:,} bytes."

@@ -1,0 +1,146 @@
+"""The page of `edgec validate --html`: which layers equal the reference, and what outputs cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from edgec.base.output_file import write_whole
+from edgec.codegen.env import html_environment, values
+from edgec.profile.compile_rows import Cell
+from edgec.profile.tiles import Tile
+from edgec.profile.validation_rows import exact_words, gap_words, output_rows
+from edgec.report.console import shortened
+from edgec.workflow.validation import LayerValidation, Validation
+
+_TITLE_CHARACTERS = 26
+
+
+@dataclass(frozen=True, slots=True)
+class ValidationRow:
+    """A layer.
+
+    Attributes:
+        layer: the layer.
+        title: its name in one line.
+        state: "exact", "first" (the first that differs) or "later" (may differ because of it).
+        exact: whether it equals the reference, in words.
+        gap: the largest difference in codes.
+        cycles: its cycles, the bar as a share of all; None where none were counted.
+        total: cycles up to its end.
+        per_mac: cycles for each multiply-accumulate; empty without any.
+    """
+
+    layer: LayerValidation
+    title: str
+    state: str
+    exact: str
+    gap: str
+    cycles: Cell | None
+    total: int
+    per_mac: str
+
+
+@dataclass(frozen=True, slots=True)
+class ValidationPage:
+    """Everything that the template shows.
+
+    Attributes:
+        found: the validation.
+        verdict: the result in a sentence.
+        tiles: the figures at the top.
+        counted: the target counted cycles.
+        rows: the layers.
+        measures: rows of the table of outputs: a name, and a value of each output.
+    """
+
+    template: ClassVar[str] = "profile/validation.html.j2"
+
+    found: Validation
+    verdict: str
+    tiles: tuple[Tile, ...]
+    counted: bool
+    rows: tuple[ValidationRow, ...]
+    measures: tuple[tuple[str, ...], ...]
+
+
+def write_validation_html(found: Validation, path: Path) -> None:
+    """Write the page; an earlier file is replaced as a whole or not at all.
+
+    Raises:
+        ConfigError: the file cannot be written.
+    """
+    write_whole(path, render_validation_html(found).encode("utf-8", "replace"))
+
+
+def render_validation_html(found: Validation) -> str:
+    """The page of a validation."""
+    page = ValidationPage(
+        found=found,
+        verdict=_verdict(found),
+        tiles=_tiles(found),
+        counted=found.cycles is not None,
+        rows=_rows(found),
+        measures=tuple(output_rows(found.outputs)),
+    )
+    return html_environment().get_template(page.template).render(values(page))
+
+
+def _verdict(found: Validation) -> str:
+    if found.exact:
+        return "Every tensor of every sample equals the reference, bit for bit."
+    first = found.first
+    if first is None:
+        return "An output differs from the reference, although no layer does."
+    number = found.layers.index(first)
+    return (
+        f"Layer {number}, {first.title} ({first.op}), is the first whose output differs from the "
+        f"reference: on {first.differing} of {found.samples} samples."
+    )
+
+
+def _tiles(found: Validation) -> tuple[Tile, ...]:
+    exact = sum(layer.exact for layer in found.layers)
+    tiles = [
+        Tile("layers bit-exact", f"{exact} of {len(found.layers)}", f"on {found.on}"),
+        Tile("samples", f"{found.samples:,}", found.input),
+    ]
+    if found.cycles:
+        time = f"{1e3 * found.cycles / found.clock_hz:.3f} ms at the board's clock"
+        tiles.append(Tile("cycles", f"{found.cycles:,}", time))
+    for output in found.outputs:
+        if output.accuracy is not None and output.float_accuracy is not None:
+            detail = f"float model {output.float_accuracy:.2%}"
+            tiles.append(Tile("accuracy", f"{output.accuracy:.2%}", detail))
+        elif output.agreement is not None:
+            tiles.append(Tile("equal decisions", f"{output.agreement:.2%}", "as the float model"))
+    return tuple(tiles)
+
+
+def _rows(found: Validation) -> tuple[ValidationRow, ...]:
+    rows = []
+    total = 0
+    for layer in found.layers:
+        total += layer.cycles or 0
+        per_mac = layer.cycles_per_mac
+        rows.append(
+            ValidationRow(
+                layer=layer,
+                title=shortened(layer.title, _TITLE_CHARACTERS),
+                state="exact" if layer.exact else "first" if layer is found.first else "later",
+                exact=exact_words(layer, found.samples),
+                gap=gap_words(layer),
+                cycles=_cycles(layer),
+                total=total,
+                per_mac="" if per_mac is None else f"{per_mac:.2f}",
+            )
+        )
+    return tuple(rows)
+
+
+def _cycles(layer: LayerValidation) -> Cell | None:
+    if layer.cycles is None:
+        return None
+    share = layer.share or 0.0
+    return Cell(f"{layer.cycles:,} · {share:.1%}", 100 * share)
