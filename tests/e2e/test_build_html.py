@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from bad_input_support import CALIBRATION, MLP, RESNET, TEST_DATA, check_one_message, edgec
-from browser import NEEDS_CHROMIUM, browse, measured, screenshot, share_near
+from browser import DARK, NEEDS_CHROMIUM, browse, measured, screenshot, share_near
 from profile_samples import sample_report
 
 from edgec.cli.app import run_app
@@ -71,17 +71,16 @@ def test_everything_is_inside_and_readable(resnet: Path, tmp_path: Path, name: s
 
 @NEEDS_CHROMIUM
 def test_pages_are_light_or_dark_as_the_reader_wants(resnet: Path, tmp_path: Path) -> None:
-    dark = "--blink-settings=preferredColorScheme=0"
     light = screenshot(resnet / "build.html", tmp_path)
     assert share_near(light, (255, 255, 255)) > 0.3  # cards
     assert share_near(light, (47, 111, 222)) > 0.005  # histograms
     assert share_near(light, (219, 231, 251)) > 0.003  # bars of cells
     assert len(np.unique(light.reshape(-1, 3), axis=0)) > 200
-    pixels = screenshot(resnet / "build.html", tmp_path, dark)
+    pixels = screenshot(resnet / "build.html", tmp_path, DARK)
     assert share_near(pixels, (27, 33, 43)) > 0.3
     assert share_near(pixels, (255, 255, 255)) < 0.01
     assert share_near(pixels, (107, 160, 255)) > 0.005
-    pixels = screenshot(resnet / "validation.html", tmp_path, dark)
+    pixels = screenshot(resnet / "validation.html", tmp_path, DARK)
     assert share_near(pixels, (255, 255, 255)) < 0.01
     assert share_near(pixels, (27, 33, 43)) > 0.3
 

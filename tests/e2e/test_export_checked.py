@@ -6,8 +6,10 @@ sources for this computer.
 
 import re
 import shutil
+import sys
 from pathlib import Path
 
+import kconfiglib
 import pytest
 import yaml
 from exported_library import example_text, export, need, run
@@ -139,10 +141,10 @@ def test_esp_idf(compiled_mlp: Path, expected: str, tmp_path: Path):
 
 
 def test_component_is_packed(compiled_mlp: Path, tmp_path: Path):
-    """By ESP-IDF's own tool, where it is installed (PyPI: idf-component-manager)."""
-    need("compote")
+    """By ESP-IDF's own tool, of PyPI's idf-component-manager."""
+    compote = Path(sys.executable).with_name("compote")
     out = export(compiled_mlp, "idf", tmp_path / PREFIX)
-    run("compote", "component", "pack", "--name", PREFIX, cwd=out)
+    run(compote, "component", "pack", "--name", PREFIX, cwd=out)
     assert (out / "dist" / f"{PREFIX}_0.1.0.tgz").is_file()
 
 
@@ -166,7 +168,6 @@ def test_zephyr(compiled_mlp: Path, expected: str, tmp_path: Path):
 
 
 def test_kconfig(compiled_mlp: Path, tmp_path: Path):
-    kconfiglib = pytest.importorskip("kconfiglib")
     out = export(compiled_mlp, "zephyr", tmp_path / "module")
     found = kconfiglib.Kconfig(str(out / "zephyr" / "Kconfig"))
     assert found.warnings == []

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from bad_input_support import CALIBRATION, RESNET
-from browser import NEEDS_CHROMIUM, browse, measured, screenshot, share_near
+from browser import DARK, NEEDS_CHROMIUM, browse, measured, screenshot, share_near
 from profile_samples import layer_profile, sample_profile, sample_report
 
 from edgec.cli.app import run_app
@@ -39,7 +39,7 @@ def test_page_is_drawn(resnet: Path, tmp_path: Path) -> None:
 
 
 def test_page_is_dark_where_the_reader_wants_it(resnet: Path, tmp_path: Path) -> None:
-    pixels = screenshot(resnet / "page.html", tmp_path, "--blink-settings=preferredColorScheme=0")
+    pixels = screenshot(resnet / "page.html", tmp_path, DARK)
     assert share_near(pixels, (27, 33, 43)) > 0.3
     assert share_near(pixels, (255, 255, 255)) < 0.01
     assert share_near(pixels, (107, 160, 255)) > 0.005

@@ -19,7 +19,7 @@ from edgec.floatrun.activations import activations
 from edgec.floatrun.executor import Executor
 from edgec.ir import ops
 from edgec.ir.graph import Graph, GraphBuilder, Node
-from edgec.quant.cnn.bias_correct import Corrected, correct_biases
+from edgec.quant.cnn.bias_correct import SAMPLES, Corrected, correct_biases
 from edgec.quant.cnn.read_rows import read_rows
 from edgec.quant.cnn.weight_codes import better_codes
 from edgec.quant.common.calibrate import Progress
@@ -29,10 +29,9 @@ from edgec.quant.common.weights import accumulator_bound
 
 LEAST_SAMPLES = 16
 """With fewer samples weights keep their nearest codes: what helps these need not help others."""
-_FAST_SAMPLES = 32
-_MOST_SAMPLES = {Effort.FAST: _FAST_SAMPLES, Effort.NORMAL: 64, Effort.BEST: 256}
+_MOST_SAMPLES = {Effort.FAST: SAMPLES, Effort.NORMAL: 64, Effort.BEST: 256}
 _MOST_BYTES = 1 << 29
-"""Activations beyond `_FAST_SAMPLES` samples take no more memory than this."""
+"""Activations beyond `SAMPLES` samples take no more memory than this."""
 _HELD = 4
 """One in this number of samples is held back."""
 
@@ -81,34 +80,44 @@ def fitted(
         each weight has its nearest code.
     """
     on_codes = settings.precision is not Precision.INT16
-    effort = effort or Effort.FAST
-    count = _samples(annotated, len(next(iter(data.values()))), effort)
-    data = {name: array[:count] for name, array in data.items()}
+    available = len(next(iter(data.values())))
+
+    def rounded() -> Graph:
+        few = _first(data, _samples(annotated, available, Effort.FAST))
+        return correct_biases(real, annotated, few, (), progress, on_codes=on_codes).graph
+
+    if effort is None or effort is Effort.FAST:
+        return rounded(), None
+    count = _samples(annotated, available, effort)
+    data = _first(data, count)
     judged = _judged(real)
     nearest = correct_biases(real, annotated, data, judged, progress, on_codes=on_codes)
-    if effort is Effort.FAST:
-        return nearest.graph, None
     recoding = _Recoding(real, count)
     found = correct_biases(
         real, annotated, data, judged, progress, on_codes=on_codes, recode=recoding.recode
     )
     wanted = _wanted(real, judged, data)
     noise = [_noise(each, wanted, recoding.held) for each in (nearest, found)]
-    kept = found if noise[1] <= noise[0] else nearest
+    kept = noise[1] <= noise[0]
     report = WeightsReport(
         layers=recoding.layers,
-        kept=kept is found,
+        kept=kept,
         nearest_db=share_db(noise[0]),
         output_db=share_db(noise[1]),
         samples=count,
     )
-    return kept.graph, report
+    # Codes that are rejected leave no trace: also the biases are those of `fast`.
+    return found.graph if kept else rounded(), report
+
+
+def _first(data: Mapping[str, Array], count: int) -> dict[str, Array]:
+    return {name: array[:count] for name, array in data.items()}
 
 
 def _samples(annotated: Graph, available: int, effort: Effort) -> int:
     """How many samples are run at once."""
     room = _MOST_BYTES // max(Executor(annotated, annotated.outputs).sample_bytes, 1)
-    most = max(min(_MOST_SAMPLES[effort], room), _FAST_SAMPLES)
+    most = max(min(_MOST_SAMPLES[effort], room), SAMPLES)
     return min(most, available)
 
 
