@@ -93,10 +93,11 @@ fi
 rp2040js="$venv/rp2040js"
 if [ "$target" = slow ] && [ ! -e "$rp2040js/package" ]; then
     say "fetching rp2040js"
-    archive=$(mktemp)
-    curl -fsSL --retry 3 -o "$archive" https://registry.npmjs.org/rp2040js/-/rp2040js-1.4.1.tgz
-    echo "83328017cf7e503477e8d218cb742d3e843782d795edd175a0b81346c194e56f  $archive" | sha256sum --check --quiet
     mkdir -p "$rp2040js"
-    tar -xzf "$archive" -C "$rp2040js"
-    rm -f "$archive"
+    fresh=$(mktemp -d "$rp2040js/XXXX")  # renamed when it is whole
+    trap 'rm -rf "$fresh"' EXIT
+    curl -fsSL --retry 3 -o "$fresh/archive.tgz" https://registry.npmjs.org/rp2040js/-/rp2040js-1.4.1.tgz
+    echo "83328017cf7e503477e8d218cb742d3e843782d795edd175a0b81346c194e56f  $fresh/archive.tgz" | sha256sum --check --quiet
+    tar -xzf "$fresh/archive.tgz" -C "$fresh"
+    mv "$fresh/package" "$rp2040js/package"
 fi

@@ -84,7 +84,8 @@ def read_packed(data: bytes) -> PackedFolder:
     """
     try:
         with tarfile.open(fileobj=io.BytesIO(data)) as tar:
-            found = tar.extractfile(_RECORD)
+            first = tar.next()  # `pack` wrote it first; the rest is not looked at
+            found = None if first is None or first.name != _RECORD else tar.extractfile(first)
             if found is None:
                 raise ValueError("the record is no file")
             return PackedFolder(json.loads(found.read()), data)

@@ -269,7 +269,7 @@ def _compile(
         console.out.print(f"  page: {console.safe(str(html))}")
     places = places_of(result.folder)
     if result.report.app is not App.CONSOLE:
-        if not result.report.board.is_hosted:
+        if result.report.board.upload.tools:
             console.print_next("edgec", "flash", result.folder)
     elif places:
         words = ("evaluate", result.folder, "--data", "LABELLED.npz", "--on", places[-1])

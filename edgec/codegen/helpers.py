@@ -49,8 +49,8 @@ def helper_functions(program: Program, names: LibraryNames, about: LibraryAbout)
         suffix = _suffix(program.outputs, number)
         if port.tensor.dtype in _KINDS:
             found.append(_dequantize(program, names, number, suffix))
-            if _classes(port.tensor):
-                found.append(_argmax(port.tensor, names, number, suffix))
+            if classes := _classes(program, port.tensor):
+                found.append(_argmax(port.tensor, names, number, suffix, classes))
     return tuple(render(context.template, context) for context in found)
 
 
@@ -174,18 +174,21 @@ def _dequantize(
     )
 
 
-def _classes(tensor: ProgramTensor) -> int:
+def _classes(program: Program, tensor: ProgramTensor) -> int:
     """How many elements of a tensor are compared: its last axis, or all where it has one axis.
 
-    0 where there is nothing to compare.
+    0 where there is nothing to compare, or only the run knows how many there are.
     """
-    elements = math.prod(tensor.shape)
-    last = elements if max(tensor.shape, default=1) == elements else tensor.shape[-1]
-    return last if last > 1 else 0
+    shape, elements = tensor.shape, math.prod(tensor.shape)
+    axis = shape.index(elements) if elements in shape else len(shape) - 1
+    if not shape or shape[axis] == 1 or program.axis(tensor) == axis:
+        return 0
+    return shape[axis]
 
 
-def _argmax(tensor: ProgramTensor, names: LibraryNames, number: int, suffix: str) -> ArgmaxContext:
-    classes = _classes(tensor)
+def _argmax(
+    tensor: ProgramTensor, names: LibraryNames, number: int, suffix: str, classes: int
+) -> ArgmaxContext:
     positions = math.prod(tensor.shape) // classes
     return ArgmaxContext(
         names=names,
@@ -218,7 +221,7 @@ def example(program: Program, names: LibraryNames) -> str:
     if tensor.dtype not in _KINDS:
         result = "int32_t"
         after = f"return *(const int32_t *){names.prefix}_output(&context, 0);"
-    elif _classes(tensor) == math.prod(tensor.shape):
+    elif _classes(program, tensor) == math.prod(tensor.shape):
         result = "uint32_t"
         after = f"return {names.prefix}_argmax{suffix}(&context);"
     else:

@@ -20,7 +20,7 @@ def check_measurable(options: CompileOptions, board: Board) -> None:
     """
     given = options.budget is not None
     what = "the host" if board.is_host else "a board with Linux"
-    timed = given and options.budget is not None and options.budget.time_ms is not None
+    timed = options.budget is not None and options.budget.time_ms is not None
     no_sizes = f"{what} has no sizes or cycles to hold against a budget"
     refuse_without_effect(
         [

@@ -5,13 +5,14 @@ Loads nothing of the compiler where it finds something, so that an unchanged bui
 
 from __future__ import annotations
 
+import contextlib
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from edgec.base.cache_folder import cache_folder, cache_limit_bytes
-from edgec.base.errors import ConfigError
+from edgec.base.errors import ConfigError, EdgecError
 from edgec.base.file_digest import file_digest
 from edgec.base.options import CompileOptions, Progress, no_progress
 from edgec.base.output_dir import staged_output
@@ -92,7 +93,7 @@ def build(
     folder = default_folder(model, target) if out is None else out
     job = BuildJob(model, target, samples, folder, options or CompileOptions())
     store = build_cache() if cache and job.options.dump_ir is None else None
-    key = job.key if store is not None else None
+    key = job.key if store is not None and store.limit_bytes else None
     if store is None or key is None:
         return _compiled(job, progress)[0]
     kept = _kept(store, key, model)
@@ -100,19 +101,19 @@ def build(
         progress("unchanged: taken from the cache")
         return _restored(job, kept)
     result, data = _compiled(job, progress, keep=True)
-    if job.key == key:  # nobody changed a file meanwhile
+    if data and job.key == key:  # nobody changed a file meanwhile
         _keep(store, key, data)
     return result
 
 
 def build_cache() -> ResultCache | None:
-    """Where finished builds are kept; None where the user wants none, or has no home folder.
+    """Where finished builds are kept; None where the user has no home folder.
 
     Raises:
         ConfigError: the environment says no size for its limit.
     """
     folder, limit = cache_folder(), cache_limit_bytes()
-    return ResultCache(folder / _BUILDS, limit) if folder is not None and limit else None
+    return None if folder is None else ResultCache(folder / _BUILDS, limit)
 
 
 def _kept(store: ResultCache, key: str, model: Path) -> PackedFolder | None:
@@ -139,15 +140,15 @@ def _restored(job: BuildJob, kept: PackedFolder) -> Built:
 def _compiled(job: BuildJob, progress: Progress, *, keep: bool = False) -> tuple[Built, bytes]:
     """Compile; with `keep` also what the cache keeps of it."""
     from edgec.commands.compile import compile_model  # noqa: PLC0415  (takes seconds)
-    from edgec.importers.formats import files_beside  # noqa: PLC0415
 
     packed = b""
+    before = _beside(job.model) if keep else None
 
     def finished(staging: Path) -> None:
         nonlocal packed
-        if keep:
-            beside = _digests(job.model.parent, dict.fromkeys(files_beside(job.model)))
-            packed = pack(staging, {"beside": beside, "warnings": heard.messages})
+        if before is not None and _beside(job.model) == before:
+            with contextlib.suppress(OSError):  # the build is finished, kept or not
+                packed = pack(staging, {"beside": before, "warnings": heard.messages})
 
     with _Warnings() as heard:
         result = compile_model(
@@ -167,6 +168,16 @@ def _keep(store: ResultCache, key: str, data: bytes) -> None:
         store.put(key, data)
     except ConfigError as error:
         _log.warning("%s: the build is not kept for the next time: %s", store.folder, error.what)
+
+
+def _beside(model: Path) -> dict[str, str] | None:
+    """Digests of the files that hold some of a model's weights; None where one cannot be read."""
+    from edgec.importers.formats import files_beside  # noqa: PLC0415  (takes seconds)
+
+    try:
+        return _digests(model.parent, dict.fromkeys(files_beside(model)))
+    except (OSError, EdgecError):
+        return None
 
 
 def _digests(folder: Path, names: Mapping[str, object]) -> dict[str, str]:

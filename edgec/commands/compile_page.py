@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from edgec.base.errors import EdgecError
+from edgec.base.errors import ConfigError, EdgecError
 from edgec.base.options import Progress, no_progress
 from edgec.base.samples import SampleFile
 from edgec.profile.compile_html import write_compile_html
@@ -44,7 +44,7 @@ def write_page(
     progress("profiling")
     work = _work(folder, report)
     progress("drawing the page")
-    commands = next_commands(folder, report, has_cycles=bool(work.layers))
+    commands = next_commands(folder, report, has_cycles=work.unit == "cycles" and bool(work.layers))
     write_compile_html(path, report, work, found, origins_of(folder, report), commands)
 
 
@@ -55,7 +55,9 @@ def _work(folder: Path, report: Report) -> Work:
             return _instructions(folder)
         found = profile(folder)
     except EdgecError as error:
-        return Work("cycles", (), f"There are no cycles: {error.what}.")
+        # What is wrong with a folder stands without its name in messages.
+        why = f"it {error.what}" if isinstance(error, ConfigError) else error.what
+        return Work("cycles", (), f"There are no cycles: {why}.")
     per_mac = found.cycles_per_mac
     cycles = found.total_cycles
     tiles = (

@@ -42,6 +42,7 @@ from edgec.toolchain.size import FirmwareSize
 from edgec.workflow.apps import Ports
 from edgec.workflow.file_check import file_warnings
 from edgec.workflow.integer import IntegerModel
+from edgec.workflow.labels import fits_labels
 from edgec.workflow.stack import stack_warnings
 
 
@@ -161,8 +162,7 @@ def _ports(
 def _labels(imported: Graph, name: str, about: Description) -> tuple[str, ...]:
     """The labels of an output that has a number for each class, or the number of a class."""
     labels, value = about.labels.get(name, ()), imported.values[name]
-    numbers_one = value.dtype is DType.INT32 and value.elements == 1
-    return labels if numbers_one or value.elements == len(labels) else ()
+    return labels if fits_labels(value.shape, value.dtype.value, len(labels)) else ()
 
 
 def _length_axis(program: Program, port: ProgramPort) -> int | None:

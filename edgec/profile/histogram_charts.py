@@ -90,5 +90,5 @@ def _clipped(found: TensorHistogram) -> str:
         ("lowest", found.at_low, found.zero is None or found.zero > _EDGE),
         ("highest", found.at_high, True),
     )
-    texts = [f"{share:.2%} {name}" for name, share, real in ends if real and share >= 5e-5]
+    texts = [f"{share:.2%} {name}" for name, share, real in ends if real and share >= _LEAST_SHARE]
     return " · ".join(texts)

@@ -8,13 +8,13 @@ rest.  So this reaches probes on other computers, and programs that edgec does n
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 
 from edgec.base.errors import BuildError, ConfigError
 from edgec.target.board import Board
 from edgec.toolchain import process
 from edgec.toolchain.platformio import build
+from edgec.toolchain.upload_errors import Trouble, found_trouble, last_words
 
 SCHEME = "gdb://"
 _PROGRAMS = ("gdb-multiarch", "arm-none-eabi-gdb")
@@ -22,28 +22,19 @@ _SERVER = re.compile(r"gdb://([A-Za-z0-9][A-Za-z0-9.-]{0,252}):([0-9]{1,5})")
 _TIMEOUT_S = 300.0
 
 
-@dataclass(frozen=True, slots=True)
-class _Trouble:
-    """What GDB prints (a regular expression), what it means, and what to do."""
-
-    words: str
-    what: str
-    hint: str
-
-
 _TROUBLES = (
-    _Trouble(
+    Trouble(
         r"Connection refused|timed out|Name or service not known|No route to host"
         r"|Temporary failure in name resolution|could not connect|Network is unreachable",
         "no GDB server answers there",
         "start it first: openocd -f ..., pyocd gdbserver, or qemu-system-arm -S -gdb tcp::3333",
     ),
-    _Trouble(
+    Trouble(
         r"MIS-MATCHED",
         "what was written reads back differently",
         "is this the board? for protected flash see its maker's program",
     ),
-    _Trouble(
+    Trouble(
         r"Load failed|Error erasing|Error finishing flash|Cannot access memory|Remote failure"
         r"|Writing to flash memory forbidden|Remote connection closed",
         "the GDB server could not write the flash",
@@ -102,13 +93,12 @@ def upload_with_gdb(project_dir: Path, board: Board, server: str) -> str:
 
 def _check(output: str, server: str) -> None:
     """GDB goes on after an error, so its words tell how it went."""
-    for trouble in _TROUBLES:
-        if re.search(trouble.words, output):
-            raise BuildError(trouble.what, where=server, hint=trouble.hint)
+    trouble = found_trouble(output, _TROUBLES)
+    if trouble is not None:
+        raise BuildError(trouble.what, where=server, hint=trouble.hint)
     if "Transfer rate" not in output or ": matched." not in output:
-        lines = [line.strip() for line in output.splitlines() if line.strip()]
         raise BuildError(
-            f"the upload failed: {(lines or ['gdb printed nothing'])[-1][:300]}",
+            f"the upload failed: {last_words(output)}",
             where=server,
             hint="the console of the GDB server may say more",
         )

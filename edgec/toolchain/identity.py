@@ -41,7 +41,7 @@ def _python_packages() -> Facts:
     """Names and versions of all that is installed for this Python, as their folders say them."""
     folders = (Path(place) for place in sys.path)
     names = {each.name for folder in folders if folder.is_dir() for each in folder.iterdir()}
-    return tuple(sorted(name for name in names if name.endswith(".dist-info")))
+    return tuple(sorted(name for name in names if name.endswith((".dist-info", ".egg-info"))))
 
 
 def _program(name: str) -> Facts:

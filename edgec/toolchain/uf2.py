@@ -20,7 +20,7 @@ def uf2_image(image: bytes, origin: int, family: int) -> bytes:
     Args:
         image: the bytes to write, from `origin` on.
         origin: address of the first byte; a multiple of 256.
-        family: number of the chip family; one is in each board file.
+        family: number of the chip family, `upload.uf2_family` of the board file.
     """
     count = -(-len(image) // _PAYLOAD_BYTES)
     blocks = []

@@ -8,6 +8,7 @@ quote in public reports; `tests/unit/toolchain/upload_failures` says of which th
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from edgec.base.errors import BuildError
@@ -128,18 +129,23 @@ def explained(output: str, tool: str, chip: str) -> BuildError:
         tool: its name.
         chip: the chip's name for pyocd.
     """
-    for trouble in TROUBLES:
-        if re.search(trouble.words, output):
-            hint = trouble.hint.format(tool=tool, chip=chip)
-            return BuildError(trouble.what, where=tool, hint=hint)
+    trouble = found_trouble(output, TROUBLES)
+    if trouble is not None:
+        hint = trouble.hint.format(tool=tool, chip=chip)
+        return BuildError(trouble.what, where=tool, hint=hint)
     return BuildError(
-        f"the upload failed: {_last_words(output)}",
+        f"the upload failed: {last_words(output)}",
         where=tool,
         hint="is the board plugged in? pio run --target upload shows all that it prints",
     )
 
 
-def _last_words(output: str) -> str:
+def found_trouble(output: str, troubles: Sequence[Trouble]) -> Trouble | None:
+    """The first trouble that a program's output names."""
+    return next((each for each in troubles if re.search(each.words, output)), None)
+
+
+def last_words(output: str) -> str:
     """The last line that names an error, or the last line that there is."""
     lines = [line.strip() for line in output.splitlines() if line.strip()]
     lines = [line for line in lines if not line.startswith(("***", "===", "shutdown command"))]

@@ -33,7 +33,7 @@ def with_labels(model: RealModel, path: Path | None) -> RealModel:
     values = [imported.values[name] for name in imported.outputs]
     shapes = [(value.shape, value.dtype.value) for value in values]
     output = imported.outputs[labelled_output(shapes, labels, path)]
-    return replace(model, about=replace(about, labels={**about.labels, output: labels}))
+    return replace(model, about=replace(about, labels={output: labels}))
 
 
 def read_labels(path: Path) -> tuple[str, ...]:
@@ -77,6 +77,18 @@ def is_label(text: str) -> bool:
     return len(text) <= _MOST_CHARACTERS and "\0" not in text
 
 
+def fits_labels(shape: Sequence[int], dtype: str, count: int) -> bool:
+    """Whether an output has an element for each of `count` classes, or is the number of one.
+
+    Args:
+        shape: of the output.
+        dtype: "int32" where its elements are numbers of classes.
+        count: how many classes have names.
+    """
+    elements = math.prod(shape)
+    return elements == count or (elements == 1 and dtype == "int32")
+
+
 def labelled_output(
     outputs: Sequence[tuple[Sequence[int], str]], labels: Sequence[str], path: Path
 ) -> int:
@@ -91,10 +103,10 @@ def labelled_output(
     Raises:
         ConfigError: there is none.
     """
-    sizes = [math.prod(shape) for shape, _ in outputs]
-    for number, (size, (_, dtype)) in enumerate(zip(sizes, outputs, strict=True)):
-        if size == len(labels) or (size == 1 and dtype == "int32"):
+    for number, (shape, dtype) in enumerate(outputs):
+        if fits_labels(shape, dtype, len(labels)):
             return number
+    sizes = [math.prod(shape) for shape, _ in outputs]
     raise ConfigError(
         f"{len(labels)} labels, but the model's outputs have this many elements: "
         f"{', '.join(map(str, sizes))}",

@@ -12,7 +12,7 @@ from edgec.base.samples import InputSpec, Normalize, SampleFile
 from edgec.base.samples.images import Frame, holds_images
 from edgec.codegen.about import LibraryAbout, PixelInput
 from edgec.workflow.integer import Calibration, IntegerModel, input_specs
-from edgec.workflow.labels import is_label
+from edgec.workflow.labels import fits_labels, is_label
 
 
 def library_about(
@@ -100,7 +100,6 @@ def _fitting_labels(model: IntegerModel) -> dict[str, tuple[str, ...]]:
         value = model.imported.values.get(name)
         if value is None or not labels or not all(map(is_label, labels)):
             continue
-        numbers_one = value.dtype is DType.INT32 and value.elements == 1
-        if numbers_one or value.elements == len(labels):
+        if fits_labels(value.shape, value.dtype.value, len(labels)):
             found[name] = labels
     return found

@@ -24,6 +24,7 @@ ENERGY_BAUD = 9600
 DECIMALS = 3
 """Decimals of the results that the runner is told."""
 _BYTES = 256
+_PIXELS = "--pixels, --normalize"
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +147,7 @@ def _model_numbers(
 ) -> Array:
     """What the runner sends as the model takes it: float32, or its own integers."""
     if pixels is not None and benchmark.dtype != "uint8":
-        raise ConfigError(f"{benchmark.name} has no pixels", where="--normalize")
+        raise ConfigError(f"{benchmark.name} has no pixels", where=_PIXELS)
     is_float = tensor.dtype == "float32"
     if benchmark.is_anomaly_detection:
         return numbers
@@ -155,7 +156,7 @@ def _model_numbers(
         return real.astype(np.float32) if is_float or tensor.dtype == "uint8" else numbers
     pixels = pixels or (tensor.normalize if is_float else None)
     if pixels is not None:
-        pixels.check(benchmark.shape[-1])
+        pixels.check(benchmark.shape[-1], _PIXELS)
         images = numbers.reshape(-1, benchmark.shape[-1])
         return pixels.apply(images).reshape(numbers.shape)
     if is_float:

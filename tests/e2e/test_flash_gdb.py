@@ -66,7 +66,7 @@ def test_no_gdb(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("Loading section .text\nLoad failed", "could not write the flash"),
         ("Error finishing flash operation", "could not write the flash"),
         ("something new", "the upload failed: something new"),
-        ("", "gdb printed nothing"),
+        ("", "it printed nothing"),
     ],
 )
 def test_what_gdb_says(output: str, what: str) -> None:

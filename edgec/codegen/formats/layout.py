@@ -51,14 +51,14 @@ def _port(names: LibraryNames, kind: str, number: int, port: TensorReport) -> Ex
         name=harmless_text(port.name),
         c_type=f"{port.library_dtype}_t",
         shape=str(list(port.library_shape)),
-        meaning=_meaning(names, port),
+        meaning=_meaning(port),
         rest="0" if port.feature_scales else macro,
     )
 
 
-def _meaning(names: LibraryNames, port: TensorReport) -> str:
+def _meaning(port: TensorReport) -> str:
     if port.feature_scales:
-        return f"each feature has its scale, see {names.prefix}_quantize_input"
+        return "each feature has its own scale, which the function that quantizes it knows"
     if port.scale == 0.0:
         return "the number itself"
     return f"{c_float(port.scale)} x (code - ({port.zero_point}))"
