@@ -16,7 +16,9 @@ from edgec.report.progress import status
 
 
 def bundle(
-    folders: Annotated[list[Path], typer.Argument(help="Build folders of `edgec compile`.")],
+    folders: Annotated[
+        list[Path], typer.Argument(help="Build folders of `edgec compile`.", metavar="DIR...")
+    ],
     out: Annotated[Path, typer.Option(*OUT, help="Output folder.")],
     force: Annotated[
         bool, typer.Option("--force", help="Replace generated files that were edited by hand.")

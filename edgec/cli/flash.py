@@ -19,7 +19,8 @@ def flash(
         str | None,
         typer.Option(
             help="Which board, when there are several: the probe's serial number, the folder of "
-            "its USB drive, or a GDB server as gdb://HOST:PORT."
+            "its USB drive, a GDB server as gdb://HOST:PORT, or for bossac the port's name without "
+            "/dev."
         ),
     ] = None,
 ) -> None:

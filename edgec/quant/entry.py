@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from edgec.base.dtypes import Array
 from edgec.base.effect import refuse_without_effect
 from edgec.base.options import CompileOptions, Precision, Progress, no_progress
@@ -83,7 +85,7 @@ def quantize(
         QuantizationError: NaN or infinite numbers, accumulators that cannot be bounded, or a model
             that pins some tensors but not all when there is no calibration data.
     """
-    samples = len(next(iter(calibration.values()), ())) if calibration else 0
+    samples = len(np.atleast_1d(next(iter(calibration.values()), ()))) if calibration else 0
     refuse_without_effect(quantization_effects(options, graph, samples))
     run = _Run(calibration, options, progress, converters, room)
     if is_wide(graph):

@@ -21,7 +21,7 @@ class RunnerClient:
 
     Args:
         stream: connection to the firmware; it has just started.
-        timeout_s: longest wait for a line.
+        timeout_s: longest wait for an answer.
 
     Attributes:
         greeting: the lines that it said at its start.

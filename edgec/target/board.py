@@ -73,7 +73,7 @@ class Upload:
         tools: programs that can do it, best first; empty: cannot be uploaded.
         openocd_target: configuration file of OpenOCD below `target/`, without `.cfg`.
         openocd_interface: the same below `interface/`.
-        chip: the chip's name for pyocd.
+        chip: the chip's name for pyocd, the board's for teensy_loader_cli.
         drive_image: form of the image that the board's USB drive takes; empty: it has no drive.
         uf2_family: number of the chip's family in UF2 images; 0: the drive takes none.
     """
@@ -89,8 +89,9 @@ class Upload:
     def _check(self) -> Upload:
         if "openocd" in self.tools and not (self.openocd_target and self.openocd_interface):
             raise ValueError("openocd needs openocd_target and openocd_interface")
-        if "pyocd" in self.tools and not self.chip:
-            raise ValueError("pyocd needs chip")
+        for tool in ("pyocd", "teensy_loader_cli"):
+            if tool in self.tools and not self.chip:
+                raise ValueError(f"{tool} needs chip")
         if (self.drive_image == "uf2") != (self.uf2_family != 0):
             raise ValueError("uf2_family goes with drive_image = 'uf2'")
         return self

@@ -79,7 +79,7 @@ class Flash:
     @model_validator(mode="after")
     def _check(self) -> Flash:
         read = self.line_bytes
-        line = self.cache_line_bytes or read
+        line = self.cache_line
         fill = self.cache_fill_bytes or line
         if any(size & (size - 1) for size in (read, line, fill)):
             raise ValueError("line_bytes, cache_line_bytes, cache_fill_bytes are powers of two")
@@ -94,6 +94,11 @@ class Flash:
             if size % (line * max(ways, 1)):
                 raise ValueError(f"{key} is not a whole number of sets")
         return self
+
+    @property
+    def cache_line(self) -> int:
+        """Bytes of a line of the caches; 0 where the document does not tell."""
+        return self.cache_line_bytes or self.line_bytes
 
     @property
     def end(self) -> int:

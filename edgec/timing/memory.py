@@ -76,7 +76,7 @@ def flash_timing(board: Board, mode: MemoryMode = MemoryMode.FLASH) -> FlashTimi
     flash = board.memory.flash
     if mode is not MemoryMode.FLASH or flash.wait_states == 0:
         return FlashTiming(flash.origin, flash.size_bytes, 0, 4, False, None, None)
-    line = flash.cache_line_bytes or flash.line_bytes
+    line = flash.cache_line
     fill = flash.cache_fill_bytes or line
 
     def shape(size_bytes: int, ways: int) -> CacheShape | None:

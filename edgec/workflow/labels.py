@@ -81,8 +81,8 @@ def fits_labels(shape: Sequence[int], dtype: str, count: int) -> bool:
     """Whether an output has an element for each of `count` classes, or is the number of one.
 
     Args:
-        shape: of the output.
-        dtype: "int32" where its elements are numbers of classes.
+        shape: axes of the output.
+        dtype: "int32" where the elements are numbers of classes.
         count: how many classes have names.
     """
     elements = math.prod(shape)

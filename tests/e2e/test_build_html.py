@@ -191,7 +191,7 @@ def test_without_firmware_the_page_says_so(capsys: Capsys, tmp_path: Path) -> No
     assert done.code == 0, done.err
     assert f"page: {page}" in done.out
     text = text_of(page.read_text())
-    assert "There are no cycles: was built for the host" in text
+    assert "There are no cycles: it was built for the host" in text
     assert "3 pseudo-random inputs" in text
     assert "without calibration data: ranges are guesses" in text
 

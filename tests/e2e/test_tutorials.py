@@ -13,7 +13,7 @@ from bad_input_support import edgec
 from documents import DOCS, blocks
 from places import REPOSITORY
 from serial_lines import qemu_socket
-from tutorials import Walk, do, matched
+from tutorials import OF_MEMORY, OF_THE_MODEL, Walk, do, matched
 
 TUTORIALS = DOCS / "tutorials"
 SLOW = frozenset(
@@ -71,7 +71,17 @@ def test_tutorial(path: Path, walk: Walk, request: pytest.FixtureRequest) -> Non
 
 def test_output_that_is_not_printed_is_noticed() -> None:
     output = "cycles 12,345\nflash 1.5 KB\n\n┃ a ━━━━ ┃\nend\n"
-    assert matched("cycles 7\n...\n┃ a ━ ┃", output) == ["cycles 12,345", "...", "┃ a ━━━━ ┃"]
+    assert matched("cycles 7\n...\n┃ a ━ ┃", output, None) == ["cycles 12,345", "...", "┃ a ━━━━ ┃"]
     for wrong in ("cycles 7\n┃ a ━ ┃", "RAM 7", "end\n...\nflash 1 KB"):
         with pytest.raises(AssertionError, match="not printed, or not there"):
-            matched(wrong, output)
+            matched(wrong, output, None)
+
+
+def test_numbers_that_no_compiler_changes_are_compared() -> None:
+    output = "│ accuracy  │ 99.63% │\n│   weights │  6,320 │\n│ cycles │ 5 │"
+    fits = "│ accuracy │ 99.63% │\n│ weights │ 6,320 │\n│ cycles │ 7 │"
+    assert len(matched(fits, output, OF_THE_MODEL)) == 3
+    for wrong in (fits.replace("99.63", "99.44"), fits.replace("6,320", "6,321")):
+        with pytest.raises(AssertionError, match="not printed, or not there"):
+            matched(wrong, output, OF_THE_MODEL)
+    assert len(matched(fits.replace("99.63", "99.44"), output, OF_MEMORY)) == 3

@@ -33,7 +33,7 @@ class WeightReads(NamedTuple):
         """What it saves to copy them to RAM first, by the waiting for words read in order."""
         if flash.data_cache_bytes >= _CORE_CACHE_BYTES:
             return 0.0
-        line = flash.cache_line_bytes or flash.line_bytes
+        line = flash.cache_line
         # Each constant may begin in the middle of a line of the cache.
         read = sum(size + line for size in (self.size_bytes, *self.beside))
         wait = per_word(flash, read)

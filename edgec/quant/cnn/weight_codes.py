@@ -21,6 +21,8 @@ from edgec.fitting.objective import damping_of, own_objective
 
 _TOGETHER = 64
 _SWEEPS = 4
+_MOST_INPUTS = 1024
+"""Weights of a filter that make up for each other's errors: time grows with the third power."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -44,7 +46,7 @@ def better_codes(wanted: Array, nearest: Array, seen: Array, held: Array) -> Arr
     Returns:
         int8 [G, F, K]: `nearest` itself where nothing is gained.
     """
-    found = _descended(wanted, nearest, seen) if len(wanted) > 1 else _fed_back(wanted, seen)
+    found = _descended(wanted, nearest, seen) if len(wanted) > 1 else _in_parts(wanted, seen)
     gains = _error(wanted, nearest, held) > _error(wanted, found, held)
     return np.where(gains, found, nearest) if gains.any() else nearest
 
@@ -59,6 +61,13 @@ def _covariance(rows: Array) -> tuple[Array, Array]:
     """Mean [G, K] and covariance [G, K, K] of rows [G, R, K]."""
     mean = rows.mean(axis=1)
     return mean, second_moments(rows - mean[:, None]) / rows.shape[1]
+
+
+def _in_parts(wanted: Array, seen: Array) -> Array:
+    """Codes [1, F, K] of a dense layer, whose long filters are decided part by part."""
+    starts = range(0, wanted.shape[-1], _MOST_INPUTS)
+    parts = [slice(start, start + _MOST_INPUTS) for start in starts]
+    return np.concatenate([_fed_back(wanted[..., p], seen[..., p]) for p in parts], axis=-1)
 
 
 def _fed_back(wanted: Array, seen: Array) -> Array:

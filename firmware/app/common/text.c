@@ -94,6 +94,14 @@ char *text_next_word(char **rest) {
     return word;
 }
 
+bool text_words_equal(const char *a, const char *b) {
+    while (*a != '\0' && *a == *b) {
+        a++;
+        b++;
+    }
+    return *a == *b;
+}
+
 bool text_parse_uint(const char *word, uint32_t *value) {
     uint32_t result = 0;
     const char *next = word;

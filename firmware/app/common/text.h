@@ -19,6 +19,8 @@ void text_end_line(void);
  * spaces.  NULL when the string is exhausted. */
 char *text_next_word(char **rest);
 
+bool text_words_equal(const char *a, const char *b);
+
 /* Parse all of `word` as a decimal number of 32 bits; false when it is not one. */
 bool text_parse_uint(const char *word, uint32_t *value);
 

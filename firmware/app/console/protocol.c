@@ -19,14 +19,6 @@ static const char wrong_arguments[] = "wrong arguments, see help";
 static const char no_such_input[] = "no such input";
 static const char no_such_output[] = "no such output";
 
-static bool words_equal(const char *a, const char *b) {
-    while (*a != '\0' && *a == *b) {
-        a++;
-        b++;
-    }
-    return *a == *b;
-}
-
 static bool take_uint(char **rest, uint32_t *value) {
     const char *word = text_next_word(rest);
     return word != NULL && text_parse_uint(word, value);
@@ -422,7 +414,7 @@ static const char *serve_line(protocol_t *protocol) {
     }
     const char *name = text_next_word(&rest);
     for (uint32_t i = 0; name != NULL && i < NUM_REQUESTS; i++) {
-        if (words_equal(name, requests[i].name)) {
+        if (text_words_equal(name, requests[i].name)) {
             return requests[i].serve(protocol, rest);
         }
     }

@@ -5,13 +5,15 @@
  * feed and without its carriage return, as eight hexadecimal digits.  `help` lists the requests.
  *
  *     write 0 0 007f80ff        fill input 0 from byte 0; up to (`line` - 40) / 2 bytes a request
- *     frame 0 0 1024            the same with 1024 bytes, which follow the line feed as they are,
- * and their CRC-32, most significant byte first; up to `frame` bytes a request, which must be
- * protected by a checksum run                       compute; uses the inputs up, so write them anew
- * for the next run read 0                    show output 0 as hexadecimal bytes read 0 64 10 show
- * 10 bytes of it, from byte 64 bits 4                    from now on at most 4 bits of activations,
- * where the model allows it length 20                 from now on runs of 20 tokens, where the
- * model allows it; `info` tells how long inputs and outputs are then
+ *     frame 0 0 1024            the same with 1024 bytes as they are, after the line feed, then
+ *                               their CRC-32, most significant byte first; up to `frame` bytes;
+ *                               the request needs a checksum
+ *     run                       compute; uses the inputs up: write them anew for the next run
+ *     read 0                    show output 0 as hexadecimal bytes
+ *     read 0 64 10              show 10 bytes of it, from byte 64
+ *     bits 4                    from now on at most 4 bits of activations, where the model can
+ *     length 20                 from now on runs of 20 tokens, where the model can; `info` tells
+ *                               how long inputs and outputs are then
  *
  * A request may be protected by a checksum: `*CRC request`, where CRC is the CRC-32 of all that
  * follows the space after it.  Errors that begin with `error: line` mean that the line itself was

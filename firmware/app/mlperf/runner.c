@@ -41,14 +41,6 @@ static void put_quoted_line(const char *before, const char *text, const char *af
     put_line(after);
 }
 
-static bool words_equal(const char *a, const char *b) {
-    while (*a != '\0' && *a == *b) {
-        a++;
-        b++;
-    }
-    return *a == *b;
-}
-
 static bool take_uint(char **rest, uint32_t *value) {
     const char *word = text_next_word(rest);
     return word == NULL || text_parse_uint(word, value);
@@ -113,9 +105,9 @@ static void serve_db(char *rest) {
     char *word = text_next_word(&rest);
     if (word == NULL) {
         put_line("e-[Command 'db' requires a subcommand]");
-    } else if (words_equal(word, "load")) {
+    } else if (text_words_equal(word, "load")) {
         serve_load(rest);
-    } else if (words_equal(word, "print")) {
+    } else if (text_words_equal(word, "print")) {
         serve_print();
     } else {
         serve_bytes(word);
@@ -186,20 +178,20 @@ static void serve(char *rest) {
     if (name == NULL) {
         return;
     }
-    if (words_equal(name, "name")) {
+    if (text_words_equal(name, "name")) {
         put_quoted_line("m-name-dut-[edgec ", board_name, "]");
-    } else if (words_equal(name, "timestamp")) {
+    } else if (text_words_equal(name, "timestamp")) {
         lap_stamp();
-    } else if (words_equal(name, "profile")) {
+    } else if (text_words_equal(name, "profile")) {
         put_line("m-profile-[" PROFILE "]");
         put_line("m-model-[" MLPERF_MODEL "]");
-    } else if (words_equal(name, "help")) {
+    } else if (text_words_equal(name, "help")) {
         serve_help();
-    } else if (words_equal(name, "db")) {
+    } else if (text_words_equal(name, "db")) {
         serve_db(rest);
-    } else if (words_equal(name, "infer")) {
+    } else if (text_words_equal(name, "infer")) {
         serve_infer(rest);
-    } else if (words_equal(name, "results")) {
+    } else if (text_words_equal(name, "results")) {
         inference_put_results(data);
     } else {
         put_quoted_line("e-[Unknown command: ", name, "]");

@@ -53,7 +53,8 @@
 #define IOMUXC_LPUART6_RX_AD_B0_03 1U
 
 #define LPUART6_BAUD REG32(0x40198010U)
-#define LPUART_BAUD_OSR_16 (15U << 24)
+#define LPUART_OVERSAMPLING 26U /* 24 MHz / 26 is near 921600 and what divides it */
+#define LPUART_BAUD_OSR ((LPUART_OVERSAMPLING - 1U) << 24)
 #define LPUART6_STAT REG32(0x40198014U)
 #define LPUART_STAT_TDRE (1U << 23)
 #define LPUART_STAT_RDRF (1U << 21)
@@ -70,8 +71,8 @@
 #define MPU_RASR_512MB_NO_ACCESS (1U << 28 | 28U << 1 | 1U)
 #define SEMC_MEMORY 0x80000000U
 
-/* The core may read ahead from whatever the default map calls memory; at the external memory that
- * this board does not have, that read would never end. */
+/* The core may read ahead from what the default map calls memory; at the SEMC's, which this board
+ * does not have, that read would never end. */
 static void forbid_external_memory(void) {
     MPU_RNR = 0;
     MPU_RBAR = SEMC_MEMORY;
@@ -131,7 +132,8 @@ void board_console_init(uint32_t clock_hz) {
     IOMUXC_MUX_AD_B0_02 = IOMUXC_MUX_LPUART6;
     IOMUXC_MUX_AD_B0_03 = IOMUXC_MUX_LPUART6;
     IOMUXC_LPUART6_RX_SELECT = IOMUXC_LPUART6_RX_AD_B0_03;
-    LPUART6_BAUD = LPUART_BAUD_OSR_16 | (OSCILLATOR_HZ / 16U + PORT_BAUD / 2U) / PORT_BAUD;
+    LPUART6_BAUD =
+        LPUART_BAUD_OSR | (OSCILLATOR_HZ / LPUART_OVERSAMPLING + PORT_BAUD / 2U) / PORT_BAUD;
     LPUART6_CTRL = LPUART_CTRL_TE_RE;
 }
 

@@ -30,7 +30,7 @@
 
 #define PADS_BANK0_GPIO0 REG32(0x40038004U)
 #define PADS_BANK0_GPIO1 REG32(0x40038008U)
-#define PAD_CONNECTED 0x56U /* input on, 4 mA, pull-down, Schmitt trigger; isolation off */
+#define PAD_CONNECTED 0x5AU /* input on, 4 mA, pull-up, Schmitt trigger; isolation off */
 
 #define BLOCK_START 0xFFFFDED3U
 #define ITEM_IMAGE_ARM_SECURE 0x10210142U

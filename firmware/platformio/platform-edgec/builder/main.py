@@ -96,7 +96,10 @@ def upload_command(tool: str) -> str:
             *["bossac", "-d", *([f"--port={serial}"] if serial else [])],
             *["-U", "-i", "-e", "-w", f'"{image}.bin"', "-R"],
         ],
-        "teensy_loader_cli": ["teensy_loader_cli", "--mcu=TEENSY41", "-v", f'"{image}.hex"'],
+        "teensy_loader_cli": [
+            *["teensy_loader_cli", f"--mcu={board.get('upload.chip', '')}", "-v"],
+            f'"{image}.hex"',
+        ],
         "picotool": ["picotool", "load", "-x", "-t", "elf", "$SOURCE"],
     }
     return " ".join(commands[tool])
