@@ -30,7 +30,7 @@ NOT_RUN = frozenset({"sudo", "pip", "python3", ".", "scp", "ssh", "git"})
 OF_MEMORY = re.compile(r"^\W*(weights|arena)\b")
 """Lines whose numbers no version of a compiler changes."""
 OF_THE_MODEL = re.compile(OF_MEMORY.pattern + r"|\b(accuracy|SQNR|dB)\b")
-"""The same on pages whose network is not trained there."""
+"""The same on pages whose network is in a file, not computed on the reader's machine."""
 Stand = Callable[[Sequence[str]], str | None]
 """Runs a command in a test's own way and gives its output; None: it is an ordinary one."""
 
@@ -108,8 +108,8 @@ class Walk:
     def page(self, path: Path, update: bool) -> Mapping[str, str]:
         """Do all of a page; for each output that it shows, that text with today's numbers."""
         found = blocks(path)
-        is_trained = any("import torch" in block.text for block in found)
-        steady = None if update else OF_MEMORY if is_trained else OF_THE_MODEL
+        is_made = any((block.title or "").endswith(".py") for block in found)
+        steady = None if update else OF_MEMORY if is_made else OF_THE_MODEL
         fresh = {}
         for block, after in zip(found, [*found[1:], None], strict=True):
             if block.title:
