@@ -9,7 +9,7 @@ DEMO := build/demo
 # Tests of public networks and data run where their folder is named (docs/data.md).
 NO_DATA = $(if $(EDGEC_DATA_DIR),, and not data)
 # Generated C (tests/golden) keeps the layout of its templates.
-C_FILES = $$(git ls-files "firmware/*.[ch]" "tests/*.[ch]" "benchmarks/*.[ch]" ":!tests/golden")
+C_FILES = $$(git ls-files "firmware/*.[ch]" "tests/*.[ch]" "benchmarks/*.[ch]" "examples/*.[ch]" ":!tests/golden")
 
 .PHONY: demo test docs lint pytest pytest-slow format setup-demo setup-docs setup-test setup-slow clean
 

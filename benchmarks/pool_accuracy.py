@@ -12,7 +12,7 @@ numpy reference, which the firmware equals.
 from __future__ import annotations
 
 import argparse
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -20,8 +20,8 @@ from data_folder import add_data_option, chosen_data_folder
 from public_data import Split, cifar_part, normalised_pixels
 
 from edgec.base.dtypes import Array
-from edgec.base.options import CompileOptions, WeightPoolOptions, no_progress
-from edgec.commands.compress import SUFFIX
+from edgec.base.options import CompileOptions, PoolSharing, WeightPoolOptions, no_progress
+from edgec.commands.compress_jobs import SUFFIX
 from edgec.weightpool import StoredSizes, compress_graph, stored_sizes
 from edgec.workflow.accuracy import Accuracy, LabelledData, measured
 from edgec.workflow.integer import RealModel, graph_side, input_specs, real_model
@@ -63,7 +63,7 @@ class Row:
 
 def samples(model: RealModel, images: Split) -> dict[str, Array]:
     """Images as a graph takes them."""
-    (spec,) = input_specs(model.imported)
+    (spec,) = input_specs(model.imported, model.about)
     x = normalised_pixels(images.x) if spec.shape[1] == 3 else images.x.astype(np.float32)
     return graph_side(model.imported, model.graph, {spec.name: x})
 
@@ -79,12 +79,12 @@ def row(path: Path, folder: Path, args: argparse.Namespace) -> Row:
     if file.is_file() and not args.after_training:
         graph, made = real_model(file, None, CompileOptions()).graph, "file"
     else:
-        options = WeightPoolOptions(size=args.pool_size)
+        options = WeightPoolOptions(size=args.pool_size, sharing=PoolSharing(args.pools))
         graph, _ = compress_graph(model.graph, calibration, options)
         made = "after training"
     accuracy = measured(
-        RealModel(model.imported, model.graph, calibration, ()),
-        RealModel(model.imported, graph, calibration, ()),
+        replace(model, calibration=calibration),
+        replace(model, graph=graph, calibration=calibration),
         LabelledData(samples(model, images), images.y),
         CompileOptions(),
         no_progress,
@@ -102,6 +102,7 @@ def main() -> None:
     parser.add_argument("--limit", type=int, default=IMAGES, help="the first images only")
     parser.add_argument("--calibration", type=int, default=256, help="images, of training")
     parser.add_argument("--pool-size", type=int, default=WeightPoolOptions().size)
+    parser.add_argument("--pools", choices=[each.value for each in PoolSharing], default="network")
     parser.add_argument("--after-training", action="store_true")
     add_data_option(parser)
     args = parser.parse_args()
@@ -113,8 +114,9 @@ def main() -> None:
     print(
         "\nAccuracy in percent; 8 and 4 bits: pooled, width of the activations of pooled layers. "
         "Stored: packed\nindices, pool, weights that stay int8, and for each output channel a bias "
-        "and a multiplier of 32 bits (the\nscale is in it).  Ratio: int8 weights alone over all "
-        "that; like for like: biases and multipliers on both sides."
+        "and a multiplier (the scale is\nin it), of 16 bits each in pooled layers, else of 32.  "
+        "Ratio: int8 weights alone over all that; like for\nlike: biases and multipliers on both "
+        "sides."
     )
 
 

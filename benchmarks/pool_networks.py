@@ -1,7 +1,7 @@
 """Pooled networks against the same networks in int8: cycles, flash and SRAM.
 
     python benchmarks/pool_networks.py                                # ResNet-10, M3 and M4
-    python benchmarks/pool_networks.py ../networks/resnet8_cifar10.onnx --boards mps2_an385
+    python benchmarks/pool_networks.py networks/resnet8_cifar10.onnx --boards mps2_an385
     python benchmarks/pool_networks.py --tables 16K 32K 64K --layers  # less SRAM, every layer
 
 MODEL.pool.onnx beside a network is its pooled form; without one, pools are made without training,
@@ -23,7 +23,8 @@ import numpy as np
 from edgec.base.dtypes import Array
 from edgec.base.options import CompileOptions, PoolKernelOptions, WeightPoolOptions, parse_bytes
 from edgec.commands.compile import compile_model
-from edgec.commands.compress import SUFFIX, CompressOptions, Job, compress_models
+from edgec.commands.compress import CompressOptions, compress_models
+from edgec.commands.compress_jobs import SUFFIX, Job
 from edgec.floatrun.float_model import FloatModel
 from edgec.profile import LayerProfile, Profile, profile
 from edgec.report.model import Report

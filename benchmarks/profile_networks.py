@@ -3,6 +3,8 @@
     python benchmarks/profile_networks.py
     python benchmarks/profile_networks.py --networks resnet8-qdq dscnn-qdq --boards nucleo_l4r5zi
     python benchmarks/profile_networks.py --out build/networks      # keep the build folders
+    python benchmarks/profile_networks.py --networks vww --random-weights   # no constant channels
+    python benchmarks/profile_networks.py --placement sram                  # all weights in RAM
 
 By default the four networks of MLPerf Tiny, quantized ones where there are any.  The input
 is the pseudo-random one of `edgec profile`; the same build gives the same cycles every time.
@@ -14,14 +16,15 @@ import argparse
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from data_folder import add_data_option, chosen_data_folder, needed_data_folder
-from public_data import QDQ_TASKS, TASKS
+from public_data import QDQ_TASKS, TASKS, Array
+from random_weights import with_random_weights
 
 from edgec.base.errors import MemoryPlanError
-from edgec.base.options import CompileOptions
+from edgec.base.options import CompileOptions, Optimize, Placement
 from edgec.commands.compile import compile_model
 from edgec.floatrun.float_model import FloatModel
 from edgec.profile import Profile, profile
@@ -31,6 +34,21 @@ ALL = {**TASKS, **QDQ_TASKS}
 DEFAULT = ("resnet8-qdq", "dscnn-qdq", "vww-qdq", "autoencoder")
 BOARDS = tuple(b.name for b in list_boards() if b.name.startswith(("nucleo", "rpi")))
 OPTIONS = CompileOptions(verify=False, force=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Variant:
+    """How the networks are built.
+
+    Attributes:
+        random_weights: the weights of float networks are drawn anew.
+        placement: where weights lie; None: as the board's default is.
+        optimize: what the compiler prefers.
+    """
+
+    random_weights: bool = False
+    placement: Placement | None = None
+    optimize: Optimize = Optimize.SPEED
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +87,15 @@ COLUMNS = (
 )
 
 
-def rows(networks: Sequence[str], boards: Sequence[str], root: Path) -> Iterator[Row]:
+def rows(
+    networks: Sequence[str], boards: Sequence[str], root: Path, variant: Variant
+) -> Iterator[Row]:
     """Compile and profile each pair."""
     for network in networks:
         for board in boards:
             folder = root / f"{network}-{board}"
             try:
-                compile_for(network, board, folder)
+                compile_for(network, board, folder, variant)
             except MemoryPlanError:
                 yield Row(network, board, None, 0.0)
                 continue
@@ -84,8 +104,8 @@ def rows(networks: Sequence[str], boards: Sequence[str], root: Path) -> Iterator
             yield Row(network, board, found, time.perf_counter() - began)
 
 
-def compile_for(network: str, board: str, folder: Path) -> None:
-    """Firmware of a network for a board."""
+def model_of(network: str) -> tuple[Path, dict[str, Array] | None]:
+    """The file of a network, and what calibrates it if it is a float one."""
     task = ALL[network]
     data = needed_data_folder()
     path = data / "models" / task.model
@@ -93,7 +113,16 @@ def compile_for(network: str, board: str, folder: Path) -> None:
     if network not in QDQ_TASKS:
         (name,) = FloatModel(path).input_names
         samples = {name: task.data(data, "calibration").x}
-    compile_model(path, board, calibration=samples, out=folder, options=OPTIONS)
+    return path, samples
+
+
+def compile_for(network: str, board: str, folder: Path, variant: Variant = Variant()) -> None:
+    """Firmware of a network for a board."""
+    path, samples = model_of(network)
+    if variant.random_weights:
+        path = with_random_weights(path, folder.with_suffix(".onnx"))
+    options = replace(OPTIONS, placement=variant.placement, optimize=variant.optimize)
+    compile_model(path, board, calibration=samples, out=folder, options=options)
 
 
 def main() -> None:
@@ -102,13 +131,30 @@ def main() -> None:
     parser.add_argument("--networks", nargs="+", choices=ALL, default=DEFAULT)
     parser.add_argument("--boards", nargs="+", default=BOARDS)
     parser.add_argument("--out", type=Path, help="keep the build folders here")
+    parser.add_argument(
+        "--random-weights", action="store_true", help="draw the weights of float networks anew"
+    )
+    parser.add_argument(
+        "--placement", choices=[each.value for each in Placement], help="where weights lie"
+    )
+    parser.add_argument(
+        "--optimize",
+        choices=[each.value for each in Optimize],
+        default=Optimize.SPEED.value,
+        help="what the compiler prefers; with --out, report.txt of a build has its code bytes",
+    )
     add_data_option(parser)
     arguments = parser.parse_args()
+    if arguments.random_weights and not QDQ_TASKS.keys().isdisjoint(arguments.networks):
+        parser.error("--random-weights is for float networks")
     chosen_data_folder(arguments)
     with tempfile.TemporaryDirectory() as scratch:
         print("| " + " | ".join(COLUMNS) + " |")
         print("|---|---|" + "---:|" * (len(COLUMNS) - 2))
-        for row in rows(arguments.networks, arguments.boards, arguments.out or Path(scratch)):
+        root = arguments.out or Path(scratch)
+        placement = None if arguments.placement is None else Placement(arguments.placement)
+        variant = Variant(arguments.random_weights, placement, Optimize(arguments.optimize))
+        for row in rows(arguments.networks, arguments.boards, root, variant):
             print("| " + " | ".join(row.cells()) + " |", flush=True)
 
 

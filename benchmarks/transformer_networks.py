@@ -23,7 +23,8 @@ from public_data import Split, cifar_part, normalised_pixels
 
 from edgec.base.options import CompileOptions, QuantOptions, Residual, WeightPoolOptions
 from edgec.commands.compile import CompileResult, compile_model
-from edgec.commands.compress import CompressOptions, Job, compress_models
+from edgec.commands.compress import CompressOptions, compress_models
+from edgec.commands.compress_jobs import Job
 from edgec.floatrun.float_model import FloatModel
 from edgec.profile import profile
 from edgec.quant import sqnr_db

@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import onnx
 import onnxruntime
+import onnxruntime_static
 
 import edgec
 from edgec.base.errors import EdgecError
@@ -123,35 +123,10 @@ def measure_static(folder: Path) -> dict[str, Any]:
 
 
 def measure_onnxruntime(folder: Path) -> dict[str, Any]:
-    """Quantize with onnxruntime: int8, weights by channel, Q/DQ, no optimizations."""
-    from onnxruntime.quantization import (
-        CalibrationDataReader,
-        QuantFormat,
-        QuantType,
-        quantize_static,
-    )
-
+    """Quantize with onnxruntime."""
     data, test = load(folder / "data.npz"), load(folder / "test.npz")
-
-    class Reader(CalibrationDataReader):  # type: ignore[misc]  # onnxruntime has no types
-        def __init__(self) -> None:
-            self._left = iter(range(len(next(iter(data.values())))))
-
-        def get_next(self) -> dict[str, np.ndarray] | None:
-            index = next(self._left, None)
-            return None if index is None else {n: a[index : index + 1] for n, a in data.items()}
-
-    source, target = folder / "shaped.onnx", folder / "static.onnx"
-    onnx.save(onnx.shape_inference.infer_shapes(onnx.load(folder / "model.onnx")), source)
-    quantize_static(
-        source,
-        target,
-        Reader(),
-        quant_format=QuantFormat.QDQ,
-        per_channel=True,
-        activation_type=QuantType.QInt8,
-        weight_type=QuantType.QInt8,
-    )
+    target = folder / "static.onnx"
+    onnxruntime_static.quantize(folder / "model.onnx", target, data)
     return {"db": worst_db(outputs(folder / "model.onnx", test), outputs(target, test))}
 
 

@@ -1,7 +1,7 @@
 """Trains a network on CIFAR-10 and writes it as ONNX: python networks/train_cifar10.py resnet8.
 
 Stochastic gradient descent for residual networks and AdamW for transformers, with a one-cycle rate,
-bfloat16 where the processor has it, an average of the weights over the last steps (what is
+in bfloat16 unless told otherwise, an average of the weights over the last steps (what is
 exported), seeded.  A run that was interrupted goes on from its last epoch (networks/checkpoints,
 not kept in git).
 """
@@ -9,15 +9,20 @@ not kept in git).
 from __future__ import annotations
 
 import argparse
-import math
 import time
+from functools import partial
 from pathlib import Path
 
 import cct
 import cifar10
-import onnx
+import mobilenets
+import mobilenetv3
+import mobilevit
 import resnets
+import shufflenet
 import torch
+from onnx_file import export
+from schedule import average_decay, one_cycle
 from torch import nn
 from torch.nn import functional
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
@@ -27,12 +32,19 @@ BATCH = 128
 SMOOTHING = 0.05
 DECAY_SGD, PEAK_SGD = 5e-4, 0.2
 DECAY_ADAMW, PEAK_ADAMW = 0.05, 2e-3
-TRANSFORMERS = {"cct": cct.CCT}
+TRANSFORMERS = {"cct": cct.CCT, "mobilevit": mobilevit.build}
+OTHERS = {
+    **TRANSFORMERS,
+    "mobilenetv2": mobilenets.build,
+    "efficientnet_lite": partial(mobilenets.build, mobilenets.EFFICIENTNET_LITE),
+    "mobilenetv3": mobilenetv3.build,
+    "shufflenetv2": shufflenet.build,
+}
 
 
 def build(name: str) -> nn.Module:
     """A network with fresh weights; raises KeyError for an unknown name."""
-    return TRANSFORMERS[name]() if name in TRANSFORMERS else resnets.build(name)
+    return OTHERS[name]() if name in OTHERS else resnets.build(name)
 
 
 def make_optimizer(model: nn.Module, name: str, peak: float) -> torch.optim.Optimizer:
@@ -41,14 +53,6 @@ def make_optimizer(model: nn.Module, name: str, peak: float) -> torch.optim.Opti
     if name in TRANSFORMERS:
         return torch.optim.AdamW(weights, lr=peak, weight_decay=DECAY_ADAMW)
     return torch.optim.SGD(weights, lr=peak, momentum=0.9, nesterov=True, weight_decay=DECAY_SGD)
-
-
-def rate(step: int, steps: int, peak: float) -> float:
-    """One cycle: linear up over the first fifth, then a half cosine down to 0."""
-    up = max(1, steps // 5)
-    if step < up:
-        return peak * (step + 1) / up
-    return peak * 0.5 * (1 + math.cos(math.pi * (step - up) / max(1, steps - up)))
 
 
 def accuracy(model: nn.Module, images: cifar10.Images, device: str) -> float:
@@ -72,10 +76,10 @@ def epoch(
     total = 0.0
     for index, batch in enumerate(batches):
         step = number * len(batches) + index
-        optimizer.param_groups[0]["lr"] = rate(step, epochs * len(batches), args.rate)
+        optimizer.param_groups[0]["lr"] = one_cycle(step, epochs * len(batches), args.rate)
         x = cifar10.normalise(cifar10.augment(images.x[batch], generator).to(args.device))
         x = x.contiguous(memory_format=torch.channels_last)
-        with torch.autocast(args.device, torch.bfloat16):
+        with torch.autocast(args.device, torch.bfloat16, enabled=not args.float32):
             output = model(x)
         loss = functional.cross_entropy(
             output.float(), images.y[batch].to(args.device), label_smoothing=SMOOTHING
@@ -88,32 +92,15 @@ def epoch(
     return total / len(batches)
 
 
-def export(model: nn.Module, path: Path) -> None:
-    """Writes the network with its normalizations folded by the exporter, batch 1."""
-    model.eval().to("cpu", memory_format=torch.contiguous_format)
-    torch.onnx.export(
-        model, (torch.zeros(1, 3, 32, 32),), path, input_names=["input"], output_names=["logits"],
-        opset_version=18, dynamo=True, external_data=False, verbose=False,
-    )  # fmt: skip
-    onnx.save(without_traces(onnx.load(path)), path)
-
-
-def without_traces(model: onnx.ModelProto) -> onnx.ModelProto:
-    """The model without the stack traces and paths of this computer that the exporter leaves."""
-    del model.metadata_props[:], model.graph.metadata_props[:]
-    for item in (*model.graph.node, *model.graph.value_info, *model.graph.initializer):
-        del item.metadata_props[:]
-        item.doc_string = ""
-    return model
-
-
 def train(args: argparse.Namespace) -> nn.Module:
     """Trains, or goes on training; returns the averaged network."""
     torch.manual_seed(args.seed)
     images = cifar10.load(args.data_dir, "train")
     validation = cifar10.load(args.data_dir, "validation")
     model = build(args.network).to(args.device, memory_format=torch.channels_last)
-    average = AveragedModel(model, multi_avg_fn=get_ema_multi_avg_fn(0.998), use_buffers=True)
+    steps = args.epochs * -(-len(images.y) // BATCH)
+    kept = get_ema_multi_avg_fn(average_decay(steps))
+    average = AveragedModel(model, multi_avg_fn=kept, use_buffers=True)
     optimizer = make_optimizer(model, args.network, args.rate)
     states = {"model": model, "average": average, "optimizer": optimizer}
     checkpoint = HERE / "checkpoints" / f"{args.network}.pt"
@@ -141,12 +128,13 @@ def train(args: argparse.Namespace) -> nn.Module:
 def main() -> None:
     """Command line."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("network", choices=sorted({*resnets.SHAPES, *TRANSFORMERS}))
+    parser.add_argument("network", choices=sorted({*resnets.SHAPES, *OTHERS}))
     cifar10.add_data_option(parser)
     parser.add_argument("--epochs", type=int, default=40)
     parser.add_argument("--rate", type=float, help="the highest learning rate")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument("--float32", action="store_true", help="faster for depthwise layers")
     parser.add_argument("--restart", action="store_true", help="forget the checkpoint")
     parser.add_argument("--test", action="store_true", help="also score the test images, once")
     args = parser.parse_args()

@@ -230,6 +230,12 @@ class RegressionError(EdgecError):
         return {"figures": [dataclasses.asdict(figure) for figure in self.figures]}
 
 
+class TrainingError(EdgecError):
+    """The network cannot be trained as asked."""
+
+    exit_code = 13
+
+
 class UsageError(EdgecError):
     """The command line names no command, lacks an argument or has one that cannot be read."""
 

@@ -93,6 +93,5 @@ app.add_typer(_boards, name="boards")
 def run_app(arguments: list[str] | None = None) -> int:
     """Run the command line; the exit code.  Never raises, whatever the input."""
     words = sys.argv[1:] if arguments is None else arguments
-    json = "--json" in words
-    # Typer itself would print wrong usage, as text.
-    return guarded(lambda: app(args=arguments, standalone_mode=not json), json=json)
+    # Without words typer shows its help; in this mode it would print wrong usage, too.
+    return guarded(lambda: app(args=arguments, standalone_mode=not words), json="--json" in words)

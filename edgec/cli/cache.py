@@ -12,12 +12,10 @@ from edgec.report.tables import table
 
 
 def cache(
-    clear: Annotated[
-        bool, typer.Option("--clear", help="Remove all builds that are kept.")
-    ] = False,
+    clear: Annotated[bool, typer.Option("--clear", help="Remove all that is kept.")] = False,
     json: Json = False,
 ) -> None:
-    """Show the finished builds that edgec compile keeps to give them again.
+    """Show what edgec keeps to give it again: finished builds, and accuracies of weight pools.
 
     EDGEC_CACHE_DIR names the folder, EDGEC_CACHE_LIMIT the most that they may take (default: 1G; 0:
     none is kept). Those that were used longest ago go first.
@@ -31,12 +29,12 @@ def cache(
     sizes = () if store is None else store.sizes()
     folder = "" if store is None else str(store.folder)
     if json:
-        found = {"folder": folder, "builds": len(sizes), "bytes": sum(sizes), "limit_bytes": limit}
+        found = {"folder": folder, "results": len(sizes), "bytes": sum(sizes), "limit_bytes": limit}
         console.print_json(found)
         return
     count = console.count
     row = (folder or "none", count(len(sizes)), count(sum(sizes)), count(limit))
-    columns = ("folder", ">builds", ">bytes", ">at most")
-    console.out.print(table("Builds that are kept", columns, [row]))
+    columns = ("folder", ">results", ">bytes", ">at most")
+    console.out.print(table("Results that are kept", columns, [row]))
     if sizes:
         console.print_next("edgec", "cache", "--clear")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from edgec.base.effect import Effect, refuse_without_effect
-from edgec.cli.compile import CompileRequest, compile_request
+from edgec.cli.compile_request import CompileRequest, compile_request
 from edgec.cli.option_table import options_of
 from edgec.cli.options import DATA_FORMATS, Json
 from edgec.cli.project import TABLES, attributed_to, on_command_line, requested

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from edgec.base.effect import Effect, refuse_without_effect
 from edgec.base.errors import ConfigError
-from edgec.base.options import CompileOptions, WeightPoolOptions
+from edgec.base.options import CompileOptions, PoolSharing, WeightPoolOptions
+from edgec.cli.completion import board_names
 from edgec.cli.options import DATA_FORMATS, OUT, Json, NormalizeOption, Shapes, shapes_of
 from edgec.report import console
 from edgec.report.progress import status
+
+if TYPE_CHECKING:
+    from edgec.commands.compress_search import MaxDrop
 
 DEFAULTS = WeightPoolOptions()
 
@@ -27,7 +31,39 @@ def compress(
             help="File to write; for several models a folder (default: beside each model).",
         ),
     ] = None,
-    pool_size: Annotated[int, typer.Option(help="Vectors of the pool.")] = DEFAULTS.size,
+    pool_size: Annotated[
+        int | None, typer.Option(help=f"Vectors of the pool (default: {DEFAULTS.size}).")
+    ] = None,
+    pools: Annotated[
+        PoolSharing | None,
+        typer.Option(
+            help="Layers that share a pool: all, those of equally large images, or none "
+            f"(default: {DEFAULTS.sharing.value})."
+        ),
+    ] = None,
+    max_drop: Annotated[
+        float | None,
+        typer.Option(
+            metavar="POINTS",
+            help="Find the smallest pools whose accuracy on the samples of --eval is at most this "
+            "many percentage points below the float model's.",
+        ),
+    ] = None,
+    board: Annotated[
+        str | None,
+        typer.Option(
+            metavar="BOARD",
+            help="With --max-drop: estimate cycles and SRAM on this board (edgec boards).",
+            autocompletion=board_names,
+        ),
+    ] = None,
+    html: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="With --max-drop: draw what was tried to this page, also if nothing is found.",
+        ),
+    ] = None,
     group: Annotated[int, typer.Option(help="Weights of a vector: 4, 8 or 16.")] = DEFAULTS.group,
     signed: Annotated[
         bool,
@@ -71,36 +107,34 @@ def compress(
     """Replace a model's weights by indices into a small pool of vectors, 7 to 10 times smaller.
 
     The result is standard ONNX.  Calibration data make it fit what the network computes; with
-    training data it is fine-tuned as well (with PyTorch; an interrupted run continues).
+    training data it is fine-tuned as well (with PyTorch; an interrupted run continues).  With
+    --max-drop size and sharing of the pools are found by the accuracy.
     """
     from edgec.cli.compress_text import print_compression
-    from edgec.cli.data import samples_of_each
-    from edgec.commands.compress import CompressOptions, Training, compress_models, jobs_of
+    from edgec.cli.data import samples_of_each, words_of
+    from edgec.commands.compress import CompressOptions, compress_models
+    from edgec.commands.compress_jobs import jobs_of
+    from edgec.commands.training import Training
 
-    if len(models) > 1 and not shared_pool:
-        raise ConfigError(
-            f"{len(models)} models are given",
-            where="compress",
-            hint="add --shared-pool for one pool, or compress one after the other",
-        )
+    _check_models(len(models), pools, shared_pool=shared_pool)
     trains = {"epochs": epochs is not None, "augment": augment, "device": device != "auto"}
+    why = "there is nothing to train on"
     refuse_without_effect(
-        [
-            *(
-                Effect(
-                    f"--{option}", given, bool(train), "there is nothing to train on", "add --train"
-                )
-                for option, given in trains.items()
-            ),
-            Effect("--shared-pool", shared_pool, len(models) > 1, "there is one model only"),
-        ]
+        Effect(f"--{option}", given, bool(train), why, "add --train")
+        for option, given in trains.items()
     )
     options = CompressOptions(
         pool=WeightPoolOptions(
-            size=pool_size, group=group, layers=tuple(layers or ()), signed=signed, seed=seed
+            size=DEFAULTS.size if pool_size is None else pool_size,
+            group=group,
+            layers=tuple(layers or ()),
+            sharing=DEFAULTS.sharing if pools is None else pools,
+            signed=signed,
+            seed=seed,
         ),
         training=Training(epochs or 0, augment, device, seed),
         compilation=CompileOptions(shapes=shapes_of(shape)),
+        max_drop=_search(max_drop, pool_size, pools, board, html),
     )
     data = samples_of_each((calibration or (), train or (), evaluation or ()), normalize)
     jobs = jobs_of(models, output, *data)
@@ -111,5 +145,64 @@ def compress(
         return
     for result in results:
         print_compression(result, console.out)
-    samples = ("--calibration", calibration[0]) if calibration else ()
-    console.print_next("edgec", "compile", results[0].output, "--board", "nucleo", *samples)
+    if html is not None:
+        console.out.print(f"page: {console.safe(str(html))}")
+    samples = ("--calibration", *words_of(calibration[0], normalize)) if calibration else ()
+    console.print_next(
+        "edgec", "compile", results[0].output, "--board", board or "nucleo", *samples
+    )
+
+
+def _check_models(count: int, pools: PoolSharing | None, *, shared_pool: bool) -> None:
+    """Refuse several models without a word on their pool, and what contradicts one pool for all.
+
+    Raises:
+        ConfigError: one of these.
+    """
+    refuse_without_effect(
+        [Effect("--shared-pool", shared_pool, count > 1, "there is one model only")]
+    )
+    if count > 1 and not shared_pool:
+        raise ConfigError(
+            f"{count} models are given",
+            where="compress",
+            hint="add --shared-pool for one pool, or compress one after the other",
+        )
+    if count > 1 and pools not in (None, PoolSharing.NETWORK):
+        raise ConfigError(
+            "one pool for several models is one for all of their layers",
+            where=f"--shared-pool --pools {pools.value}",
+            hint="leave out one of the two",
+        )
+
+
+def _search(
+    max_drop: float | None,
+    pool_size: int | None,
+    pools: PoolSharing | None,
+    board: str | None,
+    html: Path | None,
+) -> MaxDrop | None:
+    """The search that `--max-drop` and the options beside it ask for; None without it.
+
+    Raises:
+        ConfigError: an option belongs to a search and there is none, or the other way round.
+    """
+    from edgec.commands.compress_search import MaxDrop
+    from edgec.target.board import load_board
+
+    found, hint = "with --max-drop the size is found", "leave out one of the two"
+    is_search = max_drop is not None
+    no_estimate = "nothing is estimated without a search"
+    no_page = "nothing is drawn without a search"
+    refuse_without_effect(
+        [
+            Effect("--pool-size", pool_size is not None, not is_search, found, hint),
+            Effect("--board", board is not None, is_search, no_estimate, "add --max-drop"),
+            Effect("--html", html is not None, is_search, no_page, "add --max-drop"),
+        ]
+    )
+    if max_drop is None:
+        return None
+    sharing = tuple(PoolSharing) if pools is None else (pools,)
+    return MaxDrop(max_drop, sharing, None if board is None else load_board(board), html)

@@ -9,6 +9,7 @@ from edgec.report.console import count, safe, shortened
 from edgec.report.tables import table
 from edgec.weightpool import CompressionReport
 from edgec.workflow.accuracy import WIDTHS, Accuracy
+from edgec.workflow.pool_curve import NO_TEST, PoolCurve
 
 
 def print_compression(result: Compression, out: Console) -> None:
@@ -20,11 +21,14 @@ def print_compression(result: Compression, out: Console) -> None:
     out.print(_sizes(report))
     out.print(
         "Counted: indices at their least number of bits, the pool, weights that stay int8, and "
-        "for each output channel a bias and a multiplier of 32 bits (which holds the scale). Not "
+        "for each output channel a bias and a multiplier (which holds the scale) of 32 bits each, "
+        "in pooled layers 16; of a transformer 32 and 16. Not "
         f"counted: code, and the look-up table of {count(report.sizes.table)} bytes that some "
         "kernels use."
     )
-    if result.accuracy is not None:
+    if result.curve is not None:
+        _print_curve(result.curve, out)
+    elif result.accuracy is not None:
         out.print(_accuracy(result.accuracy))
     if not report.samples:
         out.print(
@@ -42,7 +46,7 @@ def _layers(report: CompressionReport, name: str) -> object:
             layer.node,
             count(layer.weights),
             count(layer.vectors),
-            f"{layer.entries_used} of {report.pool_size}",
+            f"{layer.entries_used} of {layer.pool_size}",
             f"{layer.weight_error:.3f}",
             "" if layer.sqnr_db is None else f"{layer.sqnr_db:.1f}",
             f"{layer.bits_per_weight:.2f}",
@@ -58,18 +62,52 @@ def _layers(report: CompressionReport, name: str) -> object:
 
 def _sizes(report: CompressionReport) -> object:
     sizes = report.sizes
+    pools = "weight pool" if report.pools == 1 else f"{report.pools} weight pools"
     rows = [
         ("weights of pooled layers: indices", "", count(sizes.indices)),
-        ("weight pool", "", count(sizes.pool)),
+        (pools, "", count(sizes.pool)),
         ("other weights", "", count(sizes.unpooled_weights)),
         ("weights in all", count(sizes.int8_weights), count(sizes.pooled_weights)),
-        ("biases", count(sizes.biases), count(sizes.biases)),
-        ("multipliers", count(sizes.multipliers), count(sizes.multipliers)),
+        ("biases", count(sizes.biases), count(sizes.pooled_biases)),
+        ("multipliers", count(sizes.multipliers), count(sizes.pooled_multipliers)),
         ("everything", count(sizes.int8_bytes), count(sizes.pooled_bytes)),
         ("compression of everything", "", f"{sizes.compression:.2f}x"),
         ("compression of weights alone", "", f"{sizes.weight_compression:.2f}x"),
     ]
     return table("Stored bytes", ("", ">int8", ">pooled"), rows)
+
+
+def _print_curve(curve: PoolCurve, out: Console) -> None:
+    """What a search tried, from float to the smallest, and that it is no test."""
+    on_board = bool(curve.board)
+    rows = [("float", "", "", "", f"{curve.real:.2%}", "", "")]
+    rows.append(("int8", "", count(curve.int8_bytes), "1.00x", f"{curve.int8:.2%}", "", ""))
+    for number in reversed(range(len(curve.points))):
+        point = curve.points[number]
+        rows.append(
+            (
+                f"{point.name} *" if number == curve.chosen else point.name,
+                count(point.pools),
+                count(point.stored_bytes),
+                f"{point.compression:.2f}x",
+                f"{point.accuracy:.2%}",
+                "" if point.cycles is None else count(point.cycles),
+                "" if point.arena_bytes is None else count(point.arena_bytes),
+            )
+        )
+    columns = ("pools", ">number", ">bytes", ">smaller", ">accuracy", ">cycles", ">SRAM bytes")
+    shown = len(columns) if on_board else len(columns) - 2
+    title = f"Pools that were tried, {count(curve.n)} samples"
+    out.print(table(title, columns[:shown], [row[:shown] for row in rows]))
+    out.print(
+        f"* chosen: the smallest of {len(curve.points)} tried ({count(curve.configurations)} to "
+        f"choose from) that keep {curve.goal:.2%}, {curve.max_drop:g} points below float"
+    )
+    if on_board:
+        out.print(
+            f"Estimated for {safe(curve.board)}: cycles of the pooled layers, SRAM of the arena."
+        )
+    out.print(f"note: {NO_TEST}")
 
 
 def _accuracy(found: Accuracy) -> object:

@@ -44,6 +44,6 @@ def _refuse_idle(normalize: str | None, *, given: bool) -> None:
     refuse_without_effect([Effect("--normalize", normalize is not None, given, why)])
 
 
-def words_of(option: str, path: Path, normalize: str | None) -> tuple[object, ...]:
-    """The words that name the same samples in a command for the user."""
-    return (option, path, *(() if normalize is None else ("--normalize", normalize)))
+def words_of(path: Path, normalize: str | None) -> tuple[object, ...]:
+    """The words that name the same samples in a command for the user, after --data or its like."""
+    return (path, *(() if normalize is None else ("--normalize", normalize)))

@@ -11,6 +11,7 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable
+from typing import Any
 
 from edgec.base.errors import (
     ConfigError,
@@ -35,9 +36,12 @@ def guarded(command: Callable[[], object], *, json: bool = False) -> int:
     try:
         with interrupts_raised() as came:
             code = command()
+            if isinstance(code, int) and code != 0:
+                # Typer may return what else it would exit with, 130 after Ctrl-C, too.
+                raise SystemExit(code)
     except BaseException as error:
         return _ended_by(error, came(), json)
-    return code if isinstance(code, int) else 0
+    return 0
 
 
 def _ended_by(error: BaseException, signal_number: int, json: bool) -> int:
@@ -72,9 +76,8 @@ def _as_ours(error: Exception) -> EdgecError | None:
     """The error of edgec that says what ended a command; None where nothing went wrong."""
     if isinstance(error, EdgecError):
         return error
-    usage = getattr(error, "format_message", None)  # typer's; which class depends on its version
-    if usage is not None:
-        return UsageError(usage(), hint="--help lists commands and options")
+    if hasattr(error, "format_message"):  # typer's; which class depends on its version
+        return _usage(error)
     if isinstance(error, BrokenPipeError):
         # The reader (head, less) went away: not an error of ours.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -87,6 +90,14 @@ def _as_ours(error: Exception) -> EdgecError | None:
         traceback.print_exception(error)
     hint = "this is a bug of edgec: please report it; EDGEC_DEBUG=1 shows the traceback"
     return InternalError(f"{type(error).__name__}: {error}", hint=hint)
+
+
+def _usage(error: Any) -> UsageError:
+    """What typer says is wrong with the command line."""
+    context = getattr(error, "ctx", None)
+    said = str(error.format_message()).removesuffix(".")
+    command = "edgec" if context is None else context.command_path
+    return UsageError(said[:1].lower() + said[1:], hint=f"{command} --help shows what it takes")
 
 
 def _system_error(error: OSError) -> ConfigError:

@@ -74,7 +74,7 @@ def evaluate(
     if "emulator" not in places_of(folder):
         return
     if on == "host":
-        named = words_of("--data", data, normalize)
+        named = ("--data", *words_of(data, normalize))
         console.print_next("edgec", "evaluate", folder, *named, "--on", "emulator")
     else:
         console.print_next("edgec", "profile", folder)
@@ -109,7 +109,7 @@ def _evaluate_widths(
     print_trade_off(found, console.out)
     if html is None:
         console.print_next(
-            *("edgec", "evaluate", folder, *words_of("--data", *data)),
+            *("edgec", "evaluate", folder, "--data", *words_of(*data)),
             *("--bits", bits, "--html", "bits.html"),
         )
     else:

@@ -15,6 +15,7 @@ from rich.text import Text
 from typer.core import TyperCommand
 
 from edgec.cli.panels import PANELS
+from edgec.cli.values import check_given
 
 _MOST = 100
 """Longer lines are hard to read."""
@@ -31,7 +32,29 @@ _FEWEST = 4
 
 
 class ReadableCommand(TyperCommand):
-    """A command whose `--help` has a section for each panel of its options."""
+    """A command whose `--help` has a section for each panel of its options.
+
+    What it does not take of the command line it says in edgec's words.
+    """
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the command line.
+
+        Raises:
+            UsageError: a choice that does not exist, or no number where one is needed.
+        """
+        words = list(args)
+        try:
+            found: list[str] = super().parse_args(ctx, args)
+        except Exception as error:
+            # Which class it is depends on the version of typer, which names no command in some.
+            if getattr(error, "ctx", ctx) is None:
+                error.ctx = ctx  # type: ignore[attr-defined]
+            name = getattr(getattr(error, "param", None), "name", None)
+            if name is not None and self.callback is not None:
+                check_given(self.callback, name, words)
+            raise
+        return found
 
     def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002  (typer's interface)
         """Print usage, what the command does, and its options."""

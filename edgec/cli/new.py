@@ -16,9 +16,9 @@ def new(
     board: BoardOption = "nucleo",
     json: Json = False,
 ) -> None:
-    """Make a project to begin with: model, calibration data, edgec.toml, readme, files for CI.
+    """Make a project to begin with: model, samples, main program, edgec.toml, files for CI.
 
-    `edgec compile` works in it at once.
+    `edgec compile` works in it at once; its src/main.c reads samples off the serial line.
     """
     from edgec.commands.new import new_project
 

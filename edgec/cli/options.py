@@ -14,6 +14,8 @@ from edgec.base.options import (
     Effort,
     MaxLength,
     Observer,
+    Optimize,
+    Placement,
     PoolKernelOptions,
     Precision,
     QuantSettings,
@@ -141,7 +143,7 @@ PrecisionOption = Annotated[
     typer.Option(
         "--precision",
         help="Element type of activations. auto: int16 for the fewest tensors that --target-db "
-        f"asks for (default: {DEFAULTS.precision.value}).",
+        f"or --max-drop asks for (default: {DEFAULTS.precision.value}).",
         rich_help_panel=QUANTIZATION,
     ),
 ]
@@ -150,7 +152,7 @@ TargetDb = Annotated[
     typer.Option(
         "--target-db",
         help="For --precision auto: signal to noise ratio in dB that every output must have on the "
-        f"calibration data (default: {DEFAULTS.target_db:g}).",
+        f"calibration data (default: {DEFAULTS.target_db:g}, without --max-drop).",
         rich_help_panel=QUANTIZATION,
     ),
 ]
@@ -170,6 +172,35 @@ AppOption = Annotated[
         help="Main program of the firmware. console: what edgec run --on device and a terminal "
         "talk to; mlperf: what the runner of MLPerf Tiny talks to; mlperf-energy: the same with "
         "time stamps by a pin (docs/mlperf.md).",
+        rich_help_panel=OUTPUT,
+    ),
+]
+PlacementOption = Annotated[
+    Placement | None,
+    typer.Option(
+        "--placement",
+        help="Where weights lie. flash: in flash; sram: all in RAM, copied at start-up; auto: in "
+        "RAM those that flash makes the core wait for, in three quarters of the RAM that is free "
+        "(default: auto on boards with tightly coupled memory, flash on others).",
+        rich_help_panel=OUTPUT,
+    ),
+]
+OptimizeOption = Annotated[
+    Optimize,
+    typer.Option(
+        "--optimize",
+        help="What the compiler of the firmware prefers. size: 1 to 11 % less code, at most 3 % "
+        "more time with MLPerf Tiny's networks.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+MainOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--main",
+        metavar="FILE.c",
+        help="Your own main program in place of the console's: a C file, or a folder of them "
+        "(docs/projects.md).",
         rich_help_panel=OUTPUT,
     ),
 ]
@@ -196,9 +227,10 @@ MaxDrop = Annotated[
     float | None,
     typer.Option(
         "--max-drop",
-        help="For --activation-bits auto: percentage points of agreement with 8 bits that may be "
-        f"lost on the calibration data (default: {POOL_DEFAULTS.max_drop}).",
-        rich_help_panel=POOLS,
+        help="Percentage points of decisions that may change on the calibration data. For "
+        "--precision auto, in place of --target-db: against the float model. For --activation-bits "
+        f"auto: against 8 bits (default: {POOL_DEFAULTS.max_drop}).",
+        rich_help_panel=QUANTIZATION,
     ),
 ]
 RuntimeBits = Annotated[

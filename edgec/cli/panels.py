@@ -4,7 +4,8 @@ from __future__ import annotations
 
 INPUT = "Input"
 QUANTIZATION = "Quantization"
+TRAINING = "Training"
 TRANSFORMERS = "Transformers"
 POOLS = "Weight pools"
 OUTPUT = "Output"
-PANELS = (INPUT, QUANTIZATION, TRANSFORMERS, POOLS, OUTPUT)
+PANELS = (INPUT, QUANTIZATION, TRAINING, TRANSFORMERS, POOLS, OUTPUT)

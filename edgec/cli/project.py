@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeVar, get_args, get_type_hints
 
 import typer
 
-from edgec.base.errors import ConfigError
+from edgec.base.errors import ConfigError, UsageError
 from edgec.cli.option_table import CommandOption, options_of
 from edgec.cli.panels import INPUT
 from edgec.cli.project_file import PROJECT_FILE, ProjectFile, project_here, read_project
@@ -30,11 +30,11 @@ Options = tuple[CommandOption, ...]
 R = TypeVar("R")
 TABLES = ("check",)
 """Tables of a project file that belong to other commands."""
-_NOTHING = (
-    f"Missing argument 'MODEL', and there is no {PROJECT_FILE} here to read it from. "
-    "(edgec new DIR makes a project.)"
-)
-ONLY_WITH = {"budget": ("model", "board", "build"), "out": ("model", "board")}
+ONLY_WITH = {
+    "budget": ("model", "board", "build"),
+    "out": ("model", "board"),
+    "main": ("model", "app"),
+}
 """Keys that are about the build of the file: they do not hold where the command line changes
 one of these options."""
 
@@ -60,7 +60,8 @@ def with_project(request: Callable[..., Any], command: Callable[..., None]) -> C
         if found is None and "model" not in named:
             found = project_here()
             if found is None:
-                context.fail(_NOTHING)
+                what = f"missing argument 'MODEL', and there is no {PROJECT_FILE} here to read it"
+                raise UsageError(what, hint="edgec new DIR makes a project")
         values = {} if found is None else from_file(found, table, given, named)
         with attributed_to(found, table, values):
             missing = missing_option(table, {**given, **values})
@@ -116,7 +117,7 @@ def requested(
     """What the values of all options ask for.
 
     Args:
-        request: as for `with_project`.
+        request: as for `with_project`; it takes the file, too.
         table: its options.
         values: a value for each.
         project: the file that some come from; its folder is the root of paths.
@@ -131,7 +132,7 @@ def requested(
         hint = f"write {missing.key} = ... into it, or give {missing.shown} on the command line"
         raise ConfigError(f"the key {missing.key} is missing", where=str(project.path), hint=hint)
     with attributed_to(project, table, {}, otherwise=str(project.path)):
-        return request(**values, root=project.folder)
+        return request(**values, project=project)
 
 
 @contextmanager

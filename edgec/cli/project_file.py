@@ -19,6 +19,7 @@ from edgec.base.errors import ConfigError
 from edgec.base.names import shown
 from edgec.base.toml_file import read_toml
 from edgec.cli.option_table import CommandOption
+from edgec.cli.values import check_least, choice
 
 PROJECT_FILE = "edgec.toml"
 COMMAND_LINE_ONLY = frozenset({"force", "dump_ir", "project", "update", "markdown", "json"})
@@ -42,6 +43,13 @@ class ProjectFile:
     def folder(self) -> Path:
         """The folder that its paths are relative to."""
         return self.path.parent
+
+    @property
+    def labelled_data(self) -> Path | None:
+        """The samples with labels that `edgec check` evaluates; None where it names none."""
+        table = self.data.get("check")
+        data = table.get("data") if isinstance(table, dict) else None
+        return self.folder / data if isinstance(data, str) else None
 
     def values(
         self, options: Iterable[CommandOption], table: str = "", tables: Iterable[str] = ()
@@ -97,7 +105,7 @@ class ProjectFile:
             what = "holds a control character" if text else "is empty"
             raise ConfigError(what, where=where, hint="leave the key out, or give a value")
         if issubclass(kind, enum.Enum):
-            return _choice(text, kind, where)
+            return choice(text, kind, where)
         # A board's own file, too, is found from the project file.
         is_path = kind is Path or (option.name == "board" and text.endswith(".toml"))
         if not is_path:
@@ -148,9 +156,7 @@ def _number(value: object, option: CommandOption, where: str) -> int | float:
     if isinstance(value, bool) or not isinstance(value, kinds):
         hint = "without quotes" if isinstance(value, str) else "give a number"
         raise ConfigError(f"is {_named(value)}, and takes {takes}", where=where, hint=hint)
-    least = option.info.min
-    if least is not None and value < least:
-        raise ConfigError("the number is too small", where=where, hint=f"give {least} or more")
+    check_least(value, option, where)
     return value if option.type is int else _real(value, where)
 
 
@@ -159,17 +165,6 @@ def _real(value: float, where: str) -> float:
         return float(value)
     except OverflowError as error:
         raise ConfigError("the number is too large", where=where, hint="give less") from error
-
-
-def _choice(text: str, kind: type[enum.Enum], where: str) -> enum.Enum:
-    choices = [str(each.value) for each in kind]
-    if text not in choices:
-        close = difflib.get_close_matches(text[:64], choices, n=1)
-        hint = f"did you mean {close[0]}?" if close else f"give {', '.join(choices)}"
-        raise ConfigError(
-            f"takes {', '.join(choices)}, not {shown(text)!r}", where=where, hint=hint
-        )
-    return kind(text)
 
 
 def _named(value: object) -> str:

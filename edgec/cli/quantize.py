@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
+from edgec.base.effect import Effect, refuse_without_effect
 from edgec.base.options import CompileOptions, QuantOptions
 from edgec.cli.options import (
     DATA_FORMATS,
@@ -23,14 +24,15 @@ from edgec.cli.options import (
     Shapes,
     shapes_of,
 )
-from edgec.cli.panels import INPUT, OUTPUT
+from edgec.cli.panels import INPUT, OUTPUT, TRAINING
 from edgec.report import console
-from edgec.report.console import safe
+from edgec.report.console import count, safe
 from edgec.report.progress import status
 from edgec.report.tables import table
 
 if TYPE_CHECKING:
-    from edgec.commands.quantize import Quantization
+    from edgec.commands.quantize import Quantization, Shares
+    from edgec.finetune.integers import TrainingReport
 
 
 def quantize(
@@ -51,19 +53,96 @@ def quantize(
     equalize: Equalize = None,
     bias_correction: BiasCorrection = None,
     effort: EffortOption = None,
+    train: Annotated[
+        Path | None,
+        typer.Option(
+            help=f"Train the integers on these samples with labels: {DATA_FORMATS}",
+            rich_help_panel=TRAINING,
+        ),
+    ] = None,
+    epochs: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Passes over the training data (default: 10).", rich_help_panel=TRAINING
+        ),
+    ] = None,
+    teacher: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="MODEL",
+            help="Float model to learn from (default: the model itself).",
+            rich_help_panel=TRAINING,
+        ),
+    ] = None,
+    augment: Annotated[
+        bool,
+        typer.Option(
+            "--augment",
+            help="Mirror and shift training images at random.",
+            rich_help_panel=TRAINING,
+        ),
+    ] = False,
+    device: Annotated[
+        str,
+        typer.Option(help="Where to train: auto, cpu or cuda.", rich_help_panel=TRAINING),
+    ] = "auto",
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            help="Seed of the random numbers of training (default: 0).", rich_help_panel=TRAINING
+        ),
+    ] = None,
+    evaluation: Annotated[
+        Path | None,
+        typer.Option(
+            "--eval",
+            help=f"Measure accuracy on samples with labels: {DATA_FORMATS}",
+            rich_help_panel=INPUT,
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
-    """Quantize a float model to a standard QDQ int8 ONNX file that onnxruntime runs."""
-    from edgec.cli.data import samples_of
-    from edgec.commands.quantize import quantize_model
+    """Quantize a float model to a standard QDQ int8 ONNX file that onnxruntime runs.
 
+    With training data the network is then trained in the very integers that firmware computes
+    (with PyTorch; an interrupted run continues).
+    """
+    from edgec.cli.data import samples_of_each
+    from edgec.commands.quantize import quantize_model
+    from edgec.commands.quantize_training import IntegerTraining
+    from edgec.commands.training import Training
+
+    trains = {
+        "epochs": epochs is not None,
+        "teacher": teacher is not None,
+        "augment": augment,
+        "device": device != "auto",
+        "seed": seed is not None,
+    }
+    why = "there is nothing to train on"
+    refuse_without_effect(
+        Effect(f"--{option}", given, train is not None, why, "add --train")
+        for option, given in trains.items()
+    )
     options = CompileOptions(
         shapes=shapes_of(shape),
         quant=QuantOptions(observer, percentile, equalize, bias_correction, effort=effort),
     )
-    samples = samples_of(calibration, normalize)
+    given = [[path] if path is not None else [] for path in (calibration, train, evaluation)]
+    samples, labelled, measured = (
+        each[0] if each else None for each in samples_of_each(given, normalize)
+    )
+    how = Training(epochs or 0, augment, device, seed or 0)
     with status("quantizing") as say:
-        result = quantize_model(model, output, calibration=samples, options=options, progress=say)
+        result = quantize_model(
+            model,
+            output,
+            calibration=samples,
+            options=options,
+            train=None if labelled is None else IntegerTraining(labelled, teacher, how),
+            evaluation=measured,
+            progress=say,
+        )
     if json:
         console.print_json(result.to_json())
         return
@@ -87,8 +166,43 @@ def print_quantization(result: Quantization, out: Console) -> None:
     if rows:
         columns = ("layer output", "operator", ">SQNR dB", ">saturated")
         out.print(table("Quantization", columns, rows))
+    if result.training is not None:
+        _print_training(result.training, out)
+    if result.accuracy is not None:
+        out.print(_accuracy(result.accuracy))
     for note in weights_notes(result.report.weights):
         out.print(safe(note))
     for warning in result.report.warnings:
         out.print(f"[bold yellow]warning:[/] {safe(warning)}")
     out.print(f"written to {safe(str(result.output))}")
+
+
+def _print_training(found: TrainingReport, out: Console) -> None:
+    """What training gained on the samples held back, and the check of its integers."""
+    rows = [
+        ("teacher, in float", f"{found.teacher:.2%}", ""),
+        ("int8", f"{found.before:.2%}", f"{found.loss_before:.4f}"),
+    ]
+    if found.epoch:
+        rows.append(("int8, trained", f"{found.after:.2%}", f"{found.loss_after:.4f}"))
+    out.print(table("Training", ("", ">accuracy", ">loss"), rows))
+    samples = f"{count(found.held_back)} of {count(found.trained + found.held_back)}"
+    out.print(f"measured on {samples} training samples, which were held back to choose the epoch")
+    if found.epoch:
+        out.print(f"kept: epoch {found.epoch} of {found.epochs}")
+    else:
+        out.print(
+            f"none of {found.epochs} epochs was better: the result is that of calibration alone"
+        )
+    equal = "all equal" if not found.unequal else f"{count(found.unequal)} of them differ"
+    out.print(
+        f"checked: {count(found.checked)} outputs in the integers that were trained, in those of "
+        f"the definition and in those of the file: {equal}"
+    )
+
+
+def _accuracy(found: Shares) -> object:
+    rows = [("float", f"{found.real:.2%}"), ("int8", f"{found.int8:.2%}")]
+    if found.trained is not None:
+        rows.append(("int8, trained", f"{found.trained:.2%}"))
+    return table(f"Accuracy on {count(found.n)} samples", ("", ">"), rows)

@@ -66,7 +66,7 @@ def run(
     console.out.print(table("Outputs", ("name", "shape", "first sample"), rows))
     if written is None:
         console.print_next(
-            *("edgec", "run", folder, *words_of("--input", input, normalize)),
+            *("edgec", "run", folder, "--input", *words_of(input, normalize)),
             *("--on", on, *port_words(port), "--output", "outputs.npz"),
         )
     else:

@@ -85,7 +85,7 @@ def validate(
         console.out.print(f"written to {console.safe(str(html))}")
     if not found.exact:
         raise _difference(found, str(folder))
-    named = () if data is None else words_of("--data", data, normalize)
+    named = () if data is None else ("--data", *words_of(data, normalize))
     others = [place for place in places_of(folder) if place != on]
     if others:
         console.print_next("edgec", "validate", folder, *named, "--on", others[-1])

@@ -181,6 +181,7 @@ class ConstantContext:
         length: number of elements.
         values: row-major.
         shared: libraries of other models define it, too.
+        hot: it was planned to lie in RAM.
     """
 
     c_type: str
@@ -189,11 +190,12 @@ class ConstantContext:
     length: int
     values: Array
     shared: bool
+    hot: bool
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WeightsContext:
-    """What `weights.h.j2` and `weights.c.j2` get."""
+    """What `weights.h.j2` and `weights.c.j2` get; `any_hot`: some constants are to lie in RAM."""
 
     template: ClassVar[str] = "weights.c.j2"
     header_template: ClassVar[str] = "weights.h.j2"
@@ -202,6 +204,7 @@ class WeightsContext:
     version: str
     digest: str
     constants: tuple[ConstantContext, ...]
+    any_hot: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from edgec.base.main_program import MainProgram
 from edgec.codegen.project_contexts import MlperfContext
 
 COMMON = "common"
@@ -18,11 +19,13 @@ class FirmwareApp:
         folder: its sources, below firmware/app.
         config: a header that it includes, named as its template; None: app_config.h is enough.
         baud: bits a second of its serial line; None: those of the board file.
+        main: the user's own in place of `main.c` in the folder; None: that stays.
     """
 
     folder: str
     config: MlperfContext | None = None
     baud: int | None = None
+    main: MainProgram | None = None
 
 
 CONSOLE = FirmwareApp("console")

@@ -203,6 +203,7 @@ def source_context(program: Program, names: LibraryNames) -> SourceContext:
 
 def weights_context(program: Program, names: LibraryNames) -> WeightsContext:
     """What `weights.h.j2` and `weights.c.j2` get."""
+    hot = {each.constant for each in program.resident}
     constants = tuple(
         ConstantContext(
             c_type=constant.dtype.c_name,
@@ -211,8 +212,11 @@ def weights_context(program: Program, names: LibraryNames) -> WeightsContext:
             length=constant.array.size,
             values=constant.array,
             shared=constant.shared,
+            hot=number in hot,
         )
-        for constant, name in zip(program.constants, constant_names(program, names), strict=True)
+        for number, (constant, name) in enumerate(
+            zip(program.constants, constant_names(program, names), strict=True)
+        )
     )
     return WeightsContext(
         names=names,
@@ -220,6 +224,7 @@ def weights_context(program: Program, names: LibraryNames) -> WeightsContext:
         version=__version__,
         digest=program.digest[:_DIGEST_DIGITS],
         constants=constants,
+        any_hot=bool(hot),
     )
 
 

@@ -3,6 +3,7 @@
     platformio.ini  linker.ld  boards/<board>.json  platform/     the build
     include/                                                      generated headers
     src/app  src/port                                             copied from edgec's firmware/
+    src/main                                                      the user's own main program
     lib/<model>/                                                  the generated libraries
 
 Files are written only when they change, so that PlatformIO rebuilds no more than it must; files
@@ -13,12 +14,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from edgec.base.errors import CodegenError
+from edgec.base.main_program import MAIN_FOLDER
+from edgec.base.options import Optimize
 from edgec.base.resources import data_dir
 from edgec.base.version import __version__
 from edgec.codegen.env import render
@@ -31,6 +34,7 @@ from edgec.codegen.project_contexts import (
     LinkerContext,
     MlperfContext,
     ProjectContext,
+    RamWeightsContext,
     RegionContext,
 )
 from edgec.target.board import Board
@@ -50,7 +54,6 @@ PROTOCOL_INPUTS = 16
 
 _COMMON_FLAGS = (
     "-std=c11",
-    "-O2",
     "-g",
     "-ffunction-sections",
     "-fdata-sections",
@@ -61,7 +64,23 @@ _COMMON_FLAGS = (
 )
 # The port's memory functions must not become calls of themselves; -Os: size before speed.
 _SOURCE_FLAGS = ("-Os", "-fno-tree-loop-distribute-patterns")
+_LEVELS = {Optimize.SIZE: "-Os", Optimize.SPEED: "-O2"}
 _TARGET_FLAGS = ("-Wl,--fatal-warnings", "-Wl,--build-id=none")
+
+
+@dataclass(frozen=True, slots=True)
+class RamConstant:
+    """A constant of a model that is copied to RAM when the firmware starts.
+
+    Attributes:
+        symbol: its name in C.
+        region: name of the board's RAM region.
+        size_bytes: its size.
+    """
+
+    symbol: str
+    region: str
+    size_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +94,7 @@ class FirmwareModel:
         symbol: the `edgec_model_t` that describes it.
         arena_bytes: the arena it needs.
         num_inputs: how many inputs it has.
+        in_ram: its constants that lie in RAM.
     """
 
     library_dir: Path
@@ -83,10 +103,16 @@ class FirmwareModel:
     symbol: str
     arena_bytes: int
     num_inputs: int
+    in_ram: tuple[RamConstant, ...] = ()
 
 
 def emit_project(
-    models: Sequence[FirmwareModel], board: Board, out_dir: Path, app: FirmwareApp = CONSOLE
+    models: Sequence[FirmwareModel],
+    board: Board,
+    out_dir: Path,
+    app: FirmwareApp = CONSOLE,
+    arena_in: str | None = None,
+    optimize: Optimize = Optimize.SPEED,
 ) -> None:
     """Write the PlatformIO project that serves `models` on `board` into `out_dir`.
 
@@ -95,15 +121,20 @@ def emit_project(
         board: the target.
         out_dir: the project's folder; created, or updated where it exists.
         app: the main program.
+        arena_in: the RAM region of the arena; None: that of the board file.
+        optimize: what the compiler prefers in the libraries.
 
     Raises:
         CodegenError: a name is not fit for C, a library is missing, or writing fails.
     """
     _check(models)
-    files = _generated(models, board, app)
+    files = _generated(models, board, app, arena_in, optimize)
     try:
         for part, folder in _parts(models, board, app):
             files |= _copied(part, folder)
+        if app.main is not None:
+            del files["src/app/main.c"]
+            files |= {f"{MAIN_FOLDER}/{name}": text for name, text in app.main.files.items()}
         _remove_others(out_dir, files)
     except (OSError, UnicodeDecodeError) as error:
         raise CodegenError(f"cannot update the project: {error}", where=str(out_dir)) from error
@@ -158,9 +189,15 @@ def _copied(part: str, folder: Path) -> dict[str, str]:
     }
 
 
-def _generated(models: Sequence[FirmwareModel], board: Board, app: FirmwareApp) -> dict[str, str]:
+def _generated(
+    models: Sequence[FirmwareModel],
+    board: Board,
+    app: FirmwareApp,
+    arena_in: str | None,
+    optimize: Optimize,
+) -> dict[str, str]:
     files = {
-        "platformio.ini": _platformio_ini(models, board),
+        "platformio.ini": _platformio_ini(models, board, optimize),
         f"boards/{board.name}.json": json.dumps(board_manifest(board), indent=2) + "\n",
         "include/app_config.h": _app_config(models, board),
         "include/port.h": (data_dir("firmware") / "port" / "port.h").read_text("utf-8"),
@@ -168,7 +205,10 @@ def _generated(models: Sequence[FirmwareModel], board: Board, app: FirmwareApp) 
     if app.config is not None:
         files[f"include/{Path(app.config.template).stem}"] = _render(app.config)
     if board.memory is not None and board.console is not None:
-        files[_LINKER_SCRIPT] = linker_script(board, board.memory)
+        constants = [constant for model in models for constant in model.in_ram]
+        files[_LINKER_SCRIPT] = linker_script(
+            board, board.memory, arena_in, constants, own_main=app.main is not None
+        )
         files["include/board_config.h"] = _board_config(board, board.console.baud)
     return files
 
@@ -204,8 +244,23 @@ def board_manifest(board: Board) -> dict[str, Any]:
     return manifest
 
 
-def linker_script(board: Board, memory: MemoryMap) -> str:
-    """The linker script of a board with this memory map."""
+def linker_script(
+    board: Board,
+    memory: MemoryMap,
+    arena_in: str | None = None,
+    constants: Sequence[RamConstant] = (),
+    *,
+    own_main: bool = False,
+) -> str:
+    """The linker script of a board with this memory map.
+
+    Args:
+        board: the target.
+        memory: its memory map.
+        arena_in: the RAM region of the arena; None: that of the memory map.
+        constants: those of the models that lie in RAM.
+        own_main: the main program is the user's own.
+    """
     flash = memory.flash
     regions = [RegionContext(_FLASH, "rx", hex(flash.origin), flash.size_bytes)]
     regions += [
@@ -219,19 +274,33 @@ def linker_script(board: Board, memory: MemoryMap) -> str:
             boot_bytes=flash.boot_bytes,
             stack_bytes=memory.stack_bytes,
             data_region=memory.data_in.upper(),
-            arena_region=memory.arena_in.upper(),
+            arena_region=(arena_in or memory.arena_in).upper(),
+            weights=tuple(_ram_weights(constants)),
+            own_main=own_main,
         )
     )
 
 
-def _platformio_ini(models: Sequence[FirmwareModel], board: Board) -> str:
+def _ram_weights(constants: Sequence[RamConstant]) -> Iterator[RamWeightsContext]:
+    """Constants by region; one that several models have lies where the first of them has it."""
+    found: dict[str, RamConstant] = {}
+    for constant in constants:
+        found.setdefault(constant.symbol, constant)
+    for region in dict.fromkeys(constant.region for constant in found.values()):
+        sizes = {each.symbol: each.size_bytes for each in found.values() if each.region == region}
+        yield RamWeightsContext(
+            region.upper(), f"weights_{region}", tuple(sizes), sum(sizes.values())
+        )
+
+
+def _platformio_ini(models: Sequence[FirmwareModel], board: Board, optimize: Optimize) -> str:
     includes = ["src/app"] + ([] if board.is_hosted else ["src/port/common", "src/port/drivers"])
     target = () if board.is_hosted else _TARGET_FLAGS
     return _render(
         ProjectContext(
             title=board.title,
             board=board.name,
-            flags=(*_COMMON_FLAGS, *target),
+            flags=(_COMMON_FLAGS[0], _LEVELS[optimize], *_COMMON_FLAGS[1:], *target),
             source_flags=(
                 *_SOURCE_FLAGS,
                 *_protocol_flags(models),

@@ -33,8 +33,29 @@ class RegionContext:
 
 
 @dataclass(frozen=True, slots=True)
+class RamWeightsContext:
+    """Constants of models that lie in a RAM region.
+
+    Attributes:
+        region: its name in the linker script.
+        section: the name of their section, without a dot.
+        symbols: their names in C.
+        size_bytes: all of them.
+    """
+
+    region: str
+    section: str
+    symbols: tuple[str, ...]
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class LinkerContext:
-    """linker.ld: the memory map; `boot_bytes` is 0 where the image starts with the vector table."""
+    """linker.ld: the memory map; `boot_bytes` is 0 where the image starts with the vector table.
+
+    With a main program of the user's own (`own_main`), which may not call the network yet, weights
+    may be missing altogether.
+    """
 
     template: ClassVar[str] = "project/linker.ld.j2"
 
@@ -44,6 +65,8 @@ class LinkerContext:
     stack_bytes: int
     data_region: str
     arena_region: str
+    weights: tuple[RamWeightsContext, ...]
+    own_main: bool
 
 
 @dataclass(frozen=True, slots=True)

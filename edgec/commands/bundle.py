@@ -17,12 +17,15 @@ from edgec.base.options import Progress, no_progress
 from edgec.base.output_dir import staged_output
 from edgec.base.work_folder import temporary_folder
 from edgec.codegen.cnames import library_names
-from edgec.codegen.project import FirmwareModel, emit_project
+from edgec.codegen.project import FirmwareModel, RamConstant, emit_project
+from edgec.commands.compile_placement import ram_constants
+from edgec.lower.resident import free_bytes
 from edgec.report.bundle import Bundle, BundledModel
 from edgec.report.model import Report
 from edgec.sim.emulator import EmulatedFirmware
 from edgec.sim.host import HostModel, runs_natively
 from edgec.target.board import Board
+from edgec.toolchain.platformio import FirmwareFiles
 from edgec.toolchain.size import FirmwareSize
 from edgec.workflow.firmware import PROJECT_DIR, build_firmware, check_build_place
 from edgec.workflow.fits import Demand, Tensor
@@ -52,8 +55,12 @@ def bundle_models(
     _check_different(folders, reports)
     check_build_place(out)
     with staged_output(out, force=force) as staging:
-        models = [_taken(*pair, staging) for pair in zip(folders, reports, strict=True)]
-        emit_project(models, board, staging / PROJECT_DIR)
+        arena_in, in_ram = _in_ram(reports, board)
+        models = [
+            _taken(folder, report, staging, constants)
+            for folder, report, constants in zip(folders, reports, in_ram, strict=True)
+        ]
+        emit_project(models, board, staging / PROJECT_DIR, arena_in=arena_in)
         progress("building firmware")
         size = build_firmware(staging, board, _demand(reports))
         progress("comparing with the single models")
@@ -100,7 +107,35 @@ def _check_different(folders: Sequence[Path], reports: Sequence[Report]) -> None
         seen[report.c_name] = folder
 
 
-def _taken(folder: Path, report: Report, staging: Path) -> FirmwareModel:
+def _in_ram(
+    reports: Sequence[Report], board: Board
+) -> tuple[str | None, list[tuple[RamConstant, ...]]]:
+    """The region of the shared arena, and the constants of each model that lie in RAM.
+
+    Each model was placed as if it had the board alone: the constants of the first models keep their
+    places, those that find no room any more stay in flash.
+    """
+    placements = [report.placement for report in reports]
+    regions = {found.arena_in for found in placements if found is not None}
+    if board.memory is None or not regions:
+        return None, [() for _ in reports]
+    arena_in = regions.pop() if len(regions) == 1 else board.memory.arena_in
+    arena_bytes = max(report.memory.arena_bytes for report in reports)
+    free = free_bytes(board.memory, board.memory.region(arena_in), arena_bytes)
+    in_ram = []
+    for placement in placements:
+        kept = []
+        for constant in ram_constants(placement):
+            if constant.size_bytes <= free[constant.region]:
+                free[constant.region] -= constant.size_bytes
+                kept.append(constant)
+        in_ram.append(tuple(kept))
+    return arena_in, in_ram
+
+
+def _taken(
+    folder: Path, report: Report, staging: Path, in_ram: tuple[RamConstant, ...]
+) -> FirmwareModel:
     """A model whose library is copied into the bundle."""
     names = library_names(report.model)
     library = staging / LIBRARY_DIR / names.name
@@ -112,6 +147,7 @@ def _taken(folder: Path, report: Report, staging: Path) -> FirmwareModel:
         names.symbol,
         report.memory.arena_bytes,
         len(report.inputs),
+        in_ram,
     )
 
 
@@ -139,7 +175,7 @@ def _compare(
     staging: Path, board: Board, models: Sequence[FirmwareModel], folders: Sequence[Path]
 ) -> bool:
     """Run each model of the firmware on noise and compare it with what it computes alone."""
-    program = staging / ("firmware" if board.is_host else "firmware.elf")
+    program = staging / FirmwareFiles.ELF
     if board.emulator.kind == "none":
         return False
     try:

@@ -9,29 +9,39 @@ from pathlib import Path
 from numpy.typing import ArrayLike
 
 from edgec.base.dtypes import Array
-from edgec.base.errors import ConfigError
-from edgec.base.options import CompileOptions, Progress, no_progress
+from edgec.base.errors import ConfigError, SimulationError
+from edgec.base.main_program import MainProgram, read_main
+from edgec.base.options import CompileOptions, Optimize, Progress, no_progress
 from edgec.base.output_dir import staged_output
 from edgec.base.output_file import check_writable
 from edgec.codegen.cnames import library_names
+from edgec.codegen.firmware_app import FirmwareApp
 from edgec.codegen.library import emit_library
 from edgec.codegen.project import FirmwareModel, emit_project
 from edgec.commands.budget import check_budget, check_measurable
+from edgec.commands.compile_placement import (
+    check_placement,
+    placement_report,
+    ram_constants,
+    share_of,
+)
 from edgec.commands.compile_report import build_report, model_ports
 from edgec.commands.output_folder import default_folder
 from edgec.importers.formats import standalone_copy
 from edgec.ir.graph import Graph
 from edgec.kernels.buffers import buffers_of
-from edgec.kernels.placement import with_copied_weights
+from edgec.kernels.mixed.price import int16_slowdown
 from edgec.kernels.select import select_kernels
 from edgec.kernels.weightpool.plan.plan import PoolPlan
-from edgec.lower import Program, lower
-from edgec.memory import MemoryPlan, check_plan, plan_memory
+from edgec.lower import Program
+from edgec.lower.placed import Lowered, lowered
+from edgec.memory import MemoryPlan, plan_memory
 from edgec.quant.precision.choose import Room
-from edgec.report.model import CheckReport, Report
+from edgec.report.model import CheckReport, PlacementReport, Report
 from edgec.report.text import write_text
 from edgec.target.board import Board, load_board
 from edgec.target.target import Target
+from edgec.toolchain.platformio import FirmwareFiles
 from edgec.workflow.apps import Ports, check_firmware, firmware_app, with_baud
 from edgec.workflow.checks import check_host
 from edgec.workflow.export_check import compare_export
@@ -41,6 +51,7 @@ from edgec.workflow.fits import Demand, Tensor, check_could_fit, check_fits
 from edgec.workflow.integer import Calibration, IntegerModel, quantized_model, real_model
 from edgec.workflow.labels import with_labels
 from edgec.workflow.library_about import library_about
+from edgec.workflow.main_program import checked_with
 from edgec.workflow.reference import write_reference
 from edgec.workflow.session import LIBRARY_DIR, MODEL_COPY, open_session
 from edgec.workflow.weight_pool_kernels import plan_pooled_layers
@@ -122,9 +133,10 @@ def compile_model(
     options = options or CompileOptions()
     say = progress or no_progress
     target = board if isinstance(board, Board) else load_board(board)
-    check_measurable(options, target)
+    _check_asked(options, target)
     source = Path(model)
     folder = Path(out) if out is not None else default_folder(source, target)
+    main = None if options.main is None else read_main(options.main)
     if options.build:
         check_build_place(folder)
     if options.dump_ir is not None:
@@ -136,11 +148,12 @@ def compile_model(
         exact = quantized_model(real, options, say, _room(target))
         ready, pools = plan_pooled_layers(exact, target, options.pool, say)
         say("planning memory")
-        program, plan = _lowered(pools, target)
-        demand = _demand(program)
+        made, placement = _lowered(pools, target, options)
+        program = made.program
+        demand = _demand(program, target, placement)
         check_fits(demand, target)
         ports = replace(model_ports(ready, program), pixels=options.pixels)
-        app = firmware_app(options.app, ports)
+        app = firmware_app(options.app, ports, main)
         target = with_baud(target, app)
         say("writing C")
         # With external data inside, so that the folder stands alone.
@@ -148,19 +161,29 @@ def compile_model(
         (staging / f"{MODEL_COPY}{suffix}").write_bytes(data)
         about = library_about(ready, calibration, options)
         emit_library(program, staging / LIBRARY_DIR, about=about)
-        emit_project([_firmware_model(program, staging)], target, staging / PROJECT_DIR, app)
+        _emit_firmware(program, staging, target, app, placement, options.optimize)
         size = None
         if options.build:
             say("building firmware")
-            size = build_firmware(staging, target, demand)
+            size = build_firmware(staging, target, demand, main)
         checks: tuple[CheckReport, ...] = ()
         qdq_export, qdq_file = None, None
         if options.verify:
             say("comparing with the reference")
-            checks = _checked(staging, ready, program, target, options, ports)
+            checks = _checked(staging, ready, program, target, options, ports, main)
             qdq_export, qdq_file = compare_export(exact), compare_file(exact)
         report = build_report(
-            ready, pools, program, plan, target, size, checks, qdq_export, qdq_file, options.app
+            ready,
+            pools,
+            program,
+            made.plan,
+            target,
+            size,
+            checks,
+            qdq_export,
+            qdq_file,
+            options.app,
+            placement,
         )
         report.write(staging)
         write_reference(ready.integer, staging)
@@ -169,47 +192,73 @@ def compile_model(
         check_budget(staging, options)
         if finished is not None:
             finished(staging)
-    return CompileResult(folder, report, ready, program, plan)
+    return CompileResult(folder, report, ready, program, made.plan)
 
 
-def _lowered(pools: PoolPlan, board: Board) -> tuple[Program, MemoryPlan]:
+def _check_asked(options: CompileOptions, board: Board) -> None:
+    """Refuse what the board cannot give, before any work is done."""
+    check_measurable(options, board)
+    check_placement(options, board)
+
+
+def _lowered(
+    pools: PoolPlan, board: Board, options: CompileOptions
+) -> tuple[Lowered, PlacementReport | None]:
+    share = share_of(options, board)
     choices = select_kernels(pools.graph, Target.of(board), pools.configs)
-    buffers, overlaps, _ = buffers_of(pools.graph, choices)
-    plan = plan_memory(buffers, overlaps)
-    plan, copies = with_copied_weights(pools.graph, choices, board, plan)
-    check_plan(plan, (*buffers, *copies), overlaps)
-    return lower(pools.graph, choices, plan), plan
+    made = lowered(pools.graph, choices, board, share)
+    return made, placement_report(made, share, board)
 
 
 def _room(board: Board) -> Room:
-    """The memory that the activations of a network may take on a board."""
+    """The memory that the activations of a network may take on a board, and their price."""
 
     def arena_bytes(graph: Graph) -> int:
         choices = select_kernels(graph, Target.of(board))
         buffers, overlaps, _ = buffers_of(graph, choices)
         return plan_memory(buffers, overlaps).arena_bytes
 
-    return Room(arena_bytes, board.arena_limit_bytes)
+    def slowdown(graph: Graph) -> float | None:
+        return None if board.is_hosted else int16_slowdown(graph, Target.of(board))
+
+    return Room(arena_bytes, board.arena_limit_bytes, slowdown)
 
 
-def _firmware_model(program: Program, staging: Path) -> FirmwareModel:
+def _emit_firmware(
+    program: Program,
+    staging: Path,
+    board: Board,
+    app: FirmwareApp,
+    placement: PlacementReport | None,
+    optimize: Optimize,
+) -> None:
+    """Write the project around the library that `staging` holds."""
     names = library_names(program.name)
-    return FirmwareModel(
+    model = FirmwareModel(
         staging / LIBRARY_DIR,
         names.name,
         names.header,
         names.symbol,
         program.arena_bytes,
         len(program.inputs),
+        ram_constants(placement),
     )
+    arena_in = None if placement is None else placement.arena_in
+    emit_project([model], board, staging / PROJECT_DIR, app, arena_in, optimize)
 
 
-def _demand(program: Program) -> Demand:
+def _demand(program: Program, board: Board, placement: PlacementReport | None) -> Demand:
+    moved = (
+        placement is not None
+        and board.memory is not None
+        and (bool(placement.weights) or placement.arena_in != board.memory.arena_in)
+    )
     return Demand(
         arena_bytes=program.arena_bytes,
         weight_bytes=program.constant_bytes,
         activations=[Tensor(t.name, t.shape, t.size_bytes) for t in program.tensors],
         weights=[Tensor(c.stem, c.array.shape, c.array.nbytes) for c in program.constants],
+        placed=moved,
     )
 
 
@@ -220,9 +269,13 @@ def _checked(
     board: Board,
     options: CompileOptions,
     ports: Ports,
+    main: MainProgram | None,
 ) -> tuple[CheckReport, ...]:
     host = check_host(staging / LIBRARY_DIR, ready, program, board)
     if not options.build or board.is_host:
         return (host,)
-    elf = staging / "firmware.elf"
-    return (host, check_firmware(options.app, elf, ready, program, board, ports))
+    elf = staging / FirmwareFiles.ELF
+    try:
+        return (host, check_firmware(options.app, elf, ready, program, board, ports))
+    except SimulationError as error:
+        raise (error if main is None else checked_with(error, main)) from error

@@ -107,7 +107,7 @@ def build(
 
 
 def build_cache() -> ResultCache | None:
-    """Where finished builds are kept; None where the user has no home folder.
+    """Where builds and measured weight pools are kept; None where the user has no home folder.
 
     Raises:
         ConfigError: the environment says no size for its limit.

@@ -11,7 +11,9 @@ import dataclasses
 from pathlib import Path
 
 from edgec.base.canonical import canonical_digest
+from edgec.base.errors import ConfigError
 from edgec.base.file_digest import digest_of_files, file_digest
+from edgec.base.main_program import main_files
 from edgec.base.options import CompileOptions
 from edgec.base.resources import data_dir, licence
 from edgec.base.samples import SampleFile
@@ -19,7 +21,7 @@ from edgec.base.samples.file import FOLDER_SUFFIXES
 from edgec.target.board import Board
 from edgec.toolchain.identity import toolchain_identity
 
-_SCHEMA = 2
+_SCHEMA = 3
 _PACKAGE = Path(__file__).resolve().parent.parent
 
 
@@ -39,20 +41,30 @@ def compile_key(
     try:
         found = (
             _SCHEMA,
-            digest_of_files(_PACKAGE, _is_source),
+            program_digest(),
             digest_of_files(data_dir("firmware"), _is_source),
             licence(),
             toolchain_identity(board),
             board,
-            dataclasses.replace(options, force=False, dump_ir=None, labels=None),
+            dataclasses.replace(options, force=False, dump_ir=None, labels=None, main=None),
             None if options.labels is None else file_digest(options.labels),
+            None if options.main is None else _sources(options.main),
             model.name,
             file_digest(model),
             None if samples is None else _samples(samples),
         )
-    except (OSError, ValueError):  # ValueError: no path at all
+    except (OSError, ValueError, ConfigError):  # ValueError: no path at all
         return None
     return canonical_digest(found)
+
+
+def program_digest() -> str:
+    """Digest of edgec's own files.
+
+    Raises:
+        OSError: one cannot be read.
+    """
+    return digest_of_files(_PACKAGE, _is_source)
 
 
 def _is_source(path: Path) -> bool:
@@ -70,6 +82,11 @@ def _samples(samples: SampleFile) -> tuple[object, ...]:
         # Messages on what is in a folder name it.
         return (samples.normalize, str(path), _folder(path))
     return (samples.normalize, path.suffix, file_digest(path))
+
+
+def _sources(main: Path) -> tuple[tuple[str, str], ...]:
+    """Names and digests of the files of a main program."""
+    return tuple((each.name, file_digest(each)) for each in main_files(main))
 
 
 def _folder(path: Path) -> tuple[tuple[str, str], ...]:

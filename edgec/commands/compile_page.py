@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from edgec.base.errors import ConfigError, EdgecError
@@ -22,7 +23,11 @@ _COUNT = "Instructions were counted in an emulator; there is no model of the tim
 
 
 def write_page(
-    folder: Path, path: Path, samples: SampleFile | None = None, progress: Progress = no_progress
+    folder: Path,
+    path: Path,
+    samples: SampleFile | None = None,
+    labelled: Sequence[str] = (),
+    progress: Progress = no_progress,
 ) -> None:
     """Write the page of a build.
 
@@ -30,6 +35,7 @@ def write_page(
         folder: build folder.
         path: the .html file.
         samples: calibration data; None: histograms are of pseudo-random inputs.
+        labelled: words that name samples with labels in commands; empty: none are known.
         progress: told what is being done.
 
     Raises:
@@ -44,7 +50,8 @@ def write_page(
     progress("profiling")
     work = _work(folder, report)
     progress("drawing the page")
-    commands = next_commands(folder, report, has_cycles=work.unit == "cycles" and bool(work.layers))
+    has_cycles = work.unit == "cycles" and bool(work.layers)
+    commands = next_commands(folder, report, labelled, has_cycles=has_cycles)
     write_compile_html(path, report, work, found, origins_of(folder, report), commands)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import math
 from collections.abc import Sequence
 
 from edgec.base.description import Description
@@ -11,11 +10,12 @@ from edgec.base.dtypes import DType
 from edgec.base.options import App
 from edgec.base.version import __version__
 from edgec.codegen.cnames import library_names
+from edgec.commands.compile_losses import loss_reports
+from edgec.commands.compile_precision import decisions_report, int16_report
 from edgec.ir import Graph, Node
 from edgec.ir.infer import macs
 from edgec.ir.specialize import specialized
 from edgec.ir.weighted import form_of
-from edgec.kernels.common.params import ConstantRef
 from edgec.kernels.select import operands
 from edgec.kernels.weightpool.plan.plan import PoolPlan
 from edgec.kernels.weightpool.plan.reasons import PooledLayer
@@ -31,17 +31,19 @@ from edgec.report.model import (
     GrowthReport,
     LayerReport,
     MemoryReport,
+    PlacementReport,
     PooledLayerReport,
     QdqFileReport,
     QdqReport,
     Report,
     TensorReport,
+    finite,
 )
 from edgec.target.board import Board
 from edgec.toolchain.size import FirmwareSize
 from edgec.workflow.apps import Ports
 from edgec.workflow.file_check import file_warnings
-from edgec.workflow.integer import IntegerModel
+from edgec.workflow.integer import IntegerModel, rows_named_by
 from edgec.workflow.labels import fits_labels
 from edgec.workflow.stack import stack_warnings
 
@@ -57,6 +59,7 @@ def build_report(
     qdq_export: QdqReport | None,
     qdq_file: QdqFileReport | None,
     app: App = App.CONSOLE,
+    placement: PlacementReport | None = None,
 ) -> Report:
     """The report of a compilation.
 
@@ -71,6 +74,7 @@ def build_report(
         qdq_export: the comparison with the exported QDQ model; None when nothing was compared.
         qdq_file: the comparison with the quantized file that was compiled; None likewise.
         app: the main program of the firmware.
+        placement: where arena and weights lie; None under an operating system.
     """
     quantization = ready.quantization
     ports = model_ports(ready, program)
@@ -105,6 +109,10 @@ def build_report(
         runtime_bits=program.runtime_bits,
         max_length=program.max_length,
         app=app,
+        losses=loss_reports(ready, program),
+        decisions=decisions_report(quantization.decisions),
+        int16=int16_report(quantization.precision),
+        placement=placement,
     )
 
 
@@ -154,6 +162,7 @@ def _ports(
             feature_zero_points=port.features.zero_point if isinstance(port, FeaturePort) else (),
             normalize=about.normalize.get(name),
             labels=_labels(imported, name, about),
+            rows=rows_named_by(imported, name),
         )
         for name, port in zip(names, ports, strict=True)
     )
@@ -188,7 +197,7 @@ def _layers(graph: Graph, program: Program, quantization: QuantReport) -> tuple[
             macs=step.macs,
             weight_bytes=_constant_bytes(program, step),
             kernel=program.kernels[step.kernel].spec.family,
-            sqnr_db=_finite(quality.get(step.output.name)),
+            sqnr_db=finite(quality.get(step.output.name)),
             input_bytes=_activation_bytes(graph, nodes[step.node]),
             output_bytes=step.output.size_bytes,
             growth=_growth(graph, program, nodes[step.node], number),
@@ -234,16 +243,9 @@ def _buffers(plan: MemoryPlan) -> tuple[BufferReport, ...]:
     )
 
 
-def _finite(value: float | None) -> float | None:
-    """JSON has no infinity: an exact layer has no noise to report."""
-    return value if value is not None and math.isfinite(value) else None
-
-
 def _constant_bytes(program: Program, step: Step) -> int:
     """Bytes of the constants that a step reads, as operands or through its parameters."""
-    fields = (getattr(p, f.name) for p in step.params for f in dataclasses.fields(p))
-    used = {ref.index for ref in (*step.inputs, *fields) if isinstance(ref, ConstantRef)}
-    return sum(program.constants[index].array.nbytes for index in used)
+    return sum(program.constants[index].array.nbytes for index in step.constants)
 
 
 def _memory(
@@ -259,7 +261,8 @@ def _memory(
         code_bytes=size.flash_bytes - weights,
         ram_bytes=size.ram_bytes,
         stack_bytes=size.stack_bytes,
-        variable_bytes=size.ram_bytes - size.stack_bytes - arena,
+        variable_bytes=size.ram_bytes - size.stack_bytes - arena - size.ram_weights_bytes,
+        ram_weight_bytes=size.ram_weights_bytes,
     )
 
 

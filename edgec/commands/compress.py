@@ -6,68 +6,31 @@ import dataclasses
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from edgec.base.dtypes import Array
-from edgec.base.errors import ConfigError
+from edgec.base.errors import InternalError
 from edgec.base.options import CompileOptions, Progress, WeightPoolOptions, no_progress
-from edgec.base.output_file import check_writable, write_whole
-from edgec.base.samples import SampleFile, Samples
-from edgec.base.work_folder import temporary_folder
-from edgec.exporters.onnx.export import export_real
+from edgec.base.output_file import write_whole
+from edgec.commands.compress_jobs import Job, check_jobs, check_search
+from edgec.commands.compress_search import MaxDrop, Task, smallest_pools
+from edgec.commands.training import TRAINING_CALIBRATION, Training, checkpoint_of, training_data
+from edgec.finetune import need_pytorch
+from edgec.finetune.options import Augmentation, TrainingData
+from edgec.finetune.pooled import FinetuneOptions, finetune
 from edgec.ir.graph import Graph
 from edgec.quant import keeps_activation_bits
 from edgec.weightpool import CompressionReport, compress_graphs, report_of
-from edgec.weightpool.finetune import Augmentation, FinetuneOptions, TrainingData, finetune
 from edgec.workflow.accuracy import Accuracy, LabelledData, labelled_data, measured
+from edgec.workflow.exported import exported, read_again
 from edgec.workflow.integer import RealModel, real_model
+from edgec.workflow.known_samples import seen_before
+from edgec.workflow.pool_curve import PoolCurve
 
-SUFFIX = ".pool.onnx"
-TRAINING_CALIBRATION = 512
-"""Training samples that calibrate where no calibration data are given."""
 _SHARED = (
     "other models use the same pool: it is counted here in full, but `edgec bundle` stores it once"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Training:
-    """How to fine-tune.
-
-    Attributes:
-        epochs: passes over the data; 0: as many as the recipe says.
-        augment: mirror and shift images at random.
-        device: "auto", "cpu" or "cuda".
-        seed: seed of the random numbers.
-    """
-
-    epochs: int = 0
-    augment: bool = False
-    device: str = "auto"
-    seed: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """One model and its data.
-
-    Attributes:
-        model: ONNX file.
-        output: file to write.
-        calibration: typical inputs on disk, or None.
-        train: inputs and labels on disk to fine-tune on, or None.
-        evaluation: inputs and labels on disk to measure accuracy on, or None.
-    """
-
-    model: Path
-    output: Path
-    calibration: Samples | None = None
-    train: Samples | None = None
-    evaluation: Samples | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +44,7 @@ class Compression:
         report: layers, errors, sizes.
         accuracy: on the evaluation data, or None.
         epochs: epochs of fine-tuning; 0 without it.
+        curve: the pools that were tried, where they were chosen by the accuracy; else None.
     """
 
     model: Path
@@ -89,6 +53,7 @@ class Compression:
     report: CompressionReport
     accuracy: Accuracy | None
     epochs: int = 0
+    curve: PoolCurve | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON data."""
@@ -108,18 +73,20 @@ class Compression:
             "file_bytes": self.file_bytes,
             "epochs": self.epochs,
             "accuracy": None if self.accuracy is None else dataclasses.asdict(self.accuracy),
+            "curve": None if self.curve is None else self.curve.to_json(),
             **report,
         }
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Loaded:
-    """A job with its model and data in memory."""
+    """A job with its model and data in memory, and what is odd about the data."""
 
     job: Job
     model: RealModel
     train: LabelledData | None
     evaluation: LabelledData | None
+    warnings: tuple[str, ...] = ()
 
     @property
     def calibration(self) -> Mapping[str, Array] | None:
@@ -137,11 +104,14 @@ class CompressOptions:
         pool: the weight pool.
         training: fine-tuning of the jobs that have training data.
         compilation: shapes; quantization of the accuracy that is measured.
+        max_drop: choose size and sharing of the pools by the accuracy; None: they are those of
+            `pool`.
     """
 
     pool: WeightPoolOptions = field(default_factory=WeightPoolOptions)
-    training: Training = Training()
+    training: Training = field(default_factory=Training)
     compilation: CompileOptions = field(default_factory=CompileOptions)
+    max_drop: MaxDrop | None = None
 
 
 def compress_models(
@@ -163,124 +133,73 @@ def compress_models(
             missing, a file cannot be written.
     """
     options = options or CompressOptions()
-    _check_jobs(jobs)
+    check_jobs(jobs)
     _check_training(jobs, options.training)
+    if options.max_drop is not None:
+        check_search(jobs, options.max_drop.page)
     loaded = [_loaded(job, options, progress) for job in jobs]
+    if options.max_drop is not None:
+        found = [_searched(each, options.max_drop, options, progress) for each in loaded]
+    else:
+        found = _pooled(loaded, options, progress)
+    for compression, data in found:
+        write_whole(compression.output, data)
+        if compression.epochs:
+            checkpoint_of(compression.output).unlink(missing_ok=True)
+    return tuple(compression for compression, _ in found)
+
+
+def _pooled(
+    loaded: Sequence[_Loaded], options: CompressOptions, progress: Progress
+) -> list[tuple[Compression, bytes]]:
+    """Pools of the size and sharing that the options say."""
     pooled = compress_graphs(
         [each.model.graph for each in loaded],
         [each.calibration for each in loaded],
         _pool_options(loaded, options.pool),
         progress,
     )
-    shared = len(jobs) > 1
-    found = [
+    shared = len(loaded) > 1
+    return [
         _finished(each, graph, report, options, progress, shared=shared)
         for each, (graph, report) in zip(loaded, pooled, strict=True)
     ]
-    for compression, data in found:
-        write_whole(compression.output, data)
-        _checkpoint(compression.output).unlink(missing_ok=True)
-    return tuple(compression for compression, _ in found)
 
 
-def jobs_of(
-    models: Sequence[Path],
-    output: Path | None,
-    calibration: Sequence[Samples] = (),
-    train: Sequence[Samples] = (),
-    evaluation: Sequence[Samples] = (),
-) -> tuple[Job, ...]:
-    """Jobs from what a user names.
-
-    Args:
-        models: ONNX files.
-        output: the file to write, or with several models the folder; None: beside each model.
-        calibration, train, evaluation: data, none, one for all models or one for each.
-
-    Raises:
-        ConfigError: another number of data files.
-    """
-    several = len(models) > 1
-    data = [
-        _for_each(files, len(models), option)
-        for option, files in (
-            ("--calibration", calibration),
-            ("--train", train),
-            ("--eval", evaluation),
-        )
-    ]
-    outputs = []
-    for model in models:
-        folder = output if output is not None and several else model.parent
-        named = folder / f"{model.name.removesuffix('.onnx')}{SUFFIX}"
-        outputs.append(named if several or output is None else output)
-    return tuple(
-        Job(model, out, *files) for model, out, *files in zip(models, outputs, *data, strict=True)
-    )
-
-
-def _for_each(files: Sequence[Samples], count: int, option: str) -> list[Samples | None]:
-    if not files:
-        return [None] * count
-    if len(files) == 1:
-        return [files[0]] * count
-    if len(files) != count:
-        raise ConfigError(
-            f"{len(files)} data files for {count} model{'s' if count > 1 else ''}",
-            where=option,
-            hint="give one file for all models, or one for each in the same order",
-        )
-    return list(files)
-
-
-def _check_jobs(jobs: Sequence[Job]) -> None:
-    """Outputs that can be written, and are neither inputs nor each other."""
-    if not jobs:
-        raise ConfigError("there is no model to compress")
-    outputs = [job.output.resolve() for job in jobs]
-    if len(set(outputs)) < len(jobs) or set(outputs) & {job.model.resolve() for job in jobs}:
-        raise ConfigError(
-            "the file to write is a model to read, or the same for two models",
-            where=str(jobs[0].output),
-            hint="choose another --output",
-        )
-    for job in jobs:
-        check_writable(job.output)
+def _searched(
+    each: _Loaded, max_drop: MaxDrop, options: CompressOptions, progress: Progress
+) -> tuple[Compression, bytes]:
+    """The smallest pools that keep enough of the accuracy."""
+    if each.evaluation is None:
+        raise InternalError("there are no samples to choose by", where=str(each.job.model))
+    pool = _pool_options([each], options.pool)
+    task = Task(each.model, each.calibration, each.evaluation, max_drop, pool, options.compilation)
+    found = smallest_pools(task, progress)
+    curve, data = found.curve, exported(found.graph)
+    accuracy = Accuracy(curve.real, curve.int8, (curve.best.accuracy,), curve.n)
+    report = dataclasses.replace(found.report, notes=(*found.report.notes, *each.warnings))
+    job = each.job
+    return Compression(job.model, job.output, len(data), report, accuracy, curve=curve), data
 
 
 def _check_training(jobs: Sequence[Job], training: Training) -> None:
     """What fine-tuning will need is there: PyTorch, the device."""
     if not any(job.train for job in jobs):
         return
-    if find_spec("torch") is None:
-        raise ConfigError(
-            "fine-tuning needs PyTorch, which is not installed",
-            where="--train",
-            hint="pip install '.[train]' in the checkout of edgec, or leave --train out",
-        )
-    from edgec.weightpool.finetune.train import chosen_device  # noqa: PLC0415  (imports PyTorch)
-
-    chosen_device(_recipe(training, jobs[0].output, shared=False).device)
+    need_pytorch(_recipe(training, jobs[0].output, shared=False).device)
 
 
 def _loaded(job: Job, options: CompressOptions, progress: Progress) -> _Loaded:
     model = real_model(job.model, job.calibration, options.compilation, progress)
-    train = None if job.train is None else _training_data(job.train, model)
+    how = options.training
+    train = None if job.train is None else training_data(job.train, model, how)
     evaluation = None if job.evaluation is None else labelled_data(job.evaluation, model)
-    return _Loaded(job, model, train, evaluation)
-
-
-def _training_data(samples: Samples, model: RealModel) -> LabelledData:
-    """Labelled data of more than one class."""
-    data = labelled_data(samples, model)
-    if len(np.unique(data.labels)) == 1:
-        raise ConfigError(
-            f"all {len(data.labels)} samples are of class {data.labels[0]}: "
-            "nothing can be learned from them",
-            where=f"{SampleFile.of(samples).path}: y",
-            hint="give samples of all classes",
-        )
-    return data
+    warnings = seen_before(
+        None if evaluation is None else evaluation.inputs,
+        None if train is None else train.inputs,
+        model.calibration,
+    )
+    return _Loaded(job, model, train, evaluation, warnings)
 
 
 def _finished(
@@ -298,23 +217,20 @@ def _finished(
         whole = keeps_activation_bits(each.model.graph)
         recipe = _recipe(options.training, job.output, shared=shared, whole=whole)
         epochs = recipe.epochs
-        data = TrainingData(each.train.inputs, each.train.labels)
-        graph = finetune(each.model.graph, graph, data, recipe, progress)
+        labelled = TrainingData(each.train.inputs, each.train.labels)
+        graph = finetune(each.model.graph, graph, labelled, recipe, progress)
         report = report_of(each.model.graph, graph, each.calibration, options.pool)
-    if shared:
-        report = dataclasses.replace(report, notes=(*report.notes, _SHARED))
-    exported = export_real(graph, model_layout=True).SerializeToString(deterministic=True)
+    notes = (*each.warnings, *((_SHARED,) if shared else ()))
+    report = dataclasses.replace(report, notes=(*report.notes, *notes))
+    data = exported(graph)
     accuracy = None
     if each.evaluation is not None:
-        with temporary_folder() as folder:
-            path = folder / job.output.name
-            write_whole(path, exported)
-            again = real_model(path, None, CompileOptions())
+        again = read_again(data, job.output.name)
         pooled = dataclasses.replace(again, calibration=each.calibration)
         before = dataclasses.replace(each.model, calibration=each.calibration)
         accuracy = measured(before, pooled, each.evaluation, options.compilation, progress)
-    found = Compression(job.model, job.output, len(exported), report, accuracy, epochs)
-    return found, exported
+    found = Compression(job.model, job.output, len(data), report, accuracy, epochs)
+    return found, data
 
 
 def _pool_options(loaded: Sequence[_Loaded], pool: WeightPoolOptions) -> WeightPoolOptions:
@@ -335,11 +251,6 @@ def _recipe(
         augmentation=Augmentation() if training.augment else None,
         seed=training.seed,
         device=training.device,
-        checkpoint=_checkpoint(output),
+        checkpoint=checkpoint_of(output),
     )
     return dataclasses.replace(recipe, epochs=training.epochs) if training.epochs else recipe
-
-
-def _checkpoint(output: Path) -> Path:
-    """The folder where fine-tuning keeps its state, so that an interrupted run continues."""
-    return output.with_name(f"{output.name}.checkpoint")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 from edgec.base.errors import ConfigError, system_reason
@@ -12,24 +13,30 @@ from edgec.base.resources import data_dir
 from edgec.base.work_folder import CONTAINER, work_folder
 from edgec.target.board import load_board
 
+_TOML = "edgec.toml"
+_BOARD_LINE = 'board = "nucleo"'
+_README = "README.md"
+_BOARD_NAME = "nucleo_f446re"
 _FILES = {
+    "project/edgec.toml": _TOML,
     "digits_resnet.onnx": "digits_resnet.onnx",
     "digits_calibration.npz": "digits_calibration.npz",
     "digits_test.npz": "digits_test.npz",
-    "project/README.md": "README.md",
+    "project/labels.txt": "labels.txt",
+    "project/samples.csv": "samples.csv",
+    "project/src/main.c": "src/main.c",
+    "project/README.md": _README,
     "project/gitignore": ".gitignore",
     "project/workflow.yml": ".github/workflows/edgec.yml",
 }
 """Files of the folder of examples, and what they are called in a project."""
-_TOML = "edgec.toml"
-_BOARD_LINE = 'board = "nucleo"'
 
 
 def new_project(folder: Path, board: str) -> tuple[str, ...]:
-    """Make a project: model, samples, `edgec.toml`, a readme and files for CI.
+    """Make a project: model, samples, main program, `edgec.toml`, a readme and files for CI.
 
     Args:
-        folder: where; it must not exist, or be empty.
+        folder: where; it must not exist, or be empty (a repository without files is).
         board: name or alias of a board, or its TOML file.
 
     Returns:
@@ -38,9 +45,12 @@ def new_project(folder: Path, board: str) -> tuple[str, ...]:
     Raises:
         ConfigError: there is no such board, the folder holds something, or it cannot be written.
     """
-    load_board(board)
+    name = load_board(board).name
+    # A string of JSON is one of TOML, too.
+    line = f"board = {json.dumps(_board_text(board, folder), ensure_ascii=False)}"
+    texts = {_TOML: (_BOARD_LINE, line), _README: (_BOARD_NAME, name)}
     try:
-        return _made(folder, _board_text(board, folder))
+        return _made(folder, texts)
     except OSError as error:
         raise ConfigError(
             f"cannot be written: {system_reason(error)}", where=str(folder)
@@ -54,9 +64,9 @@ def _board_text(board: str, folder: Path) -> str:
     return os.path.relpath(Path(board).resolve(), folder.resolve())
 
 
-def _made(folder: Path, board: str) -> tuple[str, ...]:
+def _made(folder: Path, texts: Mapping[str, tuple[str, str]]) -> tuple[str, ...]:
     exists = folder.exists()
-    if exists and (not folder.is_dir() or any(folder.iterdir())):
+    if exists and (not folder.is_dir() or not _is_empty(folder)):
         raise ConfigError(
             "is not empty" if folder.is_dir() else "is a file",
             where=str(folder),
@@ -66,7 +76,7 @@ def _made(folder: Path, board: str) -> tuple[str, ...]:
     above.mkdir(parents=True, exist_ok=True)
     with work_folder(above / CONTAINER) as work:
         made = work / "project"
-        names = _write(made, board)
+        names = _write(made, texts)
         if exists:
             for path in sorted(made.iterdir()):
                 path.rename(folder / path.name)
@@ -75,19 +85,28 @@ def _made(folder: Path, board: str) -> tuple[str, ...]:
     return names
 
 
-def _write(folder: Path, board: str) -> tuple[str, ...]:
-    """Write the files of a project into a new folder; their names."""
+def _is_empty(folder: Path) -> bool:
+    """Whether nothing but the history of a new repository lies in a folder."""
+    return all(path.name == ".git" for path in folder.iterdir())
+
+
+def _write(folder: Path, texts: Mapping[str, tuple[str, str]]) -> tuple[str, ...]:
+    """Write the files of a project into a new folder; their names.
+
+    Args:
+        folder: the folder.
+        texts: by name of a file what it says of the board, and what it is to say.
+    """
     examples = data_dir("examples")
     for source, name in _FILES.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(examples / source, path)
-    text = (examples / "project" / _TOML).read_text("utf-8")
-    # A string of JSON is one of TOML, too.
-    text = text.replace(_BOARD_LINE, f"board = {json.dumps(board, ensure_ascii=False)}")
-    (folder / _TOML).write_text(text, "utf-8")
+    for name, (old, new) in texts.items():
+        path = folder / name
+        path.write_text(path.read_text("utf-8").replace(old, new), "utf-8")
     script = folder / "ci" / "check.sh"
     script.parent.mkdir()
     shutil.copyfile(data_dir("ci") / "check.sh", script)
     script.chmod(0o755)
-    return (_TOML, *_FILES.values(), "ci/check.sh")
+    return (*_FILES.values(), "ci/check.sh")

@@ -8,12 +8,40 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from edgec.base.errors import QuantizationError
+from edgec.base.errors import ConfigError, QuantizationError
 from edgec.base.options import CompileOptions, Progress, no_progress
 from edgec.base.output_file import check_writable, write_whole
+from edgec.base.samples import Samples
+from edgec.commands.quantize_training import (
+    IntegersTrained,
+    IntegerTraining,
+    prepared,
+    trained,
+)
+from edgec.commands.training import checkpoint_of
 from edgec.exporters.onnx.export import export_qdq
+from edgec.finetune.integers import TrainingReport
 from edgec.quant import QuantReport
-from edgec.workflow.integer import Calibration, integer_model
+from edgec.workflow.accuracy import LabelledData, float_share, integer_share, labelled_data
+from edgec.workflow.integer import Calibration, IntegerModel, RealModel, quantized_model, real_model
+from edgec.workflow.known_samples import seen_before
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """Shares of the evaluation samples whose largest output is the label.
+
+    Attributes:
+        real: the share that the model as it came tells right, in float.
+        int8: the share of its integers after calibration alone.
+        trained: the share of its integers after training; None without.
+        n: number of samples.
+    """
+
+    real: float
+    int8: float
+    trained: float | None
+    n: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,17 +50,26 @@ class Quantization:
 
     Attributes:
         output: the file.
-        report: how ranges were found, and the quality of each layer.
+        report: how ranges were found, and the quality of each layer; after training, which moves
+            weights away from those of the float model, no layer has one.
+        training: what training did; None without.
+        accuracy: on the evaluation data; None without.
     """
 
     output: Path
     report: QuantReport
+    training: TrainingReport | None = None
+    accuracy: Shares | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Plain JSON data."""
         report = dataclasses.asdict(self.report)
         data: dict[str, Any] = json.loads(json.dumps(report, default=lambda item: item.value))
-        return {"output": str(self.output), **data}
+        more = {
+            "training": None if self.training is None else dataclasses.asdict(self.training),
+            "accuracy": None if self.accuracy is None else dataclasses.asdict(self.accuracy),
+        }
+        return {"output": str(self.output), **more, **data}
 
 
 def quantize_model(
@@ -41,6 +78,8 @@ def quantize_model(
     *,
     calibration: Calibration = None,
     options: CompileOptions | None = None,
+    train: IntegerTraining | None = None,
+    evaluation: Samples | None = None,
     progress: Progress = no_progress,
 ) -> Quantization:
     """Quantize a model to QDQ ONNX that onnxruntime runs, and edgec compiles to the same integers.
@@ -48,20 +87,73 @@ def quantize_model(
     Args:
         model: ONNX or TensorFlow Lite file.
         output: file to write; replaced as a whole or not at all.
-        calibration: .npz file, or samples [N, ...] by input name; None: synthetic, with a warning.
+        calibration: .npz file, or samples [N, ...] by input name; None: samples to train on, else
+            synthetic ones, with a warning.
         options: shapes and quantization options.
+        train: train the network in its integers.
+        evaluation: inputs and labels on disk to measure accuracy on.
         progress: told what is being done.
 
     Raises:
-        EdgecError: the model cannot be imported or quantized, or the file not written.
+        EdgecError: the model cannot be imported, quantized or trained, data do not fit, PyTorch is
+            missing, or the file cannot be written.
     """
-    check_writable(Path(output))
-    ready = integer_model(Path(model), calibration, options or CompileOptions(), progress)
+    path, out, options = Path(model), Path(output), options or CompileOptions()
+    check_writable(out)
+    _check_files(path, out, train)
+    real = real_model(path, calibration, options, progress)
+    measured = None if evaluation is None else labelled_data(evaluation, real)
+    task = None if train is None else prepared(train, real, out, options, progress)
+    warnings = seen_before(
+        None if measured is None else measured.inputs,
+        None if task is None else task.data.inputs,
+        real.calibration,
+    )
+    ready = quantized_model(real if task is None else task.model, options, progress)
     if ready.annotated is None:
         raise QuantizationError(
             "this integer network cannot be written as QDQ ONNX",
             where=str(model),
             hint="compile the float model: `edgec compile` quantizes it in the same way",
         )
-    write_whole(Path(output), export_qdq(ready.annotated).SerializeToString(deterministic=True))
-    return Quantization(Path(output), ready.quantization)
+    after = None if task is None else trained(task, ready, progress)
+    written = ready.annotated if after is None else after.annotated
+    data = export_qdq(written).SerializeToString(deterministic=True)
+    accuracy = None
+    if measured is not None:
+        accuracy = _shares(real, ready, after, measured, progress)
+    write_whole(out, data)
+    found = ready.quantization if after is None else after.report
+    report = dataclasses.replace(found, warnings=(*found.warnings, *warnings))
+    if after is None:
+        return Quantization(out, report, None, accuracy)
+    checkpoint_of(out).unlink(missing_ok=True)
+    return Quantization(out, report, after.training, accuracy)
+
+
+def _check_files(model: Path, output: Path, train: IntegerTraining | None) -> None:
+    """Training reads its models again after an interruption."""
+    if train is None:
+        return
+    models = {model.resolve(), *([train.teacher.resolve()] if train.teacher else [])}
+    if output.resolve() in models:
+        raise ConfigError(
+            "the file to write is a model to read",
+            where=str(output),
+            hint="choose another --output",
+        )
+
+
+def _shares(
+    model: RealModel,
+    ready: IntegerModel,
+    after: IntegersTrained | None,
+    data: LabelledData,
+    progress: Progress,
+) -> Shares:
+    real = float_share(model, data, progress)
+    int8 = integer_share(ready.integer, data, "int8", progress)
+    if after is None:
+        return Shares(real, int8, None, len(data.labels))
+    share = integer_share(after.integer, data, "trained", progress)
+    return Shares(real, int8, share, len(data.labels))

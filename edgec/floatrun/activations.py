@@ -87,14 +87,20 @@ def activations(
     """
     executor = Executor(graph, names)
     total = len(next(iter(data.values())))
-    step = min(max(_BATCH_BYTES // executor.sample_bytes, 1), BATCH_SAMPLES)
+    step = batch_samples(executor)
     for start in range(0, total, step):
         results = executor.run({name: x[start : start + step] for name, x in data.items()})
-        batch = {name: _as_float32(results[name]) for name in names}
+        batch = {name: as_float32(results[name]) for name in names}
         yield min(start + step, total), batch
 
 
-def _as_float32(values: Array) -> Array:
+def batch_samples(executor: Executor) -> int:
+    """Samples that an executor runs at a time."""
+    return min(max(_BATCH_BYTES // executor.sample_bytes, 1), BATCH_SAMPLES)
+
+
+def as_float32(values: Array) -> Array:
+    """What float64 gives, rounded to float32; whole numbers and codes as they are."""
     if values.dtype.kind != "f":
         return values
     with np.errstate(over="ignore"):  # infinite numbers are found where they matter

@@ -14,6 +14,7 @@ import numpy as np
 from edgec.base.dtypes import Array
 from edgec.base.errors import InternalError
 from edgec.floatrun import ops_elementwise, ops_move, ops_product, ops_reduce, ops_trees
+from edgec.floatrun.nearest import dequantized, nearest_codes
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.real import RealOperator
@@ -81,6 +82,27 @@ class Executor:
                     del live[name]
         return {name: live[name] for name in self._names}
 
+    def run_again(
+        self, known: Mapping[str, Array], changed: Mapping[str, Array]
+    ) -> dict[str, Array]:
+        """What becomes of other numbers in some values: only what depends on them is computed.
+
+        Args:
+            known: every value of the graph, from `run`.
+            changed: some of them, with other numbers in them.
+
+        Returns:
+            All values that are others, by name; those of `changed` are among them.
+        """
+        live = {**self._constants, **known, **changed}
+        touched = set(changed)
+        with np.errstate(invalid="ignore", over="ignore", divide="ignore", under="ignore"):
+            for node in self._graph.nodes:
+                if not touched.isdisjoint(node.inputs):
+                    live[node.output] = self._computed(node, live)
+                    touched.add(node.output)
+        return {name: live[name] for name in touched}
+
     def _samples(self, name: str, array: Array) -> Array:
         full = array.reshape(len(array), *self._graph.shape(name))
         return full.astype(np.float64) if full.dtype.kind == "f" else full
@@ -89,9 +111,9 @@ class Executor:
         arrays = [live[name] if name else None for name in node.inputs]
         match node.attrs:
             case ops.QuantizeLinear():
-                return ops_elementwise.quantized(live[node.input], self._graph.quant(node.output))
+                return nearest_codes(live[node.input], self._graph.quant(node.output))
             case ops.DequantizeLinear():
-                return ops_elementwise.dequantized(live[node.input], self._graph.quant(node.input))
+                return dequantized(live[node.input], self._graph.quant(node.input))
         rule = RULES.get(type(node.attrs))
         if rule is None:
             return _evaluated(node, arrays)

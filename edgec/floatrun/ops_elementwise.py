@@ -14,7 +14,6 @@ from edgec.floatrun.operands import Rule, aligned
 from edgec.ir import ops
 from edgec.ir.operator_table import OperatorTable
 from edgec.ir.ops import UnaryKind
-from edgec.ir.qparams import QuantParams
 
 RULES = OperatorTable[Rule]()
 
@@ -142,15 +141,3 @@ def _where(_attrs: ops.Where, inputs: ops.Where.Inputs[Array]) -> Array:
 @RULES.entry(ops.Cast)
 def _cast(_attrs: ops.Cast, inputs: ops.OneInput.Inputs[Array]) -> Array:
     return inputs.x.astype(np.float64)
-
-
-def quantized(x: Array, quant: QuantParams) -> Array:
-    """The codes of reals, halves rounded to even, as ONNX's QuantizeLinear does."""
-    limits = np.iinfo(quant.dtype.numpy)
-    codes = np.rint(x / quant.tensor_scale) + quant.tensor_zero_point
-    return np.asarray(np.clip(codes, limits.min, limits.max), quant.dtype.numpy)
-
-
-def dequantized(codes: Array, quant: QuantParams) -> Array:
-    """The reals that codes stand for."""
-    return np.asarray((codes.astype(np.float64) - quant.tensor_zero_point) * quant.tensor_scale)

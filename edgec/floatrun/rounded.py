@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
-
 from edgec.base.dtypes import Array
 from edgec.floatrun.executor import Executor
+from edgec.floatrun.nearest import nearest_codes
 from edgec.ir.fusion import fused_clip
 from edgec.ir.graph import Graph, Node
-from edgec.ir.qparams import QuantParams
 
 
 def run_rounded(graph: Graph, codes: Mapping[str, Array]) -> dict[str, Array]:
@@ -49,10 +47,3 @@ def _codes(graph: Graph, name: str, real: Array) -> Array:
     """Nearest codes of a value; what has no codes stays as it is."""
     quant = graph.values[name].quant
     return real if quant is None else nearest_codes(real, quant)
-
-
-def nearest_codes(real: Array, quant: QuantParams) -> Array:
-    """Nearest codes of real numbers, halves to even, as QuantizeLinear gives them."""
-    limits = np.iinfo(quant.dtype.numpy)
-    steps = np.rint(real / quant.tensor_scale) + quant.tensor_zero_point
-    return np.asarray(np.clip(steps, limits.min, limits.max), quant.dtype.numpy)

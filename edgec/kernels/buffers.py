@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from edgec.ir import qops
@@ -23,10 +24,9 @@ def buffers_of(
         choices: what `select_kernels` chose for this graph.
 
     Returns:
-        Buffers by order of first use; overlaps between buffers; and the aliases: for the output of
-        each `QReshape`, the name of the value whose bytes it is.
+        Buffers by order of first use; overlaps between buffers; and the aliases: `aliases_of`.
     """
-    aliases = aliases_of(graph)
+    aliases = aliases_of(graph, choices)
     first, last = _lifetimes(graph, choices, aliases)
     buffers = [
         Buffer(name, graph.values[name].size_bytes, first[name], last[name] + 1) for name in first
@@ -44,13 +44,42 @@ def buffers_of(
     return tuple(buffers), overlaps, aliases
 
 
-def aliases_of(graph: Graph) -> dict[str, str]:
-    """For the output of each `QReshape`, the value it is a view of (never itself a view)."""
+def aliases_of(graph: Graph, choices: Sequence[KernelChoice]) -> dict[str, str]:
+    """For values without bytes of their own, the value whose bytes they are, which has its own.
+
+    They are the output of each `QReshape`, and those that a kernel writes in place of an operand
+    that nobody reads any more (`KernelFamily.in_place`).
+    """
+    replaced = _replaced(graph, choices)
     aliases: dict[str, str] = {}
     for node in graph.nodes:
-        if isinstance(node.attrs, qops.QReshape):
-            aliases[node.output] = root(aliases, node.input)
+        source = node.input if isinstance(node.attrs, qops.QReshape) else replaced.get(node.output)
+        if source is not None:
+            aliases[node.output] = root(aliases, source)
     return aliases
+
+
+def _replaced(graph: Graph, choices: Sequence[KernelChoice]) -> dict[str, str]:
+    """The operand that an output takes the place of, by the name of the output."""
+    views = {
+        node.output: node.input for node in graph.nodes if isinstance(node.attrs, qops.QReshape)
+    }
+
+    def seen(name: str) -> str:
+        while name in views:
+            name = views[name]
+        return name
+
+    reads = Counter(seen(name) for choice in choices for name in operands(choice.node))
+    kept = {seen(name) for name in graph.outputs}
+    found = {}
+    for choice in choices:
+        if choice.family.in_place(choice.spec):
+            source = operands(choice.node)[0]
+            # Steps go in the order of nodes: the only reader is the last one.
+            if source in graph.values and reads[seen(source)] == 1 and seen(source) not in kept:
+                found[choice.node.output] = source
+    return found
 
 
 def root(aliases: Mapping[str, str], name: str) -> str:
@@ -82,7 +111,8 @@ def _lifetimes(
     last = dict.fromkeys(graph.inputs, 0)
     for step, choice in enumerate(choices):
         for name in choice.node.outputs:
-            first[name] = last[name] = step
+            first.setdefault(root(aliases, name), step)
+            last[root(aliases, name)] = step
         for name in operands(choice.node):
             if name in graph.values:
                 last[root(aliases, name)] = step

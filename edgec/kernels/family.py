@@ -92,6 +92,14 @@ def _unread(_spec: Any) -> None:
     return None
 
 
+def _in_other_places(_spec: Any) -> bool:
+    return False
+
+
+def _no_variants(_spec: Any) -> tuple[()]:
+    return ()
+
+
 def _not_planned(_graph: Graph, _node: Node, _decision: Any) -> None:
     return None
 
@@ -109,7 +117,15 @@ class KernelFamily(Generic[S]):
         operators: the operators that it computes, classes of the integer stage of `edgec.ir`.
         spec: the specification for a node that `accepts` has accepted.
         overlap: how far the output may lie over each tensor operand, from a specification.
-        accepts: whether it serves a node on a target; default: every node of its operators.
+        in_place: the function is right only where the output lies byte for byte over its first
+            tensor operand, or nowhere over it: the first of these then saves memory, and the
+            overlap is None.  Default: it has no such order.
+        accepts: whether it serves a node on a target, and is worth it where a later family would
+            serve the node as well; default: every node of its operators.
+        computes: whether it can compute a node on a target at all, fast or not; None: where it
+            accepts it.
+        variants: other specifications for the same node, which the family could have chosen.
+            Default: none.
         arguments: the argument structs of one call, in the function's order; constants go into the
             pool in the layout that the function reads.  Default: none.
         lengths: how it serves a variable length; None: it does not.
@@ -129,7 +145,10 @@ class KernelFamily(Generic[S]):
     spec: Callable[[Graph, Node, Target], S]
     overlap: Callable[[S], Distances]
     accepts: Callable[[Graph, Node, Target], bool] = _always
+    computes: Callable[[Graph, Node, Target], bool] | None = None
+    variants: Callable[[S], tuple[S, ...]] = _no_variants
     arguments: Callable[[Graph, Node, S, ConstantPool], tuple[Params, ...]] = _no_arguments
+    in_place: Callable[[S], bool] = _in_other_places
     lengths: Lengths[S] | None = None
     planned: Callable[[Graph, Node, Any], S | None] = _not_planned
     runtime_bits: Callable[[Node, S], int | None] = _fixed_width

@@ -6,7 +6,7 @@ flash makes the core wait, they are copied to the arena first.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from edgec.ir.graph import Graph
@@ -16,8 +16,9 @@ from edgec.memory import ALIGNMENT_BYTES, Buffer, MemoryPlan, Slot
 from edgec.target.board import Board
 
 _GROWTH = 8
-"""The arena grows by this part of itself at most: less for a layer's waiting than planes of int16
-may cost (`dsp.depthwise_planes`)."""
+"""The arena grows by this part of itself at most, or by a few KB where that is less than half."""
+_GROWTH_BYTES = 4096
+"""The weights of 64 filters of depth 64: boards whose flash makes the core wait have such room."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +35,7 @@ def with_copied_weights(
     choices: Sequence[KernelChoice],
     board: Board,
     plan: MemoryPlan,
+    resident: Container[int] = (),
 ) -> tuple[MemoryPlan, tuple[Buffer, ...]]:
     """The plan with a buffer for each copy that pays, those that save most first.
 
@@ -42,17 +44,19 @@ def with_copied_weights(
         choices: the kernel of each step.
         board: what the network runs on.
         plan: the places of all other buffers, which stay.
+        resident: steps whose weights lie in RAM anyway.
 
     Returns:
         The plan, and the buffers that it has now beside those before.
     """
     most = min(
-        plan.arena_bytes + plan.arena_bytes // _GROWTH,
+        plan.arena_bytes + _growth(plan.arena_bytes),
         plan.arena_bytes if board.arena_limit_bytes is None else board.arena_limit_bytes,
     )
     slots = dict(plan.slots)
     added: list[Buffer] = []
-    for wish in sorted(_wishes(graph, choices, board), key=lambda each: -each.saved_cycles):
+    wishes = [w for w in _wishes(graph, choices, board) if w.buffer.first_step not in resident]
+    for wish in sorted(wishes, key=lambda each: -each.saved_cycles):
         granted = _granted(slots, wish, most)
         if granted is not None:
             slots.update(granted)
@@ -64,6 +68,11 @@ def with_copied_weights(
         at = (s.size_bytes for s in slots.values() if s.live_at(buffer.first_step))
         live = max(live, sum(map(_aligned, at)))
     return replace(plan, slots=slots, arena_bytes=arena_bytes, disjoint_bytes=live), tuple(added)
+
+
+def _growth(arena_bytes: int) -> int:
+    few = _GROWTH_BYTES if arena_bytes // 2 > _GROWTH_BYTES else 0
+    return max(arena_bytes // _GROWTH, few)
 
 
 def _wishes(graph: Graph, choices: Sequence[KernelChoice], board: Board) -> list[_Wish]:

@@ -63,7 +63,7 @@ from edgec.kernels.neon.tile_4x4.family import FAMILY as NEON_TILE_4X4
 from edgec.kernels.packed.filters.family import packed_filters
 from edgec.kernels.small.depthwise_triples.family import FAMILY as SMALL_DEPTHWISE_TRIPLES
 from edgec.kernels.small.lanes_1x4.family import FAMILY as SMALL_LANES_1X4
-from edgec.kernels.small.tile_3x4.family import FAMILY as SMALL_TILE_3X4
+from edgec.kernels.small.tile_5x2.family import FAMILY as SMALL_TILE_5X2
 from edgec.kernels.transformer.attention.family import FAMILY as TRANSFORMER_ATTENTION
 from edgec.kernels.transformer.embedding.family import FAMILY as TRANSFORMER_EMBEDDING
 from edgec.kernels.transformer.is_equal.family import FAMILY as TRANSFORMER_IS_EQUAL
@@ -91,7 +91,7 @@ DENSE: tuple[KernelFamily[Any], ...] = (
     DSP_TILE_1X4,
     DSP_TILE_4X2,
     DSP_TILE_3X2,
-    SMALL_TILE_3X4,
+    SMALL_TILE_5X2,
     GENERIC_GEMM,
     GENERIC_CONV2D,
 )
@@ -112,7 +112,7 @@ FAMILIES: tuple[KernelFamily[Any], ...] = (
     DSP_TILE_3X2,
     SMALL_DEPTHWISE_TRIPLES,
     SMALL_LANES_1X4,
-    SMALL_TILE_3X4,
+    SMALL_TILE_5X2,
     NEON_LUT,
     NEON_RESCALE,
     NEON_STREAM_ADD,

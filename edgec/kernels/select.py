@@ -76,6 +76,32 @@ def select_kernels(
     )
 
 
+def kernel_candidates(
+    graph: Graph, node: Node, target: Target, families: Families = FAMILIES
+) -> tuple[KernelChoice, ...]:
+    """All kernels that could compute a node, fast or not, the one that is chosen first.
+
+    Args:
+        graph: INTEGER stage, of fixed length.
+        node: one for which no planner decides; never a `QReshape`.
+        target: the processor that runs it.
+        families: in order of precedence.
+
+    Raises:
+        LoweringError: no kernel serves the node.
+    """
+    chosen = _choose(graph, node, target, None, families)
+    found = {chosen.spec: chosen}
+    for family in families:
+        computes = family.computes or family.accepts
+        if isinstance(node.attrs, family.operators) and computes(graph, node, target):
+            spec = family.spec(graph, node, target)
+            for each in (spec, *family.variants(spec)):
+                overlaps = _overlaps(family, graph, node, each)
+                found.setdefault(each, KernelChoice(node, family, each, overlaps))
+    return tuple(found.values())
+
+
 def operands(node: Node) -> tuple[str, ...]:
     """The inputs of a node that its kernel reads as tensors, in the kernel's order."""
     return qops.tensors_of(node.attrs.Inputs.of(node.inputs))

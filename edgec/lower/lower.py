@@ -24,6 +24,7 @@ from edgec.lower.program import (
     ProgramLength,
     ProgramPort,
     ProgramTensor,
+    Resident,
     Step,
     TensorArg,
     WeightCopy,
@@ -31,13 +32,19 @@ from edgec.lower.program import (
 from edgec.memory import MemoryPlan
 
 
-def lower(graph: Graph, choices: Sequence[KernelChoice], plan: MemoryPlan) -> Program:
+def lower(
+    graph: Graph,
+    choices: Sequence[KernelChoice],
+    plan: MemoryPlan,
+    resident: tuple[Resident, ...] = (),
+) -> Program:
     """The program of a graph.
 
     Args:
         graph: INTEGER stage.
         choices: what `select_kernels` chose for this graph.
         plan: places of the buffers of `buffers_of`, checked.
+        resident: constants that lie in RAM; no plan changes their order.
 
     Raises:
         LoweringError: the graph has no input, or an output that depends on none; or the arena is
@@ -50,7 +57,7 @@ def lower(graph: Graph, choices: Sequence[KernelChoice], plan: MemoryPlan) -> Pr
             f"an arena of {plan.arena_bytes} bytes is too large for 32-bit offsets",
             where=graph.name,
         )
-    tensors = _tensors(graph, plan)
+    tensors = _tensors(graph, choices, plan)
     kernels = _kernels(graph, choices)
     pool = ConstantPool()
     numbers = {spec: number for number, spec in enumerate(kernels)}
@@ -66,6 +73,7 @@ def lower(graph: Graph, choices: Sequence[KernelChoice], plan: MemoryPlan) -> Pr
         kernels=tuple(kernels.values()),
         steps=steps,
         length=_length(graph, choices),
+        resident=resident,
     )
     return dataclasses.replace(program, digest=canonical_digest(program))
 
@@ -82,8 +90,10 @@ def _check_ports(graph: Graph) -> None:
             )
 
 
-def _tensors(graph: Graph, plan: MemoryPlan) -> dict[str, ProgramTensor]:
-    aliases = aliases_of(graph)
+def _tensors(
+    graph: Graph, choices: Sequence[KernelChoice], plan: MemoryPlan
+) -> dict[str, ProgramTensor]:
+    aliases = aliases_of(graph, choices)
     found: dict[str, ProgramTensor] = {}
     for name in (*graph.inputs, *(out for node in graph.nodes for out in node.outputs)):
         value = graph.values[name]

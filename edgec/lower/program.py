@@ -6,7 +6,7 @@ tensor names, sources) are untrusted: only `codegen.cnames` turns them into C.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 
 from edgec.base.canonical import LATER
 from edgec.base.dtypes import DType
@@ -130,6 +130,13 @@ class Step:
     runtime_bits: int | None = None
     copy: WeightCopy | None = field(default=None, metadata=LATER)
 
+    @property
+    def constants(self) -> tuple[int, ...]:
+        """Indices of the constants that it reads, as operands or through its argument structs."""
+        used = (getattr(table, each.name) for table in self.params for each in fields(table))
+        found = (ref.index for ref in (*self.inputs, *used) if isinstance(ref, ConstantRef))
+        return tuple(dict.fromkeys(found))
+
 
 @dataclass(frozen=True, slots=True)
 class ProgramLength:
@@ -144,6 +151,19 @@ class ProgramLength:
     maximum: int
     axes: tuple[tuple[str, int], ...]
     arguments: tuple[tuple[Extent, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Resident:
+    """A constant that is copied to RAM when the firmware starts.
+
+    Attributes:
+        constant: index into `Program.constants`.
+        region: name of the board's RAM region.
+    """
+
+    constant: int
+    region: str
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -161,6 +181,7 @@ class Program:
         kernels: every C function, in order of first use.
         steps: the calls, in order.
         length: None where every run has the same.
+        resident: constants that lie in RAM, by index; the others lie in flash.
     """
 
     name: str
@@ -173,6 +194,7 @@ class Program:
     kernels: tuple[Kernel, ...]
     steps: tuple[Step, ...]
     length: ProgramLength | None = None
+    resident: tuple[Resident, ...] = field(default=(), metadata=LATER)
 
     @property
     def constant_bytes(self) -> int:

@@ -11,6 +11,7 @@ The planner chooses narrower activations and scaled responses later.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
@@ -49,10 +50,13 @@ def pool_notes(_before: Graph, after: Graph) -> tuple[str, ...]:
     if not pooled:
         return ()
     layers = sum(isinstance(node.attrs, (*PLAIN, *POOLED)) for node in after.nodes)
-    pools = [pooled_inputs(node).pool for node in pooled]
-    sizes = {name: after.shape(name) for name in pools}
-    of = ", ".join(f"{size} vectors of {group} weights" for size, group in sizes.values())
-    return (f"{len(pooled)} of {layers} layers pooled, {of}",)
+    pools = dict.fromkeys(pooled_inputs(node).pool for node in pooled)
+    sizes = Counter(after.shape(name) for name in pools)
+    of = (
+        f"{f'{count} pools of ' if count > 1 else ''}{size} vectors of {group} weights"
+        for (size, group), count in sizes.items()
+    )
+    return (f"{len(pooled)} of {layers} layers pooled, {', '.join(of)}",)
 
 
 def _pooled_attrs(attrs: Any) -> Any:

@@ -11,6 +11,7 @@ from edgec.codegen.env import html_environment, values
 from edgec.profile.charts import ArenaChart, arena_chart
 from edgec.profile.compile_rows import Cell, LayerRow, Work, layer_rows
 from edgec.profile.histogram_charts import HistogramChart, histogram_chart
+from edgec.profile.loss_rows import LossRow, loss_rows
 from edgec.profile.next_commands import NextCommand
 from edgec.profile.origins import Origins
 from edgec.profile.tiles import Tile
@@ -47,6 +48,8 @@ class CompilePage:
         rows: the layers.
         work: what the column of work counts; None: nothing was counted.
         work_words: where the counts are from, or why there are none.
+        losses: what adds most to the noise at the outputs.
+        decisions: how often the integers decide as the float model, a sentence.
         charts: histograms of quantized tensors.
         input: what was run for them.
         origins: what became of the nodes of the file.
@@ -64,6 +67,8 @@ class CompilePage:
     rows: tuple[LayerRow, ...]
     work: str | None
     work_words: str
+    losses: tuple[LossRow, ...]
+    decisions: str
     charts: tuple[HistogramChart, ...]
     input: str
     origins: Origins
@@ -120,6 +125,8 @@ def compile_page(
         rows=rows,
         work=work.unit if work.layers else None,
         work_words=work.words,
+        losses=loss_rows(report),
+        decisions=_decisions(report),
         charts=tuple(
             histogram_chart(tensor, numbers.get(tensor.name, "input")) for tensor in found.tensors
         ),
@@ -127,6 +134,16 @@ def compile_page(
         origins=origins,
         commands=commands,
     )
+
+
+def _decisions(report: Report) -> str:
+    found = report.decisions
+    if found is None:
+        return ""
+    samples = f"{found.equal} of {found.samples} calibration samples"
+    if found.classes:
+        return f"{samples} are decided as by the float model."
+    return f"{samples} have the same largest output as in the float model."
 
 
 def _facts(report: Report) -> str:
@@ -170,6 +187,7 @@ def _memory_bars(memory: MemoryReport) -> tuple[MemoryBar, ...]:
     flash = (("weights", memory.weight_bytes), ("code", memory.code_bytes))
     ram = (
         ("arena", memory.arena_bytes),
+        *((("weights", memory.ram_weight_bytes),) if memory.ram_weight_bytes else ()),
         ("stack", memory.stack_bytes),
         ("variables", memory.variable_bytes),
     )

@@ -17,11 +17,6 @@ from edgec.report.model import Report
 _FUNCTIONS = 20
 """Rows of the table of functions."""
 _TITLE_CHARACTERS = 26
-_MEMORY_WORDS = {
-    "flash": "code and weights in flash, as the board runs it",
-    "sram": "code and weights supposed in SRAM",
-    "ideal": "memory supposed without wait states",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +72,7 @@ def render_html(found: Profile, report: Report) -> str:
         found=found,
         layers=tuple(_layer_row(layer, found) for layer in found.layers),
         functions=tuple(_function_row(each, found) for each in found.functions[:_FUNCTIONS]),
-        memory=_MEMORY_WORDS[found.memory],
+        memory=found.memory_words,
         tiles=_tiles(found),
         bars=bar_chart(found),
         arena=arena_chart(report.buffers, report.memory.arena_bytes, len(report.layers)),

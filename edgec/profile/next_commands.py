@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,12 +20,16 @@ class NextCommand:
     purpose: str
 
 
-def next_commands(folder: Path, report: Report, *, has_cycles: bool) -> tuple[NextCommand, ...]:
+def next_commands(
+    folder: Path, report: Report, labelled: Sequence[str] = (), *, has_cycles: bool
+) -> tuple[NextCommand, ...]:
     """What to do with a build.
 
     Args:
         folder: build folder.
         report: its report.
+        labelled: words that name samples with labels, after an option like --data; empty: none are
+            known.
         has_cycles: its firmware can be profiled.
 
     Raises:
@@ -34,10 +39,11 @@ def next_commands(folder: Path, report: Report, *, has_cycles: bool) -> tuple[Ne
     answers = report.app is App.CONSOLE  # another program does not take these commands
     for place in places_of(folder)[-1:] if answers else ():
         on = ("--on", place)
+        data, inputs = labelled or ["LABELLED.npz"], labelled or ["SAMPLES.npz"]
         found += [
-            _command("evaluate", folder, "--data", "LABELLED.npz", *on, purpose="accuracy"),
+            _command("evaluate", folder, "--data", *data, *on, purpose="accuracy"),
             _command("validate", folder, *on, purpose="every layer beside the reference"),
-            _command("run", folder, "--input", "SAMPLES.npz", *on, purpose="outputs of samples"),
+            _command("run", folder, "--input", *inputs, *on, purpose="outputs of samples"),
         ]
     if has_cycles:
         purpose = "where the time goes, function by function"

@@ -129,6 +129,17 @@ def _summary(
         energy=_energy(board, total.cycles),
         model=CoreModelFacts(model.name, model.known_error, tuple(model.sources)),
         floor=floor_of(board),
+        ram_weights=_ram_weights(report),
+    )
+
+
+def _ram_weights(report: Report) -> str:
+    """Which weights lie in RAM, in words."""
+    found = report.placement
+    if found is None or not found.weights:
+        return ""
+    return f"{found.ram_bytes:,} of {report.memory.weight_bytes:,} bytes of weights in " + (
+        " and ".join(found.regions)
     )
 
 

@@ -12,12 +12,6 @@ from edgec.profile.widths import TradeOff
 from edgec.report.console import count, safe
 from edgec.report.tables import table
 
-_MEMORY_WORDS = {
-    "flash": "code and weights in flash",
-    "sram": "code and weights supposed in SRAM",
-    "ideal": "memory supposed without wait states",
-}
-
 
 def print_profile(found: Profile, out: Console) -> None:
     """The whole profile."""
@@ -41,7 +35,7 @@ def _layer_table(found: Profile) -> object:
         rows[-1] += _measured(found.total_cycles - found.outside.cycles, found.measured_cycles)
     title = (
         f"{found.model_name} on {found.board_title} ({found.core}, "
-        f"{found.clock_hz / 1e6:g} MHz), {_MEMORY_WORDS[found.memory]}"
+        f"{found.clock_hz / 1e6:g} MHz), {found.memory_words}"
     )
     return table(title, columns, rows)
 

@@ -6,6 +6,8 @@ import dataclasses
 from dataclasses import dataclass
 from typing import Any
 
+from edgec.timing.types import MemoryMode
+
 SCHEMA = 1
 
 
@@ -137,6 +139,13 @@ class Floor:
     reason: str
 
 
+_MEMORY_WORDS = {
+    "flash": "code and weights in flash",
+    "sram": "code and weights supposed in SRAM",
+    "ideal": "memory supposed without wait states",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class Profile:
     """One inference on one board.
@@ -162,6 +171,7 @@ class Profile:
         model: the cycle model.
         floor: what the core could do at best.
         measured_cycles: sum of what a board measured; None without a measurement.
+        ram_weights: which weights lie in RAM, in words; "": none.
     """
 
     schema: int
@@ -186,6 +196,14 @@ class Profile:
     model: CoreModelFacts
     floor: Floor
     measured_cycles: int | None = None
+    ram_weights: str = ""
+
+    @property
+    def memory_words(self) -> str:
+        """Where code and weights lie, or were supposed to be."""
+        if self.memory == MemoryMode.FLASH.value and self.ram_weights:
+            return f"code in flash, {self.ram_weights}"
+        return _MEMORY_WORDS[self.memory]
 
     @property
     def total_cycles(self) -> int:

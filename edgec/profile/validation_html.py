@@ -12,6 +12,7 @@ from edgec.profile.compile_rows import Cell
 from edgec.profile.tiles import Tile
 from edgec.profile.validation_rows import exact_words, gap_words, output_rows
 from edgec.report.console import shortened
+from edgec.report.text import agreement_words
 from edgec.workflow.validation import LayerValidation, Validation
 
 _TITLE_CHARACTERS = 26
@@ -114,7 +115,8 @@ def _tiles(found: Validation) -> tuple[Tile, ...]:
             detail = f"float model {output.float_accuracy:.2%}"
             tiles.append(Tile("accuracy", f"{output.accuracy:.2%}", detail))
         elif output.agreement is not None:
-            tiles.append(Tile("equal decisions", f"{output.agreement:.2%}", "as the float model"))
+            words = agreement_words(output.classes)
+            tiles.append(Tile(words, f"{output.agreement:.2%}", "as the float model"))
     return tuple(tiles)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from edgec.report.text import agreement_words
 from edgec.workflow.validation import LayerValidation
 from edgec.workflow.validation_outputs import OutputValidation
 
@@ -25,8 +26,11 @@ def output_rows(outputs: tuple[OutputValidation, ...]) -> list[tuple[str, ...]]:
         "largest gap (codes)": [str(output.largest_gap) for output in outputs],
         "accuracy": [_share(output.accuracy) for output in outputs],
         "accuracy, float model": [_share(output.float_accuracy) for output in outputs],
-        "equal decisions": [_share(output.agreement) for output in outputs],
     }
+    for classes in (True, False):
+        rows[agreement_words(classes)] = [
+            _share(output.agreement if output.classes is classes else None) for output in outputs
+        ]
     for name, field in _MEASURES.items():
         values = (each.distance and getattr(each.distance, field) for each in outputs)
         rows[name] = ["" if value is None else f"{value:.6g}" for value in values]

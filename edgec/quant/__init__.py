@@ -6,7 +6,8 @@ numbers and the measured quality (`common`).  May import: layers below.
 """
 
 from edgec.quant.cnn.annotation import annotate
-from edgec.quant.common.report import CalibrationSource, LayerQuality, QuantReport, sqnr_db
+from edgec.quant.common.quality import sqnr_db
+from edgec.quant.common.report import CalibrationSource, LayerQuality, QuantReport
 from edgec.quant.convert.conversion import to_integer
 from edgec.quant.entry import Quantized, keeps_activation_bits, quantize
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from edgec.base.effect import Effect
 from edgec.base.options import CompileOptions, Effort, Observer, Precision, QuantOptions
 from edgec.ir import Graph
-from edgec.quant.cnn.annotation import has_open_ranges
+from edgec.ir.searched import is_searched
 from edgec.quant.cnn.balance import can_balance
 from edgec.quant.cnn.fit_weights import LEAST_SAMPLES, has_real_weights
-from edgec.quant.common.searched import is_searched
+from edgec.quant.cnn.known import has_open_ranges
 
 _SEARCHED = "the scales of a transformer are searched by the error of what reads them"
 _PINNED = "the model brings the ranges of all its tensors (QuantizeLinear)"
@@ -70,6 +70,13 @@ def quantization_effects(options: CompileOptions, graph: Graph, samples: int) ->
         Effect(
             "--target-db",
             quant.target_db is not None,
+            quant.precision is Precision.AUTO,
+            "nothing is chosen by it",
+            "it belongs to --precision auto",
+        ),
+        Effect(
+            "--max-drop",
+            quant.max_drop is not None,
             quant.precision is Precision.AUTO,
             "nothing is chosen by it",
             "it belongs to --precision auto",

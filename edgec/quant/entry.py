@@ -9,9 +9,10 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.base.effect import refuse_without_effect
-from edgec.base.options import CompileOptions, Precision, Progress, no_progress
+from edgec.base.options import CompileOptions, Precision, Progress, QuantOptions, no_progress
 from edgec.floatrun.activations import checked_calibration
 from edgec.ir.graph import Graph
+from edgec.ir.searched import is_searched
 from edgec.passes.base import Pass, PassesResult, run_passes
 from edgec.passes.compare_lengths import with_real_length
 from edgec.passes.mean_by_attention import mean_by_attention
@@ -22,20 +23,28 @@ from edgec.passes.pipeline import (
     TRANSFORMER_PASSES,
 )
 from edgec.passes.variable_length import with_variable_length
-from edgec.quant.cnn.annotation import QUALITY_SAMPLES, annotate, balanced
+from edgec.quant.cnn.annotation import QUALITY_SAMPLES, Annotated, annotate_beside
+from edgec.quant.cnn.losses import layer_losses
+from edgec.quant.common.decisions import decisions_of
 from edgec.quant.common.intervals import check_intervals
 from edgec.quant.common.notes import weights_notes
+from edgec.quant.common.quality import quality_of
 from edgec.quant.common.refuse import refuse_endless_outputs
-from edgec.quant.common.report import CalibrationSource, InForce, QuantReport, quality_of
-from edgec.quant.common.searched import is_searched
+from edgec.quant.common.report import (
+    CalibrationSource,
+    InForce,
+    LayerLoss,
+    QuantReport,
+)
 from edgec.quant.convert.conversion import Converters, to_integer
 from edgec.quant.convert.converters import CONVERTERS
 from edgec.quant.convert.mixed.conversion import Codes16
 from edgec.quant.convert.wide.conversion import is_wide
 from edgec.quant.convert.wide.graph import to_wide
 from edgec.quant.effects import quantization_effects
-from edgec.quant.precision.choose import Chooser, Room, precision_notes
+from edgec.quant.precision.choose import Chooser, Goal, Room
 from edgec.quant.precision.codes import check_reach, real_constants
+from edgec.quant.precision.notes import precision_notes
 from edgec.quant.transformer.quantize import quantize_transformer
 
 
@@ -49,12 +58,15 @@ class Quantized:
             layer has no form there.
         report: how ranges were found, and the quality of each layer.
         notes: what passes want the user to know.
+        real: REAL stage that `annotated` stands for, channels scaled; None where nothing was
+            annotated.
     """
 
     integer: Graph
     annotated: Graph | None
     report: QuantReport
     notes: tuple[str, ...]
+    real: Graph | None = None
 
 
 def quantize(
@@ -125,40 +137,56 @@ class _Run:
 
     def by_observers(self, graph: Graph) -> Quantized:
         """Ranges from observers, by way of an annotated graph."""
-        annotated, report = annotate(
-            graph, self._calibration, self._options.quant, self._tell, self._converters
-        )
-        converted, report = self._precise(graph, annotated, report)
+        annotated = self._annotated(graph, self._options.quant)
+        found, converted = self._precise(graph, annotated)
         check_intervals(converted)
         check_reach(converted)
         integer = self._passes(converted, INTEGER_PASSES)
+        report = replace(found.report, losses=self._losses(found, converted))
+        report = self._with_decisions(graph, integer.graph, report)
         mixed = report.precision is not None and report.precision.tensors
         said = (*weights_notes(report.weights), *precision_notes(report.precision))
         notes = (*_texts(integer), *said)
-        return Quantized(integer.graph, None if mixed else annotated, report, notes)
+        annotated_graph = None if mixed else found.graph
+        return Quantized(integer.graph, annotated_graph, report, notes, found.real)
 
-    def _precise(
-        self, graph: Graph, annotated: Graph, report: QuantReport
-    ) -> tuple[Graph, QuantReport]:
-        """The integer graph, with int16 codes where they are asked for."""
+    def _annotated(self, graph: Graph, options: QuantOptions) -> Annotated:
+        return annotate_beside(graph, self._calibration, options, self._tell, self._converters)
+
+    def _precise(self, graph: Graph, found: Annotated) -> tuple[Annotated, Graph]:
+        """The integer graph, with int16 codes where they are asked for, and what it was made of."""
         settings = self._options.quant.settings()
         if settings.precision is Precision.INT8 or self._calibration is None:
-            return to_integer(annotated, self._converters), report
-        data = checked_calibration(annotated, self._calibration)
-
-        real = balanced(graph, data, settings)
-        chooser = self._chooser(real, annotated, data)
-        if settings.precision is Precision.AUTO and not chooser.suffices_int8(settings.target_db):
+            return found, to_integer(found.graph, self._converters)
+        data = checked_calibration(graph, self._calibration)
+        chooser = self._chooser(found, data)
+        if settings.precision is Precision.AUTO and not chooser.suffices_int8():
             # Those biases make up for the rounding of int8 codes that many tensors will not have.
             wide = replace(self._options.quant, precision=Precision.INT16)
-            annotated, _ = annotate(graph, data, wide, self._tell, self._converters)
-            chooser = self._chooser(real, annotated, data)
-        found = chooser.choose(settings.precision, settings.target_db)
+            found = replace(self._annotated(graph, wide), report=found.report)
+            chooser = self._chooser(found, data)
+        choice = chooser.choose(settings.precision)
         few = {name: array[:QUALITY_SAMPLES] for name, array in data.items()}
-        layers = quality_of(real, found.integer, few, self._tell)
-        return found.integer, replace(report, precision=found.report, layers=layers)
+        layers = quality_of(found.real, choice.integer, few, self._tell)
+        report = replace(found.report, precision=choice.report, layers=layers)
+        return replace(found, report=report), choice.integer
 
-    def _chooser(self, real: Graph, annotated: Graph, data: Mapping[str, Array]) -> Chooser:
+    def _losses(self, found: Annotated, integer: Graph) -> tuple[LayerLoss, ...]:
+        """What layers add to the noise at the outputs, where edgec chose their codes."""
+        report = found.report
+        chosen = report.source is CalibrationSource.USER and report.in_force.observer is not None
+        if found.data is None or not chosen:
+            return ()
+        return layer_losses(found.real, found.graph, integer, found.data)
+
+    def _with_decisions(self, real: Graph, integer: Graph, report: QuantReport) -> QuantReport:
+        if self._calibration is None or report.source is not CalibrationSource.USER:
+            return report
+        data = checked_calibration(real, self._calibration)
+        return replace(report, decisions=decisions_of(real, integer, data))
+
+    def _chooser(self, found: Annotated, data: Mapping[str, Array]) -> Chooser:
+        real, annotated = found.real, found.graph
         constants = real_constants(real, annotated)
 
         def converted(int16: Mapping[str, Codes16]) -> Graph:
@@ -167,8 +195,10 @@ class _Run:
         room = self._room
         if room is not None:
             arena = room.arena_bytes
-            room = Room(lambda g: arena(run_passes(g, INTEGER_PASSES).graph), room.limit_bytes)
-        return Chooser(real, annotated, data, converted, room, self._tell)
+            room = replace(room, arena_bytes=lambda g: arena(run_passes(g, INTEGER_PASSES).graph))
+        settings = self._options.quant.settings()
+        goal = Goal(settings.target_db, settings.max_drop)
+        return Chooser(real, annotated, data, converted, goal, room, self._tell)
 
     def by_file(self, graph: Graph) -> Quantized:
         """Scales of a file with 16-bit activations, which brings all of them."""
@@ -190,6 +220,7 @@ class _Run:
         ready = integer.graph
         if graph.length is not None:
             ready = with_variable_length(ready, graph)
+        report = self._with_decisions(graph, ready, report)
         return Quantized(ready, None, report, _texts(real, integer))
 
     def _passes(self, graph: Graph, passes: tuple[Pass, ...]) -> PassesResult:

@@ -1,6 +1,7 @@
 """Tables for terminals of any width: nothing in a table is ever cut.
 
-A table chooses its layout when it is printed, by the width that there is:
+A table chooses its layout when it is printed, by the width that there is (one that has a narrower
+one beside it chooses the widest of them that fits the first layout, if any does):
 
 1. one line a row, long texts wrapped inside their cells;
 2. a few lines a row, its columns spread over them and the header in the same places;
@@ -21,6 +22,8 @@ from edgec.report.console import printable, shortened
 
 _TEXT_WIDTH = 24
 """Texts wrap at words in columns no narrower than this."""
+_END_WIDTH = 16
+"""A column of texts whose ends are shown takes this many characters at least."""
 _WORD_WIDTH = 44
 """A single word stays in one piece up to this width."""
 _MOST_LINES = 3
@@ -41,11 +44,13 @@ class Column:
         name: its header.
         number: right-aligned and never wrapped.
         cells: its texts, from top to bottom.
+        ends: where texts beside each other would be wrapped, their ends are shown instead.
     """
 
     name: str
     number: bool
     cells: tuple[str, ...]
+    ends: bool = False
 
     @property
     def natural(self) -> int:
@@ -58,20 +63,41 @@ class Column:
         header = _wrapped_width(self.name)
         if self.number:
             return max(header, *(cell_len(text) for text in self.cells), 0)
+        if self.ends:
+            return max(header, min(self.natural, _END_WIDTH))
         return max(header, *(_wrapped_width(text) for text in self.cells), 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table that fits the width at which it is printed."""
+    """A table that fits the width at which it is printed.
+
+    Attributes:
+        title: stands above.
+        columns: from left to right.
+        narrower: takes its place where its rows do not fit a line, but those of `narrower` do.
+        note: stands below.
+    """
 
     title: str
     columns: tuple[Column, ...]
+    narrower: Table | None = None
+    note: str = ""
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        if self.title:
-            yield Text(self.title, style="italic", no_wrap=False, overflow="fold")
-        yield self.arranged(options.max_width)
+        found = self.fitting(options.max_width)
+        if found.title:
+            yield Text(found.title, style="italic", no_wrap=False, overflow="fold")
+        yield found.arranged(options.max_width)
+        if found.note:
+            yield Text(found.note, style="dim", no_wrap=False, overflow="fold")
+
+    def fitting(self, width: int) -> Table:
+        """This table or a narrower one, the first whose rows fit a line; where none do, this."""
+        found: Table | None = self
+        while found is not None and _beside(found.columns, width) is None:
+            found = found.narrower
+        return found or self
 
     def arranged(self, width: int) -> RichTable:
         """The table in the layout that suits a terminal of `width` characters."""
@@ -93,7 +119,11 @@ class Table:
                 overflow="fold",
                 width=width,
             )
-        for row in zip(*(column.cells for column in self.columns), strict=True):
+        cells = (
+            [_end(text, width) for text in column.cells] if column.ends else column.cells
+            for column, width in zip(self.columns, widths, strict=True)
+        )
+        for row in zip(*cells, strict=True):
             result.add_row(*map(Text, row))
         return result
 
@@ -106,27 +136,48 @@ class Table:
         return result
 
 
-def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:
+def table(
+    title: str,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[object]],
+    *,
+    narrower: Table | None = None,
+    note: str = "",
+) -> Table:
     """A table; columns whose header starts with ">" are right-aligned numbers.
+
+    Of texts below a header that starts with "…" the ends are shown where they are too long.
 
     Args:
         title: stands above.
         columns: a header each.
         rows: a cell for each column; the last ones may be left out, and None shows as nothing.
+        narrower: a table with less in it for terminals in which rows would take several lines.
+        note: stands below.
     """
     texts = [[_cell(cell) for cell in row] + [""] * (len(columns) - len(row)) for row in rows]
     cells = zip(*texts, strict=True) if texts else ((),) * len(columns)
     return Table(
         printable(title),
         tuple(
-            Column(printable(name.removeprefix(">")), name.startswith(">"), tuple(column))
+            Column(printable(name.lstrip(">…")), name[:1] == ">", tuple(column), name[:1] == "…")
             for name, column in zip(columns, cells, strict=True)
         ),
+        narrower,
+        note,
     )
 
 
 def _cell(value: object) -> str:
     return "" if value is None else printable(shortened(str(value)).replace("\n", "\\n"))
+
+
+def _end(text: str, width: int) -> str:
+    """As much of the end of a text as fits."""
+    if cell_len(text) <= width:
+        return text
+    start = next(i for i in range(len(text)) if cell_len(text[i:]) < width)
+    return f"…{text[start:]}"
 
 
 def _wrapped_width(text: str) -> int:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from rich.console import Console
 
-from edgec.report.console import WIDTH_OF_FILES, count, safe
+from edgec.report.console import WIDTH_OF_FILES, count, safe, shortened
+from edgec.report.layer_table import layer_name, layer_table, shape_text
 from edgec.report.model import (
     CheckReport,
-    LayerReport,
+    LossReport,
     PooledLayerReport,
     QdqFileReport,
     Report,
@@ -19,6 +21,10 @@ from edgec.report.model import (
 from edgec.report.tables import table
 
 REPORT_TXT = "report.txt"
+_WORST, _LEAST_SHARE = 3, 0.05
+"""Losses that are named below the tables: as many at most, as much of the noise at least."""
+_WORTH_SAYING = 20
+"""What another placement would save is said if it is this part of the multiply-accumulates."""
 
 
 def write_text(report: Report, folder: Path) -> None:
@@ -26,11 +32,17 @@ def write_text(report: Report, folder: Path) -> None:
     with (folder / REPORT_TXT).open("w", encoding="utf-8") as file:
         width = WIDTH_OF_FILES
         plain = Console(file=file, width=width, no_color=True, soft_wrap=True, emoji=False)
-        print_report(report, plain)
+        print_report(report, plain, whole=True)
 
 
-def print_report(report: Report, out: Console) -> None:
-    """The whole report of a compilation."""
+def print_report(report: Report, out: Console, *, whole: bool = False) -> None:
+    """The whole report of a compilation.
+
+    Args:
+        report: what was found out.
+        out: where to print it.
+        whole: leave nothing out, however narrow the place is.
+    """
     for title, tensors in (("Inputs", report.inputs), ("Outputs", report.outputs)):
         out.print(_tensor_table(title, tensors))
     if report.max_length:
@@ -38,42 +50,124 @@ def print_report(report: Report, out: Console) -> None:
             f"tokens of a run: 1 to {report.max_length}, the sizes here are those of the longest; "
             f"in C: edgec_{report.c_name}_run_length(&context, tokens)"
         )
-    out.print(_layer_table(report))
+    layers = layer_table(report)
+    out.print(replace(layers, narrower=None) if whole else layers)
     if report.pooled:
         out.print(_pooled_table(report))
     out.print(_memory_table(report))
+    for line in (*_placement_lines(report), *_accuracy_lines(report)):
+        out.print(line)
     for note in report.notes:
         out.print(f"note: {safe(note)}")
-    for check in report.checks:
-        if check.skipped:
-            out.print(f"[yellow]not checked on {check.what}:[/] {safe(check.skipped)}")
-        elif check.decimals:
-            out.print(
-                f"[green]checked on {check.what}:[/] {check.samples} inputs by the runner's "
-                f"commands, results equal to the numpy reference in all {check.decimals} decimals"
-            )
-        else:
-            out.print(
-                f"[green]checked on {check.what}:[/] {check.samples} inputs, {check.steps} tensors "
-                f"each, equal to the numpy reference bit for bit{_lengths_text(check)}"
-            )
-    if report.qdq_file is not None:
-        out.print(_file_text(report.qdq_file))
-    elif report.qdq_export is not None:
-        beside = report.qdq_export
-        out.print(
-            f"QDQ model in real arithmetic: {beside.differing:.2%} of output elements differ, "
-            f"by at most {beside.largest_gap} LSB ({beside.samples} inputs)"
-        )
+    for line in (*map(_check_text, report.checks), *_file_lines(report)):
+        out.print(line)
     for warning in report.warnings:
         out.print(f"[bold yellow]warning:[/] {safe(warning)}")
+
+
+def _placement_lines(report: Report) -> Iterator[str]:
+    """What lies in RAM beside variables, and what that saves."""
+    found = report.placement
+    if found is None:
+        return
+    ms = report.board.clock_hz / 1000
+    if found.weights:
+        steps = {step for each in found.weights for step in each.steps}
+        layers = sum(layer.weight_bytes > 0 for layer in report.layers)
+        yield (
+            f"weights in RAM: {found.ram_bytes:,} of {report.memory.weight_bytes:,} bytes, of "
+            f"{len(steps)} of {layers} layers, in {' and '.join(found.regions)}; estimated to save "
+            f"{found.saved_cycles:,} cycles ({found.saved_cycles / ms:.3f} ms) a run; arena in "
+            f"{found.arena_in}"
+        )
+    elif found.possible_cycles * _WORTH_SAYING >= report.macs > 0:
+        yield (
+            f"--placement auto would copy {found.possible_bytes:,} bytes of weights to RAM and "
+            f"save about {found.possible_cycles:,} cycles ({found.possible_cycles / ms:.3f} ms) "
+            "a run"
+        )
+
+
+def agreement_words(classes: bool) -> str:
+    """What outputs with the float model's largest element are called.
+
+    Args:
+        classes: whether they are known to be about classes, so that this is a decision.
+    """
+    return "equal decisions" if classes else "same largest output"
+
+
+def _accuracy_lines(report: Report) -> Iterator[str]:
+    """How often the integers decide as the float model, and which layers lose most."""
+    found = report.decisions
+    if found is not None:
+        equal = agreement_words(found.classes)
+        yield f"{equal}: {found.equal} of {found.samples} calibration samples"
+    largest = [(loss, share) for loss, share in _by_layer(report) if share > _LEAST_SHARE]
+    if largest:
+        worst = ", ".join(_loss_text(loss, share) for loss, share in largest[:_WORST])
+        yield f"noise at the outputs, largest first: {worst}"
+
+
+def _by_layer(report: Report) -> list[tuple[LossReport, float]]:
+    """The largest loss of each layer and input, and what all of its losses are together.
+
+    A layer that does several operators of the model has several losses.
+    """
+    worst: dict[str | int, LossReport] = {}
+    for loss in report.losses:
+        worst.setdefault(loss.tensor if loss.step is None else loss.step, loss)
+    found = [
+        (loss, loss.share if loss.step is None else report.lost(loss.step) or 0.0)
+        for loss in worst.values()
+    ]
+    return sorted(found, key=lambda each: -each[1])
+
+
+def _loss_text(loss: LossReport, share: float) -> str:
+    """Where a loss arises, how much of all is lost there, and why."""
+    where = f"input {safe(shortened(loss.tensor))}" if loss.step is None else f"layer {loss.step}"
+    detail = f": {loss.detail}" if loss.detail else ""
+    return f"{where} {share:.0%} ({loss.why}{detail})"
+
+
+def _inputs(count: int) -> str:
+    return "1 input" if count == 1 else f"{count} inputs"
+
+
+def _check_text(check: CheckReport) -> str:
+    """What was run and compared, or why nothing was."""
+    if check.skipped:
+        return f"[yellow]not checked on {check.what}:[/] {safe(check.skipped)}"
+    if check.decimals:
+        return (
+            f"[green]checked on {check.what}:[/] {check.samples} inputs by the runner's "
+            f"commands, results equal to the numpy reference in all {check.decimals} decimals"
+        )
+    return (
+        f"[green]checked on {check.what}:[/] {_inputs(check.samples)}, "
+        f"{check.steps} tensors each, equal to the numpy reference bit for bit"
+        f"{_lengths_text(check)}"
+    )
+
+
+def _file_lines(report: Report) -> Iterator[str]:
+    """The outputs beside those of a quantized file: the one compiled, or the one written."""
+    if report.qdq_file is not None:
+        yield _file_text(report.qdq_file)
+    elif report.qdq_export is not None:
+        beside = report.qdq_export
+        yield (
+            f"QDQ model in real arithmetic: {beside.differing:.2%} of output elements differ, "
+            f"by at most {beside.largest_gap} LSB ({_inputs(beside.samples)})"
+        )
 
 
 def _file_text(found: QdqFileReport) -> str:
     """The outputs beside those of the quantized file that was compiled."""
     text = (
         f"the file itself in real arithmetic: {found.differing:.2%} of output elements differ, "
-        f"by at most {found.worst.largest_gap} LSB ({found.samples} inputs)"
+        f"by at most {found.worst.largest_gap} LSB ({_inputs(found.samples)})"
     )
     if found.first is None:
         return text
@@ -92,35 +186,14 @@ def _tensor_table(title: str, tensors: Sequence[TensorReport]) -> object:
     rows = [
         (
             tensor.name,
-            f"{tensor.dtype} {_shape(tensor.shape)}",
-            f"{tensor.library_dtype} {_shape(tensor.library_shape)}",
+            f"{tensor.dtype} {shape_text(tensor.shape)}",
+            f"{tensor.library_dtype} {shape_text(tensor.library_shape)}",
             "by feature" if tensor.feature_scales else f"{tensor.scale:.6g}",
             "by feature" if tensor.feature_scales else tensor.zero_point,
         )
         for tensor in tensors
     ]
     return table(title, ("name", "model", "in the C library", ">scale", ">zero point"), rows)
-
-
-def _layer_table(report: Report) -> object:
-    rows = [
-        (
-            str(number),
-            _layer_name(layer),
-            f"{layer.op} {layer.form}".rstrip(),
-            _shape(layer.output_shape),
-            count(layer.macs) if layer.macs else "",
-            count(layer.weight_bytes) if layer.weight_bytes else "",
-            layer.kernel,
-            "" if layer.sqnr_db is None else f"{layer.sqnr_db:.1f}",
-        )
-        for number, layer in enumerate(report.layers)
-    ]
-    weights = count(sum(layer.weight_bytes for layer in report.layers))
-    rows.append(("", "total", "", "", count(report.macs), weights, "", ""))
-    title = f"{report.model} on {report.board.title} ({report.board.core.value})"
-    columns = (">", "layer", "operator", "output", ">MACs", ">weights B", "kernel", ">SQNR dB")
-    return table(title, columns, rows)
 
 
 def _pooled_table(report: Report) -> object:
@@ -146,12 +219,7 @@ def _pooled_table(report: Report) -> object:
 
 def _pooled_name(report: Report, layer: PooledLayerReport) -> str:
     found = next((each for each in report.layers if each.name == layer.layer), None)
-    return layer.layer if found is None else _layer_name(found)
-
-
-def _layer_name(layer: LayerReport) -> str:
-    """The first ONNX node that a step stands for."""
-    return next(iter(layer.sources), layer.name)
+    return layer.layer if found is None else layer_name(found)
 
 
 def _memory_table(report: Report) -> object:
@@ -162,6 +230,7 @@ def _memory_table(report: Report) -> object:
         _memory_row("  everything else", memory.code_bytes, None),
         _memory_row("RAM", memory.ram_bytes, memory.ram_limit_bytes),
         _memory_row("  arena", memory.arena_bytes, None),
+        _memory_row("  weights", memory.ram_weight_bytes or None, None),
         _memory_row("  stack reserved", memory.stack_bytes, None),
         _memory_row("  variables", memory.variable_bytes, None),
     ]
@@ -174,7 +243,3 @@ def _memory_row(name: str, used: int | None, limit: int | None) -> tuple[str, st
     if limit is None:
         return (name, count(used), "", "")
     return (name, count(used), count(limit), f"{used / limit:.0%}")
-
-
-def _shape(shape: Sequence[int]) -> str:
-    return "x".join(map(str, shape)) or "scalar"

@@ -173,7 +173,18 @@ class FirmwareClient:
         """Like `run`, with the cycles of every step."""
         return self._run(inputs, "bench")
 
-    def _run(self, inputs: Sequence[Array], command: str) -> FirmwareRun:
+    def dump(self, inputs: Sequence[Array], step: int) -> bytes:
+        """Run the model once; the bytes of the output tensor of a step.
+
+        Raises:
+            RequestError: there is no such step.
+            SimulationError: wrong inputs, no answer, a fault, or firmware of an edgec that could
+                not do this yet.
+        """
+        reply = self._request_run(inputs, f"dump {step:d}")
+        return _data(line for line in reply if line.startswith("data="))
+
+    def _request_run(self, inputs: Sequence[Array], command: str) -> tuple[str, ...]:
         info = self._info or self.info()
         payloads = _payloads(inputs, info)
 
@@ -182,7 +193,11 @@ class FirmwareClient:
                 self._write(index, payload, info)
 
         # A run uses its inputs up, so a repetition starts with them.
-        reply = self._link.request(command, timeout_s=self._run_timeout_s, prepare=write_inputs)
+        return self._link.request(command, timeout_s=self._run_timeout_s, prepare=write_inputs)
+
+    def _run(self, inputs: Sequence[Array], command: str) -> FirmwareRun:
+        reply = self._request_run(inputs, command)
+        info = self._info or self.info()
         fields = _fields(line for line in reply if not line.startswith("step="))
         steps = tuple(_parse_step(line) for line in reply if line.startswith("step="))
         return FirmwareRun(
@@ -214,11 +229,7 @@ class FirmwareClient:
         return frozen(np.frombuffer(data, tensor.dtype.numpy.newbyteorder("<")), tensor.dtype.value)
 
     def _read_part(self, index: int, start: int, count: int) -> bytes:
-        lines = self._link.request(f"read {index} {start} {count}")
-        try:
-            data = b"".join(bytes.fromhex(line.removeprefix("data=")) for line in lines)
-        except ValueError as error:
-            raise _unexpected("\n".join(lines)) from error
+        data = _data(self._link.request(f"read {index} {start} {count}"))
         if len(data) != count:
             raise SimulationError(f"output {index}: {len(data)} bytes came instead of {count}")
         return data
@@ -286,6 +297,15 @@ def _parse_tensor(line: str) -> PortTensor:
     if size % dtype.numpy.itemsize or not -(2**31) <= zero_point < 2**31:
         raise _unexpected(line)
     return PortTensor(size, dtype, zero_point)
+
+
+def _data(lines: Iterable[str]) -> bytes:
+    """The bytes of lines `data=HEX`."""
+    found = list(lines)
+    try:
+        return b"".join(bytes.fromhex(line.removeprefix("data=")) for line in found)
+    except ValueError as error:
+        raise _unexpected("\n".join(found)) from error
 
 
 def _parse_step(line: str) -> FirmwareStep:

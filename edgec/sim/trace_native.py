@@ -175,7 +175,9 @@ class NativeTracer:
         if size:
             self._hook(_const.UC_HOOK_MEM_WRITE, "edgec_trace_on_write", origin, end)
         if plan.timing.cached_ram:
-            self._hook(_const.UC_HOOK_MEM_READ, "edgec_trace_on_arena_read", origin, end)
+            origin, size = plan.timing.cached_ram
+            end = origin + size - 1
+            self._hook(_const.UC_HOOK_MEM_READ, "edgec_trace_on_ram_read", origin, end)
         for divide in plan.divides:
             self._hook(_const.UC_HOOK_CODE, "edgec_trace_on_divide", divide.address, divide.address)
 

@@ -22,7 +22,7 @@ _RUN_LENGTH_POINTER_OFFSET = 44
 """Offset in bytes of the member `run_length` of `edgec_model_t`: its twelfth word."""
 
 _HOOK = "bench_step"
-"""The step hook that the protocol's `bench` sets; see firmware/app/console/protocol.c."""
+"""The step hook that the protocol's `bench` sets; see firmware/app/console/steps.c."""
 
 
 @dataclass(frozen=True, slots=True)

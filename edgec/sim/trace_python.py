@@ -75,7 +75,9 @@ class PythonTracer:
         if size:
             uc.hook_add(_const.UC_HOOK_MEM_WRITE, self._on_write, None, origin, end)
         if plan.timing.cached_ram:
-            uc.hook_add(_const.UC_HOOK_MEM_READ, self._on_arena_read, None, origin, end)
+            origin, size = plan.timing.cached_ram
+            end = origin + size - 1
+            uc.hook_add(_const.UC_HOOK_MEM_READ, self._on_ram_read, None, origin, end)
         for divide in plan.divides:
             uc.hook_add(
                 _const.UC_HOOK_CODE, self._divide_hook(divide), None, divide.address, divide.address
@@ -156,14 +158,16 @@ class PythonTracer:
         self._high = max(self._high, address + size)
         self._touch(address, size)
 
-    def _on_arena_read(
+    def _on_ram_read(
         self, _uc: object, _access: int, address: int, size: int, _value: int, _data: object
     ) -> None:
         self._touch(address, size)
 
     def _touch(self, address: int, size: int) -> None:
         ram = self._plan.timing.cached_ram
-        if ram is not None and self._memory is not None and self._block is not None:
+        if ram is None or self._memory is None or self._block is None:
+            return
+        if 0 <= address - ram[0] < ram[1]:  # the arena may lie in tightly coupled memory
             self._memory.touch(address - ram[0], size)
 
     def _divide_hook(self, divide: Divide) -> Callable[..., None]:

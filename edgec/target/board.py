@@ -245,8 +245,7 @@ class Board:
             return self.linux.ram_bytes
         if self.memory is None:
             return None
-        used = {self.memory.data_in, self.memory.arena_in}
-        return sum(region.size_bytes for region in self.memory.ram if region.name in used)
+        return sum(region.size_bytes for region in self.memory.used)
 
     @property
     def arena_limit_bytes(self) -> int | None:

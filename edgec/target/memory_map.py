@@ -41,6 +41,11 @@ class Region:
         """First address after the region."""
         return self.origin + self.size_bytes
 
+    @property
+    def is_tightly_coupled(self) -> bool:
+        """The core reaches it without a cache and without waiting, as its name says ("dtcm")."""
+        return "tcm" in self.name
+
 
 @dataclass(frozen=True, slots=True, config=STRICT)
 class Flash:
@@ -138,6 +143,13 @@ class MemoryMap:
         if self.flash.boot_bytes >= self.flash.size_bytes:
             raise ValueError("flash.boot_bytes does not fit into the flash")
         return self
+
+    @property
+    def used(self) -> tuple[Region, ...]:
+        """The regions that firmware uses, tightly coupled ones first, then that of variables."""
+        names = dict.fromkeys((self.data_in, self.arena_in))
+        found = (self.region(name) for name in names)
+        return tuple(sorted(found, key=lambda region: not region.is_tightly_coupled))
 
     def region(self, name: str) -> Region:
         """The RAM region called `name`.

@@ -52,7 +52,9 @@ def _new_board(name: str, like: Board, manifest: Manifest | None) -> NewBoard:
     if like.is_host:
         raise ConfigError("this computer is no board to start from", where="--like host")
     if manifest is None:
-        copied = dataclasses.replace(like, name=name, aliases=(), sources=(_copied(like),))
+        copied = dataclasses.replace(
+            like, name=name, title=_title(name, like), aliases=(), sources=(_copied(like),)
+        )
         return NewBoard(copied, {"": f"copied from {like.name}"})
     if like.memory is None:
         raise ConfigError(
@@ -69,6 +71,11 @@ def _new_board(name: str, like: Board, manifest: Manifest | None) -> NewBoard:
     return _merged(name, like, like.memory, manifest)
 
 
+def _title(name: str, like: Board) -> str:
+    """The board in words, as long as nobody has any: reports must not take it for the other one."""
+    return f"{name}, like {like.title}"
+
+
 def _merged(name: str, like: Board, memory: MemoryMap, manifest: Manifest) -> NewBoard:
     """The manifest over the board."""
     said = f"From {manifest.file}."
@@ -82,7 +89,7 @@ def _merged(name: str, like: Board, memory: MemoryMap, manifest: Manifest) -> Ne
     board = dataclasses.replace(
         like,
         name=name,
-        title=manifest.name or like.title,
+        title=manifest.name or _title(name, like),
         vendor=manifest.vendor or like.vendor,
         mcu=mcu or like.mcu,
         aliases=(),

@@ -104,9 +104,13 @@ class Target:
     @property
     def scratch_limit_bytes(self) -> int:
         """The most scratch memory that a kernel may take for the sake of speed."""
+        return self.scratch_limit(_SCRATCH_BYTES)
+
+    def scratch_limit(self, most_bytes: int) -> int:
+        """The most scratch memory of a kernel that may take `most_bytes` of a large arena."""
         if self.arena_limit_bytes is None:
-            return _SCRATCH_BYTES
-        return min(_SCRATCH_BYTES, self.arena_limit_bytes // _ARENA_SHARE)
+            return most_bytes
+        return min(most_bytes, self.arena_limit_bytes // _ARENA_SHARE)
 
     def runs_from_cache(self, code_bytes: int) -> bool:
         """Whether a loop of this size runs again and again without waiting for flash."""

@@ -98,7 +98,7 @@ def flash_timing(board: Board, mode: MemoryMode = MemoryMode.FLASH) -> FlashTimi
 
 
 def _cached_ram(board: Board) -> tuple[int, int] | None:
-    """The arena's RAM if the core's own data cache serves it."""
+    """The RAM that the core's own data cache serves: what is not tightly coupled."""
     memory = board.memory
     if (
         memory is None
@@ -106,8 +106,8 @@ def _cached_ram(board: Board) -> tuple[int, int] | None:
         or not memory.flash.data_cache_bytes
     ):
         return None
-    region = memory.region(memory.arena_in)
-    return None if "tcm" in region.name else (region.origin, region.size_bytes)
+    served = (region for region in memory.used if not region.is_tightly_coupled)
+    return next(((region.origin, region.size_bytes) for region in served), None)
 
 
 def instruction_offsets(code: bytes) -> tuple[int, ...]:

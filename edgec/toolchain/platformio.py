@@ -75,6 +75,7 @@ class FirmwareFiles:
         bin: flash image; None under an operating system.
         hex: flash image as Intel HEX; None under an operating system.
         uf2: image for the board's USB drive; None where that takes another form.
+        said: what the compilers printed, their warnings.
     """
 
     ELF: ClassVar[str] = "firmware.elf"
@@ -83,6 +84,7 @@ class FirmwareFiles:
     bin: Path | None = None
     hex: Path | None = None
     uf2: Path | None = None
+    said: str = ""
 
 
 def build(
@@ -107,18 +109,19 @@ def build(
     """
     _check_installed(board, mode)
     arguments = ["run", "--silent", "--jobs", str(jobs or os.cpu_count() or 1)]
-    run_platformio(project_dir, arguments, mode=mode, timeout_s=timeout_s)
+    done = run_platformio(project_dir, arguments, mode=mode, timeout_s=timeout_s)
+    said = f"{done.stdout}\n{done.stderr}"
     folder = project_dir / ".pio" / "build" / board.name
     elf = _existing(folder / FirmwareFiles.ELF)
     if board.memory is None:
-        return FirmwareFiles(elf)
+        return FirmwareFiles(elf, said=said)
     image = _existing(folder / "firmware.bin")
     uf2 = None
     if board.upload.drive_image == "uf2":
         uf2 = folder / "firmware.uf2"
         origin, family = board.memory.flash.origin, board.upload.uf2_family
         uf2.write_bytes(uf2_image(image.read_bytes(), origin, family))
-    return FirmwareFiles(elf, image, _existing(folder / "firmware.hex"), uf2)
+    return FirmwareFiles(elf, image, _existing(folder / "firmware.hex"), uf2, said)
 
 
 def run_platformio(

@@ -21,10 +21,11 @@ class FirmwareSize:
     Attributes:
         flash_bytes: the image in flash from its first byte to its last, so what lies between
             sections for their alignment is in it: the size of `firmware.bin`.
-        weights_bytes: constants of the models in flash (section .weights).
+        weights_bytes: constants of the models, all of which flash holds (sections .weights*).
         data_bytes: variables, with and without initial values.
         arena_bytes: the models' arena.
         stack_bytes: what is reserved for the stack.
+        ram_weights_bytes: constants that start-up copies to RAM (sections .weights_*).
     """
 
     flash_bytes: int
@@ -32,6 +33,7 @@ class FirmwareSize:
     data_bytes: int
     arena_bytes: int
     stack_bytes: int
+    ram_weights_bytes: int = 0
 
     @property
     def code_bytes(self) -> int:
@@ -41,7 +43,7 @@ class FirmwareSize:
     @property
     def ram_bytes(self) -> int:
         """RAM in use, stack included."""
-        return self.data_bytes + self.arena_bytes + self.stack_bytes
+        return self.data_bytes + self.arena_bytes + self.stack_bytes + self.ram_weights_bytes
 
 
 def firmware_size(elf: Path) -> FirmwareSize:
@@ -65,10 +67,13 @@ def firmware_size(elf: Path) -> FirmwareSize:
     start = min((block.start for block in image), default=0)
     return FirmwareSize(
         flash_bytes=max((block.end for block in image), default=0) - start,
-        weights_bytes=sum(block.end - block.start for block in image if block.name == ".weights"),
+        weights_bytes=sum(
+            block.size for block in image if block.name == ".weights" or _is_in_ram(block)
+        ),
         data_bytes=sum(ram.values()) - arena - stack,
         arena_bytes=arena,
         stack_bytes=stack,
+        ram_weights_bytes=sum(block.size for block in image if _is_in_ram(block)),
     )
 
 
@@ -79,6 +84,16 @@ class _Block:
     name: str
     start: int
     end: int
+
+    @property
+    def size(self) -> int:
+        """Its bytes."""
+        return self.end - self.start
+
+
+def _is_in_ram(block: _Block) -> bool:
+    """Whether it holds constants that start-up copies; the linker script names them so."""
+    return block.name.startswith(".weights_")
 
 
 def _allocated(file: ELFFile) -> Iterator[Section]:

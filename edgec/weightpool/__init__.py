@@ -3,11 +3,12 @@
 Owns: the choice of layers (`layers`), weights as vectors (`vectors`), the first pool (`cluster`),
 assignments (`assign`), the pool of least error (`refine`), its int8 form (`codebook`), ranges of
 activations (`ranges`), the pass over a network (`network`, `sequence`), the whole of it
-(`compress`) and its report (`report`, `summary`).  The error of a layer's output is `fitting`'s.
-numpy only; float networks run in `floatrun`.
+(`compress`), its report (`report`, `summary`) and its bytes before it (`forecast`).  The error of a
+layer's output is `fitting`'s.  numpy only; float networks run in `floatrun`.
 """
 
 from edgec.weightpool.compress import compress_graph, compress_graphs, report_of
+from edgec.weightpool.forecast import forecast
 from edgec.weightpool.report import (
     CompressionReport,
     LayerCompression,
@@ -21,6 +22,7 @@ __all__ = [
     "StoredSizes",
     "compress_graph",
     "compress_graphs",
+    "forecast",
     "report_of",
     "stored_sizes",
 ]

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeVar
 
 import numpy as np
 
 from edgec.base.dtypes import Array
-from edgec.base.errors import WeightPoolError
 from edgec.base.options import Progress, WeightPoolOptions, no_progress
+from edgec.fitting.objective import Objective
 from edgec.floatrun.activations import checked_calibration
 from edgec.ir.graph import Graph
 from edgec.ir.weight_pool import WeightPool
-from edgec.weightpool.assign import assign
+from edgec.weightpool.assign import Assignment, assign
 from edgec.weightpool.cluster import cluster, joined, normalised
 from edgec.weightpool.codebook import integer_pool
 from edgec.weightpool.layers import choose_layers
@@ -21,7 +22,10 @@ from edgec.weightpool.ranges import with_ranges
 from edgec.weightpool.refine import refined_pool
 from edgec.weightpool.report import CompressionReport
 from edgec.weightpool.sequence import Decided, decide
+from edgec.weightpool.sharing import Part, parts_of
 from edgec.weightpool.summary import summarized
+
+_Pool = TypeVar("_Pool", Array, WeightPool)
 
 _FIRST_ROUNDS = 6
 """Refinements of the float pool before it is rounded."""
@@ -44,7 +48,7 @@ def compress_graphs(
     options: WeightPoolOptions,
     progress: Progress = no_progress,
 ) -> tuple[tuple[Graph, CompressionReport], ...]:
-    """Replace the weights of several networks by indices into one pool.
+    """Replace the weights of several networks by indices into pools: one, or one for each part.
 
     With calibration data, assignments and pool minimise the error of each layer's output, layer
     after layer on what the network computes as far as it is compressed; biases and the layers left
@@ -72,19 +76,21 @@ def compress_graphs(
         )
         for graph, data in zip(graphs, calibrations, strict=True)
     )
-    _check_size(networks, options)
+    parts = parts_of(networks, options)
     rng = np.random.default_rng(options.seed)
-    vectors = _float_pool(networks, options, rng, progress)
+    vectors = _float_pools(networks, parts, options, rng, progress)
     steps = options.rounds * len(networks)
     for number in range(options.rounds):
-        codes, _ = integer_pool(vectors)
-        pool = WeightPool(codes)
+        pools = [WeightPool(integer_pool(each)[0]) for each in vectors]
+        of_layers = _by_layer(pools, parts)
         results: list[Decided] = []
         for index, network in enumerate(networks):
             progress("deciding layers", number * len(networks) + index, steps)
-            results.append(decide(network, pool, rng))
-        vectors = refined_pool(
-            codes.astype(np.float64),
+            own = [next(of_layers) for _ in network.choice.pooled]
+            results.append(decide(network, own, rng))
+        vectors = _refined(
+            [pool.vectors.astype(np.float64) for pool in pools],
+            parts,
             [objective for result in results for objective in result.objectives],
             [found for result in results for found in result.assignments],
             signed=options.signed,
@@ -118,31 +124,51 @@ def report_of(
     return summarized(Network(before, data, choose_layers(before, options)), after, options)
 
 
-def _check_size(networks: Sequence[Network], options: WeightPoolOptions) -> None:
-    vectors = sum(layer.vectors for network in networks for layer in network.choice.pooled)
-    if vectors < options.size:
-        raise WeightPoolError(
-            f"a pool of {options.size} vectors is larger than the {vectors} vectors of the layers",
-            where=", ".join(network.graph.name for network in networks),
-            hint="take a smaller --pool-size, or pool more layers with --layers",
+def _by_layer(pools: Sequence[_Pool], parts: Sequence[Part]) -> Iterator[_Pool]:
+    """The pool of each layer, in the order of the layers."""
+    found = {place: pool for pool, part in zip(pools, parts, strict=True) for place in part.places}
+    return (found[place] for place in range(len(found)))
+
+
+def _refined(
+    pools: Sequence[Array],
+    parts: Sequence[Part],
+    objectives: Sequence[Objective],
+    assignments: Sequence[Assignment],
+    *,
+    signed: bool,
+) -> list[Array]:
+    """Each pool, refined for its own layers."""
+    return [
+        refined_pool(
+            pool,
+            [objectives[place] for place in part.places],
+            [assignments[place] for place in part.places],
+            signed=signed,
         )
+        for pool, part in zip(pools, parts, strict=True)
+    ]
 
 
-def _float_pool(
+def _float_pools(
     networks: Sequence[Network],
+    parts: Sequence[Part],
     options: WeightPoolOptions,
     rng: np.random.Generator,
     progress: Progress,
-) -> Array:
-    """Clusters, then assignments and pool in turn, each layer on the float network's input."""
+) -> list[Array]:
+    """Clusters, then assignments and pools in turn, each layer on the float network's input."""
     layers = [layer for network in networks for layer in network.choice.pooled]
     progress("measuring layers")
     objectives = [each for network in networks for each in own_objectives(network, rng)]
     progress("clustering")
-    cloud = joined([normalised(*pair) for pair in zip(layers, objectives, strict=True)])
-    pool = cluster(cloud, options.size, options.signed, rng)
+    clouds = [normalised(*pair) for pair in zip(layers, objectives, strict=True)]
+    pools = [
+        cluster(joined([clouds[place] for place in part.places]), part.size, options.signed, rng)
+        for part in parts
+    ]
     for number in range(_FIRST_ROUNDS):
         progress("refining the pool", number, _FIRST_ROUNDS)
-        found = [assign(objective, pool) for objective in objectives]
-        pool = refined_pool(pool, objectives, found, signed=options.signed)
-    return pool
+        found = list(map(assign, objectives, _by_layer(pools, parts)))
+        pools = _refined(pools, parts, objectives, found, signed=options.signed)
+    return pools

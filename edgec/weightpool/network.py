@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from edgec.base.dtypes import Array, DType
+from edgec.base.errors import InternalError
 from edgec.fitting.objective import Moments, Objective, plain_objective
 from edgec.floatrun.activations import activations
+from edgec.floatrun.walk import Walk
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Graph, GraphBuilder
 from edgec.ir.qparams import QuantParams
@@ -53,35 +55,60 @@ def own_objectives(network: Network, rng: np.random.Generator) -> tuple[Objectiv
     return tuple(each.own_objective() for each in moments)
 
 
-def objective_within(
-    network: Network, current: Graph, layer: PoolLayer, rng: np.random.Generator
-) -> Objective:
-    """A layer's error when it reads what a partly compressed network computes.
+class Course:
+    """A pass over a network: what it computes as it was, and as far as it is compressed."""
 
-    Where the layer's output only goes into a sum, the float network's sum is the goal, so that the
-    layer also makes up for the error of the other term.
+    def __init__(self, network: Network) -> None:
+        """Begin at the inputs.
 
-    Args:
-        network: the network.
-        current: its graph as far as it is compressed, with values of the same names.
-        layer: the layer to decide.
-        rng: picks output elements.
-    """
-    if network.data is None:
-        return plain_objective(layer)
-    moments = Moments(layer)
-    source, wanted = layer.node.first, layer.node.output
-    other = _other_summand(network.graph, wanted)
-    reached = network.graph.consumers[wanted][0].output if other else wanted
-    read = list(dict.fromkeys(name for name in (source, other) if name))
-    before = activations(network.graph, [reached], network.data)
-    now = activations(current, read, network.data)
-    for (_, float_batch), (_, batch) in zip(before, now, strict=True):
-        rows, picked = sampled_rows(layer, batch[source], network.samples, rng)
-        goal = float_batch[reached] - batch[other] if other else float_batch[reached]
-        moments.update(rows)
-        moments.update_goal(rows, goal.reshape(-1, layer.outputs)[picked])
-    return moments.objective()
+        Args:
+            network: the network, with data.
+
+        Raises:
+            InternalError: it has no data.
+        """
+        if network.data is None:
+            raise InternalError("there are no data to pass over", where=network.graph.name)
+        self._network = network
+        self._places = {node.name: place for place, node in enumerate(network.graph.nodes)}
+        self._before = Walk(network.graph, network.data)
+        self._now = Walk(network.graph, network.data)
+
+    def objective(self, current: Graph, layer: PoolLayer, rng: np.random.Generator) -> Objective:
+        """A layer's error when it reads what a partly compressed network computes.
+
+        Where the layer's output only goes into a sum, the float network's sum is the goal, so that
+        the layer also makes up for the error of the other term.
+
+        Args:
+            current: the network's graph as far as it is compressed, with values of the same names.
+            layer: the layer to decide, no earlier one than at the last call.
+            rng: picks output elements.
+        """
+        network = self._network
+        moments = Moments(layer)
+        source, wanted = layer.node.first, layer.node.output
+        other = _other_summand(network.graph, wanted)
+        reached = network.graph.consumers[wanted][0].output if other else wanted
+        read = list(dict.fromkeys(name for name in (source, other) if name))
+        place = self._places[layer.node.name]
+        before = self._before.activations(network.graph, [reached], place)
+        now = self._now.activations(current, read, place)
+        for float_batch, batch in zip(before, now, strict=True):
+            rows, picked = sampled_rows(layer, batch[source], network.samples, rng)
+            goal = float_batch[reached] - batch[other] if other else float_batch[reached]
+            moments.update(rows)
+            moments.update_goal(rows, goal.reshape(-1, layer.outputs)[picked])
+        return moments.objective()
+
+    def changed(self, current: Graph, layer: PoolLayer) -> None:
+        """Tell that a layer was decided: what depends on it is computed anew.
+
+        Args:
+            current: the network's graph with the layer as it is now.
+            layer: the layer.
+        """
+        self._now.forget(current, layer.node.output)
 
 
 def _other_summand(graph: Graph, name: str) -> str:

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Graph, Node
+from edgec.ir.searched import is_searched
 from edgec.ir.weight_pool import WeightPool
 from edgec.weightpool.layers import LeftAlone
 
-_INT32_BYTES = 4
+_WIDE_BYTES = 4
+_SHORT_BYTES = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +23,7 @@ class LayerCompression:
         node: name of the layer.
         weights: number of weights.
         vectors: number of vectors, each an index.
+        pool_size: number of vectors in its pool.
         entries_used: distinct entries of the pool among them.
         weight_error: squared error of the weights over their squared sum.
         sqnr_db: signal-to-error ratio of the layer's output against the float network's, with the
@@ -31,6 +34,7 @@ class LayerCompression:
     node: str
     weights: int
     vectors: int
+    pool_size: int
     entries_used: int
     weight_error: float
     sqnr_db: float | None
@@ -46,16 +50,18 @@ class LayerCompression:
 class StoredSizes:
     """What a network stores, in bytes, as int8 and with a pool.
 
-    Both ways there are a bias and a multiplier of 32 bits an output channel; the multiplier holds
-    the scales.  Neither way counts code, nor the look-up table that some kernels derive from it.
+    Both ways a bias and a multiplier, which holds the scales, are counted for an output channel.
+    They have 32 bits each, in pooled layers 16 bits each (`kernels.weightpool.short_numbers`).  In
+    the arithmetic of transformers biases have 32 bits and multipliers 16, pooled or not.  Neither
+    way counts code, nor the look-up table that some kernels derive from the pool.
 
     Attributes:
         int8_weights: weights of all layers and constant operands, a byte each.
         indices: indices of the pooled layers, packed.
-        pool: the vectors.
+        pool: the vectors of all pools.
         unpooled_weights: weights that stay int8, and constant operands.
-        biases: biases of all layers.
-        multipliers: multipliers of all layers.
+        biases, multipliers: those of all layers of the int8 network.
+        pooled_biases, pooled_multipliers: those of all layers of the pooled network.
         table: the look-up table of bit patterns (256 a vector), where a kernel uses one.
     """
 
@@ -65,6 +71,8 @@ class StoredSizes:
     unpooled_weights: int
     biases: int
     multipliers: int
+    pooled_biases: int
+    pooled_multipliers: int
     table: int
 
     @property
@@ -80,7 +88,7 @@ class StoredSizes:
     @property
     def pooled_bytes(self) -> int:
         """All that the pooled network stores."""
-        return self.pooled_weights + self.biases + self.multipliers
+        return self.pooled_weights + self.pooled_biases + self.pooled_multipliers
 
     @property
     def compression(self) -> float:
@@ -98,8 +106,9 @@ class CompressionReport:
     """Result of compressing one network.
 
     Attributes:
-        pool_size, group: number of vectors in the pool, and of weights in a vector.
-        signed: the pool's second half is the negative of its first.
+        pool_size, group: most vectors in a pool, and number of weights in a vector.
+        pools: number of pools.
+        signed: a pool's second half is the negative of its first.
         samples: calibration samples; 0 when there were none.
         layers: the pooled layers, in graph order.
         left_alone: the other layers with weights.
@@ -109,6 +118,7 @@ class CompressionReport:
 
     pool_size: int
     group: int
+    pools: int
     signed: bool
     samples: int
     layers: tuple[LayerCompression, ...]
@@ -126,8 +136,8 @@ def stored_sizes(graph: Graph, *, signed: bool) -> StoredSizes:
     """The sizes of a network with pooled layers.
 
     Args:
-        graph: REAL stage; pooled layers share one pool.
-        signed: only half of the pool has to be stored.
+        graph: REAL stage.
+        signed: only half of each pool has to be stored.
     """
     weights = [
         graph.constants[ops.layer_inputs(node).w] for node in graph.nodes if _is_layer(graph, node)
@@ -137,6 +147,10 @@ def stored_sizes(graph: Graph, *, signed: bool) -> StoredSizes:
     pooled = [constant for constant in distinct.values() if constant.pooled is not None]
     plain = sum(_elements(constant) for constant in distinct.values() if constant.pooled is None)
     outputs = sum(constant.shape[0] for constant in weights)
+    from_pool = sum(constant.shape[0] for constant in weights if constant.pooled is not None)
+    searched = is_searched(graph)
+    multiplier = _SHORT_BYTES if searched else _WIDE_BYTES
+    saved = 0 if searched else (_WIDE_BYTES - _SHORT_BYTES) * from_pool
     pools = {id(c.pooled.pool): c.pooled.pool for c in pooled if c.pooled is not None}
     vectors = sum(pool.vectors.size for pool in pools.values())
     return StoredSizes(
@@ -144,8 +158,10 @@ def stored_sizes(graph: Graph, *, signed: bool) -> StoredSizes:
         indices=sum(_indices(constant) for constant in pooled),
         pool=vectors // 2 if signed else vectors,
         unpooled_weights=plain + operands,
-        biases=_INT32_BYTES * outputs,
-        multipliers=_INT32_BYTES * outputs,
+        biases=_WIDE_BYTES * outputs,
+        multipliers=multiplier * outputs,
+        pooled_biases=_WIDE_BYTES * outputs - saved,
+        pooled_multipliers=multiplier * outputs - saved,
         table=sum(256 * pool.size for pool in pools.values()),
     )
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from edgec.fitting.objective import Objective
+from edgec.fitting.objective import Objective, plain_objective
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.weight_pool import WeightPool
 from edgec.weightpool.assign import Assignment, assign
-from edgec.weightpool.network import Network, objective_within, with_layer, with_weights
+from edgec.weightpool.network import Course, Network, with_layer, with_weights
 from edgec.weightpool.vectors import pool_layer
 
 
@@ -30,33 +31,38 @@ class Decided:
     assignments: tuple[Assignment, ...]
 
 
-def decide(network: Network, pool: WeightPool, rng: np.random.Generator) -> Decided:
+def decide(network: Network, pools: Sequence[WeightPool], rng: np.random.Generator) -> Decided:
     """Pool the network's layers in order; fit those left alone to what they now read.
 
     Args:
         network: the network and its data.
-        pool: the vectors.
+        pools: the pool of each layer, in graph order.
         rng: picks output elements for the moments.
     """
     current = network.graph
-    pooled = {layer.node.name: layer for layer in network.choice.pooled}
-    vectors = pool.vectors.astype(np.float64)
+    layers = network.choice.pooled
+    pooled = {each[0].node.name: each for each in zip(layers, pools, strict=True)}
+    course = Course(network) if network.data is not None else None
     objectives: list[Objective] = []
     assignments: list[Assignment] = []
     for node in network.graph.nodes:
-        layer = pooled.get(node.name)
-        if layer is not None:
-            objective = objective_within(network, current, layer, rng)
+        if node.name in pooled:
+            layer, pool = pooled[node.name]
+            vectors = pool.vectors.astype(np.float64)
+            objective = course.objective(current, layer, rng) if course else plain_objective(layer)
             found = assign(objective, vectors)
             bias = objective.bias(found.rows(vectors))
             current = with_layer(current, layer, pool, found, bias)
+            if course:
+                course.changed(current, layer)
             objectives.append(objective)
             assignments.append(found)
-        elif assignments and network.data is not None and _can_follow(network.graph, node):
-            layer = pool_layer(network.graph, node, pool.group)
-            objective = objective_within(network, current, layer, rng)
+        elif assignments and course and _can_follow(network.graph, node):
+            layer = pool_layer(network.graph, node, pools[0].group)
+            objective = course.objective(current, layer, rng)
             bias = objective.bias(objective.target)
             current = with_weights(current, layer, objective.target, bias)
+            course.changed(current, layer)
     return Decided(current, tuple(objectives), tuple(assignments))
 
 

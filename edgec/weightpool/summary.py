@@ -33,17 +33,19 @@ def summarized(network: Network, graph: Graph, options: WeightPoolOptions) -> Co
     """
     quality = _output_quality(network, graph)
     nodes = {node.name: node for node in graph.nodes}
-    layers = []
+    layers, pools = [], set()
     for layer in network.choice.pooled:
         weight = graph.constants[ops.layer_inputs(nodes[layer.node.name]).w]
         if weight.pooled is None:
             continue
+        pools.add(id(weight.pooled.pool))
         before = network.graph.constants[layer.weight_name].real()
         layers.append(
             LayerCompression(
                 node=layer.node.name,
                 weights=math.prod(weight.shape),
                 vectors=layer.vectors,
+                pool_size=weight.pooled.pool.size,
                 entries_used=len(np.unique(weight.pooled.indices)),
                 weight_error=_relative_error(before, weight.real()),
                 sqnr_db=quality.get(layer.node.output),
@@ -53,6 +55,7 @@ def summarized(network: Network, graph: Graph, options: WeightPoolOptions) -> Co
     return CompressionReport(
         pool_size=options.size,
         group=options.group,
+        pools=len(pools),
         signed=options.signed,
         samples=network.samples,
         layers=tuple(layers),

@@ -19,7 +19,7 @@ from edgec.floatrun.activations import activations
 from edgec.interp import run_graph_batch
 from edgec.ir.graph import Graph
 from edgec.ir.weight_pool_graph import limited_bits, pooled_nodes
-from edgec.workflow.integer import IntegerModel, RealModel, graph_side, input_specs, quantized_model
+from edgec.workflow.integer import RealModel, graph_side, input_specs, quantized_model
 
 WIDTHS = (8, 4)
 """Widths of activations that pooled networks are measured at."""
@@ -93,44 +93,40 @@ def measured(
         options: quantization.
         progress: told what is being done.
     """
-    progress("measuring float accuracy")
-    real = _share(_real_classes(model.graph, data), data)
+    real = float_share(model, data, progress)
     int8 = quantized_model(model, options, progress)
     integer = quantized_model(pooled, options, progress)
-    shares = [_share(_classes(int8, int8.integer, data, "int8", progress), data)]
+    shares = [integer_share(int8.integer, data, "int8", progress)]
     for bits in WIDTHS if pooled_nodes(integer.integer) else WIDTHS[:1]:
         text = f"pooled, {bits}-bit"
-        found = _classes(integer, limited_bits(integer.integer, bits), data, text, progress)
-        shares.append(_share(found, data))
+        limited = limited_bits(integer.integer, bits)
+        shares.append(integer_share(limited, data, text, progress))
     return Accuracy(real, shares[0], tuple(shares[1:]), len(data.labels))
 
 
-def _share(classes: Array, data: LabelledData) -> float:
-    return float(np.mean(classes == data.labels))
+def float_share(model: RealModel, data: LabelledData, progress: Progress) -> float:
+    """Share of samples that a model tells right, in float."""
+    progress("measuring float accuracy")
+    output = _scores(model.graph)
+    found = [batch[output] for _, batch in activations(model.graph, [output], data.inputs)]
+    return _share(np.concatenate(found), data)
 
 
-def _real_classes(graph: Graph, data: LabelledData) -> Array:
-    output = _scores(graph)
-    found = [batch[output] for _, batch in activations(graph, [output], data.inputs)]
-    return _largest(np.concatenate(found))
-
-
-def _classes(
-    model: IntegerModel, graph: Graph, data: LabelledData, what: str, progress: Progress
-) -> Array:
-    """Classes [N] that an integer graph decides for; `graph` is a variant of the model's."""
+def integer_share(graph: Graph, data: LabelledData, what: str, progress: Progress) -> float:
+    """Share of samples that an integer graph tells right; `what` names it to `progress`."""
     codes = {name: graph.quant(name).quantize(x) for name, x in data.inputs.items()}
-    output = _scores(model.integer)
+    output = _scores(graph)
     found, count = [], len(data.labels)
     for start in range(0, count, _CHUNK):
         progress(f"measuring {what} accuracy", start, count)
         part = {name: array[start : start + _CHUNK] for name, array in codes.items()}
         found.append(run_graph_batch(graph, part)[output])
-    return _largest(np.concatenate(found))
+    return _share(np.concatenate(found), data)
 
 
-def _largest(scores: Array) -> Array:
-    return np.asarray(np.argmax(scores.reshape(len(scores), -1), axis=1))
+def _share(scores: Array, data: LabelledData) -> float:
+    classes = np.argmax(scores.reshape(len(scores), -1), axis=1)
+    return float(np.mean(classes == data.labels))
 
 
 def _scores(graph: Graph) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError, SimulationError
+from edgec.base.main_program import MainProgram
 from edgec.base.options import App
 from edgec.base.samples import Normalize
 from edgec.codegen.firmware_app import CONSOLE, FirmwareApp
@@ -67,13 +68,19 @@ def command_end(folder: Path) -> str:
     return "" if not is_build or Report.read(folder).app is App.CONSOLE else "%"
 
 
-def firmware_app(app: App, ports: Ports) -> FirmwareApp:
+def firmware_app(app: App, ports: Ports, main: MainProgram | None = None) -> FirmwareApp:
     """The main program of that name, for a model.
+
+    Args:
+        app: the name.
+        ports: what the model takes and gives.
+        main: the user's own in place of the console's.
 
     Raises:
         ConfigError: it cannot serve the model.
     """
-    return _PROGRAMS[app].firmware(ports)
+    found = _PROGRAMS[app].firmware(ports)
+    return dataclasses.replace(found, main=main)
 
 
 def with_baud(board: Board, app: FirmwareApp) -> Board:

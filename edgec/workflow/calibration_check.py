@@ -9,17 +9,20 @@ networks that the limits were chosen from.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.base.names import shown
+from edgec.base.samples import Normalize
 from edgec.floatrun.executor import Executor
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
-from edgec.quant import QuantReport
-from edgec.quant.common.report import CalibrationSource
+from edgec.quant.cnn.fit_weights import LEAST_SAMPLES
+from edgec.quant.common.report import CalibrationSource, QuantReport
 from edgec.report.model import TensorReport
+from edgec.workflow.quality import LEAST_AGREEMENT
 
 _SAMPLES = 8
 _MOST_RATIO, _LEAST_RATIO = 40.0, 0.04
@@ -28,66 +31,62 @@ _SMALLEST = 1e-30
 """Values that are all smaller than this are no measurements."""
 _MOST_BESIDE_OTHERS = 100.0
 """Largest value of a sample over that of the median sample."""
-_POOR_DB = 10.0
-"""Signal to noise of an output below which little of it is left."""
-
+_MOST_EQUAL = 0.5
+"""Share of samples that say what an earlier one has said."""
+_BEYOND_PIXELS = 0.05
+"""How far data may lie beyond what pixels can become, as a part of that range."""
 
 _MOST_BEYOND = 0.05
 """Share of evaluation data beyond the calibrated range."""
 _LEAST_SPAN = 0.05
 """Part of the calibrated range that evaluation data fill."""
-_LEAST_AGREEMENT = 0.9
-"""Share of equal decisions."""
 
 
-def calibration_warnings(graph: Graph, samples: Mapping[str, Array] | None) -> tuple[str, ...]:
+def calibration_warnings(
+    graph: Graph,
+    samples: Mapping[str, Array] | None,
+    normalize: Mapping[str, Normalize] = MappingProxyType({}),
+) -> tuple[str, ...]:
     """What is odd about calibration data, a sentence each.
 
     Args:
         graph: REAL stage, cleaned.
         samples: real graph-side samples [N, ...] by input, or None.
+        normalize: how pixels become the numbers of an input, where the model's file says that.
     """
     if samples is None:
         return ()
     floats = {name: array for name, array in samples.items() if array.dtype.kind == "f"}
     odd = [text for name, array in floats.items() for text in _odd_input(name, array)]
+    odd += [
+        text
+        for name, array in floats.items()
+        if name in normalize
+        for text in _no_pixels(name, array, normalize[name])
+    ]
+    odd = odd or list(_repeated(samples))
     # A layer's sums say nothing new about data that are odd by themselves.
     return tuple(odd or _odd_layers(graph, samples))
 
 
-def quality_warnings(graph: Graph, report: QuantReport) -> tuple[str, ...]:
-    """Outputs of which quantization left little, on the user's own data.
+def few_samples_warnings(report: QuantReport) -> tuple[str, ...]:
+    """A sentence where a user's samples are too few to find ranges.
 
     Args:
-        graph: INTEGER stage.
-        report: what its quantization did to each layer.
+        report: how they were found.
     """
-    if report.source is not CalibrationSource.USER:
+    found = report.in_force
+    ranges = found.observer is not None or found.residual is not None
+    if report.source is not CalibrationSource.USER or not ranges or report.samples >= LEAST_SAMPLES:
         return ()
-    poor = tuple(
-        f"output {shown(layer.value)!r} has {layer.sqnr_db:.1f} dB of signal to quantization noise "
-        f"on the calibration data; below {_POOR_DB:g} dB little of it is left"
-        for layer in report.layers
-        if layer.value in graph.outputs and layer.sqnr_db < _POOR_DB
+    return (
+        f"{_samples(report.samples)} few: give {LEAST_SAMPLES} or more, better some hundred, of "
+        "all kinds that the device will meet",
     )
-    if report.precision is not None:
-        return (
-            poor  # the causes are those of int8 codes; the report of int16 codes says what is left
-        )
-    causes = "; ".join(
-        f"{shown(cost.value)!r} {cost.share:.0%} ({cost.why}: {_ADVICE[cost.why]})"
-        for cost in report.costs
-    )
-    return (*poor, f"most of the noise at the outputs comes from {causes}") if causes else poor
 
 
-_ADVICE = {
-    "weights": "train longer, or with quantization",
-    "clipped": "more samples, or --observer minmax",
-    "few levels": "--precision auto",
-    "range": "--precision auto",
-}
-"""What to try, by the cause of noise."""
+def _samples(count: int) -> str:
+    return "1 calibration sample is" if count == 1 else f"{count} calibration samples are"
 
 
 def evaluation_warnings(
@@ -136,7 +135,7 @@ def agreement_warnings(agreement: float) -> tuple[str, ...]:
     Args:
         agreement: share of equal decisions, 0 to 1.
     """
-    if agreement >= _LEAST_AGREEMENT:
+    if agreement >= LEAST_AGREEMENT:
         return ()
     return (
         f"only {agreement:.0%} of the decisions are those of the model that was compiled: look at "
@@ -158,6 +157,29 @@ def _odd_input(name: str, array: Array) -> Iterator[str]:
             f"{where}: sample {int(largest.argmax())} reaches {largest.max():.4g}, half of the "
             f"samples do not reach {np.median(largest) * 1.001:.4g}: are all scaled alike?"
         )
+
+
+def _no_pixels(name: str, array: Array, normalize: Normalize) -> Iterator[str]:
+    """Data of an input that pixels, as the model's file normalizes them, cannot become."""
+    ends = np.array([[0.0], [255.0]])
+    bounds = (ends * normalize.scale - np.array(normalize.mean)) / np.array(normalize.std)
+    low, high = float(bounds.min()), float(bounds.max())
+    room = _BEYOND_PIXELS * (high - low)
+    found = float(array.min()), float(array.max())
+    if found[0] < low - room or found[1] > high + room or found[1] - found[0] < room:
+        yield (
+            f"calibration data of {shown(name)!r} lie in [{found[0]:.4g}, {found[1]:.4g}]; pixels "
+            f"as the model's file normalizes them lie in [{low:.4g}, {high:.4g}]"
+        )
+
+
+def _repeated(samples: Mapping[str, Array]) -> Iterator[str]:
+    """Samples that come again and again."""
+    arrays = [np.ascontiguousarray(array) for array in samples.values()]
+    count = len(arrays[0])
+    different = len({b"".join(array[i].tobytes() for array in arrays) for i in range(count)})
+    if count - different > _MOST_EQUAL * count:
+        yield f"calibration data: of {count} samples only {different} differ from each other"
 
 
 def _odd_layers(graph: Graph, samples: Mapping[str, Array]) -> Iterator[str]:

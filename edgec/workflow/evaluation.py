@@ -145,7 +145,8 @@ def _evaluated(
     sessions = [open_session(folder, on, bits, port) for bits in widths]
     runs = len(widths) + 1
     inputs = _float_inputs(report, samples)
-    wanted = classes_of(original_output(folder, inputs, output, _part(progress, 0, runs)))
+    (original,) = original_outputs(folder, inputs, [output], _part(progress, 0, runs))
+    wanted = classes_of(original)
     odd = evaluation_warnings(_with_ranges(report), samples)
     results = []
     for number, (bits, session) in enumerate(zip(widths, sessions, strict=True), start=1):
@@ -219,27 +220,31 @@ def decision(report: Report) -> TensorReport:
     )
 
 
-def original_output(
-    folder: Path, inputs: Mapping[str, Array], output: TensorReport, progress: Progress | None
-) -> Array:
-    """An output [N, ...] of the model that was compiled, or its elements [N, C].
+def original_outputs(
+    folder: Path,
+    inputs: Mapping[str, Array],
+    outputs: Sequence[TensorReport],
+    progress: Progress | None,
+) -> tuple[Array, ...]:
+    """Outputs [N, ...] of the model that was compiled, or their elements [N, C].
 
     onnxruntime runs float ONNX models.  Models of other formats are executed in float64; so are
     those with integers inside, as ONNX defines them: onnxruntime's integer sums differ between
     processors.
     """
-    name = output.name
+    names = [output.name for output in outputs]
     path = next(iter(folder.glob(f"{MODEL_COPY}.*")), folder / f"{MODEL_COPY}{ONNX_SUFFIX}")
     graph = import_model(path, {name: (1, *array.shape[1:]) for name, array in inputs.items()})
     if path.suffix == ONNX_SUFFIX and not is_quantized(graph):
-        return _numbered(FloatModel(path).run(inputs, [name], progress)[name], output)
-    found = []
+        found = FloatModel(path).run(inputs, names, progress)
+        return tuple(_numbered(found[output.name], output) for output in outputs)
+    batches = []
     samples = len(next(iter(inputs.values())))
-    for done, batch in activations(graph, [name], inputs):
-        found.append(batch[name].reshape(len(batch[name]), -1))
+    for done, batch in activations(graph, names, inputs):
+        batches.append([batch[name].reshape(len(batch[name]), -1) for name in names])
         if progress is not None:
             progress(done, samples)
-    return np.concatenate(found)
+    return tuple(np.concatenate(parts) for parts in zip(*batches, strict=True))
 
 
 def _numbered(found: Array, output: TensorReport) -> Array:

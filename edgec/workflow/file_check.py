@@ -15,7 +15,7 @@ import numpy as np
 
 from edgec.base.dtypes import Array, DType
 from edgec.floatrun.executor import Executor
-from edgec.floatrun.rounded import nearest_codes
+from edgec.floatrun.nearest import nearest_codes
 from edgec.interp import run_graph, run_graph_batch
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import shutil
 import tempfile
@@ -10,26 +11,32 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from edgec.base.errors import BuildError, ConfigError
+from edgec.base.main_program import MainProgram
 from edgec.base.work_folder import temporary_folder
 from edgec.target.board import Board
-from edgec.toolchain.platformio import build, keep_scons_only
+from edgec.toolchain.platformio import FirmwareFiles, build, keep_scons_only
 from edgec.toolchain.size import FirmwareSize, firmware_size
 from edgec.workflow.fits import Demand, overflow_error
+from edgec.workflow.main_program import explained, warnings
 
+_log = logging.getLogger(__name__)
 PROJECT_DIR = "project"
 _FULL_DISK_BYTES = 2 << 20
 _PLAIN = re.compile(r"[\w./ +-]*")
 """Paths that mean nothing but themselves to SCons (`$`) and to the shell that it starts."""
-_OVERFLOW = re.compile(r"exceeds (\w+) by (\d+) bytes")
+_OVERFLOW = re.compile(r"region `(\w+)' overflowed by (\d+) bytes")
 
 
-def build_firmware(staging: Path, board: Board, demand: Demand) -> FirmwareSize | None:
+def build_firmware(
+    staging: Path, board: Board, demand: Demand, main: MainProgram | None = None
+) -> FirmwareSize | None:
     """Build the project in a folder and put the firmware beside it.
 
     Args:
         staging: the folder; holds `project/`.
         board: the target.
         demand: what the models ask for, to explain what does not fit.
+        main: the user's own main program in it; its warnings are logged.
 
     Returns:
         Sizes of the firmware; None for a program of an operating system.
@@ -40,7 +47,13 @@ def build_firmware(staging: Path, board: Board, demand: Demand) -> FirmwareSize 
     """
     project = staging / PROJECT_DIR
     with _buildable(project) as place:
-        return _built(place, staging, board, demand)
+        try:
+            files = _built(place, staging, board, demand)
+        except BuildError as error:
+            raise (error if main is None else explained(error, main, _header(project))) from error
+    for warning in () if main is None else warnings(files.said):
+        _log.warning("main program: %s", warning)
+    return None if board.is_hosted else firmware_size(staging / files.elf.name)
 
 
 @contextmanager
@@ -56,6 +69,12 @@ def _buildable(project: Path) -> Iterator[Path]:
         except BuildError as error:
             error.where = error.where.replace(str(copy), str(project))
             raise
+
+
+def _header(project: Path) -> str:
+    """The header of the network in a project."""
+    found = project.glob("lib/*/include/edgec_*.h")
+    return ", ".join(sorted(each.name for each in found if not each.stem.endswith("_labels")))
 
 
 def check_build_place(folder: Path) -> None:
@@ -77,7 +96,7 @@ def _is_plain(path: Path) -> bool:
     return _PLAIN.fullmatch(str(path.absolute())) is not None
 
 
-def _built(project: Path, staging: Path, board: Board, demand: Demand) -> FirmwareSize | None:
+def _built(project: Path, staging: Path, board: Board, demand: Demand) -> FirmwareFiles:
     try:
         files = build(project, board)
     except BuildError as error:
@@ -90,9 +109,8 @@ def _built(project: Path, staging: Path, board: Board, demand: Demand) -> Firmwa
             raise
         memory = "flash" if "flash" in found[1].lower() else "RAM"
         raise overflow_error(memory, int(found[2]), demand, board) from error
-    size = None if board.is_hosted else firmware_size(files.elf)
     for path in (files.elf, files.bin, files.hex, files.uf2):
         if path is not None:
             shutil.copy(path, staging / path.name)
     keep_scons_only(staging / PROJECT_DIR)
-    return size
+    return files

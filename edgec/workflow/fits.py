@@ -33,12 +33,14 @@ class Demand:
         arena_bytes: RAM of activations and scratch; the rest of the firmware comes on top.
         weight_bytes: flash of constants; the rest of the firmware comes on top.
         activations, weights: the tensors that the two numbers count.
+        placed: weights lie in RAM, or the arena elsewhere than the board file says.
     """
 
     arena_bytes: int
     weight_bytes: int
     activations: Sequence[Tensor]
     weights: Sequence[Tensor]
+    placed: bool = False
 
 
 def check_fits(demand: Demand, board: Board) -> None:
@@ -107,7 +109,10 @@ def overflow_error(memory: str, excess_bytes: int, demand: Demand, board: Board)
         board: whose memory is too small.
     """
     limit = (board.ram_bytes if memory == "RAM" else board.flash_bytes) or 0
-    return _too_large(memory, excess_bytes, limit, demand, board)
+    error = _too_large(memory, excess_bytes, limit, demand, board)
+    if memory == "RAM" and demand.placed:
+        error.hint = "--placement flash keeps weights out of RAM, which leaves more of it"
+    return error
 
 
 def _too_large(

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from edgec.base.description import NOTHING_SAID, Description
 from edgec.base.dtypes import Array, DType
 from edgec.base.errors import ConfigError, ImportModelError
-from edgec.base.options import CompileOptions, Progress, no_progress
+from edgec.base.options import CompileOptions, Progress, QuantSettings, no_progress
 from edgec.base.samples import InputSpec, SampleFile, Samples, check_samples, load_samples
 from edgec.importers.formats import batch_notes_of, describe, import_model, shapes_at
 from edgec.ir import Graph, ops
@@ -25,7 +25,8 @@ from edgec.passes import REAL_PASSES, run_passes
 from edgec.quant import QuantReport, quantize
 from edgec.quant.features import with_feature_scales
 from edgec.quant.precision.choose import Room
-from edgec.workflow.calibration_check import calibration_warnings, quality_warnings
+from edgec.workflow.calibration_check import calibration_warnings, few_samples_warnings
+from edgec.workflow.quality import quality_warnings
 from edgec.workflow.rounding import rounding_notes, with_rounding
 
 Calibration = Samples | Mapping[str, ArrayLike] | None
@@ -44,7 +45,10 @@ class IntegerModel:
         calibration: real graph-side samples that were used, by input; empty without data.
         macs_in_file: multiply-accumulates before channels were removed.
         notes: what passes want the user to know.
+        settings: how it was to be quantized.
         about: what the file says of itself.
+        balanced: REAL stage that `annotated` stands for, channels scaled; None where nothing was
+            annotated.
     """
 
     imported: Graph
@@ -54,7 +58,9 @@ class IntegerModel:
     calibration: Mapping[str, Array]
     macs_in_file: int
     notes: tuple[str, ...]
+    settings: QuantSettings
     about: Description = NOTHING_SAID
+    balanced: Graph | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,12 +193,17 @@ def quantized_model(
         ConfigError: an option has no effect on this network.
         QuantizationError: see `quant`.
     """
-    odd = calibration_warnings(model.graph, model.calibration)
+    odd = calibration_warnings(model.graph, model.calibration, model.about.normalize)
     found = quantize(
         model.graph, model.calibration, options, progress, shorter=model.shorter, room=room
     )
-    poor = quality_warnings(found.integer, found.report)
-    report = replace(found.report, warnings=(*found.report.warnings, *odd, *poor))
+    settings = options.quant.settings()
+    # Whoever names classes, or says how many decisions may change, has a classifier.
+    named = bool(model.about.labels) or settings.max_drop is not None
+    told = found.report.about_classes() if named else found.report
+    poor = quality_warnings(found.integer, told, settings)
+    warnings = (*told.warnings, *few_samples_warnings(told), *odd, *poor)
+    report = replace(told, warnings=warnings)
     return IntegerModel(
         imported=model.imported,
         annotated=found.annotated,
@@ -202,6 +213,8 @@ def quantized_model(
         macs_in_file=total_macs(model.graph),
         notes=(*model.notes, *found.notes),
         about=model.about,
+        settings=settings,
+        balanced=found.real,
     )
 
 
@@ -213,13 +226,13 @@ def input_specs(imported: Graph, about: Description) -> tuple[InputSpec, ...]:
             imported.shape(name),
             integers=imported.values[name].dtype is not DType.FLOAT32,
             normalize=about.normalize.get(name),
-            rows=_rows_named_by(imported, name),
+            rows=rows_named_by(imported, name),
         )
         for name in imported.inputs
     )
 
 
-def _rows_named_by(graph: Graph, name: str) -> int | None:
+def rows_named_by(graph: Graph, name: str) -> int | None:
     """Rows of the smallest table whose rows an input names; None where it names none."""
     readers = (node for node in graph.consumers[name] if isinstance(node.attrs, ops.Embedding))
     tables = (ops.Embedding.Inputs.of(node.inputs).table for node in readers)

@@ -26,7 +26,7 @@ from edgec.sim.device import Flashed, open_device
 from edgec.sim.emulator import EmulatedFirmware
 from edgec.sim.host import HostModel, runs_natively
 from edgec.sim.protocol import FirmwareClient
-from edgec.target.board import Board
+from edgec.toolchain.platformio import FirmwareFiles
 
 Progress = Callable[[int, int], None]
 TARGETS = ("host", "emulator", "device")
@@ -168,14 +168,10 @@ def places_of(folder: Path) -> tuple[str, ...]:
     emulated = (
         report.app is App.CONSOLE
         and board.emulator.kind != "none"
-        and (folder / _program_name(board)).is_file()
+        and (folder / FirmwareFiles.ELF).is_file()
     )
     can = {"host": runs_natively(board), "emulator": emulated}
     return tuple(place for place, possible in can.items() if possible)
-
-
-def _program_name(board: Board) -> str:
-    return "firmware" if board.is_host else "firmware.elf"
 
 
 def open_session(
@@ -252,6 +248,7 @@ def input_specs(inputs: Sequence[TensorReport]) -> list[InputSpec]:
             tensor.length_axis,
             tensor.dtype != "float32",
             tensor.normalize,
+            tensor.rows,
         )
         for tensor in inputs
     ]
@@ -357,8 +354,7 @@ def firmware_program(folder: Path, report: Report) -> Path:
         ConfigError: it was compiled with --no-build, or with another main program.
     """
     check_app(folder, report)
-    board = report.board
-    path = folder / _program_name(board)
+    path = folder / FirmwareFiles.ELF
     if not path.is_file():
         raise ConfigError(
             "holds no firmware", where=str(folder), hint="compile it again without --no-build"

@@ -15,6 +15,7 @@ from edgec.base.work_folder import temporary_folder
 from edgec.report.model import Report
 from edgec.sim.emulator import EmulatedFirmware
 from edgec.sim.host import HostModel, runs_natively
+from edgec.sim.link import RequestError
 from edgec.sim.protocol import FirmwareClient
 from edgec.workflow.session import (
     LIBRARY_DIR,
@@ -31,7 +32,7 @@ class TracedStep:
     Attributes:
         size_bytes: its size.
         crc: CRC-32 (zlib's) of its bytes.
-        data: its bytes; None where firmware said only the CRC.
+        data: its bytes; None where firmware said only the CRC (`Tracer.dump` asks for more).
     """
 
     size_bytes: int
@@ -57,6 +58,9 @@ class Tracer(Protocol):
 
     def trace(self, inputs: Sequence[Array]) -> TracedSample:
         """One inference on one array of codes per model input, in the model's order."""
+
+    def dump(self, inputs: Sequence[Array], step: int) -> bytes | None:
+        """The bytes that one step of one inference writes; None where the target cannot say."""
 
     def cycles(self, inputs: Sequence[Array]) -> tuple[int, ...] | None:
         """Cycles of each step of one inference; None where they mean nothing."""
@@ -114,6 +118,9 @@ class _Host:
         outputs = self._model.run([array[None] for array in inputs])
         return TracedSample(steps, tuple(each.reshape(-1) for each in outputs))
 
+    def dump(self, inputs: Sequence[Array], step: int) -> bytes | None:
+        return self._model.trace(inputs)[step]
+
     def cycles(self, inputs: Sequence[Array]) -> tuple[int, ...] | None:  # noqa: ARG002
         return None  # this computer's say nothing about the board
 
@@ -129,6 +136,12 @@ class _Firmware:
         run = self._client.trace(inputs)
         steps = tuple(TracedStep(step.size_bytes, step.crc or 0) for step in run.steps)
         return TracedSample(steps, run.outputs)
+
+    def dump(self, inputs: Sequence[Array], step: int) -> bytes | None:
+        try:
+            return self._client.dump(inputs, step)
+        except RequestError:  # firmware of an earlier edgec does not know the request
+            return None
 
     def cycles(self, inputs: Sequence[Array]) -> tuple[int, ...] | None:
         if not self._counts:

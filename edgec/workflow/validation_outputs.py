@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +11,7 @@ import numpy as np
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError
 from edgec.report.model import Report, TensorReport
-from edgec.workflow.evaluation import check_labels, classes_of, decision, original_output
+from edgec.workflow.evaluation import check_labels, classes_of, decision, original_outputs
 from edgec.workflow.output_metrics import Distance, distance
 from edgec.workflow.session import decode, length_of, stacked, to_model
 from edgec.workflow.validation_inputs import ValidationInputs
@@ -28,7 +28,9 @@ class OutputValidation:
         accuracy: share of samples whose decision is the label; None without labels, and for outputs
             that decide nothing.
         float_accuracy: the same of the float model.
-        agreement: share of samples with the float model's decision.
+        agreement: share of samples whose largest element, or number of a class, is that of the
+            float model; None for outputs that decide nothing.
+        classes: whether the output is known to be about classes, so that this is a decision.
     """
 
     name: str
@@ -37,6 +39,7 @@ class OutputValidation:
     accuracy: float | None = None
     float_accuracy: float | None = None
     agreement: float | None = None
+    classes: bool = False
 
 
 def validate_outputs(
@@ -57,26 +60,27 @@ def validate_outputs(
     deciding = _deciding(report)
     length = length_of(report.inputs, given.samples)
     less = report.max_length - length if length is not None else 0
+    inputs = {each.name: to_model(given.samples[each.name], each) for each in report.inputs}
+    originals = original_outputs(folder, inputs, report.outputs, None)
     results = []
     for number, tensor in enumerate(report.outputs):
         ours, theirs = (np.stack([each[number] for each in runs]) for runs in (found, wanted))
         gap = int(np.abs(ours.astype(np.int64) - theirs.astype(np.int64)).max(initial=0))
         real = decode(stacked(ours, tensor, less), tensor)
-        results.append(_output(folder, report, given, tensor, (gap, real), tensor is deciding))
+        original = originals[number]
+        output = _output(given, tensor, (gap, real), original, tensor is deciding)
+        results.append(replace(output, classes=_is_about_classes(report, output, tensor)))
     return tuple(results)
 
 
 def _output(
-    folder: Path,
-    report: Report,
     given: ValidationInputs,
     tensor: TensorReport,
     found: tuple[int, Array],
+    original: Array,
     decides: bool,
 ) -> OutputValidation:
     gap, real = found
-    inputs = {each.name: to_model(given.samples[each.name], each) for each in report.inputs}
-    original = original_output(folder, inputs, tensor, None)
     far = None if tensor.dtype == "int64" else distance(real, original)
     if not decides:
         return OutputValidation(tensor.name, gap, far)
@@ -87,6 +91,14 @@ def _output(
         accuracy, float_accuracy = (float(np.mean(e == given.labels)) for e in (ours, theirs))
     agreement = float(np.mean(ours == theirs))
     return OutputValidation(tensor.name, gap, far, accuracy, float_accuracy, agreement)
+
+
+def _is_about_classes(report: Report, output: OutputValidation, tensor: TensorReport) -> bool:
+    """Whether labels, names of classes or the report say that an output scores or names classes."""
+    if output.agreement is None:
+        return False
+    told = report.decisions is not None and report.decisions.classes
+    return told or output.accuracy is not None or bool(tensor.labels) or tensor.dtype == "int64"
 
 
 def _deciding(report: Report) -> TensorReport | None:

@@ -266,13 +266,15 @@ void edgec_trace_on_write(void *uc, int32_t access, uint64_t address, int32_t si
     (void)value;
     trace->low = start < trace->low ? start : trace->low;
     trace->high = end > trace->high ? end : trace->high;
-    if (trace->block != NONE && trace->config.flash.ram_bytes != 0U) {
+    /* The arena may lie in tightly coupled memory, which no cache serves. */
+    const trace_flash_timing_t *timing = &trace->config.flash;
+    if (trace->block != NONE && start - timing->ram_origin < timing->ram_bytes) {
         trace_flash_touch(&trace->flash, start, (uint32_t)size);
     }
 }
 
-void edgec_trace_on_arena_read(void *uc, int32_t access, uint64_t address, int32_t size,
-                               int64_t value, void *user) {
+void edgec_trace_on_ram_read(void *uc, int32_t access, uint64_t address, int32_t size,
+                             int64_t value, void *user) {
     edgec_trace_t *trace = user;
     (void)uc;
     (void)access;

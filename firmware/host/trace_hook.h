@@ -60,9 +60,9 @@ void edgec_trace_on_read(void *uc, int32_t access, uint64_t address, int32_t siz
                          void *user);
 void edgec_trace_on_write(void *uc, int32_t access, uint64_t address, int32_t size, int64_t value,
                           void *user);
-/* For an arena in cached RAM. */
-void edgec_trace_on_arena_read(void *uc, int32_t access, uint64_t address, int32_t size,
-                               int64_t value, void *user);
+/* For what lies in cached RAM: the arena, or constants. */
+void edgec_trace_on_ram_read(void *uc, int32_t access, uint64_t address, int32_t size,
+                             int64_t value, void *user);
 void edgec_trace_on_divide(void *uc, uint64_t address, uint32_t size, void *user);
 
 void edgec_trace_summary(const edgec_trace_t *trace, edgec_trace_summary_t *summary);

@@ -96,6 +96,19 @@ def test_words_that_the_vocabulary_lacks(
     assert snapshot(earlier) == before
 
 
+def test_words_that_the_compiled_vocabulary_lacks(capsys: Capsys, tmp_path: Path) -> None:
+    model = write_bert(tmp_path / "bert.onnx", tokens=8, features=False)
+    words = ids(4, 8)
+    np.savez(tmp_path / "words.npz", ids=words)
+    options = ("--board", "host", "--no-build", "--calibration", tmp_path / "words.npz")
+    assert edgec(capsys, "compile", model, *options, "--out", tmp_path / "out").code == 0
+    words[3, 2] = 30
+    np.savez(tmp_path / "more.npz", ids=words, y=np.zeros(4, np.int64))
+    for command in (("run", "--input"), ("evaluate", "--data"), ("validate", "--data")):
+        done = edgec(capsys, command[0], tmp_path / "out", command[1], tmp_path / "more.npz")
+        check_one_message(done, "more.npz: ids", "holds 30", "0 to 29", code=2)
+
+
 def test_damaged_archive(capsys: Capsys, tmp_path: Path, earlier: Path) -> None:
     data = bytearray(CALIBRATION.read_bytes())
     for at in range(100, len(data), 97):
@@ -268,23 +281,54 @@ def test_bad_percentile(capsys: Capsys, tmp_path: Path, percentile: str) -> None
 
 
 @pytest.mark.parametrize(
-    "arguments",
+    ("line", "said", "hint"),
     [
-        ["compile"],
-        ["compile", "m.onnx"],
-        ["compile", "m.onnx", "--board", "host", "--observer", "crystal-ball"],
-        ["evaluate", "dir", "--data", "d.npz", "--limit", "0"],
-        ["evaluate", "dir", "--data", "d.npz", "--limit", "many"],
-        ["no-such-command"],
-        ["inspect", "m.onnx", "--no-such-option"],
+        ("compile", "missing argument 'MODEL', and there is no edgec.toml", "edgec new DIR"),
+        ("compile m.onnx", "missing option '--board'", "compile --help"),
+        ("compile m.onnx --board", "option '--board' requires an argument", "compile --help"),
+        ("compile m.onnx --build=3", "option '--build' does not take a value", "compile --help"),
+        ("quantize m.onnx", "missing option '-o'", "quantize --help"),
+        ("no-such-command", "no such command 'no-such-command'", "--help"),
+        ("boards no-such-command", "no such command 'no-such-command'", "boards --help"),
+        ("boards show", "missing argument 'BOARD'", "boards show --help"),
+        ("inspect m.onnx --no-such-option", "no such option: --no-such-option", "inspect --help"),
+        ("inspect m.onnx n.onnx", "got unexpected extra argument", "inspect --help"),
+        ("-v", "missing command", "--help"),
     ],
 )
-def test_usage_errors(capsys: Capsys, arguments: list[str]) -> None:
-    done = edgec(capsys, *arguments)
+def test_usage_errors(capsys: Capsys, line: str, said: str, hint: str) -> None:
+    done = edgec(capsys, *line.split())
+    check_one_message(done, f"error: {said}", f"{hint}", code=2)
+    assert "│" not in done.err
+
+
+def test_without_words_there_is_help(capsys: Capsys) -> None:
+    done = edgec(capsys)
     assert done.code == 2
-    assert done.out == ""
-    assert "Usage" in done.err
-    assert "Traceback" not in done.err
+    assert "Compile trained ONNX networks" in done.out + done.err
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "words"),
+    [
+        ("--observer", "crystal-ball", ["takes minmax, percentile, mse, entropy, not 'crystal-"]),
+        ("--precision", "int61", ["takes int8, int16, auto, not 'int61'", "did you mean int16?"]),
+        ("--target-db", "high", ["takes a number, not 'high'"]),
+    ],
+)
+@pytest.mark.parametrize("joined", [False, True])
+def test_values_that_an_option_does_not_take(
+    capsys: Capsys, option: str, value: str, words: list[str], joined: bool
+) -> None:
+    given = [f"{option}={value}"] if joined else [option, value]
+    done = edgec(capsys, "compile", "m.onnx", "--board", "host", *given)
+    check_one_message(done, f"error: {option}: ", *words, code=2)
+
+
+def test_numbers_that_an_option_does_not_take(capsys: Capsys) -> None:
+    for value, words in (("0", "give 1 or more"), ("many", "takes a whole number, not 'many'")):
+        done = edgec(capsys, "evaluate", "dir", "--data", "d.npz", "--limit", value)
+        check_one_message(done, "error: --limit: ", words, code=2)
 
 
 def test_network_too_large_for_the_board(capsys: Capsys, tmp_path: Path, earlier: Path) -> None:

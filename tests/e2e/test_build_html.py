@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from bad_input_support import CALIBRATION, MLP, RESNET, TEST_DATA, check_one_message, edgec
-from browser import DARK, NEEDS_CHROMIUM, browse, measured, screenshot, share_near
+from browser import DARK, NEEDS_CHROMIUM, browse, measured, picture, screenshot, share_near
 from profile_samples import sample_report
 
 from edgec.cli.app import run_app
@@ -25,6 +25,8 @@ from edgec.workflow.validation import Validation, validate
 Capsys = pytest.CaptureFixture[str]
 NAME = "<script>document.body.id = 'hacked'</script><img src=x onerror=\"document.title='x'\">"
 LONG = "model/block_1/conv/BatchNorm/with/a/name/that/does/not/end" * 6
+WHOLE = (1200, 3200)
+"""Width and height of a window that shows all of the page of a build."""
 QUICK = ("--board", "host", "--no-build", "--no-verify")
 
 
@@ -71,12 +73,12 @@ def test_everything_is_inside_and_readable(resnet: Path, tmp_path: Path, name: s
 
 @NEEDS_CHROMIUM
 def test_pages_are_light_or_dark_as_the_reader_wants(resnet: Path, tmp_path: Path) -> None:
-    light = screenshot(resnet / "build.html", tmp_path)
+    light = picture(resnet / "build.html", tmp_path, WHOLE)
     assert share_near(light, (255, 255, 255)) > 0.3  # cards
     assert share_near(light, (47, 111, 222)) > 0.005  # histograms
     assert share_near(light, (219, 231, 251)) > 0.003  # bars of cells
     assert len(np.unique(light.reshape(-1, 3), axis=0)) > 200
-    pixels = screenshot(resnet / "build.html", tmp_path, DARK)
+    pixels = picture(resnet / "build.html", tmp_path, WHOLE, [DARK])
     assert share_near(pixels, (27, 33, 43)) > 0.3
     assert share_near(pixels, (255, 255, 255)) < 0.01
     assert share_near(pixels, (107, 160, 255)) > 0.005
@@ -153,8 +155,13 @@ def test_the_page_of_a_validation_names_the_first_layer_that_differs(tmp_path: P
     first = found.layers[0]
     assert f"Layer 0, {first.title} ({first.op}), is the first whose output differs" in page
     assert "no, on 1 of 3" in text_of(page)
-    for measure in ("RMSE", "MAE", "L2 error", "NSE", "cosine", "equal decisions"):
+    for measure in ("RMSE", "MAE", "L2 error", "NSE", "cosine", "same largest output"):
         assert measure in good
+    assert "equal decisions" not in good  # nobody said that these are classes
+    (output,) = found.outputs
+    told = render_validation_html(replace(found, outputs=(replace(output, classes=True),)))
+    assert "equal decisions" in told
+    assert "same largest output" not in told
     hostile = replace(found, model=NAME, layers=(replace(found.layers[0], sources=(NAME,)),))
     assert "<script" not in render_validation_html(hostile)
 
@@ -169,12 +176,12 @@ def test_the_page_of_a_validation_has_cycles_and_accuracy(resnet: Path) -> None:
 def test_a_layer_that_differs_ends_in_its_error_and_a_page(
     resnet: Path, tmp_path: Path, capsys: Capsys
 ) -> None:
-    """A weight flipped in the C library is found on the host."""
+    """The first weights overwritten in the C library are found on the host."""
     folder = Path(shutil.copytree(resnet, tmp_path / "resnet"))
     (weights,) = (folder / "library" / "src").glob("*_weights.c")
     text = weights.read_text()
     start = text.index("{", text.index("_weights_"))
-    weights.write_text(text[:start] + re.sub(r"\d+", "1", text[start:], count=1))
+    weights.write_text(text[:start] + re.sub(r"\d+", "1", text[start:], count=64))
     page = tmp_path / "page.html"
     done = edgec(capsys, "validate", folder, "--html", page)
     assert done.code == 10

@@ -277,7 +277,7 @@ def test_the_command_shows_and_clears(capsys: Capsys, model: Path, tmp_path: Pat
     assert not taken(capsys, model, *QUICK, "--out", tmp_path / "out")
     found = json.loads(edgec(capsys, "cache", "--json").out)
     size = sum(path.stat().st_size for path in cache.iterdir())
-    assert found == {"folder": str(cache), "builds": 1, "bytes": size, "limit_bytes": 1 << 30}
+    assert found == {"folder": str(cache), "results": 1, "bytes": size, "limit_bytes": 1 << 30}
     shown = edgec(capsys, "cache")
     assert str(cache) in shown.out
     assert "edgec cache --clear" in shown.out

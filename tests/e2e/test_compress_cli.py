@@ -6,20 +6,14 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
-from pooled_models import small_network, write_pooled
+from pooled_models import save, small_network, write_pooled
 
 from edgec.base.dtypes import Array
 from edgec.cli.app import run_app
-from edgec.exporters.onnx.export import export_real
 from edgec.floatrun.float_model import FloatModel
-from edgec.ir.graph import Constant, Graph
+from edgec.ir.graph import Constant
 
 SMALL = ("--pool-size", "16")
-
-
-def save(graph: Graph, path: Path) -> Path:
-    path.write_bytes(export_real(graph).SerializeToString())
-    return path
 
 
 def images(count: int = 24) -> Array:
@@ -63,6 +57,7 @@ def test_report_and_file(
         *("inner_node", "of 16", "0.50", "first_node", "3 input channels do not fill"),
         *("compression of everything", "pooled, 8-bit activations", "pooled, 4-bit activations"),
         f"edgec compile {out}",
+        *("24 of the 24 samples of --eval are also in", "accuracy on new samples is likely lower"),
     ):
         assert expected in text
     pooled, original = FloatModel(out), FloatModel(model)
@@ -97,6 +92,8 @@ def test_one_pool_for_two_models(
     assert pool_of(out / "small.pool.onnx") == pool_of(out / "other.pool.onnx")
     code, message = error_of(capsys, *command[1:])
     assert (code, "--shared-pool" in message) == (2, True)
+    code, message = error_of(capsys, model, other, "--shared-pool", "--pools", "stage")
+    assert (code, "leave out one of the two" in message) == (2, True)
     code, message = error_of(capsys, model, other, "--shared-pool", *("--eval", data) * 3)
     assert (code, "3 data files for 2 models" in message) == (2, True)
 
@@ -173,9 +170,20 @@ def test_no_gpu(
 def test_no_pytorch(
     model: Path, data: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
-    monkeypatch.setattr("edgec.commands.compress.find_spec", lambda _: None)
+    monkeypatch.setattr("edgec.finetune.find_spec", lambda _: None)
     code, message = error_of(capsys, model, "--train", data)
     assert (code, "pip install" in message) == (2, True)
+
+
+@pytest.mark.torch
+def test_training_samples_measure_nothing(
+    model: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    copy = tmp_path / "under_another_name.npz"
+    copy.write_bytes(data.read_bytes())
+    code, message = error_of(capsys, model, *SMALL, "--train", data, "--eval", copy)
+    assert (code, "trained on says nothing" in message) == (2, True)
+    assert not list(tmp_path.glob("*.pool.onnx*"))
 
 
 @pytest.mark.torch

@@ -10,7 +10,9 @@ import pytest
 from edgec.base.errors import ConfigError
 from edgec.base.options import CompileOptions, PoolKernelOptions, WeightPoolOptions
 from edgec.commands.compile import compile_model
-from edgec.commands.compress import CompressOptions, Job, Training, compress_models
+from edgec.commands.compress import CompressOptions, compress_models
+from edgec.commands.compress_jobs import Job
+from edgec.commands.training import Training
 from edgec.ir import ops
 from edgec.kernels.weightpool.decode_dsp.family import PooledDecodeDsp
 from edgec.workflow.integer import real_model

@@ -49,7 +49,7 @@ FAULTS = (
     ("left > size - start", "left > size"),
     ("protocol->line_length == PROTOCOL_LINE_BYTES", "protocol->line_length > 2000U"),
     ("return crc == expected ? request : NULL;", "return request;"),
-    ("    forget_tensors(protocol);\n    protocol->context.hook", "    protocol->context.hook"),
+    ("    protocol_forget(protocol);\n    protocol->context.hook", "    protocol->context.hook"),
 )
 
 

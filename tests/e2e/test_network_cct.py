@@ -51,7 +51,7 @@ def test_integer_cct_says_of_digits_what_float_says(tmp_path):
 @pytest.mark.parametrize(
     ("residual", "part", "count", "least", "loss"),
     [
-        (Residual.INT16, "cifar10_train_1", 200, 0.97, 0.005),
+        pytest.param(Residual.INT16, "cifar10_train_1", 200, 0.97, 0.005, marks=pytest.mark.slow),
         pytest.param(
             Residual.INT16, "cifar10_test_5000", 5000, 0.98, 0.005, marks=pytest.mark.slow
         ),

@@ -48,6 +48,9 @@ EXPECTED = {
     "vww-qdq": Expected(arena=73_728, samples=300, agreement=98),
 }
 
+SLOW = ("resnet20", "mcunet", "vww", "resnet8-qdq")
+"""Another network of the same kind stays in the default set."""
+
 
 def compiled(name: str, folder: Path, board: str = "nucleo") -> CompileResult:
     task = ALL[name]
@@ -78,7 +81,10 @@ def test_own_network_is_equal_and_says_what_float_says(tmp_path: Path):
 
 
 @pytest.mark.data
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow) if name in SLOW else name for name in ALL],
+)
 def test_every_tensor_is_equal_and_quality_is_kept(name: str, tmp_path: Path):
     expected = EXPECTED[name]
     result = compiled(name, tmp_path / "out")

@@ -66,7 +66,7 @@ def test_current_folder(capsys, tmp_path: Path, monkeypatch) -> None:
     [
         ("edgec.workflow.session.run_file", ("run", "{built}", "--input", TEST_DATA, "--output")),
         ("edgec.profile.profile", ("profile", "{built}", "--html")),
-        ("edgec.commands.quantize.integer_model", ("quantize", MLP, "-o")),
+        ("edgec.commands.quantize.real_model", ("quantize", MLP, "-o")),
         (
             "edgec.commands.compress.real_model",
             ("compress", MLP, "--calibration", CALIBRATION, "-o"),

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import html
 import json
 import shutil
 from pathlib import Path
 
 import pytest
-from bad_input_support import CALIBRATION, MLP, check_one_message, edgec
+from bad_input_support import CALIBRATION, MLP, TEST_DATA, check_one_message, edgec
+
+from edgec.cli.compile_request import compile_request
+from edgec.cli.project_file import read_project
 
 GOOD = 'model = "net.onnx"\nboard = "host"\ncalibration = "data/samples.npz"\n'
 Capsys = pytest.CaptureFixture[str]
@@ -120,7 +124,11 @@ def test_a_named_model_leaves_the_file_alone(
         (f"target-db = 1{'0' * 400}", "edgec.toml: target-db", "too large"),
         ("rounding = 2020-01-01", "edgec.toml: rounding", "is a date or a time"),
         ("observer 3", "edgec.toml", "not a TOML file"),
-        ('percentile = 20\nobserver = "percentile"', "edgec.toml", "keeps too little"),
+        (
+            'percentile = 20\nobserver = "percentile"',
+            "edgec.toml",
+            "20 % is no share of values",
+        ),
         ("max-length = 1", "edgec.toml: max-length", "no maximum length"),
         ('residual = "int8"', "edgec.toml: residual", "only transformers"),
     ],
@@ -132,6 +140,32 @@ def test_mistakes_name_file_and_key(
     done = edgec(capsys, "compile", "--project", path, "--no-build")
     check_one_message(done, where, hint, code=2)
     assert not (project / "build").exists()
+
+
+def test_samples_with_labels_are_read_as_check_reads_them(project: Path) -> None:
+    path = write(project, '[check]\ndata = "data/samples.npz"\n')
+    images = {"calibration": project, "normalize": "scale=1/255"}
+    request = compile_request(MLP, "host", **images, project=read_project(path))
+    data = str(project / "data" / "samples.npz")
+    assert request.labelled == (data, "--normalize", "scale=1/255")
+    write(project, '[check]\ndata = "none.npz"\n')
+    assert compile_request(MLP, "host", project=read_project(path)).labelled == ()
+
+
+def test_commands_on_the_page_name_the_samples_of_the_project(
+    capsys: Capsys, project: Path, tmp_path: Path
+) -> None:
+    path = write(project, GOOD + 'build = false\nverify = false\n[check]\ndata = "test data.npz"\n')
+    samples = project / "test data.npz"
+    shutil.copyfile(TEST_DATA, samples)
+    page = tmp_path / "page.html"
+    done = edgec(capsys, "compile", "--project", path, "--html", page)
+    assert done.code == 0, done.err
+    commands = html.unescape(page.read_text())
+    build = project / "build" / "net-host"
+    for words in (f"evaluate {build} --data", f"run {build} --input"):
+        assert f"edgec {words} '{samples}' --on host" in commands
+    assert "LABELLED" not in commands
 
 
 def test_what_is_missing(capsys: Capsys, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,3 +187,12 @@ def test_a_board_file_is_found_from_the_project_file(capsys: Capsys, project: Pa
     path = write(project, GOOD.replace('"host"', '"mine.toml"'))
     done = edgec(capsys, "compile", "--project", path)
     check_one_message(done, str(project / "mine.toml"), "board file", code=2)
+
+
+def test_the_main_program_is_for_the_model_of_the_file(capsys: Capsys, project: Path) -> None:
+    path = write(project, GOOD + 'main = "none.c"\nbuild = false\nverify = false\n')
+    words = ("compile", "--project", path)
+    check_one_message(edgec(capsys, *words), "none.c", "No such file", code=2)
+    assert edgec(capsys, *words, "--app", "console").code == 0
+    done = edgec(capsys, "compile", MLP, "--project", path)
+    assert done.code == 0, done.err

@@ -82,6 +82,7 @@ def test_what_is_equal_passes(capsys: Capsys, build: Path, on: str) -> None:
     assert all(layer["largest_gap"] == 0 for layer in found["layers"])
     (output,) = found["outputs"]
     assert output["accuracy"] == output["float_accuracy"] == 1.0
+    assert output["classes"]  # the samples have labels
     assert 0 < output["distance"]["rmse"] < 0.5
     assert output["distance"]["nse"] > 0.99
     assert output["distance"]["cosine"] > 0.99
@@ -92,7 +93,7 @@ def test_a_changed_weight_is_found(capsys: Capsys, changed: Path) -> None:
     layer = Report.read(changed).layers[number]
     found = result(capsys, changed, "--on", "emulator", code=10)
     assert found["first_differing"] == layer.name
-    assert found["layers"][number]["largest_gap"] is None  # CRCs alone
+    assert found["layers"][number]["largest_gap"] > 0  # firmware says what the step wrote
     assert not found["layers"][number]["bit_exact"]
     assert all(layer["bit_exact"] for layer in found["layers"][:number])
     done = edgec(capsys, "validate", changed, "--on", "emulator")
@@ -121,6 +122,7 @@ def test_on_the_device(capsys: Capsys, build: Path, changed: Path) -> None:
         with qemu_socket(folder / "firmware.elf") as port:
             found = result(capsys, folder, "--on", "device", "--port", port, code=code)
         assert found["bit_exact"] is (code == 0)
+        assert all((layer["largest_gap"] > 0) != layer["bit_exact"] for layer in found["layers"])
         assert found["cycles"] is None  # QEMU counts none
 
 

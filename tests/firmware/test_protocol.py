@@ -89,7 +89,7 @@ def test_info(terminal: Terminal) -> None:
 def test_help_lists_every_request(terminal: Terminal) -> None:
     names = [line.split()[0] for line in terminal.ask("help")[:-1]]
     assert names[:5] == ["help", "info", "model", "bits", "ping"]
-    assert names[5:] == ["length", "write", "frame", "run", "read", "trace", "bench"]
+    assert names[5:] == ["length", "write", "frame", "run", "read", "trace", "dump", "bench"]
 
 
 def test_width_of_activations(terminal: Terminal) -> None:
@@ -114,6 +114,16 @@ def test_two_inputs_and_outputs(terminal: Terminal) -> None:
     ]
     assert terminal.ask("read 0")[:-1] == ["data=0807060504030201"]
     assert terminal.ask("read 1")[:-1] == [f"data={sum_bytes.hex()}"]
+
+
+def test_what_a_step_wrote(terminal: Terminal) -> None:
+    assert terminal.ask("model 1") == OK_EMPTY
+    written = (["data=21000000"], ["data=0807060504030201"])
+    for step, lines in enumerate(written):
+        assert terminal.ask("write 0 0 0102030405060708") == OK_EMPTY
+        assert terminal.ask("write 1 0 FFfe0000") == OK_EMPTY
+        assert terminal.ask(f"dump {step}")[:-1] == [*lines, "stack=0"]
+    assert terminal.ask("read 0")[:-1] == written[1]
 
 
 def test_long_output_comes_in_lines_of_64_bytes(terminal: Terminal) -> None:
@@ -156,6 +166,8 @@ def test_long_output_comes_in_lines_of_64_bytes(terminal: Terminal) -> None:
         ("write 0 4294967295 0000", "data beyond the input"),
         ("read", "wrong arguments, see help"),
         ("read 1", "no such output"),
+        ("dump", "wrong arguments, see help"),
+        ("dump 2", "no such step"),
         ("read 0", "run first"),
         ("*", "line fails its checksum"),
         ("*00000000", "line fails its checksum"),
@@ -177,7 +189,7 @@ def test_run_needs_all_inputs_anew(terminal: Terminal) -> None:
     for start in range(100, 600, 100):
         assert terminal.ask(f"write 0 {start} " + "00" * 100) == OK_EMPTY
     assert terminal.ask("run")[-1].startswith("ok ")
-    for request in ("run", "trace", "bench"):
+    for request in ("run", "trace", "dump 1", "bench"):
         assert terminal.ask(request) == refused
     assert terminal.ask("read 0")[0].startswith("data=ffff")
 

@@ -17,6 +17,7 @@ from edgec.sim.ports import PortTensor
 from edgec.sim.protocol import FirmwareClient
 from edgec.target.board import load_board
 from edgec.toolchain.stream import StreamingProcess, open_stream
+from edgec.workflow.traced import _Firmware
 
 
 @pytest.fixture(scope="module")
@@ -117,6 +118,22 @@ def test_trace_and_bench(stream: StreamingProcess) -> None:
     bench = client.bench([x])
     assert [step.crc for step in bench.steps] == [None, None]
     assert all(step.cycles is not None for step in bench.steps)
+    assert [client.dump([x], step) for step in range(2)] == [y.tobytes() for y in toy_steps(x)]
+    with pytest.raises(RequestError, match="no such step"):
+        client.dump([x], 2)
+
+
+def test_a_tracer_does_without_a_request_that_is_refused_and_not_without_the_line(
+    stream: StreamingProcess,
+) -> None:
+    x = toy_input()
+    line = DisturbedLine(stream, seed=0, flip=0.0, drop=0.0)
+    tracer = _Firmware(FirmwareClient(line, reply_timeout_s=0.2), counts=False)
+    assert tracer.dump([x], 1) == toy_steps(x)[1].tobytes()
+    assert tracer.dump([x], 2) is None  # as earlier firmware answers: with an error
+    line._drop = 1.0
+    with pytest.raises(SimulationError):
+        tracer.dump([x], 1)
 
 
 def test_several_models_inputs_outputs(stream: StreamingProcess) -> None:

@@ -13,7 +13,7 @@ _NUMBERS = (
     *("-1", "+1", "007", "0x10", "1.0", "", " ", "x", "\u00e9", "1e3"),
 )
 _WORDS = ("help", "info", "model", "bits", "ping", "length", "write", "run", "read", "trace")
-_NAMES = (*_WORDS, "frame", "bench", "INFO", "inf", "infos", "*", "ok", "error:", "fault")
+_NAMES = (*_WORDS, "frame", "bench", "dump", "INFO", "inf", "infos", "*", "ok", "error:", "fault")
 _ENDS = ("\n", "\r", "\r\n", "\n\n", "\r\r\n")
 
 
@@ -41,7 +41,7 @@ def _use(random: random.Random, toy: Toy) -> list[str]:
             form = random.choice(("write", "write", "frame"))
             lines.append(f"{form} {index} {at} {random.randbytes(some).hex()}")
             at += some
-    lines.append(random.choice(("run", "trace", "bench")))
+    lines.append(random.choice(("run", "trace", "bench", "dump 0", "dump 1")))
     for index, tensor in enumerate(toy.outputs):
         part = f" {random.randint(0, tensor.size)} {random.randint(0, tensor.size)}"
         lines.append(f"read {index}{random.choice(('', part))}")

@@ -31,6 +31,7 @@ _HELP = (
     "run ",
     "read OUTPUT [START COUNT]",
     "trace = run + CRC-32 of steps",
+    "dump STEP: = run + its bytes",
     "bench = run + cycles of steps",
 )
 
@@ -330,12 +331,28 @@ class Reference:
         if isinstance(done, str):
             return done
         for number, (offset, size) in enumerate(done):
-            data = bytes(self.arena[offset : offset + size])
-            if self.model is TOYS[0] and number == 0:  # the second step is in place
-                data = bytes((byte + 1) & 255 for byte in self._first[offset : offset + size])
-            lines.append(f"step={number} bytes={size} crc={zlib.crc32(data):08x}")
+            crc = zlib.crc32(self._written_by(number, offset, size))
+            lines.append(f"step={number} bytes={size} crc={crc:08x}")
         lines.append("stack=0")
         return ""
+
+    def _serve_dump(self, rest: str, lines: list[str]) -> str:
+        wanted, _ = take_uint(rest)
+        if wanted is None:
+            return _WRONG
+        if wanted >= self.model.steps:
+            return "no such step"
+        done = self._run(lines)
+        if isinstance(done, str):
+            return done
+        lines += data_lines(self._written_by(wanted, *done[wanted]))
+        lines.append("stack=0")
+        return ""
+
+    def _written_by(self, number: int, offset: int, size: int) -> bytes:
+        if self.model is TOYS[0] and number == 0:  # the second step is in place
+            return bytes((byte + 1) & 255 for byte in self._first[offset : offset + size])
+        return bytes(self.arena[offset : offset + size])
 
     def _serve_read(self, rest: str, lines: list[str]) -> str:
         index, rest = take_uint(rest)
@@ -356,8 +373,13 @@ class Reference:
         if start + count > self._size(tensor):
             return "data beyond the output"
         data = self.arena[tensor.offset + start : tensor.offset + start + count]
-        lines += [f"data={data[at : at + 64].hex()}" for at in range(0, count, 64)]
+        lines += data_lines(data)
         return ""
+
+
+def data_lines(data: bytes | bytearray) -> list[str]:
+    """Bytes in hexadecimal digits, 64 on a line."""
+    return [f"data={data[at : at + 64].hex()}" for at in range(0, len(data), 64)]
 
 
 def checked(line: str) -> str | None:

@@ -28,10 +28,10 @@ _RECORDS: list[tuple[Any, Any]] = []
 
 def prepare(shared: Path) -> None:
     """Build the seeds and import what cases need."""
-    for folder in ("helpers", "unit/importers"):
-        if str(_TESTS / folder) not in sys.path:
-            sys.path.insert(0, str(_TESTS / folder))
-    from test_tflite_ops import CASES, model_of
+    helpers = str(_TESTS / "helpers")
+    if helpers not in sys.path:
+        sys.path.insert(0, helpers)
+    from tflite_cases import CASES, model_of
     from tflite_damage import as_codes
     from tflite_metadata import metadata, with_files
     from tflite_models import tflite_bytes

@@ -53,11 +53,13 @@ def events_of(spec: object, operand: int = 0) -> list[Event]:
             return list(_tile_3x2(spec))
         case s.Tile4x4():
             return list(_tile_3x2(spec, 4))
+        case s.Tile5x2():
+            return list(_tile_3x2(spec, 5, splits_six=spec.by_three))
         case s.Tile1x4() | s.Lanes1x4():
             reads = [("r", i) for i in range(spec.depth)]
             return [*reads, *(("w", o) for o in range(spec.units))]
         case s.Line4x2():
-            return list(_by_windows(spec, spec.image.out_width))
+            return list(_by_windows(spec, spec.lines * spec.image.out_width))
         case s.Tile4x2():
             return list(_by_rows(spec, 4) if spec.window is None else _by_windows(spec, 4))
         case s.DepthwisePlanes():
@@ -128,12 +130,15 @@ def _conv2d(spec: s.Conv2D | s.PooledDecode | s.PooledDirect) -> Iterator[Event]
         yield from (("w", number * spec.out_channels + o) for o in range(spec.out_channels))
 
 
-def _tile_3x2(spec: s.Tile3x2 | s.Tile4x4, rows_of_tile: int = 3) -> Iterator[Event]:
-    """As `_conv2d`, several rows at a time."""
+def _tile_3x2(
+    spec: s.Tile3x2 | s.Tile4x4 | s.Tile5x2, rows_of_tile: int = 3, *, splits_six: bool = False
+) -> Iterator[Event]:
+    """As `_conv2d`, several rows at a time; the last six of them may be twice three."""
     w = spec.window
     pixels = list(_raster(w))
-    for first in range(0, len(pixels), rows_of_tile):
-        block = pixels[first : first + rows_of_tile]
+    while pixels:
+        count = 3 if splits_six and len(pixels) == 6 else rows_of_tile
+        block, pixels = pixels[:count], pixels[count:]
         for _, oy, ox in block:
             for pixel in _pixels(w, oy, ox):
                 yield from (("r", pixel * w.channels + c) for c in range(w.channels))

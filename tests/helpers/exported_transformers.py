@@ -122,7 +122,7 @@ def export(name: str, opset: int, path: Path) -> None:
 def main() -> None:
     """Write all files."""
     sys.path[:0] = [str(ROOT / "networks"), str(ROOT / "tests" / "helpers")]
-    from train_cifar10 import without_traces
+    from onnx_file import without_traces
 
     EXPORTED.mkdir(exist_ok=True)
     for name in NAMES:

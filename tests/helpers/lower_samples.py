@@ -21,6 +21,8 @@ BOARD = bare_target(Core.HOST)
 """A core that gets the plain C families."""
 DSP_BOARD = bare_target(Core.CORTEX_M4)
 """A core with the DSP extension."""
+SMALL_BOARD = bare_target(Core.CORTEX_M3)
+"""A microcontroller's core without it."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,5 @@
-/* Reads float32 and float64 from standard input and says what numbers.c makes of them. */
+/* Reads float32 and float64 from standard input and says what numbers.c and text_real.c make of
+ * them. */
 #include <stdio.h>
 #include <string.h>
 
@@ -20,11 +21,11 @@ int main(void) {
         int32_t zero_point;
     } record;
     while (fread(&record, sizeof record, 1, stdin) == 1) {
-        number_put_real(record.real);
+        text_put_real(record.real);
         (void)printf(" %ld\n", (long)number_code(record.steps, record.zero_point, 127));
     }
-    number_put_uint64(0);
+    text_put_uint64(0);
     (void)printf(" ");
-    number_put_uint64(18000000005U);
+    text_put_uint64(18000000005U);
     return 0;
 }

@@ -19,7 +19,7 @@ from edgec.ir.verify import Stage, verify
 from edgec.kernels.buffers import buffers_of
 from edgec.kernels.family import KernelFamily
 from edgec.kernels.registry import FAMILIES
-from edgec.kernels.select import select_kernels
+from edgec.kernels.select import kernel_candidates, select_kernels
 from edgec.kernels.weightpool.decision import PoolKernelConfig
 from edgec.lower import Program, lower
 from edgec.memory import check_plan, plan_memory
@@ -58,16 +58,21 @@ def compiled(
     board: str = "host",
     pool_configs: Mapping[str, PoolKernelConfig] = MappingProxyType({}),
     families: Sequence[KernelFamily] = FAMILIES,
+    rank: int = 0,
 ) -> Program:
     """Lower a graph and write its C library into `folder`.
 
     With `one_buffer_per_tensor`, every buffer lives for the whole run and nothing overlaps.
     `board`: whose core the kernels are for; `pool_configs`: kernels of operators with pooled
-    weights, by node; `families`: in order of precedence.
+    weights, by node; `families`: in order of precedence; `rank`: which candidate nodes get,
+    those that have so many.
     """
     verify(graph, Stage.INTEGER, "the random generator")
     target = Target.of(load_board(board))
     choices = select_kernels(graph, target, pool_configs, families)
+    if rank:
+        ways = [kernel_candidates(graph, choice.node, target, families) for choice in choices]
+        choices = tuple(found[rank] if rank < len(found) else found[0] for found in ways)
     buffers, overlaps, _ = buffers_of(graph, choices)
     if one_buffer_per_tensor:
         overlaps = ()

@@ -14,6 +14,7 @@ from edgec.ir.weighted import POOLED
 from edgec.kernels.weightpool.decision import PoolFamily, PoolKernelConfig
 from edgec.kernels.weightpool.decoded import serves_dsp
 from edgec.kernels.weightpool.direct.family import DIRECT_POOL_SIZE
+from edgec.kernels.weightpool.plan.short import with_short_numbers
 from edgec.kernels.weightpool.tables import ResponseKind
 
 DENSE_FAMILIES = (PoolFamily.DECODE, PoolFamily.DIRECT)
@@ -75,6 +76,15 @@ def dense_configs(
             runtime_bits=at_run_time,
         )
     return found
+
+
+def with_short(
+    graph: Graph, configs: dict[str, PoolKernelConfig], every: int = 2
+) -> tuple[Graph, dict[str, PoolKernelConfig]]:
+    """Every second layer that can with biases and multipliers of 16 bits."""
+    able = [name for name, config in configs.items() if not config.runtime_bits]
+    short = {name: replace(configs[name], short=True) for name in able[::every]}
+    return with_short_numbers(graph, short), configs | short
 
 
 def tile_4x2_operators(seed: int, each: int) -> Graph:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import product
 
 import numpy as np
+from pooled_graphs import with_short
 from pooled_responses import Pooled, least_shift
 from random_pools import random_indices, random_vectors
 
@@ -63,7 +64,7 @@ def grid(kinds: tuple[ResponseKind, ...], groups: tuple[int, ...], seed: int) ->
         shift = least_shift(graph, node, rounding.activation_bits)
         shifted = replace(rounding, response_shift=shift)
         builder.put(replace(node, attrs=replace(node.attrs, rounding=shifted)))
-    return Pooled(builder.build(), configs)
+    return Pooled(*with_short(builder.build(), configs))
 
 
 def _layer(

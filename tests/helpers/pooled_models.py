@@ -59,6 +59,12 @@ def small_network(seed: int = 3, channels: int = 16) -> Graph:
     return builder.build()
 
 
+def save(graph: Graph, path: Path) -> Path:
+    """Write a network of the REAL stage as ONNX file."""
+    path.write_bytes(export_real(graph).SerializeToString())
+    return path
+
+
 def pooled_network(
     graph: Graph, size: int = 32, seed: int = 0, pool: WeightPool | None = None
 ) -> Graph:

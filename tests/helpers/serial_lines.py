@@ -24,7 +24,7 @@ class Machine:
 
     Attributes:
         name: QEMU's name.
-        uart: which of its serial lines is the board's console; 1 is USART2.
+        uart: which of its serial lines is the board's console; 1 is USART2 of an STM32.
     """
 
     name: str
@@ -35,6 +35,7 @@ MACHINES = {
     "nucleo_f446re": Machine("netduinoplus2", 1),
     "nucleo_f207zg": Machine("netduino2", 2),
     "nucleo_f103rb": Machine("stm32vldiscovery", 1),
+    "mps2_an386": Machine("mps2-an386", 0),
 }
 Damage = Callable[[bytes], bytes | None]
 """What a line makes of bytes; None: it is cut."""

@@ -57,7 +57,7 @@ from edgec.kernels.neon.tile_4x4.spec import Tile4x4
 from edgec.kernels.packed.filters.spec import PackedFilters
 from edgec.kernels.small.depthwise_triples.spec import DepthwiseTriples
 from edgec.kernels.small.lanes_1x4.spec import Lanes1x4
-from edgec.kernels.small.tile_3x4.spec import Tile3x4
+from edgec.kernels.small.tile_5x2.spec import Tile5x2
 from edgec.kernels.transformer.attention.family import Attention
 from edgec.kernels.transformer.embedding.family import Embedding
 from edgec.kernels.transformer.is_equal.family import IsEqual
@@ -148,9 +148,9 @@ __all__ = [
     "StridedCopy",
     "Tile1x4",
     "Tile3x2",
-    "Tile3x4",
     "Tile4x2",
     "Tile4x4",
+    "Tile5x2",
     "TopK",
     "TreeEnsemble",
     "Where",

@@ -76,8 +76,8 @@ def trained_digits() -> Graph:
     """The network, trained to about 90 % on the test images."""
     import torch
 
-    from edgec.weightpool.finetune.export import trained
-    from edgec.weightpool.finetune.network import Network
+    from edgec.finetune.network import Network
+    from edgec.finetune.pooled.export import trained
 
     graph, data = digits_graph(), digits()
     network = Network(graph)

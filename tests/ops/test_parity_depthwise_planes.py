@@ -51,6 +51,9 @@ CASES = (
     Case(7, 5, 9, offsets=True, shift=33),
     Case(6, 7, 6, strides=(2, 2), offsets=True),
     Case(5, 6, bounds=(-100, 127), offsets=True),
+    Case(25, 5, 40),
+    Case(11, 6, 29, bounds=(-100, 127)),
+    Case(12, 7, 31, offsets=True, shift=34),
 )
 
 
@@ -67,7 +70,7 @@ def random_cases(seed: int, count: int = 12) -> tuple[Case, ...]:
             Case(
                 height,
                 width,
-                int(rng.integers(4, 15)),
+                int(rng.integers(4, 41)),
                 ((1, 1), (2, 2), (1, 2), (2, 1), (1, 3))[int(rng.integers(5))],
                 (pads[0], pads[1], pads[2], pads[3]),
                 INT8 if rng.integers(4) else (-50, 60),
@@ -126,7 +129,9 @@ def test_the_cases_get_this_kernel():
         stays = [all(each) for each in zip(saturates, alike, wide, strict=True)]
         assert [spec.tile_kind is not None for spec in specs] == stays
         assert {spec.tile_kind for spec in specs} == {None, "offset", "offsets"}
-        assert any(spec.has_odd_rows for spec in specs if spec.tile_kind)
+        assert any(spec.window.out_height % 2 for spec in specs if spec.tile_kind)
+        assert {spec.pairs for spec in specs if spec.is_whole} == {3, 8, 15}
+        assert any(not spec.is_whole and spec.window.stride_h == 1 for spec in specs)
 
 
 @pytest.mark.parametrize("core", ["m4"])

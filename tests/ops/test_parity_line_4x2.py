@@ -29,6 +29,9 @@ CASES = (
     Case(6, 8, 5, kernel=3, pad=1),
     Case(7, 3, 7, kernel=3, pad=1, residual=True),
     Case(7, 3, 1, kernel=3, pad=1),
+    Case(9, 1, 6, kernel=4, pad=1, stride=2, width=11),
+    Case(12, 3, 5, kernel=3, pad=1, width=2),
+    Case(9, 5, 4, kernel=3, width=5),
 )
 
 
@@ -64,6 +67,7 @@ def test_the_cases_get_this_kernel():
         specs = _specs(CASES, core)
         assert all(isinstance(spec, Line4x2) and spec.any_code for spec in specs)
         assert {spec.row_source for spec in specs} == {"columns", "patch"}
+        assert {spec.lines for spec in specs if isinstance(spec, Line4x2)} == {1, 2, 4}
         assert [spec.dual_issue for spec in specs] == [core == "m7"] * len(CASES)
 
 

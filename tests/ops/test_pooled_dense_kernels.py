@@ -13,6 +13,7 @@ from pooled_graphs import (
     dsp_configs,
     pooled_operators,
     tile_4x2_operators,
+    with_short,
 )
 from random_graphs import with_one_input
 
@@ -31,7 +32,9 @@ QUICK_BUILDS = (Build("gcc", SANITIZE), Build("clang", ("-O2",)))
 @pytest.mark.parametrize("family", DENSE_FAMILIES, ids=lambda f: f.value)
 def test_kernels_equal_the_oracle(family: PoolFamily, tmp_path: Path):
     graph = pooled_operators(seed=1, each=20)
-    program = check_host(graph, tmp_path, pool_configs=dense_configs(graph, [family]))
+    graph, configs = with_short(graph, dense_configs(graph, [family]))
+    program = check_host(graph, tmp_path, pool_configs=configs)
+    assert {config.short for config in configs.values()} == {True, False}
     decoders = [k.spec for k in program.kernels if isinstance(k.spec, PooledDecode)]
     several = [spec for spec in decoders if spec.batch < spec.out_channels]
     assert bool(several) == (family is PoolFamily.DECODE)
@@ -39,7 +42,8 @@ def test_kernels_equal_the_oracle(family: PoolFamily, tmp_path: Path):
 
 def test_decoding_for_dsp_equals_the_oracle(tmp_path: Path):
     graph = tile_4x2_operators(seed=5, each=24)
-    program = check_host(graph, tmp_path, pool_configs=dsp_configs(graph))
+    graph, configs = with_short(graph, dsp_configs(graph))
+    program = check_host(graph, tmp_path, pool_configs=configs)
     specs = [k.spec for k in program.kernels if isinstance(k.spec, PooledDecodeDsp)]
     assert len(specs) > 24
     for test in (
@@ -50,6 +54,7 @@ def test_decoding_for_dsp_equals_the_oracle(tmp_path: Path):
         lambda s: s.rounds and s.dense.widens_runs and s.window.cols_clipped,
         lambda s: s.rounds and not s.dense.widens_runs,
         lambda s: s.residual_shift is not None and s.batch < s.out_channels,
+        lambda s: s.short and s.batch < s.out_channels,
     ):
         assert {bool(test(spec)) for spec in specs} == {False, True}
 
@@ -78,7 +83,7 @@ def check_builds(builds: tuple[Build, ...], seed: int, folder: Path) -> None:
 
 
 def check_graph(builds: tuple[Build, ...], graph: Graph, folder: Path) -> None:
-    configs = dense_configs(graph) | dsp_configs(graph)
+    graph, configs = with_short(graph, dense_configs(graph) | dsp_configs(graph))
     program = compiled(graph, folder / "library", pool_configs=configs)
     samples = samples_of(graph)
     for number, build in enumerate(builds):
@@ -113,6 +118,7 @@ def test_decoding_for_dsp_on_emulated_cores(name: str, tmp_path: Path):
 def check_on_board(
     name: str, graph: Graph, configs: dict[str, PoolKernelConfig], tmp_path: Path
 ) -> None:
+    graph, configs = with_short(graph, configs)
     program = compiled(graph, tmp_path / "library", pool_configs=configs)
     samples = samples_of(graph)[3:5]
     check_emulated(name, tmp_path / "library", program, samples, tmp_path / "project")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ LAYERS = (
     ("floatrun",),
     ("passes", "fitting"),
     ("quant", "weightpool"),
+    ("finetune",),
     ("kernels",),
     ("lower",),
     ("codegen", "sim"),
@@ -41,7 +43,7 @@ ONLY_IN = {
     "unicorn": ("sim",),
     "capstone": ("timing",),
     "serial": ("sim",),
-    "torch": ("weightpool.finetune",),
+    "torch": ("finetune",),
 }
 
 FRONTS = "importers"
@@ -123,3 +125,10 @@ def test_the_package_imports_nothing_heavy():
     code = "import sys, edgec; print(*sorted({n.split('.')[0] for n in sys.modules}))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"numpy", "onnx", "onnxruntime", "jinja2", "rich"} & set(done.stdout.split())
+
+
+def test_names_of_test_modules_differ():
+    """Else pytest does not read the second one of a run of the whole suite."""
+    tests = Path(__file__).resolve().parents[1]
+    counts = Counter(path.name for path in tests.rglob("test_*.py"))
+    assert [name for name, count in counts.items() if count > 1] == []

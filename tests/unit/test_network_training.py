@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import re
 import subprocess
 import sys
 from collections import Counter
 
+import numpy as np
 import pytest
 import torch
 from places import NETWORKS
@@ -38,7 +40,9 @@ def script(monkeypatch, tmp_path):
 
 def options(**changes):
     values = {"network": "cct", "data_dir": None, "epochs": 2, "rate": 1e-3, "seed": 1}
-    return argparse.Namespace(**{**values, "device": "cpu", "restart": False, **changes})
+    return argparse.Namespace(
+        **{**values, "device": "cpu", "float32": False, "restart": False, **changes}
+    )
 
 
 def test_an_interrupted_training_goes_on_as_if_it_had_not_been(script, monkeypatch):
@@ -63,6 +67,43 @@ def test_optimizers(script):
     assert isinstance(script.make_optimizer(model, "cct", 0.1), torch.optim.AdamW)
     model = script.build("resnet8")
     assert isinstance(script.make_optimizer(model, "resnet8", 0.1), torch.optim.SGD)
+
+
+@pytest.mark.parametrize(
+    "name", ["efficientnet_lite", "mobilenetv2", "mobilenetv3", "mobilevit", "shufflenetv2"]
+)
+def test_classifiers_are_small_and_have_an_output_a_class(script, name):
+    model = script.build(name).eval()
+    assert sum(each.numel() for each in model.parameters()) < 95_000  # 400 KB with the graph
+    with torch.no_grad():
+        assert model(torch.zeros(2, 3, 32, 32)).shape == (2, 10)
+
+
+@pytest.mark.parametrize("name", ["unet", "detector"])
+def test_a_network_of_the_scenes_learns(monkeypatch, name, capsys):
+    monkeypatch.syspath_prepend(str(NETWORKS))
+    import train_shapes
+
+    args = argparse.Namespace(epochs=4, scenes=32, validation=4, seed=1)
+    train_shapes.train(train_shapes.TASKS[name], args)
+    losses = re.findall(r"loss ([\d.]+)", capsys.readouterr().out)
+    first, *_, last = map(float, losses)
+    assert last < first
+
+
+def test_what_the_detector_is_to_say_is_read_back_as_the_boxes(monkeypatch):
+    monkeypatch.syspath_prepend(str(NETWORKS))
+    import detection
+    import detector
+    import shapes
+
+    scenes = shapes.scenes("train", 8)
+    scores, distances = (each.numpy() for each in detector.targets(scenes))
+    found = detection.decode(scores, np.nan_to_num(distances))
+    for one, boxes, classes in zip(found, scenes.boxes, scenes.classes, strict=True):
+        right = detection.matched(one, boxes, classes).right
+        assert right.all()
+        assert len(right) >= len(boxes) - 1  # two shapes may want the same cell
 
 
 @pytest.mark.slow

@@ -81,5 +81,5 @@ def test_each_has_a_converter() -> None:
 
 
 def test_each_can_be_trained_through() -> None:
-    operators = pytest.importorskip("edgec.weightpool.finetune.operators", exc_type=ImportError)
+    operators = pytest.importorskip("edgec.finetune.operators", exc_type=ImportError)
     check(operators.OPERATORS, WITHOUT_TRAINING)

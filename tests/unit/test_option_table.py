@@ -8,7 +8,7 @@ from pathlib import Path
 from typer.main import get_command
 
 from edgec.cli.app import app
-from edgec.cli.compile import compile_request
+from edgec.cli.compile_request import compile_request
 from edgec.cli.option_table import options_of
 
 OUTPUT_ALONE = {"project", "html", "json", "verbose"}

@@ -12,6 +12,7 @@ import numpy as np
 from edgec.base.dtypes import DType
 from edgec.importers.common import functions
 from edgec.importers.common.axes import normal_axis
+from edgec.importers.common.numbers import finite_number
 from edgec.importers.common.products import power as powers
 from edgec.importers.common.tensors import Tensor, UnsupportedError, require_real
 from edgec.importers.onnx.context import Context
@@ -122,7 +123,7 @@ def parametric(ctx: Context, node: OnnxNode) -> Tensor:
     """Any shape."""
     (first, alpha), *rest = _PARAMETERS[node.op]
     second = [node.number(name, default) for name, default in rest]
-    attrs = ops.Unary(UnaryKind(node.op), _finite(node.number(first, alpha)), *second)
+    attrs = ops.Unary(UnaryKind(node.op), finite_number(node.number(first, alpha)), *second)
     return ctx.emit(attrs, node.real_value(0))
 
 
@@ -144,7 +145,7 @@ _PARAMETERS: Mapping[str, tuple[tuple[str, float], ...]] = MappingProxyType(
 def swiglu(ctx: Context, node: OnnxNode) -> Tensor:
     """Two inputs of one shape, the gate first."""
     gate = ctx.emit(
-        ops.Unary(UnaryKind.SWISH, _finite(node.number("alpha", 1.0))), _operand(node, 0)
+        ops.Unary(UnaryKind.SWISH, finite_number(node.number("alpha", 1.0))), _operand(node, 0)
     )
     return ctx.emit(ops.Mul(), gate, _operand(node, 1))
 
@@ -234,9 +235,3 @@ def _clip(ctx: Context, x: Value, low: float, high: float) -> Tensor:
         raise UnsupportedError("a bound is no number", "correct the model")
     # ONNX computes min(max(x, low), high): crossed bounds give `high` everywhere.
     return ctx.emit(ops.Clip(min(low, high), high), x)
-
-
-def _finite(number: float) -> float:
-    if not math.isfinite(number):
-        raise UnsupportedError(f"{number} is no finite number", "correct the model")
-    return number

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from edgec.importers.common import functions
+from edgec.importers.common.numbers import finite_number
 from edgec.importers.common.tensors import Tensor, UnsupportedError
 from edgec.importers.tflite.activation import fused
 from edgec.importers.tflite.context import Context
@@ -76,7 +76,9 @@ def maximum(ctx: Context, node: TfliteNode) -> Tensor:
 
 def leaky_relu(ctx: Context, node: TfliteNode) -> Tensor:
     """Any shape."""
-    return ctx.emit(ops.Unary(UnaryKind.LEAKY_RELU, _finite(node.number("Alpha"))), node.real(0))
+    return ctx.emit(
+        ops.Unary(UnaryKind.LEAKY_RELU, finite_number(node.number("Alpha"))), node.real(0)
+    )
 
 
 def gelu(ctx: Context, node: TfliteNode) -> Tensor:
@@ -95,7 +97,7 @@ def prelu(ctx: Context, node: TfliteNode) -> Tensor:
 
 def softmax(ctx: Context, node: TfliteNode) -> Tensor:
     """Over the last axis; any beta."""
-    x, beta = _with_axis(node), _finite(node.number("Beta", 1.0))
+    x, beta = _with_axis(node), finite_number(node.number("Beta", 1.0))
     if node.input_params(0) is not None:
         if beta <= 0.0:
             raise UnsupportedError(f"its beta is {beta:g}", "use a beta above 0")
@@ -127,9 +129,3 @@ def _operands(node: TfliteNode) -> tuple[Tensor, Tensor]:
     if isinstance(a, Constant) and isinstance(b, Constant):
         raise UnsupportedError("both operands are constants", "convert with constants folded")
     return a, b
-
-
-def _finite(number: float) -> float:
-    if not math.isfinite(number):
-        raise UnsupportedError(f"{number} is no finite number", "correct the model")
-    return number

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import numpy as np
-
 from edgec.base.dtypes import Array, DType
 from edgec.ir.graph import Tensor, Value
 from edgec.ir.operator import Operands, Shape, T
 from edgec.ir.qops.base import IntegerOperator
-from edgec.ir.qops.convolution import padded_image, window_taps
+from edgec.ir.qops.convolution import window_sums
 from edgec.ir.qops.forms import Requantization, codes
 from edgec.ir.qops.layer_end import need_form
 from edgec.ir.qops.operands import MULTIPLIERS, Operand, parameter, value
@@ -44,12 +42,8 @@ class QAveragePool(IntegerOperator):
         return pool_shape(inputs.x, self.kernel, self)
 
     def compute(self, inputs: Inputs[Operand]) -> Array:
-        x = inputs.x.centred
-        total = sum(window_taps(self, self.kernel, padded_image(self, x, 0)), np.int64(0))
-        outside = int(self.count_include_pad)
-        counted = padded_image(self, np.ones_like(x[:1, :, :, :1]), outside)
-        count = sum(window_taps(self, self.kernel, counted), np.int64(0))
-        return codes(self.output, np.asarray(total), inputs.multiplier.array[count])
+        total, count = window_sums(self, self.kernel, inputs.x.centred, self.count_include_pad)
+        return codes(self.output, total, inputs.multiplier.array[count])
 
     def verify(self, inputs: Inputs[Tensor], output: Value) -> None:
         need_form(self.output, inputs.multiplier, output)

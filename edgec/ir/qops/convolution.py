@@ -100,3 +100,23 @@ def _channel_product(x: Array, weight: Array, group: int) -> Array:
         # Groups first, so that each is one matrix product.
         product = np.einsum("nhwgi,goi->nhwgo", x_groups, w_groups, optimize=True)
     return product.reshape(*x.shape[:3], outputs)
+
+
+def window_sums(
+    window: Window, kernel: Pair, x: Array, count_include_pad: bool
+) -> tuple[Array, Array]:
+    """Sums over windows.
+
+    Args:
+        window: where they are.
+        kernel: height and width of a window.
+        x: integers [N, H, W, C].
+        count_include_pad: taps outside the image count, as zeros.
+
+    Returns:
+        The sums int64 [N, H', W', C], and the number of taps of each int64 [1, H', W', 1].
+    """
+    total = sum(window_taps(window, kernel, padded_image(window, x, 0)), np.int64(0))
+    ones = padded_image(window, np.ones_like(x[:1, :, :, :1]), int(count_include_pad))
+    count = sum(window_taps(window, kernel, ones), np.int64(0))
+    return np.asarray(total), np.asarray(count)

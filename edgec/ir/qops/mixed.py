@@ -18,7 +18,7 @@ from edgec.ir.graph import Tensor, Value
 from edgec.ir.operator import Operands, Shape, T
 from edgec.ir.qops.arithmetic import accumulators, half_step
 from edgec.ir.qops.base import IntegerOperator, need_clamp, need_dtype, need_shift, need_zero_point
-from edgec.ir.qops.convolution import conv_sums, padded_image, window_taps
+from edgec.ir.qops.convolution import conv_sums, window_sums
 from edgec.ir.qops.forms import LIMITS, Requant31, codes
 from edgec.ir.qops.layer_end import need_form, need_single, weighted_bounds
 from edgec.ir.qops.operands import CODES, Operand, parameter, quant_of, table, tensor, value
@@ -241,12 +241,8 @@ class QMixedAverage(IntegerOperator):
         return pool_shape(inputs.x, self.kernel, self)
 
     def compute(self, inputs: Inputs[Operand]) -> Array:
-        x = inputs.x.centred
-        total = sum(window_taps(self, self.kernel, padded_image(self, x, 0)), np.int64(0))
-        outside = int(self.count_include_pad)
-        counted = padded_image(self, np.ones_like(x[:1, :, :, :1]), outside)
-        count = sum(window_taps(self, self.kernel, counted), np.int64(0))
-        return codes(self.output, np.asarray(total), inputs.multiplier.array[count])
+        total, count = window_sums(self, self.kernel, inputs.x.centred, self.count_include_pad)
+        return codes(self.output, total, inputs.multiplier.array[count])
 
     def bounds(self, inputs: Inputs[Tensor]) -> dict[str, float]:
         return {"the sum": float(span_of(inputs.x) * math.prod(self.kernel))}

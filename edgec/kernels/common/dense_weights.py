@@ -1,4 +1,4 @@
-"""Weights in the order in which the dense kernels read them: `firmware/.../dsp.h`, `tile_3x4.h`."""
+"""Weights in the order in which the dense kernels read them: `firmware/.../dsp.h`, `tile_5x2.h`."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def odd_sums(weights: Array) -> Array:
 
 
 def by_column(weights: Array, filters: int, padded_depth: int) -> Array:
-    """A few filters at a time, one weight of each in turn: `edgec/tile_3x4.h`.
+    """A few filters at a time, one weight of each in turn: `edgec/tile_5x2.h`.
 
     Args:
         weights: int8 [O, ...].

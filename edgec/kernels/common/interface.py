@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from edgec.kernels.common.exact31 import Exact31
 from edgec.kernels.common.rescale16 import Rescale16
@@ -86,8 +86,19 @@ class LayerFunction:
         return False
 
     @property
+    def streams(self) -> bool:
+        """The kernel takes all that its filters need in one stream."""
+        return False
+
+    def with_weights_alone(self) -> Self:
+        """The specification of a kernel whose weights hold nothing else."""
+        return self
+
+    @property
     def params_type(self) -> str:
         """C type of the argument struct."""
+        if self.streams:
+            return "edgec_stream_params_t"
         if self.interleaves:
             return "edgec_exact_params_t"
         if self.exact31 is not None:
@@ -105,6 +116,11 @@ class LayerFunction:
         scratch = () if self.scratch_name is None else (f"int8_t *{self.scratch_name}",)
         own = (f"{self.y_type} *y", *scratch, f"const {self.params_type} *params")
         return c_parameters(self.end, self.y_type, (own, self.run_parameters()))
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """The names of these parameters."""
+        return tuple(parameter.split()[-1].lstrip("*") for parameter in self.parameters)
 
     def run_parameters(self) -> tuple[str, ...]:
         """The C parameters that only a run knows: its rows, or a width of activations."""

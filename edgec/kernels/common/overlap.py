@@ -71,9 +71,21 @@ def by_blocks(window: Window, out_channels: int, block: int) -> int:
         out_channels: bytes of an output pixel.
         block: pixels whose windows are read together.
     """
+    starts = np.arange(window.out_pixels, dtype=np.int64) // block * block
+    return by_starts(window, out_channels, starts)
+
+
+def by_starts(window: Window, out_channels: int, starts: Array) -> int:
+    """max(T(i) - i) if pixels are written after the reads of their block, of any size.
+
+    Args:
+        window: geometry.
+        out_channels: bytes of an output pixel.
+        starts: int64 [out_pixels], the first pixel of the block of each.
+    """
     readers = window.last_readers()
-    starts = np.where(readers < 0, -1, readers // block * block)
-    return pixel_distance(starts, out_channels, window.channels)
+    found = np.where(readers < 0, -1, starts[readers])
+    return pixel_distance(found, out_channels, window.channels)
 
 
 def by_row(rows: int, depth: int, units: int, last: int) -> int:

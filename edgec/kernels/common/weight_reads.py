@@ -7,7 +7,7 @@ from typing import NamedTuple
 from edgec.kernels.common.flash_waits import WORD_BYTES, per_word
 from edgec.target.memory_map import Flash
 
-_COPY_CYCLES = 3
+COPY_CYCLES = 3
 """What a copied word takes beside waiting for it: a load of two cycles and a store of one
 (Cortex-M4 technical reference manual, table 3-1)."""
 
@@ -37,4 +37,4 @@ class WeightReads(NamedTuple):
         # Each constant may begin in the middle of a line of the cache.
         read = sum(size + line for size in (self.size_bytes, *self.beside))
         wait = per_word(flash, read)
-        return self.size_bytes / WORD_BYTES * ((self.times - 1) * wait - _COPY_CYCLES)
+        return self.size_bytes / WORD_BYTES * ((self.times - 1) * wait - COPY_CYCLES)

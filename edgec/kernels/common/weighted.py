@@ -77,6 +77,16 @@ class ExactParams:
 
 
 @dataclass(frozen=True, slots=True)
+class StreamParams:
+    """Convolutions and matrix products whose filters are one stream of all that they need."""
+
+    c_type: ClassVar[str] = "edgec_stream_params_t"
+    weights: ConstantRef
+    x_zero_point: int
+    y_zero_point: int
+
+
+@dataclass(frozen=True, slots=True)
 class SumParams:
     """`ir.qops.AddParams`, alone or at the end of a convolution."""
 
@@ -104,6 +114,8 @@ class Rescale16Params:
 
 Pack = Callable[[Array, Array, Array], tuple[Array, Array, Array]]
 """Weights, biases and multipliers [O, ...] in the layout that a kernel reads."""
+Stream = Callable[[Array, Array, tuple[Array, ...]], Array]
+"""Packed weights, biases, and the numbers [O] of which outputs are made, as one array."""
 MATRIX_PRODUCTS = (qops.QGemm,)
 CONVOLUTIONS = (qops.QConv,)
 
@@ -127,6 +139,7 @@ def weighted_arguments(
     folds: bool = True,
     pad: Callable[[Array], Array] = unpadded,
     interleaves: bool = False,
+    stream: Stream | None = None,
 ) -> tuple[Params, ...]:
     """The argument structs of a layer with weights, in any form.
 
@@ -138,6 +151,7 @@ def weighted_arguments(
         folds: the kernel sums up x * w, not (x - zx) * w: the bias takes the difference.
         pad: brings further numbers of output channels into the kernel's layout.
         interleaves: the kernel takes `ExactParams`.
+        stream: the kernel takes `StreamParams`; how its filters become a stream.
 
     Raises:
         InternalError: an accumulator can overflow 32 bits.
@@ -146,10 +160,16 @@ def weighted_arguments(
     weights, multiplier = (graph.constants[name].array for name in (inputs.w, inputs.multiplier))
     start = accumulator_start(graph, node, folds=folds)
     weights, start, multiplier = pack(weights, start, multiplier)
-    stored = pool.add("weights", weights), pool.add("bias", int32_of(start, node))
     x_zero_point, form = input_zero_point(graph, node), form_of(node.attrs)
+    bias = int32_of(start, node)
+    if stream is not None:
+        made_by = (multiplier, *map(pad, _form_numbers(graph, node)))
+        filters = pool.add("weights", stream(weights, bias, made_by))
+        offset = requant31_of(node).zero_point if isinstance(form, qops.Requant31) else 0
+        return (StreamParams(filters, x_zero_point, offset), *residual_arguments(node))
+    stored = pool.add("weights", weights), pool.add("bias", bias)
     if isinstance(form, qops.Twice31 | qops.Offset31):
-        arrays = tuple(map(pad, form_arrays(graph, node, exact31(graph, node, form))))
+        arrays = tuple(map(pad, _form_numbers(graph, node)))
         if interleaves:
             numbers = np.stack([multiplier, *arrays], axis=1).astype(np.int32)
             return (ExactParams(*stored, pool.add("numbers", numbers), x_zero_point),)
@@ -162,6 +182,14 @@ def weighted_arguments(
     single = requant31_of(node)
     own = ConvParams(*constants, x_zero_point, single.zero_point, single.low, single.high)
     return (own, *residual_arguments(node))
+
+
+def _form_numbers(graph: Graph, node: Node) -> tuple[Array, ...]:
+    """What `form_arrays` says of a layer whose codes are TensorFlow Lite Micro's; else nothing."""
+    form = form_of(node.attrs)
+    if not isinstance(form, qops.Twice31 | qops.Offset31):
+        return ()
+    return form_arrays(graph, node, exact31(graph, node, form))
 
 
 def _exact_params(

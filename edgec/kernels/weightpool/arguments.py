@@ -5,13 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+
 from edgec.base.dtypes import Array
+from edgec.base.errors import InternalError
 from edgec.ir.graph import Graph, Node
 from edgec.ir.weighted import pooled_attrs, pooled_inputs
 from edgec.kernels.common.constants import ConstantPool, end_fields, zero_point
 from edgec.kernels.common.layer_end import requant31_of
 from edgec.kernels.common.params import ConstantRef, Params
 from edgec.kernels.common.weighted import residual_arguments
+from edgec.kernels.weightpool.short_numbers import ShortNumbers
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +34,15 @@ class PoolParams:
 
 
 @dataclass(frozen=True, slots=True)
+class PoolShortParams(PoolParams):
+    """Layers with pooled weights whose biases and multipliers are `ShortNumbers`."""
+
+    c_type: ClassVar[str] = "edgec_pool_short_params_t"
+    bias_shift: int
+    multiplier_shift: int
+
+
+@dataclass(frozen=True, slots=True)
 class PoolRescale16Params:
     """Arguments of a layer with pooled weights that ends in 16 by 15 bits."""
 
@@ -42,7 +55,13 @@ class PoolRescale16Params:
 
 
 def pool_arguments(
-    graph: Graph, node: Node, pool: ConstantPool, table: Array, indices: Array, bias: Array
+    graph: Graph,
+    node: Node,
+    pool: ConstantPool,
+    tables: tuple[Array, Array],
+    bias: Array,
+    *,
+    short: bool,
 ) -> tuple[Params, ...]:
     """The argument structs of a QPooledConv or QPooledGemm.
 
@@ -50,20 +69,50 @@ def pool_arguments(
         graph: INTEGER stage.
         node: the node.
         pool: takes the constants.
-        table: the weight pool or what is made of it, shared by all layers of the pool.
-        indices: in the kernel's order.
+        tables: the weight pool or what is made of it, shared by all layers of the pool; and the
+            indices in the kernel's order.
         bias: int32 [O], or what the kernel takes instead.
+        short: the kernel takes `ShortNumbers`.
+
+    Raises:
+        InternalError: the numbers are not exact in this form.
     """
     inputs = pooled_inputs(node)
-    own = PoolParams(
-        table=pool.add("pool_table", table, shared=True),
-        indices=pool.add("indices", indices),
-        bias=pool.add("bias", bias),
-        multiplier=pool.add("multipliers", graph.constants[inputs.multiplier].array),
-        x_zero_point=zero_point(graph, inputs.x),
-        **end_fields(requant31_of(node)),
-    )
+    table = pool.add("pool_table", tables[0], shared=True)
+    indices = pool.add("indices", tables[1])
+    multiplier = graph.constants[inputs.multiplier].array
+    x_zero_point, codes = zero_point(graph, inputs.x), end_fields(requant31_of(node))
+    own: Params
+    if short:
+        numbers = _short_numbers(bias, multiplier, node)
+        own = PoolShortParams(
+            table,
+            indices,
+            pool.add("bias", numbers.bias),
+            pool.add("multipliers", numbers.multiplier),
+            x_zero_point,
+            **codes,
+            bias_shift=numbers.bias_shift,
+            multiplier_shift=numbers.multiplier_shift,
+        )
+    else:
+        own = PoolParams(
+            table,
+            indices,
+            pool.add("bias", bias),
+            pool.add("multipliers", multiplier),
+            x_zero_point,
+            **codes,
+        )
     return (own, *residual_arguments(node))
+
+
+def _short_numbers(bias: Array, multiplier: Array, node: Node) -> ShortNumbers:
+    numbers = ShortNumbers.near(bias.astype(np.int64), multiplier)
+    same = np.array_equal(numbers.biases, bias)
+    if not same or not np.array_equal(numbers.multipliers, multiplier):
+        raise InternalError("biases and multipliers do not fit 16 bits", where=node.name)
+    return numbers
 
 
 def own_width(node: Node, spec: Any) -> int | None:

@@ -36,6 +36,8 @@ class PoolKernelConfig:
         batch: filters expanded at a time, of `DECODE`; None: as many as little memory holds.
         dsp: `DECODE` for a core with the DSP extension.
         runtime_bits: the width of activations is an argument of the kernel.  All families.
+        short: biases and multipliers have 16 bits each (`short_numbers`), which needs a width that
+            is fixed, and numbers that are exact in this form.  All families.
     """
 
     family: PoolFamily
@@ -48,3 +50,4 @@ class PoolKernelConfig:
     batch: int | None = None
     dsp: bool = False
     runtime_bits: bool = False
+    short: bool = False

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from edgec.base.dtypes import Array, frozen
+from edgec.base.dtypes import Array
 from edgec.base.errors import InternalError
-from edgec.base.fixedpoint import INT32_MAX, INT32_MIN
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.qops.pool_rounding import round_codes
@@ -58,6 +57,21 @@ class Decoded(PooledDense):
         return 0 if self.bits is None else CODE_BITS - self.bits
 
     @property
+    def number_words(self) -> int:
+        """Words of biases [batch], of a width at run time, and of short multipliers [batch]."""
+        return self.batch * (2 if self.short else int(self.runtime_bits))
+
+    @property
+    def batch_biases(self) -> str:
+        """The biases of a batch in C."""
+        return "biases" if self.number_words else "params->bias + start"
+
+    @property
+    def batch_multipliers(self) -> str:
+        """The multipliers of a batch in C."""
+        return "multipliers" if self.short else "params->multiplier + start"
+
+    @property
     def full(self) -> int:
         """Vectors of a tap that are used in whole."""
         return self.window.channels // self.group
@@ -94,21 +108,18 @@ def serves_dsp(graph: Graph, node: Node) -> bool:
     return window.channels % WORD == 0 and window.out_pixels > 1
 
 
-def _bias(
-    spec: Decoded,
-    bias: Array,
-    sums: Array,
-    x_zero_point: int,
-    node: Node,
-) -> Array:
-    """The kernel sums up codes: ``t(x) - 128``."""
+def _bias(spec: Decoded, bias: Array, graph: Graph, node: Node) -> Array:
     if spec.bits is None:
-        return stacked(bias, sums)
-    zero_point = int(round_codes(np.asarray(x_zero_point), spec.bits)) - CODE_OFFSET
-    folded = bias.astype(np.int64) - zero_point * sums
-    if np.any((folded < INT32_MIN) | (folded > INT32_MAX)):
-        raise InternalError("an accumulator can overflow 32 bits", where=node.name)
-    return frozen(folded, np.int32)
+        return stacked(bias, row_sums(weights_of(graph, node)))
+    return int32_of(bias.astype(np.int64) + decoded_fold(graph, node), node)
+
+
+def decoded_fold(graph: Graph, node: Node) -> Array:
+    """What the kernels add to the biases of a layer: int64 [O].  They sum up ``t(x) - 128``."""
+    x_zero_point = graph.quant(pooled_inputs(node).x).tensor_zero_point
+    bits = pooled_attrs(node).rounding.activation_bits
+    zero_point = int(round_codes(np.asarray(x_zero_point), bits)) - CODE_OFFSET
+    return -zero_point * row_sums(weights_of(graph, node))
 
 
 CODE_OFFSET = 128
@@ -151,6 +162,7 @@ def planned_fields(graph: Graph, node: Node, decision: PoolKernelConfig) -> dict
         "group": graph.shape(inputs.pool)[1],
         "index_bits": decision.index_bits,
         "bits": None if decision.runtime_bits else pooled_attrs(node).rounding.activation_bits,
+        "short": decision.short,
         "shift": end.shift,
         "residual_shift": end.residual_shift,
     }
@@ -183,10 +195,9 @@ def decoded_arguments(
         inputs = pooled_inputs(node)
         names = inputs.pool, inputs.indices, inputs.b
         vectors, indices, bias = (graph.constants[name].array for name in names)
-        sums = row_sums(weights_of(graph, node))
-        start = _bias(spec, bias, sums, graph.quant(inputs.x).tensor_zero_point, node)
-        stored = packed_indices(indices, spec.index_bits)
-        return pool_arguments(graph, node, pool, vectors, stored, start)
+        start = _bias(spec, bias, graph, node)
+        tables = vectors, packed_indices(indices, spec.index_bits)
+        return pool_arguments(graph, node, pool, tables, start, short=spec.short)
     table, indices = stored_pool(graph, node)
     own = PoolRescale16Params(
         table=pool.add("pool_table", table, shared=True),

@@ -30,7 +30,8 @@ class PooledDense(LayerFunction):
 
     x int8 [height, width, channels], y int8 [out_height, out_width, out_channels].  Biases int32
     [out_channels] hold the constant part of the sums; with a width chosen at run time they are
-    [2, out_channels]: the plain biases, then the sum of each filter's weights.
+    [2, out_channels]: the plain biases, then the sum of each filter's weights.  Short ones are
+    stored as `short_numbers` says.
 
     Attributes:
         window: geometry.
@@ -40,6 +41,7 @@ class PooledDense(LayerFunction):
         bits: width of activations; None: an argument of the kernel.
         shift: right shift of the requantization.
         residual_shift: right shift of the addition at the end; None: there is no addition.
+        short: biases and multipliers have 16 bits each.
         rescale16: the end in a transformer's arithmetic, which then replaces both.
     """
 
@@ -54,7 +56,15 @@ class PooledDense(LayerFunction):
     bits: int | None
     shift: int
     residual_shift: int | None
+    short: bool = field(default=False, kw_only=True)
     rescale16: Rescale16 | None = field(default=None, kw_only=True)
+
+    @property
+    def params_type(self) -> str:
+        """C type of the argument struct."""
+        wide, rescale16 = self.params_types
+        narrow = "edgec_pool_short_params_t" if self.short else wide
+        return narrow if self.rescale16 is None else rescale16
 
     @property
     def runtime_bits(self) -> bool:

@@ -23,8 +23,9 @@ from edgec.quant.cnn.bias_correct import SAMPLES, Corrected, correct_biases
 from edgec.quant.cnn.read_rows import read_rows
 from edgec.quant.cnn.weight_codes import better_codes
 from edgec.quant.common.calibrate import Progress
-from edgec.quant.common.output_noise import energy
-from edgec.quant.common.report import WeightsReport, share_db
+from edgec.quant.common.output_noise import energy, judged
+from edgec.quant.common.quality import share_db
+from edgec.quant.common.report import WeightsReport
 from edgec.quant.common.weights import accumulator_bound
 
 LEAST_SAMPLES = 16
@@ -90,13 +91,13 @@ def fitted(
         return rounded(), None
     count = _samples(annotated, available, effort)
     data = _first(data, count)
-    judged = _judged(real)
-    nearest = correct_biases(real, annotated, data, judged, progress, on_codes=on_codes)
+    names = judged(real)
+    nearest = correct_biases(real, annotated, data, names, progress, on_codes=on_codes)
     recoding = _Recoding(real, count)
     found = correct_biases(
-        real, annotated, data, judged, progress, on_codes=on_codes, recode=recoding.recode
+        real, annotated, data, names, progress, on_codes=on_codes, recode=recoding.recode
     )
-    wanted = _wanted(real, judged, data)
+    wanted = _wanted(real, names, data)
     noise = [_noise(each, wanted, recoding.held) for each in (nearest, found)]
     kept = noise[1] <= noise[0]
     report = WeightsReport(
@@ -119,22 +120,6 @@ def _samples(annotated: Graph, available: int, effort: Effort) -> int:
     room = _MOST_BYTES // max(Executor(annotated, annotated.outputs).sample_bytes, 1)
     most = max(min(_MOST_SAMPLES[effort], room), SAMPLES)
     return min(most, available)
-
-
-def _judged(real: Graph) -> tuple[str, ...]:
-    """What is compared: outputs, and in their place the logits of probabilities.
-
-    Most errors of logits do nothing to probabilities near 0 and 1, and a few do all.
-    """
-    names = []
-    for name in real.outputs:
-        node = real.producers.get(name)
-        logits = node is not None and (
-            isinstance(node.attrs, ops.Softmax | ops.LogSoftmax)
-            or (isinstance(node.attrs, ops.Unary) and node.attrs.kind is ops.UnaryKind.SIGMOID)
-        )
-        names.append(node.input if node is not None and logits else name)
-    return tuple(dict.fromkeys(names))
 
 
 def _wanted(real: Graph, names: tuple[str, ...], data: Mapping[str, Array]) -> dict[str, Array]:

@@ -6,8 +6,8 @@ from edgec.quant.common.report import WeightsReport
 
 
 def weights_notes(report: WeightsReport | None) -> tuple[str, ...]:
-    """A line on what codes chosen by the error of outputs gained; none where nothing was tried."""
-    if report is None:
+    """A line on what codes chosen by the error of outputs gained; none where no layer has any."""
+    if report is None or not report.layers:
         return ()
     compared = (
         f"{report.output_db:.1f} dB at the worst output on calibration samples held back, "

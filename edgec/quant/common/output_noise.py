@@ -7,27 +7,96 @@ the quantized network: in MLPerf's visual wake words, ResNet-8 and MCUNet to wit
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.floatrun.executor import Executor
-from edgec.ir.graph import Graph
-from edgec.ir.infer import total_macs
+from edgec.ir import ops
+from edgec.ir.graph import Graph, Node
+from edgec.ir.infer import macs
 
-MOST_SAMPLES = 4
-"""Samples that a tensor is tried on, at most."""
-_TRIAL_MACS = 2e9
-"""Multiply-accumulates of a trial of each tensor: some seconds.  What is done never depends on how
-fast the computer is."""
+_MOST_SAMPLES = 8
+"""Samples that a tensor is tried on, at most: those that the quality of layers is measured on."""
+_TRIAL_WORK = 4e9
+"""Multiply-accumulates of all trials where several samples are tried: two seconds or three.  What
+is done never depends on how fast the computer is."""
+_MOST_WORK = 1.6e10
+"""Multiply-accumulates of all trials on one sample beyond which a network is not tried."""
+_ELEMENT_WORK = 16
+"""Multiply-accumulates that take the time of one element of an operator's output."""
 
 
-def trial_samples(graph: Graph, available: int) -> int:
-    """How many samples trials of all tensors may take: 1 to `MOST_SAMPLES`, 0 for a large graph."""
-    # On the average half of the network depends on a tensor.
-    cost = max(total_macs(graph), 1) * max(len(graph.nodes), 1) / 2
-    return min(int(_TRIAL_MACS / cost), MOST_SAMPLES, available)
+def trial_samples(graph: Graph, names: Sequence[str], available: int) -> int:
+    """How many samples trials may take: 1 to 8, 0 for a network that is too large.
+
+    Args:
+        graph: REAL stage.
+        names: a tensor for each trial.
+        available: samples that there are.
+    """
+    own = {
+        n.name: macs(graph, n) + _ELEMENT_WORK * graph.values[n.output].elements
+        for n in graph.nodes
+    }
+    work = sum(own[node.name] for name in names for node in _readers(graph, name))
+    if work > _MOST_WORK:
+        return 0
+    return max(min(int(_TRIAL_WORK / max(work, 1)), _MOST_SAMPLES, available), 1)
+
+
+def _readers(graph: Graph, name: str) -> list[Node]:
+    """The nodes whose results depend on a value."""
+    changed, nodes = {name}, []
+    for node in graph.nodes:
+        if not changed.isdisjoint(node.inputs):
+            nodes.append(node)
+            changed.update(node.outputs)
+    return nodes
+
+
+def named_by(real: Graph, output: str) -> Node | None:
+    """The node that gives an output its elements, whatever their shape; None for an input."""
+    node = real.producers.get(output)
+    while node is not None and isinstance(node.attrs, ops.Reshape):
+        node = real.producers.get(node.input)
+    return node
+
+
+def with_scores(real: Graph) -> tuple[str, ...]:
+    """The outputs, and in place of numbers of classes the scores that they are chosen by.
+
+    A number of a class says nothing of how near another one was.
+
+    Args:
+        real: REAL stage.
+    """
+    names = []
+    for name in real.outputs:
+        node = named_by(real, name)
+        chosen = node is not None and isinstance(node.attrs, ops.ArgMax)
+        names.append(node.input if node is not None and chosen else name)
+    return tuple(dict.fromkeys(names))
+
+
+def judged(real: Graph) -> tuple[str, ...]:
+    """What is compared: `with_scores`, and in place of probabilities their logits.
+
+    Most errors of logits do nothing to probabilities near 0 and 1, and a few do all.
+
+    Args:
+        real: REAL stage.
+    """
+    names = []
+    for name in with_scores(real):
+        node = real.producers.get(name)
+        logits = node is not None and (
+            isinstance(node.attrs, ops.Softmax | ops.LogSoftmax)
+            or (isinstance(node.attrs, ops.Unary) and node.attrs.kind is ops.UnaryKind.SIGMOID)
+        )
+        names.append(node.input if node is not None and logits else name)
+    return tuple(dict.fromkeys(names))
 
 
 class OutputNoise:
@@ -40,8 +109,8 @@ class OutputNoise:
             graph: REAL stage.
             data: graph input name to float32 [S, ...]; all of it is used.
         """
-        self._graph = graph
-        self._known = Executor(graph, [*graph.values]).run(data)
+        self._executor = Executor(graph, [*graph.values])
+        self._known = self._executor.run(data)
         self._outputs = [n for n in graph.outputs if self._known[n].dtype.kind == "f"]
         self._power = {name: max(energy(self._known[name]), 1e-30) for name in self._outputs}
 
@@ -51,32 +120,14 @@ class OutputNoise:
 
     def of(self, name: str, values: Array) -> float:
         """The largest share of an output's energy that is noise when a tensor holds `values`."""
-        found = {}
-        if name in self._outputs:
-            found[name] = values
-        after = self._after(name)
-        if after is not None:
-            inputs = {each: self._known[each] for each in after.inputs} | {name: values}
-            found |= Executor(after, after.outputs).run(inputs)
+        found = self._executor.run_again(self._known, {name: values})
         return max(
-            (energy(y - self._known[n]) / self._power[n] for n, y in found.items()), default=0.0
-        )
-
-    def _after(self, name: str) -> Graph | None:
-        """The part of the network that depends on a value; None: no output does."""
-        changed, nodes = {name}, []
-        for node in self._graph.nodes:
-            if not changed.isdisjoint(node.inputs):
-                nodes.append(node)
-                changed.update(node.outputs)
-        outputs = tuple(n for n in self._outputs if n in changed and n != name)
-        if not outputs:
-            return None
-        made = {out for node in nodes for out in node.outputs}
-        read = dict.fromkeys(each for node in nodes for each in node.inputs)
-        inputs = tuple(each for each in read if each in self._graph.values and each not in made)
-        return self._graph.replace(
-            nodes=tuple(nodes), inputs=inputs, outputs=outputs, input_layouts={}, output_layouts={}
+            (
+                energy(found[each] - self._known[each]) / self._power[each]
+                for each in self._outputs
+                if each in found
+            ),
+            default=0.0,
         )
 
 

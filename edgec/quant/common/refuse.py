@@ -9,7 +9,7 @@ from edgec.base.errors import QuantizationError, UnsupportedModelError, Unsuppor
 from edgec.base.names import shown
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
-from edgec.quant.common.searched import is_open
+from edgec.ir.searched import is_open
 
 _ENDLESS = 1e30
 """A scale that only numbers in the place of infinity have."""

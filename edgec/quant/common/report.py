@@ -1,21 +1,11 @@
-"""What quantization did, and how much of the signal survived it."""
+"""What quantization did: records."""
 
 from __future__ import annotations
 
 import enum
-import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-import numpy as np
-
-from edgec.base.dtypes import Array
 from edgec.base.options import Effort, Observer, Residual
-from edgec.floatrun.activations import activations
-from edgec.interp.int_interp import run_graph
-from edgec.ir.graph import Graph
-from edgec.ir.qparams import QuantParams
-from edgec.quant.common.calibrate import Progress
 
 
 class CalibrationSource(enum.Enum):
@@ -76,6 +66,27 @@ class InForce:
 
 
 @dataclass(frozen=True, slots=True)
+class Decisions:
+    """How often the largest element of the outputs is the one of the float network.
+
+    Attributes:
+        equal: samples with the same largest element in all outputs that may score classes.
+        samples: calibration samples that were compared.
+        classes: whether these outputs are known to score classes or to name them; else they may as
+            well be other numbers, whose largest one decides nothing.
+    """
+
+    equal: int
+    samples: int
+    classes: bool
+
+    @property
+    def share(self) -> float:
+        """Share of equal decisions, 0 to 1."""
+        return self.equal / self.samples
+
+
+@dataclass(frozen=True, slots=True)
 class PrecisionReport:
     """Which tensors have int16 codes, and what they give.
 
@@ -90,6 +101,10 @@ class PrecisionReport:
         arena_bytes: memory for activations with these; None where the board is not known.
         int8_arena_bytes: the same with int8 codes alone.
         left_out: tensors that the accuracy asks for and the memory of the board has no room for.
+        slowdown: estimate of how many times as long the layers with weights take as with int8 codes
+            alone; None where that is not known.
+        decisions, int8_decisions, int16_decisions: how often the integers decide as the float
+            network, in the same three cases; None unless decisions were the goal.
     """
 
     tensors: tuple[str, ...]
@@ -100,6 +115,10 @@ class PrecisionReport:
     arena_bytes: int | None = None
     int8_arena_bytes: int | None = None
     left_out: int = 0
+    slowdown: float | None = None
+    decisions: Decisions | None = None
+    int8_decisions: Decisions | None = None
+    int16_decisions: Decisions | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,20 +142,46 @@ class WeightsReport:
     samples: int
 
 
+class Cause(enum.Enum):
+    """Why a layer adds noise to the outputs."""
+
+    WEIGHTS = "weights"
+    """Weights of the layer are rounded to int8."""
+    CLIPPED = "clipped"
+    """Values beyond the codes of its tensor."""
+    CHANNEL = "one channel"
+    """One channel reaches much further than the others, which are left few codes."""
+    LEVELS = "few levels"
+    """Most values lie within a few codes."""
+    RANGE = "range"
+    """The steps of the codes as such."""
+
+
 @dataclass(frozen=True, slots=True)
-class LayerCost:
-    """One cause of noise at the outputs.
+class LayerLoss:
+    """What a layer adds to the noise at the outputs, in a network that is exact otherwise.
 
     Attributes:
-        value: name of the tensor.
-        share: this much of the noise that all causes add, each measured alone; 0 to 1.
-        why: "weights": those of the layer that computes it; "clipped": values beyond its codes;
-            "few levels": most values lie within a few codes; "range": its steps as such.
+        value: name of the tensor that it computes, or of an input.
+        sources: nodes of the model's file; none for an input.
+        weights: the largest share of an output's energy that is noise when its weights alone are
+            rounded; 0 where it has none.
+        codes: the same when the tensor alone is rounded to its codes.
+        why: the larger of the two, and its cause.
+        detail: the figure that shows the cause, in words; "" where there is none.
     """
 
     value: str
-    share: float
-    why: str
+    sources: tuple[str, ...]
+    weights: float
+    codes: float
+    why: Cause
+    detail: str
+
+    @property
+    def noise(self) -> float:
+        """What the layer adds, weights and codes together."""
+        return self.weights + self.codes
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +195,9 @@ class QuantReport:
         warnings: what the user should know, a sentence each.
         layers: one for each node of the integer graph, in order; empty when there was no data.
         precision: the tensors with int16 codes; None where nothing else than int8 was asked for.
-        costs: the worst causes of noise where an output is poor; else none.
+        losses: what each layer adds to the noise at the outputs, in graph order; none without the
+            user's calibration data, or for a network that is too large to try.
+        decisions: how often the integers decide as the float network; None where nothing decides.
         weights: what other than the nearest codes of weights gained; None where none were tried.
     """
 
@@ -160,105 +207,12 @@ class QuantReport:
     warnings: tuple[str, ...]
     layers: tuple[LayerQuality, ...]
     precision: PrecisionReport | None = None
-    costs: tuple[LayerCost, ...] = ()
+    losses: tuple[LayerLoss, ...] = ()
+    decisions: Decisions | None = None
     weights: WeightsReport | None = None
 
-
-def sqnr_db(reference: Array, result: Array) -> float:
-    """Signal power over error power in dB; see `LayerQuality`."""
-    signal = np.asarray(reference, np.float64)
-    error = np.asarray(result, np.float64) - signal
-    return _ratio_db(float(np.sum(signal**2)), float(np.sum(error**2)))
-
-
-def share_db(noise: float) -> float:
-    """Signal to noise in dB of a share of the energy that is noise."""
-    return -10.0 * math.log10(noise) if noise > 0.0 else math.inf
-
-
-def quality_of(
-    real: Graph, graph: Graph, data: Mapping[str, Array], progress: Progress | None = None
-) -> tuple[LayerQuality, ...]:
-    """Compare every operator of an integer graph with the float graph it was made of.
-
-    Args:
-        real: REAL stage, with values of the same names.
-        graph: INTEGER stage.
-        data: graph input name to float32 (int32 for token ids and masks) [N, ...]; all are used.
-        progress: told after each sample.
-    """
-    nodes = [node for node in graph.nodes if graph.values[node.output].quant is not None]
-    nodes = [node for node in nodes if node.output in real.values]
-    if not nodes:  # an ArgMax of the input: no codes to judge
-        return ()
-    tallies = {node.output: _Tally() for node in nodes}
-    done, total = 0, len(next(iter(data.values())))
-    for _, batch in activations(real, list(tallies), data):
-        for index in range(len(next(iter(batch.values())))):
-            codes = run_graph(graph, _quantized_inputs(graph, data, done))
-            for name, tally in tallies.items():
-                tally.add(batch[name][index], codes[name], graph.quant(name))
-            done += 1
-            if progress is not None:
-                progress(done, total)
-    return tuple(
-        LayerQuality(
-            node.name,
-            node.op,
-            node.output,
-            tallies[node.output].sqnr_db,
-            tallies[node.output].saturated,
-        )
-        for node in nodes
-    )
-
-
-def _quantized_inputs(graph: Graph, data: Mapping[str, Array], index: int) -> dict[str, Array]:
-    codes = {}
-    for name in graph.inputs:
-        array, quant = data[name][index : index + 1], graph.values[name].quant
-        codes[name] = array.astype(np.int32) if quant is None else quant.quantize(array)
-    return codes
-
-
-@dataclass(slots=True)
-class _Tally:
-    """Sums over the samples."""
-
-    signal: float = 0.0
-    noise: float = 0.0
-    beyond: int = 0
-    elements: int = 0
-
-    def add(self, real: Array, codes: Array, quant: QuantParams) -> None:
-        """Take in one sample: float values, and codes with their parameters."""
-        result = quant.dequantize(codes)
-        wanted = real.astype(np.float64).reshape(result.shape)
-        finite = np.isfinite(wanted)  # a Pad may hold -inf, which no code can be near
-        self.signal += float(np.sum(wanted[finite] ** 2))
-        self.noise += float(np.sum((result - wanted)[finite] ** 2))
-        steps = wanted / np.asarray(quant.scale) + np.asarray(quant.zero_point)
-        limits = np.iinfo(quant.dtype.numpy)
-        self.beyond += int(
-            np.count_nonzero((steps < limits.min - 0.5) | (steps > limits.max + 0.5))
-        )
-        self.elements += codes.size
-
-    @property
-    def sqnr_db(self) -> float:
-        """Signal to noise in dB."""
-        return _ratio_db(self.signal, self.noise)
-
-    @property
-    def saturated(self) -> float:
-        """Share of values beyond the codes."""
-        return self.beyond / max(self.elements, 1)
-
-
-def _ratio_db(signal: float, noise: float) -> float:
-    if noise == 0.0:
-        return math.inf
-    if signal <= 0.0 or math.isinf(noise):
-        return -math.inf
-    # Their ratio may be too small for a float.
-    return 10.0 * (math.log10(signal) - math.log10(noise))
+    def about_classes(self) -> QuantReport:
+        """The report of a network whose outputs are known to be about classes."""
+        if self.decisions is None:
+            return self
+        return replace(self, decisions=replace(self.decisions, classes=True))

@@ -107,9 +107,9 @@ class AnnotatedConversion(Conversion):
     def intermediate(
         self, attrs: qops.IntegerOperator, inputs: Operands[str], shape: tuple[int, ...]
     ) -> str:
-        """The output of one more node, which has the codes of this node's output."""
+        """The output of one more node: the codes of this node's output in another shape."""
         name = self.builder.fresh(f"{self._output}/rows")
-        self.builder.value(Value(name, shape, self.y.dtype, self.y))
+        self.builder.value(Value(name, shape, self.y.dtype, self.y, self._output))
         self.builder.node(name, attrs, inputs.names(), (name,), self._sources)
         return name
 

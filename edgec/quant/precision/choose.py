@@ -1,27 +1,32 @@
-"""Which tensors get int16 codes: all, or the fewest that the accuracy of the outputs asks for.
+"""Which tensors get int16 codes: all, or the fewest that a goal asks for.
 
 The noise that the int8 codes of one tensor add at an output is measured (`trial`), and such noises
 add up, as they are nearly independent.  So the tensors that add most get int16 codes until what the
 others add, with what int8 weights cost anyway, is as little as was asked for.  The choice is then
-measured as a whole; where it falls short, more tensors follow.
+measured as a whole; where it falls short, more tensors follow.  Where equal decisions are asked
+for, they are counted with the first half of the tensors in that order, and so on by bisection.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-
-import numpy as np
+from weakref import WeakKeyDictionary
 
 from edgec.base.dtypes import Array
+from edgec.base.errors import ConfigError
 from edgec.base.options import Observer, Precision, QuantSettings
 from edgec.floatrun.executor import Executor
 from edgec.ir.graph import Graph
 from edgec.ir.infer import total_macs
 from edgec.quant.cnn.ties import TieGroup, tie_groups
 from edgec.quant.common.calibrate import Progress, calibrate
-from edgec.quant.common.output_noise import MOST_SAMPLES, energy
-from edgec.quant.common.report import PrecisionReport, share_db
+from edgec.quant.common.decisions import FloatDecisions
+from edgec.quant.common.output_noise import energy, with_scores
+from edgec.quant.common.quality import share_db
+from edgec.quant.common.report import Decisions, PrecisionReport
+from edgec.quant.common.sample_codes import sample_codes
 from edgec.quant.convert.mixed.conversion import Codes16
 from edgec.quant.precision.codes import int16_codes
 from edgec.quant.precision.trial import Trials
@@ -29,25 +34,51 @@ from edgec.quant.precision.trial import Trials
 _TRIAL_MACS = 3e9
 """Multiply-accumulates of all trials together: some seconds.  What is done never depends on how
 fast the computer is."""
+_MOST_SAMPLES = 4
 _ROUNDS = 4
 """Measurements of a choice as a whole, each with more tensors than the one before."""
+_DECISIONS = 256
+_DECISION_WORK = 2e9
+"""Samples, and multiply-accumulates of one count of decisions, of about ten: some seconds each."""
 _OF_WEIGHTS = 0.25
 """Where int8 weights alone miss the accuracy, codes may add this share of their noise: 1 dB."""
 
 Convert = Callable[[Mapping[str, Codes16]], Graph]
 
 
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """What the fewest tensors are to give.
+
+    Attributes:
+        target_db: signal to noise of every output; None: any.
+        max_drop: percentage points of decisions that may be others than those of the float network;
+            None: any.
+    """
+
+    target_db: float | None
+    max_drop: float | None = None
+
+    @property
+    def noise(self) -> float:
+        """The largest share of an output's energy that may be noise."""
+        return math.inf if self.target_db is None else float(10.0 ** (-self.target_db / 10.0))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Room:
-    """The memory that activations may take.
+    """The memory that activations may take, and what int16 ones cost on the board.
 
     Attributes:
         arena_bytes: what an integer graph, as it is lowered, needs on the board.
         limit_bytes: what the board has; None: no limit.
+        slowdown: estimates how many times as long the layers of an integer graph take as with int8
+            activations; None where nothing is known of the core.
     """
 
     arena_bytes: Callable[[Graph], int]
     limit_bytes: int | None
+    slowdown: Callable[[Graph], float | None] = lambda _: None
 
     def fits(self, graph: Graph) -> bool:
         """Whether a graph fits."""
@@ -76,6 +107,7 @@ class Chooser:
         annotated: Graph,
         data: Mapping[str, Array],
         convert: Convert,
+        goal: Goal,
         room: Room | None = None,
         progress: Progress | None = None,
     ) -> None:
@@ -86,43 +118,53 @@ class Chooser:
             annotated: ANNOTATED stage.
             data: from `checked_calibration`.
             convert: makes the integer graph with int16 codes for some values.
+            goal: what the fewest tensors are to give.
             room: the memory of the board; None: it is not known.
             progress: told after each tensor.
+
+        Raises:
+            ConfigError: the goal is in decisions, and no output names a class.
         """
         self._annotated, self._convert, self._progress = annotated, convert, progress
-        self._room = room
+        self._goal, self._room = goal, room
+        self._decisions = None if goal.max_drop is None else _decisions(graph, data)
         self._groups = [group for group in tie_groups(annotated) if _can_widen(annotated, group)]
         names = [name for group in self._groups for name in group.members]
         ranges = calibrate(annotated, names, data, QuantSettings(observer=Observer.MINMAX))
         self._codes = int16_codes(annotated, self._groups, ranges)
         self._groups = [group for group in self._groups if group.members[0] in self._codes]
         cost = max(total_macs(annotated), 1) * max(len(self._groups), 1)
-        count = min(max(int(_TRIAL_MACS / cost), 1), MOST_SAMPLES, len(next(iter(data.values()))))
+        count = min(max(int(_TRIAL_MACS / cost), 1), _MOST_SAMPLES, len(next(iter(data.values()))))
         self._data = {name: array[:count] for name, array in data.items()}
         self._count = count
-        outputs = [name for name in graph.outputs if annotated.values[name].quant is not None]
+        self._plain = convert({})
+        # What was measured of a graph must not keep the graph alive.
+        self._noises: WeakKeyDictionary[Graph, float] = WeakKeyDictionary()
+        self._equal: WeakKeyDictionary[Graph, Decisions] = WeakKeyDictionary()
+        values = self._plain.values
+        compared = [name for name in with_scores(graph) if name in values]
+        outputs = [name for name in compared if values[name].quant is not None]
         self._wanted = Executor(graph, outputs).run(self._data)
         self._power = {name: max(energy(x), 1e-30) for name, x in self._wanted.items()}
 
-    def suffices_int8(self, target_db: float) -> bool:
-        """Whether int8 codes alone give every output `target_db`."""
-        return bool(self._noise(self._convert({})) <= 10.0 ** (-target_db / 10.0))
+    def suffices_int8(self) -> bool:
+        """Whether int8 codes alone reach the goal."""
+        plain = self._plain
+        return self._noise(plain) <= self._goal.noise and self._drop(plain) <= self._allowed
 
-    def choose(self, precision: Precision, target_db: float) -> Choice:
-        """The tensors that have int16 codes: all, or as few as give `target_db`.
+    def choose(self, precision: Precision) -> Choice:
+        """The tensors that have int16 codes: all, or as few as reach the goal.
 
         Args:
             precision: INT16 or AUTO.
-            target_db: for AUTO: signal to noise that every output must have, if it can.
         """
-        plain, everything = self._convert({}), self._convert(self._codes)
+        plain, everything = self._plain, self._convert(self._codes)
         int8, most = self._noise(plain), self._noise(everything)
-        budget = 10.0 ** (-target_db / 10.0)
         chosen, integer, noise, left_out = list(self._groups), everything, most, 0
-        if precision is Precision.AUTO and int8 <= budget:
+        if precision is Precision.AUTO and self.suffices_int8():
             chosen, integer, noise = [], plain, int8
         elif precision is Precision.AUTO:
-            order, count = self._fewest(everything, most, max(budget, most * (1 + _OF_WEIGHTS)))
+            order, count = self._needed(everything, most)
             fitting = self._fitting(order, count)
             left_out = count - fitting
             chosen, integer = self._first(order, fitting)
@@ -136,13 +178,53 @@ class Chooser:
             arena_bytes=None if self._room is None else self._room.arena_bytes(integer),
             int8_arena_bytes=None if self._room is None else self._room.arena_bytes(plain),
             left_out=left_out,
+            slowdown=None if self._room is None else self._room.slowdown(integer),
+            decisions=self._decided(integer),
+            int8_decisions=self._decided(plain),
+            int16_decisions=self._decided(everything),
         )
         return Choice(integer, report)
 
-    def _fewest(self, everything: Graph, most: float, budget: float) -> tuple[list[int], int]:
+    @property
+    def _allowed(self) -> float:
+        """Percentage points of decisions that may be lost."""
+        return math.inf if self._goal.max_drop is None else self._goal.max_drop
+
+    def _decided(self, integer: Graph) -> Decisions | None:
+        """Its equal decisions, counted once, which takes seconds; None where nobody asks."""
+        if self._decisions is None:
+            return None
+        if integer not in self._equal:
+            self._equal[integer] = self._decisions.equal_of(integer)
+        return self._equal[integer]
+
+    def _drop(self, integer: Graph) -> float:
+        """Percentage points of decisions that an integer graph loses; 0 where nobody asks."""
+        found = self._decided(integer)
+        return 0.0 if found is None else 100.0 * (1.0 - found.share)
+
+    def _needed(self, everything: Graph, most: float) -> tuple[list[int], int]:
         """Numbers of the groups in the order in which they matter, and how many are needed."""
         added = self._added(everything)
         order = sorted(range(len(added)), key=lambda i: (-added[i], i))
+        count = 0
+        if self._goal.target_db is not None:
+            budget = max(self._goal.noise, most * (1 + _OF_WEIGHTS))
+            count = self._fewest(added, order, most, budget)
+        if self._goal.max_drop is not None:
+            # What int8 weights lose cannot be had back.
+            allowed = max(self._allowed, self._drop(everything))
+            high = len(order)
+            while count < high:
+                middle = (count + high) // 2
+                enough = self._drop(self._first(order, middle)[1]) <= allowed
+                count, high = (count, middle) if enough else (middle + 1, high)
+        return order, count
+
+    def _fewest(
+        self, added: Sequence[float], order: Sequence[int], most: float, budget: float
+    ) -> int:
+        """How many of the groups are needed for as little noise as the budget."""
         room = budget - most
         count = 0
         for _ in range(_ROUNDS):
@@ -152,10 +234,10 @@ class Chooser:
                 count += 1
             noise = self._noise(self._first(order, count)[1])
             if noise <= budget or count == len(order):
-                return order, count
+                return count
             # What is left adds more together than one by one.
             room *= 0.5 * (budget - most) / max(noise - most, 1e-30)
-        return order, len(order)
+        return len(order)
 
     def _fitting(self, order: Sequence[int], count: int) -> int:
         """How many of the first `count` groups fit the board: as many as they can be."""
@@ -175,8 +257,8 @@ class Chooser:
 
     def _added(self, everything: Graph) -> list[float]:
         """The share of an output's energy that the int8 codes of each group add as noise."""
-        samples = [self._codes_of(everything, i) for i in range(self._count)]
-        trials = Trials(everything, samples)
+        samples = [sample_codes(everything, self._data, i) for i in range(self._count)]
+        trials = Trials(everything, samples, list(self._wanted))
         found = []
         for number, group in enumerate(self._groups):
             narrow = {name: self._annotated.quant(name) for name in group.sources}
@@ -185,14 +267,20 @@ class Chooser:
                 whole = trials.outputs(sample)
                 for name, value in trials.rounded(sample, narrow).items():
                     noise[name] += energy(value - whole[name])
-            found.append(max(noise[name] / self._power[name] for name in noise))
+            found.append(max((noise[name] / self._power[name] for name in noise), default=0.0))
             if self._progress is not None:
                 self._progress(number + 1, len(self._groups))
         return found
 
     def _noise(self, integer: Graph) -> float:
-        """The largest share of an output's energy that is noise."""
-        trials = Trials(integer, [self._codes_of(integer, i) for i in range(self._count)])
+        """The largest share of an output's energy that is noise, measured once."""
+        if integer not in self._noises:
+            self._noises[integer] = self._measured_noise(integer)
+        return self._noises[integer]
+
+    def _measured_noise(self, integer: Graph) -> float:
+        samples = [sample_codes(integer, self._data, i) for i in range(self._count)]
+        trials = Trials(integer, samples, list(self._wanted))
         noise = dict.fromkeys(self._wanted, 0.0)
         for sample in range(self._count):
             for name, value in trials.outputs(sample).items():
@@ -200,41 +288,19 @@ class Chooser:
                 noise[name] += energy(value - wanted)
         return max((noise[name] / self._power[name] for name in noise), default=0.0)
 
-    def _codes_of(self, integer: Graph, sample: int) -> dict[str, Array]:
-        codes = {}
-        for name in integer.inputs:
-            array, quant = self._data[name][sample : sample + 1], integer.values[name].quant
-            codes[name] = array.astype(np.int32) if quant is None else quant.quantize(array)
-        return codes
-
     def _of(self, groups: Sequence[TieGroup]) -> dict[str, Codes16]:
         return {name: self._codes[name] for group in groups for name in group.members}
+
+
+def _decisions(graph: Graph, data: Mapping[str, Array]) -> FloatDecisions:
+    found = FloatDecisions(graph, data, _DECISIONS, _DECISION_WORK)
+    if not found.names_classes:
+        raise ConfigError(
+            "no output names a class", where="--max-drop", hint="say what is needed by --target-db"
+        )
+    return found
 
 
 def _can_widen(graph: Graph, group: TieGroup) -> bool:
     """Whether the values of a group can have int16 codes."""
     return group.members[0] not in graph.input_features
-
-
-def precision_notes(report: PrecisionReport | None) -> tuple[str, ...]:
-    """What the user reads of a choice, a line each."""
-    if report is None:
-        return ()
-    counted = f"{len(report.tensors)} of {report.candidates} tensors have int16 codes"
-    found = (
-        f"{counted}: {report.output_db:.1f} dB at the worst output, "
-        f"{report.int8_db:.1f} dB with int8 alone, {report.int16_db:.1f} dB with int16 everywhere"
-    )
-    lines = [found]
-    if report.tensors and len(report.tensors) < report.candidates:
-        lines.append(f"int16: {', '.join(report.tensors)}")
-    if report.tensors and report.arena_bytes is not None:
-        lines.append(
-            f"int16 codes take an arena of {report.arena_bytes:,} bytes, int8 alone "
-            f"{report.int8_arena_bytes:,}"
-        )
-    if report.left_out:
-        lines.append(
-            f"{report.left_out} more tensors would need int16 codes; they do not fit the RAM"
-        )
-    return tuple(lines)

@@ -18,23 +18,25 @@ from edgec.ir.qparams import QuantParams
 class Trials:
     """A network with int16 codes wherever it can have them, run on samples."""
 
-    def __init__(self, graph: Graph, samples: Sequence[Mapping[str, Array]]) -> None:
+    def __init__(
+        self, graph: Graph, samples: Sequence[Mapping[str, Array]], compared: Sequence[str]
+    ) -> None:
         """Run all samples.
 
         Args:
             graph: INTEGER stage, schedule as it is.
             samples: codes of the graph's inputs.
+            compared: the values that `outputs` and `rounded` give.
         """
-        self._graph = graph
-        self._outputs = [name for name in graph.outputs if graph.values[name].quant is not None]
+        self._graph, self._outputs = graph, compared
         self._runs = [run_graph(graph, codes) for codes in samples]
 
     def outputs(self, sample: int) -> dict[str, Array]:
-        """The outputs of a sample as real numbers; float64."""
+        """What is compared of a sample, as real numbers; float64."""
         return self._real(self._runs[sample])
 
     def rounded(self, sample: int, narrow: Mapping[str, QuantParams]) -> dict[str, Array]:
-        """The outputs of a sample when some tensors are rounded to int8 codes; float64.
+        """What is compared of a sample when some tensors are rounded to int8 codes; float64.
 
         Args:
             sample: its number.

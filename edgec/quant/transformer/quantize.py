@@ -11,8 +11,9 @@ from edgec.floatrun.activations import checked_calibration
 from edgec.ir.graph import Graph
 from edgec.quant.common.calibrate import Progress
 from edgec.quant.common.intervals import check_intervals
+from edgec.quant.common.quality import quality_of
 from edgec.quant.common.refuse import refuse_in_transformer, refuse_some_pins
-from edgec.quant.common.report import CalibrationSource, InForce, QuantReport, quality_of
+from edgec.quant.common.report import CalibrationSource, InForce, QuantReport
 from edgec.quant.common.synthetic import describe, synthetic_inputs, warn_synthetic
 from edgec.quant.convert.conversion import Converters, convert
 from edgec.quant.convert.converters import CONVERTERS

@@ -4,13 +4,12 @@
 
 #include "crc32.h"
 #include "port.h"
+#include "reply.h"
+#include "steps.h"
 #include "text.h"
 
 /* Characters of a checksum: `*`, eight digits and a space. */
 #define CHECKSUM_LENGTH 10U
-
-/* Bytes of an output on one line of a reply. */
-#define READ_LINE_BYTES 64U
 
 /* Serves one request; `rest` is what follows its name.  NULL, or what went wrong. */
 typedef const char *(*request_handler_t)(protocol_t *protocol, char *rest);
@@ -22,18 +21,6 @@ static const char no_such_output[] = "no such output";
 static bool take_uint(char **rest, uint32_t *value) {
     const char *word = text_next_word(rest);
     return word != NULL && text_parse_uint(word, value);
-}
-
-static void put_text_field(const char *name, const char *value) {
-    text_put(name);
-    text_put(value);
-    text_end_line();
-}
-
-static void put_field(const char *name, uint32_t value) {
-    text_put(name);
-    text_put_uint(value);
-    text_end_line();
 }
 
 /* Bytes of a tensor in a run of the length in force. */
@@ -54,7 +41,7 @@ static void put_tensor(const protocol_t *protocol, const char *kind, uint32_t in
     text_end_line();
 }
 
-static void forget_tensors(protocol_t *protocol) {
+void protocol_forget(protocol_t *protocol) {
     protocol->has_outputs = false;
     for (uint32_t i = 0; i < PROTOCOL_MAX_INPUTS; i++) {
         protocol->written[i] = 0;
@@ -74,7 +61,7 @@ static const char *select_model(protocol_t *protocol, uint32_t index) {
     protocol->model = model;
     protocol->context = context;
     protocol->missing = 0;
-    forget_tensors(protocol);
+    protocol_forget(protocol);
     return NULL;
 }
 
@@ -82,23 +69,23 @@ static const char *serve_info(protocol_t *protocol, char *rest) {
     const protocol_config_t *config = protocol->config;
     const edgec_model_t *model = protocol->model;
     (void)rest;
-    put_field("protocol=", PROTOCOL_VERSION);
-    put_text_field("edgec=", config->version);
-    put_text_field("board=", config->board);
-    put_field("clock_hz=", port_cycles_hz());
-    put_field("line=", PROTOCOL_LINE_BYTES);
-    put_field("frame=", PROTOCOL_FRAME_BYTES);
-    put_field("stack=", port_stack_used());
-    put_field("models=", config->num_models);
-    put_text_field("model=", model->name);
-    put_text_field("digest=", model->digest);
-    put_field("arena=", model->arena_bytes);
-    put_field("steps=", model->num_steps);
+    reply_number("protocol=", PROTOCOL_VERSION);
+    reply_text("edgec=", config->version);
+    reply_text("board=", config->board);
+    reply_number("clock_hz=", port_cycles_hz());
+    reply_number("line=", PROTOCOL_LINE_BYTES);
+    reply_number("frame=", PROTOCOL_FRAME_BYTES);
+    reply_number("stack=", port_stack_used());
+    reply_number("models=", config->num_models);
+    reply_text("model=", model->name);
+    reply_text("digest=", model->digest);
+    reply_number("arena=", model->arena_bytes);
+    reply_number("steps=", model->num_steps);
     if (model->set_activation_bits != NULL) {
-        put_field("runtime_bits=", 1);
+        reply_number("runtime_bits=", 1);
     }
     if (model->max_length > 0U) {
-        put_field("max_length=", model->max_length);
+        reply_number("max_length=", model->max_length);
     }
     for (uint32_t i = 0; i < model->num_inputs; i++) {
         put_tensor(protocol, "input=", i, &model->inputs[i]);
@@ -130,7 +117,7 @@ static const char *serve_bits(protocol_t *protocol, char *rest) {
     }
     const int32_t wanted = bits < 8U ? (int32_t)bits : 8;
     const int32_t bits_set = protocol->model->set_activation_bits(&protocol->context, wanted);
-    put_field("bits=", (uint32_t)bits_set);
+    reply_number("bits=", (uint32_t)bits_set);
     return NULL;
 }
 
@@ -144,14 +131,14 @@ static const char *serve_length(protocol_t *protocol, char *rest) {
         return "no such length";
     }
     protocol->missing = longest - length;
-    forget_tensors(protocol);
+    protocol_forget(protocol);
     return NULL;
 }
 
 static const char *serve_ping(protocol_t *protocol, char *rest) {
     const char *word = text_next_word(&rest);
     (void)protocol;
-    put_text_field("ping=", word != NULL ? word : "");
+    reply_text("ping=", word != NULL ? word : "");
     return NULL;
 }
 
@@ -245,11 +232,11 @@ static const char *run_model(protocol_t *protocol, edgec_step_hook_t hook, void 
     const edgec_model_t *model = protocol->model;
     for (uint32_t i = 0; i < model->num_inputs; i++) {
         if (protocol->written[i] != bytes_of_run(protocol, &model->inputs[i])) {
-            put_field("incomplete_input=", i);
+            reply_number("incomplete_input=", i);
             return "write all inputs before a run";
         }
     }
-    forget_tensors(protocol);
+    protocol_forget(protocol);
     protocol->context.hook = hook;
     protocol->context.hook_user = user;
     const uint32_t length = model->max_length - protocol->missing;
@@ -257,7 +244,7 @@ static const char *run_model(protocol_t *protocol, edgec_step_hook_t hook, void 
                                       ? model->run_length(&protocol->context, length)
                                       : model->run(&protocol->context);
     if (status != EDGEC_OK) {
-        put_field("status=", (uint32_t)status);
+        reply_number("status=", (uint32_t)status);
         return "run failed";
     }
     protocol->has_outputs = true;
@@ -266,7 +253,7 @@ static const char *run_model(protocol_t *protocol, edgec_step_hook_t hook, void 
 
 static const char *end_run(const char *error) {
     if (error == NULL) {
-        put_field("stack=", port_stack_used());
+        reply_number("stack=", port_stack_used());
     }
     return error;
 }
@@ -277,24 +264,9 @@ static const char *serve_run(protocol_t *protocol, char *rest) {
     const char *error = run_model(protocol, NULL, NULL);
     const uint32_t cycles = port_cycles() - start;
     if (error == NULL) {
-        put_field("cycles=", cycles);
+        reply_number("cycles=", cycles);
     }
     return end_run(error);
-}
-
-static void put_step(uint32_t step, uint32_t bytes) {
-    text_put("step=");
-    text_put_uint(step);
-    text_put(" bytes=");
-    text_put_uint(bytes);
-}
-
-static void trace_step(void *user, uint32_t step, const void *output, uint32_t bytes) {
-    (void)user;
-    put_step(step, bytes);
-    text_put(" crc=");
-    text_put_hex32(crc32_update(0, output, bytes));
-    text_end_line();
 }
 
 static const char *serve_trace(protocol_t *protocol, char *rest) {
@@ -302,14 +274,15 @@ static const char *serve_trace(protocol_t *protocol, char *rest) {
     return end_run(run_model(protocol, trace_step, NULL));
 }
 
-/* `user` is the cycle count at which the step began. */
-static void bench_step(void *user, uint32_t step, const void *output, uint32_t bytes) {
-    uint32_t *start = user;
-    const uint32_t cycles = port_cycles() - *start;
-    (void)output;
-    put_step(step, bytes);
-    put_field(" cycles=", cycles);
-    *start = port_cycles();
+static const char *serve_dump(protocol_t *protocol, char *rest) {
+    uint32_t wanted = 0;
+    if (!take_uint(&rest, &wanted)) {
+        return wrong_arguments;
+    }
+    if (wanted >= protocol->model->num_steps) {
+        return "no such step";
+    }
+    return end_run(run_model(protocol, dump_step, &wanted));
 }
 
 static const char *serve_bench(protocol_t *protocol, char *rest) {
@@ -340,15 +313,7 @@ static const char *serve_read(protocol_t *protocol, char *rest) {
     if (start > size || left > size - start) {
         return "data beyond the output";
     }
-    const uint8_t *bytes = protocol->context.arena + output->offset + start;
-    while (left > 0U) {
-        const uint32_t count = left < READ_LINE_BYTES ? left : READ_LINE_BYTES;
-        text_put("data=");
-        text_put_bytes(bytes, count);
-        text_end_line();
-        bytes += count;
-        left -= count;
-    }
+    reply_data(protocol->context.arena + output->offset + start, left);
     return NULL;
 }
 
@@ -370,6 +335,7 @@ static const struct {
     {"run", "", serve_run},
     {"read", "OUTPUT [START COUNT]", serve_read},
     {"trace", "= run + CRC-32 of steps", serve_trace},
+    {"dump", "STEP: = run + its bytes", serve_dump},
     {"bench", "= run + cycles of steps", serve_bench},
 };
 
@@ -380,7 +346,7 @@ static const char *serve_help(protocol_t *protocol, char *rest) {
     (void)rest;
     for (uint32_t i = 0; i < NUM_REQUESTS; i++) {
         text_put(requests[i].name);
-        put_text_field(" ", requests[i].help);
+        reply_text(" ", requests[i].help);
     }
     return NULL;
 }
@@ -438,7 +404,7 @@ bool protocol_begin(protocol_t *protocol, const protocol_config_t *config) {
     text_put("edgec ");
     text_put(config->version);
     text_put(" on ");
-    put_text_field(config->board, ", type help");
+    reply_text(config->board, ", type help");
     const char *error = select_model(protocol, 0);
     if (error != NULL) {
         end_reply(error);
@@ -475,4 +441,9 @@ void protocol_receive(protocol_t *protocol, char character) {
     } else {
         protocol->line[protocol->line_length++] = character;
     }
+}
+
+bool protocol_is_idle(const protocol_t *protocol) {
+    return protocol->line_length == 0U && !protocol->line_is_long && !protocol->line_is_binary &&
+           !frame_is_open(&protocol->frame);
 }

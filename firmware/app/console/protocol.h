@@ -11,6 +11,9 @@
  *     run                       compute; uses the inputs up: write them anew for the next run
  *     read 0                    show output 0 as hexadecimal bytes
  *     read 0 64 10              show 10 bytes of it, from byte 64
+ *     trace                     like `run`, with the size and the CRC-32 of what each step wrote
+ *     dump 3                    like `run`, with the bytes that step 3 wrote
+ *     bench                     like `run`, with the cycles of each step
  *     bits 4                    from now on at most 4 bits of activations, where the model can
  *     length 20                 from now on runs of 20 tokens, where the model can; `info` tells
  *                               how long inputs and outputs are then
@@ -43,7 +46,7 @@
 #define PROTOCOL_MAX_INPUTS 16U
 #endif
 
-/* What the program is made of; filled in by main.c. */
+/* What the program is made of; filled in by console.c. */
 typedef struct protocol_config {
     const char *version; /* of edgec */
     const char *board;
@@ -76,5 +79,11 @@ bool protocol_begin(protocol_t *protocol, const protocol_config_t *config);
 
 /* Take one character off the line; at a line end, do what the line asks. */
 void protocol_receive(protocol_t *protocol, char character);
+
+/* Whether the next character begins a request: no line and no frame is open. */
+bool protocol_is_idle(const protocol_t *protocol);
+
+/* Somebody else used the arena: inputs are to be written anew, and there are no outputs. */
+void protocol_forget(protocol_t *protocol);
 
 #endif

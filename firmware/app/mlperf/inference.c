@@ -57,7 +57,7 @@ static void put_values(const uint8_t *bytes) {
         const double difference = (double)(float)output_value(i) - (double)float_at(bytes, i);
         sum += difference * difference;
     }
-    number_put_real((float)(sum / MLPERF_INPUT_ELEMENTS));
+    text_put_real((float)(sum / MLPERF_INPUT_ELEMENTS));
 }
 
 #else
@@ -74,7 +74,7 @@ static void put_values(const uint8_t *bytes) {
         if (i > 0U) {
             text_put(",");
         }
-        number_put_real((float)output_value(i));
+        text_put_real((float)output_value(i));
     }
 }
 

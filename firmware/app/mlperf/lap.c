@@ -3,7 +3,6 @@
 #include <stdint.h>
 
 #include "mlperf_config.h"
-#include "numbers.h"
 #include "port.h"
 #include "text.h"
 
@@ -25,6 +24,6 @@ void lap_stamp(void) {
     }
     const uint32_t hz = port_cycles_hz();
     text_put("m-lap-us-");
-    number_put_uint64(cycles / hz * MICROSECONDS + cycles % hz * MICROSECONDS / hz);
+    text_put_uint64(cycles / hz * MICROSECONDS + cycles % hz * MICROSECONDS / hz);
     text_end_line();
 }

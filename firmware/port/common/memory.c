@@ -7,14 +7,43 @@
 #include <stdint.h>
 
 #define WORD_MASK 3U
+#define BLOCK_BYTES 16U
 
 typedef uint32_t __attribute__((may_alias)) word_t;
+
+/* Copies four words that lie at multiples of four bytes, and goes on after them.  All are read
+ * before the first is written. */
+static inline void copy_block(uint8_t **out, const uint8_t **in) {
+    uint8_t *to = *out;
+    const uint8_t *from = *in;
+#if defined(__thumb__)
+    __asm__ volatile("ldmia %1!, {r3, r4, r5, r6}\n"
+                     "stmia %0!, {r3, r4, r5, r6}\n"
+                     : "+l"(to), "+l"(from)
+                     :
+                     : "r3", "r4", "r5", "r6", "memory");
+#else
+    const word_t *const words = (const word_t *)(const void *)from;
+    const uint32_t kept[] = {words[0], words[1], words[2], words[3]};
+    for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++) {
+        ((word_t *)(void *)to)[i] = kept[i];
+    }
+    to += BLOCK_BYTES;
+    from += BLOCK_BYTES;
+#endif
+    *out = to;
+    *in = from;
+}
 
 /* Also right for overlapping blocks when `out` lies below `in`. */
 static void copy_up(uint8_t *out, const uint8_t *in, size_t count) {
     if ((((uintptr_t)out ^ (uintptr_t)in) & WORD_MASK) == 0U) {
         for (; count > 0U && ((uintptr_t)out & WORD_MASK) != 0U; count--) {
             *out++ = *in++;
+        }
+        while (count >= BLOCK_BYTES) {
+            copy_block(&out, &in);
+            count -= BLOCK_BYTES;
         }
         for (; count > WORD_MASK; count -= 4U) {
             *(word_t *)(void *)out = *(const word_t *)(const void *)in;

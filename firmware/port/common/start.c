@@ -3,14 +3,21 @@
 #include "cortex_m.h"
 #include "cycles.h"
 #include "fault.h"
+#include "memory.h"
 #include "port.h"
+
+/* What must lie in RAM and is stored in flash. */
+typedef struct copy {
+    uint32_t *to;
+    const uint32_t *from;
+    uint32_t bytes;
+} copy_t;
 
 /* Symbols of the linker script. */
 extern uint32_t edgec_stack_limit[];
 extern uint32_t edgec_stack_top[];
-extern const uint32_t edgec_data_load[];
-extern uint32_t edgec_data_start[];
-extern uint32_t edgec_data_end[];
+extern const copy_t edgec_copies[];
+extern const copy_t edgec_copies_end[];
 extern uint32_t edgec_bss_start[];
 extern uint32_t edgec_bss_end[];
 
@@ -75,9 +82,8 @@ __attribute__((noinline)) static void prepare_memory(void) {
     while (word + 16 < &here) {
         *word++ = STACK_PAINT;
     }
-    const uint32_t *load = edgec_data_load;
-    for (word = edgec_data_start; word < edgec_data_end; word++) {
-        *word = *load++;
+    for (const copy_t *part = edgec_copies; part < edgec_copies_end; part++) {
+        (void)memcpy(part->to, part->from, part->bytes);
     }
     for (word = edgec_bss_start; word < edgec_bss_end; word++) {
         *word = 0;

@@ -28,16 +28,20 @@ static void average_pool_s8_0(const int8_t *x, int8_t *y, const edgec_average_po
             const int32_t kx1 = edgec_end_tap(ix, DILATION_W, WIDTH, KERNEL_W);
             const int32_t taps = (ky1 > ky0 && kx1 > kx0) ? (ky1 - ky0) * (kx1 - kx0) : 0;
             const int32_t multiplier = p.multiplier[taps];
-            for (int32_t c = 0; c < CHANNELS; c++) {
-                int32_t acc = -(taps * p.x_zero_point);
-                for (int32_t ky = ky0; ky < ky1; ky++) {
-                    const int32_t row = (iy + ky * DILATION_H) * WIDTH + ix;
-                    for (int32_t kx = kx0; kx < kx1; kx++) {
-                        acc += x[(row + kx * DILATION_W) * CHANNELS + c];
-                    }
+            const edgec_window_shape_t shape = {
+                .rows = (taps > 0) ? ky1 - ky0 : 0,
+                .columns = kx1 - kx0,
+                .row = DILATION_H * WIDTH * CHANNELS,
+                .pixel = DILATION_W * CHANNELS,
+            };
+            const int32_t first = ((iy + ky0 * DILATION_H) * WIDTH + ix + kx0 * DILATION_W) * CHANNELS;
+            for (int32_t c = 0; c < CHANNELS; c += EDGEC_WINDOW_SUMS) {
+                int32_t sums[EDGEC_WINDOW_SUMS];
+                edgec_window_sums(x, first + c, shape, sums);
+                for (int32_t i = 0; i < EDGEC_WINDOW_SUMS; i++) {
+                    y[(oy * OUT_WIDTH + ox) * CHANNELS + c + i] = edgec_requantize_s8(
+                        sums[i] - taps * p.x_zero_point, multiplier, SHIFT, p.y_zero_point, p.act_min, p.act_max);
                 }
-                y[(oy * OUT_WIDTH + ox) * CHANNELS + c] = edgec_requantize_s8(
-                    acc, multiplier, SHIFT, p.y_zero_point, p.act_min, p.act_max);
             }
         }
     }

@@ -37,11 +37,11 @@ EDGEC_SEPARATE void depthwise_planes_s8_0(const int8_t *x, const int8_t *table, 
     edgec_planes_pad(planes, &image, LEFT + INSIDE, COLUMNS);
     for (int32_t top = 0; top < OUT_HEIGHT; top += STRIP) {
         const int32_t count = edgec_min_s32(OUT_HEIGHT - top, STRIP);
-        const int32_t taken = ((count - 1) * STRIDE_H + KERNEL_H + 1) / 2;
+        const edgec_planes_strip_t strip = edgec_planes_strip(top * STRIDE_H - PAD_TOP, ((count - 1) * STRIDE_H + KERNEL_H + 1) / 2, HEIGHT);
         for (int32_t first = 0; first < CHANNELS; first += EDGEC_PLANES) {
             /* The last planes may hold channels that are done already. */
             const int32_t c = edgec_min_s32(first, CHANNELS - EDGEC_PLANES);
-            edgec_planes_take(x + c, planes, &image, top * STRIDE_H - PAD_TOP, taken);
+            edgec_planes_take(x + c, planes, &image, &strip);
             for (int32_t o = first; o < c + EDGEC_PLANES; o++) {
                 const edgec_taps3_t taps0 = edgec_taps3(p.weights + (o * KERNEL_W + 0) * 4);
                 const edgec_taps3_t taps1 = edgec_taps3(p.weights + (o * KERNEL_W + 1) * 4);

@@ -3,60 +3,59 @@
 EDGEC_TRIPLES(edgec_triples_sums_10, 10)
 #endif
 
-/* Depthwise convolution [9, 7, 3] to [9, 3, 3], 5x2 window, stride 1x2, three rows at a time. */
-EDGEC_SEPARATE void depthwise_triples_s8_0(const int8_t *x, const int8_t *table, int8_t *y, int8_t *scratch, const edgec_rescale16_params_t *params)
+#ifndef EDGEC_HAS_edgec_triples_b3fb7a144b79
+#define EDGEC_HAS_edgec_triples_b3fb7a144b79
+/* All layers that differ in the sizes of images only. */
+EDGEC_SEPARATE void edgec_triples_b3fb7a144b79(const int8_t *x, const int8_t *table, int8_t *y, int8_t *scratch, const edgec_rescale16_params_t *params, const edgec_triples_layer_t *layer)
 {
     enum {
-        HEIGHT = 9,
-        WIDTH = 7,
-        CHANNELS = 3,
-        OUT_HEIGHT = 9,
-        OUT_WIDTH = 3,
         KERNEL_H = 5,
         KERNEL_W = 2,
         STRIDE_H = 1,
-        STRIDE_W = 2,
-        PAD_TOP = 4,
-        PAD_LEFT = 0,
         DILATION_H = 2,
-        DILATION_W = 1,
-        COLUMNS = 6,
-        END = 6,
         WORDS = 10,
         STEP = 20,
         PRE_SHIFT = 3, SHIFT = 9, LOW = -512, HIGH = 511,
     };
+    const int32_t height = layer->height;
+    const int32_t channels = layer->channels;
+    const int32_t row = layer->width * channels;
+    const int32_t out_row = layer->out_width * channels;
+    const int32_t out_words = layer->out_width * STEP;
+    const int32_t left = layer->pad_left;
+    const int32_t inside = layer->inside;
+    const int32_t right = layer->right;
     const edgec_rescale16_params_t p = *params;
     const int8_t padding = (int8_t)p.x_zero_point;
-    edgec_tile_3x4_t *const triples = (edgec_tile_3x4_t *)(void *)scratch;
-    for (int32_t top = 0; top < OUT_HEIGHT; top += EDGEC_TILE_3X4_ROWS) {
+    edgec_triple_t *const triples = (edgec_triple_t *)(void *)scratch;
+    for (int32_t top = 0; top < layer->out_height; top += EDGEC_TRIPLES_ROWS) {
         /* Rows beyond the last one repeat it, and so do their outputs. */
-        const int32_t last = edgec_min_s32(OUT_HEIGHT - top, EDGEC_TILE_3X4_ROWS) - 1;
+        const int32_t last = edgec_min_s32(layer->out_height - top, EDGEC_TRIPLES_ROWS) - 1;
         edgec_triple_rows_t rows[KERNEL_H];
-        for (int32_t j = 0; j < EDGEC_TILE_3X4_ROWS; j++) {
+        for (int32_t j = 0; j < EDGEC_TRIPLES_ROWS; j++) {
             for (int32_t ky = 0; ky < KERNEL_H; ky++) {
-                const int32_t iy = (top + edgec_min_s32(j, last)) * STRIDE_H - PAD_TOP + ky * DILATION_H;
-                const int32_t inside = iy >= 0 && iy < HEIGHT;
-                rows[ky].from[j] = inside ? x + iy * WIDTH * CHANNELS : &padding;
-                rows[ky].step[j] = inside ? CHANNELS : 0;
+                const int32_t iy = (top + edgec_min_s32(j, last)) * STRIDE_H - layer->pad_top + ky * DILATION_H;
+                const int32_t is_inside = iy >= 0 && iy < height;
+                rows[ky].from[j] = is_inside ? x + iy * row : &padding;
+                rows[ky].step[j] = is_inside ? channels : 0;
             }
         }
-        const int32_t second = edgec_min_s32(1, last) * OUT_WIDTH * CHANNELS;
-        const int32_t third = last * OUT_WIDTH * CHANNELS;
-        for (int32_t o = 0; o < CHANNELS; o++) {
-            edgec_triples_pad(triples, PAD_LEFT * KERNEL_H, padding);
-            edgec_tile_3x4_t *const inner = triples + PAD_LEFT * WORDS;
+        const int32_t second = edgec_min_s32(1, last) * out_row;
+        const int32_t third = last * out_row;
+        for (int32_t o = 0; o < channels; o++) {
+            edgec_triples_pad(triples, left * KERNEL_H, padding);
+            edgec_triple_t *const inner = triples + left * WORDS;
             for (int32_t ky = 0; ky < KERNEL_H; ky++) {
-                edgec_triples_row(rows + ky, o, inner + 2 * ky, WORDS, END - PAD_LEFT);
+                edgec_triples_row(rows + ky, o, inner + 2 * ky, WORDS, inside);
             }
-            edgec_triples_pad(triples + END * WORDS, (COLUMNS - END) * KERNEL_H, padding);
-            edgec_triples_sums_10(p.weights + o * KERNEL_H * KERNEL_W, triples, triples + OUT_WIDTH * STEP, STEP);
+            edgec_triples_pad(inner + inside * WORDS, right * KERNEL_H, padding);
+            edgec_triples_sums_10(p.weights + o * KERNEL_H * KERNEL_W, triples, triples + out_words, STEP);
             const int32_t bias = p.bias[o];
             const int16_t multiplier = p.multiplier[o];
-            int8_t *to = y + top * OUT_WIDTH * CHANNELS + o;
-            for (int32_t i = 0; i < OUT_WIDTH * STEP; i += STEP, to += CHANNELS) {
-                int32_t sums[EDGEC_TILE_3X4_ROWS] = {bias, bias, bias};
-                edgec_tile_3x4_add(triples + i, sums);
+            int8_t *to = y + top * out_row + o;
+            for (int32_t i = 0; i < out_words; i += STEP, to += channels) {
+                int32_t sums[EDGEC_TRIPLES_ROWS] = {bias, bias, bias};
+                edgec_triples_add(triples + i, sums);
                 {
                     const int32_t scaled = edgec_rescale(sums[0], multiplier, PRE_SHIFT, SHIFT);
                     to[0] = table[edgec_limit(scaled, LOW, HIGH) - LOW];
@@ -72,4 +71,22 @@ EDGEC_SEPARATE void depthwise_triples_s8_0(const int8_t *x, const int8_t *table,
             }
         }
     }
+}
+#endif
+
+/* Depthwise convolution [9, 7, 3] to [9, 3, 3], 5x2 window, stride 1x2, three rows at a time. */
+static void depthwise_triples_s8_0(const int8_t *x, const int8_t *table, int8_t *y, int8_t *scratch, const edgec_rescale16_params_t *params)
+{
+    static const edgec_triples_layer_t layer = {
+        .height = 9,
+        .width = 7,
+        .channels = 3,
+        .out_height = 9,
+        .out_width = 3,
+        .pad_top = 4,
+        .pad_left = 0,
+        .inside = 6,
+        .right = 0,
+    };
+    edgec_triples_b3fb7a144b79(x, table, y, scratch, params, &layer);
 }

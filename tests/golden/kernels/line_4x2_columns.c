@@ -1,4 +1,4 @@
-EDGEC_TILE_4X2_HIGH(line_4x2_s8_0_outputs, 9, 4, 0, 32, 24, 0)
+EDGEC_TILE_4X2_HIGH(line_4x2_s8_0_outputs, 9, 4, 0, 32, 24, 0, 6, 0)
 
 /* What the line of output row oy reads. */
 EDGEC_SEPARATE void line_4x2_s8_0_line(const int8_t *x, uint32_t padding, int8_t *scratch, int32_t oy)
@@ -35,40 +35,41 @@ EDGEC_SEPARATE void line_4x2_s8_0_line(const int8_t *x, uint32_t padding, int8_t
 }
 
 /* Convolution [6, 6, 4] to [4, 6, 6], 3x3 window, stride 1x1, a line at a time. */
-static void line_4x2_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edgec_conv_params_t *params)
+static void line_4x2_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edgec_stream_params_t *params)
 {
     enum {
         OUT_HEIGHT = 4,
         OUT_WIDTH = 6,
-        LAST_BLOCK = 2,
+        LINES = 1,
         DEPTH = 36,
         UNITS = 6,
         WORDS = 9,
         ROW_BYTES = 6,
         PIXEL_WORDS = 6,
     };
-    const edgec_conv_params_t p = *params;
+    const edgec_stream_params_t p = *params;
     edgec_pair_t *const line = (edgec_pair_t *)(void *)scratch;
     const edgec_s32_t *const starts = (const edgec_s32_t *)(const void *)(scratch + 192);
     const uint32_t padding = (uint8_t)p.x_zero_point * 0x01010101U;
-    for (int32_t oy = 0; oy < OUT_HEIGHT; oy++) {
+    edgec_tile_4x2_out_t out = {
+        .rows_end = line + WORDS * 2,
+        .y = (int8_t *)y,
+        .places = {ROW_BYTES, 2 * ROW_BYTES, 3 * ROW_BYTES},
+        .filters_end = p.weights + 264,
+        .own = {.offset = edgec_tile_4x2_offset(p.y_zero_point, 32)},
+        .starts = starts,
+    };
+    for (int32_t oy = 0; oy < OUT_HEIGHT; oy += LINES) {
         line_4x2_s8_0_line(x, padding, scratch, oy);
-        for (int32_t next = 0; next < OUT_WIDTH; next += EDGEC_TILE_4X2_ROWS) {
+        const int32_t pixels = OUT_WIDTH;
+        for (int32_t next = 0; next < pixels; next += EDGEC_TILE_4X2_ROWS) {
             /* The last block may hold pixels that are done already. */
-            const int32_t ox = edgec_min_s32(next, LAST_BLOCK);
-            const edgec_pair_t *const rows = line + ox * PIXEL_WORDS;
-            int8_t *const to = y + (oy * OUT_WIDTH + ox) * UNITS;
-            edgec_tile_4x2_high_t out = {
-                .rows_end = rows + WORDS * 2,
-                .bias = p.bias,
-                .multiplier = p.multiplier,
-                .y = (int8_t *)to,
-                .places = {edgec_min_s32(1, EDGEC_TILE_4X2_ROWS - 1) * ROW_BYTES, edgec_min_s32(2, EDGEC_TILE_4X2_ROWS - 1) * ROW_BYTES,
-                         (EDGEC_TILE_4X2_ROWS - 1) * ROW_BYTES},
-                .weights_end = p.weights + 216,
-                .offset = edgec_tile_4x2_offset(p.y_zero_point, 32),
-                .starts = starts + ox,
-            };
+            const int32_t first = edgec_min_s32(next, pixels - EDGEC_TILE_4X2_ROWS);
+            const edgec_pair_t *const rows = line + first * PIXEL_WORDS;
+            int8_t *const to = y + (oy * OUT_WIDTH + first) * UNITS;
+            out.y = (int8_t *)to;
+            out.rows_end = rows + WORDS * 2;
+            out.starts = starts + first;
             line_4x2_s8_0_outputs(p.weights, rows, &out);
         }
     }

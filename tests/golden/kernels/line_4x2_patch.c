@@ -1,7 +1,7 @@
-EDGEC_TILE_4X2_OFFSET(line_4x2_s8_0_outputs, 7, 3, 1, 5, 56, 0)
+EDGEC_TILE_4X2_OFFSET(line_4x2_s8_0_outputs, 7, 3, 1, 5, 56, 0, 6, 0)
 
-/* The windows of output row oy. */
-EDGEC_SEPARATE void line_4x2_s8_0_line(const int8_t *x, const edgec_exact_params_t *params, int8_t *scratch, int32_t oy)
+/* The windows of `lines` output rows from oy on. */
+EDGEC_SEPARATE void line_4x2_s8_0_line(const int8_t *x, int32_t padding, int8_t *scratch, int32_t oy, int32_t lines)
 {
     enum {
         HEIGHT = 6,
@@ -17,69 +17,82 @@ EDGEC_SEPARATE void line_4x2_s8_0_line(const int8_t *x, const edgec_exact_params
         PAD_LEFT = 1,
         DILATION_H = 1,
         DILATION_W = 1,
-        WORDS = 7,
+        INSIDE = 18,
+        LEFT = 3,
+        ROW = 24,
+        PIXEL = STRIDE_W * CHANNELS,
+        RUN_WORDS = 2,
+        REST = 1,
+        REST_WORDS = 1,
     };
-    const edgec_exact_params_t p = *params;
     edgec_pair_t *line = (edgec_pair_t *)(void *)scratch;
-    edgec_s32_t *const starts = (edgec_s32_t *)(void *)(scratch + 336);
-    int8_t *const patch = scratch + 360;
+    edgec_s32_t *starts = (edgec_s32_t *)(void *)(scratch + 672);
+    int8_t *const rows = scratch + 720;
+    int8_t *const rest = scratch + 816;
     /* Weights beyond the last one are zero; what they multiply must only be defined. */
-    memset(patch + 27, 0, 1);
-    for (int32_t ox = 0; ox < OUT_WIDTH; ox++, line += 2 * WORDS) {
-        const int32_t ix = ox * STRIDE_W - PAD_LEFT;
-        for (int32_t ky = 0; ky < KERNEL_H; ky++) {
-            const int32_t iy = oy * STRIDE_H - PAD_TOP + ky * DILATION_H;
-            int8_t *const to = patch + ky * (KERNEL_W * CHANNELS);
-            if (ix < 0 || ix > WIDTH - KERNEL_W) {
-                for (int32_t kx = 0; kx < KERNEL_W; kx++) {
-                    if (ix + kx >= 0 && ix + kx < WIDTH) {
-                        memcpy(to + kx * CHANNELS, x + (iy * WIDTH + ix + kx) * CHANNELS, (size_t)CHANNELS);
-                    } else {
-                        memset(to + kx * CHANNELS, p.x_zero_point, (size_t)CHANNELS);
-                    }
-                }
-                continue;
-            }
-            memcpy(to, x + (iy * WIDTH + ix) * CHANNELS, (size_t)(KERNEL_W * CHANNELS));
+    memset(rest + KERNEL_H * REST, 0, 4 * REST_WORDS - KERNEL_H * REST);
+    const int32_t top = oy * STRIDE_H - PAD_TOP;
+    for (int32_t i = 0; i < (lines - 1) * STRIDE_H + 3; i++) {
+        int8_t *const to = rows + i * ROW;
+        if (top + i < 0 || top + i >= HEIGHT) {
+            memset(to, padding, ROW);
+            continue;
         }
-        starts[ox] = -128 * edgec_line_run(patch, line, WORDS, 0, 0);
+        memset(to, padding, LEFT);
+        memset(to + LEFT + INSIDE, padding, ROW - LEFT - INSIDE);
+        memcpy(to + LEFT, x + (top + i) * (WIDTH * CHANNELS), INSIDE);
+    }
+    for (int32_t i = 0; i < lines; i++) {
+        const int8_t *from = rows + i * STRIDE_H * ROW;
+        for (int32_t ox = 0; ox < OUT_WIDTH; ox++, from += PIXEL) {
+            int32_t start = 0;
+            for (int32_t ky = 0; ky < KERNEL_H; ky++, line += 2 * RUN_WORDS) {
+                const int8_t *const run = from + ky * DILATION_H * ROW;
+                start = edgec_line_run(run, line, RUN_WORDS, 0, start);
+                memcpy(rest + ky * REST, run + 4 * RUN_WORDS, REST);
+            }
+            start = edgec_line_run(rest, line, REST_WORDS, 0, start);
+            line += 2 * REST_WORDS;
+            *starts++ = start;
+        }
     }
 }
 
 /* Convolution [6, 6, 3] to [4, 6, 6], 3x3 window, stride 1x1, a line at a time. */
-static void line_4x2_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edgec_exact_params_t *params)
+static void line_4x2_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edgec_stream_params_t *params)
 {
     enum {
         OUT_HEIGHT = 4,
         OUT_WIDTH = 6,
-        LAST_BLOCK = 2,
+        LINES = 2,
         DEPTH = 28,
         UNITS = 6,
         WORDS = 7,
         ROW_BYTES = 6,
         PIXEL_WORDS = 14,
     };
-    const edgec_exact_params_t p = *params;
+    const edgec_stream_params_t p = *params;
     edgec_pair_t *const line = (edgec_pair_t *)(void *)scratch;
-    const edgec_s32_t *const starts = (const edgec_s32_t *)(const void *)(scratch + 336);
-    for (int32_t oy = 0; oy < OUT_HEIGHT; oy++) {
-        line_4x2_s8_0_line(x, params, scratch, oy);
-        for (int32_t next = 0; next < OUT_WIDTH; next += EDGEC_TILE_4X2_ROWS) {
+    const edgec_s32_t *const starts = (const edgec_s32_t *)(const void *)(scratch + 672);
+    edgec_tile_4x2_out_t out = {
+        .rows_end = line + WORDS * 2,
+        .y = (int8_t *)y,
+        .places = {ROW_BYTES, 2 * ROW_BYTES, 3 * ROW_BYTES},
+        .filters_end = p.weights + 240,
+        .starts = starts,
+    };
+    for (int32_t oy = 0; oy < OUT_HEIGHT; oy += LINES) {
+        const int32_t lines = edgec_min_s32(OUT_HEIGHT - oy, LINES);
+        line_4x2_s8_0_line(x, p.x_zero_point, scratch, oy, lines);
+        const int32_t pixels = lines * OUT_WIDTH;
+        for (int32_t next = 0; next < pixels; next += EDGEC_TILE_4X2_ROWS) {
             /* The last block may hold pixels that are done already. */
-            const int32_t ox = edgec_min_s32(next, LAST_BLOCK);
-            const edgec_pair_t *const rows = line + ox * PIXEL_WORDS;
-            int8_t *const to = y + (oy * OUT_WIDTH + ox) * UNITS;
-            edgec_tile_4x2_exact_t out = {
-                .rows_end = rows + WORDS * 2,
-                .bias = p.bias,
-                .numbers = p.numbers,
-                .y = (int8_t *)to,
-                .places = {edgec_min_s32(1, EDGEC_TILE_4X2_ROWS - 1) * ROW_BYTES, edgec_min_s32(2, EDGEC_TILE_4X2_ROWS - 1) * ROW_BYTES,
-                         (EDGEC_TILE_4X2_ROWS - 1) * ROW_BYTES},
-                .weights_end = p.weights + 168,
-                .unused = 0,
-                .starts = starts + ox,
-            };
+            const int32_t first = edgec_min_s32(next, pixels - EDGEC_TILE_4X2_ROWS);
+            const edgec_pair_t *const rows = line + first * PIXEL_WORDS;
+            int8_t *const to = y + (oy * OUT_WIDTH + first) * UNITS;
+            out.y = (int8_t *)to;
+            out.rows_end = rows + WORDS * 2;
+            out.starts = starts + first;
             line_4x2_s8_0_outputs(p.weights, rows, &out);
         }
     }

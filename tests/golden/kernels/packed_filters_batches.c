@@ -18,7 +18,7 @@ EDGEC_SEPARATE void packed_filters_s8_0_part_store(const edgec_s32_t *sum, const
 }
 
 /* Matrix product [4, 64] by [8, 64], four rows at a time. */
-static void packed_filters_s8_0_part(const int8_t *x, int8_t *y, int8_t *scratch, const edgec_conv_params_t *params)
+EDGEC_IN_LINES void packed_filters_s8_0_part(const int8_t *x, int8_t *y, int8_t *scratch, const edgec_conv_params_t *params)
 {
     enum {
         ROWS = 4,

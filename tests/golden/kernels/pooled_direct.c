@@ -69,9 +69,11 @@ EDGEC_SEPARATE void pooled_direct_s8_0(const int8_t *x, const int8_t *residual, 
             }
         }
         for (int32_t o = 0; o < OUT_CHANNELS; o++) {
-            const uint32_t constant = (uint32_t)p.bias[o];
+            const int32_t bias = p.bias[o];
+            const int32_t multiplier = p.multiplier[o];
+            const uint32_t constant = (uint32_t)bias;
             const int32_t acc = (int32_t)(constant + (sums[o] << drop));
-            const int8_t value = edgec_requantize_s8(acc, p.multiplier[o], SHIFT,
+            const int8_t value = edgec_requantize_s8(acc, multiplier, SHIFT,
                                                      p.y_zero_point, p.act_min, p.act_max);
             y[pixel * OUT_CHANNELS + o] = edgec_add_s8(value, residual[pixel * OUT_CHANNELS + o], &addition);
         }

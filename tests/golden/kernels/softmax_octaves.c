@@ -3,7 +3,7 @@ static void softmax_octaves_s8_0(const int8_t *x, int8_t *y)
 {
     enum { DEPTH = 10 };
     const edgec_attention_head_t head = {
-        96820000, 11, 1 << 30, 22,
+        96820000, 11, (int32_t)1 << 30, 22,
     };
     for (int32_t r = 0; r < 2; r++) {
         const int8_t *const from = x + r * DEPTH;

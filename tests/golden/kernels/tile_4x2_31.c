@@ -1,7 +1,7 @@
-EDGEC_TILE_4X2_HIGH(tile_4x2_s8_0_outputs, 9, 3, 0, 32, EDGEC_TILE_4X2_INTERLEAVED, 0)
+EDGEC_TILE_4X2_HIGH(tile_4x2_s8_0_outputs, 9, 3, 0, 32, EDGEC_TILE_4X2_INTERLEAVED, 0, 0, 0)
 
 /* Convolution [5, 6, 4] to [5, 6, 6], 3x3 window, stride 1x1, four rows at a time. */
-static void tile_4x2_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, int8_t *scratch, const edgec_conv_params_t *params, const edgec_add_params_t *add)
+EDGEC_IN_LINES void tile_4x2_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, int8_t *scratch, const edgec_stream_params_t *params, const edgec_add_params_t *add)
 {
     enum {
         ROWS = 30,
@@ -26,12 +26,21 @@ static void tile_4x2_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, in
         ROW_BYTES = 6,
         RESIDUAL_SHIFT = 9,
     };
-    const edgec_conv_params_t p = *params;
+    const edgec_stream_params_t p = *params;
     edgec_add_params_t addition = *add;
     addition.shift = RESIDUAL_SHIFT;
     edgec_pair_t *const widened = (edgec_pair_t *)(void *)scratch;
+    const edgec_pair_t *const pairs = widened + 2 * EDGEC_TILE_4X2_ROWS;
     /* The residual may lie where y is written, so it is added in the order of memory. */
     int8_t *const codes = scratch + 328;
+    edgec_tile_4x2_out_t out = {
+        .rows_end = pairs + WORDS * 2 * EDGEC_TILE_4X2_ROWS,
+        .y = (int8_t *)y,
+        .places = {ROW_BYTES, 2 * ROW_BYTES, 3 * ROW_BYTES},
+        .filters_end = p.weights + 264,
+        .own = {.offset = edgec_tile_4x2_offset(p.y_zero_point, 32)},
+        .starts = (const edgec_s32_t *)(const void *)widened,
+    };
     const uint32_t padding = (uint8_t)p.x_zero_point * 0x01010101U;
     int32_t oy = 0;
     int32_t ox = 0;
@@ -40,25 +49,25 @@ static void tile_4x2_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, in
         /* Rows beyond the last one repeat it. */
         for (int32_t t = 0; t < EDGEC_TILE_4X2_ROWS; t++) {
             edgec_pair_t *to = widened + 2 * EDGEC_TILE_4X2_ROWS + t;
-            int32_t sum = 0;
+            int32_t start = 0;
             const int32_t ix = ox * STRIDE_W - PAD_LEFT;
             const int32_t left = edgec_max_s32(-ix, 0);
             const int32_t right = edgec_min_s32(WIDTH - ix, KERNEL_W);
             for (int32_t ky = 0; ky < KERNEL_H; ky++) {
                 const int32_t iy = oy * STRIDE_H - PAD_TOP + ky * DILATION_H;
                 if (iy < 0 || iy >= HEIGHT) {
-                    sum = edgec_fill4_run(padding, to, RUN_WORDS, 1, sum);
+                    start = edgec_fill4_run(padding, to, RUN_WORDS, 1, start);
                     to += RUN_WORDS * 2 * EDGEC_TILE_4X2_ROWS;
                     continue;
                 }
-                sum = edgec_fill4_run(padding, to, left * PIXEL_WORDS, 1, sum);
-                sum = edgec_widen4_run(x + (iy * WIDTH + ix + left) * CHANNELS, to + left * PIXEL_WORDS * 2 * EDGEC_TILE_4X2_ROWS,
-                                       (right - left) * PIXEL_WORDS, 1, sum);
-                sum = edgec_fill4_run(padding, to + right * PIXEL_WORDS * 2 * EDGEC_TILE_4X2_ROWS, (KERNEL_W - right) * PIXEL_WORDS,
-                                      1, sum);
+                start = edgec_fill4_run(padding, to, left * PIXEL_WORDS, 1, start);
+                start = edgec_widen4_run(x + (iy * WIDTH + ix + left) * CHANNELS, to + left * PIXEL_WORDS * 2 * EDGEC_TILE_4X2_ROWS,
+                                         (right - left) * PIXEL_WORDS, 1, start);
+                start = edgec_fill4_run(padding, to + right * PIXEL_WORDS * 2 * EDGEC_TILE_4X2_ROWS, (KERNEL_W - right) * PIXEL_WORDS,
+                                        1, start);
                 to += RUN_WORDS * 2 * EDGEC_TILE_4X2_ROWS;
             }
-            edgec_start4(widened, t, sum);
+            edgec_start4(widened, t, start);
             if (first + t < ROWS - 1) {
                 ox++;
                 oy += (ox == OUT_WIDTH) ? 1 : 0;
@@ -66,18 +75,10 @@ static void tile_4x2_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, in
             }
         }
         int8_t *to = codes;
-        const edgec_pair_t *const pairs = widened + 2 * EDGEC_TILE_4X2_ROWS;
-        edgec_tile_4x2_high_t out = {
-            .rows_end = pairs + WORDS * 2 * EDGEC_TILE_4X2_ROWS,
-            .bias = p.bias,
-            .multiplier = p.multiplier,
-            .y = (int8_t *)to,
-            .places = {edgec_min_s32(1, count - 1) * ROW_BYTES, edgec_min_s32(2, count - 1) * ROW_BYTES,
-                     (count - 1) * ROW_BYTES},
-            .weights_end = p.weights + 216,
-            .offset = edgec_tile_4x2_offset(p.y_zero_point, 32),
-            .starts = (const edgec_s32_t *)(const void *)widened,
-        };
+        out.y = (int8_t *)to;
+        out.places[0] = (edgec_min_s32(1, count - 1)) * ROW_BYTES;
+        out.places[1] = (edgec_min_s32(2, count - 1)) * ROW_BYTES;
+        out.places[2] = (count - 1) * ROW_BYTES;
         tile_4x2_s8_0_outputs(p.weights, pairs, &out);
         const int32_t at = first * UNITS;
         edgec_add_run_s8(codes, residual + at, y + at, count * UNITS, &addition);

@@ -18,7 +18,7 @@ EDGEC_SEPARATE void tile_4x2_s8_0_store(const edgec_s32_t *sum, const edgec_s32_
 }
 
 /* Matrix product [9, 32] by [5, 32], four rows at a time. */
-static void tile_4x2_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edgec_conv_params_t *params)
+EDGEC_IN_LINES void tile_4x2_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edgec_conv_params_t *params)
 {
     enum {
         ROWS = 9,

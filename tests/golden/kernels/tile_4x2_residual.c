@@ -72,7 +72,7 @@ EDGEC_SEPARATE void tile_4x2_s8_0_store3(const edgec_s32_t *sum, const edgec_s32
 }
 
 /* Matrix product [7, 32] by [9, 32], four rows at a time. */
-static void tile_4x2_s8_0(const int8_t *x, const edgec_s16_t *residual, edgec_s16_t *y, int8_t *scratch, const edgec_rescale16_params_t *params)
+EDGEC_IN_LINES void tile_4x2_s8_0(const int8_t *x, const edgec_s16_t *residual, edgec_s16_t *y, int8_t *scratch, const edgec_rescale16_params_t *params)
 {
     enum {
         ROWS = 7,

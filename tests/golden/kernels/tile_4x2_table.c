@@ -1,7 +1,7 @@
-EDGEC_TILE_4X2_OUT(tile_4x2_s8_0_outputs, 8, 4, 0, 3, 9, 10, 0, EDGEC_TILE_4X2_OUT_TABLE, EDGEC_TILE_4X2_INTERLEAVED)
+EDGEC_TILE_4X2_OUT(tile_4x2_s8_0_outputs, 8, 4, 0, 3, 9, 10, 0, EDGEC_TILE_4X2_OUT_TABLE, EDGEC_TILE_4X2_INTERLEAVED, 0)
 
 /* Matrix product [8, 32] by [10, 32], four rows at a time. */
-static void tile_4x2_s8_0(const int8_t *x, const int8_t *table, int8_t *y, int8_t *scratch, const edgec_rescale16_params_t *params)
+EDGEC_IN_LINES void tile_4x2_s8_0(const int8_t *x, const int8_t *table, int8_t *y, int8_t *scratch, const edgec_stream_params_t *params)
 {
     enum {
         ROWS = 8,
@@ -10,8 +10,17 @@ static void tile_4x2_s8_0(const int8_t *x, const int8_t *table, int8_t *y, int8_
         WORDS = 8,
         ROW_BYTES = 10,
     };
-    const edgec_rescale16_params_t p = *params;
+    const edgec_stream_params_t p = *params;
     edgec_pair_t *const widened = (edgec_pair_t *)(void *)scratch;
+    const edgec_pair_t *const pairs = widened + 2 * EDGEC_TILE_4X2_ROWS;
+    edgec_tile_4x2_out_t out = {
+        .rows_end = pairs + WORDS * 2 * EDGEC_TILE_4X2_ROWS,
+        .y = (int8_t *)y,
+        .places = {ROW_BYTES, 2 * ROW_BYTES, 3 * ROW_BYTES},
+        .filters_end = p.weights + 380,
+        .own = {.from = table + 512},
+        .starts = (const edgec_s32_t *)(const void *)widened,
+    };
     for (int32_t first = 0; first < ROWS; first += EDGEC_TILE_4X2_ROWS) {
         const int32_t count = EDGEC_TILE_4X2_ROWS;
         /* Rows beyond the last one repeat it. */
@@ -20,18 +29,7 @@ static void tile_4x2_s8_0(const int8_t *x, const int8_t *table, int8_t *y, int8_
         }
         x += EDGEC_TILE_4X2_ROWS * DEPTH;
         int8_t *to = y + first * UNITS;
-        const edgec_pair_t *const pairs = widened + 2 * EDGEC_TILE_4X2_ROWS;
-        edgec_tile_4x2_out_t out = {
-            .rows_end = pairs + WORDS * 2 * EDGEC_TILE_4X2_ROWS,
-            .bias = p.bias,
-            .multiplier = p.multiplier,
-            .y = (int8_t *)to,
-            .places = {edgec_min_s32(1, count - 1) * ROW_BYTES, edgec_min_s32(2, count - 1) * ROW_BYTES,
-                     (count - 1) * ROW_BYTES},
-            .weights_end = p.weights + 320,
-            .extra = table + 512,
-            .starts = (const edgec_s32_t *)(const void *)widened,
-        };
+        out.y = (int8_t *)to;
         tile_4x2_s8_0_outputs(p.weights, pairs, &out);
     }
 }

@@ -18,7 +18,7 @@ static void wide_softmax_s8_0(const int16_t *x, const int16_t *exponentials, con
         }
         const int32_t bits = edgec_wide_bits((uint32_t)sum);
         const int64_t whole = (int64_t)sum * ((int64_t)1 << (31 - bits));
-        const int32_t fraction = (int32_t)edgec_rshr64(whole, 14) - (1 << 15) - (1 << 16);
+        const int32_t fraction = (int32_t)edgec_rshr64(whole, 14) - ((int32_t)1 << 15) - ((int32_t)1 << 16);
         const int32_t inverse = edgec_wide_lookup(reciprocals, fraction);
         for (int32_t i = 0; i < DEPTH; i++) {
             const int32_t share = edgec_rshr32(to[i] * inverse, bits - 1);

@@ -74,6 +74,11 @@ KERNELS: dict[str, KernelSpec] = {
     "pooled_decode_dsp": s.PooledDecodeDsp(_WINDOW, 8, 4, 6, 8, 32, None, 8),
     "pooled_decode_dsp_batches": s.PooledDecodeDsp(_WINDOW, 7, 8, 6, 4, 32, 12, 4),
     "pooled_decode_dsp_runtime": s.PooledDecodeDsp(_VALID, 10, 8, 8, None, 32, None, 4),
+    "pooled_decode_short": s.PooledDecode(_ODD, 10, 8, 6, 8, 32, None, 4, short=True),
+    "pooled_decode_dsp_short": s.PooledDecodeDsp(_VALID, 10, 8, 8, 8, 32, None, 4, short=True),
+    "pooled_direct_short": s.PooledDirect(
+        _ODD, 6, 8, 8, 8, 32, None, 17, ResponseKind.NIBBLE, short=True
+    ),
     "pooled_direct": s.PooledDirect(_WINDOW, 8, 4, 6, 4, 32, 12, 64, ResponseKind.BITSERIAL),
     "pooled_direct_runtime": s.PooledDirect(_ODD, 6, 8, 8, None, 32, None, 17, ResponseKind.NIBBLE),
     "pooled_conv": s.PooledConv(
@@ -107,6 +112,22 @@ KERNELS: dict[str, KernelSpec] = {
         saturates=False,
         zero_is_code_min=False,
         tables_in_ram=True,
+    ),
+    "pooled_conv_short": s.PooledConv(
+        window=_POINTWISE,
+        out_channels=10,
+        pool_size=6,
+        group=8,
+        chunk_groups=1,
+        lanes=2,
+        response_shift=2,
+        shift=32,
+        builder=ResponseKind.MULTIPLY,
+        index_bits=3,
+        bits=8,
+        saturates=False,
+        zero_is_code_min=False,
+        short=True,
     ),
     "conv_transpose": s.ConvTranspose(_WINDOW, 8, 1, 32),
     "add_broadcast": s.Add(_LOOPS, 12),
@@ -169,8 +190,8 @@ KERNELS: dict[str, KernelSpec] = {
     "gemm_twice31": s.Gemm(4, 16, 10, 0, exact31=_TWICE),
     "conv_transpose_twice31": s.ConvTranspose(_WINDOW, 8, 1, 0, exact31=_ANY),
     "depthwise_planes_offset31": s.DepthwisePlanes(_planes(9, 1), 0, exact31=_OFFSET),
-    "tile_3x4_offset31": s.Tile3x4(_WINDOW, 5, 0, filters=4, segment=40, exact31=_OFFSET),
-    "tile_3x4_twice31": s.Tile3x4(_WINDOW, 5, 0, filters=4, segment=40, exact31=_ANY),
+    "tile_5x2_offset31": s.Tile5x2(_WINDOW, 5, 0, step=1, segment=40, exact31=_OFFSET),
+    "tile_5x2_twice31": s.Tile5x2(_WINDOW, 5, 0, step=1, segment=40, exact31=_ANY),
     "tile_3x2_twice31": s.Tile3x2(_WINDOW, 5, 0, exact31=_TWICE),
     "line_4x2_columns": s.Line4x2(24, 36, 6, None, window=_LINE, shift=32, saturates=True),
     "line_4x2_residual": s.Line4x2(
@@ -200,17 +221,17 @@ KERNELS: dict[str, KernelSpec] = {
         _TALL, 9, rescale16=Rescale16(_INDEX, table=True)
     ),
     "depthwise_triples_offset31": s.DepthwiseTriples(_planes(9, 2), 0, exact31=_OFFSET),
-    "tile_3x4_short": s.Tile3x4(
-        _WINDOW, 5, 32, filters=2, segment=40, product=ShortProduct(4), saturates=True
+    "tile_5x2_short": s.Tile5x2(
+        _WINDOW, 5, 32, step=4, segment=40, product=ShortProduct(4), saturates=True
     ),
-    "tile_3x4_padded": s.Tile3x4(_WINDOW, 5, 32, 7, filters=4, segment=40),
-    "tile_3x4_rows": s.Tile3x4(
+    "tile_5x2_padded": s.Tile5x2(_WINDOW, 5, 32, 7, step=1, segment=40),
+    "tile_5x2_rows": s.Tile5x2(
         _POINTWISE,
         7,
         9,
         rescale16=Rescale16(_WIDE, residual=True),
         variable=True,
-        filters=2,
+        step=4,
         segment=8,
     ),
     "tile_4x2_31": s.Tile4x2(
@@ -311,17 +332,36 @@ _TARGETS = (
     ("gcc", "-O2"),
     ("clang", "-O2"),
     ("arm-none-eabi-gcc", "-mcpu=cortex-m0plus", "-mthumb", "-Os"),
+    ("arm-none-eabi-gcc", "-mcpu=cortex-m3", "-mthumb", "-O0"),
     ("arm-none-eabi-gcc", "-mcpu=cortex-m4", "-mthumb", "-O3"),
+    ("clang", "--target=arm-none-eabi", "-mcpu=cortex-m4", "-mthumb", "-O1"),
     ("aarch64-linux-gnu-gcc", "-mcpu=cortex-a53", "-O2"),
     ("arm-linux-gnueabihf-gcc", "-mcpu=cortex-a7", "-mfpu=neon-vfpv4", "-mthumb", "-O2"),
+    ("avr-gcc", "-mmcu=atmega2560", "-Os"),
 )
 
 
 def _compiles(name: str, compiler: str) -> bool:
-    """Kernels for NEON have no form without it, and one of them none for Armv7-A."""
+    """Kernels for NEON have no form without it, and one of them none for Armv7-A.
+
+    Libraries for AVR, where an `int` has 16 bits, have no kernels for the DSP extension.
+    """
+    if compiler == "avr-gcc" and "dsp" in KERNELS[name].template.parts:
+        return False
     if name == "lut_neon":
         return compiler.startswith("aarch64")
     return name not in _NEON or "-linux-" in compiler
+
+
+def _newlib(folder: Path) -> Path:
+    """The folder of the headers of GCC's C library for microcontrollers, which Clang lacks."""
+    compiler = process.which("arm-none-eabi-gcc")
+    if compiler is None:
+        pytest.skip("arm-none-eabi-gcc is not installed")
+    source = folder / "headers.c"
+    source.write_text("#include <string.h>\n")
+    done = process.run([compiler, "-M", source], timeout_s=60)
+    return next(Path(word).parent for word in done.stdout.split() if word.endswith("/string.h"))
 
 
 @pytest.mark.parametrize("target", _TARGETS, ids="".join)
@@ -346,5 +386,7 @@ def test_every_kernel_compiles_clean(target: tuple[str, ...], tmp_path: Path) ->
     )
     include = data_dir("firmware") / "runtime" / "include"
     options = ["-std=c11", *WARNING_FLAGS, "-Werror", *target[1:], f"-I{include}", "-c"]
+    if "--target=arm-none-eabi" in target:
+        options += ["-isystem", _newlib(tmp_path)]
     done = process.run([compiler, *options, source, "-o", tmp_path / "k.o"], timeout_s=120)
     assert done.returncode == 0, done.stderr

@@ -25,6 +25,7 @@ from edgec.codegen.library import kernel_template
 from edgec.kernels.registry import FAMILIES
 from edgec.profile.compile_html import CompilePage
 from edgec.profile.html import Page
+from edgec.profile.pools_html import PoolsPage
 from edgec.profile.validation_html import ValidationPage
 from edgec.profile.widths_html import WidthsPage
 
@@ -41,7 +42,7 @@ def _environment(path: Path) -> jinja2.Environment:
 
 def _contexts() -> dict[str, Any]:
     """The context of each template that is rendered, but of kernels."""
-    found = [Page, WidthsPage, CompilePage, ValidationPage]
+    found = [Page, PoolsPage, WidthsPage, CompilePage, ValidationPage]
     for module in (contexts, helper_contexts, project_contexts):
         found += [each for each in vars(module).values() if dataclasses.is_dataclass(each)]
     roots = {

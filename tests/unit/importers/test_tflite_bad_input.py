@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import tflite
-from test_tflite_ops import CASES, RESIZE, built, f, i, model_of, resized
+from tflite_cases import CASES, RESIZE, built, f, i, model_of, resized
 from tflite_damage import lying_model, mutated
 from tflite_models import Op, T, const, tflite_bytes, write_tflite
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from access_order import events_of, least_distance
 from hypothesis import HealthCheck, given, seed, settings
-from kernel_records import distances
-from lower_samples import BOARD, DSP_BOARD, NetBuilder
+from kernel_records import distances, family_of
+from lower_samples import BOARD, DSP_BOARD, SMALL_BOARD, NetBuilder
 from pooled_graphs import dense_configs, dsp_configs, pooled_operators, tile_4x2_operators
 from random_graphs import adversarial_inputs, single_ops
 from random_ops import OPS
@@ -33,6 +33,7 @@ from edgec.kernels.generic.top_k.family import TopK
 from edgec.kernels.generic.tree_ensemble.family import TreeEnsemble
 from edgec.kernels.packed.filters.spec import PackedFilters
 from edgec.kernels.select import KernelChoice, operands, select_kernels
+from edgec.kernels.small.tile_5x2.spec import Tile5x2
 from edgec.kernels.weightpool.decode.family import PooledDecode
 from edgec.kernels.weightpool.decode_dsp.family import PooledDecodeDsp
 from edgec.lower import lower
@@ -50,7 +51,7 @@ def test_distance_is_the_least_of_the_spelled_out_order(op: str) -> None:
     @settings(max_examples=12, deadline=None, database=None)
     @given(single_ops(op, count=4))
     def check(graph: Graph) -> None:
-        for board in (BOARD, DSP_BOARD):
+        for board in (BOARD, DSP_BOARD, SMALL_BOARD):
             for choice in select_kernels(graph, board):
                 _check_against_order(choice)
 
@@ -65,6 +66,8 @@ def _check_against_order(choice: KernelChoice) -> None:
     elif isinstance(choice.spec, TreeEnsemble):
         # All of x is read before any output is written; the other operands are constants.
         assert found == (0, None, None, None, None)
+    elif family_of(choice.spec).in_place(choice.spec):
+        assert found == (None,)
     elif isinstance(choice.spec, _NEVER):
         assert set(found) == {None}
     else:
@@ -162,6 +165,19 @@ def test_same_size_convolution_keeps_a_row_and_a_pixel() -> None:
     graph = net.build(net.conv(x, "y", (1, 10, 10, 4), kernel=3, pad=1))
     (choice,) = select_kernels(graph, BOARD)
     assert distances(choice.spec) == ((10 + 1) * 4,)
+
+
+@pytest.mark.parametrize(("height", "width"), [(1, 5), (2, 3), (4, 4), (3, 7), (2, 4)])
+def test_five_rows_at_a_time_end_with_two_blocks_of_three(
+    height: int, width: int, tmp_path: Path
+) -> None:
+    net = NetBuilder()
+    x = net.input("x", 1, height, width, 16)
+    graph = net.build(net.conv(x, "y", (1, height, width, 4), kernel=3, pad=1))
+    choices = select_kernels(graph, SMALL_BOARD)
+    assert isinstance(choices[0].spec, Tile5x2)
+    _check_against_order(choices[0])
+    _run_tight(graph, choices, tmp_path)
 
 
 def test_residual_may_lie_in_place() -> None:

@@ -21,6 +21,9 @@ CASES = (
     Case(1, 64, 64),
 )
 
+NUMBERS = 8
+"""Bytes of the bias and the multiplier of a filter, which lie among its weights."""
+
 
 def planned(graph: Graph, name: str) -> tuple[MemoryPlan, MemoryPlan, tuple[Buffer, ...]]:
     """The plan before and after copies, and their buffers; the plan after them is checked."""
@@ -45,7 +48,7 @@ def with_ram(board: Board, size_bytes: int) -> Board:
 
 def test_weights_that_many_pixels_read_are_copied_where_flash_waits():
     before, after, copies = planned(graph_of(1, CASES), "nucleo_l4r5zi")
-    assert [copy.size_bytes for copy in copies] == [16 * 9 * 16, 4 * 9 * 64]
+    assert [copy.size_bytes for copy in copies] == [16 * (9 * 16 + NUMBERS), 4 * (9 * 64 + NUMBERS)]
     assert before.arena_bytes <= after.arena_bytes <= before.arena_bytes * 9 // 8
     assert {name: after.slots[name] for name in before.slots} == before.slots
 
@@ -68,12 +71,11 @@ def test_scratch_memory_gives_way_to_a_copy():
     split = dataclasses.replace(before, slots=slots, arena_bytes=middle.end)
     small = with_ram(board, middle.end + 4096 + 1504)
     assert small.arena_limit_bytes is not None
-    assert (
-        end + 16 * 9 * 16 + scratch.size_bytes < small.arena_limit_bytes < middle.end + 16 * 9 * 16
-    )
+    copy = 16 * (9 * 16 + NUMBERS)
+    assert end + copy + scratch.size_bytes < small.arena_limit_bytes < middle.end + copy
     after, copies = with_copied_weights(graph, choices, small, split)
     check_plan(after, (*buffers, *copies), overlaps)
-    assert [copy.size_bytes for copy in copies] == [16 * 9 * 16]
+    assert [copy.size_bytes for copy in copies] == [16 * (9 * 16 + NUMBERS)]
     assert after.slots[scratch_name(graph, choices[0])] != middle
     assert {name: after.slots[name] for name in tensors} == tensors
 

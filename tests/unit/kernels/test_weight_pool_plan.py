@@ -1,6 +1,7 @@
 """The planner of pooled layers: what it chooses, within which limits, and what it says."""
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +19,9 @@ from edgec.kernels.weightpool.bounds import sums_fit_lanes
 from edgec.kernels.weightpool.decision import READY_INDEX_BITS, PoolFamily
 from edgec.kernels.weightpool.decode_dsp.family import PooledDecodeDsp
 from edgec.kernels.weightpool.gather.spec import PooledConv
+from edgec.kernels.weightpool.plan.flash import constant_bytes
 from edgec.kernels.weightpool.plan.plan import PoolPlan, plan_pools
+from edgec.lower.lower import lower
 from edgec.memory import plan_memory
 from edgec.target.board import Board, load_board
 from edgec.target.target import Target
@@ -66,13 +69,15 @@ def test_two_lanes_are_proved_to_fit(graph: Graph) -> None:
 
 
 @pytest.mark.parametrize("kernel", ["decode", "direct", "expand"])
-def test_other_kernels_are_exact(graph: Graph, kernel: str) -> None:
+def test_other_kernels_round_no_responses(graph: Graph, kernel: str) -> None:
+    """Biases and multipliers of 16 bits move a code by one, here and there."""
     plan = plan_pools(graph, BOARD, _options(kernel))
     assert {layer.kernel.value for layer in plan.layers} == {kernel}
     x = np.random.default_rng(1).integers(-128, 128, (1, 8, 8, 3)).astype(np.int8)
     found, wanted = run_graph(plan.graph, {"x": x}), run_graph(graph, {"x": x})
+    most = 0 if kernel == "expand" else 1
     for name in graph.outputs:
-        assert np.array_equal(found[name], wanted[name])
+        assert np.abs(found[name].astype(int) - wanted[name]).max() <= most
 
 
 def test_the_last_rule_that_matches_holds(graph: Graph) -> None:
@@ -148,6 +153,31 @@ def test_widths(graph: Graph) -> None:
     assert all(layer.kernel is not PoolKernel.EXPAND for layer in (*fixed.layers, *free.layers))
     with pytest.raises(WeightPoolError, match="expand"):
         plan_pools(limited_bits(graph, 3), BOARD, _options("expand"))
+
+
+@pytest.mark.parametrize("kernel", ["responses", "decode", "direct"])
+def test_numbers_of_16_bits(graph: Graph, kernel: str) -> None:
+    plan = plan_pools(graph, BOARD, _options(kernel))
+    assert all(config.short for config in plan.configs.values())
+    for before, after in zip(pooled_nodes(graph), pooled_nodes(plan.graph), strict=True):
+        old, new = graph.constants[before.inputs[4]], plan.graph.constants[after.inputs[4]]
+        assert not np.array_equal(old.array, new.array)
+        assert np.abs(new.array / old.array - 1).max() <= 2.0**-12
+    free = plan_pools(graph, BOARD, _options(kernel, runtime_bits=True))
+    assert not any(config.short for config in free.configs.values())
+
+
+def test_numbers_of_32_bits_where_a_bias_is_far_larger_than_outputs(graph: Graph) -> None:
+    """Its lowest bits would be missed."""
+    node = pooled_nodes(graph)[0]
+    builder = GraphBuilder.of(graph)
+    name = node.inputs[3]
+    far = graph.constants[name].array.copy()
+    far[0] = 1 << 30
+    builder.constants[name] = replace(graph.constants[name], array=far)
+    plan = plan_pools(builder.build(), BOARD, _options("responses"))
+    short = {name: config.short for name, config in plan.configs.items()}
+    assert short == {each.name: each is not node for each in pooled_nodes(graph)}
 
 
 def test_one_lane_where_rounding_would_cost_too_much() -> None:
@@ -235,3 +265,25 @@ def test_options_of_the_command_line() -> None:
     assert found.activation_bits == "auto"
     assert found.table_bytes == 32768
     assert found.rules[1] == PoolKernelRule("a*", PoolKernel.DIRECT)
+
+
+@pytest.mark.parametrize("runtime_bits", [False, True])
+def test_constants_are_estimated_as_they_are_stored(
+    graph: Graph, runtime_bits: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Biases and multipliers have 16 bits each, with run-time widths 32."""
+    estimated: list[int] = []
+
+    def fits_flash(*given: Any) -> bool:
+        before, _, nodes, chosen = given
+        estimated.append(constant_bytes(before, nodes, chosen))
+        return True
+
+    monkeypatch.setattr("edgec.kernels.weightpool.plan.plan.fits_flash", fits_flash)
+    plan = plan_pools(graph, BOARD, _options("decode", runtime_bits=runtime_bits))
+    assert all(config.short is not runtime_bits for config in plan.configs.values())
+    choices = select_kernels(plan.graph, Target.of(BOARD), plan.configs)
+    buffers, overlaps, _ = buffers_of(plan.graph, choices)
+    stored = lower(plan.graph, choices, plan_memory(buffers, overlaps)).constant_bytes
+    # Kernels fill rows of weights up to words.
+    assert estimated[0] <= stored <= estimated[0] + 16 * len(choices)

@@ -1,6 +1,6 @@
 """Lifetimes, scratch and aliases."""
 
-from lower_samples import BOARD, NetBuilder, small_net
+from lower_samples import BOARD, DSP_BOARD, NetBuilder, small_net
 
 from edgec.ir import Graph
 from edgec.kernels.buffers import buffers_of, scratch_name
@@ -40,6 +40,30 @@ def test_scratch_lives_for_its_step_alone() -> None:
     buffers, _, _ = _buffers(graph)
     assert buffers[scratch_name(graph, choices[0])] == Buffer("scratch of c_node", 27, 0, 1)
     assert buffers[scratch_name(graph, choices[3])] == Buffer("scratch of r_node", 72, 3, 4)
+
+
+def _depthwise_twice(*, read_again: bool) -> tuple[dict[str, Buffer], dict[str, str]]:
+    net = NetBuilder()
+    x = net.input("x", 1, 9, 9, 48)
+    d = net.conv(x, "d", (1, 9, 9, 48), kernel=3, pad=1, group=48)
+    e = net.conv(d, "e", (1, 9, 9, 48), kernel=3, pad=1, group=48)
+    graph = net.build(net.add(e, d, "a") if read_again else net.softmax(e, "s"))
+    buffers, _, aliases = buffers_of(graph, select_kernels(graph, DSP_BOARD))
+    return {buffer.name: buffer for buffer in buffers}, dict(aliases)
+
+
+def test_an_output_takes_the_place_of_what_nobody_reads_any_more() -> None:
+    buffers, aliases = _depthwise_twice(read_again=False)
+    assert aliases == {"d": "x", "e": "x"}
+    assert buffers["x"] == Buffer("x", 9 * 9 * 48, 0, 3)
+    assert not {"d", "e"} & set(buffers)
+
+
+def test_an_output_beside_what_is_read_again_has_its_own_place() -> None:
+    buffers, aliases = _depthwise_twice(read_again=True)
+    assert aliases == {"d": "x"}
+    assert buffers["x"] == Buffer("x", 9 * 9 * 48, 0, 3)
+    assert buffers["e"] == Buffer("e", 9 * 9 * 48, 1, 3)
 
 
 def test_scratch_gets_a_name_no_tensor_has() -> None:

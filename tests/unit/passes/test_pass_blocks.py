@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import time
+from functools import partial
 
-import numpy as np
 import pytest
 from pass_samples import Maker, assert_same_function, ops_of
 from random_real_graphs import random_graph
+from work import calls_made
 
-from edgec.base import limits
 from edgec.ir import ops
 from edgec.ir.graph import Graph
 from edgec.passes import blocks, edit
@@ -71,14 +70,10 @@ def test_one_constant_of_many_blocks_is_changed_for_each():
     assert len(weights) == 8
 
 
-def test_time_grows_with_the_graph():
-    """Four times the nodes take far less than sixteen times the time."""
-    assert limits.SWEEP_WHOLE_NODES < 1200
-    times = []
-    for layers in (200, 800):
-        graph = chain(layers)
-        start = time.process_time()
-        found = run_passes(graph, REAL_PASSES).graph
-        times.append(time.process_time() - start)
-        assert len(found.nodes) == 2 * layers
-    assert times[1] < 9 * times[0] + 1.0, np.array(times)
+@pytest.mark.usefixtures("small_blocks")
+def test_work_grows_with_the_graph():
+    """Four times the nodes take five times the calls; without blocks it is eight times."""
+    small, large = (
+        calls_made(partial(run_passes, chain(layers), REAL_PASSES)) for layers in (20, 80)
+    )
+    assert small < large < 6 * small

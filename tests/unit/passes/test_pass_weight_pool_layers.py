@@ -80,6 +80,11 @@ def test_rule_3_equal_pools_are_one_constant():
     assert pools[0] == pools[1] != pools[2]
     (note,) = pool_notes(after, after)
     assert note.endswith("64 vectors of 8 weights, 16 vectors of 8 weights")
+    other = WeightPool(POOL.vectors[::-1].copy())
+    x = m.op(ops.Conv(), x, pooled(m, 8, 1, 1, 8, pool=other), "")
+    after = pool_layers(integer(m.graph(x)))
+    (note,) = pool_notes(after, after)
+    assert note.endswith("pooled, 2 pools of 64 vectors of 8 weights, 16 vectors of 8 weights")
 
 
 def test_all_integer_passes_keep_every_bit_and_fuse_the_residual():

@@ -17,6 +17,7 @@ from edgec.ir.graph import Graph
 from edgec.ir.text import graph_text
 from edgec.quant import quantize
 from edgec.quant.cnn.ties import tie_groups
+from edgec.quant.common.report import PrecisionReport
 from edgec.quant.precision.choose import Room
 from edgec.quant.precision.codes import check_reach
 
@@ -34,6 +35,16 @@ def test_int16_leaves_nothing_but_the_noise_of_the_weights(name: str):
     assert report.output_db == report.int16_db > report.int8_db
     assert found.annotated is None
     assert all(found.integer.values[name].dtype is DType.INT16 for name in found.integer.inputs)
+
+
+@pytest.mark.parametrize("name", sorted(NETWORKS))
+def test_every_layer_between_int16_tensors_has_its_quality(name: str):
+    found = quantized(NETWORKS[name](), Precision.INT16)
+    layers = {n.output for n in found.integer.nodes if isinstance(n.attrs, qops.QMixedConv)}
+    assert layers
+    known = {layer.value: layer.sqnr_db for layer in found.report.layers}
+    assert layers <= known.keys()
+    assert all(known[value] > 20 for value in layers)
 
 
 def test_int16_gains_decibels():
@@ -129,6 +140,52 @@ def test_auto_stays_within_the_memory_of_the_board():
     assert any("do not fit the RAM" in note for note in tight.notes)
 
 
+def scores(*, chosen: bool = False) -> Graph:
+    """Many classes that lie close together: int8 codes often name another one."""
+    s = Sketch("scores")
+    x = s.input("x", 1, 16)
+    found = gemm(s, gemm(s, x, 24, name="first"), 60, name="last")
+    return s.graph(s(ops.ArgMax(1), found) if chosen else found)
+
+
+def dropping(
+    max_drop: float, target_db: float | None = None, *, chosen: bool = False
+) -> PrecisionReport:
+    graph = scores(chosen=chosen)
+    asked = QuantOptions(precision=Precision.AUTO, target_db=target_db, max_drop=max_drop)
+    report = quantize(graph, samples(graph, 96), CompileOptions(quant=asked)).report.precision
+    assert report is not None
+    assert report.decisions and report.int8_decisions and report.int16_decisions
+    assert report.decisions.samples == 96
+    return report
+
+
+def test_decisions_are_a_goal():
+    all_wide = dropping(0.0)
+    assert all_wide.int8_decisions.equal < all_wide.int16_decisions.equal
+    assert all_wide.decisions.equal >= all_wide.int16_decisions.equal
+    int8_drop = 100 * (1 - all_wide.int8_decisions.share)
+    assert dropping(int8_drop + 0.1).tensors == ()
+    some = dropping(int8_drop - 0.1)
+    assert 0 < len(some.tensors) <= len(all_wide.tensors)
+    assert 100 * (1 - some.decisions.share) < int8_drop
+    assert len(dropping(100.0, 80.0).tensors) > 0  # both are goals
+
+
+def test_a_network_that_names_the_class_itself_is_judged_by_its_scores():
+    plain, chosen = dropping(100.0, 40.0), dropping(100.0, 40.0, chosen=True)
+    assert (chosen.int8_db, chosen.int16_db) == (plain.int8_db, plain.int16_db)
+    assert chosen.tensors == plain.tensors != ()
+
+
+def test_decisions_of_a_network_that_names_no_class():
+    s = Sketch("restores")
+    graph = s.graph(gemm(s, s.input("x", 1, 8), 8))
+    asked = QuantOptions(precision=Precision.AUTO, max_drop=1.0)
+    with pytest.raises(ConfigError, match="no output names a class"):
+        quantize(graph, samples(graph, 8), CompileOptions(quant=asked))
+
+
 @pytest.mark.parametrize("target", [0.0, -3.0, 100.0, float("nan")])
 def test_a_target_that_is_none_is_refused(target: float):
     with pytest.raises(ConfigError, match="no accuracy"):
@@ -139,6 +196,9 @@ def test_options_without_effect_are_refused():
     graph = squeezed()
     with pytest.raises(ConfigError, match="--target-db"):
         quantized(graph, Precision.INT16, 30.0)
+    dropping_int8 = CompileOptions(quant=QuantOptions(max_drop=1.0))
+    with pytest.raises(ConfigError, match="--max-drop"):
+        quantize(graph, samples(graph, 8), dropping_int8)
     options = CompileOptions(quant=QuantOptions(precision=Precision.AUTO))
     with pytest.raises(ConfigError, match="--precision"):
         quantize(graph, None, options)

@@ -18,7 +18,7 @@ from edgec.ir.ops import UnaryKind
 from edgec.ir.qparams import QuantParams
 from edgec.ir.verify import Stage, verify
 from edgec.quant import annotate, to_integer
-from edgec.quant.common.report import sqnr_db
+from edgec.quant.common.quality import sqnr_db
 from edgec.quant.convert.arithmetic import add_multipliers
 
 X = QuantParams.per_tensor(0.02, 5)

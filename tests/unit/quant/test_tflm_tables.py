@@ -19,7 +19,8 @@ from edgec.interp import run_graph
 from edgec.ir import ops
 from edgec.ir.ops import UnaryKind
 from edgec.ir.qparams import QuantParams
-from edgec.quant.convert.tflm.tables import act_code, table
+from edgec.quant.convert.tflm.act_codes import act_code
+from edgec.quant.convert.tflm.tables import table
 
 ALL = np.arange(-128, 128).astype(np.int8).reshape(1, 256)
 SCALES = st.floats(2**-9, 0.5, width=32)

@@ -17,13 +17,13 @@ from edgec.interp import run_graph
 from edgec.ir import ops, qops
 from edgec.ir.graph import Graph
 from edgec.ir.qparams import QuantParams
+from edgec.ir.searched import is_searched
 from edgec.ir.verify import Stage, verify
 from edgec.ir.weighted import form_of
 from edgec.passes.base import run_passes
 from edgec.passes.pipeline import TRANSFORMER_PASSES
 from edgec.quant import CalibrationSource, sqnr_db
 from edgec.quant.common.intervals import bounds_of
-from edgec.quant.common.searched import is_searched
 from edgec.quant.transformer import quantize_transformer
 
 

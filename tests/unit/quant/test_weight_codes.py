@@ -1,5 +1,7 @@
 """Codes of weights by the error of what their layer computes."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from quant_samples import conv, gemm, perceptron, relu, residual_network, samples
@@ -16,6 +18,7 @@ from edgec.quant.cnn.fit_weights import LEAST_SAMPLES
 from edgec.quant.cnn.read_rows import read_rows
 from edgec.quant.cnn.weight_codes import better_codes
 from edgec.quant.common.notes import weights_notes
+from edgec.quant.common.report import WeightsReport
 from edgec.quant.common.weights import layer_weights
 
 
@@ -177,3 +180,9 @@ def test_scales_are_those_of_nearest_codes():
             name = ops.layer_inputs(node).w
             nearest = layer_weights(graph.constants[name], None, 1.0, name)
             np.testing.assert_array_equal(annotated.quant(name).scale, nearest.scale)
+
+
+def test_nothing_is_said_where_no_layer_has_other_codes() -> None:
+    report = WeightsReport(layers=0, kept=True, nearest_db=40.0, output_db=40.0, samples=64)
+    assert weights_notes(report) == ()
+    assert weights_notes(replace(report, layers=1))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 
 import pytest
+from rich.cells import cell_len
 from rich.console import Console
 from table_widths import check_table
 
@@ -50,6 +51,25 @@ def test_layout_follows_the_width() -> None:
     assert not any("layer" in line and "SQNR dB" in line for line in header)  # two lines a row
     assert any("layer" in line and "SQNR dB" in line for line in shown(LAYERS, 300).splitlines())
     assert "SQNR dB 33.2" in shown(LAYERS, 40)  # figures after their names
+
+
+def test_a_narrower_table_takes_the_place_of_rows_of_several_lines() -> None:
+    rows = [("a/long/name/of/a/layer/at/its/end", "Conv", 1), ("漢" * 20 + "b", "Gemm", 22)]
+    least = table("", ("…layer", ">n"), [(a, n) for a, _, n in rows], note="without operators")
+    found = table("", ("layer", "operator", ">n"), rows, narrower=least)
+    for width in (26, 30, 40):
+        text = shown(found, width)
+        lines = text.splitlines()
+        assert len(lines) == 7  # one a row
+        assert max(map(cell_len, lines)) <= width
+        assert "without operators" in text
+        assert "…" in text
+        assert all(end in text for end in ("at/its/end", "漢b"))
+    whole = shown(found, 80)
+    assert "without operators" not in whole
+    assert all(name in whole for name, _, _ in rows)
+    # Where not even that fits, nothing is left out.
+    assert all(word in shown(found, 16) for word in ("operator", "Gemm", "Conv"))
 
 
 def test_a_label_stands_with_each_figure_of_narrow_comparisons() -> None:

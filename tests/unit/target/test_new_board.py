@@ -97,8 +97,13 @@ def test_a_board_without_a_manifest_is_a_copy() -> None:
         board = new_board("mine", load_board(like)).board
         expected = load_board(like)
         assert dataclasses.replace(
-            board, name=like, aliases=expected.aliases, sources=expected.sources
+            board,
+            name=like,
+            title=expected.title,
+            aliases=expected.aliases,
+            sources=expected.sources,
         ) == (expected)
+        assert board.title == f"mine, like {expected.title}"
 
 
 def test_clocks_that_the_port_does_not_set_up(tmp_path: Path) -> None:

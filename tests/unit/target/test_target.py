@@ -43,7 +43,7 @@ def test_an_m33_without_dsp_gets_no_kernel_with_smlad(tmp_path: Path) -> None:
 def test_an_m33_without_dsp_gets_the_kernels_of_a_cortex_m3(tmp_path: Path) -> None:
     m3 = families(bare_target(Core.CORTEX_M3))
     assert families(Target.of(without_dsp(tmp_path))) == m3
-    assert "tile_3x4" in m3
+    assert "tile_5x2" in m3
 
 
 @pytest.mark.parametrize("board", list_boards(), ids=lambda board: board.name)

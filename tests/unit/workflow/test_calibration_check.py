@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from import_models import N, model_of, save
@@ -11,20 +9,13 @@ from import_models import N, model_of, save
 from edgec.base.dtypes import Array
 from edgec.base.options import CompileOptions
 from edgec.base.resources import data_dir
-from edgec.quant.common.report import (
-    CalibrationSource,
-    InForce,
-    LayerCost,
-    LayerQuality,
-    PrecisionReport,
-    QuantReport,
-)
+from edgec.base.samples import Normalize
+from edgec.ir.graph import Graph
 from edgec.report.model import TensorReport
 from edgec.workflow.calibration_check import (
     agreement_warnings,
     calibration_warnings,
     evaluation_warnings,
-    quality_warnings,
 )
 from edgec.workflow.integer import IntegerModel, integer_model, real_model
 
@@ -68,6 +59,7 @@ def test_data_of_another_scale(network, factor, word):
             lambda x: x * np.where(np.arange(16) == 5, 1000, 1).reshape(-1, *[1] * (x.ndim - 1)),
             "sample 5 reaches",
         ),
+        (lambda x: np.repeat(x[:4], 4, axis=0), "of 16 samples only 4 differ"),
     ],
 )
 def test_data_that_are_odd_by_themselves(change, words):
@@ -88,32 +80,42 @@ def compiled(change) -> IntegerModel:
     return integer_model(data_dir("examples") / "digits_resnet.onnx", data, CompileOptions())
 
 
+def test_data_that_no_pixels_can_become():
+    """The file says how pixels are normalized; a network without biases would say nothing."""
+    data = calibration()
+    path = data_dir("examples") / "digits_resnet.onnx"
+    graph = real_model(path, data, CompileOptions()).graph
+    pixels = {"x": Normalize(1 / 255)}
+    assert calibration_warnings(graph, data, pixels) == ()
+    for factor in (3.0, 0.04):
+        (warning,) = calibration_warnings(graph, {"x": data["x"] * factor}, pixels)
+        assert "pixels as the model's file normalizes them lie in [0, 1]" in warning
+
+
+def test_warnings_on_several_inputs_keep_their_order():
+    """Not that of a set of names, which differs from process to process."""
+    data = {name: np.full((4, 3), 9.0, np.float32) for name in "heartily"[::-1]}
+    pixels = dict.fromkeys(data, Normalize(1 / 255))
+    found = calibration_warnings(Graph("none", {}, {}, (), (), ()), data, pixels)
+    names = [warning.split("'")[1] for warning in found if "pixels" in warning]
+    assert names == list(data)
+
+
+def test_few_samples():
+    data = {"x": calibration()["x"][:15]}
+    path = data_dir("examples") / "digits_resnet.onnx"
+    (warning,) = integer_model(path, data, CompileOptions()).quantization.warnings
+    assert "15 calibration samples are few: give 16 or more" in warning
+    data = {"x": calibration()["x"][:1]}
+    assert "1 calibration sample is few" in "".join(
+        integer_model(path, data, CompileOptions()).quantization.warnings
+    )
+
+
 def test_the_report_has_the_warnings():
     assert compiled(lambda x: x).quantization.warnings == ()
     (warning,) = compiled(lambda x: x * 255).quantization.warnings
     assert "look too large" in warning
-
-
-def test_poor_outputs_are_named():
-    model = compiled(lambda x: x)
-    output = model.integer.outputs[0]
-    in_force = InForce(None, equalize=False, bias_correction=False)
-    layers = (LayerQuality("n", "Conv", output, 4.2, 0.0), LayerQuality("m", "Conv", "x", 1.0, 0.0))
-    report = QuantReport(CalibrationSource.USER, 8, in_force, (), layers)
-    (warning,) = quality_warnings(model.integer, report)
-    assert "4.2 dB" in warning
-    synthetic = QuantReport(CalibrationSource.SYNTHETIC, 8, in_force, (), layers)
-    assert quality_warnings(model.integer, synthetic) == ()
-
-
-def test_causes_of_int8_noise_are_no_advice_where_tensors_have_int16_codes():
-    model = compiled(lambda x: x)
-    report = replace(model.quantization, costs=(LayerCost("x", 0.9, "range"),))
-    report = replace(report, source=CalibrationSource.USER, layers=())
-    (warning,) = quality_warnings(model.integer, report)
-    assert "'x' 90% (range: --precision auto)" in warning
-    chosen = PrecisionReport(("x",), 3, 31.0, 12.0, 32.0)
-    assert quality_warnings(model.integer, replace(report, precision=chosen)) == ()
 
 
 def report_of(low: float, high: float) -> TensorReport:

@@ -9,7 +9,7 @@ from edgec.ir.weighted import plain_inputs
 from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.common.geometry import conv_window, is_depthwise
 from edgec.kernels.common.layer_end import end_of, ends_in_requant31
-from edgec.kernels.common.overlap import by_strips, out_bytes, with_ending
+from edgec.kernels.common.overlap import with_ending
 from edgec.kernels.common.params import Params
 from edgec.kernels.common.weighted import CONVOLUTIONS, weighted_arguments
 from edgec.kernels.common.window import Window
@@ -60,8 +60,8 @@ def spec(graph: Graph, node: Node, _target: Target) -> DepthwisePlanes:
 
 
 def overlap(spec: DepthwisePlanes) -> Distances:
-    """Strips of rows, in each of them four channels at a time."""
-    return with_ending(spec, by_strips(spec.window, out_bytes(spec), spec.strip, PLANES))
+    """Strips of rows, in each of them four channels at a time; or the whole image in place."""
+    return with_ending(spec, None if spec.is_whole else spec.distance)
 
 
 def arguments(
@@ -86,6 +86,7 @@ FAMILY = KernelFamily(
     operators=CONVOLUTIONS,
     spec=spec,
     overlap=overlap,
+    in_place=lambda spec: spec.is_whole,
     accepts=accepts,
     arguments=arguments,
 )

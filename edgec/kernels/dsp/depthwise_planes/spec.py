@@ -9,6 +9,7 @@ from typing import ClassVar
 from edgec.base.canonical import LATER
 from edgec.kernels.common.exact31 import Exact31
 from edgec.kernels.common.interface import LayerFunction
+from edgec.kernels.common.overlap import by_strips, out_bytes
 from edgec.kernels.common.rescale16 import Rescale16
 from edgec.kernels.common.spec import describe_image, describe_window
 from edgec.kernels.common.window import Window
@@ -18,14 +19,21 @@ PLANES = 4
 """Channels whose planes are made together."""
 
 _STRIP = 4
-"""Most rows of outputs made from one set of planes.
+"""Most rows of outputs made from one set of planes, where these do not hold the whole image.
 
 Each strip takes two rows of the image apart once more, and keeps the output as far from the input
 as it has rows.  It is even, since rows are computed two by two.
 """
+_WHOLE_PAIRS = (_STRIP // 2 + 1, 8, 15)
+"""Pairs of rows of planes that may hold a whole image: few, so that layers share a function, and no
+more than the 255 bytes allow by which a load moves its base on (`edgec/planes_tile.h`)."""
+_GROWTH = 8
+"""The part of the image that planes of all rows may take beyond what strips need."""
 _HIGH_SHIFTS = range(32, 55)
 """With these shifts the high word of a product is enough."""
 _PAIR_BYTES = 4
+_LARGEST_SIZE = 8192
+"""Sizes that are no larger, and paddings that windows read, fit `edgec_planes_layer_t`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,15 +87,51 @@ class DepthwisePlanes(LayerFunction):
         return min(self.window.width, self.columns - self.left)
 
     @property
-    def pairs(self) -> int:
-        """Pairs of rows in a set of planes: the same for all layers, which so share a function."""
+    def strip_pairs(self) -> int:
+        """Pairs of rows in the planes of a strip: the same for all layers, to share a function."""
         return _STRIP + 1 if self.goes_by_two else _STRIP // 2 + 1
+
+    @property
+    def whole_pairs(self) -> int | None:
+        """Pairs of rows in planes of the whole image, where outputs can take its place.
+
+        They can if they lie as the image does: then the outputs of four channels lie where only
+        these four have been.  None: they cannot, or planes would be too large.
+        """
+        w = self.window
+        alike = (w.height, w.width, 1, 1) == (w.out_height, w.out_width, w.stride_h, w.stride_w)
+        if not alike or out_bytes(self) > 1:
+            return None
+        # The rows that an even number of outputs reads.
+        needed = (w.out_height + w.out_height % 2 + w.kernel_h - 1) // 2
+        pairs = next((n for n in _WHOLE_PAIRS if n >= needed), None)
+        in_strips = self._planes_bytes(self.strip_pairs) + self.distance
+        room = in_strips + w.height * w.width * w.channels // _GROWTH
+        return None if pairs is None or self._planes_bytes(pairs) > room else pairs
+
+    @property
+    def is_whole(self) -> bool:
+        """Outputs take the place of the image."""
+        return self.whole_pairs is not None
+
+    @property
+    def pairs(self) -> int:
+        """Pairs of rows in a set of planes."""
+        return self.strip_pairs if self.whole_pairs is None else self.whole_pairs
+
+    @property
+    def distance(self) -> int:
+        """How far outputs made in strips lie before the image."""
+        strip = min(_STRIP, self.window.out_height)
+        return max(by_strips(self.window, out_bytes(self), strip, PLANES), 0)
 
     @property
     def tile_kind(self) -> str | None:
         """How `edgec/planes_tile.h` makes codes: with one "offset" or with "offsets", or not."""
         w = self.window
         if w.stride_h != w.stride_w or w.out_width < 2 or self.rescale16 is not None:
+            return None
+        if max(w.height, w.width, w.channels, w.out_height, w.out_width) > _LARGEST_SIZE:
             return None
         if self.exact31 is not None:
             fits = self.exact31.end == "offset31" and self.exact31.saturates
@@ -110,24 +154,9 @@ class DepthwisePlanes(LayerFunction):
         return 4 if self.tile_kind == "offsets" else 0
 
     @property
-    def zero_point_step(self) -> int:
-        """What the zero point is multiplied by before the shift."""
-        return 1 << self.tile_shift
-
-    @property
-    def half_step(self) -> int:
-        """What rounds before the shift, unless the high word is rounded."""
-        return self.zero_point_step // 2
-
-    @property
     def tile_name(self) -> str:
         """The end of the name of the function of all layers that end alike, in C."""
-        return f"{self.tile_kind}_{self.window.stride_h}_{self.tile_shift}"
-
-    @property
-    def has_odd_rows(self) -> bool:
-        """Some strip has an odd number of rows."""
-        return self.window.out_height % 2 > 0
+        return f"{self.tile_kind}_{self.window.stride_h}_{self.pairs}_{self.tile_shift}"
 
     @property
     def bounds(self) -> str:
@@ -137,7 +166,8 @@ class DepthwisePlanes(LayerFunction):
     @property
     def strip(self) -> int:
         """Rows of outputs made from one set of planes."""
-        return min(_STRIP, self.window.out_height)
+        rows = self.window.out_height
+        return rows if self.is_whole else min(_STRIP, rows)
 
     @property
     def taps(self) -> tuple[int, ...]:
@@ -147,7 +177,10 @@ class DepthwisePlanes(LayerFunction):
     @property
     def scratch_bytes(self) -> int:
         """The planes."""
-        return PLANES * self.columns * self.pairs * _PAIR_BYTES
+        return self._planes_bytes(self.pairs)
+
+    def _planes_bytes(self, pairs: int) -> int:
+        return PLANES * self.columns * pairs * _PAIR_BYTES
 
     @property
     def out_elements(self) -> int:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 
+import numpy as np
+
 from edgec.base.dtypes import Array
 from edgec.ir.graph import Graph, Node
 from edgec.kernels.common.code_range import has_room_for_any_code
 from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.common.cost import Cost, residual_events
+from edgec.kernels.common.dense_weights import WORD
 from edgec.kernels.common.events import Event, Events
 from edgec.kernels.common.flash_waits import for_weights
 from edgec.kernels.common.form import KernelForm
@@ -28,6 +31,15 @@ line (`tile_4x2`) take less, on the layers of MLPerf Tiny in the cycle model."""
 
 
 def accepts(graph: Graph, node: Node, target: Target) -> bool:
+    """Whether it computes the node, and faster than `tile_4x2`."""
+    if not computes(graph, node, target):
+        return False
+    found = spec(graph, node, target)
+    few = found.blocks * ROWS <= found.rows * (1 + _MOST_IDLE)
+    return few and found.image.taps > 1
+
+
+def computes(graph: Graph, node: Node, target: Target) -> bool:
     """Whether the core has the DSP extension, and the node what `Line4x2` asks for."""
     if not target.has_dsp or getattr(node.attrs, "group", 1) != 1:
         return False
@@ -38,10 +50,8 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
 def _serves(spec: Line4x2, target: Target) -> bool:
     if spec.window is None or not spec.fuses or spec.end == "rescale16_added":
         return False
-    width = spec.window.out_width
-    pays = width >= ROWS and spec.line_blocks * ROWS <= width * (1 + _MOST_IDLE)
     fits = spec.reaches and spec.scratch_bytes <= target.scratch_limit_bytes
-    return spec.window.columns_are_runs and spec.window.taps > 1 and pays and fits
+    return spec.window.columns_are_runs and spec.has_blocks and fits
 
 
 def spec(graph: Graph, node: Node, target: Target) -> Line4x2:
@@ -52,18 +62,20 @@ def spec(graph: Graph, node: Node, target: Target) -> Line4x2:
 
 
 def overlap(spec: Line4x2) -> Distances:
-    """What a line of pixels reads is read before the first of them is written."""
+    """What a few lines of pixels read is read before the first of them is written."""
     w = spec.image
-    return with_ending(spec, by_blocks(w, spec.row_bytes, w.out_width))
+    return with_ending(spec, by_blocks(w, spec.row_bytes, spec.lines * w.out_width))
 
 
 def arguments(graph: Graph, node: Node, spec: Line4x2, pool: ConstantPool) -> tuple[Params, ...]:
     """Filters two by two, signs flipped, in the order in which a window is walked through."""
 
     def order(weights: Array) -> Array:
-        if not spec.shares_columns:
-            return weights
         w = spec.image
+        if not spec.shares_columns:
+            runs = weights.reshape(len(weights), w.kernel_h, w.kernel_w * w.channels)
+            parts = np.split(runs, [spec.run_words * WORD], axis=2)
+            return np.concatenate([part.reshape(len(weights), -1) for part in parts], axis=1)
         windows = weights.reshape(len(weights), w.kernel_h, w.kernel_w, w.channels)
         return windows.swapaxes(1, 2)
 
@@ -74,6 +86,7 @@ def arguments(graph: Graph, node: Node, spec: Line4x2, pool: ConstantPool) -> tu
         lambda weights, *others: tile_4x2.packed(spec, order(weights), *others),
         pad=lambda numbers: tile_4x2.filled_up(spec, numbers),
         interleaves=spec.interleaves,
+        stream=tile_4x2.streamed if spec.streams else None,
     )
 
 
@@ -90,7 +103,7 @@ def events(spec: Line4x2, _bits: int, _form: KernelForm) -> Events:
         Event.TILE_4X2_TURN: tiles * turns if turns > 1 else 0,
         Event.TILE_4X2: tiles,
         Event.TILE_4X2_WIDEN: pixels * words,
-        Event.COPY: pixels * (1 if spec.shares_columns else w.kernel_h),
+        Event.COPY: pixels if spec.shares_columns else w.out_height * spec.rows_of_window,
         Event.TILE_4X2_OUTPUTS: tiles,
     }
     return found | residual_events(spec)
@@ -107,6 +120,8 @@ FAMILY = KernelFamily(
     spec=spec,
     overlap=overlap,
     accepts=accepts,
+    computes=computes,
+    variants=tile_4x2.other_loops,
     arguments=arguments,
     weight_reads=lambda spec: spec.weight_reads,
     cost=Cost(events, waits),

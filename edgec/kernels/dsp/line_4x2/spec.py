@@ -31,8 +31,10 @@ class Line4x2(Tile4x2):
 
     All that a line of output pixels reads is widened before its sums are computed.  Where pixels
     hold full words, a column of the image is widened once for all windows that it is in; weights
-    then are [filters, columns of the window, rows of the window, channels].  Else windows are
-    gathered first, one by one.
+    then are [filters, columns of the window, rows of the window, channels].  Else the rows of the
+    image that a few lines read are copied with their padding, and windows are widened one by one:
+    first the full words of each row of a window, then what is left of all of them, and weights are
+    in this order.
 
     Attributes are those of `Tile4x2`; `window` is one whose columns are runs of memory.
     """
@@ -94,11 +96,6 @@ class Line4x2(Tile4x2):
         return str(self.pixel_distance)
 
     @property
-    def rows_end(self) -> str:
-        """Where the widened values of the first of four pixels end, in C."""
-        return "rows + WORDS * 2"
-
-    @property
     def reaches(self) -> bool:
         """Loads reach the last of four pixels."""
         return (ROWS - 1) * self.pixel_distance + _WIDENED_BYTES <= _LARGEST_OFFSET
@@ -109,31 +106,46 @@ class Line4x2(Tile4x2):
         return self.pixel_distance // 4
 
     @property
-    def last_block(self) -> int:
-        """The first of the last four pixels of a line; some of them may be computed again."""
-        return self.image.out_width - ROWS
+    def lines(self) -> int:
+        """Lines of output pixels whose windows are widened together, to fill blocks of four."""
+        w = self.image
+        if self.shares_columns or self.adds:
+            return 1
+        return min(range(1, min(ROWS, w.out_height) + 1), key=self._idle)
+
+    def _idle(self, lines: int) -> int:
+        """Pixels that are computed again where this number of lines is widened together."""
+        w = self.image
+        last = w.out_height % lines
+        idle = w.out_height // lines * (-lines * w.out_width % ROWS)
+        return idle + -last * w.out_width % ROWS
 
     @property
-    def line_blocks(self) -> int:
-        """Blocks of four pixels in a line."""
-        return -(-self.image.out_width // ROWS)
+    def has_blocks(self) -> bool:
+        """Every batch of lines fills a block of four pixels."""
+        return self.image.out_width * (self.image.out_height % self.lines or self.lines) >= ROWS
 
     @property
     def blocks(self) -> int:
         """Blocks of four pixels in all lines."""
-        return self.image.out_height * self.line_blocks
+        return (self.rows + self._idle(self.lines)) // ROWS
+
+    @property
+    def fills_blocks(self) -> bool:
+        """Every block has four pixels that follow each other."""
+        return True
 
     @property
     def starts_at(self) -> int:
         """Place in scratch of where the sums of a line's pixels start, after the widened values."""
         if self.shares_columns:
             return self.columns * self.column_words * 4
-        return self.image.out_width * self.words * _WIDENED_BYTES
+        return self.lines * self.image.out_width * self.words * _WIDENED_BYTES
 
     @property
     def totals_at(self) -> int:
         """Place of what a column adds to the starts of its windows."""
-        return self.starts_at + self.image.out_width * _SUM_BYTES
+        return self.starts_at + self.lines * self.image.out_width * _SUM_BYTES
 
     @property
     def added_at(self) -> int:
@@ -142,15 +154,56 @@ class Line4x2(Tile4x2):
         return self.totals_at + totals
 
     @property
-    def patch_at(self) -> int:
-        """Place of a gathered window, at a multiple of four bytes."""
+    def run_words(self) -> int:
+        """Full words in a row of a window."""
+        return self.image.kernel_w * self.image.channels // WORD
+
+    @property
+    def run_rest(self) -> int:
+        """Bytes of a row of a window after its full words."""
+        return self.image.kernel_w * self.image.channels % WORD
+
+    @property
+    def rest_words(self) -> int:
+        """Words that these bytes of all rows make up."""
+        return self.words - self.image.kernel_h * self.run_words
+
+    @property
+    def left_bytes(self) -> int:
+        """Padding before a row of the image."""
+        return self.image.pad_left * self.image.channels
+
+    @property
+    def inside_bytes(self) -> int:
+        """What windows read of a row of the image."""
+        return (self.inside_end - self.image.pad_left) * self.image.channels
+
+    @property
+    def copied_row(self) -> int:
+        """Bytes from a copied row to the next."""
+        return -(-self.columns * self.image.channels // WORD) * WORD
+
+    @property
+    def rows_of_window(self) -> int:
+        """Rows from the first to the last one of a window."""
+        return (self.image.kernel_h - 1) * self.image.dilation_h + 1
+
+    @property
+    def rows_at(self) -> int:
+        """Place of the copied rows, at a multiple of four bytes."""
         added = self.image.out_width * self.units if self.adds else 0
-        return self.added_at + -(-added // 4) * 4
+        return self.added_at + -(-added // WORD) * WORD
+
+    @property
+    def patch_at(self) -> int:
+        """Place of what is left of the rows of a window."""
+        rows = (self.lines - 1) * self.image.stride_h + self.rows_of_window
+        return self.rows_at + (0 if self.shares_columns else rows * self.copied_row)
 
     @property
     def scratch_bytes(self) -> int:
-        """Widened values, sums, the results of a line, and a window."""
-        return self.patch_at + (0 if self.shares_columns else self.depth)
+        """Widened values, sums, the results of a line, copied rows, and what is left of them."""
+        return self.patch_at + (0 if self.shares_columns else self.rest_words * WORD)
 
     def describe(self) -> str:
         """What the function computes, in words."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 
 from edgec.base.dtypes import Array
@@ -58,6 +60,12 @@ def spec(graph: Graph, node: Node, target: Target) -> Tile1x4:
     )
 
 
+def other_loops(spec: Tile1x4) -> tuple[Tile1x4, ...]:
+    """Tiles whose loop has the other size (`roomy`); none where both sizes are one."""
+    other = dataclasses.replace(spec, roomy=not spec.roomy)
+    return () if other.unrolled == spec.unrolled else (other,)
+
+
 def overlap(spec: Tile1x4) -> Distances:
     """All of x is read before the first output is written."""
     return with_ending(spec, IN_PLACE)
@@ -99,6 +107,7 @@ FAMILY = KernelFamily(
     spec=spec,
     overlap=overlap,
     accepts=accepts,
+    variants=other_loops,
     arguments=arguments,
     cost=Cost(events, waits),
 )

@@ -25,6 +25,13 @@ _SUM_BYTES = 4
 _START_BYTES = 8
 """A word, and what keeps the memory after it at multiples of eight bytes."""
 
+_MOST_IN_SMALL_CACHES = 8
+"""Words in a turn of the loop, 66 bytes each, where 1 KB of cache holds a turn: each turn may wait
+for a prefetch of what follows it before it reads weights from flash: few long ones are better."""
+_MOST_OF_SHORT = 4
+_LONG = 32
+"""Words of a filter from which on the longer code is worth its bytes."""
+
 
 @dataclass(frozen=True, slots=True)
 class Tile1x4(LayerFunction):
@@ -77,7 +84,8 @@ class Tile1x4(LayerFunction):
     @property
     def unrolled(self) -> int:
         """Words in one turn of the loop."""
-        return unrolled(self.words, roomy=self.roomy)
+        most = _MOST_IN_SMALL_CACHES if self.words >= _LONG else _MOST_OF_SHORT
+        return unrolled(self.words, roomy=self.roomy, most_in_small_caches=most)
 
     @property
     def fours(self) -> int:

@@ -23,6 +23,7 @@ from edgec.kernels.common.weighted import (
 )
 from edgec.kernels.dsp.tile_3x2.spec import ROWS, Tile3x2
 from edgec.kernels.family import Distances, KernelFamily
+from edgec.target.memory_map import Flash
 from edgec.target.target import Target
 
 
@@ -60,10 +61,15 @@ def _pack(weights: Array, bias: Array, multiplier: Array) -> tuple[Array, Array,
 
 def events(spec: Tile3x2, _bits: int, _form: KernelForm) -> Events:
     """Tiles of three rows and two filters."""
-    return tile_events(spec, FILTERS) | residual_events(spec)
+    return tile_events(spec, ROWS, FILTERS) | residual_events(spec)
 
 
-COST = Cost(events, tile_waits)
+def waits(spec: Tile3x2, _bits: int, _form: KernelForm, flash: Flash) -> float:
+    """Cycles waited for weights, which three rows share."""
+    return tile_waits(spec, ROWS, flash)
+
+
+COST = Cost(events, waits)
 
 
 FAMILY = KernelFamily(

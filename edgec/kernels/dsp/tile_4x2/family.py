@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+from typing import TypeVar
+
 import numpy as np
 
 from edgec.base.dtypes import Array
@@ -31,6 +34,8 @@ from edgec.kernels.family import Distances, KernelFamily
 from edgec.target.memory_map import Flash
 from edgec.target.target import Target
 
+Tile = TypeVar("Tile", bound=Tile4x2)
+
 _ROOMY_BYTES = 2048
 """The code of a loop of sixteen words, 104 bytes each, and what is around it: `tile_4x2.h`."""
 _LEAST_UNITS = 8
@@ -38,13 +43,18 @@ _LEAST_UNITS = 8
 
 
 def accepts(graph: Graph, node: Node, target: Target) -> bool:
+    """Whether it computes the node, and faster than `tile_3x2`."""
+    return computes(graph, node, target) and _pays(spec(graph, node, target))
+
+
+def computes(graph: Graph, node: Node, target: Target) -> bool:
     """Whether the core has the DSP extension, and the node what `Tile4x2` asks for."""
     if not target.has_dsp or getattr(node.attrs, "group", 1) != 1:
         return False
     found = spec(graph, node, target)
     if found.rows == 1 or found.depth % WORD or found.scratch_bytes > target.scratch_limit_bytes:
         return False
-    return _pays(found) and (not found.any_code or has_room_for_any_code(graph, node))
+    return not found.any_code or has_room_for_any_code(graph, node)
 
 
 def _pays(spec: Tile4x2) -> bool:
@@ -87,12 +97,18 @@ def spec(graph: Graph, node: Node, target: Target) -> Tile4x2:
         dual_issue=target.dual_issue,
         roomy=target.dual_issue or target.runs_from_cache(_ROOMY_BYTES),
         window=window if gathers else None,
-        any_code=not _is_symmetric(graph, node),
+        any_code=has_room_for_any_code(graph, node) or not _is_symmetric(graph, node),
         shift=0 if end.rescale16 is not None else end.shift,
         residual_shift=end.residual_shift,
         saturates=ends_in_requant31(node, INT8_MIN, INT8_MAX),
         exact31=end.exact31,
     )
+
+
+def other_loops(spec: Tile) -> tuple[Tile, ...]:
+    """Tiles whose loop has the other size (`roomy`); none where both sizes are one."""
+    other = dataclasses.replace(spec, roomy=not spec.roomy)
+    return () if other.unrolled == spec.unrolled else (other,)
 
 
 def overlap(spec: Tile4x2) -> Distances:
@@ -113,6 +129,7 @@ def arguments(graph: Graph, node: Node, spec: Tile4x2, pool: ConstantPool) -> tu
         lambda weights, *others: packed(spec, weights, *others),
         pad=lambda numbers: filled_up(spec, numbers),
         interleaves=spec.interleaves,
+        stream=streamed if spec.streams else None,
     )
 
 
@@ -122,6 +139,24 @@ def packed(
     """Weights, biases and multipliers as the products read them (`weighted.Pack`)."""
     start = bias + odd_sums(weights) if spec.any_code else bias
     return flipped_words(weights), filled_up(spec, start), filled_up(spec, multiplier)
+
+
+def streamed(weights: Array, bias: Array, numbers: tuple[Array, ...]) -> Array:
+    """Pairs of filters as `edgec/tile_4x2_pair.h` reads them.
+
+    Args:
+        weights: int8 [pairs, words, 2, 4].
+        bias: int32 [filters], an even number.
+        numbers: each [filters]; one int16, or all int32 once they are put together.
+
+    Returns:
+        int8 [pairs, bytes].
+    """
+    dtype = np.int16 if numbers[0].dtype == np.int16 else np.int32
+    made_of = np.stack(numbers, axis=1).astype(dtype)
+    parts = (bias.astype(np.int32), weights, made_of)
+    pairs = (np.ascontiguousarray(part).reshape(len(weights), -1) for part in parts)
+    return np.concatenate([pair.view(np.int8) for pair in pairs], axis=1)
 
 
 def filled_up(spec: Tile4x2, numbers: Array) -> Array:
@@ -162,6 +197,8 @@ FAMILY = KernelFamily(
     spec=spec,
     overlap=overlap,
     accepts=accepts,
+    computes=computes,
+    variants=other_loops,
     arguments=arguments,
     lengths=Counted("rows", lambda spec: spec.window is None),
     weight_reads=lambda spec: spec.weight_reads,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from edgec.base.canonical import LATER
 from edgec.base.fixedpoint import INT16_MAX, INT16_MIN
@@ -38,6 +39,12 @@ _HIGH_SHIFTS = range(32, 55)
 
 _INTERLEAVED = "EDGEC_TILE_4X2_INTERLEAVED"
 
+_LARGEST_STEP = 4095 // (ROWS - 1)
+"""Bytes from row to row that a store reaches all rows with (Arm v7-M architecture reference manual,
+A7.7.162)."""
+
+_BIAS_BYTES = 4
+
 _READ_AHEAD = 8
 """Bytes after the widened rows that may be read."""
 
@@ -70,12 +77,14 @@ class Tile4x2(LayerFunction):
         dual_issue: the core issues a load together with a product.
         roomy: see `unrolled`.
         window: the window of a convolution that is not pointwise.
-        any_code: x may hold the code -128; then the biases hold `dense_weights.odd_sums`.
+        any_code: x may hold any code; the biases hold `dense_weights.odd_sums`.  It is false only
+            where these do not fit, and x holds no code -128.
         shift: right shift with a multiplier of 31 bits.
         residual_shift: shift of the addition that follows it; None: there is none.
         saturates: the bounds after a multiplier of 31 bits are those of int8.
         exact31: the end of a layer whose codes are TensorFlow Lite Micro's; None: of all others.
         variable: the rows of a run are an argument.
+        alone: weights hold nothing else, where outputs are made from registers.
     """
 
     family: ClassVar[str] = "tile_4x2"
@@ -94,6 +103,7 @@ class Tile4x2(LayerFunction):
     saturates: bool = False
     exact31: Exact31 | None = field(default=None, metadata=LATER)
     variable: bool = False
+    alone: bool = field(default=False, metadata=LATER)
 
     @property
     def used_depth(self) -> int:
@@ -107,8 +117,9 @@ class Tile4x2(LayerFunction):
 
     @property
     def stored_bytes(self) -> int:
-        """Bytes of the weights in the kernel's order."""
-        return self.pairs * self.pair_bytes
+        """Bytes of the weights in the kernel's order, or of all that is in their stream."""
+        numbers = 2 * (_BIAS_BYTES + self.number_bytes) if self.streams else 0
+        return self.pairs * (self.pair_bytes + numbers)
 
     @property
     def unrolled(self) -> int:
@@ -133,10 +144,40 @@ class Tile4x2(LayerFunction):
 
     @property
     def row_source(self) -> str:
-        """What becomes a row: "rows" of x, "runs" of a window where they lie, or a "patch"."""
+        """What becomes a row.
+
+        It is one of the "rows" of x, which a call may widen as a "block", or "runs" of a window
+        where they lie, or a "patch".  Only functions that store from registers know how a block
+        repeats rows.
+        """
         if self.window is None:
-            return "rows"
+            return "block" if self.any_code and (self.fuses or self.fills_blocks) else "rows"
         return "runs" if self.widens_runs else "patch"
+
+    @property
+    def block_step(self) -> str:
+        """Bytes from row 0 of a block to row 1, in C."""
+        return "DEPTH" if self.fills_blocks else "(count < 3) ? 0 : DEPTH"
+
+    @property
+    def rows_of_places(self) -> tuple[str, ...]:
+        """The rows whose places rows 1 to 3 of a block have, in C, where the run says them.
+
+        Of a "block", two rows are row 0 three times and row 1, three are the rows 0, 1, 2 and 2.
+        """
+        if self.fills_blocks:
+            return ()
+        last = "count - 1"
+        if self.row_source == "block":
+            # No two constants of a choice: gcc would load the pair through a register of the FPU.
+            return f"({last}) >> 1", f"({last}) & 2", last
+        return f"edgec_min_s32(1, {last})", f"edgec_min_s32(2, {last})", last
+
+    @property
+    def last_row(self) -> str:
+        """Bytes from row 0 of a block to row 3, in C."""
+        count = "EDGEC_TILE_4X2_ROWS" if self.fills_blocks else "count"
+        return f"({count} - 1) * DEPTH"
 
     @property
     def fills(self) -> bool:
@@ -198,7 +239,8 @@ class Tile4x2(LayerFunction):
         """
         if self.variable:
             return "run"
-        asks = self.window is None or self.rescale16 is None or self.fuses or self.adds
+        from_sums = self.rescale16 is None and not self.fuses
+        asks = self.row_source == "rows" or from_sums or self.adds
         return "rest" if self.rest else "all" if asks else "unasked"
 
     @property
@@ -241,24 +283,54 @@ class Tile4x2(LayerFunction):
         return "sums31" if self.rescale16 is None else "sums16"
 
     @property
-    def store_type(self) -> str:
-        """The name of the struct of functions that store from registers."""
-        return self.store if self.exact31 is None else "exact"
-
-    @property
     def row_distance(self) -> str:
         """Bytes from a widened row to the next, in C."""
         return _INTERLEAVED
 
     @property
-    def rows_end(self) -> str:
-        """Where the widened `rows` end that the first of four filters' sums walk through, in C."""
-        return "pairs + WORDS * 2 * EDGEC_TILE_4X2_ROWS"
+    def fills_blocks(self) -> bool:
+        """Every block has four rows of outputs that follow each other."""
+        return not self.variable and self.rest == 0
+
+    @property
+    def out_step(self) -> int:
+        """Bytes from a row of outputs to the next where a constant may say it; else 0."""
+        return self.row_bytes if self.fills_blocks and self.row_bytes <= _LARGEST_STEP else 0
+
+    @property
+    def streams(self) -> bool:
+        """Biases and numbers of which outputs are made lie among the weights."""
+        return self.fuses and not self.alone
+
+    def with_weights_alone(self) -> Self:
+        """Biases and numbers lie apart."""
+        return dataclasses.replace(self, alone=True)
 
     @property
     def interleaves(self) -> bool:
-        """The numbers of a filter lie beside each other."""
-        return self.exact31 is not None and self.fuses
+        """The numbers of a filter lie beside each other, apart from the weights."""
+        return self.exact31 is not None and self.fuses and self.alone
+
+    @property
+    def numbers_apart(self) -> str | None:
+        """The field of the argument struct that names the numbers, where they lie apart."""
+        if self.streams:
+            return None
+        return "numbers" if self.interleaves else "multiplier"
+
+    @property
+    def own(self) -> str | None:
+        """What the word of the struct is that functions have for themselves."""
+        if self.store == "high":
+            return "offset"
+        return self.rescale16.then if self.rescale16 is not None else None
+
+    @property
+    def number_bytes(self) -> int:
+        """Bytes of the numbers of which the outputs of a filter are made."""
+        if self.exact31 is not None:
+            return 12 if self.exact31.has_shifts else 8
+        return 4 if self.rescale16 is None else 2
 
     @property
     def store_extra(self) -> tuple[tuple[str, str], ...]:
@@ -312,8 +384,8 @@ class Tile4x2(LayerFunction):
     @property
     def weight_reads(self) -> WeightReads:
         """Each block reads all weights."""
-        numbers = (4 * self.units, 4 * self.units)
-        return WeightReads(self.pairs * self.pair_bytes, self.blocks, numbers)
+        numbers = () if self.streams else (4 * self.units, 4 * self.units)
+        return WeightReads(self.stored_bytes, self.blocks, numbers)
 
     @property
     def out_elements(self) -> int:

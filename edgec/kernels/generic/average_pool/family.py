@@ -18,6 +18,10 @@ from edgec.kernels.common.window import Window
 from edgec.kernels.family import Distances, KernelFamily, template_beside
 from edgec.target.target import Target
 
+_TOGETHER = 4
+_MOST_TAPS = 257
+"""Sums of 257 numbers from 0 to 255 fit 16 bits."""
+
 
 @dataclass(frozen=True, slots=True)
 class AveragePool(Plain):
@@ -36,9 +40,19 @@ class AveragePool(Plain):
     shift: int
 
     @property
+    def is_clipped(self) -> bool:
+        """Some window has taps outside the image."""
+        return self.window.rows_clipped or self.window.cols_clipped
+
+    @property
     def counts_all(self) -> bool:
         """The divisor is the same everywhere."""
-        return self.counts_padding or not (self.window.rows_clipped or self.window.cols_clipped)
+        return self.counts_padding or not self.is_clipped
+
+    @property
+    def by_words(self) -> bool:
+        """Four channels, a word, are summed up at a time (`edgec/window_sums.h`)."""
+        return self.window.channels % _TOGETHER == 0 and self.window.taps <= _MOST_TAPS
 
     def describe(self) -> str:
         """What the function computes, in words."""

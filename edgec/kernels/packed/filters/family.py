@@ -71,7 +71,7 @@ class Packing:
             return None
         for family in self._families:
             if family.accepts(graph, node, target):
-                whole = family.spec(graph, node, target)
+                whole = family.spec(graph, node, target).with_weights_alone()
                 spec = PackedFilters(whole, bits, weights.shape[0], weights.shape[0])
                 limit = target.scratch_limit_bytes
                 room = min(max(_left_beside(graph, node), self._small_bytes), limit)

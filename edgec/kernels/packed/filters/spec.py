@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Protocol
+from typing import ClassVar, Protocol, Self
 
 from edgec.kernels.common.exact31 import Exact31
 from edgec.kernels.common.interface import c_parameters
@@ -57,6 +57,9 @@ class FilterKernel(KernelSpec, Protocol):
 
     def run_parameters(self) -> tuple[str, ...]:
         """The C parameters that only a run knows."""
+
+    def with_weights_alone(self) -> Self:
+        """The specification of a kernel whose weights hold nothing else."""
 
 
 @dataclass(frozen=True, slots=True)

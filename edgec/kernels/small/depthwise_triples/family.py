@@ -22,7 +22,9 @@ from edgec.target.target import Target
 
 _MOST_TAPS = 25
 """Windows of more taps would take too much code; their sums have room up to 63 taps
-(`edgec/tile_3x4.h`)."""
+(`edgec/triples.h`)."""
+_LARGEST_SIZE = 8192
+"""Sizes that are no larger, and paddings that windows read, fit `edgec_triples_layer_t`."""
 
 
 def accepts(graph: Graph, node: Node, target: Target) -> bool:
@@ -39,7 +41,9 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
 def _serves(window: Window) -> bool:
     some = window.pad_left < window.width + window.pad_left and window.out_height > 1
     reads = window.pad_left < (window.out_width - 1) * window.stride_w + window.kernel_w
-    return window.dilation_w == 1 and 1 < window.taps <= _MOST_TAPS and some and reads
+    short = max(window.height, window.width, window.out_height, window.channels) <= _LARGEST_SIZE
+    fits = 1 < window.taps <= _MOST_TAPS and short
+    return window.dilation_w == 1 and fits and some and reads
 
 
 def spec(graph: Graph, node: Node, target: Target) -> DepthwiseTriples:

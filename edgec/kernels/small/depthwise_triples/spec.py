@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -10,13 +10,14 @@ from edgec.base.canonical import LATER
 from edgec.kernels.common.exact31 import Exact31
 from edgec.kernels.common.interface import LayerFunction
 from edgec.kernels.common.rescale16 import Rescale16
+from edgec.kernels.common.shared import shared_name
 from edgec.kernels.common.short_product import ANY, ShortProduct
 from edgec.kernels.common.spec import describe_image, describe_window
 from edgec.kernels.common.window import Window
 from edgec.kernels.family import template_beside
 
 ROWS = 3
-"""Rows of outputs that are computed together (`edgec/tile_3x4.h`)."""
+"""Rows of outputs that are computed together (`edgec/triples.h`)."""
 
 _HEADER_TAPS = 9
 _WORD_BYTES = 4
@@ -57,9 +58,14 @@ class DepthwiseTriples(LayerFunction):
         return (self.window.out_width - 1) * self.window.stride_w + self.window.kernel_w
 
     @property
-    def end_column(self) -> int:
-        """The first column of padding after the image, counted from the first one before it."""
-        return min(self.window.pad_left + self.window.width, self.columns)
+    def inside(self) -> int:
+        """Columns of the image that windows read."""
+        return min(self.window.width, self.columns - self.window.pad_left)
+
+    @property
+    def right(self) -> int:
+        """Columns of padding after the image."""
+        return self.columns - self.window.pad_left - self.inside
 
     @property
     def column_words(self) -> int:
@@ -76,6 +82,13 @@ class DepthwiseTriples(LayerFunction):
         """Three outputs read five rows, each next to the one before."""
         w = self.window
         return (w.kernel_h, w.stride_h, w.dilation_h) == (3, 1, 1)
+
+    @property
+    def function(self) -> str:
+        """Name of the C function of all layers that differ in the sizes of images only."""
+        sizes = ("height", "width", "channels", "out_height", "out_width", "pad_top", "pad_left")
+        window = replace(self.window, **dict.fromkeys(sizes, 0))
+        return shared_name("edgec_triples", replace(self, window=window))
 
     @property
     def defines_sums(self) -> bool:

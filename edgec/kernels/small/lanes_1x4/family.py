@@ -1,6 +1,6 @@
 """Fully connected layers on Cortex-M cores without the DSP extension: one row by four filters.
 
-A product with two weights in a word is two products; for several rows `tile_3x4` is faster.
+A product with two weights in a word is two products; for several rows `tile_5x2` is faster.
 """
 
 from __future__ import annotations

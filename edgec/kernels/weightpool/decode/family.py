@@ -75,9 +75,9 @@ class PooledDecode(Decoded):
         return self.rounds or not self.reads_rows
 
     @property
-    def biases_bytes(self) -> int:
-        """int32 [batch] at the start of the scratch memory: the constant part of the sums."""
-        return POOL_WORD_BYTES * self.batch if self.runtime_bits else 0
+    def numbers_bytes(self) -> int:
+        """The start of the scratch memory: numbers of the batch that are made first."""
+        return POOL_WORD_BYTES * self.number_words
 
     @property
     def patch_words(self) -> int:
@@ -86,13 +86,13 @@ class PooledDecode(Decoded):
 
     @property
     def patch_start(self) -> int:
-        """Place of the patch, after the biases and the expanded filters int8 [batch, depth]."""
+        """Place of the patch, after the numbers and the expanded filters int8 [batch, depth]."""
         filters = -(-self.batch * self.depth // POOL_WORD_BYTES) * POOL_WORD_BYTES
-        return self.biases_bytes + filters
+        return self.numbers_bytes + filters
 
     @property
     def scratch_bytes(self) -> int:
-        """Biases, filters and patch."""
+        """Numbers, filters and patch."""
         return self.patch_start + (POOL_WORD_BYTES * self.patch_words if self.needs_patch else 0)
 
     def describe(self) -> str:

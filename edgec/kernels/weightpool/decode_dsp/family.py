@@ -101,14 +101,14 @@ class PooledDecodeDsp(Decoded):
         return -(-self.batch // FILTERS) * FILTERS * WORD * self.dense.words
 
     @property
-    def biases_start(self) -> int:
-        """Place of the constant part of the sums, int32 [batch]."""
+    def numbers_start(self) -> int:
+        """Place of the numbers of the batch that are made first."""
         return self.filters_start + self.filters_bytes
 
     @property
     def scratch_bytes(self) -> int:
-        """Windows, filters and biases."""
-        return self.biases_start + (POOL_WORD_BYTES * self.batch if self.runtime_bits else 0)
+        """Windows, filters and numbers."""
+        return self.numbers_start + POOL_WORD_BYTES * self.number_words
 
     def describe(self) -> str:
         """What the function computes, in words."""
@@ -163,7 +163,7 @@ def overlap(spec: PooledDecodeDsp) -> Distances:
 
 def events(spec: PooledDecodeDsp, _bits: int, _form: KernelForm) -> Events:
     """Weights expanded, then a loop for three rows at a time."""
-    found = tile_events(spec.dense, FILTERS)
+    found = tile_events(spec.dense, ROWS, FILTERS)
     batches = -(-spec.out_channels // spec.batch)
     found[Event.COPY] *= batches
     found[Event.WIDEN] *= batches

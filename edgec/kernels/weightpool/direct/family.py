@@ -117,6 +117,12 @@ class PooledDirect(PooledDense):
         return self.window.taps * self.vectors
 
     @property
+    def looked_up(self) -> int:
+        """What the offsets of the table's entries add to a filter's sum, modulo 2^32."""
+        looked_up = (256 - (1 << (CODE_BITS - self.planes))) * CODE_OFFSET * self.look_ups
+        return looked_up % 2**32
+
+    @property
     def unpacks(self) -> bool:
         """Indices are expanded to bytes in scratch memory first."""
         return self.index_bits != 8
@@ -176,6 +182,7 @@ def pooled_direct(graph: Graph, node: Node, config: PoolKernelConfig) -> PooledD
         group=group,
         index_bits=config.index_bits,
         bits=None if config.runtime_bits else pooled_attrs(node).rounding.activation_bits,
+        short=config.short,
         shift=end.shift,
         residual_shift=end.residual_shift,
         pool_size=size,
@@ -195,22 +202,39 @@ def arguments(
     inputs = pooled_inputs(node)
     names = inputs.pool, inputs.indices, inputs.b
     vectors, indices, bias = (graph.constants[name].array for name in names)
-    # Missing channels hold the zero point like any other: whole vectors count.
-    sums = row_sums(vectors.astype(np.int64).sum(axis=1)[indices])
     table = response_table(WeightPool(vectors), spec.builder)
-    stored = packed_indices(np.moveaxis(indices, 0, -1), spec.index_bits)
-    start = _bias(spec, bias, sums, graph.quant(inputs.x).tensor_zero_point)
-    return pool_arguments(graph, node, pool, table, stored, start)
+    tables = table, packed_indices(np.moveaxis(indices, 0, -1), spec.index_bits)
+    start = _bias(spec, bias, graph, node)
+    return pool_arguments(graph, node, pool, tables, start, short=spec.short)
 
 
-def _bias(spec: PooledDirect, bias: Array, sums: Array, x_zero_point: int) -> Array:
-    """The kernel sums up ``t(x)`` modulo 2^32, and the offsets of what it looks up."""
+def _bias(spec: PooledDirect, bias: Array, graph: Graph, node: Node) -> Array:
     if spec.bits is None:
-        return stacked(bias, sums)
-    zero_point = int(round_codes(np.asarray(x_zero_point), spec.bits))
-    looked_up = (256 - (1 << (8 - spec.bits))) * CODE_OFFSET * spec.look_ups
-    folded = bias.astype(np.int64) - zero_point * sums - looked_up
+        return stacked(bias, _sums(graph, node))
+    folded = bias.astype(np.int64) + direct_fold(graph, node)
+    if not spec.short:
+        folded = folded - spec.looked_up
     return frozen((folded & 0xFFFFFFFF).astype(np.uint32).view(np.int32))
+
+
+def direct_fold(graph: Graph, node: Node) -> Array:
+    """What the kernel adds to the biases of a layer besides the offsets of what it looks up.
+
+    It sums up ``t(x)`` modulo 2^32.  Returns int64 [O].
+    """
+    x_zero_point = graph.quant(pooled_inputs(node).x).tensor_zero_point
+    bits = pooled_attrs(node).rounding.activation_bits
+    return -int(round_codes(np.asarray(x_zero_point), bits)) * _sums(graph, node)
+
+
+def _sums(graph: Graph, node: Node) -> Array:
+    """Sums of the weights of each filter.
+
+    Missing channels hold the zero point like any other: whole vectors count.
+    """
+    inputs = pooled_inputs(node)
+    vectors, indices = (graph.constants[name].array for name in (inputs.pool, inputs.indices))
+    return row_sums(vectors.astype(np.int64).sum(axis=1)[indices])
 
 
 def events(spec: PooledDirect, bits: int, _form: KernelForm) -> Events:

@@ -74,6 +74,7 @@ def pooled_conv(graph: Graph, node: Node, config: PoolKernelConfig) -> PooledCon
         keep_rows=config.keep_rows,
         tables_in_ram=config.tables_in_ram,
         residual_shift=end.residual_shift,
+        short=config.short,
     )
     _check(graph, node, spec)
     return spec
@@ -138,7 +139,7 @@ def arguments(graph: Graph, node: Node, spec: PooledConv, pool: ConstantPool) ->
     vectors, bias = (graph.constants[name].array for name in (inputs.pool, inputs.b))
     table = builder_table(spec, WeightPool(vectors))
     indices = stored_indices(spec, window_indices(graph, node))
-    return pool_arguments(graph, node, pool, table, indices, bias)
+    return pool_arguments(graph, node, pool, (table, indices), bias, short=spec.short)
 
 
 FAMILY = KernelFamily(

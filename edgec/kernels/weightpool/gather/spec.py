@@ -57,6 +57,7 @@ class PooledConv(TableGroups):
         keep_rows: the table holds all pair rows.
         tables_in_ram: the pool or its look-up table is copied to scratch memory first.
         residual_shift: right shift of the addition at the end; None: there is no addition.
+        short: biases and multipliers have 16 bits each (`short_numbers`).
     """
 
     family: ClassVar[str] = "pooled_conv"
@@ -77,6 +78,12 @@ class PooledConv(TableGroups):
     keep_rows: bool = False
     tables_in_ram: bool = False
     residual_shift: int | None = None
+    short: bool = False
+
+    @property
+    def params_type(self) -> str:
+        """C type of the argument struct."""
+        return "edgec_pool_short_params_t" if self.short else "edgec_pool_params_t"
 
     @property
     def runtime_bits(self) -> bool:
@@ -91,7 +98,7 @@ class PooledConv(TableGroups):
     @property
     def parameters(self) -> tuple[str, ...]:
         """The C parameters after x."""
-        own = ("int8_t *y", "int8_t *scratch", "const edgec_pool_params_t *params")
+        own = ("int8_t *y", "int8_t *scratch", f"const {self.params_type} *params")
         bits = ("int32_t bits",) if self.runtime_bits else ()
         return c_parameters(self.end, "int8_t", (own, bits))
 

@@ -25,6 +25,7 @@ from edgec.kernels.weightpool.gather.spec import PooledConv
 from edgec.kernels.weightpool.plain import BLOCK
 from edgec.kernels.weightpool.plan.estimate import Estimator
 from edgec.kernels.weightpool.plan.rounding import rounds_too_much
+from edgec.kernels.weightpool.plan.short import takes_short
 from edgec.kernels.weightpool.tables import ResponseKind
 from edgec.target.board import Board
 from edgec.target.target import Target
@@ -169,6 +170,8 @@ def _base_of(
         index_bits=_index_bits(graph, node),
         runtime_bits=setting.runtime_bits,
     )
+    shift = pooled_attrs(node).rounding.response_shift
+    config = replace(config, short=takes_short(graph, node, config, shift))
     try:
         return config, pooled_conv(graph, node, config)
     except LoweringError:
@@ -221,6 +224,7 @@ def _decodes(graph: Graph, node: Node, setting: Setting) -> Iterator[Candidate]:
         index_bits=_index_bits(graph, node),
         runtime_bits=setting.runtime_bits,
     )
+    plain = replace(plain, short=takes_short(graph, node, plain))
     size = _packed_bytes(graph, node)
     filters = graph.shape(pooled_inputs(node).indices)[0]
     has_dsp = setting.board.dsp and serves_dsp(graph, node)
@@ -249,6 +253,7 @@ def _directs(graph: Graph, node: Node, setting: Setting) -> Iterator[Candidate]:
             index_bits=_index_bits(graph, node),
             runtime_bits=setting.runtime_bits,
         )
+        config = replace(config, short=takes_short(graph, node, config))
         spec = pooled_direct(graph, node, config)
         cycles = setting.estimator.cycles(spec, _bits(node))
         size = _packed_bytes(graph, node)

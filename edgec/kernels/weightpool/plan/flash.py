@@ -17,6 +17,7 @@ _CODE_BYTES = 12 << 10
 """Start-up, drivers, and the kernels of a small network."""
 _LAYER_CODE_BYTES = 2 << 10
 """The kernel of a pooled layer."""
+_SHORT_BYTES = 2
 
 
 def fits_flash(
@@ -40,7 +41,7 @@ def fits_flash(
 def constant_bytes(graph: Graph, nodes: Sequence[Node], chosen: Sequence[Candidate]) -> int:
     """Bytes of all constants: those of pooled layers as their kernels store them."""
     operands = [pooled_inputs(node) for node in nodes]
-    pooled = {name for own in operands for name in (own.pool, own.indices)}
+    pooled = {name for own in operands for name in (own.pool, own.indices, own.b, own.multiplier)}
     others = sum(
         constant.array.nbytes for name, constant in graph.constants.items() if name not in pooled
     )
@@ -50,7 +51,22 @@ def constant_bytes(graph: Graph, nodes: Sequence[Node], chosen: Sequence[Candida
         if way.config is not None
     }
     shared = sum(_table_bytes(graph, pool, kind) for pool, kind in tables)
-    return others + shared + sum(way.flash_bytes for way in chosen)
+    numbers = sum(_number_bytes(graph, node, way) for node, way in zip(nodes, chosen, strict=True))
+    return others + numbers + shared + sum(way.flash_bytes for way in chosen)
+
+
+def _number_bytes(graph: Graph, node: Node, way: Candidate) -> int:
+    """A layer's biases and multipliers: 16 bits each in a kernel that takes `ShortNumbers`.
+
+    With widths at run time kernels that sum up activations, not responses, also store the sums of
+    each filter's weights.
+    """
+    own, config = pooled_inputs(node), way.config
+    bias, multiplier = (graph.constants[name].array for name in (own.b, own.multiplier))
+    if config is not None and config.short:
+        return 2 * _SHORT_BYTES * len(bias)
+    sums = config is not None and config.runtime_bits and not isinstance(way.spec, PooledConv)
+    return bias.nbytes * (1 + sums) + multiplier.nbytes
 
 
 def _table_of(way: Candidate) -> ResponseKind | None:

@@ -34,6 +34,7 @@ from edgec.kernels.weightpool.plan.candidates import (
 from edgec.kernels.weightpool.plan.flash import fits_flash
 from edgec.kernels.weightpool.plan.reasons import PooledLayer, Rivals, record
 from edgec.kernels.weightpool.plan.rounding import with_rounding
+from edgec.kernels.weightpool.plan.short import with_short_numbers
 from edgec.kernels.weightpool.tables import ResponseKind, table_words
 from edgec.memory import MemoryPlan, plan_memory
 from edgec.target.board import Board
@@ -311,5 +312,5 @@ def _applied(
         for node, way in zip(nodes, chosen, strict=True)
         if way.config is not None
     }
-    planned = with_rounding(graph, shifts)
+    planned = with_short_numbers(with_rounding(graph, shifts), configs)
     return (with_plain_weights(planned, plain) if plain else planned), configs

@@ -59,15 +59,19 @@ def with_rounding(graph: Graph, shifts: Mapping[str, int]) -> Graph:
         shift = shifts[node.name]
         attrs = pooled_attrs(node)
         rounding = replace(attrs.rounding, response_shift=shift)
-        excess = _mean_excess(graph, node, shift)
         inputs = pooled_inputs(node)
-        if excess:
-            bias = graph.constants[inputs.b].array.astype(np.int64) - excess
-            stem = f"{node.name}/bias"
-            inputs = replace(inputs, b=builder.constant(stem, frozen(bias, np.int32)))
+        if _mean_excess(graph, node, shift):
+            bias = frozen(rounded_bias(graph, node, shift), np.int32)
+            inputs = replace(inputs, b=builder.constant(f"{node.name}/bias", bias))
         changed = replace(attrs, rounding=rounding)
         builder.put(replace(node, attrs=changed, inputs=inputs.names()))
     return builder.build()
+
+
+def rounded_bias(graph: Graph, node: Node, shift: int) -> Array:
+    """The biases of a layer without what rounding by `shift` adds on average: int64 [O]."""
+    bias = graph.constants[pooled_inputs(node).b].array.astype(np.int64)
+    return np.asarray(bias - _mean_excess(graph, node, shift))
 
 
 def _mean_excess(graph: Graph, node: Node, shift: int) -> int:

@@ -14,7 +14,7 @@ from edgec.ir import ops, qops
 from edgec.quant.common.weights import accumulator_bound
 from edgec.quant.convert.annotated import AnnotatedConversion
 from edgec.quant.convert.context import Coded, LayerParts, Single
-from edgec.quant.convert.tflm.tables import act_code
+from edgec.quant.convert.tflm.act_codes import act_codes
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,7 +66,7 @@ class TflmConversion(AnnotatedConversion):
         if self.clip is None:
             return INT8_MIN, INT8_MAX
         attrs = self.clip.attrs_as(ops.Clip)
-        return act_code(attrs.low, self.y), act_code(attrs.high, self.y)
+        return act_codes(attrs, self.y)
 
     def _need_room(self, bound: Array, shifts: Array) -> None:
         """Refuse accumulators that TensorFlow Lite would shift out of 32 bits."""

@@ -26,11 +26,13 @@ from edgec.base.fixedpoint import (
     rshr,
     saturate,
 )
+from edgec.base.reduced import reduced_factor
 from edgec.base.twice import quantized_factor, round_half_away, rshr_away, scaled_twice
 from edgec.floatrun.tabled import unary_function
 from edgec.ir import ops
 from edgec.ir.ops import UnaryKind
 from edgec.ir.qparams import QuantParams
+from edgec.quant.convert.tflm.act_codes import act_codes
 
 Table = Callable[[ops.Unary, QuantParams, QuantParams], Array | None]
 """The codes before they are saturated, int64 [256]; None where the kernels refuse the scales."""
@@ -54,14 +56,6 @@ def table(attrs: ops.Unary | ops.Clip, x: QuantParams, y: QuantParams) -> Array 
     return None if codes is None else saturate(codes).astype(np.int8)
 
 
-def act_code(real: float, y: QuantParams) -> int:
-    """The code of a bound of an activation function, saturated; float32 arithmetic."""
-    if math.isinf(real):
-        return INT8_MAX if real > 0 else INT8_MIN
-    steps = round_half_away(float(np.float32(real) / np.float32(y.tensor_scale)))
-    return int(np.clip(y.tensor_zero_point + steps, INT8_MIN, INT8_MAX))
-
-
 def _steps(x: QuantParams) -> Array:
     """``q - zero_point`` of all codes; int64 [256]."""
     return np.arange(INT8_MIN, INT8_MAX + 1, dtype=np.int64) - x.tensor_zero_point
@@ -76,8 +70,7 @@ _IDENTITY = ops.Unary(UnaryKind.IDENTITY)
 
 
 def _clipped(attrs: ops.Clip, x: QuantParams, y: QuantParams) -> Array:
-    bounds = act_code(attrs.low, y), act_code(attrs.high, y)
-    return saturate(_rescaled(_IDENTITY, x, y), *bounds).astype(np.int8)
+    return saturate(_rescaled(_IDENTITY, x, y), *act_codes(attrs, y)).astype(np.int8)
 
 
 def _in_fixed_point(function: Callable[[Array, int], Array], bits: int) -> Table:
@@ -118,7 +111,7 @@ def _hard_swish(_attrs: ops.Unary, x: QuantParams, y: QuantParams) -> Array | No
 def _factor16(real: np.float32) -> tuple[int, int]:
     """`quantized_factor` with a multiplier of 16 bits."""
     multiplier, shift = quantized_factor(float(real))
-    return min((multiplier + (1 << 15)) >> 16, INT16_MAX), shift
+    return reduced_factor(multiplier, shift)[0], shift
 
 
 def _high16(a: Array, b: int) -> Array:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from edgec.base.dtypes import DType
 from edgec.base.errors import QuantizationError
-from edgec.base.twice import quantized_factor, round_half_away
+from edgec.base.twice import quantized_factor
 from edgec.ir import ops, qops
 from edgec.ir.graph import Graph
 from edgec.ir.qparams import QuantParams
 from edgec.quant.convert.annotated import AnnotatedConversion
 from edgec.quant.convert.context import Coded
+from edgec.quant.convert.tflm.act_codes import act_codes
 
 
 def is_wide(graph: Graph) -> bool:
@@ -62,18 +62,7 @@ class WideConversion(AnnotatedConversion):
         if self.clip is None:
             limits = np.iinfo(self.y.dtype.numpy)
             return int(limits.min), int(limits.max)
-        return self.bounds_of(self.clip.attrs_as(ops.Clip))
-
-    def bounds_of(self, clip: ops.Clip) -> tuple[int, int]:
-        """The codes of the bounds of an activation function; float32 arithmetic."""
-        return self._code(clip.low), self._code(clip.high)
-
-    def _code(self, real: float) -> int:
-        limits = np.iinfo(self.y.dtype.numpy)
-        if math.isinf(real):
-            return int(limits.max if real > 0 else limits.min)
-        steps = round_half_away(float(np.float32(real) / np.float32(self.y.tensor_scale)))
-        return int(np.clip(steps + self.y.tensor_zero_point, limits.min, limits.max))
+        return act_codes(self.clip.attrs_as(ops.Clip), self.y)
 
     def factor(self, real: float, most: int = qops.Factor.MOST_LEFT) -> qops.Factor:
         """A real factor as TensorFlow Lite has it.

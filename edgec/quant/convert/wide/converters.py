@@ -12,6 +12,7 @@ from edgec.ir.operator_table import OperatorTable
 from edgec.ir.ops import PadMode
 from edgec.ir.ops.unary import UnaryKind
 from edgec.quant.convert import elementwise, move
+from edgec.quant.convert.tflm.act_codes import act_codes
 from edgec.quant.convert.wide import layers
 from edgec.quant.convert.wide.conversion import WideConversion
 from edgec.quant.convert.wide.tables import exponentials, reciprocals, sigmoid_table
@@ -101,7 +102,7 @@ def average_pool(c: WideConversion) -> None:
 @WIDE_CONVERTERS.entry(ops.Clip)
 def clip(c: WideConversion) -> None:
     """Clip where no operator absorbs it to QWideRescale."""
-    _rescaled(c, c.bounds_of(c.node.attrs_as(ops.Clip)))
+    _rescaled(c, act_codes(c.node.attrs_as(ops.Clip), c.y))
 
 
 @WIDE_CONVERTERS.entry(ops.Unary)

@@ -57,15 +57,14 @@ EDGEC_INLINE uint32_t edgec_sxtb16_high(uint32_t word) {
 #endif
 }
 
-/* The halves of `to` plus the bytes 1 and 3 of a word. */
-EDGEC_INLINE uint32_t edgec_sxtab16_high(uint32_t to, uint32_t word) {
+/* The bytes 1, 0, 3 and 2 of a word. */
+EDGEC_INLINE uint32_t edgec_swapped_bytes(uint32_t word) {
 #if defined(__GNUC__) && defined(__ARM_FEATURE_DSP)
     uint32_t result;
-    __asm__("sxtab16 %0, %1, %2, ror #8" : "=r"(result) : "r"(to), "r"(word));
+    __asm__("rev16 %0, %1" : "=r"(result) : "r"(word));
     return result;
 #else
-    const uint32_t bytes = edgec_sxtb16_high(word);
-    return ((to + bytes) & 0xFFFFU) | ((to & 0xFFFF0000U) + (bytes & 0xFFFF0000U));
+    return ((word & 0x00FF00FFU) << 8) | ((word >> 8) & 0x00FF00FFU);
 #endif
 }
 

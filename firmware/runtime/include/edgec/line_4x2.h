@@ -15,25 +15,25 @@
 extern "C" {
 #endif
 
-/* Widens `words` * 4 values of one row to `to` and on; `sum` plus all x0 + x2.
- * `any`, a constant: the second form of the rows in tile_4x2.h. */
+/* Widens `words` * 4 values of one row to `to` and on; `start` - 128 * (all x0 +
+ * x2).  `any`, a constant: the second form of the rows in tile_4x2.h. */
 EDGEC_INLINE int32_t edgec_line_run(const int8_t *from, edgec_pair_t *to, int32_t words,
-                                    int32_t any, int32_t sum) {
-    const uint32_t minus_128 = edgec_kept(0xFF80FF80U);
+                                    int32_t any, int32_t start) {
+    const uint32_t minus_128 = edgec_kept(EDGEC_TILE_4X2_MINUS_128);
     for (; words >= 4; words -= 4, from += 16, to += 8) {
         const uint32_t first = edgec_word_at(from);
         const uint32_t second = edgec_word_at(from + 4);
         const uint32_t third = edgec_word_at(from + 8);
         const uint32_t fourth = edgec_word_at(from + 12);
-        sum = edgec_widen_word(first, to, 1, minus_128, any, sum);
-        sum = edgec_widen_word(second, to + 2, 1, minus_128, any, sum);
-        sum = edgec_widen_word(third, to + 4, 1, minus_128, any, sum);
-        sum = edgec_widen_word(fourth, to + 6, 1, minus_128, any, sum);
+        start = edgec_widen_word(first, to, 1, minus_128, any, start);
+        start = edgec_widen_word(second, to + 2, 1, minus_128, any, start);
+        start = edgec_widen_word(third, to + 4, 1, minus_128, any, start);
+        start = edgec_widen_word(fourth, to + 6, 1, minus_128, any, start);
     }
     for (; words > 0; words--, from += 4, to += 2) {
-        sum = edgec_widen_word(edgec_word_at(from), to, 1, minus_128, any, sum);
+        start = edgec_widen_word(edgec_word_at(from), to, 1, minus_128, any, start);
     }
-    return sum;
+    return start;
 }
 
 /* Where a row of the image goes: `columns` columns, of which those from `left` to `end` lie inside
@@ -49,7 +49,7 @@ typedef struct edgec_line_row {
 /* Padding, `word`, for the columns `first` to `end`. */
 EDGEC_INLINE void edgec_line_fill(uint32_t word, edgec_pair_t *to, edgec_s32_t *totals,
                                   int32_t first, int32_t end, edgec_line_row_t row, int32_t any) {
-    const uint32_t minus_128 = edgec_kept(0xFF80FF80U);
+    const uint32_t minus_128 = edgec_kept(EDGEC_TILE_4X2_MINUS_128);
     for (int32_t c = first; c < end; c++) {
         int32_t sum = totals[c];
         for (int32_t i = 0; i < row.words; i++) {
@@ -59,8 +59,8 @@ EDGEC_INLINE void edgec_line_fill(uint32_t word, edgec_pair_t *to, edgec_s32_t *
     }
 }
 
-/* One row of the image, `from` its first pixel inside, in each column; `totals` of the columns plus
- * its x0 + x2. */
+/* One row of the image, `from` its first pixel inside, in each column; `totals` of the columns take
+ * its part. */
 EDGEC_INLINE void edgec_line_row(const int8_t *from, uint32_t padding, edgec_pair_t *to,
                                  edgec_s32_t *totals, edgec_line_row_t row, int32_t any) {
     edgec_line_fill(padding, to, totals, 0, row.left, row, any);
@@ -71,8 +71,8 @@ EDGEC_INLINE void edgec_line_row(const int8_t *from, uint32_t padding, edgec_pai
     edgec_line_fill(padding, to, totals, row.end, row.columns, row, any);
 }
 
-/* Where the sums of `pixels` pixels start: what makes them exact, by the totals of the `taps`
- * columns of each. */
+/* Where the sums of `pixels` pixels start: by the totals of the `taps` columns of
+ * each. */
 EDGEC_INLINE void edgec_line_starts(const edgec_s32_t *totals, edgec_s32_t *starts, int32_t pixels,
                                     int32_t taps, int32_t stride) {
     for (int32_t t = 0; t < pixels; t++, totals += stride) {
@@ -80,7 +80,7 @@ EDGEC_INLINE void edgec_line_starts(const edgec_s32_t *totals, edgec_s32_t *star
         for (int32_t kx = 0; kx < taps; kx++) {
             sum += totals[kx];
         }
-        starts[t] = -128 * sum;
+        starts[t] = sum;
     }
 }
 

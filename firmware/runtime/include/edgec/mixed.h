@@ -100,8 +100,9 @@ edgec_mixed_dot_2x2(const int8_t *weights, const edgec_pair_t *pixels, int32_t d
     int32_t sum1 = 0;
     int32_t sum2 = 0;
     int32_t sum3 = 0;
-/* Without optimization a register holds the frame, and too few are left. */
-#if defined(__ARM_FEATURE_DSP) && defined(__thumb2__) && defined(__OPTIMIZE__)
+/* Without optimization a register holds the frame, and too few are left, as always with Clang. */
+#if defined(__ARM_FEATURE_DSP) && defined(__thumb2__) && defined(__OPTIMIZE__) &&                  \
+    !defined(__clang__)
     const edgec_pair_t *const end = pixels + depth / 2;
     const int32_t step = depth * 2;
     uint32_t a;

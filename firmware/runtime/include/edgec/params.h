@@ -67,8 +67,16 @@ typedef struct edgec_twice_params {
     int8_t act_max;
 } edgec_twice_params_t;
 
-/* Either of the two, bounds being those of int8: the numbers of a filter beside each other, as
- * tile_4x2_exact.h reads them. */
+/* Convolutions and matrix products of any form whose outputs are made from registers; weights are
+ * the stream of tile_4x2_pair.h, biases and numbers included. */
+typedef struct edgec_stream_params {
+    const int8_t *weights;
+    int8_t x_zero_point; /* what padding holds */
+    int8_t y_zero_point; /* unless outputs are made with an offset of each filter */
+} edgec_stream_params_t;
+
+/* The forms Offset31 and Twice31, bounds being those of int8: the numbers of a filter beside each
+ * other, as tile_4x2_exact.h reads them. */
 typedef struct edgec_exact_params {
     const int8_t *weights;
     const int32_t *bias;
@@ -88,6 +96,20 @@ typedef struct edgec_pool_params {
     int8_t act_min;
     int8_t act_max;
 } edgec_pool_params_t;
+
+/* The same with numbers of 16 bits, which pool_short.h expands. */
+typedef struct edgec_pool_short_params {
+    const void *table;
+    const void *indices;
+    const int16_t *bias;
+    const uint16_t *multiplier;
+    int8_t x_zero_point;
+    int8_t y_zero_point;
+    int8_t act_min;
+    int8_t act_max;
+    int8_t bias_shift;
+    int8_t multiplier_shift;
+} edgec_pool_short_params_t;
 
 /* Convolutions and matrix products of a transformer: y = clamp(rescale(bias[o] + sum x * w,
  * multiplier[o])), see requant16.h; shifts and bounds are compiled in. */

@@ -11,6 +11,7 @@
 #ifndef EDGEC_PLANES_H
 #define EDGEC_PLANES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "edgec/pairs.h"
@@ -66,11 +67,12 @@ EDGEC_INLINE void edgec_planes_put(uint32_t a, uint32_t b, edgec_pair_t *to) {
 }
 
 /* The columns `first` to `end` of planes, which lie outside the image. */
-EDGEC_INLINE void edgec_planes_pad(edgec_pair_t *planes, const edgec_planes_image_t *image,
-                                   int32_t first, int32_t end) {
+EDGEC_SEPARATE void edgec_planes_pad(edgec_pair_t *planes, const edgec_planes_image_t *image,
+                                     int32_t first, int32_t end) {
+    const uint32_t padding = image->padding;
     edgec_pair_t *const stop = planes + end * image->column;
     for (edgec_pair_t *to = planes + first * image->column; to < stop; to += EDGEC_PLANES) {
-        edgec_planes_put(image->padding, image->padding, to);
+        edgec_planes_put(padding, padding, to);
     }
 }
 
@@ -97,6 +99,7 @@ EDGEC_SEPARATE void edgec_planes_rows(const int8_t *x, edgec_pair_t *to,
         "push {r0, r1}\n"
         "subs r7, r5, #2\n"
         "blt 3f\n"
+        ".p2align 2\n"
         "2:\n"
         "ldr r8, [r0]\n"
         "ldr r9, [r0, r2]\n"
@@ -170,33 +173,57 @@ EDGEC_INLINE void edgec_planes_rows(const int8_t *x, edgec_pair_t *to,
 /* The same for the pair of the rows `top` and `top` + 1, of which some lie outside. */
 EDGEC_SEPARATE void edgec_planes_border(const int8_t *x, edgec_pair_t *to,
                                         const edgec_planes_image_t *image, int32_t top) {
-    for (int32_t j = 0; j < image->inside; j++, x += image->channels, to += image->column) {
-        uint32_t rows[2];
-        for (int32_t i = 0; i < 2; i++) {
-            const int32_t y = top + i;
-            const int32_t outside = (y < 0 || y >= image->height) ? 1 : 0;
-            rows[i] = outside ? image->padding : edgec_word_at(x + y * image->row);
-        }
-        edgec_planes_put(rows[0], rows[1], to);
+    const void *from[2];
+    int32_t step[2];
+    for (int32_t i = 0; i < 2; i++) {
+        const int32_t y = top + i;
+        const bool outside = y < 0 || y >= image->height;
+        from[i] = outside ? (const void *)&image->padding : (const void *)(x + y * image->row);
+        step[i] = outside ? 0 : image->channels;
+    }
+    const int8_t *a = (const int8_t *)from[0];
+    const int8_t *b = (const int8_t *)from[1];
+    /* Local: `to` may alias anything. */
+    const int32_t column = image->column;
+    const edgec_pair_t *const end = to + image->inside * column;
+    for (; to != end; a += step[0], b += step[1], to += column) {
+        edgec_planes_put(edgec_word_at(a), edgec_word_at(b), to);
     }
 }
 
-/* Takes `pairs` pairs of rows of an image apart, from row `top` on, in the columns inside it; x is
- * its first pixel, at the first of the four channels. */
+/* Which pairs of rows are taken apart: `taken` of them from row `top` on, of which those from
+ * `first` to `end` lie inside the image. */
+typedef struct edgec_planes_strip {
+    int32_t top;
+    int32_t taken;
+    int32_t first;
+    int32_t end;
+} edgec_planes_strip_t;
+
+EDGEC_INLINE edgec_planes_strip_t edgec_planes_strip(int32_t top, int32_t taken, int32_t height) {
+    const int32_t first = edgec_min_s32((edgec_max_s32(-top, 0) + 1) / 2, taken);
+    const int32_t end = edgec_clamp_s32((height - top) / 2, first, taken);
+    const edgec_planes_strip_t strip = {top, taken, first, end};
+    return strip;
+}
+
+/* Takes the pairs of rows of a strip apart, in the columns inside the image; x is its first pixel,
+ * at the first of the four channels. */
 EDGEC_INLINE void edgec_planes_take(const int8_t *x, edgec_pair_t *planes,
-                                    const edgec_planes_image_t *image, int32_t top, int32_t pairs) {
+                                    const edgec_planes_image_t *image,
+                                    const edgec_planes_strip_t *strip) {
     edgec_pair_t *const to = planes + image->left * image->column;
-    const int32_t first = edgec_min_s32((edgec_max_s32(-top, 0) + 1) / 2, pairs);
-    const int32_t end = edgec_clamp_s32((image->height - top) / 2, first, pairs);
-    for (int32_t i = 0; i < first; i++) {
-        edgec_planes_border(x, to + i * EDGEC_PLANES, image, top + 2 * i);
-    }
-    if (first < end) {
-        edgec_planes_rows(x + (top + 2 * first) * image->row, to + first * EDGEC_PLANES, image,
-                          end - first);
-    }
-    for (int32_t i = end; i < pairs; i++) {
-        edgec_planes_border(x, to + i * EDGEC_PLANES, image, top + 2 * i);
+    const int32_t inside = strip->end - strip->first;
+    int32_t i = 0;
+    while (i < strip->taken) {
+        const int32_t row = strip->top + 2 * i;
+        if (i == strip->first && inside > 0) {
+            edgec_planes_rows(x + row * image->row, to + i * EDGEC_PLANES, image, inside);
+            i += inside;
+        } else {
+            edgec_planes_border(x, to + i * EDGEC_PLANES, image, row);
+            i++;
+        }
     }
 }
 

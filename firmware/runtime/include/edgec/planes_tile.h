@@ -4,6 +4,7 @@
 #define EDGEC_PLANES_TILE_H
 
 #include "edgec/math.h"
+#include "edgec/params.h"
 #include "edgec/planes.h"
 
 #ifdef __cplusplus
@@ -225,6 +226,7 @@ typedef struct edgec_planes_tile {
             "str r11, [sp, #24]\n"                                                                 \
             "2:\n"                                                                                 \
             "strd r0, r1, [sp, #16]\n"                                                             \
+            ".p2align 2\n"                                                                         \
             "3:\n"                                                                                 \
             ".if %c[stride] - 1\n"                                                                 \
             EDGEC_PLANES_TWO_BY_TWO                                                                \
@@ -329,6 +331,128 @@ EDGEC_INLINE void edgec_planes_tile_row(const edgec_planes_tile_t *tile, int32_t
     }
 }
 #endif
+
+/* The sizes of a layer, and the function that makes codes of its planes. */
+typedef struct edgec_planes_layer {
+    void (*tile)(const edgec_planes_tile_t *tile);
+    int16_t height;
+    int16_t width;
+    int16_t channels;
+    int16_t out_height;
+    int16_t out_width;
+    int16_t pad_top;
+    int16_t left;    /* columns of padding before the image */
+    int16_t inside;  /* columns of the image that windows read */
+    int16_t columns; /* all that windows read */
+    int16_t stride;
+    int16_t pairs; /* of rows in a column of the planes */
+    int16_t strip; /* rows of outputs made from one set of planes, an even number or all */
+    int16_t shift; /* after the high word of the product */
+} edgec_planes_layer_t;
+
+/* The numbers of all channels, and what padding holds. */
+typedef struct edgec_planes_numbers {
+    const int8_t *weights;
+    const int32_t *bias;
+    const int32_t *multiplier;
+    const int32_t *offset;
+    int8_t x_zero_point;
+} edgec_planes_numbers_t;
+
+/* The row of outputs after the pairs of `all`, computed with one after it, which is not kept. */
+EDGEC_SEPARATE void edgec_planes_last(const edgec_planes_layer_t *layer,
+                                      const edgec_planes_tile_t *all) {
+    const int32_t done = all->pairs * layer->stride * EDGEC_PLANES;
+    const edgec_planes_tile_t tile = {
+        .row_step = 0,
+        .pixel_step = all->pixel_step,
+        .weights = all->weights,
+        .bias = all->bias,
+        .multiplier = all->multiplier,
+        .offset = all->offset,
+        .y = all->y + 2 * all->pairs * all->row_step,
+        .planes = all->planes + done,
+        .end = all->end + done,
+        .pairs = 1,
+        .channels = all->channels,
+        .odd = all->odd,
+    };
+    layer->tile(&tile);
+}
+
+/* All outputs of a layer.  `offset`: of the first channel; `offset_step`: from that of a channel to
+ * the next, 0 or 1.
+ * Order: strips of rows; in a strip four channels are read, then their outputs are written, one
+ * channel after the other. */
+EDGEC_INLINE void edgec_planes_strips(const int8_t *x, int8_t *y, edgec_pair_t *planes,
+                                      const edgec_planes_numbers_t *numbers, int32_t offset_step,
+                                      const edgec_planes_layer_t *layer) {
+    const int32_t channels = layer->channels;
+    const edgec_planes_image_t image = {
+        .padding = (uint8_t)numbers->x_zero_point * 0x01010101U,
+        .height = layer->height,
+        .row = layer->width * channels,
+        .channels = channels,
+        .left = layer->left,
+        .inside = layer->inside,
+        .column = layer->pairs * EDGEC_PLANES,
+    };
+    const int32_t out_row = layer->out_width * channels;
+    edgec_pair_t *const end =
+        planes + layer->out_width / 2 * 2 * layer->stride * layer->pairs * EDGEC_PLANES;
+    edgec_planes_pad(planes, &image, 0, layer->left);
+    edgec_planes_pad(planes, &image, layer->left + layer->inside, layer->columns);
+    for (int32_t top = 0; top < layer->out_height; top += layer->strip) {
+        const int32_t count = edgec_min_s32(layer->out_height - top, layer->strip);
+        const edgec_planes_strip_t strip =
+            edgec_planes_strip(top * layer->stride - layer->pad_top,
+                               ((count - 1) * layer->stride + 4) / 2, layer->height);
+        edgec_planes_tile_t tile; /* no initializer: gcc would clear it first */
+        tile.row_step = out_row;
+        tile.pixel_step = channels;
+        tile.pairs = count / 2;
+        tile.odd = layer->out_width % 2;
+        for (int32_t first = 0; first < channels; first += EDGEC_PLANES) {
+            /* The last planes may hold channels that are done already. */
+            const int32_t c = edgec_min_s32(first, channels - EDGEC_PLANES);
+            edgec_planes_take(x + c, planes, &image, &strip);
+            tile.weights = numbers->weights + first * 12;
+            tile.bias = numbers->bias + first;
+            tile.multiplier = numbers->multiplier + first;
+            tile.offset = numbers->offset + first * offset_step;
+            tile.y = y + top * out_row + first;
+            tile.planes = planes + (first - c);
+            tile.end = end + (first - c);
+            tile.channels = c + EDGEC_PLANES - first;
+            if (count > 1) {
+                layer->tile(&tile);
+            }
+            if (count % 2 > 0) {
+                edgec_planes_last(layer, &tile);
+            }
+        }
+    }
+}
+
+/* A layer whose channels share an offset, which its zero point gives. */
+EDGEC_SEPARATE void edgec_planes_offset(const int8_t *x, int8_t *y, int8_t *scratch,
+                                        const edgec_conv_params_t *params,
+                                        const edgec_planes_layer_t *layer) {
+    const int32_t step = (int32_t)1 << layer->shift;
+    const int32_t offset = params->y_zero_point * step + step / 2;
+    const edgec_planes_numbers_t numbers = {params->weights, params->bias, params->multiplier,
+                                            &offset, params->x_zero_point};
+    edgec_planes_strips(x, y, (edgec_pair_t *)(void *)scratch, &numbers, 0, layer);
+}
+
+/* A layer whose channels have offsets of their own. */
+EDGEC_SEPARATE void edgec_planes_offsets(const int8_t *x, int8_t *y, int8_t *scratch,
+                                         const edgec_offset_params_t *params,
+                                         const edgec_planes_layer_t *layer) {
+    const edgec_planes_numbers_t numbers = {params->weights, params->bias, params->multiplier,
+                                            params->offset, params->x_zero_point};
+    edgec_planes_strips(x, y, (edgec_pair_t *)(void *)scratch, &numbers, 1, layer);
+}
 
 #ifdef __cplusplus
 }

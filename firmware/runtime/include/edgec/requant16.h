@@ -30,6 +30,14 @@ typedef int32_t edgec_s32_t;
 #define EDGEC_SEPARATE static inline
 #endif
 
+/* One that nearly fills a small cache of instructions: it begins with a line of such caches, which
+ * have 32 bytes. */
+#if defined(__GNUC__)
+#define EDGEC_IN_LINES __attribute__((aligned(32))) EDGEC_SEPARATE
+#else
+#define EDGEC_IN_LINES EDGEC_SEPARATE
+#endif
+
 /* A condition that is nearly never true. */
 #if defined(__GNUC__)
 #define EDGEC_RARELY(CONDITION) __builtin_expect(CONDITION, 0)
@@ -169,7 +177,7 @@ EDGEC_INLINE int32_t edgec_saturated(int32_t x, int32_t bits) {
 
 /* Number of bits of x; 0 for 0. */
 EDGEC_INLINE int32_t edgec_bit_length(uint32_t x) {
-#if defined(__GNUC__)
+#if defined(__GNUC__) && __SIZEOF_INT__ == 4
     return (x == 0U) ? 0 : 32 - __builtin_clz(x);
 #else
     int32_t bits = 0;

@@ -39,7 +39,8 @@ EDGEC_INLINE int32_t edgec_limited(int32_t x, int32_t bits) {
     if (bits == 0) {
         return x;
     }
-#if defined(__GNUC__) && !defined(__clang__) && defined(__ARM_FEATURE_SAT)
+/* Without optimization `bits` is no constant to the compiler. */
+#if defined(__GNUC__) && !defined(__clang__) && defined(__ARM_FEATURE_SAT) && defined(__OPTIMIZE__)
     int32_t result;
     __asm__("ssat %0, %1, %2" : "=r"(result) : "i"(bits), "r"(x));
     return result;

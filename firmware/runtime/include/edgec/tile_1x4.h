@@ -24,18 +24,18 @@ extern "C" {
 
 /* Widens `words` * 4 values, and `rest`, 0 to 3, that a word of zeros is filled with. */
 EDGEC_INLINE void edgec_widen1(const int8_t *from, edgec_pair_t *row, int32_t words, int32_t rest) {
-    const uint32_t minus_128 = edgec_kept(0xFF80FF80U);
+    const uint32_t minus_128 = edgec_kept(EDGEC_TILE_4X2_MINUS_128);
     edgec_pair_t *to = row + 1;
-    int32_t sum = 0;
+    int32_t start = 0;
     for (int32_t i = 0; i < words; i++, from += 4, to += 2) {
-        sum = edgec_widen_word(edgec_word_at(from), to, 1, minus_128, 1, sum);
+        start = edgec_widen_word(edgec_word_at(from), to, 1, minus_128, 1, start);
     }
     if (rest > 0) {
         uint32_t word = 0;
         memcpy(&word, from, (size_t)rest);
-        sum = edgec_widen_word(word, to, 1, minus_128, 1, sum);
+        start = edgec_widen_word(word, to, 1, minus_128, 1, start);
     }
-    row[0] = (uint32_t)(-128 * sum);
+    row[0] = (uint32_t)start;
 }
 
 /* Defines NAME(filters, row, sums, fours): the sums of the row with `fours` times four filters.
@@ -91,7 +91,7 @@ EDGEC_INLINE void edgec_widen1(const int8_t *from, edgec_pair_t *row, int32_t wo
 /* Sums in r4-r7, a word of each filter in r2, r3, r12, lr, of the row in r8, r9, the end of the row
  * in r10, where sums start in r11; on the stack the row, where sums go, and the fours left. */
 #define EDGEC_TILE_1X4(NAME, WORDS, UNROLLED, DUAL)                                                \
-    EDGEC_SEPARATE void NAME(const int8_t *filters, const edgec_pair_t *row, edgec_s32_t *sums,    \
+    EDGEC_IN_LINES void NAME(const int8_t *filters, const edgec_pair_t *row, edgec_s32_t *sums,    \
                              int32_t fours) {                                                      \
         register const int8_t *w __asm__("r0") = filters;                                          \
         register const edgec_pair_t *x __asm__("r1") = row;                                        \
@@ -125,6 +125,9 @@ EDGEC_INLINE void edgec_widen1(const int8_t *from, edgec_pair_t *row, int32_t wo
             EDGEC_TILE_1X4_GROUPED                                                                 \
             ".endif\n"                                                                             \
             ".endr\n"                                                                              \
+            ".if %c[words] / %c[unrolled] - 1\n"                                                   \
+            ".p2align 2\n"                                                                         \
+            ".endif\n"                                                                             \
             "2:\n"                                                                                 \
             ".rept %c[unrolled]\n"                                                                 \
             ".if %c[dual]\n"                                                                       \

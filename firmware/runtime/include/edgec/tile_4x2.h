@@ -11,8 +11,9 @@
  * x are in [-127, 127].
  *
  * For any codes there is a second form of the rows, x1 - 256 * x0 - 128, which fits int16 for
- * every pair.  Then the sums lack 128 * (w1 + w3 + ...), one number for all rows, which the
- * biases hold.
+ * every pair, and takes fewer instructions: they are the bytes (x0, x1) as one number, inverted
+ * but for the low seven bits.  Then the sums lack 128 * (w1 + w3 + ...), one number for all rows,
+ * which the biases hold.
  *
  *     rows    [8 words]             where the sums start, twice for each of four rows
  *             [words][8 words]        words (x0, x2) of four rows, then their (x1 - 256 x0, ...)
@@ -42,48 +43,53 @@ extern "C" {
 /* Flips the signs of the values 0 and 2 of a word. */
 #define EDGEC_TILE_4X2_SIGNS 0x00800080U
 
-/* Four values: x0 and x2 to `to`, the odd ones after those of all `rows`; `sum` plus x0 + x2. */
+/* -128 twice. */
+#define EDGEC_TILE_4X2_MINUS_128 0xFF80FF80U
+
+/* Four values: x0 and x2 to `to`, the odd ones after those of all `rows`; `start` - 128 * (x0 +
+ * x2). `minus_128`: EDGEC_TILE_4X2_MINUS_128, in a register. */
 EDGEC_INLINE int32_t edgec_widen_word(uint32_t word, edgec_pair_t *to, int32_t rows,
-                                      uint32_t minus_128, int32_t any, int32_t sum) {
+                                      uint32_t minus_128, int32_t any, int32_t start) {
     const uint32_t even = edgec_sxtb16(word);
-    const uint32_t odd = any ? edgec_sxtab16_high(minus_128, word) : edgec_sxtb16_high(word);
     to[0] = even;
-    to[rows] = edgec_pair_minus(odd, (word & 0x00FF00FFU) << 8);
-    return edgec_pair_dot(even, 0x00010001U, sum);
+    to[rows] = any ? edgec_swapped_bytes(word) ^ minus_128
+                   : edgec_pair_minus(edgec_sxtb16_high(word), (word & 0x00FF00FFU) << 8);
+    return edgec_pair_dot(even, minus_128, start);
 }
 
-/* Widens `words` * 4 values of one row to `to` and on; `sum` plus all x0 + x2.
+/* Widens `words` * 4 values of one row to `to` and on; `start` - 128 * (all x0 + x2).
  * `any`, a constant: the second form of the rows. */
 EDGEC_INLINE int32_t edgec_widen4_run(const int8_t *from, edgec_pair_t *to, int32_t words,
-                                      int32_t any, int32_t sum) {
-    const uint32_t minus_128 = edgec_kept(0xFF80FF80U);
+                                      int32_t any, int32_t start) {
+    const uint32_t minus_128 = edgec_kept(EDGEC_TILE_4X2_MINUS_128);
     for (; words >= 2; words -= 2, from += 8, to += 4 * EDGEC_TILE_4X2_ROWS) {
         const uint32_t first = edgec_word_at(from);
         const uint32_t second = edgec_word_at(from + 4);
-        sum = edgec_widen_word(first, to, EDGEC_TILE_4X2_ROWS, minus_128, any, sum);
-        sum = edgec_widen_word(second, to + 2 * EDGEC_TILE_4X2_ROWS, EDGEC_TILE_4X2_ROWS, minus_128,
-                               any, sum);
+        start = edgec_widen_word(first, to, EDGEC_TILE_4X2_ROWS, minus_128, any, start);
+        start = edgec_widen_word(second, to + 2 * EDGEC_TILE_4X2_ROWS, EDGEC_TILE_4X2_ROWS,
+                                 minus_128, any, start);
     }
     if (words > 0) {
-        sum = edgec_widen_word(edgec_word_at(from), to, EDGEC_TILE_4X2_ROWS, minus_128, any, sum);
+        start =
+            edgec_widen_word(edgec_word_at(from), to, EDGEC_TILE_4X2_ROWS, minus_128, any, start);
     }
-    return sum;
+    return start;
 }
 
 /* The same for values that are all the same: `word` holds four of them. */
 EDGEC_INLINE int32_t edgec_fill4_run(uint32_t word, edgec_pair_t *to, int32_t words, int32_t any,
-                                     int32_t sum) {
-    const uint32_t minus_128 = edgec_kept(0xFF80FF80U);
+                                     int32_t start) {
+    const uint32_t minus_128 = edgec_kept(EDGEC_TILE_4X2_MINUS_128);
     for (; words > 0; words--, to += 2 * EDGEC_TILE_4X2_ROWS) {
-        sum = edgec_widen_word(word, to, EDGEC_TILE_4X2_ROWS, minus_128, any, sum);
+        start = edgec_widen_word(word, to, EDGEC_TILE_4X2_ROWS, minus_128, any, start);
     }
-    return sum;
+    return start;
 }
 
-/* Makes the sums of row number `row` start at what makes them exact; `sum`: all x0 + x2. */
-EDGEC_INLINE void edgec_start4(edgec_pair_t *rows, int32_t row, int32_t sum) {
-    rows[2 * row] = (uint32_t)(-128 * sum);
-    rows[2 * row + 1] = (uint32_t)(-128 * sum);
+/* Makes the sums of row number `row` start at `start`. */
+EDGEC_INLINE void edgec_start4(edgec_pair_t *rows, int32_t row, int32_t start) {
+    rows[2 * row] = (uint32_t)start;
+    rows[2 * row + 1] = (uint32_t)start;
 }
 
 /* Widens `words` * 4 values of row number `row`, which are all that it has. */
@@ -103,6 +109,77 @@ EDGEC_INLINE void edgec_widen4_any(const int8_t *from, edgec_pair_t *rows, int32
                                    int32_t words) {
     edgec_widen4_as(from, rows, row, words, 1);
 }
+
+/* The second form of four rows, which begin at `from`, `step`, twice `step` and `last` bytes after
+ * it; there is at least one word. */
+#if defined(__GNUC__) && defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
+/* clang-format off */
+/* A word of each row.  -128 twice is in lr, the words in r4-r7, where the sums start in r8-r11. */
+#define EDGEC_WIDEN4_ROW(WORD, START, EVEN, ODD)                                                   \
+    "sxtb16 r12, " WORD "\n"                                                                       \
+    "rev16 " WORD ", " WORD "\n"                                                                   \
+    "smlad " START ", r12, lr, " START "\n"                                                        \
+    "eor " WORD ", " WORD ", lr\n"                                                                 \
+    "str r12, [r1" EVEN "\n"                                                                       \
+    "str " WORD ", [r1, #" ODD "]\n"
+
+/* On the stack the last one of the widened words, and their beginning.  The code is short: what it
+ * drives out of a small cache is loaded again for each block. */
+EDGEC_IN_LINES void edgec_widen4_block(const int8_t *from, edgec_pair_t *rows, int32_t words,
+                                       int32_t step, int32_t last) {
+    register const int8_t *x __asm__("r0") = from;
+    register edgec_pair_t *to __asm__("r1") = rows;
+    register int32_t first __asm__("r2") = step;
+    register int32_t second __asm__("r3") = last;
+    register int32_t n __asm__("r12") = words;
+    __asm__ volatile(
+        "push {r1, r4-r11, lr}\n"
+        "add r4, r1, r12, lsl #5\n"
+        "add r1, r1, #32\n"
+        "mov r8, #0\n"
+        "mov r9, #0\n"
+        "mov r10, #0\n"
+        "mov r11, #0\n"
+        "mvn lr, #0x007F007F\n"
+        "push {r4}\n"
+        ".p2align 2\n"
+        "1:\n"
+        "ldr r5, [r0, r2]\n"
+        "ldr r6, [r0, r2, lsl #1]\n"
+        "ldr r7, [r0, r3]\n"
+        "ldr r12, [sp]\n"
+        "ldr r4, [r0], #4\n"
+        "cmp r1, r12\n"
+        EDGEC_WIDEN4_ROW("r4", "r8", "], #32", "-16")
+        EDGEC_WIDEN4_ROW("r5", "r9", ", #-28]", "-12")
+        EDGEC_WIDEN4_ROW("r6", "r10", ", #-24]", "-8")
+        EDGEC_WIDEN4_ROW("r7", "r11", ", #-20]", "-4")
+        "bne 1b\n"
+        "pop {r12}\n"
+        "pop {r1}\n"
+        "str r8, [r1]\n"
+        "str r8, [r1, #4]\n"
+        "str r9, [r1, #8]\n"
+        "str r9, [r1, #12]\n"
+        "str r10, [r1, #16]\n"
+        "str r10, [r1, #20]\n"
+        "str r11, [r1, #24]\n"
+        "str r11, [r1, #28]\n"
+        "pop {r4-r11, lr}\n"
+        : "+r"(x), "+r"(to), "+r"(first), "+r"(second), "+r"(n)
+        :
+        : "memory", "cc");
+}
+/* clang-format on */
+#else
+EDGEC_INLINE void edgec_widen4_block(const int8_t *from, edgec_pair_t *rows, int32_t words,
+                                     int32_t step, int32_t last) {
+    for (int32_t row = 0; row < EDGEC_TILE_4X2_ROWS; row++) {
+        const int32_t place = (row == EDGEC_TILE_4X2_ROWS - 1) ? last : row * step;
+        edgec_widen4_any(from + place, rows, row, words);
+    }
+}
+#endif
 
 /* Defines NAME(filters, rows, sums, pairs): the sums of `pairs` pairs of filters with four rows.
  *
@@ -197,6 +274,9 @@ EDGEC_INLINE void edgec_widen4_any(const int8_t *from, edgec_pair_t *rows, int32
     EDGEC_TILE_4X2_GROUPED                                                                         \
     ".endif\n"                                                                                     \
     ".endr\n"                                                                                      \
+    ".if %c[words] / %c[unrolled] - 1\n"                                                           \
+    ".p2align 2\n"                                                                                 \
+    ".endif\n"                                                                                     \
     "2:\n"                                                                                         \
     ".rept %c[unrolled]\n"                                                                         \
     ".if %c[dual]\n"                                                                               \

@@ -13,59 +13,44 @@
 extern "C" {
 #endif
 
-/* Where outputs come from and go to, as edgec_tile_4x2_high_t.  `numbers` of a filter are its
- * multiplier and its offset, and in the form Twice31 its shift. */
-typedef struct edgec_tile_4x2_exact {
-    const edgec_pair_t *rows_end;
-    const int32_t *bias;
-    const int32_t *numbers;
-    int8_t *y;
-    int32_t places[EDGEC_TILE_4X2_ROWS - 1];
-    const int8_t *weights_end;
-    int32_t unused; /* the ninth word of tile_4x2_pair.h */
-    const edgec_s32_t *starts;
-} edgec_tile_4x2_exact_t;
-
 /* EDGEC_TILE_4X2_OFFSET and EDGEC_TILE_4X2_TWICE define NAME(filters, rows, out): the outputs of
  * four rows; bounds are those of int8.
  *
  * WORDS, UNROLLED, DUAL: as for EDGEC_TILE_4X2.  SHIFT: of all filters, at least 1.  ROW: bytes
  * from a row to the next.  ODD: 1 where the last pair is one filter and zeros, whose numbers are
- * there, too. */
+ * there, too.  OUT, APART: as in tile_4x2_pair.h; the numbers of a filter are its multiplier and
+ * its offset, and in the form Twice31 its shift. */
 #if defined(__GNUC__) && defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
 /* clang-format off */
 /* Registers and stack are those of tile_4x2_pair.h. */
-#define EDGEC_TILE_4X2_EXACT(NAME, WORDS, UNROLLED, DUAL, SHIFT, ROW, ODD, OUTPUTS)                \
-    EDGEC_SEPARATE void NAME(const int8_t *filters, const edgec_pair_t *rows,                      \
-                             edgec_tile_4x2_exact_t *out) {                                        \
+#define EDGEC_TILE_4X2_EXACT(NAME, WORDS, UNROLLED, DUAL, SHIFT, ROW, ODD, OUT, APART, OUTPUTS)    \
+    EDGEC_IN_LINES void NAME(const int8_t *filters, const edgec_pair_t *rows,                      \
+                             edgec_tile_4x2_out_t *out) {                                          \
         register const int8_t *w __asm__("r0") = filters;                                          \
         register const edgec_pair_t *x __asm__("r1") = rows;                                       \
-        register edgec_tile_4x2_exact_t *o __asm__("r2") = out;                                    \
+        register edgec_tile_4x2_out_t *o __asm__("r2") = out;                                      \
         __asm__ volatile(                                                                          \
             EDGEC_TILE_4X2_PAIR_SUMS                                                               \
             OUTPUTS                                                                                \
             "bfi r4, r5, #8, #8\n"                                                                 \
             "bfi r6, r7, #8, #8\n"                                                                 \
-            "add r3, r3, r2\n"                                                                     \
+            EDGEC_TILE_4X2_PAIR_ADD(r3)                                                            \
             "bfi r8, r9, #8, #8\n"                                                                 \
-            "add r12, r12, r2\n"                                                                   \
+            EDGEC_TILE_4X2_PAIR_ADD(r12)                                                           \
             "bfi r10, r11, #8, #8\n"                                                               \
-            "add lr, lr, r2\n"                                                                     \
+            EDGEC_TILE_4X2_PAIR_ADD(lr)                                                            \
             EDGEC_TILE_4X2_PAIR_BYTES                                                              \
             EDGEC_TILE_4X2_PAIR_NEXT                                                               \
             : "+r"(w), "+r"(x), "+r"(o)                                                            \
             : [words] "i"(WORDS), [unrolled] "i"(UNROLLED), [dual] "i"(DUAL), [flip] "i"(0),       \
-              [second] "i"(4), [step] "i"(8), [shift] "i"(SHIFT), [odd] "i"(ODD),                  \
-              EDGEC_TILE_4X2_PAIR_ROWS(ROW)                                                        \
+              [second] "i"(4), [step] "i"(8), [shift] "i"(SHIFT), [odd] "i"(ODD), [out] "i"(OUT),  \
+              EDGEC_TILE_4X2_PAIR_PLACED(ROW, APART)                                               \
             : "r3", "r12", "memory", "cc");                                                        \
     }
 
 /* All eight outputs by two multipliers and offsets in r2, r3, r12 and lr. */
 #define EDGEC_TILE_4X2_OFFSET_OUTPUTS                                                              \
-    "ldr r2, [sp, #8]\n"                                                                           \
-    "add lr, r2, #16\n"                                                                            \
-    "str lr, [sp, #8]\n"                                                                           \
-    "ldm r2, {r2, r3, r12, lr}\n"                                                                  \
+    EDGEC_TILE_4X2_PAIR_NUMBERS("r2, r3, r12, lr")                                                 \
     "smmlar r4, r4, r2, r3\n"                                                                      \
     "smmlar r5, r5, r12, lr\n"                                                                     \
     "smmlar r6, r6, r2, r3\n"                                                                      \
@@ -74,6 +59,7 @@ typedef struct edgec_tile_4x2_exact {
     "smmlar r9, r9, r12, lr\n"                                                                     \
     "smmlar r10, r10, r2, r3\n"                                                                    \
     "smmlar r11, r11, r12, lr\n"                                                                   \
+    EDGEC_TILE_4X2_PAIR_Y                                                                          \
     EDGEC_TILE_4X2_PAIR_PLACES                                                                     \
     "ssat r4, #8, r4, asr %[shift]\n"                                                              \
     "ssat r5, #8, r5, asr %[shift]\n"                                                              \
@@ -83,8 +69,8 @@ typedef struct edgec_tile_4x2_exact {
     "ssat r9, #8, r9, asr %[shift]\n"                                                              \
     "ssat r10, #8, r10, asr %[shift]\n"                                                            \
     "ssat r11, #8, r11, asr %[shift]\n"
-#define EDGEC_TILE_4X2_OFFSET(NAME, WORDS, UNROLLED, DUAL, SHIFT, ROW, ODD)                        \
-    EDGEC_TILE_4X2_EXACT(NAME, WORDS, UNROLLED, DUAL, SHIFT, ROW, ODD,                             \
+#define EDGEC_TILE_4X2_OFFSET(NAME, WORDS, UNROLLED, DUAL, SHIFT, ROW, ODD, OUT, APART)            \
+    EDGEC_TILE_4X2_EXACT(NAME, WORDS, UNROLLED, DUAL, SHIFT, ROW, ODD, OUT, APART,                 \
                          EDGEC_TILE_4X2_OFFSET_OUTPUTS)
 
 /* The outputs of one filter by a multiplier in r3, an offset in r12 and a shift in lr.  The offset
@@ -96,9 +82,7 @@ typedef struct edgec_tile_4x2_exact {
     "asr " SUM ", " SUM ", lr\n"                                                                   \
     "ssat " SUM ", #8, " SUM "\n"
 #define EDGEC_TILE_4X2_TWICE_FILTER(A, B, C, D)                                                    \
-    "ldr r2, [sp, #8]\n"                                                                           \
-    "ldm r2!, {r3, r12, lr}\n"                                                                     \
-    "str r2, [sp, #8]\n"                                                                           \
+    EDGEC_TILE_4X2_PAIR_NUMBERS("r3, r12, lr")                                                     \
     EDGEC_TILE_4X2_TWICE_OUTPUT(A)                                                                 \
     EDGEC_TILE_4X2_TWICE_OUTPUT(B)                                                                 \
     EDGEC_TILE_4X2_TWICE_OUTPUT(C)                                                                 \
@@ -106,37 +90,24 @@ typedef struct edgec_tile_4x2_exact {
 #define EDGEC_TILE_4X2_TWICE_OUTPUTS                                                               \
     EDGEC_TILE_4X2_TWICE_FILTER("r4", "r6", "r8", "r10")                                           \
     EDGEC_TILE_4X2_TWICE_FILTER("r5", "r7", "r9", "r11")                                           \
+    EDGEC_TILE_4X2_PAIR_Y                                                                          \
     EDGEC_TILE_4X2_PAIR_PLACES
-#define EDGEC_TILE_4X2_TWICE(NAME, WORDS, UNROLLED, DUAL, ROW, ODD)                                \
-    EDGEC_TILE_4X2_EXACT(NAME, WORDS, UNROLLED, DUAL, 0, ROW, ODD, EDGEC_TILE_4X2_TWICE_OUTPUTS)
+#define EDGEC_TILE_4X2_TWICE(NAME, WORDS, UNROLLED, DUAL, ROW, ODD, OUT, APART)                    \
+    EDGEC_TILE_4X2_EXACT(NAME, WORDS, UNROLLED, DUAL, 0, ROW, ODD, OUT, APART,                     \
+                         EDGEC_TILE_4X2_TWICE_OUTPUTS)
 /* clang-format on */
 #else
-#define EDGEC_TILE_4X2_EXACT(NAME, WORDS, ROW, ODD, NUMBERS, CODE)                                 \
-    EDGEC_INLINE void NAME(const int8_t *filters, const edgec_pair_t *rows,                        \
-                           const edgec_tile_4x2_exact_t *out) {                                    \
-        int32_t pair = 0;                                                                          \
-        for (const int8_t *w = filters; w < out->weights_end; w += 8 * (WORDS), pair++) {          \
-            for (int32_t j = 0; j < 2 * EDGEC_TILE_4X2_ROWS; j++) {                                \
-                const int32_t filter = 2 * pair + j % 2;                                           \
-                if ((ODD) != 0 && j % 2 > 0 && w + 8 * (WORDS) == out->weights_end) {              \
-                    continue;                                                                      \
-                }                                                                                  \
-                const int32_t *const numbers = out->numbers + (NUMBERS) * filter;                  \
-                const int32_t dot = edgec_tile_4x2_pair_sum(w, rows, out->starts, WORDS, ROW, j);  \
-                const int32_t sum = dot + out->bias[filter];                                       \
-                const int32_t place = (j < 2) ? 0 : out->places[j / 2 - 1];                        \
-                out->y[place + filter] = CODE;                                                     \
-            }                                                                                      \
-        }                                                                                          \
-    }
-#define EDGEC_TILE_4X2_OFFSET(NAME, WORDS, UNROLLED, DUAL, SHIFT, ROW, ODD)                        \
-    EDGEC_TILE_4X2_EXACT(                                                                          \
-        NAME, WORDS, ROW, ODD, 2,                                                                  \
-        edgec_requantize_offset_s8(sum, numbers[0], numbers[1], SHIFT, INT8_MIN, INT8_MAX))
-#define EDGEC_TILE_4X2_TWICE(NAME, WORDS, UNROLLED, DUAL, ROW, ODD)                                \
-    EDGEC_TILE_4X2_EXACT(                                                                          \
-        NAME, WORDS, ROW, ODD, 3,                                                                  \
-        edgec_requantize_twice_s8(sum, numbers[0], numbers[1], numbers[2], INT8_MIN, INT8_MAX))
+#define EDGEC_TILE_4X2_OFFSET(NAME, WORDS, UNROLLED, DUAL, SHIFT, ROW, ODD, OUT, APART)            \
+    EDGEC_TILE_4X2_PAIRS(NAME, WORDS, ROW, ODD, 8, APART,                                          \
+                         out->y[place + filter] = edgec_requantize_offset_s8(                      \
+                             sum, edgec_tile_4x2_number(numbers, 0),                               \
+                             edgec_tile_4x2_number(numbers, 1), SHIFT, INT8_MIN, INT8_MAX);)
+#define EDGEC_TILE_4X2_TWICE(NAME, WORDS, UNROLLED, DUAL, ROW, ODD, OUT, APART)                    \
+    EDGEC_TILE_4X2_PAIRS(NAME, WORDS, ROW, ODD, 12, APART,                                         \
+                         out->y[place + filter] = edgec_requantize_twice_s8(                       \
+                             sum, edgec_tile_4x2_number(numbers, 0),                               \
+                             edgec_tile_4x2_number(numbers, 1), edgec_tile_4x2_number(numbers, 2), \
+                             INT8_MIN, INT8_MAX);)
 #endif
 
 #ifdef __cplusplus

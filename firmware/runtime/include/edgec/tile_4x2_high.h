@@ -12,19 +12,6 @@
 extern "C" {
 #endif
 
-/* Where outputs come from and go to.  `places` are those of the rows 1 to 3 after row 0, in
- * bytes: in a last block that is not full, rows repeat the last one, in its place. */
-typedef struct edgec_tile_4x2_high {
-    const edgec_pair_t *rows_end;
-    const int32_t *bias;
-    const int32_t *multiplier;
-    int8_t *y;
-    int32_t places[EDGEC_TILE_4X2_ROWS - 1];
-    const int8_t *weights_end;
-    int32_t offset; /* edgec_tile_4x2_offset */
-    const edgec_s32_t *starts;
-} edgec_tile_4x2_high_t;
-
 /* What the high word of a product is added to: the zero point, and beyond a shift of 32 the half
  * step of the shift that is left: shift in [32, 54].
  *
@@ -38,7 +25,8 @@ EDGEC_INLINE int32_t edgec_tile_4x2_offset(int32_t zero_point, int32_t shift) {
  * the product, in [32, 54].
  *
  * WORDS, UNROLLED, DUAL: as for EDGEC_TILE_4X2.  ROW: bytes from a row to the next.  ODD: 1 where
- * the last pair is one filter and zeros, whose bias and multiplier are there, too. */
+ * the last pair is one filter and zeros, whose bias and multiplier are there, too.  OUT, APART: as
+ * in tile_4x2_pair.h; the number of a filter is its multiplier. */
 #if defined(__GNUC__) && defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
 /* clang-format off */
 /* The high word of a product, plus the offset in r3; with a shift of 32 it is rounded. */
@@ -58,18 +46,22 @@ EDGEC_INLINE int32_t edgec_tile_4x2_offset(int32_t zero_point, int32_t shift) {
     ".endif\n"
 
 /* Registers and stack are those of tile_4x2_pair.h. */
-#define EDGEC_TILE_4X2_HIGH(NAME, WORDS, UNROLLED, DUAL, SHIFT, ROW, ODD)                          \
-    EDGEC_SEPARATE void NAME(const int8_t *filters, const edgec_pair_t *rows,                      \
-                             edgec_tile_4x2_high_t *out) {                                         \
+#define EDGEC_TILE_4X2_HIGH(NAME, WORDS, UNROLLED, DUAL, SHIFT, ROW, ODD, OUT, APART)              \
+    EDGEC_IN_LINES void NAME(const int8_t *filters, const edgec_pair_t *rows,                      \
+                             edgec_tile_4x2_out_t *out) {                                          \
         register const int8_t *w __asm__("r0") = filters;                                          \
         register const edgec_pair_t *x __asm__("r1") = rows;                                       \
-        register edgec_tile_4x2_high_t *o __asm__("r2") = out;                                     \
+        register edgec_tile_4x2_out_t *o __asm__("r2") = out;                                      \
         __asm__ volatile(                                                                          \
             EDGEC_TILE_4X2_PAIR_SUMS                                                               \
-            "ldr r2, [sp, #8]\n"                                                                   \
-            "ldm r2!, {r12, lr}\n"                                                                 \
-            "ldr r3, [sp, #32]\n"                                                                  \
-            "str r2, [sp, #8]\n"                                                                   \
+            ".if %c[apart]\n"                                                                      \
+            EDGEC_TILE_4X2_PAIR_NUMBERS("r12, lr")                                                 \
+            ".else\n"                                                                              \
+            "ldr lr, [r0, #4]\n"                                                                   \
+            "ldr r12, [r0], #8\n"                                                                  \
+            ".endif\n"                                                                             \
+            "ldr r3, [sp, #24]\n"                                                                  \
+            EDGEC_TILE_4X2_PAIR_Y                                                                  \
             EDGEC_TILE_4X2_HIGH_SUM(r4, r12)                                                       \
             EDGEC_TILE_4X2_HIGH_SUM(r5, lr)                                                        \
             EDGEC_TILE_4X2_HIGH_SUM(r6, r12)                                                       \
@@ -89,38 +81,25 @@ EDGEC_INLINE int32_t edgec_tile_4x2_offset(int32_t zero_point, int32_t shift) {
             "bfi r6, r7, #8, #8\n"                                                                 \
             EDGEC_TILE_4X2_HIGH_CODE(r10)                                                          \
             EDGEC_TILE_4X2_HIGH_CODE(r11)                                                          \
-            "add r3, r3, r2\n"                                                                     \
+            EDGEC_TILE_4X2_PAIR_ADD(r3)                                                            \
             "bfi r8, r9, #8, #8\n"                                                                 \
-            "add r12, r12, r2\n"                                                                   \
+            EDGEC_TILE_4X2_PAIR_ADD(r12)                                                           \
             "bfi r10, r11, #8, #8\n"                                                               \
-            "add lr, lr, r2\n"                                                                     \
+            EDGEC_TILE_4X2_PAIR_ADD(lr)                                                            \
             EDGEC_TILE_4X2_PAIR_BYTES                                                              \
             EDGEC_TILE_4X2_PAIR_NEXT                                                               \
             : "+r"(w), "+r"(x), "+r"(o)                                                            \
             : [words] "i"(WORDS), [unrolled] "i"(UNROLLED), [dual] "i"(DUAL), [flip] "i"(0),       \
-              [second] "i"(4), [step] "i"(8), EDGEC_TILE_4X2_PAIR_ROWS(ROW),                       \
-              [left] "i"((SHIFT) - 32), [odd] "i"(ODD)                                             \
+              [second] "i"(4), [step] "i"(8), EDGEC_TILE_4X2_PAIR_PLACED(ROW, APART),              \
+              [left] "i"((SHIFT) - 32), [odd] "i"(ODD), [out] "i"(OUT)                             \
             : "r3", "r12", "memory", "cc");                                                        \
     }
 /* clang-format on */
 #else
-#define EDGEC_TILE_4X2_HIGH(NAME, WORDS, UNROLLED, DUAL, SHIFT, ROW, ODD)                          \
-    EDGEC_INLINE void NAME(const int8_t *filters, const edgec_pair_t *rows,                        \
-                           const edgec_tile_4x2_high_t *out) {                                     \
-        int32_t pair = 0;                                                                          \
-        for (const int8_t *w = filters; w < out->weights_end; w += 8 * (WORDS), pair++) {          \
-            for (int32_t j = 0; j < 2 * EDGEC_TILE_4X2_ROWS; j++) {                                \
-                const int32_t sum = edgec_tile_4x2_pair_sum(w, rows, out->starts, WORDS, ROW, j);  \
-                const int32_t place = (j < 2) ? 0 : out->places[j / 2 - 1];                        \
-                const int32_t filter = 2 * pair + j % 2;                                           \
-                if ((ODD) != 0 && j % 2 > 0 && w + 8 * (WORDS) == out->weights_end) {              \
-                    continue;                                                                      \
-                }                                                                                  \
-                out->y[place + filter] = edgec_high_s8(                                            \
-                    sum + out->bias[filter], out->multiplier[filter], out->offset, SHIFT);         \
-            }                                                                                      \
-        }                                                                                          \
-    }
+#define EDGEC_TILE_4X2_HIGH(NAME, WORDS, UNROLLED, DUAL, SHIFT, ROW, ODD, OUT, APART)              \
+    EDGEC_TILE_4X2_PAIRS(NAME, WORDS, ROW, ODD, 4, APART,                                          \
+                         out->y[place + filter] = edgec_high_s8(                                   \
+                             sum, edgec_tile_4x2_number(numbers, 0), out->own.offset, SHIFT);)
 
 /* An output of the above. */
 EDGEC_INLINE int8_t edgec_high_s8(int32_t acc, int32_t multiplier, int32_t offset, int32_t shift) {

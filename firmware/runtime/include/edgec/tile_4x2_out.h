@@ -19,24 +19,12 @@ extern "C" {
 #define EDGEC_TILE_4X2_OUT_WIDE 2
 #define EDGEC_TILE_4X2_OUT_ADDED 3
 
-/* Where outputs come from and go to.  `places` are those of the rows 1 to 3 after row 0, in
- * bytes: in a last block that is not full, rows repeat the last one, in its place. */
-typedef struct edgec_tile_4x2_out {
-    const edgec_pair_t *rows_end;
-    const int32_t *bias;
-    const int16_t *multiplier;
-    int8_t *y;
-    int32_t places[EDGEC_TILE_4X2_ROWS - 1];
-    const int8_t *weights_end;
-    const int8_t *extra; /* the table's entry for 0, or what is added, laid out like y */
-    const edgec_s32_t *starts;
-} edgec_tile_4x2_out_t;
-
 /* Defines NAME(filters, rows, out): the outputs of four rows, for an even number of filters.
  *
  * WORDS, UNROLLED, DUAL: as for EDGEC_TILE_4X2.  PRE_SHIFT, SHIFT: of the requantization.  BITS:
  * to which its result is limited; 0 before an addition.  LIFTED: -127 takes the place of -128, only
- * of EDGEC_TILE_4X2_OUT_BYTE.  KIND: one of the above.  ROW: bytes from a row to the next. */
+ * of EDGEC_TILE_4X2_OUT_BYTE.  KIND: one of the above.  ROW: bytes from a row to the next.
+ * APART: as in tile_4x2_pair.h; the number of a filter is its multiplier, of 16 bits. */
 #if defined(__GNUC__) && defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
 /* clang-format off */
 /* A sum after the first shift, in 16 bits. */
@@ -49,8 +37,9 @@ typedef struct edgec_tile_4x2_out {
 
 /* Registers and stack are those of tile_4x2_pair.h.  Where two instructions of one sum follow each
  * other, those of others stand between, for cores that issue two at a time. */
-#define EDGEC_TILE_4X2_OUT(NAME, WORDS, UNROLLED, DUAL, PRE_SHIFT, SHIFT, BITS, LIFTED, KIND, ROW) \
-    EDGEC_SEPARATE void NAME(const int8_t *filters, const edgec_pair_t *rows,                      \
+#define EDGEC_TILE_4X2_OUT(NAME, WORDS, UNROLLED, DUAL, PRE_SHIFT, SHIFT, BITS, LIFTED, KIND, ROW, \
+                           APART)                                                                  \
+    EDGEC_IN_LINES void NAME(const int8_t *filters, const edgec_pair_t *rows,                      \
                              edgec_tile_4x2_out_t *out) {                                          \
         register const int8_t *w __asm__("r0") = filters;                                          \
         register const edgec_pair_t *x __asm__("r1") = rows;                                       \
@@ -58,9 +47,13 @@ typedef struct edgec_tile_4x2_out {
         __asm__ volatile(                                                                          \
             EDGEC_TILE_4X2_PAIR_SUMS                                                               \
             "mov lr, %[half]\n"                                                                    \
-            "ldr r3, [sp, #8]\n"                                                                   \
-            "ldr r12, [r3], #4\n"                                                                  \
-            "str r3, [sp, #8]\n"                                                                   \
+            ".if %c[apart]\n"                                                                      \
+            "ldr r1, [sp, #36]\n"                                                                  \
+            "ldr r12, [r1], #4\n"                                                                  \
+            "str r1, [sp, #36]\n"                                                                  \
+            ".else\n"                                                                              \
+            "ldr r12, [r0], #4\n"                                                                  \
+            ".endif\n"                                                                             \
             EDGEC_TILE_4X2_CUT(r4)                                                                 \
             EDGEC_TILE_4X2_CUT(r5)                                                                 \
             EDGEC_TILE_4X2_CUT(r6)                                                                 \
@@ -99,7 +92,7 @@ typedef struct edgec_tile_4x2_out {
             "asr r11, r11, #%c[shift]\n"                                                           \
             ".endif\n"                                                                             \
             ".if %c[kind] == 1\n"                                                                  \
-            "ldr r2, [sp, #32]\n"                                                                  \
+            "ldr r2, [sp, #24]\n"                                                                  \
             "ldrb r4, [r2, r4]\n"                                                                  \
             "ldrb r5, [r2, r5]\n"                                                                  \
             "ldrb r6, [r2, r6]\n"                                                                  \
@@ -110,10 +103,10 @@ typedef struct edgec_tile_4x2_out {
             "ldrb r11, [r2, r11]\n"                                                                \
             ".endif\n"                                                                             \
             ".if %c[kind] == 3\n"                                                                  \
-            "ldr r2, [sp, #32]\n"                                                                  \
-            "ldr r3, [sp, #16]\n"                                                                  \
-            "ldr r12, [sp, #20]\n"                                                                 \
-            "ldr lr, [sp, #24]\n"                                                                  \
+            "ldr r2, [sp, #24]\n"                                                                  \
+            "ldr r3, [sp, #8]\n"                                                                   \
+            "ldr r12, [sp, #12]\n"                                                                 \
+            "ldr lr, [sp, #16]\n"                                                                  \
             "pkhbt r4, r4, r5, lsl #16\n"                                                          \
             "pkhbt r6, r6, r7, lsl #16\n"                                                          \
             "pkhbt r8, r8, r9, lsl #16\n"                                                          \
@@ -123,8 +116,8 @@ typedef struct edgec_tile_4x2_out {
             "ldr r9, [r2, r12]\n"                                                                  \
             "ldr r11, [r2, lr]\n"                                                                  \
             "add r2, r2, #4\n"                                                                     \
-            "str r2, [sp, #32]\n"                                                                  \
-            "ldr r2, [sp, #12]\n"                                                                  \
+            "str r2, [sp, #24]\n"                                                                  \
+            EDGEC_TILE_4X2_PAIR_Y                                                                  \
             "qadd16 r4, r4, r5\n"                                                                  \
             "add r3, r3, r2\n"                                                                     \
             "qadd16 r6, r6, r7\n"                                                                  \
@@ -133,6 +126,7 @@ typedef struct edgec_tile_4x2_out {
             "add lr, lr, r2\n"                                                                     \
             "qadd16 r10, r10, r11\n"                                                               \
             ".else\n"                                                                              \
+            EDGEC_TILE_4X2_PAIR_Y                                                                  \
             EDGEC_TILE_4X2_PAIR_PLACES                                                             \
             ".if %c[kind] == 2\n"                                                                  \
             "pkhbt r4, r4, r5, lsl #16\n"                                                          \
@@ -179,41 +173,39 @@ typedef struct edgec_tile_4x2_out {
             : [words] "i"(WORDS), [unrolled] "i"(UNROLLED), [dual] "i"(DUAL), [flip] "i"(0),       \
               [second] "i"(4), [step] "i"(8), [pre] "i"(PRE_SHIFT), [shift] "i"(SHIFT),            \
               [half] "i"(1 << ((SHIFT) - 1)), [bits] "i"(BITS), [lifted] "i"(LIFTED),              \
-              [kind] "i"(KIND), [odd] "i"(0), EDGEC_TILE_4X2_PAIR_ROWS(ROW)                        \
+              [kind] "i"(KIND), [odd] "i"(0), [out] "i"(0),                                        \
+              EDGEC_TILE_4X2_PAIR_PLACED(ROW, APART)                                               \
             : "r3", "r12", "memory", "cc");                                                        \
     }
 /* clang-format on */
 #else
-#define EDGEC_TILE_4X2_OUT(NAME, WORDS, UNROLLED, DUAL, PRE_SHIFT, SHIFT, BITS, LIFTED, KIND, ROW) \
-    EDGEC_INLINE void NAME(const int8_t *filters, const edgec_pair_t *rows,                        \
-                           const edgec_tile_4x2_out_t *out) {                                      \
-        int32_t pair = 0;                                                                          \
-        for (const int8_t *w = filters; w < out->weights_end; w += 8 * (WORDS), pair++) {          \
-            for (int32_t j = 0; j < 2 * EDGEC_TILE_4X2_ROWS; j++) {                                \
-                const int32_t sum = edgec_tile_4x2_pair_sum(w, rows, out->starts, WORDS, ROW, j);  \
-                const int32_t scaled =                                                             \
-                    edgec_rescale(sum + out->bias[2 * pair + j % 2],                               \
-                                  out->multiplier[2 * pair + j % 2], PRE_SHIFT, SHIFT);            \
-                edgec_tile_4x2_put(out, 2 * pair, j, edgec_saturated(scaled, BITS), LIFTED, KIND); \
-            }                                                                                      \
-        }                                                                                          \
-    }
+#define EDGEC_TILE_4X2_OUT(NAME, WORDS, UNROLLED, DUAL, PRE_SHIFT, SHIFT, BITS, LIFTED, KIND, ROW, \
+                           APART)                                                                  \
+    EDGEC_TILE_4X2_PAIRS(                                                                          \
+        NAME, WORDS, ROW, 0, 2, APART,                                                             \
+        const int32_t scaled = edgec_rescale(sum, edgec_short_at(numbers), PRE_SHIFT, SHIFT);      \
+        edgec_tile_4x2_put(out, place, filter, edgec_saturated(scaled, BITS), LIFTED, KIND);)
 
-/* Stores output j of a pair, of row j / 2 and filter + j % 2. */
-EDGEC_INLINE void edgec_tile_4x2_put(const edgec_tile_4x2_out_t *out, int32_t filter, int32_t j,
+/* A multiplier. */
+EDGEC_INLINE int32_t edgec_short_at(const int8_t *numbers) {
+    int16_t value;
+    memcpy(&value, numbers, sizeof value);
+    return value;
+}
+
+/* Stores the output of a filter, of the row at `place`. */
+EDGEC_INLINE void edgec_tile_4x2_put(const edgec_tile_4x2_out_t *out, int32_t place, int32_t column,
                                      int32_t scaled, int32_t lifted, int32_t kind) {
-    const int32_t place = (j < 2) ? 0 : out->places[j / 2 - 1];
-    const int32_t column = filter + j % 2;
     if (kind < EDGEC_TILE_4X2_OUT_WIDE) {
         const int32_t limited = lifted ? edgec_max_s32(scaled, -INT8_MAX) : scaled;
         const int8_t byte =
-            (int8_t)((kind == EDGEC_TILE_4X2_OUT_TABLE) ? out->extra[scaled] : limited);
+            (int8_t)((kind == EDGEC_TILE_4X2_OUT_TABLE) ? out->own.from[scaled] : limited);
         out->y[place + column] = byte;
         return;
     }
     int16_t value = (int16_t)0;
     if (kind == EDGEC_TILE_4X2_OUT_ADDED) {
-        memcpy(&value, out->extra + place + 2 * column, sizeof value);
+        memcpy(&value, out->own.from + place + 2 * column, sizeof value);
     }
     value = (int16_t)edgec_sat16(scaled + value);
     memcpy(out->y + place + 2 * column, &value, sizeof value);

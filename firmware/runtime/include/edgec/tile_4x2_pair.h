@@ -1,48 +1,103 @@
-/* What the functions of tile_4x2_high.h and tile_4x2_out.h share: all pairs of filters with four
- * rows of x, whose sums stay in registers until outputs are stored.
+/* What the functions of tile_4x2_high.h, tile_4x2_exact.h and tile_4x2_out.h share: all pairs of
+ * filters with four rows of x, whose sums stay in registers until outputs are stored.
+ *
+ * What a pair of filters needs is read in one stream: biases, weights, and the numbers of which
+ * outputs are made.  `size` are the bytes of the numbers of a filter.
+ *
+ *     filters [pairs][8 + 8 * words + 2 * size bytes]
+ *
+ * Where weights are unpacked before a call, they stand alone, and biases [filters] and numbers
+ * [filters][size] are `apart`.
  *
  * Such a function has the filters in r0, the first words of the rows in r1, and in r2 a struct of
- * ten words, which it keeps on the stack:
+ * eight words, ten with the last two, which it keeps on the stack:
  *
  *     sp + 0     the end of the rows
- *     sp + 4     the biases of the next pair; they and the multipliers go on from pair to pair
- *     sp + 8     its multipliers
- *     sp + 12    where the outputs of row 0 go; it goes on, too
- *     sp + 16    the places of the rows 1 to 3 after row 0, in bytes
- *     sp + 28    the end of the filters
- *     sp + 32    a word of the function's own
- *     sp + 36    where the sums of the rows start
- *     sp + 40    the beginning of the rows
+ *     sp + 4     where the outputs of row 0 go; it goes on from pair to pair
+ *     sp + 8     the places of the rows 1 to 3 after row 0, in bytes
+ *     sp + 20    the end of the filters
+ *     sp + 24    a word of the function's own
+ *     sp + 28    where the sums of rows start that are not interleaved; else before these rows
+ *     sp + 32    apart: the biases of the next pair, and its numbers; they go on, too
+ *     then       the beginning of the rows
+ *
+ * The operand `out` is the bytes from a row of outputs to the next where all four rows follow each
+ * other, in [1, 1365]; with 0, the places say it.
  *
  * Sums are in r4-r11, first those of row 0 with both filters.  While products are summed up,
- * weights are in r2 and r3, rows in r12 and lr; then all four are free. */
+ * weights are in r2 and r3, rows in r12 and lr, and r1 goes through the rows; then all five are
+ * free.  Loads stand together: the later ones take one cycle on Cortex-M4. */
 #ifndef EDGEC_TILE_4X2_PAIR_H
 #define EDGEC_TILE_4X2_PAIR_H
 
 #include "edgec/tile_4x2.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Where outputs come from and go to.  `places` are those of the rows 1 to 3 after row 0, in
+ * bytes: in a last block that is not full, rows repeat the last one, in its place. */
+typedef struct edgec_tile_4x2_out {
+    const edgec_pair_t *rows_end;
+    int8_t *y;
+    int32_t places[EDGEC_TILE_4X2_ROWS - 1];
+    const int8_t *filters_end;
+    union {
+        int32_t offset;     /* edgec_tile_4x2_offset */
+        const int8_t *from; /* the table's entry for 0, or what is added, laid out like y */
+    } own;
+    const edgec_s32_t *starts;
+    const int32_t *bias; /* this and the next one: apart */
+    const void *numbers;
+} edgec_tile_4x2_out_t;
+
 #if defined(__GNUC__) && defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
 /* clang-format off */
-/* Operands that say where rows and the starts of their sums lie; ROW: bytes from a row to the next. */
-#define EDGEC_TILE_4X2_PAIR_ROWS(ROW)                                                              \
+/* Operands that say where things lie.  ROW: bytes from a row to the next. */
+#define EDGEC_TILE_4X2_PAIR_PLACED(ROW, APART)                                                     \
     [row] "i"(ROW), [word] "i"(EDGEC_TILE_4X2_WORD(ROW)),                                          \
-    [start] "i"((ROW) == EDGEC_TILE_4X2_INTERLEAVED ? 8 : 4)
+    [start] "i"((ROW) == EDGEC_TILE_4X2_INTERLEAVED ? 8 : 4), [apart] "i"(APART),                  \
+    [frame] "i"(32 + 8 * (APART))
 
 /* The beginning of a function, and of each pair: its sums, from its biases on. */
 #define EDGEC_TILE_4X2_PAIR_SUMS                                                                   \
     "push {r1, r4-r11, lr}\n"                                                                      \
-    "sub sp, sp, #40\n"                                                                            \
+    "sub sp, sp, #%c[frame]\n"                                                                     \
+    ".if %c[apart]\n"                                                                              \
     "ldm r2, {r3-r12}\n"                                                                           \
     "stm sp, {r3-r12}\n"                                                                           \
+    ".else\n"                                                                                      \
+    "ldm r2, {r3-r10}\n"                                                                           \
+    "stm sp, {r3-r10}\n"                                                                           \
+    ".endif\n"                                                                                     \
+    ".p2align 2\n"                                                                                 \
     "1:\n"                                                                                         \
-    "ldr r2, [sp, #4]\n"                                                                           \
-    "ldm r2!, {r12, lr}\n"                                                                         \
-    "str r2, [sp, #4]\n"                                                                           \
-    "ldr r2, [sp, #36]\n"                                                                          \
-    "ldr r5, [r2]\n"                                                                               \
-    "ldr r7, [r2, #%c[start]]\n"                                                                   \
-    "ldr r9, [r2, #(2 * %c[start])]\n"                                                             \
-    "ldr r11, [r2, #(3 * %c[start])]\n"                                                            \
+    ".if %c[apart]\n"                                                                              \
+    "ldr r2, [sp, #32]\n"                                                                          \
+    ".endif\n"                                                                                     \
+    ".if %c[start] - 8\n"                                                                          \
+    "ldr r3, [sp, #28]\n"                                                                          \
+    ".endif\n"                                                                                     \
+    "ldr r1, [sp, #%c[frame]]\n"                                                                   \
+    ".if %c[apart]\n"                                                                              \
+    "ldr lr, [r2, #4]\n"                                                                           \
+    "ldr r12, [r2], #8\n"                                                                          \
+    ".else\n"                                                                                      \
+    "ldr lr, [r0, #4]\n"                                                                           \
+    "ldr r12, [r0], #8\n"                                                                          \
+    ".endif\n"                                                                                     \
+    ".if %c[start] - 8\n"                                                                          \
+    "ldr r5, [r3]\n"                                                                               \
+    "ldr r7, [r3, #%c[start]]\n"                                                                   \
+    "ldr r9, [r3, #(2 * %c[start])]\n"                                                             \
+    "ldr r11, [r3, #(3 * %c[start])]\n"                                                            \
+    ".else\n"                                                                                      \
+    "ldr r5, [r1, #-32]\n"                                                                         \
+    "ldr r7, [r1, #-24]\n"                                                                         \
+    "ldr r9, [r1, #-16]\n"                                                                         \
+    "ldr r11, [r1, #-8]\n"                                                                         \
+    ".endif\n"                                                                                     \
     "add r4, r5, r12\n"                                                                            \
     "add r5, r5, lr\n"                                                                             \
     "add r6, r7, r12\n"                                                                            \
@@ -51,46 +106,105 @@
     "add r9, r9, lr\n"                                                                             \
     "add r10, r11, r12\n"                                                                          \
     "add r11, r11, lr\n"                                                                           \
+    ".if %c[apart]\n"                                                                              \
+    "str r2, [sp, #32]\n"                                                                          \
+    ".endif\n"                                                                                     \
     EDGEC_TILE_4X2_LOOP
 
-/* Where outputs go: that of row 0, and the places of the other rows after it. */
-#define EDGEC_TILE_4X2_PAIR_PLACES                                                                 \
-    "ldr r2, [sp, #12]\n"                                                                          \
-    "ldr r3, [sp, #16]\n"                                                                          \
-    "ldr r12, [sp, #20]\n"                                                                         \
-    "ldr lr, [sp, #24]\n"
+/* The next numbers, in a list of registers without r0 and r1. */
+#define EDGEC_TILE_4X2_PAIR_NUMBERS(LIST)                                                          \
+    ".if %c[apart]\n"                                                                              \
+    "ldr r1, [sp, #36]\n"                                                                          \
+    "ldm r1!, {" LIST "}\n"                                                                        \
+    "str r1, [sp, #36]\n"                                                                          \
+    ".else\n"                                                                                      \
+    "ldm r0!, {" LIST "}\n"                                                                        \
+    ".endif\n"
 
-/* Stores bytes, two for each row in r4, r6, r8 and r10, at r2 and on, r3, r12 and lr; where the
- * number of filters is odd, one for each row of the last pair. */
+/* Where the outputs of row 0 go, in r2, and the end of the filters in r1. */
+#define EDGEC_TILE_4X2_PAIR_Y                                                                      \
+    "ldr r2, [sp, #4]\n"                                                                           \
+    "ldr r1, [sp, #20]\n"
+
+/* The places of the other rows after it, unless a constant says them; then sums of both. */
+#define EDGEC_TILE_4X2_PAIR_PLACES                                                                 \
+    ".ifeq %c[out]\n"                                                                              \
+    "ldr r3, [sp, #8]\n"                                                                           \
+    "ldr r12, [sp, #12]\n"                                                                         \
+    "ldr lr, [sp, #16]\n"                                                                          \
+    ".endif\n"
+#define EDGEC_TILE_4X2_PAIR_ADD(ROW)                                                               \
+    ".ifeq %c[out]\n"                                                                              \
+    "add " #ROW ", " #ROW ", r2\n"                                                                 \
+    ".endif\n"
+
+/* Stores bytes, two for each row in r4, r6, r8 and r10, at r2 and on, r3, r12 and lr, or at r2 and on
+ * as far from row to row as the constant says; where the number of filters is odd, one for each row
+ * of the last pair. */
+#define EDGEC_TILE_4X2_PAIR_ROWS_AT(STORE)                                                         \
+    ".if %c[out]\n"                                                                                \
+    STORE " r6, [r2, #(1 * %c[out])]\n"                                                            \
+    STORE " r8, [r2, #(2 * %c[out])]\n"                                                            \
+    STORE " r10, [r2, #(3 * %c[out])]\n"                                                           \
+    ".else\n"                                                                                      \
+    STORE " r6, [r3]\n"                                                                            \
+    STORE " r8, [r12]\n"                                                                           \
+    STORE " r10, [lr]\n"                                                                           \
+    ".endif\n"
 #define EDGEC_TILE_4X2_PAIR_BYTES                                                                  \
     ".if %c[odd]\n"                                                                                \
-    "ldr r5, [sp, #28]\n"                                                                          \
-    "cmp r0, r5\n"                                                                                 \
+    "cmp r0, r1\n"                                                                                 \
     "bne 3f\n"                                                                                     \
+    EDGEC_TILE_4X2_PAIR_ROWS_AT("strb")                                                            \
     "strb r4, [r2]\n"                                                                              \
-    "strb r6, [r3]\n"                                                                              \
-    "strb r8, [r12]\n"                                                                             \
-    "strb r10, [lr]\n"                                                                             \
     "b 4f\n"                                                                                       \
     "3:\n"                                                                                         \
     ".endif\n"                                                                                     \
+    EDGEC_TILE_4X2_PAIR_ROWS_AT("strh")                                                            \
     "strh r4, [r2], #2\n"                                                                          \
-    "strh r6, [r3]\n"                                                                              \
-    "strh r8, [r12]\n"                                                                             \
-    "strh r10, [lr]\n"                                                                             \
     "4:\n"
 
-/* The end of a pair, with the next place of row 0 in r2, and of the function. */
+/* The end of a pair, with the next place of row 0 in r2 and the end of the filters in r1, and of the
+ * function. */
 #define EDGEC_TILE_4X2_PAIR_NEXT                                                                   \
-    "str r2, [sp, #12]\n"                                                                          \
-    "ldr r2, [sp, #28]\n"                                                                          \
-    "ldr r1, [sp, #40]\n"                                                                          \
-    "cmp r0, r2\n"                                                                                 \
+    "str r2, [sp, #4]\n"                                                                           \
+    "cmp r0, r1\n"                                                                                 \
     "bne 1b\n"                                                                                     \
-    "add sp, sp, #40\n"                                                                            \
+    "add sp, sp, #%c[frame]\n"                                                                     \
     "pop {r1, r4-r11, lr}\n"
 /* clang-format on */
 #else
+/* Such a function in C.  SIZE: bytes of the numbers of a filter.  STORE, a statement: what becomes
+ * of `sum`, that of row j / 2 with a filter, which has `numbers`, at `place` + `filter`. */
+#define EDGEC_TILE_4X2_PAIRS(NAME, WORDS, ROW, ODD, SIZE, APART, STORE)                            \
+    EDGEC_INLINE void NAME(const int8_t *filters, const edgec_pair_t *rows,                        \
+                           const edgec_tile_4x2_out_t *out) {                                      \
+        const int32_t step = 8 * (WORDS) + ((APART) ? 0 : 8 + 2 * (SIZE));                         \
+        int32_t pair = 0;                                                                          \
+        for (const int8_t *w = filters; w < out->filters_end; w += step, pair++) {                 \
+            for (int32_t j = 0; j < 2 * EDGEC_TILE_4X2_ROWS; j++) {                                \
+                const int32_t filter = 2 * pair + j % 2;                                           \
+                if ((ODD) != 0 && j % 2 > 0 && w + step == out->filters_end) {                     \
+                    continue;                                                                      \
+                }                                                                                  \
+                const int8_t *const numbers = (APART)                                              \
+                                                  ? (const int8_t *)out->numbers + (SIZE) * filter \
+                                                  : w + 8 + 8 * (WORDS) + (SIZE) * (j % 2);        \
+                const int32_t bias =                                                               \
+                    (APART) ? out->bias[filter] : edgec_tile_4x2_number(w, j % 2);                 \
+                const int32_t sum = bias + edgec_tile_4x2_pair_sum((APART) ? w : w + 8, rows,      \
+                                                                   out->starts, WORDS, ROW, j);    \
+                const int32_t place = (j < 2) ? 0 : out->places[j / 2 - 1];                        \
+                STORE                                                                              \
+            }                                                                                      \
+        }                                                                                          \
+    }
+
+/* Number i, of 32 bits. */
+EDGEC_INLINE int32_t edgec_tile_4x2_number(const int8_t *numbers, int32_t i) {
+    return (int32_t)edgec_word_at(numbers + 4 * i);
+}
+
 /* Sum number j of such a function, of row j / 2, with the filter of the pair at `w` that j % 2
  * says. */
 EDGEC_INLINE int32_t edgec_tile_4x2_pair_sum(const int8_t *w, const edgec_pair_t *rows,
@@ -99,6 +213,10 @@ EDGEC_INLINE int32_t edgec_tile_4x2_pair_sum(const int8_t *w, const edgec_pair_t
     const int32_t next = EDGEC_TILE_4X2_WORD(row) / 4;
     const int32_t start = starts[j / 2 * (row == EDGEC_TILE_4X2_INTERLEAVED ? 2 : 1)];
     return edgec_tile_4x2_dot(w + j % 2 * 4, 8, rows + j / 2 * (row / 4), words, 0U, next, start);
+}
+#endif
+
+#ifdef __cplusplus
 }
 #endif
 

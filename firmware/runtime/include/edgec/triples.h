@@ -1,9 +1,15 @@
 /* Depthwise convolutions without the DSP extension: one channel of three rows of outputs.
  *
- * The arithmetic is that of tile_3x4.h: the activations that three outputs below each other meet
- * with one weight are two words, so two products do the work of three.  Words stand in the order in
- * which windows read them, column by column, with the padding between them; a window is a run of
- * them, and the window of the next output begins some columns later.
+ * Of the activations x0, x1, x2 that three outputs below each other meet with one weight, the words
+ *
+ *     u = x0 + 2^21 x1        v = x2 + 2^10 x1        modulo 2^32
+ *
+ * are made once.  Sums of products of u and of v, modulo 2^32, hold three sums s0, s1, s2 as long
+ * as s0 and s2 fit 21 bits and s1 22 bits: s0 is in the low 21 bits of the first word, the low 11
+ * bits of s1 are in the rest of it, and with these taken off, s2 and the rest of s1 are in the
+ * second word.  So two products do the work of three.  Words stand in the order in which windows
+ * read them, column by column, with the padding between them; a window is a run of them, and the
+ * window of the next output begins some columns later.
  *
  *     triples  [columns][rows of the window][2 words]
  *     weights  [columns of the window][rows of the window] bytes
@@ -13,21 +19,58 @@
 
 #include <stdint.h>
 
-#include "edgec/tile_3x4.h"
+#include "edgec/math.h"
+#include "edgec/requant16.h"
+#include "edgec/short_products.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
+/* Rows of outputs that are computed together. */
+#define EDGEC_TRIPLES_ROWS 3
+
+/* The sizes of a layer. */
+typedef struct edgec_triples_layer {
+    uint16_t height;
+    uint16_t width;
+    uint16_t channels;
+    uint16_t out_height;
+    uint16_t out_width;
+    uint16_t pad_top;
+    uint16_t pad_left;
+    uint16_t inside; /* columns of the image that windows read */
+    uint16_t right;  /* columns of padding after them */
+} edgec_triples_layer_t;
+
+/* A word of activations or of sums; it may lie in an arena of bytes. */
+#if defined(__GNUC__)
+typedef uint32_t __attribute__((may_alias)) edgec_triple_t;
+#else
+typedef uint32_t edgec_triple_t;
+#endif
+
+/* Adds the three sums that two words of sums hold to `sums`. */
+EDGEC_INLINE void edgec_triples_add(const edgec_triple_t *words, int32_t *sums) {
+    const uint32_t first = words[0];
+    const int32_t s0 = (int32_t)(first << 11) >> 11;
+    const uint32_t low = (first - (uint32_t)s0) >> 21;
+    const uint32_t second = words[1] - (low << 10);
+    const int32_t s2 = (int32_t)(second << 11) >> 11;
+    sums[0] += s0;
+    sums[1] += (int32_t)low + ((int32_t)(second - (uint32_t)s2) >> 10);
+    sums[2] += s2;
+}
+
 /* The pixels of three rows that one row of a window reads; a row outside of the image is one code
  * of padding, `step` 0. */
 typedef struct edgec_triple_rows {
-    const int8_t *from[EDGEC_TILE_3X4_ROWS];
-    int32_t step[EDGEC_TILE_3X4_ROWS];
+    const int8_t *from[EDGEC_TRIPLES_ROWS];
+    int32_t step[EDGEC_TRIPLES_ROWS];
 } edgec_triple_rows_t;
 
 /* The two words of three activations. */
-EDGEC_INLINE void edgec_triple(edgec_tile_3x4_t *to, int32_t x0, int32_t x1, int32_t x2) {
+EDGEC_INLINE void edgec_triple(edgec_triple_t *to, int32_t x0, int32_t x1, int32_t x2) {
     to[0] = (uint32_t)x0 + ((uint32_t)x1 << 21);
     to[1] = (uint32_t)x2 + ((uint32_t)x1 << 10);
 }
@@ -36,10 +79,10 @@ EDGEC_INLINE void edgec_triple(edgec_tile_3x4_t *to, int32_t x0, int32_t x1, int
 #if defined(__GNUC__) && defined(__ARM_ARCH_6M__)
 /* Rows in r0-r2, indexed by r3; words to r7; steps in r8 and r9, the end of the index in r12. */
 /* clang-format off */
-EDGEC_SEPARATE void edgec_triples_column(const int8_t *const *rows, edgec_tile_3x4_t *to,
+EDGEC_SEPARATE void edgec_triples_column(const int8_t *const *rows, edgec_triple_t *to,
                                          int32_t words, int32_t step, int32_t count) {
     register const int8_t *const *from __asm__("r0") = rows;
-    register edgec_tile_3x4_t *first __asm__("r1") = to;
+    register edgec_triple_t *first __asm__("r1") = to;
     register int32_t bytes __asm__("r2") = 4 * words - 8;
     register int32_t each __asm__("r3") = step;
     register int32_t end __asm__("r4") = step * count;
@@ -78,7 +121,7 @@ EDGEC_SEPARATE void edgec_triples_column(const int8_t *const *rows, edgec_tile_3
 }
 /* clang-format on */
 #else
-EDGEC_SEPARATE void edgec_triples_column(const int8_t *const *rows, edgec_tile_3x4_t *to,
+EDGEC_SEPARATE void edgec_triples_column(const int8_t *const *rows, edgec_triple_t *to,
                                          int32_t words, int32_t step, int32_t count) {
     const int8_t *const x0 = rows[0];
     const int8_t *const x1 = rows[1];
@@ -91,9 +134,9 @@ EDGEC_SEPARATE void edgec_triples_column(const int8_t *const *rows, edgec_tile_3
 
 /* One row of the windows of a channel; `to` is its first word. */
 EDGEC_INLINE void edgec_triples_row(const edgec_triple_rows_t *rows, int32_t channel,
-                                    edgec_tile_3x4_t *to, int32_t words, int32_t count) {
-    const int8_t *from[EDGEC_TILE_3X4_ROWS];
-    for (int32_t j = 0; j < EDGEC_TILE_3X4_ROWS; j++) {
+                                    edgec_triple_t *to, int32_t words, int32_t count) {
+    const int8_t *from[EDGEC_TRIPLES_ROWS];
+    for (int32_t j = 0; j < EDGEC_TRIPLES_ROWS; j++) {
         from[j] = rows->from[j] + ((rows->step[j] != 0) ? channel : 0);
     }
     const int32_t step = rows->step[0];
@@ -103,7 +146,7 @@ EDGEC_INLINE void edgec_triples_row(const edgec_triple_rows_t *rows, int32_t cha
     }
     for (int32_t i = 0; i < count; i++) {
         edgec_triple(to + i * words, *from[0], *from[1], *from[2]);
-        for (int32_t j = 0; j < EDGEC_TILE_3X4_ROWS; j++) {
+        for (int32_t j = 0; j < EDGEC_TRIPLES_ROWS; j++) {
             from[j] += rows->step[j];
         }
     }
@@ -114,11 +157,11 @@ EDGEC_INLINE void edgec_triples_row(const edgec_triple_rows_t *rows, int32_t cha
 #if defined(__GNUC__) && defined(__thumb2__) && !defined(__aarch64__)
 /* Rows in r0, r1, r3-r5, indexed by r6 up to zero; words to r2; the step on the stack. */
 /* clang-format off */
-EDGEC_SEPARATE void edgec_triples_five(const int8_t *x, int32_t pitch, edgec_tile_3x4_t *to,
+EDGEC_SEPARATE void edgec_triples_five(const int8_t *x, int32_t pitch, edgec_triple_t *to,
                                        int32_t step, int32_t count) {
     register const int8_t *from __asm__("r0") = x + step * count;
     register int32_t bytes __asm__("r1") = pitch;
-    register edgec_tile_3x4_t *words __asm__("r2") = to;
+    register edgec_triple_t *words __asm__("r2") = to;
     register int32_t each __asm__("r3") = step;
     register int32_t index __asm__("r6") = -step * count;
     __asm__ volatile(
@@ -157,7 +200,7 @@ EDGEC_SEPARATE void edgec_triples_five(const int8_t *x, int32_t pitch, edgec_til
 }
 /* clang-format on */
 #else
-EDGEC_SEPARATE void edgec_triples_five(const int8_t *x, int32_t pitch, edgec_tile_3x4_t *to,
+EDGEC_SEPARATE void edgec_triples_five(const int8_t *x, int32_t pitch, edgec_triple_t *to,
                                        int32_t step, int32_t count) {
     for (int32_t i = 0; i < 3; i++) {
         const int8_t *const rows[] = {x + i * pitch, x + (i + 1) * pitch, x + (i + 2) * pitch};
@@ -167,7 +210,7 @@ EDGEC_SEPARATE void edgec_triples_five(const int8_t *x, int32_t pitch, edgec_til
 #endif
 
 /* `count` times the two words of padding. */
-EDGEC_INLINE void edgec_triples_pad(edgec_tile_3x4_t *to, int32_t count, int32_t padding) {
+EDGEC_INLINE void edgec_triples_pad(edgec_triple_t *to, int32_t count, int32_t padding) {
     for (int32_t i = 0; i < count; i++) {
         edgec_triple(to + 2 * i, padding, padding, padding);
     }
@@ -179,11 +222,11 @@ EDGEC_INLINE void edgec_triples_pad(edgec_tile_3x4_t *to, int32_t count, int32_t
 /* Words in r4 and r5, a weight in r6, sums in r8 and r9. */
 /* clang-format off */
 #define EDGEC_TRIPLES(NAME, TAPS)                                                                  \
-    EDGEC_SEPARATE void NAME(const int8_t *weights, edgec_tile_3x4_t *triples,                     \
-                             const edgec_tile_3x4_t *end, int32_t step) {                          \
+    EDGEC_SEPARATE void NAME(const int8_t *weights, edgec_triple_t *triples,                     \
+                             const edgec_triple_t *end, int32_t step) {                          \
         register const int8_t *w __asm__("r0") = weights;                                          \
-        register edgec_tile_3x4_t *x __asm__("r1") = triples;                                      \
-        register const edgec_tile_3x4_t *last __asm__("r2") = end;                                 \
+        register edgec_triple_t *x __asm__("r1") = triples;                                      \
+        register const edgec_triple_t *last __asm__("r2") = end;                                 \
         register int32_t bytes __asm__("r3") = 4 * step;                                           \
         __asm__ volatile(                                                                          \
             "1:\n"                                                                                 \
@@ -215,11 +258,11 @@ EDGEC_INLINE void edgec_triples_pad(edgec_tile_3x4_t *to, int32_t count, int32_t
     "mla r0, r2, " WEIGHT ", r0\n"                                                                 \
     "mla r12, r3, " WEIGHT ", r12\n"
 
-EDGEC_SEPARATE void edgec_triples_sums_9(const int8_t *weights, edgec_tile_3x4_t *triples,
-                                         const edgec_tile_3x4_t *end, int32_t step) {
+EDGEC_SEPARATE void edgec_triples_sums_9(const int8_t *weights, edgec_triple_t *triples,
+                                         const edgec_triple_t *end, int32_t step) {
     register const int8_t *w __asm__("r0") = weights;
-    register edgec_tile_3x4_t *x __asm__("r1") = triples;
-    register const edgec_tile_3x4_t *last __asm__("r2") = end;
+    register edgec_triple_t *x __asm__("r1") = triples;
+    register const edgec_triple_t *last __asm__("r2") = end;
     register int32_t bytes __asm__("r3") = 4 * step;
     __asm__ volatile(
         "push {r2-r11}\n"
@@ -264,11 +307,11 @@ EDGEC_SEPARATE void edgec_triples_sums_9(const int8_t *weights, edgec_tile_3x4_t
  * widened on the stack. */
 /* clang-format off */
 #define EDGEC_TRIPLES(NAME, TAPS)                                                                  \
-    EDGEC_SEPARATE void NAME(const int8_t *weights, edgec_tile_3x4_t *triples,                     \
-                             const edgec_tile_3x4_t *end, int32_t step) {                          \
+    EDGEC_SEPARATE void NAME(const int8_t *weights, edgec_triple_t *triples,                     \
+                             const edgec_triple_t *end, int32_t step) {                          \
         register const int8_t *w __asm__("r0") = weights;                                          \
-        register edgec_tile_3x4_t *x __asm__("r1") = triples;                                      \
-        register const edgec_tile_3x4_t *last __asm__("r2") = end;                                 \
+        register edgec_triple_t *x __asm__("r1") = triples;                                      \
+        register const edgec_triple_t *last __asm__("r2") = end;                                 \
         register int32_t bytes __asm__("r3") = 4 * step;                                           \
         __asm__ volatile(                                                                          \
             ".syntax unified\n"                                                                    \
@@ -318,11 +361,11 @@ EDGEC_SEPARATE void edgec_triples_sums_9(const int8_t *weights, edgec_tile_3x4_t
 /* clang-format on */
 #else
 #define EDGEC_TRIPLES(NAME, TAPS)                                                                  \
-    EDGEC_INLINE void NAME(const int8_t *weights, edgec_tile_3x4_t *triples,                       \
-                           const edgec_tile_3x4_t *end, int32_t step) {                            \
+    EDGEC_INLINE void NAME(const int8_t *weights, edgec_triple_t *triples,                         \
+                           const edgec_triple_t *end, int32_t step) {                              \
         for (; triples < end; triples += step) {                                                   \
-            edgec_tile_3x4_t first = 0;                                                            \
-            edgec_tile_3x4_t second = 0;                                                           \
+            edgec_triple_t first = 0;                                                              \
+            edgec_triple_t second = 0;                                                             \
             for (int32_t i = 0; i < (TAPS); i++) {                                                 \
                 const uint32_t weight = (uint32_t)(int32_t)weights[i];                             \
                 first += weight * triples[2 * i];                                                  \

@@ -1,0 +1,74 @@
+"""Pools of a network, of its stages and of its layers: bytes, and accuracy without training.
+
+    python benchmarks/pool_sharing.py networks/resnet8_cifar10.onnx network:64 stage:32 stage:64
+
+Each configuration is `compress --pools` and `--pool-size`.  Accuracy is that of the float network
+with pooled weights on validation images of CIFAR-10, after compression on 256 others without
+labels.
+"""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+from data_folder import add_data_option, chosen_data_folder
+from pool_accuracy import FILES, IMAGES, samples
+from public_data import cifar_part
+
+from edgec.base.options import CompileOptions, PoolSharing, WeightPoolOptions, no_progress
+from edgec.weightpool import compress_graph
+from edgec.workflow.accuracy import LabelledData, float_share
+from edgec.workflow.integer import real_model
+
+WIDE = WeightPoolOptions(range_bits=8)
+"""Ranges stay as they are: activations are not rounded."""
+
+
+def configuration(text: str) -> tuple[PoolSharing, int]:
+    """The sharing and size of pools that a word of the command line names.
+
+    Raises:
+        ArgumentTypeError: it names none.
+    """
+    sharing, _, size = text.partition(":")
+    kinds = [each.value for each in PoolSharing]
+    if sharing not in kinds or not size.isascii() or not size.isdigit():
+        raise argparse.ArgumentTypeError(f"{text!r} is not {'|'.join(kinds)}:SIZE, as network:64")
+    return PoolSharing(sharing), int(size)
+
+
+def main() -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("model", type=Path)
+    parser.add_argument("configurations", nargs="+", type=configuration, metavar="SHARING:SIZE")
+    parser.add_argument("--limit", type=int, default=IMAGES, help="the first images only")
+    parser.add_argument("--calibration", type=int, default=256, help="images, of training")
+    parser.add_argument("--seed", type=int, default=WIDE.seed)
+    add_data_option(parser)
+    args = parser.parse_args()
+    data = chosen_data_folder(args) / "data"
+    model = real_model(args.model, None, CompileOptions())
+    calibration = samples(model, cifar_part(data, "cifar10_train_0", args.calibration))
+    images = cifar_part(data, FILES["validation"], args.limit)
+    assert images.y is not None
+    labelled = LabelledData(samples(model, images), images.y.reshape(-1))
+    print(f"float {100 * float_share(model, labelled, no_progress):.2f} %")
+    for sharing, size in args.configurations:
+        options = replace(WIDE, sharing=sharing, size=size, seed=args.seed)
+        graph, report = compress_graph(model.graph, calibration, options)
+        accuracy = float_share(replace(model, graph=graph), labelled, no_progress)
+        sizes = report.sizes
+        print(
+            f"{f'{sharing.value}:{size}':12s} {report.pools} pools, {sizes.pooled_bytes:,} bytes, "
+            f"{sizes.compression:.2f}x, {100 * accuracy:.2f} %",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()

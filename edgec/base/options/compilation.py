@@ -1,0 +1,152 @@
+"""Options of a compilation as a whole."""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from edgec.base.effect import Effect, refuse_without_effect
+from edgec.base.errors import ConfigError
+from edgec.base.options.pools import PoolKernelOptions
+from edgec.base.options.quant import QuantOptions
+from edgec.base.options.sizes import Budget
+from edgec.base.rounding import Rounding
+
+if TYPE_CHECKING:
+    from edgec.base.samples import Normalize
+
+
+class App(enum.Enum):
+    """The main program of the firmware.
+
+    CONSOLE serves what `edgec run --on device` and the other commands ask for; MLPERF and
+    MLPERF_ENERGY serve the runner of MLPerf Tiny.
+    """
+
+    CONSOLE = "console"
+    MLPERF = "mlperf"
+    MLPERF_ENERGY = "mlperf-energy"
+
+
+class Placement(enum.Enum):
+    """Where constants of a model lie while firmware runs.
+
+    FLASH leaves them in flash.  SRAM copies all of them to RAM when the firmware starts.  AUTO
+    copies those that flash makes the core wait for, in a part of the RAM that nothing else needs.
+    """
+
+    AUTO = "auto"
+    FLASH = "flash"
+    SRAM = "sram"
+
+
+class Optimize(enum.Enum):
+    """What the compiler of the firmware prefers in the generated library.
+
+    SPEED takes the fastest code; SIZE the smallest that computes the same.
+    """
+
+    SIZE = "size"
+    SPEED = "speed"
+
+
+SHORTEST_MAXIMUM = 3
+"""A network is compared with itself at one token less, which must still be a sequence."""
+LONGEST_MAXIMUM = 4095
+"""Attention takes no more keys than this."""
+
+
+@dataclass(frozen=True, slots=True)
+class MaxLength:
+    """A dynamic dimension of the inputs whose length each run chooses.
+
+    Attributes:
+        maximum: the longest run.
+        name: name of the dimension in the model; "": the only one besides the batch.
+    """
+
+    maximum: int
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        if not SHORTEST_MAXIMUM <= self.maximum <= LONGEST_MAXIMUM:
+            raise ConfigError(
+                f"{self.maximum} is no maximum length",
+                where="--max-length",
+                hint=f"give {SHORTEST_MAXIMUM} to {LONGEST_MAXIMUM} tokens",
+            )
+
+    @classmethod
+    def parse(cls, text: str) -> MaxLength:
+        """A maximum like ``128`` or ``seq=128``.
+
+        Raises:
+            ConfigError: not of that form.
+        """
+        name, separator, size = text.rpartition("=")
+        if not re.fullmatch("[0-9]{1,9}", size) or (separator and not name):
+            raise ConfigError(
+                f"cannot read {text[:60]!r}", where="--max-length", hint="like 128, or seq=128"
+            )
+        return cls(int(size), name)
+
+
+@dataclass(frozen=True, slots=True)
+class CompileOptions:
+    """Options of `edgec.compile_model`.
+
+    Attributes:
+        shapes: input name to shape, for models with dynamic dimensions other than the batch.
+        max_length: let each run choose the length of one dynamic dimension, up to a maximum.
+        quant: post-training quantization.
+        build: also build firmware (False: generate sources only).
+        verify: run the generated code and compare every tensor with the numpy reference.
+        force: replace generated files of an earlier compilation that were edited by hand.
+        dump_ir: write the graph after each pass into this folder.
+        budget: fail when the firmware takes more than this.
+        pool: kernels of layers with pooled weights.
+        rounding: whose rounding an integer .tflite file gets; None: TensorFlow Lite Micro's.
+        labels: text file with the names of the classes; None: those that the model's file has.
+        app: the main program of the firmware.
+        main: the user's own main program, a C file or a folder of them, in place of the console's.
+        placement: where constants lie; None: AUTO on boards with tightly coupled memory, FLASH on
+            all others.
+        optimize: what the compiler of the firmware prefers.
+        pixels: how pixels become the model's numbers, for a function of the C library, and those
+            that an MLPerf runner sends; None: as images of calibration were normalized (library),
+            as the model's file says, or codes of a model of integers.
+    """
+
+    shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    quant: QuantOptions = field(default_factory=QuantOptions)
+    build: bool = True
+    verify: bool = True
+    force: bool = False
+    dump_ir: Path | None = None
+    budget: Budget | None = None
+    pool: PoolKernelOptions = field(default_factory=PoolKernelOptions)
+    max_length: MaxLength | None = None
+    rounding: Rounding | None = None
+    labels: Path | None = None
+    app: App = App.CONSOLE
+    pixels: Normalize | None = None
+    main: Path | None = None
+    placement: Placement | None = None
+    optimize: Optimize = Optimize.SPEED
+
+    def __post_init__(self) -> None:
+        refuse_without_effect(
+            [
+                Effect(
+                    "--main",
+                    self.main is not None,
+                    self.app is App.CONSOLE,
+                    "takes the place of the console's main program",
+                    "leave out --main or --app",
+                )
+            ]
+        )

@@ -1,0 +1,16 @@
+"""How long work tells what it does."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+
+class Progress(Protocol):
+    """A function that is told what is being done, and how much of it is finished."""
+
+    def __call__(self, text: str, done: int = 0, total: int = 0) -> None:
+        """Say that `text` is being done; `done` of `total` pieces are finished (0: not known)."""
+
+
+def no_progress(text: str, done: int = 0, total: int = 0) -> None:
+    """A `Progress` that nobody watches."""

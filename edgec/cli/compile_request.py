@@ -1,0 +1,264 @@
+"""What a user asks `edgec compile` for: its options, and the keys of `edgec.toml`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from edgec.base.options import (
+    App,
+    Budget,
+    CompileOptions,
+    Optimize,
+    PoolKernelOptions,
+    Precision,
+    QuantOptions,
+)
+from edgec.cli.options import (
+    DATA_FORMATS,
+    OUT,
+    POOL_DEFAULTS,
+    ActivationBits,
+    AppOption,
+    BiasCorrection,
+    BoardOption,
+    EffortOption,
+    Equalize,
+    LabelsOption,
+    MainOption,
+    MaxDrop,
+    MaxLengthOption,
+    Model,
+    NormalizeOption,
+    ObserverOption,
+    OptimizeOption,
+    Percentile,
+    PlacementOption,
+    PoolKernels,
+    PoolTable,
+    PrecisionOption,
+    ResidualOption,
+    RoundingOption,
+    RuntimeBits,
+    Shapes,
+    TargetDb,
+    max_length_of,
+    shapes_of,
+)
+from edgec.cli.panels import INPUT, OUTPUT
+from edgec.cli.project_file import ProjectFile
+from edgec.report.progress import status
+
+if TYPE_CHECKING:
+    from edgec.base.samples import Normalize, SampleFile
+    from edgec.commands.compile_cached import Built
+
+
+@dataclass(frozen=True, slots=True)
+class CompileRequest:
+    """What a user asks to be compiled.
+
+    Attributes:
+        model: ONNX or TensorFlow Lite file.
+        board: name or file of the board.
+        samples: calibration data.
+        out: output folder; None: the default of `commands.compile`.
+        options: how to compile it.
+        cache: take the output from the cache if nothing has changed.
+        labelled: the project's samples with labels as words of a command, after an option like
+            --data; empty where none are known.
+    """
+
+    model: Path
+    board: str
+    samples: SampleFile | None
+    out: Path | None
+    options: CompileOptions
+    cache: bool = True
+    labelled: tuple[str, ...] = ()
+
+    def compiled(self) -> Built:
+        """Compile it, telling the user what is being done.
+
+        Raises:
+            EdgecError: any of its kinds.
+        """
+        from edgec.commands.compile_cached import build
+
+        with status("compiling") as say:
+            return build(
+                self.model,
+                self.board,
+                samples=self.samples,
+                out=self.out,
+                options=self.options,
+                progress=say,
+                cache=self.cache,
+            )
+
+
+def compile_request(
+    model: Model,
+    board: BoardOption,
+    calibration: Annotated[
+        Path | None,
+        typer.Option(help=f"Typical inputs: {DATA_FORMATS}", rich_help_panel=INPUT),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            *OUT, help="Output folder (default: build/<model>-<board>).", rich_help_panel=OUTPUT
+        ),
+    ] = None,
+    normalize: NormalizeOption = None,
+    shape: Shapes = None,
+    max_length: MaxLengthOption = None,
+    observer: ObserverOption = None,
+    percentile: Percentile = None,
+    equalize: Equalize = None,
+    bias_correction: BiasCorrection = None,
+    residual: ResidualOption = None,
+    effort: EffortOption = None,
+    precision: PrecisionOption = None,
+    target_db: TargetDb = None,
+    rounding: RoundingOption = None,
+    build: Annotated[
+        bool,
+        typer.Option("--build/--no-build", help="Also build the firmware.", rich_help_panel=OUTPUT),
+    ] = True,
+    verify: Annotated[
+        bool,
+        typer.Option(
+            "--verify/--no-verify",
+            help="Run the generated code and compare every tensor with the reference.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = True,
+    force: Annotated[
+        bool,
+        typer.Option(
+            "--force",
+            help="Replace generated files that were edited by hand.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = False,
+    cache: Annotated[
+        bool,
+        typer.Option(
+            "--cache/--no-cache",
+            help="Take the same output from an earlier time if nothing has changed.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = True,
+    dump_ir: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write the graph after each pass into this folder.", rich_help_panel=OUTPUT
+        ),
+    ] = None,
+    budget: Annotated[
+        str | None,
+        typer.Option(
+            metavar="flash=256K,ram=64K,ms=50",
+            help="Fail if the firmware needs more memory, or one inference more time (estimated).",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    activation_bits: ActivationBits = str(POOL_DEFAULTS.activation_bits),
+    max_drop: MaxDrop = None,
+    runtime_bits: RuntimeBits = False,
+    pool_kernel: PoolKernels = None,
+    pool_table: PoolTable = None,
+    labels: LabelsOption = None,
+    pixels: Annotated[
+        str | None,
+        typer.Option(
+            metavar="scale=1/255[,mean=...,std=...]",
+            help="How pixels of 0 to 255 become the model's numbers, for a function of the C "
+            "library (default: --normalize of images, or as the model's file says).",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    app: AppOption = App.CONSOLE,
+    main: MainOption = None,
+    placement: PlacementOption = None,
+    optimize: OptimizeOption = Optimize.SPEED,
+    *,
+    project: ProjectFile | None = None,
+) -> CompileRequest:
+    """The request that the options of `edgec compile` make.
+
+    Its parameters are the options of the command and the keys of `edgec.toml`.
+
+    Args:
+        project: file whose folder holds the default output folder; None: the current one does.
+
+    Raises:
+        ConfigError: an option cannot be read.
+    """
+    from edgec.cli.data import samples_of
+    from edgec.commands.output_folder import default_folder
+
+    options = CompileOptions(
+        shapes=shapes_of(shape),
+        max_length=max_length_of(max_length),
+        rounding=rounding,
+        app=app,
+        quant=QuantOptions(
+            observer,
+            percentile,
+            equalize,
+            bias_correction,
+            residual=residual,
+            precision=precision,
+            target_db=target_db,
+            max_drop=max_drop if precision is Precision.AUTO else None,
+            effort=effort,
+        ),
+        build=build,
+        verify=verify,
+        force=force,
+        dump_ir=dump_ir,
+        budget=Budget.parse(budget) if budget is not None else None,
+        pool=PoolKernelOptions.parse(
+            activation_bits, max_drop, runtime_bits, pool_kernel or (), pool_table, precision
+        ),
+        labels=labels,
+        pixels=_pixels(pixels, normalize, app),
+        main=main,
+        placement=placement,
+        optimize=optimize,
+    )
+    samples = samples_of(calibration, _for_samples(normalize, calibration, app))
+    if project is None:
+        return CompileRequest(model, board, samples, out, options, cache)
+    folder = default_folder(model, board, project.folder) if out is None else out
+    labelled = _labelled(project.labelled_data, normalize)
+    return CompileRequest(model, board, samples, folder, options, cache, labelled)
+
+
+def _labelled(data: Path | None, normalize: str | None) -> tuple[str, ...]:
+    """Words that let commands read the samples as `edgec check` does."""
+    from edgec.cli.data import words_of
+
+    if data is None or not data.exists():
+        return ()
+    return tuple(str(word) for word in words_of(data, normalize))
+
+
+def _pixels(pixels: str | None, normalize: str | None, app: App) -> Normalize | None:
+    """How pixels become the model's numbers: those of a runner as `--normalize` says, too."""
+    from edgec.base.samples import Normalize
+
+    if pixels is not None:
+        return Normalize.parse(pixels, "--pixels")
+    return None if normalize is None or app is App.CONSOLE else Normalize.parse(normalize)
+
+
+def _for_samples(normalize: str | None, calibration: Path | None, app: App) -> str | None:
+    """What `--normalize` says of the calibration data: arrays need nothing where a runner does."""
+    is_arrays = calibration is None or not calibration.is_dir()
+    return None if app is not App.CONSOLE and is_arrays else normalize

@@ -1,0 +1,265 @@
+"""`edgec compress --max-drop`: the smallest pools that keep enough of the accuracy."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import json
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from edgec.base.canonical import canonical_digest
+from edgec.base.dtypes import Array
+from edgec.base.errors import ConfigError, WeightPoolError
+from edgec.base.options import (
+    CompileOptions,
+    PoolSharing,
+    Progress,
+    WeightPoolOptions,
+    check_drop,
+)
+from edgec.base.result_cache import ResultCache
+from edgec.commands.compile_cached import build_cache
+from edgec.commands.compile_key import program_digest
+from edgec.ir.graph import Graph
+from edgec.ir.weight_pool_graph import limited_bits
+from edgec.profile.pools_html import write_pools_html
+from edgec.target.board import Board
+from edgec.weightpool import CompressionReport, StoredSizes, compress_graph, forecast
+from edgec.workflow.accuracy import LabelledData, float_share, integer_share
+from edgec.workflow.exported import exported, read_again
+from edgec.workflow.integer import RealModel, quantized_model
+from edgec.workflow.pool_curve import PoolCurve, PoolPoint, is_enough
+from edgec.workflow.pool_figures import pool_figures
+from edgec.workflow.pool_search import most_trials, smallest
+
+SIZES = (16, 32, 64, 128, 256, 512, 1024)
+"""Sizes of pools to choose from."""
+_WIDEST = 8
+_SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True)
+class MaxDrop:
+    """How much accuracy small pools may cost.
+
+    Attributes:
+        points: percentage points below the float model.
+        sharing: which layers may share a pool.
+        board: the target, of which cycles and memory are estimated; None: of none.
+        page: file to draw to what was tried, also where nothing is good enough; None: no page.
+    """
+
+    points: float
+    sharing: tuple[PoolSharing, ...] = tuple(PoolSharing)
+    board: Board | None = None
+    page: Path | None = None
+
+    def __post_init__(self) -> None:
+        check_drop(self.points)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Task:
+    """A network, and what decides about its pools.
+
+    Attributes:
+        model: the network.
+        calibration: graph-side samples, or None.
+        data: samples and labels.
+        drop: how much accuracy may be lost.
+        pool: options of the pools, apart from size and sharing.
+        compilation: quantization of what is measured.
+    """
+
+    model: RealModel
+    calibration: Mapping[str, Array] | None
+    data: LabelledData
+    drop: MaxDrop
+    pool: WeightPoolOptions
+    compilation: CompileOptions
+
+    @property
+    def digest(self) -> str:
+        """Equal digests mean equal points of equal pools: `cached`."""
+        return canonical_digest(
+            (
+                _SCHEMA,
+                program_digest(),
+                exported(self.model.graph),
+                self.calibration,
+                dict(self.data.inputs),
+                self.data.labels,
+                self.drop.board,
+                self.compilation,
+            )
+        )
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Smallest:
+    """The result of a search.
+
+    Attributes:
+        graph: REAL stage, with the pools that were chosen.
+        report: what these pools did, layer by layer.
+        curve: all that was tried.
+    """
+
+    graph: Graph
+    report: CompressionReport
+    curve: PoolCurve
+
+
+def smallest_pools(task: Task, progress: Progress) -> Smallest:
+    """Search as `workflow.pool_search` does.
+
+    Points that were measured before come from the cache of builds.
+
+    Raises:
+        WeightPoolError: nothing can be pooled, or nothing that was tried is good enough, which the
+            page shows, too.
+        ConfigError: the page cannot be written.
+    """
+    ways = list(_ways(task))
+    model = dataclasses.replace(task.model, calibration=task.calibration)
+    real = float_share(model, task.data, progress)
+    int8 = quantized_model(model, task.compilation, progress).integer
+    of_int8 = integer_share(int8, task.data, "int8", progress)
+    points: dict[int, PoolPoint] = {}
+    made: dict[int, tuple[Graph, CompressionReport]] = {}
+    store, common = build_cache(), task.digest
+
+    def holds(number: int) -> bool:
+        options, _ = ways[number]
+        key = canonical_digest((common, options))
+        point = _kept(store, key)
+        if point is None:
+            say = _saying(progress, len(points), len(ways), options)
+            made[number] = compress_graph(task.model.graph, task.calibration, options, say)
+            point = _measured(task, options, *made[number], say)
+            _keep(store, key, point)
+        points[number] = point
+        return is_enough(point.accuracy, real, task.drop.points)
+
+    best = smallest(len(ways), holds)
+    tried = sorted(points)
+    curve = PoolCurve(
+        model=task.model.graph.name,
+        board="" if task.drop.board is None else task.drop.board.title,
+        n=len(task.data.labels),
+        max_drop=task.drop.points,
+        real=real,
+        int8=of_int8,
+        int8_bytes=ways[0][1].int8_bytes,
+        configurations=len(ways),
+        points=tuple(points[number] for number in tried),
+        chosen=None if best is None else tried.index(best),
+    )
+    page = task.drop.page
+    if page is not None:
+        write_pools_html(curve, page)
+    if best is None:
+        raise _nothing_found(curve, page)
+    if best not in made:
+        made[best] = compress_graph(task.model.graph, task.calibration, ways[best][0], progress)
+    return Smallest(*made[best], curve)
+
+
+def _ways(task: Task) -> Iterator[tuple[WeightPoolOptions, StoredSizes]]:
+    """Pools that save something, by the bytes that they take; of equal ones the first.
+
+    Raises:
+        WeightPoolError: there are none.
+    """
+    found: dict[int, tuple[WeightPoolOptions, StoredSizes]] = {}
+    troubles: list[WeightPoolError] = []
+    for sharing in task.drop.sharing:
+        for size in SIZES:
+            options = dataclasses.replace(task.pool, sharing=sharing, size=size)
+            try:
+                sizes = forecast(task.model.graph, options)
+            except WeightPoolError as error:
+                troubles.append(error)
+                continue
+            if sizes.pooled_bytes < sizes.int8_bytes:
+                found.setdefault(sizes.pooled_bytes, (options, sizes))
+    if not found and len(troubles) == len(task.drop.sharing) * len(SIZES):
+        raise troubles[0]
+    if not found:
+        raise WeightPoolError(
+            "no pools save anything: they take as much as the weights in their place",
+            where=task.model.graph.name,
+            hint="pool more layers or larger ones: --layers",
+        )
+    for size in sorted(found):
+        yield found[size]
+
+
+def _saying(progress: Progress, tried: int, count: int, options: WeightPoolOptions) -> Progress:
+    name = f"{options.sharing.value}:{options.size} ({tried + 1} of about {most_trials(count)})"
+
+    def say(text: str, done: int = 0, total: int = 0) -> None:
+        progress(f"{name}: {text}", done, total)
+
+    return say
+
+
+def _measured(
+    task: Task,
+    options: WeightPoolOptions,
+    graph: Graph,
+    report: CompressionReport,
+    progress: Progress,
+) -> PoolPoint:
+    """The point of some pools: accuracy of the integers that a compile makes of their file."""
+    file = read_again(exported(graph), "pooled.onnx")
+    model = dataclasses.replace(file, calibration=task.calibration)
+    ready = quantized_model(model, task.compilation, progress)
+    integer, cycles, arena_bytes = limited_bits(ready.integer, _WIDEST), None, None
+    if task.drop.board is not None:
+        figures = pool_figures(ready, task.drop.board)
+        integer, cycles, arena_bytes = figures.graph, figures.cycles, figures.arena_bytes
+    return PoolPoint(
+        sharing=options.sharing.value,
+        size=options.size,
+        pools=report.pools,
+        stored_bytes=report.sizes.pooled_bytes,
+        compression=report.sizes.compression,
+        accuracy=integer_share(integer, task.data, "pooled", progress),
+        cycles=cycles,
+        arena_bytes=arena_bytes,
+    )
+
+
+def _kept(store: ResultCache | None, key: str) -> PoolPoint | None:
+    data = None if store is None else store.get(key)
+    try:
+        return None if data is None else PoolPoint(**json.loads(data))
+    except (ValueError, TypeError):
+        return None
+
+
+def _keep(store: ResultCache | None, key: str, point: PoolPoint) -> None:
+    if store is not None:
+        with contextlib.suppress(ConfigError):  # the next search measures it again
+            store.put(key, json.dumps(dataclasses.asdict(point)).encode())
+
+
+def _nothing_found(curve: PoolCurve, page: Path | None) -> WeightPoolError:
+    best = max(curve.points, key=lambda point: point.accuracy)
+    # Rounded up: a user who allows that many gets these pools.
+    drop = math.ceil(1e4 * (curve.real - best.accuracy) - 1e-6) / 100
+    tried = "; ".join(
+        f"{each.name} {each.stored_bytes:,} bytes {each.accuracy:.2%}" for each in curve.points
+    )
+    return WeightPoolError(
+        f"no pools that were tried keep the accuracy within {curve.max_drop:g} points of the float "
+        f"model's {curve.real:.2%}: {tried}",
+        where=curve.model,
+        hint=f"the best of them loses {drop:.2f} points: allow as much, give more calibration "
+        "samples, or train pools of one size: --train and --pool-size without --max-drop"
+        f"{'' if page is None else f'; {page} draws them'}",
+    )

@@ -1,0 +1,161 @@
+"""A REAL graph as a PyTorch network."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import nn
+
+from edgec.base.errors import TrainingError
+from edgec.finetune.layers import Layer
+from edgec.finetune.operators import Operator, operator, unsupported
+from edgec.finetune.ranges import Range
+from edgec.ir import ops
+from edgec.ir.graph import Graph, Node
+
+_MOVERS = (ops.MaxPool, ops.Reshape, ops.Transpose, ops.Slice)
+"""What passes the range of its input on."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A node without weights of its own."""
+
+    node: Node
+    compute: Operator
+
+
+class Network(nn.Module):
+    """Computes what the graph does, for any number of samples, up to a last Softmax or Sigmoid.
+
+    Attributes:
+        layers: the convolutions and matrix products by node name.
+        ranges: ranges of the inputs of pooled layers, by the Clip or value that they belong to.
+        bits: width of the activations that pooled layers see.
+    """
+
+    def __init__(self, graph: Graph, pooled: Sequence[str] = ()) -> None:
+        """A network out of a graph.
+
+        Args:
+            graph: REAL stage.
+            pooled: names of the nodes whose input is rounded to `bits`.
+
+        Raises:
+            TrainingError: an operator that cannot be trained, several outputs.
+        """
+        super().__init__()
+        self.graph = graph
+        self.output = logits_of(graph)
+        self.bits = 8
+        nodes = graph.replace(outputs=(self.output,)).pruned().nodes
+        self.layers: dict[str, Layer] = {}
+        self._steps: list[_Step | Layer] = []
+        for node in nodes:
+            self._steps.append(self._step(node))
+        self._modules_of_layers = nn.ModuleList(self.layers.values())
+        self._names = self._keep_constants(nodes)
+        self.ranges: dict[str, Range] = {}
+        self._sources = {name: self._range_of(self.layers[name].node.first) for name in pooled}
+        self._modules_of_ranges = nn.ModuleList(self.ranges.values())
+
+    def forward(self, inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
+        """[N, classes] out of [N, ...] by graph input."""
+        values = dict(inputs)
+        rounded: dict[tuple[str, int], torch.Tensor] = {}
+        for step in self._steps:
+            node = step.node
+            source = node.first
+            if isinstance(step, Layer):
+                x = values[source]
+                key = self._sources.get(node.name)
+                if key is not None and (source, self.bits) not in rounded:
+                    rounded[source, self.bits] = self.ranges[key].rounded(x, self.bits)
+                values[node.output] = step(x if key is None else rounded[source, self.bits])
+            elif node.name in self.ranges:
+                values[node.output] = self.ranges[node.name].clipped(values[source])
+            else:
+                found = [self._operand(name, values) if name else None for name in node.inputs]
+                operands = node.attrs.Inputs.of(found)
+                values[node.output] = step.compute(node.attrs, operands)
+        return values[self.output].flatten(1)
+
+    @property
+    def norms(self) -> list[nn.BatchNorm2d]:
+        """The normalizations after convolutions."""
+        return [layer.norm for layer in self.layers.values() if layer.norm is not None]
+
+    def _step(self, node: Node) -> _Step | Layer:
+        if not isinstance(node.attrs, ops.Conv | ops.Gemm):
+            return _Step(node, operator(node))
+        inputs = ops.layer_inputs(node)
+        if not all(self.graph.is_constant(name) for name in (inputs.w, inputs.b) if name):
+            unsupported(node, "its weights are computed")
+        layer = Layer(self.graph, node)
+        self.layers[node.name] = layer
+        return layer
+
+    def _keep_constants(self, nodes: Sequence[Node]) -> dict[str, str]:
+        """Buffers for the constants that steps read, by their names in the graph."""
+        names: dict[str, str] = {}
+        for node in nodes:
+            if node.name in self.layers:
+                continue
+            for name in node.inputs:
+                if name in self.graph.constants and name not in names:
+                    names[name] = f"constant_{len(names)}"
+                    self.register_buffer(
+                        names[name], torch.tensor(self.graph.constants[name].real())
+                    )
+        return names
+
+    def _operand(self, name: str, values: Mapping[str, torch.Tensor]) -> torch.Tensor:
+        if name in values:
+            return values[name]
+        buffer = getattr(self, self._names[name])
+        assert isinstance(buffer, torch.Tensor)
+        return buffer
+
+    def _range_of(self, value: str) -> str:
+        """The key in `ranges` of what a pooled layer reads; made if there is none."""
+        node = self.graph.producers.get(value)
+        while node is not None and isinstance(node.attrs, _MOVERS):
+            node = self.graph.producers.get(node.first)
+        if node is not None and isinstance(node.attrs, ops.Clip) and node.attrs.low == 0:
+            self.ranges.setdefault(node.name, Range(node.attrs.high, signed=False))
+            return node.name
+        self.ranges.setdefault(value, Range(float("inf"), signed=True))
+        return value
+
+
+def logits_of(graph: Graph) -> str:
+    """The value that training looks at: what a last Softmax or Sigmoid reads, or the output."""
+    if len(graph.outputs) != 1:
+        raise TrainingError(
+            f"the network has {len(graph.outputs)} outputs; fine-tuning needs one, of classes",
+            where=graph.name,
+        )
+    (output,) = graph.outputs
+    node = graph.producers.get(output)
+    while node is not None and _follows_logits(node):
+        output = node.first
+        node = graph.producers.get(output)
+    return output
+
+
+def ends_in_sigmoid(graph: Graph) -> bool:
+    """Whether each class has a probability of its own."""
+    node = graph.producers.get(graph.outputs[0])
+    while node is not None and isinstance(node.attrs, ops.Reshape):
+        node = graph.producers.get(node.first)
+    return node is not None and _is_sigmoid(node)
+
+
+def _follows_logits(node: Node) -> bool:
+    return isinstance(node.attrs, ops.Softmax | ops.Reshape) or _is_sigmoid(node)
+
+
+def _is_sigmoid(node: Node) -> bool:
+    return isinstance(node.attrs, ops.Unary) and node.attrs.kind is ops.UnaryKind.SIGMOID

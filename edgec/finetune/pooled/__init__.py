@@ -1,0 +1,52 @@
+"""Fine-tuning of pooled networks.
+
+Owns: pools with trainable vectors and assignments (`pools`), the student (`model`), the recipe
+(`train`, `average`) and the way back to a graph (`export`).
+"""
+
+from __future__ import annotations
+
+from edgec.base.options import Progress, no_progress
+from edgec.finetune import need_pytorch
+from edgec.finetune.options import TrainingData
+from edgec.finetune.pooled.options import FinetuneOptions
+from edgec.ir.graph import Graph
+
+__all__ = ["FinetuneOptions", "finetune"]
+
+
+def finetune(
+    graph_float: Graph,
+    graph_pooled: Graph,
+    data: TrainingData,
+    options: FinetuneOptions | None = None,
+    progress: Progress = no_progress,
+) -> Graph:
+    """Train a pooled network towards its float original.
+
+    Weights keep their pool and layers; vectors, indices, scales, biases and the weights that are
+    not pooled are trained, batch normalization is put after each convolution and folded again,
+    and the activations that pooled layers read get a fixed range (``Clip(0, high)``).
+
+    Args:
+        graph_float: REAL stage, after `passes.pipeline.REAL_PASSES`: the teacher.
+        graph_pooled: the same with some weights pooled (`weightpool.compress_graph`): the start,
+            the better the shorter the training.
+        data: training samples with the number of their class.
+        options: the recipe; the defaults are the ones measured in docs/benchmarks.md.
+        progress: told about every epoch.
+
+    Returns:
+        REAL stage, nodes and values of `graph_pooled`, with the trained constants.
+
+    Raises:
+        ConfigError: PyTorch or the device is missing, data that do not fit, a checkpoint of
+            another run.
+        WeightPoolError: nothing is pooled.
+        TrainingError: an operator that cannot be trained, a loss that is no number.
+    """
+    options = options or FinetuneOptions()
+    need_pytorch(options.device)
+    from edgec.finetune.pooled.train import trained_graph  # noqa: PLC0415  (imports PyTorch)
+
+    return trained_graph(graph_float, graph_pooled, data, options, progress)

@@ -1,0 +1,74 @@
+"""A trained network back to a graph: normalizations folded, pools as int8."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+from edgec.base.dtypes import Array
+from edgec.finetune.layers import Layer
+from edgec.finetune.network import Network
+from edgec.finetune.pooled.pools import TrainedPool
+from edgec.ir import ops
+from edgec.ir.graph import Graph, GraphBuilder, Node
+from edgec.ir.qparams import QuantParams
+from edgec.ir.weight_pool import PooledWeights, WeightPool
+
+
+def trained(graph: Graph, network: Network, pools: Sequence[TrainedPool]) -> Graph:
+    """A graph with the constants of a network.
+
+    Args:
+        graph: the pooled graph that training started from.
+        network: in the state that is wanted.
+        pools: those of the network.
+    """
+    builder = GraphBuilder.of(graph)
+    pooled = _pooled_weights(pools)
+    for node in graph.nodes:
+        if node.name in network.layers:
+            layer = network.layers[node.name]
+            _put_layer(builder, node, layer, pooled.get(node.name))
+        elif node.name in network.ranges:
+            high = network.ranges[node.name].high
+            builder.put(replace(node, attrs=ops.Clip(0.0, high)))
+    return builder.build()
+
+
+def _pooled_weights(pools: Sequence[TrainedPool]) -> dict[str, tuple[PooledWeights, float]]:
+    """The pooled weights by node name, and the unit of their pool."""
+    found: dict[str, tuple[PooledWeights, float]] = {}
+    for trained_pool in pools:
+        codes, unit = trained_pool.codes()
+        pool = WeightPool(codes)
+        for layer, indices in zip(trained_pool.layers, trained_pool.layer_indices(), strict=True):
+            found[layer.node.name] = (PooledWeights(pool, indices), unit)
+    return found
+
+
+def _put_layer(
+    builder: GraphBuilder, node: Node, layer: Layer, pooled: tuple[PooledWeights, float] | None
+) -> None:
+    factor, bias = (_array(part) for part in layer.folded())
+    if pooled is None:
+        weight = _array(layer.weight).astype(np.float64)
+        scaled = weight * factor.reshape(-1, *[1] * (weight.ndim - 1))
+        name = builder.constant(f"{node.name}/weight", scaled.astype(np.float32))
+    else:
+        weights, unit = pooled
+        scale = tuple(float(each) for each in (factor * unit).astype(np.float32))
+        name = builder.constant(
+            f"{node.name}/weight",
+            weights.expand(layer.weight.shape[-1]),
+            QuantParams(scale, (0,) * len(scale), axis=0),
+            pooled=weights,
+        )
+    bias_name = builder.constant(f"{node.name}/bias", bias.astype(np.float32))
+    builder.put(replace(node, inputs=ops.Weighted.Inputs(node.first, name, bias_name).names()))
+
+
+def _array(tensor: torch.Tensor) -> Array:
+    return np.asarray(tensor.detach().cpu().numpy())

@@ -1,0 +1,175 @@
+"""Teacher and student: the float network, and the pooled one with its pools, ranges and norms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+from torch import nn
+
+from edgec.base.errors import WeightPoolError
+from edgec.finetune.batches import Samples
+from edgec.finetune.layers import Layer
+from edgec.finetune.network import Network
+from edgec.finetune.pooled.options import FinetuneOptions
+from edgec.finetune.pooled.pools import TrainedPool
+from edgec.finetune.run import mixed
+from edgec.ir import ops
+from edgec.ir.graph import Graph
+from edgec.ir.weight_pool import PooledWeights
+
+_MEASURED = 4096
+"""Samples that statistics are taken from."""
+_RANGE_SAMPLES = 512
+"""Samples that ranges are taken from."""
+
+
+class Student:
+    """A pooled network in training.
+
+    Attributes:
+        network: what is trained.
+        pools: its weight pools.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        original: Network,
+        samples: Samples,
+        options: FinetuneOptions,
+        device: torch.device,
+    ) -> None:
+        """A pooled graph with normalizations and ranges, before the first step.
+
+        Args:
+            graph: some of its weights are pooled.
+            original: the network before.
+            samples: training data.
+            options: the recipe.
+            device: the device to train on.
+
+        Raises:
+            WeightPoolError: nothing is pooled, or the networks differ.
+        """
+        weights = _pooled_layers(graph)
+        self.device = device
+        self._samples = samples
+        self._augmentation = options.augmentation
+        self._lowest = min(options.bits)
+        self.network = Network(graph, tuple(weights)).to(device)
+        self._normalize()
+        self.pools = nn.ModuleList(
+            self._pools(weights, original, train_pool=options.train_pool)
+        ).to(device)
+        self.apply_pools()
+        self.reestimate()
+        self.choose_ranges()
+        self.reestimate()
+
+    @property
+    def trained_pools(self) -> list[TrainedPool]:
+        """The pools, typed."""
+        return [pool for pool in self.pools if isinstance(pool, TrainedPool)]
+
+    def apply_pools(self, *, assign: bool = False) -> None:
+        """Set the weights of pooled layers, after a new assignment if asked for."""
+        for pool in self.trained_pools:
+            if assign:
+                pool.assign()
+            pool.apply_to_layers()
+
+    def parameters(self) -> list[nn.Parameter]:
+        """All that is trained."""
+        found = [*self.network.parameters(), *self.pools.parameters()]
+        return [parameter for parameter in found if parameter.requires_grad]
+
+    def pull(self, share: float) -> None:
+        """Move latent weights towards their vectors."""
+        for pool in self.trained_pools:
+            pool.pull(share)
+
+    def keep_positive(self) -> None:
+        """Undo a step that made a scale negative."""
+        for pool in self.trained_pools:
+            for layer in pool.layers:
+                layer.keep_positive()
+
+    def reestimate(self) -> None:
+        """Take the statistics of the normalizations from training data anew."""
+        self.network.train()
+        self.network.bits = 8
+        for norm in self.network.norms:
+            norm.reset_running_stats()
+            norm.momentum = None
+        with torch.no_grad(), mixed(self.device):
+            for inputs in self._samples.drawn(_MEASURED, self._augmentation):
+                self.network(inputs)
+        for norm in self.network.norms:
+            norm.momentum = 0.1
+
+    def choose_ranges(self) -> None:
+        """Choose the ranges of what pooled layers read, for the lowest width in training."""
+        self.network.eval()
+        ranges = self.network.ranges.values()
+        for each in ranges:
+            each.watch(True)
+        with torch.no_grad(), mixed(self.device):
+            for inputs in self._samples.drawn(_RANGE_SAMPLES, self._augmentation):
+                self.network(inputs)
+        for each in ranges:
+            each.watch(False, self._lowest)
+
+    def accuracy(self, samples: Samples, bits: int) -> float:
+        """Share of samples whose largest output is their label."""
+        self.network.eval()
+        self.network.bits = bits
+        hits = 0
+        with torch.no_grad(), mixed(self.device):
+            for inputs, labels in samples.ordered():
+                hits += int((self.network(inputs).argmax(1) == labels).sum())
+        return hits / samples.count
+
+    def _normalize(self) -> None:
+        """Put normalizations after the convolutions; the network computes what it did."""
+        convolutions = [layer for layer in self.network.layers.values() if layer.is_conv]
+        for layer in convolutions:
+            layer.watched = []
+        self.network.eval()
+        with torch.no_grad():
+            for inputs in self._samples.drawn(_MEASURED, self._augmentation):
+                self.network(inputs)
+        for layer in convolutions:
+            layer.normalize()
+
+    def _pools(
+        self, weights: Mapping[str, PooledWeights], original: Network, *, train_pool: bool
+    ) -> list[TrainedPool]:
+        """One for each pool of the graph: equal vectors are one pool."""
+        originals: dict[Layer, torch.Tensor] = {}
+        for name in weights:
+            layer, before = self.network.layers[name], original.layers.get(name)
+            if before is None or before.weight.shape != layer.weight.shape:
+                raise WeightPoolError("the float network has no such layer", where=name)
+            originals[layer] = before.weight.detach()
+        users: dict[bytes, dict[Layer, PooledWeights]] = {}
+        for name, pooled in weights.items():
+            sharing = users.setdefault(pooled.pool.vectors.tobytes(), {})
+            sharing[self.network.layers[name]] = pooled
+        return [TrainedPool(sharing, originals, trained=train_pool) for sharing in users.values()]
+
+
+def _pooled_layers(graph: Graph) -> dict[str, PooledWeights]:
+    """The pooled weights by node name."""
+    found: dict[str, PooledWeights] = {}
+    for node in graph.nodes:
+        if not isinstance(node.attrs, ops.Weighted):
+            continue
+        weight = graph.constants.get(ops.layer_inputs(node).w)
+        if weight is not None and weight.pooled is not None:
+            found[node.name] = weight.pooled
+    if not found:
+        raise WeightPoolError(
+            "no layer of the network is pooled", where=graph.name, hint="compress it first"
+        )
+    return found

@@ -1,0 +1,172 @@
+"""Pools in training: latent weights, their assignment to vectors, gradients straight through.
+
+A pooled layer keeps latent weights.  Each step computes with the vectors nearest to them (the
+normalization after the layer takes up the scale of its filters), and the gradient reaches the
+latent weights as if they had been used themselves (Li & Gupta, MLSys 2022), and the vectors too.
+Latent weights start as near to the float weights as their indices allow: in the middle of its cell
+a vector takes many epochs to change.  Left alone, they end up between two vectors, and thousands of
+indices flip back and forth in every epoch.  So each step also pulls them back a little: later an
+index changes only where gradients agree over many steps.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+import torch
+from torch import nn
+from torch.nn import functional
+
+from edgec.base.dtypes import Array
+from edgec.finetune.layers import Layer
+from edgec.ir.weight_pool import PooledWeights
+from edgec.weightpool.codebook import integer_pool
+
+_LEAN = 0.95
+"""Share of the way to the border of a vector's cell that latent weights start at most."""
+_FAR = 1e9
+_LEAST_SCALE = 1e-9
+
+
+class TrainedPool(nn.Module):
+    """One pool and the layers that use it.
+
+    Weights are in units in which those of all layers have a mean square of 1 at the start.
+
+    Attributes:
+        vectors: float [S, G], what the codes are rounded from.
+        indices: int64 [V], of all layers one after another.
+        layers: those layers.
+    """
+
+    indices: torch.Tensor
+
+    def __init__(
+        self,
+        users: Mapping[Layer, PooledWeights],
+        originals: Mapping[Layer, torch.Tensor],
+        *,
+        trained: bool,
+    ) -> None:
+        """Start with the weights that the layers have.
+
+        Args:
+            users: layers and their pooled weights, which share one pool.
+            originals: the weights that were pooled.
+            trained: False: the codes stay as they are.
+        """
+        super().__init__()
+        self.layers = tuple(users)
+        pool = next(iter(users.values())).pool
+        self.group = pool.group
+        self._sizes = [each.indices.size for each in users.values()]
+        self._fixed = None if trained else pool.vectors
+        indices = np.concatenate([each.indices.reshape(-1) for each in users.values()])
+        codes = pool.vectors.astype(np.float32)
+        self._unit = float(1 / max(np.sqrt((codes[indices] ** 2).mean()), 1e-6))
+        self.vectors = nn.Parameter(torch.tensor(codes * self._unit), requires_grad=trained)
+        self.register_buffer("indices", torch.tensor(indices.astype(np.int64)))
+        for layer, part in zip(self.layers, self._hard(), strict=True):
+            scale = _make_latent(layer, part)
+            self._lean(layer, originals[layer] / scale)
+
+    def assign(self) -> None:
+        """Choose the nearest vector for every part of the latent weights."""
+        found = []
+        with torch.no_grad():
+            vectors = self.quantized()
+            squares = vectors.pow(2)
+            for layer in self.layers:
+                latent = self._cut(layer)
+                present = self._present(layer).repeat(len(latent) // self._groups(layer), 1)
+                found.append((2 * latent @ vectors.T - present @ squares.T).argmax(1))
+            self.indices.copy_(torch.cat(found))
+
+    def apply_to_layers(self) -> None:
+        """Give the layers the weights of this step."""
+        for layer, hard in zip(self.layers, self._hard(), strict=True):
+            layer.pooled = hard + (layer.weight - layer.weight.detach())
+
+    def pull(self, share: float) -> None:
+        """Move latent weights a share of the way to their vectors."""
+        with torch.no_grad():
+            for layer, hard in zip(self.layers, self._hard(), strict=True):
+                layer.weight.lerp_(hard, share)
+
+    def quantized(self) -> torch.Tensor:
+        """The vectors as int8 codes times the unit; gradients pass to `vectors`."""
+        codes, unit = self.codes()
+        exact = torch.tensor(codes).to(self.vectors) * unit
+        return self.vectors + (exact - self.vectors).detach()
+
+    def codes(self) -> tuple[Array, float]:
+        """int8 [S, G] and their unit."""
+        if self._fixed is not None:
+            return self._fixed, self._unit
+        return integer_pool(self.vectors.detach().cpu().numpy().astype(np.float64))
+
+    def layer_indices(self) -> list[Array]:
+        """For each layer uint16 [O, KH, KW, ceil(I/G)] or [N, ceil(K/G)]."""
+        parts = self.indices.cpu().numpy().astype(np.uint16)
+        ends = np.cumsum(self._sizes)[:-1]
+        return [
+            part.reshape(*layer.weight.shape[:-1], -1)
+            for layer, part in zip(self.layers, np.split(parts, ends), strict=True)
+        ]
+
+    def _hard(self) -> list[torch.Tensor]:
+        """What the layers' indices stand for, in the shape of their weights."""
+        vectors = functional.embedding(self.indices, self.quantized()).split(self._sizes)
+        return [
+            part.reshape(*layer.weight.shape[:-1], -1)[..., : layer.weight.shape[-1]]
+            for layer, part in zip(self.layers, vectors, strict=True)
+        ]
+
+    def _lean(self, layer: Layer, original: torch.Tensor) -> None:
+        """Move latent weights from their vectors towards others, within the vectors' cells."""
+        with torch.no_grad():
+            vectors, start = self.quantized(), self._cut(layer)
+            way = self._cut(layer, original) - start
+            apart = self._present(layer).repeat(len(start) // self._groups(layer), 1)
+            apart = apart @ vectors.pow(2).T + start.pow(2).sum(1, True) - 2 * start @ vectors.T
+            nearer = 2 * (way @ vectors.T - (way * start).sum(1, True))
+            # Half of the distance to each vector, in units of the way; backwards does not matter.
+            border = torch.where(
+                (nearer > 1 / _FAR) & (apart > 1 / _FAR), apart / nearer.clamp(min=1 / _FAR), _FAR
+            )
+            share = (_LEAN * border.amin(1, keepdim=True)).clamp(max=1.0)
+            self._set(layer, start + share * way)
+
+    def _set(self, layer: Layer, vectors: torch.Tensor) -> None:
+        """Latent weights from vectors [V, G]."""
+        joined = vectors.reshape(*layer.weight.shape[:-1], -1)
+        layer.weight.copy_(joined[..., : layer.weight.shape[-1]])
+
+    def _cut(self, layer: Layer, weight: torch.Tensor | None = None) -> torch.Tensor:
+        """Latent or other weights of a layer as vectors [V, G], missing channels zero."""
+        spare = self._groups(layer) * self.group - layer.weight.shape[-1]
+        latent = layer.weight if weight is None else weight
+        return functional.pad(latent, (0, spare)).reshape(-1, self.group)
+
+    def _groups(self, layer: Layer) -> int:
+        return math.ceil(layer.weight.shape[-1] / self.group)
+
+    def _present(self, layer: Layer) -> torch.Tensor:
+        """1 for channels that exist, [groups, G]."""
+        count = self._groups(layer) * self.group
+        exists = torch.arange(count, device=layer.weight.device) < layer.weight.shape[-1]
+        return exists.to(layer.weight.dtype).reshape(-1, self.group)
+
+
+def _make_latent(layer: Layer, hard: torch.Tensor) -> torch.Tensor:
+    """Let a layer's weights be those of the pool, its scale [O, 1, ...] a factor after it."""
+    weight = layer.weight.detach()
+    axes = tuple(range(1, weight.ndim))
+    scale = (weight * hard).sum(axes, True) / hard.pow(2).sum(axes, True).clamp(min=1e-12)
+    scale = scale.detach().clamp(min=_LEAST_SCALE)
+    layer.weight.data.copy_(hard.detach())
+    if not layer.is_conv:
+        layer.add_scale(scale.reshape(-1))
+    return scale

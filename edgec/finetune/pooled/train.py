@@ -1,0 +1,149 @@
+"""The recipe for pooled networks: straight-through training with a trainable pool.
+
+Indices move while the rate is high; in the last part they are frozen and what remains is averaged.
+For each step a width of the activations is drawn, so that one network serves all widths.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import torch
+
+from edgec.base.options import Progress
+from edgec.finetune import checkpoint
+from edgec.finetune.batches import Samples
+from edgec.finetune.loss import loss_of
+from edgec.finetune.network import Network
+from edgec.finetune.options import TrainingData
+from edgec.finetune.pooled import export
+from edgec.finetune.pooled.average import Average
+from edgec.finetune.pooled.model import Student
+from edgec.finetune.pooled.options import FinetuneOptions
+from edgec.finetune.run import Inputs, Run, Step, chosen_device, mixed
+from edgec.ir.graph import Graph
+
+_DECAY = 5e-4
+"""Weight decay of weights that are not pooled."""
+_ASSIGN_EVERY = 4
+"""Steps between two assignments."""
+
+
+def trained_graph(
+    graph_float: Graph,
+    graph_pooled: Graph,
+    data: TrainingData,
+    options: FinetuneOptions,
+    progress: Progress,
+) -> Graph:
+    """See `edgec.finetune.pooled.finetune`."""
+    device = chosen_device(options.device)
+    teacher = Network(graph_float).to(device).eval().requires_grad_(False)
+    classes = math.prod(graph_float.shape(teacher.output))
+    data = data.checked(graph_float, classes)
+    watched = options.validation and options.validation.checked(graph_float, classes)
+    progress("measuring the float network")
+    samples = Samples(data, device)
+    student = Student(graph_pooled, teacher, samples, options, device)
+    name = checkpoint.fingerprint((graph_float, graph_pooled), data, options)
+    trained = _Trained(student, options)
+    objective = loss_of(graph_float, teacher, options.distillation, options.temperature)
+    run = Run(trained, teacher, samples, options, objective, name)
+    state = run.resumed()
+    validation = Samples(watched, device) if watched else None
+    for number in range(state["epochs"] if state else 0, options.epochs):
+        loss, share = run.epoch(number)
+        trained.settle((number + 1) * run.steps_an_epoch, run.steps)
+        run.save(number + 1)
+        text = f"fine-tuning: loss {loss:.3f}, training {share:.2%}"
+        if validation is not None:
+            text += trained.validated(validation, last=number + 1 == options.epochs)
+        progress(text, number + 1, options.epochs)
+    with trained.average.in_place():
+        student.apply_pools()
+        student.reestimate()
+        return export.trained(graph_pooled, student.network, student.trained_pools)
+
+
+class _Trained:
+    """A pooled network as a run trains it.
+
+    Attributes:
+        average: the average of all parameters since the indices were frozen.
+    """
+
+    def __init__(self, student: Student, options: FinetuneOptions) -> None:
+        self._student, self._options = student, options
+        self.device = student.device
+        self.average = Average(student.parameters())
+
+    def groups(self) -> list[dict[str, Any]]:
+        """See `run.Student`."""
+        latent = [layer.weight for pool in self._student.trained_pools for layer in pool.layers]
+        vectors = [each for each in self._student.pools.parameters() if each.requires_grad]
+        known = {id(each) for each in (*latent, *vectors)}
+        others = [each for each in self._student.parameters() if id(each) not in known]
+        return [
+            {"params": latent, "share": self._options.latent_rate, "weight_decay": 0.0},
+            {"params": vectors, "share": self._options.pool_rate, "weight_decay": 0.0},
+            {"params": [p for p in others if p.ndim > 1], "share": 1.0, "weight_decay": _DECAY},
+            {"params": [p for p in others if p.ndim == 1], "share": 1.0, "weight_decay": 0.0},
+        ]
+
+    def prepare(self, step: Step, generator: torch.Generator) -> None:
+        """Draw a width, and choose the indices anew now and then."""
+        widths, student = self._options.bits, self._student
+        draw = int(torch.randint(len(widths), (1,), generator=generator))
+        moves = not self._is_frozen(step.number, step.total)
+        student.apply_pools(assign=moves and step.number % _ASSIGN_EVERY == 0)
+        student.network.train()
+        student.network.bits = widths[draw]
+
+    def outputs(self, inputs: Inputs) -> torch.Tensor:
+        """See `run.Student`."""
+        with mixed(self.device):
+            return self._student.network(inputs).float()
+
+    def finish(self, step: Step) -> None:
+        """Average the step, or move latent weights towards their vectors."""
+        self._student.keep_positive()
+        if self._is_frozen(step.number, step.total):
+            self.average.update()
+        else:
+            self._student.pull(self._options.pull * step.share)
+
+    def settle(self, done: int, total: int) -> None:
+        """After an epoch, `done` of `total` steps: statistics and ranges anew."""
+        if not self._is_frozen(done, total):
+            self._student.apply_pools(assign=True)
+            self._student.reestimate()
+            self._student.choose_ranges()
+
+    def validated(self, samples: Samples, *, last: bool) -> str:
+        """Accuracy at 8 bits, `last` also at other widths; of the averages if there are any."""
+        student = self._student
+        with self.average.in_place():
+            student.apply_pools()
+            student.reestimate()
+            widths = sorted({8, *self._options.bits}, reverse=True) if last else [8]
+            found = [f"{student.accuracy(samples, bits):.2%} ({bits} bits)" for bits in widths]
+        student.apply_pools()
+        return ", validation " + ", ".join(found)
+
+    def state(self) -> dict[str, Any]:
+        """See `run.Student`."""
+        return {
+            "network": self._student.network.state_dict(),
+            "pools": self._student.pools.state_dict(),
+            "average": self.average.state(),
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """See `run.Student`."""
+        self._student.network.load_state_dict(state["network"])
+        self._student.pools.load_state_dict(state["pools"])
+        self.average.restore(**state["average"])
+
+    def _is_frozen(self, step: int, steps: int) -> bool:
+        return step >= int(steps * (1 - self._options.frozen))

@@ -1,0 +1,206 @@
+"""A training run: distillation from a teacher at one cycle of the learning rate.
+
+What is trained, and by which arithmetic, is the student's; a run knows batches, loss, optimizer
+and checkpoint.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import torch
+
+from edgec.base.errors import ConfigError, TrainingError
+from edgec.finetune import checkpoint
+from edgec.finetune.batches import Samples
+from edgec.finetune.loss import Loss
+from edgec.finetune.network import Network
+from edgec.finetune.options import Recipe
+
+_WARM_UP = 0.2
+"""Share of the steps in which the rate rises."""
+_SEEDS = 1_000_003
+Inputs = Mapping[str, torch.Tensor]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A moment of a run.
+
+    Attributes:
+        number: steps before it.
+        total: steps of the run.
+        share: the learning rate's share of its peak.
+    """
+
+    number: int
+    total: int
+    share: float
+
+
+class Student(Protocol):
+    """A network in training."""
+
+    device: torch.device
+
+    def groups(self) -> list[dict[str, Any]]:
+        """Groups of parameters for AdamW, each with its rate relative to the recipe's, `share`."""
+
+    def prepare(self, step: Step, generator: torch.Generator, /) -> None:
+        """Get ready for the forward pass of a step."""
+
+    def outputs(self, inputs: Inputs, /) -> torch.Tensor:
+        """Logits [N, classes], float32."""
+
+    def finish(self, step: Step, /) -> None:
+        """Follow the optimizer's step."""
+
+    def state(self) -> dict[str, Any]:
+        """What a checkpoint holds."""
+
+    def restore(self, state: dict[str, Any], /) -> None:
+        """Take up what a checkpoint holds."""
+
+
+class Run:
+    """A student, its teacher, and what changes from step to step.
+
+    Attributes:
+        steps_an_epoch: steps of each epoch.
+        steps: steps of the run.
+    """
+
+    def __init__(
+        self,
+        student: Student,
+        teacher: Network,
+        samples: Samples,
+        recipe: Recipe,
+        loss: Loss,
+        name: str,
+    ) -> None:
+        """A run before its first step.
+
+        Args:
+            student: what is trained.
+            teacher: takes the same inputs.
+            samples: what is trained on.
+            recipe: how.
+            loss: what is made smaller.
+            name: tells the run from others (`checkpoint.fingerprint`).
+        """
+        self._student, self._teacher, self._samples = student, teacher, samples
+        self._recipe, self._loss, self._name = recipe, loss, name
+        self.steps_an_epoch = samples.steps(recipe.batch)
+        self.steps = recipe.epochs * self.steps_an_epoch
+        self._optimizer = torch.optim.AdamW(student.groups(), lr=recipe.rate)
+
+    def epoch(self, number: int) -> tuple[float, float]:
+        """Train on all samples once.
+
+        Returns:
+            The mean loss, and the share of the samples that were told right.
+
+        Raises:
+            TrainingError: the loss is no finite number.
+        """
+        recipe = self._recipe
+        generator = torch.Generator().manual_seed(recipe.seed * _SEEDS + number)
+        loss = hits = 0.0
+        seen = 0
+        batches = self._samples.shuffled(recipe.batch, generator, recipe.augmentation)
+        for index, (inputs, labels) in enumerate(batches):
+            at = number * self.steps_an_epoch + index
+            step = Step(at, self.steps, rate_share(at, self.steps))
+            self._student.prepare(step, generator)
+            part, right = self._step(step, inputs, labels)
+            loss, hits, seen = loss + part * len(labels), hits + right, seen + len(labels)
+        return loss / seen, hits / seen
+
+    def save(self, epochs: int, state: Mapping[str, Any] | None = None) -> None:
+        """Put the state after a number of epochs, and more of the caller's, into the checkpoint."""
+        if self._recipe.checkpoint is None:
+            return
+        found = {
+            **(state or {}),
+            **self._student.state(),
+            "epochs": epochs,
+            "optimizer": self._optimizer.state_dict(),
+        }
+        checkpoint.save(self._recipe.checkpoint, self._name, found)
+
+    def resumed(self) -> dict[str, Any] | None:
+        """Take up the state of the checkpoint; all that it holds, or None if there is none."""
+        path = self._recipe.checkpoint
+        state = path and checkpoint.load(path, self._name, self._student.device)
+        if not state:
+            return None
+        self._student.restore(state)
+        self._optimizer.load_state_dict(state["optimizer"])
+        return state
+
+    def judged(self, samples: Samples) -> tuple[float, float]:
+        """The loss, and the share told right, of samples that are not trained on."""
+        loss = hits = 0.0
+        with torch.no_grad():
+            for inputs, labels in samples.ordered():
+                outputs, wanted = self._student.outputs(inputs), self._wanted(inputs)
+                loss += float(self._loss(outputs, wanted, labels)) * len(labels)
+                hits += float((outputs.argmax(1) == labels).sum())
+        return loss / samples.count, hits / samples.count
+
+    def _step(self, step: Step, inputs: Inputs, labels: torch.Tensor) -> tuple[float, float]:
+        """One step of the optimizer: (loss, samples told right)."""
+        for group in self._optimizer.param_groups:
+            group["lr"] = self._recipe.rate * step.share * group["share"]
+        wanted = self._wanted(inputs)
+        outputs = self._student.outputs(inputs)
+        loss = self._loss(outputs, wanted, labels)
+        if not math.isfinite(float(loss.detach())):
+            raise TrainingError(
+                "training diverged: the loss is no finite number",
+                where=f"step {step.number + 1} of {step.total}",
+                hint="look at the samples and at the teacher; edgec.finetune takes a lower rate",
+            )
+        self._optimizer.zero_grad()
+        loss.backward()
+        self._optimizer.step()
+        self._student.finish(step)
+        return float(loss.detach()), float((outputs.argmax(1) == labels).sum())
+
+    def _wanted(self, inputs: Inputs) -> torch.Tensor:
+        with torch.no_grad(), mixed(self._student.device):
+            return self._teacher(inputs).float()
+
+
+def chosen_device(name: str) -> torch.device:
+    """The device of an option.
+
+    Raises:
+        ConfigError: it is not there.
+    """
+    if name == "cuda" and not torch.cuda.is_available():
+        raise ConfigError(
+            "there is no GPU that PyTorch can use",
+            where="--device",
+            hint="leave it out, or give cpu",
+        )
+    return torch.device("cuda" if name != "cpu" and torch.cuda.is_available() else "cpu")
+
+
+def mixed(device: torch.device) -> AbstractContextManager[object]:
+    """bfloat16 where the device computes it faster than float32."""
+    fast = device.type == "cuda" or bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
+    return torch.autocast(device.type, torch.bfloat16, enabled=fast)
+
+
+def rate_share(step: int, steps: int) -> float:
+    """The learning rate's share of its peak: up in a line, then down a half cosine to 0."""
+    up = max(1, int(steps * _WARM_UP))
+    if step < up:
+        return (step + 1) / up
+    return 0.5 * (1 + math.cos(math.pi * (step - up) / max(1, steps - up)))

@@ -1,0 +1,79 @@
+"""A program whose arena and constants have their places: `lowered`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from edgec.base.options import Placement
+from edgec.ir.graph import Graph
+from edgec.kernels.buffers import buffers_of
+from edgec.kernels.placement import with_copied_weights
+from edgec.kernels.select import KernelChoice
+from edgec.lower.lower import lower
+from edgec.lower.program import Program
+from edgec.lower.resident import Residence, Share, residence
+from edgec.memory import MemoryPlan, check_plan, plan_memory
+from edgec.target.board import Board
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lowered:
+    """A program and what led to its addresses.
+
+    Attributes:
+        program: what C code is written from.
+        plan: where each tensor lies in the arena.
+        residence: where arena and constants lie in RAM.
+        possible: where they could lie, if all are to stay in flash; empty otherwise.
+    """
+
+    program: Program
+    plan: MemoryPlan
+    residence: Residence
+    possible: Residence
+
+
+def lowered(graph: Graph, choices: Sequence[KernelChoice], board: Board, share: Share) -> Lowered:
+    """The program of a graph on a board.
+
+    Args:
+        graph: INTEGER stage.
+        choices: what `select_kernels` chose for this graph.
+        board: what it runs on.
+        share: what its weights may have of RAM.
+
+    Raises:
+        LoweringError: see `lower`.
+        MemoryPlanError: all weights shall lie in RAM, and do not fit.
+    """
+    buffers, overlaps, _ = buffers_of(graph, choices)
+    bare = plan_memory(buffers, overlaps)
+
+    def planned(resident: frozenset[int] = frozenset()) -> MemoryPlan:
+        plan, copies = with_copied_weights(graph, choices, board, bare, resident)
+        check_plan(plan, (*buffers, *copies), overlaps)
+        return plan
+
+    plan = planned()
+    program = lower(graph, choices, plan)
+    places = residence(program, choices, board, share)
+    if places.constants:
+        # Weights that lie in RAM need no copy in the arena.
+        plan = planned(_steps_in_ram(program, places))
+        program = lower(graph, choices, plan, places.constants)
+    possible = Residence("", (), 0.0)
+    if share.placement is Placement.FLASH:
+        possible = residence(program, choices, board, replace(share, placement=Placement.AUTO))
+    return Lowered(program, plan, places, possible)
+
+
+def _steps_in_ram(program: Program, places: Residence) -> frozenset[int]:
+    """The steps whose largest constant lies in RAM: that is what would be copied."""
+    resident = {each.constant for each in places.constants}
+    found = []
+    for number, step in enumerate(program.steps):
+        sizes = {index: program.constants[index].array.nbytes for index in step.constants}
+        if sizes and max(sizes, key=lambda index: sizes[index]) in resident:
+            found.append(number)
+    return frozenset(found)

@@ -1,0 +1,108 @@
+"""How often the integers decide as the float network: the accuracy that needs no labels."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+
+from edgec.base.dtypes import Array
+from edgec.floatrun.activations import activations
+from edgec.interp.int_interp import run_graph
+from edgec.ir import ops
+from edgec.ir.graph import Graph
+from edgec.ir.infer import total_macs
+from edgec.quant.common.output_noise import named_by
+from edgec.quant.common.report import Decisions
+from edgec.quant.common.sample_codes import sample_codes
+
+_MOST_SAMPLES, _LEAST_SAMPLES = 64, 8
+_WORK = 4e8
+"""Multiply-accumulates of all samples together, a second at most; an element of a tensor takes the
+time of `_ELEMENT_WORK`.  What is done never depends on how fast the computer is."""
+_ELEMENT_WORK = 16
+
+
+class FloatDecisions:
+    """The classes that a float network names on samples."""
+
+    def __init__(
+        self, real: Graph, data: Mapping[str, Array], most: int = _MOST_SAMPLES, work: float = _WORK
+    ) -> None:
+        """Run the network.
+
+        Args:
+            real: REAL stage.
+            data: graph input name to [N, ...], as calibration takes it.
+            most: samples that are used, at most.
+            work: multiply-accumulates of all samples together; 8 samples are used in any case.
+        """
+        self._names = [name for name in real.outputs if _decides(real, name)]
+        self._classes = all(_scores_classes(real, name) for name in self._names)
+        elements = sum(real.values[node.output].elements for node in real.nodes)
+        one = total_macs(real) + _ELEMENT_WORK * elements
+        count = min(max(int(work / max(one, 1)), _LEAST_SAMPLES), most)
+        self._data = {name: array[:count] for name, array in data.items()}
+        batches = activations(real, self._names, self._data) if self._names else ()
+        self._wanted = [
+            [_class(batch[name][index]) for name in self._names]
+            for _, batch in batches
+            for index in range(len(batch[self._names[0]]))
+        ]
+
+    @property
+    def names_classes(self) -> bool:
+        """Whether an output may name a class."""
+        return bool(self._names)
+
+    def equal_of(self, integer: Graph) -> Decisions:
+        """How many decisions of an integer graph, with outputs of the same names, are equal."""
+        equal = 0
+        for index, wanted in enumerate(self._wanted):
+            codes = run_graph(integer, sample_codes(integer, self._data, index))
+            equal += [_class(codes[name]) for name in self._names] == wanted
+        return Decisions(equal, len(self._wanted), self._classes)
+
+
+def decisions_of(real: Graph, integer: Graph, data: Mapping[str, Array]) -> Decisions | None:
+    """Compare the classes that the outputs name or score, on 8 to 64 samples.
+
+    Args:
+        real: REAL stage.
+        integer: INTEGER stage, with outputs of the same names.
+        data: graph input name to [N, ...], as calibration takes it.
+
+    Returns:
+        How many are equal; None where no output can name a class.
+    """
+    found = FloatDecisions(real, data)
+    return found.equal_of(integer) if found.names_classes else None
+
+
+def _decides(real: Graph, name: str) -> bool:
+    """Whether the largest element of an output is what its reader wants.
+
+    Of one vector it may be, except of one that is as long as an input: that restores something.
+    """
+    sizes = [size for size in real.shape(name) if size > 1]
+    lengths = [math.prod(real.shape(each)) for each in real.inputs]
+    node = named_by(real, name)
+    if node is not None and isinstance(node.attrs, ops.ArgMax):
+        return not sizes  # of several numbers of classes, the largest is none of them
+    if node is not None and isinstance(node.attrs, ops.Softmax | ops.LogSoftmax):
+        return len(sizes) <= 1
+    return len(sizes) == 1 and sizes[0] not in lengths
+
+
+def _scores_classes(real: Graph, name: str) -> bool:
+    """Whether an output is known to be about classes: nobody takes a softmax of other numbers."""
+    node = named_by(real, name)
+    kinds = ops.ArgMax | ops.Softmax | ops.LogSoftmax
+    return node is not None and isinstance(node.attrs, kinds)
+
+
+def _class(scores: Array) -> int:
+    """The number of the largest element; of a single one, its value."""
+    flat = np.asarray(scores).reshape(-1)
+    return int(flat[0] if flat.size == 1 else flat.argmax())

@@ -1,0 +1,46 @@
+"""What a compilation found out, as frozen data that `report.json` holds.
+
+Data and JSON only; `report.text` renders it for people.
+"""
+
+from edgec.report.model.accuracy import (
+    CalibrationReport,
+    DecisionsReport,
+    Int16Report,
+    LossReport,
+    finite,
+)
+from edgec.report.model.checks import CheckReport, QdqFileReport, QdqReport, TensorGap
+from edgec.report.model.layers import GrowthReport, LayerReport, PooledLayerReport
+from edgec.report.model.memory import (
+    BufferReport,
+    MemoryReport,
+    PlacementReport,
+    RamWeightsReport,
+)
+from edgec.report.model.report import BUNDLE_JSON, REPORT_JSON, SCHEMA, Report
+from edgec.report.model.tensors import TensorReport
+
+__all__ = [
+    "BUNDLE_JSON",
+    "REPORT_JSON",
+    "SCHEMA",
+    "BufferReport",
+    "CalibrationReport",
+    "CheckReport",
+    "DecisionsReport",
+    "GrowthReport",
+    "Int16Report",
+    "LayerReport",
+    "LossReport",
+    "MemoryReport",
+    "PlacementReport",
+    "PooledLayerReport",
+    "QdqFileReport",
+    "QdqReport",
+    "RamWeightsReport",
+    "Report",
+    "TensorGap",
+    "TensorReport",
+    "finite",
+]

@@ -1,0 +1,115 @@
+"""What quantization did to accuracy, and where it went."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+
+def finite(decibels: float | None) -> float | None:
+    """A signal to noise ratio for JSON, which has no infinity: None where there is no noise."""
+    return decibels if decibels is not None and math.isfinite(decibels) else None
+
+
+@dataclass(frozen=True, slots=True)
+class CalibrationReport:
+    """How activation ranges were found.
+
+    Attributes:
+        source: "user" (data were given), "none" (all ranges are in the file) or "synthetic".
+        samples: number of calibration samples.
+        observer: what chose the ranges; None where no observer did: for a transformer, and for a
+            model that brings all its ranges.
+        equalize, bias_correction: whether they were done.
+        percentile: percentage of the values that a range holds; None for observers that keep all.
+        residual: element type of a transformer's residual stream; None for other networks.
+        effort: what was tried for the integer weights; None where nothing was.
+    """
+
+    source: str
+    samples: int
+    observer: str | None
+    equalize: bool
+    bias_correction: bool
+    percentile: float | None = None
+    residual: str | None = None
+    effort: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionsReport:
+    """How often the largest element of the outputs is the one of the float model.
+
+    Attributes:
+        equal: samples with the same largest element.
+        samples: calibration samples that were compared.
+        classes: whether these outputs are known to be about classes: they end in a softmax or the
+            number of a class, have labels, or `--max-drop` was given.
+    """
+
+    equal: int
+    samples: int
+    classes: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Int16Report:
+    """Which tensors have int16 codes, what they give and what they cost.
+
+    Accuracies are those of the worst output, on the samples that chose; None: without any noise.
+
+    Attributes:
+        tensors: those with int16 codes, in the order of the network.
+        candidates: how many could have them.
+        output_db: with these.
+        int8_db: with int8 codes alone.
+        int16_db: with int16 codes wherever they can be.
+        arena_bytes: memory for activations with these, as lowered.
+        int8_arena_bytes: the same with int8 codes alone.
+        left_out: tensors that the goal asks for and the memory of the board has no room for.
+        slowdown: estimate of how many times as long the layers with weights take as with int8 codes
+            alone; None where no rates of the core were measured.
+        decisions, int8_decisions, int16_decisions: equal decisions in the same three cases; None
+            unless decisions were the goal.
+    """
+
+    tensors: tuple[str, ...]
+    candidates: int
+    output_db: float | None
+    int8_db: float | None
+    int16_db: float | None
+    arena_bytes: int | None
+    int8_arena_bytes: int | None
+    left_out: int
+    slowdown: float | None
+    decisions: DecisionsReport | None
+    int8_decisions: DecisionsReport | None
+    int16_decisions: DecisionsReport | None
+
+
+@dataclass(frozen=True, slots=True)
+class LossReport:
+    """What a layer, or the codes of an input, add to the noise at the outputs.
+
+    Each was tried alone on calibration samples, in a network that is exact otherwise.
+
+    Attributes:
+        tensor: the tensor that was rounded.
+        step: number of the layer that computes it; None for an input.
+        share: part of what all of them add, 0 to 1.
+        weights_db: signal to noise of the worst output when the layer's weights alone are rounded;
+            None where that adds nothing.
+        codes_db: the same when the tensor alone is rounded to its codes.
+        why: "weights", "clipped", "one channel", "few levels" or "range".
+        detail: the figure that shows the cause, in words; "" where there is none.
+        advice: what to try against it.
+    """
+
+    tensor: str
+    step: int | None
+    share: float
+    weights_db: float | None
+    codes_db: float | None
+    why: str
+    detail: str
+    advice: str

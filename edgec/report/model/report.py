@@ -1,0 +1,139 @@
+"""The report of a compilation, and `report.json`, from which `run` and `evaluate` read it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from edgec.base.errors import ConfigError
+from edgec.base.options import App
+from edgec.base.swap import recover
+from edgec.report.model.accuracy import (
+    CalibrationReport,
+    DecisionsReport,
+    Int16Report,
+    LossReport,
+)
+from edgec.report.model.checks import CheckReport, QdqFileReport, QdqReport
+from edgec.report.model.layers import LayerReport, PooledLayerReport
+from edgec.report.model.memory import BufferReport, MemoryReport, PlacementReport
+from edgec.report.model.tensors import TensorReport
+from edgec.target.board import Board
+
+SCHEMA = 2
+REPORT_JSON = "report.json"
+BUNDLE_JSON = "bundle.json"
+"""What a bundle of several builds has instead."""
+_MAX_BYTES = 64 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Everything about one compilation.
+
+    Attributes:
+        pooled: layers with pooled weights, in the program's order.
+        runtime_bits: the width of their activations can be lowered while the firmware runs.
+        max_length: the longest run; 0 where every run has the same length.
+        qdq_file: the comparison with the file itself; None where that rounds no activations, or
+            nothing was compared.
+        app: the main program of the firmware.
+        losses: where accuracy goes, the worst first; none without calibration data, of a
+            transformer, a quantized file, or a network that is too large to try.
+        decisions: on calibration samples; None without them, or where no output names a class.
+        int16: which tensors have int16 codes; None where nothing else than int8 was asked for.
+        placement: where arena and weights lie; None under an operating system.
+    """
+
+    schema: int
+    edgec: str
+    model: str
+    c_name: str
+    digest: str
+    board: Board
+    inputs: tuple[TensorReport, ...]
+    outputs: tuple[TensorReport, ...]
+    layers: tuple[LayerReport, ...]
+    macs: int
+    macs_in_file: int
+    parameters: int
+    memory: MemoryReport
+    calibration: CalibrationReport
+    checks: tuple[CheckReport, ...]
+    qdq_export: QdqReport | None
+    notes: tuple[str, ...]
+    warnings: tuple[str, ...]
+    buffers: tuple[BufferReport, ...] = ()
+    pooled: tuple[PooledLayerReport, ...] = ()
+    runtime_bits: bool = False
+    max_length: int = 0
+    qdq_file: QdqFileReport | None = None
+    app: App = App.CONSOLE
+    losses: tuple[LossReport, ...] = ()
+    decisions: DecisionsReport | None = None
+    int16: Int16Report | None = None
+    placement: PlacementReport | None = None
+
+    def lost(self, step: int) -> float | None:
+        """The share of the noise at the outputs that a layer adds; None where none was tried."""
+        own = [loss.share for loss in self.losses if loss.step == step]
+        return sum(own) if own else None
+
+    def at_length(self, length: int) -> Report:
+        """The report with the layers of a run of `length` tokens.
+
+        Raises:
+            ConfigError: no run can have them.
+        """
+        if not 1 <= length <= self.max_length:
+            most = self.max_length
+            raise ConfigError(
+                f"{length} is no length of this model",
+                hint=f"lengths are 1 to {most}" if most else "compile it with --max-length",
+            )
+        layers = tuple(layer.less(self.max_length - length) for layer in self.layers)
+        return replace(self, layers=layers, macs=sum(layer.macs for layer in layers))
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain JSON data."""
+        data: dict[str, Any] = _ADAPTER.dump_python(self, mode="json")
+        return data
+
+    def write(self, folder: Path) -> None:
+        """Write `report.json` into `folder`."""
+        text = json.dumps(self.to_json(), indent=1)
+        (folder / REPORT_JSON).write_text(text + "\n", "utf-8")
+
+    @classmethod
+    def read(cls, folder: Path) -> Report:
+        """The report in a build folder.
+
+        Raises:
+            ConfigError: there is none, or it is damaged or of another version.
+        """
+        hint = "DIR is the folder that `edgec compile` wrote; compile again if it is damaged"
+        recover(folder)
+        path = folder / REPORT_JSON
+        if not path.is_file():
+            if (folder / BUNDLE_JSON).is_file():
+                raise ConfigError(
+                    "is a bundle of several models, not the build folder of one",
+                    where=str(folder),
+                    hint="give one of the build folders that it was made of; edgec flash takes it",
+                )
+            raise ConfigError(f"holds no {REPORT_JSON}", where=str(folder), hint=hint)
+        try:
+            if path.stat().st_size > _MAX_BYTES:
+                raise ValueError("it is too large")
+            data = json.loads(path.read_text("utf-8"))
+            return _ADAPTER.validate_python(data)
+        except (OSError, ValueError, ValidationError) as error:
+            reason = "not the report of this version of edgec"
+            raise ConfigError(reason, where=str(path), hint=hint) from error
+
+
+_ADAPTER: TypeAdapter[Report] = TypeAdapter(Report)

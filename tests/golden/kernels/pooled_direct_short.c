@@ -1,0 +1,91 @@
+/* Pooled convolution [5, 5, 3] to [3, 3, 6], 2x2 window, stride 2x2, looked up bit by bit. */
+EDGEC_SEPARATE void pooled_direct_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edgec_pool_short_params_t *params)
+{
+    enum {
+        HEIGHT = 5,
+        WIDTH = 5,
+        CHANNELS = 3,
+        OUT_HEIGHT = 3,
+        OUT_WIDTH = 3,
+        KERNEL_H = 2,
+        KERNEL_W = 2,
+        STRIDE_H = 2,
+        STRIDE_W = 2,
+        PAD_TOP = 1,
+        PAD_LEFT = 1,
+        DILATION_H = 1,
+        DILATION_W = 1,
+        OUT_CHANNELS = 6,
+        GROUP = 8,
+        LOOK_UPS = 4,
+        INDEX_BITS = 8,
+        ROW = 20,
+        PARTS = 2,
+        PART = ROW << 4,
+        SHIFT = 32,
+    };
+    const edgec_pool_short_params_t p = *params;
+    const int32_t drop = 8 - 8;
+    const uint8_t *const table = (const uint8_t *)p.table;
+    uint32_t *const sums = (uint32_t *)(void *)scratch;
+    const uint8_t *const indices = (const uint8_t *)p.indices;
+    for (int32_t pixel = 0; pixel < OUT_HEIGHT * OUT_WIDTH; pixel++) {
+        const int32_t oy = pixel / OUT_WIDTH;
+        const int32_t ox = pixel % OUT_WIDTH;
+        const uint8_t *next = indices;
+        memset(sums, 0, sizeof(*sums) * OUT_CHANNELS);
+        for (int32_t tap = 0; tap < KERNEL_H * KERNEL_W; tap++) {
+            const int32_t iy = oy * STRIDE_H - PAD_TOP + (tap / KERNEL_W) * DILATION_H;
+            const int32_t ix = ox * STRIDE_W - PAD_LEFT + (tap % KERNEL_W) * DILATION_W;
+            const bool inside = iy >= 0 && iy < HEIGHT && ix >= 0 && ix < WIDTH;
+            for (int32_t c = 0; c < CHANNELS; c += GROUP) {
+                const int8_t *const from = inside ? x + (iy * WIDTH + ix) * CHANNELS + c : NULL;
+                uint32_t codes[GROUP / 4];
+                edgec_pool_codes(codes, GROUP, from, CHANNELS - c, p.x_zero_point);
+                const uint32_t low0 = edgec_pool_round(codes[0], drop);
+                const uint32_t high0 = edgec_pool_round(codes[1], drop);
+                const uint32_t planes0[2] = {edgec_pool_planes(low0, high0),
+                                             edgec_pool_planes(low0 << 4, high0 << 4)};
+                const uint8_t *row[16];
+                row[0] = table + 0 * PART + (planes0[0] >> 24 & 0xFU) * ROW;
+                row[1] = table + 1 * PART + (planes0[0] >> 28 & 0xFU) * ROW;
+                row[2] = table + 0 * PART + (planes0[0] >> 16 & 0xFU) * ROW;
+                row[3] = table + 1 * PART + (planes0[0] >> 20 & 0xFU) * ROW;
+                row[4] = table + 0 * PART + (planes0[0] >> 8 & 0xFU) * ROW;
+                row[5] = table + 1 * PART + (planes0[0] >> 12 & 0xFU) * ROW;
+                row[6] = table + 0 * PART + (planes0[0] >> 0 & 0xFU) * ROW;
+                row[7] = table + 1 * PART + (planes0[0] >> 4 & 0xFU) * ROW;
+                row[8] = table + 0 * PART + (planes0[1] >> 24 & 0xFU) * ROW;
+                row[9] = table + 1 * PART + (planes0[1] >> 28 & 0xFU) * ROW;
+                row[10] = table + 0 * PART + (planes0[1] >> 16 & 0xFU) * ROW;
+                row[11] = table + 1 * PART + (planes0[1] >> 20 & 0xFU) * ROW;
+                row[12] = table + 0 * PART + (planes0[1] >> 8 & 0xFU) * ROW;
+                row[13] = table + 1 * PART + (planes0[1] >> 12 & 0xFU) * ROW;
+                row[14] = table + 0 * PART + (planes0[1] >> 0 & 0xFU) * ROW;
+                row[15] = table + 1 * PART + (planes0[1] >> 4 & 0xFU) * ROW;
+                for (int32_t o = 0; o < OUT_CHANNELS; o++) {
+                    const uint32_t index = *next++;
+                    uint32_t response = 0U + row[0][index] + row[1][index];
+                    response = (response << 1) + row[2][index] + row[3][index];
+                    response = (response << 1) + row[4][index] + row[5][index];
+                    response = (response << 1) + row[6][index] + row[7][index];
+                    response = (response << 1) + row[8][index] + row[9][index];
+                    response = (response << 1) + row[10][index] + row[11][index];
+                    response = (response << 1) + row[12][index] + row[13][index];
+                    response = (response << 1) + row[14][index] + row[15][index];
+                    sums[o] += response;
+                }
+            }
+        }
+        for (int32_t o = 0; o < OUT_CHANNELS; o++) {
+            const uint32_t stored = p.multiplier[o];
+            const int32_t bias = edgec_short_bias(p.bias[o], stored, p.bias_shift);
+            const int32_t multiplier = edgec_short_multiplier(stored, p.multiplier_shift);
+            const uint32_t constant = (uint32_t)bias - 130560U;
+            const int32_t acc = (int32_t)(constant + (sums[o] << drop));
+            const int8_t value = edgec_requantize_s8(acc, multiplier, SHIFT,
+                                                     p.y_zero_point, p.act_min, p.act_max);
+            y[pixel * OUT_CHANNELS + o] = value;
+        }
+    }
+}

@@ -1,0 +1,56 @@
+"""All kernels that could compute a layer, not only the one it gets: the same codes."""
+
+from pathlib import Path
+
+import pytest
+from dense_layers import Case, graph_of
+from parity import check_host
+
+from edgec.kernels.select import kernel_candidates, select_kernels
+from edgec.target.board import load_board
+from edgec.target.target import Target
+
+CASES = (
+    Case(6, 8, 6, kernel=3, pad=1),
+    Case(6, 8, 6, kernel=3, pad=1, width=5),
+    Case(6, 8, 4, kernel=1, stride=2, width=9),
+    Case(7, 3, 2, kernel=3, pad=1),
+    Case(5, 64, 6),
+    Case(1, 64, 6),
+)
+RANKS = {"nucleo_l4r5zi": 6, "nucleo_g0b1re": 3}
+"""The most candidates of a layer."""
+
+
+def families_of(board: str) -> list[list[str]]:
+    """The candidates of each layer, by family."""
+    graph, target = graph_of(1, CASES), Target.of(load_board(board))
+    ways = [kernel_candidates(graph, node, target) for node in graph.nodes]
+    assert [found[0] for found in ways] == list(select_kernels(graph, target))
+    assert all(len({choice.spec for choice in found}) == len(found) for found in ways)
+    assert max(map(len, ways)) == RANKS[board]
+    return [[choice.spec.family for choice in found] for found in ways]
+
+
+def test_what_is_not_chosen_is_a_candidate():
+    padded, idle, strided, few, rows, row = families_of("nucleo_l4r5zi")
+    assert padded[0] == "line_4x2"
+    assert idle[0] == "tile_4x2"
+    assert {"line_4x2", "tile_4x2", "tile_3x2", "conv2d"} == {*padded} == {*idle} == {*strided}
+    assert {"tile_3x2", "tile_4x2", "conv2d"} <= {*few}
+    assert {*rows} == {"tile_4x2", "tile_3x2", "gemm"}
+    assert {*row} == {"tile_1x4", "gemm"}
+
+
+def test_candidates_without_simd():
+    *_, few, rows, row = families_of("nucleo_g0b1re")
+    assert few == ["conv2d", "tile_5x2"]
+    assert rows == ["tile_5x2", "gemm"]
+    assert row == ["lanes_1x4", "tile_5x2", "gemm"]
+
+
+@pytest.mark.parametrize(
+    ("board", "rank"), [(board, rank) for board, most in RANKS.items() for rank in range(1, most)]
+)
+def test_every_candidate_on_the_host(board: str, rank: int, tmp_path: Path):
+    check_host(graph_of(2, CASES), tmp_path, board=board, rank=rank)
