@@ -55,11 +55,12 @@ def lowered(graph: Graph, choices: Sequence[KernelChoice], board: Board, share: 
         check_plan(plan, (*buffers, *copies), overlaps)
         return plan
 
-    plan = planned()
+    # Weights that lie in RAM need no copy in the arena.
+    sram = share.placement is Placement.SRAM
+    plan = planned(frozenset(range(len(choices))) if sram else frozenset())
     program = lower(graph, choices, plan)
     places = residence(program, choices, board, share)
     if places.constants:
-        # Weights that lie in RAM need no copy in the arena.
         plan = planned(_steps_in_ram(program, places))
         program = lower(graph, choices, plan, places.constants)
     possible = Residence("", (), 0.0)

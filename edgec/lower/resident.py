@@ -126,7 +126,10 @@ def residence(
     rooms = _rooms(board, memory, program.arena_bytes, arena, share)
     heats = sorted(_heats(program, choices, board, memory), key=lambda each: -each.density)
     if share.placement is Placement.SRAM:
-        return _placed(arena, heats, rooms, all_in=_no_room(program, rooms, board))
+        placed = _all_placed(arena, heats, rooms)
+        if placed is None:
+            raise _no_room(program, rooms, board)
+        return placed
     found = _placed(arena, heats, rooms)
     return found if found.saved_cycles * _WORTH >= program.macs else Residence(arena.name, (), 0.0)
 
@@ -213,18 +216,15 @@ def _waits(step: Step, choice: KernelChoice, read: int, form: KernelForm, flash:
 
 
 def _placed(
-    arena: Region,
-    heats: Sequence[_Heat],
-    rooms: Sequence[_Room],
-    all_in: MemoryPlanError | None = None,
+    arena: Region, heats: Sequence[_Heat], rooms: Sequence[_Room], *, gainless: bool = False
 ) -> Residence:
     """The constants that find room, each in the first region that has it.
 
     Args:
         arena: region of the arena.
-        heats: constants, the hottest first.
+        heats: constants in the order in which they are placed.
         rooms: what is free, the fastest first.
-        all_in: raised where one finds no room; None: it stays in flash.
+        gainless: also those that save nothing there.
     """
     free = [room.free_bytes for room in rooms]
     found, saved = [], 0.0
@@ -233,17 +233,27 @@ def _placed(
         fits = (
             number
             for number, bytes_left in enumerate(free)
-            if heat.size_bytes <= bytes_left and (all_in is not None or gains[number] > 0)
+            if heat.size_bytes <= bytes_left and (gainless or gains[number] > 0)
         )
         number = next(fits, None)
         if number is None:
-            if all_in is not None:
-                raise all_in
             continue
         free[number] -= heat.size_bytes
         found.append(Resident(heat.constant, rooms[number].region.name))
         saved += gains[number]
     return Residence(arena.name, tuple(found), saved)
+
+
+def _all_placed(arena: Region, heats: Sequence[_Heat], rooms: Sequence[_Room]) -> Residence | None:
+    """All constants in RAM: the hottest first, or else the largest first; None: no room for all.
+
+    The hottest first may leave two regions with room that together would do for a large one.
+    """
+    for order in (heats, sorted(heats, key=lambda each: -each.size_bytes)):
+        found = _placed(arena, order, rooms, gainless=True)
+        if len(found.constants) == len(heats):
+            return found
+    return None
 
 
 def _aligned(size_bytes: int) -> int:

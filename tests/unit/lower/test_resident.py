@@ -115,6 +115,32 @@ def test_sram_takes_all_or_says_how_much_is_missing() -> None:
     assert "--placement auto" in str(raised.value)
 
 
+def test_sram_needs_no_room_for_copies() -> None:
+    """RAM is used to the last byte: weights that lie there are not copied into the arena."""
+    graph, board = graph_of(1, LONG), load_board("nucleo_l4r5zi")
+    found, flash = made(graph, board, SRAM), made(graph, board, FLASH)
+    assert found.program.arena_bytes < flash.program.arena_bytes
+    assert board.memory is not None
+    own = board.memory.stack_bytes + FIRMWARE_BYTES + found.program.arena_bytes
+    exact = own + placed_bytes(found)
+    tight = made(graph, board, dataclasses.replace(SRAM, ram_bytes=exact))
+    assert placed_bytes(tight) == placed_bytes(found)
+    with pytest.raises(MemoryPlanError):
+        made(graph, board, dataclasses.replace(SRAM, ram_bytes=exact - 4))
+
+
+def test_sram_fills_two_regions_with_the_largest_first_where_need_be() -> None:
+    """The largest constant takes all that one region has, all others what the other has."""
+    graph, board = graph_of(1, DENSE[::-1]), load_board("nucleo_h7a3zi_q")
+    program = made(graph, board, SRAM).program
+    sizes = sorted(each.array.nbytes for each in program.constants)
+    assert board.memory is not None and board.memory.data_in == "dtcm"
+    own = board.memory.stack_bytes + FIRMWARE_BYTES + program.arena_bytes
+    small = with_ram(board, dtcm=own + sizes[-1], axi_sram=sum(sizes[:-1]))
+    found = made(graph, small, SRAM)
+    assert (placed_bytes(found, "dtcm"), placed_bytes(found)) == (sizes[-1], sum(sizes))
+
+
 def test_tightly_coupled_memory_takes_the_arena_then_weights() -> None:
     graph, board = graph_of(1, DENSE), load_board("nucleo_h7a3zi_q")
     found = made(graph, board, AUTO)
