@@ -25,6 +25,7 @@ from edgec.passes.merge_moves import merge_moves
 from edgec.passes.merge_reduce import merge_reduce
 from edgec.passes.pooling_by_attention import pooling_by_attention
 from edgec.passes.remove_constant_channels import removal_notes, remove_constant_channels
+from edgec.passes.restore_clip import restore_clip
 from edgec.passes.schedule import schedule, schedule_notes
 from edgec.passes.simplify import simplify
 from edgec.passes.single_rounding import rounding_notes, single_rounding
@@ -57,6 +58,7 @@ REAL_PASSES = (
     Pass("fuse_bias", Stage.REAL, Stage.REAL, fuse_bias),
     Pass("fuse_pad", Stage.REAL, Stage.REAL, fuse_pad),
     Pass("hoist_clip", Stage.REAL, Stage.REAL, hoist_clip),
+    Pass("restore_clip", Stage.REAL, Stage.REAL, restore_clip),
     Pass("simplify", Stage.REAL, Stage.REAL, simplify),
 )
 """The passes from the imported graph to the one that is calibrated."""

@@ -236,3 +236,16 @@ def test_rows_of_codes_that_are_dequantized_afterwards(tmp_path: Path) -> None:
     feeds = [{"ids": rng.integers(0, 20, (1, 9))} for _ in range(3)]
     wanted = np.stack([run(model, feed)[0] for feed in feeds])
     np.testing.assert_allclose(real_outputs(built, feeds), wanted, atol=1e-6)
+
+
+@pytest.mark.parametrize("kind", [QuantFormat.QDQ, QuantFormat.QOperator])
+def test_the_relu_that_the_quantizer_drops_is_in_what_integers_are_compared_with(
+    kind: QuantFormat, tmp_path: Path
+) -> None:
+    """onnxruntime drops a Relu before codes that begin at zero."""
+    path = quantized("residual", "per channel", kind, tmp_path)
+    assert "Relu" not in {node.op_type for node in onnx.load(path).graph.node}
+    samples = np.concatenate([feed["x"] for feed in images(1, 16)])
+    report = integer_model(path, {"x": samples}, CompileOptions()).quantization
+    assert min(layer.sqnr_db for layer in report.layers) > 25.0
+    assert report.decisions is not None and report.decisions.equal == 16
