@@ -172,10 +172,8 @@ class _Run:
         return replace(found, report=report), choice.integer
 
     def _losses(self, found: Annotated, integer: Graph) -> tuple[LayerLoss, ...]:
-        """What layers add to the noise at the outputs, where edgec chose their codes."""
-        report = found.report
-        chosen = report.source is CalibrationSource.USER and report.in_force.observer is not None
-        if found.data is None or not chosen:
+        """What layers add to the noise at the outputs, on the user's own data."""
+        if found.data is None or found.report.source is not CalibrationSource.USER:
             return ()
         return layer_losses(found.real, found.graph, integer, found.data)
 

@@ -80,6 +80,8 @@ def advice(loss: LayerLoss, report: QuantReport, settings: QuantSettings) -> str
         report: what quantization did.
         settings: what was asked for.
     """
+    if report.in_force.observer is None:
+        return "its codes are the file's: give edgec the float model, or quantize it anew"
     if loss.why is Cause.WEIGHTS:
         if report.samples < LEAST_SAMPLES:
             return f"{LEAST_SAMPLES} calibration samples or more, which choose weights"

@@ -16,6 +16,7 @@ import onnx
 import onnxruntime as ort
 import pytest
 from import_models import N, model_of, run, save
+from onnx import numpy_helper
 from onnxruntime.quantization import (
     CalibrationDataReader,
     QuantFormat,
@@ -26,7 +27,9 @@ from onnxruntime.quantization import (
 from edgec.base.dtypes import Array
 from edgec.base.options import CompileOptions
 from edgec.interp import run_graph
+from edgec.quant.common.report import Cause
 from edgec.workflow.integer import IntegerModel, integer_model
+from edgec.workflow.quality import advice
 
 F = np.float32
 S8, U8 = QuantType.QInt8, QuantType.QUInt8
@@ -249,3 +252,22 @@ def test_the_relu_that_the_quantizer_drops_is_in_what_integers_are_compared_with
     report = integer_model(path, {"x": samples}, CompileOptions()).quantization
     assert min(layer.sqnr_db for layer in report.layers) > 25.0
     assert report.decisions is not None and report.decisions.equal == 16
+
+
+def test_a_layer_whose_codes_are_too_coarse_is_named(tmp_path: Path) -> None:
+    """A file that comes quantized says where it loses: here one tensor has 16 levels in use."""
+    path = quantized("residual", "per channel", QuantFormat.QDQ, tmp_path)
+    model = onnx.load(path)
+    layer = [node for node in model.graph.node if node.op_type == "Conv"][1]
+    (coder,) = (node for node in model.graph.node if layer.output[0] in node.input)
+    for scale in model.graph.initializer:
+        if scale.name == coder.input[1]:
+            scale.CopyFrom(numpy_helper.from_array(16 * numpy_helper.to_array(scale), scale.name))
+    onnx.save(model, path)
+    built = integer_model(
+        path, {"x": np.concatenate([feed["x"] for feed in images(1, 16)])}, CompileOptions()
+    )
+    worst = max(built.quantization.losses, key=lambda loss: loss.noise)
+    assert worst.why is Cause.LEVELS and worst.sources == (f"Conv:{layer.output[0]}",)
+    assert worst.noise > 0.5 * sum(loss.noise for loss in built.quantization.losses)
+    assert "the float model" in advice(worst, built.quantization, built.settings)
