@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from sketch import Sketch
 
-from edgec.base.options import Effort, Precision, QuantSettings
+from edgec.base.options import Effort, Observer, Precision, QuantSettings
 from edgec.ir.graph import Graph
 from edgec.quant.common.report import (
     CalibrationSource,
@@ -29,7 +29,7 @@ def graph_of() -> Graph:
 
 
 def report_of(output_db: float, *losses: LayerLoss) -> QuantReport:
-    in_force = InForce(None, equalize=False, bias_correction=False)
+    in_force = InForce(Observer.MINMAX, equalize=False, bias_correction=False)
     layers = (LayerQuality("n", "Conv", "y", output_db, 0.0), LayerQuality("m", "Conv", "x", 1, 0))
     return QuantReport(CalibrationSource.USER, 64, in_force, (), layers, losses=losses)
 
@@ -91,3 +91,8 @@ def test_advice_is_what_was_not_done_yet() -> None:
     assert advice(loss(0.1), report, auto) == "a higher --target-db"
     decisions = replace(auto, max_drop=1.0)
     assert advice(loss(0.1), report, decisions) == "a smaller --max-drop"
+
+
+def test_codes_of_a_file_are_changed_where_the_file_is_made() -> None:
+    report = replace(report_of(4.2), in_force=InForce(None, False, False))
+    assert "the float model" in advice(loss(0.1), report, SETTINGS)
