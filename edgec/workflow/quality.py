@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from edgec.base.names import shown
-from edgec.base.options import Effort, Precision, QuantSettings
+from edgec.base.options import Effort, Precision, QuantSettings, Residual
 from edgec.ir.graph import Graph
 from edgec.quant.cnn.fit_weights import LEAST_SAMPLES
 from edgec.quant.common.report import (
@@ -80,6 +80,8 @@ def advice(loss: LayerLoss, report: QuantReport, settings: QuantSettings) -> str
         report: what quantization did.
         settings: what was asked for.
     """
+    if report.in_force.residual is not None:
+        return _advice_on_transformers(report, settings)
     if report.in_force.observer is None:
         return "its codes are the file's: give edgec the float model, or quantize it anew"
     if loss.why is Cause.WEIGHTS:
@@ -95,3 +97,14 @@ def advice(loss: LayerLoss, report: QuantReport, settings: QuantSettings) -> str
     if settings.precision is Precision.AUTO:
         return "a higher --target-db" if settings.max_drop is None else "a smaller --max-drop"
     return "edgec quantize --train"
+
+
+def _advice_on_transformers(report: QuantReport, settings: QuantSettings) -> str:
+    """The searched scales of a transformer leave its stream, samples and biases to change."""
+    if report.in_force.residual is Residual.INT8:
+        return "--residual int16"
+    if report.samples < LEAST_SAMPLES:
+        return f"{LEAST_SAMPLES} calibration samples or more, which choose scales"
+    if not settings.bias_correction:
+        return "--bias-correction"
+    return "more calibration samples, of all kinds"

@@ -16,18 +16,12 @@ from edgec.base.dtypes import Array
 from edgec.ir import ops
 from edgec.ir.fusion import fused_clip, fused_producer
 from edgec.ir.graph import Graph, Node
-from edgec.ir.qparams import QuantParams
 from edgec.ir.real import RealOperator
 from edgec.quant.cnn.bias_correct import layer_output
+from edgec.quant.common.causes import cause_of_codes
 from edgec.quant.common.output_noise import OutputNoise, judged, trial_samples
 from edgec.quant.common.report import Cause, LayerLoss
 
-_CLIPPED = 0.001
-"""Share of values beyond the codes from which clipping is named as the cause."""
-_FEW_LEVELS = 4.0
-"""Steps below which the spread of a tensor leaves few codes for most of its values."""
-_ONE_CHANNEL = 8.0
-"""Reach of a channel over that of the median one, from which it has the range for itself."""
 _ROWS_OF_A_MEAN = 8
 """The mean of fewer rows takes too much of their noise with it."""
 
@@ -104,7 +98,7 @@ def _loss(noise: OutputNoise, part: _Part, annotated: Graph, integer: Graph) -> 
     quant = (integer if part.value in integer.values else annotated).quant(part.value)
     coded = quant.dequantize64(quant.quantize(values))
     codes = noise.of(part.value, coded)
-    why, detail = (Cause.WEIGHTS, "") if weights > codes else _why(values, quant)
+    why, detail = (Cause.WEIGHTS, "") if weights > codes else cause_of_codes(values, quant)
     return LayerLoss(part.value, part.sources, weights, codes, why, detail)
 
 
@@ -118,21 +112,3 @@ def _centred(exact: Array, rounded: Array) -> Array:
     rows = error.reshape(-1, error.shape[-1])
     mean = rows.mean(axis=0) if len(rows) >= _ROWS_OF_A_MEAN else 0.0
     return np.asarray(exact + error - mean)
-
-
-def _why(values: Array, quant: QuantParams) -> tuple[Cause, str]:
-    """The cause of the noise of a tensor's codes, and its figure in words."""
-    steps = values / np.asarray(quant.scale) + np.asarray(quant.zero_point)
-    limits = np.iinfo(quant.dtype.numpy)
-    beyond = float(((steps < limits.min - 0.5) | (steps > limits.max + 0.5)).mean())
-    if beyond > _CLIPPED:
-        return Cause.CLIPPED, f"{beyond:.1%} of its values are beyond its codes"
-    reach = np.abs(values).reshape(-1, values.shape[-1]).max(axis=0)
-    median = float(np.median(reach))
-    if len(reach) > 1 and 0.0 < median < float(reach.max()) / _ONE_CHANNEL:
-        worst, ratio = int(reach.argmax()), float(reach.max()) / median
-        return Cause.CHANNEL, f"channel {worst} reaches {ratio:.0f} times as far as the median one"
-    spread = float(steps.std())
-    if spread < _FEW_LEVELS:
-        return Cause.LEVELS, f"most of its values lie within {2 * spread:.1f} steps"
-    return Cause.RANGE, ""

@@ -147,6 +147,8 @@ class Cause(enum.Enum):
 
     WEIGHTS = "weights"
     """Weights of the layer are rounded to int8."""
+    ARITHMETIC = "arithmetic"
+    """More than the codes of its tensor explain: integer weights, tables, forms of its inputs."""
     CLIPPED = "clipped"
     """Values beyond the codes of its tensor."""
     CHANNEL = "one channel"
@@ -165,7 +167,8 @@ class LayerLoss:
         value: name of the tensor that it computes, or of an input.
         sources: nodes of the model's file; none for an input.
         weights: the largest share of an output's energy that is noise when its weights alone are
-            rounded; 0 where it has none.
+            rounded; 0 where it has none.  Of a transformer's layer, all that the codes of its
+            tensor do not explain.
         codes: the same when the tensor alone is rounded to its codes.
         why: the larger of the two, and its cause.
         detail: the figure that shows the cause, in words; "" where there is none.

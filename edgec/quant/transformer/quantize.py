@@ -11,6 +11,7 @@ from edgec.floatrun.activations import checked_calibration
 from edgec.ir.graph import Graph
 from edgec.quant.common.calibrate import Progress
 from edgec.quant.common.intervals import check_intervals
+from edgec.quant.common.losses import losses_alone
 from edgec.quant.common.quality import quality_of
 from edgec.quant.common.refuse import refuse_in_transformer, refuse_some_pins
 from edgec.quant.common.report import CalibrationSource, InForce, QuantReport
@@ -77,6 +78,7 @@ def quantize_transformer(
         ),
         warnings=_warnings(source, options),
         layers=quality_of(graph, integer, few, progress),
+        losses=losses_alone(graph, integer, few) if source is CalibrationSource.USER else (),
     )
     return integer, report
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from sketch import Sketch
 
-from edgec.base.options import Effort, Observer, Precision, QuantSettings
+from edgec.base.options import Effort, Observer, Precision, QuantSettings, Residual
 from edgec.ir.graph import Graph
 from edgec.quant.common.report import (
     CalibrationSource,
@@ -96,3 +96,14 @@ def test_advice_is_what_was_not_done_yet() -> None:
 def test_codes_of_a_file_are_changed_where_the_file_is_made() -> None:
     report = replace(report_of(4.2), in_force=InForce(None, False, False))
     assert "the float model" in advice(loss(0.1), report, SETTINGS)
+
+
+def test_advice_on_transformers_names_no_option_that_they_lack() -> None:
+    stream = InForce(None, False, True, residual=Residual.INT16)
+    report = replace(report_of(4.2), in_force=stream)
+    arithmetic = loss(0.0, 0.1, Cause.ARITHMETIC)
+    assert advice(arithmetic, report, SETTINGS) == "more calibration samples, of all kinds"
+    few = replace(report, samples=4)
+    assert advice(arithmetic, few, SETTINGS).startswith("16 calibration samples")
+    narrow = replace(report, in_force=replace(stream, residual=Residual.INT8))
+    assert advice(arithmetic, narrow, SETTINGS) == "--residual int16"

@@ -1,0 +1,112 @@
+"""Each layer of an integer graph on its own, with the exact values before it.
+
+A layer reads the codes of what the float network computes.  What it gives, less what the float
+layer gives for the numbers that these codes stand for, is the noise that this layer itself adds.
+A tensor that the float network does not have, such as a further form of one, belongs to the layers
+that read it: its noise is theirs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from edgec.base.dtypes import Array
+from edgec.floatrun.executor import Executor
+from edgec.interp.int_interp import run_node
+from edgec.ir.graph import Graph, Node
+from edgec.quant.common.sample_codes import sample_codes
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Alone:
+    """A layer that was run on its own.
+
+    Attributes:
+        node: the node of the integer graph.
+        real: name of the float tensor that its output has codes of.
+        error: what it adds to that tensor, float64 [S, ...] in the tensor's shape.
+        coded: what the nearest codes of the exact tensor stand for, float64, likewise.
+    """
+
+    node: Node
+    real: str
+    error: Array
+    coded: Array
+
+
+def tried_nodes(real: Graph, integer: Graph) -> dict[str, tuple[Node, str]]:
+    """By output of the integer graph: the nodes to run alone, with the float tensors' names.
+
+    Args:
+        real: REAL stage.
+        integer: INTEGER stage.
+    """
+    found: dict[str, tuple[Node, str]] = {}
+    taken = {name for name in integer.values if name in real.values}
+    for node in integer.nodes:
+        value = integer.values[node.output]
+        name = value.name if value.name in real.values else value.form_of
+        if value.quant is None or name not in real.values:
+            continue
+        if name == value.name or name not in taken:
+            found[value.name] = node, name
+            taken.add(name)
+    return found
+
+
+def run_alone(
+    real: Graph, integer: Graph, known: Mapping[str, Array], data: Mapping[str, Array]
+) -> Iterator[Alone]:
+    """Run every layer on its own; in graph order.
+
+    Args:
+        real: REAL stage.
+        integer: INTEGER stage.
+        known: float64 [S, ...] by float tensor, for all that `tried_nodes` names.
+        data: graph input name to real or whole numbers [S, ...].
+    """
+    tried = tried_nodes(real, integer)
+    count = len(next(iter(data.values())))
+    codes = [sample_codes(integer, data, index) for index in range(count)]
+    reads = {name: frozenset({name}) for name in integer.inputs}
+    exact = {
+        name: np.stack([quant.dequantize64(each[name]) for each in codes]).reshape(
+            known[name].shape
+        )
+        for name in integer.inputs
+        if (quant := integer.values[name].quant) is not None
+    }
+    for node in integer.nodes:
+        before = frozenset[str]().union(*(reads.get(name, frozenset()) for name in node.inputs))
+        results = [run_node(integer, node, sample) for sample in codes]
+        if node.output not in tried:
+            reads[node.output] = before
+            for sample, result in zip(codes, results, strict=True):
+                sample[node.output] = result
+            continue
+        name, quant = tried[node.output][1], integer.quant(node.output)
+        changed = {each: exact[each] for each in before if each in exact}
+        wanted = _float_layer(real, name, known, changed)
+        given = np.stack([quant.dequantize64(result) for result in results])
+        for index, sample in enumerate(codes):
+            values = known[name][index].reshape(integer.values[node.output].shape)
+            sample[node.output] = quant.quantize(values)
+        coded = np.stack([quant.dequantize64(sample[node.output]) for sample in codes])
+        exact[name], reads[node.output] = coded.reshape(wanted.shape), frozenset({name})
+        yield Alone(node, name, given.reshape(wanted.shape) - wanted, exact[name])
+
+
+def _float_layer(
+    real: Graph, name: str, known: Mapping[str, Array], changed: Mapping[str, Array]
+) -> Array:
+    """What the float network gives for a tensor when those before it hold other numbers."""
+    nodes = tuple(node for node in real.nodes if node.output not in changed or node.output == name)
+    inputs = tuple(dict.fromkeys((*real.inputs, *(each for each in changed if each != name))))
+    cut = real.replace(
+        nodes=nodes, inputs=inputs, outputs=(name,), output_layouts={}, input_layouts={}
+    )
+    again = Executor(cut, [name]).run_again(known, changed)
+    return again.get(name, known[name])

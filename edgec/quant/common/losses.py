@@ -1,0 +1,85 @@
+"""Where accuracy goes in an integer graph whose layers are run one by one (`alone`).
+
+What a layer adds is carried to the outputs by a network that is exact otherwise (`output_noise`).
+The part of it that the codes of its tensor explain is told from the rest, which comes from its
+integer weights, its arithmetic and the forms of its inputs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from edgec.base.dtypes import Array
+from edgec.ir.graph import Graph
+from edgec.ir.qparams import QuantParams
+from edgec.quant.common.alone import Alone, run_alone, tried_nodes
+from edgec.quant.common.causes import cause_of_codes
+from edgec.quant.common.output_noise import OutputNoise, energy, judged, trial_samples
+from edgec.quant.common.report import Cause, LayerLoss
+
+_MOST_SAMPLES = 2
+"""Integers are run one sample at a time, which takes longer than the float network does."""
+_CODES_MATTER = 0.5
+"""Share of a layer's noise below which the codes of its tensor are not the cause."""
+
+
+def losses_alone(real: Graph, integer: Graph, data: Mapping[str, Array]) -> tuple[LayerLoss, ...]:
+    """What inputs and layers of an integer graph add to the noise at the outputs.
+
+    Args:
+        real: REAL stage, with values of the same names, or those that a value is a form of.
+        integer: INTEGER stage.
+        data: graph input name to real or whole numbers [N, ...]; one sample or two are used.
+
+    Returns:
+        One for each input and layer that adds noise, in graph order; none for a network that is too
+        large to try.
+    """
+    judging = real.replace(outputs=judged(real), output_layouts={}).pruned()
+    tried = [name for _, name in tried_nodes(judging, integer).values()]
+    count = min(
+        trial_samples(judging, [*integer.inputs, *tried], len(next(iter(data.values())))),
+        _MOST_SAMPLES,
+    )
+    if not count:
+        return ()
+    few = {name: array[:count] for name, array in data.items()}
+    # Tensors after the judged ones, such as probabilities, change none of them.
+    noise = OutputNoise(judging, few)
+    inputs = [_input_loss(noise, integer, name) for name in integer.inputs]
+    known = {name: noise.value(name) for name in judging.values}
+    layers = [
+        _layer_loss(noise, each, integer.quant(each.node.output))
+        for each in run_alone(judging, integer, known, few)
+    ]
+    return tuple(loss for loss in (*inputs, *layers) if loss is not None and loss.noise > 0.0)
+
+
+def _input_loss(noise: OutputNoise, integer: Graph, name: str) -> LayerLoss | None:
+    """What the codes of an input lose; None for whole numbers."""
+    quant = integer.values[name].quant
+    if quant is None:
+        return None
+    values = noise.value(name)
+    found = noise.of(name, quant.dequantize64(quant.quantize(values)))
+    why, detail = cause_of_codes(values, quant)
+    return LayerLoss(name, (), 0.0, found, why, detail)
+
+
+def _layer_loss(noise: OutputNoise, alone: Alone, quant: QuantParams) -> LayerLoss:
+    """What a layer loses: its noise at the outputs, divided as its energy at its own tensor is."""
+    values = noise.value(alone.real)
+    found = noise.of(alone.real, values + alone.error)
+    rounding = alone.coded - values
+    finite = np.isfinite(values)
+    whole = energy(alone.error[finite])
+    share = min(energy(rounding[finite]) / whole, 1.0) if whole > 0.0 else 1.0
+    why, detail = Cause.RANGE, ""
+    if share < _CODES_MATTER:
+        why = Cause.ARITHMETIC
+    elif quant.axis is None:  # channels with a scale each leave no cause but their steps
+        why, detail = cause_of_codes(values, quant)
+    rest = (1.0 - share) * found
+    return LayerLoss(alone.node.output, alone.node.sources, rest, share * found, why, detail)
