@@ -42,8 +42,8 @@ class Report:
         qdq_file: the comparison with the file itself; None where that rounds no activations, or
             nothing was compared.
         app: the main program of the firmware.
-        losses: where accuracy goes, the worst first; none without calibration data, of a
-            transformer, a quantized file, or a network that is too large to try.
+        losses: where accuracy goes, the worst first; none without calibration data, or for a
+            network that is too large to try.
         decisions: on calibration samples; None without them, or where no output names a class.
         int16: which tensors have int16 codes; None where nothing else than int8 was asked for.
         placement: where arena and weights lie; None under an operating system.
