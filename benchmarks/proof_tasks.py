@@ -128,7 +128,7 @@ def _classifier(name: str) -> Task:
 
 
 _UNET, _DETECTOR = (ROOT / "networks" / f"{n}_shapes.onnx" for n in ("unet", "detector"))
-_CLASSIFIERS = ("mobilenetv2", "mobilenetv3")
+_CLASSIFIERS = ("mobilenetv2", "mobilenetv3", "shufflenetv2", "mobilevit")
 
 TASKS: Mapping[str, Task] = MappingProxyType(
     {

@@ -33,7 +33,7 @@ def finetune(
         graph_pooled: the same with some weights pooled (`weightpool.compress_graph`): the start,
             the better the shorter the training.
         data: training samples with the number of their class.
-        options: the recipe; the defaults are the ones measured in docs/benchmarks.md.
+        options: the recipe; the defaults are the ones measured in docs/benchmarks-pools.md.
         progress: told about every epoch.
 
     Returns:
