@@ -64,7 +64,7 @@ _COMMON_FLAGS = (
 )
 # The port's memory functions must not become calls of themselves; -Os: size before speed.
 _SOURCE_FLAGS = ("-Os", "-fno-tree-loop-distribute-patterns")
-_LEVELS = {Optimize.SIZE: "-Os", Optimize.SPEED: "-O2"}
+_LEVELS = {Optimize.SIZE: "-Os", Optimize.BALANCED: "-O2", Optimize.SPEED: "-O2"}
 _TARGET_FLAGS = ("-Wl,--fatal-warnings", "-Wl,--build-id=none")
 
 

@@ -205,7 +205,7 @@ def _lowered(
     pools: PoolPlan, board: Board, options: CompileOptions
 ) -> tuple[Lowered, PlacementReport | None]:
     share = share_of(options, board)
-    choices = select_kernels(pools.graph, Target.of(board), pools.configs)
+    choices = select_kernels(pools.graph, Target.of(board, options.optimize), pools.configs)
     made = lowered(pools.graph, choices, board, share)
     return made, placement_report(made, share, board)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from edgec.base.options import Optimize
 from edgec.target.board import Board
 from edgec.target.cores import Fpu, InstructionSet
 
@@ -40,6 +41,7 @@ class Target:
         flash_bytes: flash for code and weights; None: programs are loaded into RAM.
         ram_bytes: RAM that the firmware uses; None: no limit is known.
         arena_limit_bytes: the largest arena; None: no limit is known.
+        optimize: what is preferred where fast code and small code differ.
     """
 
     instruction_set: InstructionSet
@@ -57,10 +59,16 @@ class Target:
     flash_bytes: int | None
     ram_bytes: int | None
     arena_limit_bytes: int | None
+    optimize: Optimize = Optimize.SPEED
 
     @classmethod
-    def of(cls, board: Board) -> Target:
-        """The target of a board: the abilities of its core, the sizes and options of its file."""
+    def of(cls, board: Board, optimize: Optimize = Optimize.SPEED) -> Target:
+        """The target of a board: the abilities of its core, the sizes and options of its file.
+
+        Args:
+            board: the board.
+            optimize: what is preferred where fast code and small code differ.
+        """
         flash = None if board.memory is None else board.memory.flash
         facts = board.core.facts
         return cls(
@@ -79,6 +87,7 @@ class Target:
             flash_bytes=board.flash_bytes,
             ram_bytes=board.ram_bytes,
             arena_limit_bytes=board.arena_limit_bytes,
+            optimize=optimize,
         )
 
     @property
@@ -100,6 +109,16 @@ class Target:
     def has_wide_thumb(self) -> bool:
         """Every instruction reaches the upper eight registers (32-bit Thumb encodings)."""
         return self.instruction_set.has_wide_thumb
+
+    @property
+    def shares_loops(self) -> bool:
+        """Layers share the loops around their products."""
+        return self.optimize is not Optimize.SPEED
+
+    @property
+    def shares_products(self) -> bool:
+        """Layers share their products, too."""
+        return self.optimize is Optimize.SIZE
 
     @property
     def scratch_limit_bytes(self) -> int:

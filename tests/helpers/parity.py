@@ -11,6 +11,7 @@ from c_programs import Build, run_program
 from random_graphs import adversarial_inputs
 
 from edgec.base.dtypes import Array
+from edgec.base.options import Optimize
 from edgec.base.resources import data_dir
 from edgec.codegen.library import emit_library
 from edgec.interp import run_graph
@@ -59,16 +60,17 @@ def compiled(
     pool_configs: Mapping[str, PoolKernelConfig] = MappingProxyType({}),
     families: Sequence[KernelFamily] = FAMILIES,
     rank: int = 0,
+    optimize: Optimize = Optimize.SPEED,
 ) -> Program:
     """Lower a graph and write its C library into `folder`.
 
     With `one_buffer_per_tensor`, every buffer lives for the whole run and nothing overlaps.
     `board`: whose core the kernels are for; `pool_configs`: kernels of operators with pooled
     weights, by node; `families`: in order of precedence; `rank`: which candidate nodes get,
-    those that have so many.
+    those that have so many; `optimize`: what functions layers share.
     """
     verify(graph, Stage.INTEGER, "the random generator")
-    target = Target.of(load_board(board))
+    target = Target.of(load_board(board), optimize)
     choices = select_kernels(graph, target, pool_configs, families)
     if rank:
         ways = [kernel_candidates(graph, choice.node, target, families) for choice in choices]

@@ -45,12 +45,14 @@ class Placement(enum.Enum):
 
 
 class Optimize(enum.Enum):
-    """What the compiler of the firmware prefers in the generated library.
+    """What the generated library and the compiler of the firmware prefer.
 
-    SPEED takes the fastest code; SIZE the smallest that computes the same.
+    SPEED takes the fastest code; BALANCED lets layers share the loops around their products; SIZE
+    lets them share the products as well, and takes the smallest machine code for all of it.
     """
 
     SIZE = "size"
+    BALANCED = "balanced"
     SPEED = "speed"
 
 
@@ -115,7 +117,7 @@ class CompileOptions:
         main: the user's own main program, a C file or a folder of them, in place of the console's.
         placement: where constants lie; None: AUTO on boards with tightly coupled memory, FLASH on
             all others.
-        optimize: what the compiler of the firmware prefers.
+        optimize: what the generated library and the compiler of the firmware prefer.
         pixels: how pixels become the model's numbers, for a function of the C library, and those
             that an MLPerf runner sends; None: as images of calibration were normalized (library),
             as the model's file says, or codes of a model of integers.

@@ -12,7 +12,6 @@
 
 #include "edgec/math.h"
 #include "edgec/params.h"
-#include "edgec/requant16.h"
 #include "edgec_tiny_weights.h"
 static_assert(EDGEC_TINY_NUM_STEPS == 2, "header of another model");
 
@@ -222,7 +221,7 @@ const void *edgec_tiny_output(const edgec_context_t *context, uint32_t index)
 }
 
 /* Tell the caller about a finished step, if they asked for it. */
-static void step_done(const edgec_context_t *context, uint32_t step, const int8_t *output, uint32_t bytes)
+EDGEC_SEPARATE void step_done(const edgec_context_t *context, uint32_t step, const int8_t *output, uint32_t bytes)
 {
     if (context->hook != NULL) {
         context->hook(context->hook_user, step, output, bytes);

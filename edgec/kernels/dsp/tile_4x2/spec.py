@@ -9,6 +9,7 @@ from typing import ClassVar, Self
 
 from edgec.base.canonical import LATER
 from edgec.base.fixedpoint import INT16_MAX, INT16_MIN
+from edgec.base.options import Optimize
 from edgec.kernels.common.dense_weights import WORD
 from edgec.kernels.common.exact31 import Exact31
 from edgec.kernels.common.interface import LayerFunction
@@ -33,6 +34,9 @@ around it; larger ones wait for flash all the time."""
 _BATCH = 8
 
 _LEAST_SHIFT = 15
+
+_SHARED_UNROLLED = 4
+"""Words in a turn of the loop of products that layers share."""
 
 _HIGH_SHIFTS = range(32, 55)
 """With these shifts the high word of a product is enough: `edgec/tile_4x2_high.h`."""
@@ -85,6 +89,7 @@ class Tile4x2(LayerFunction):
         exact31: the end of a layer whose codes are TensorFlow Lite Micro's; None: of all others.
         variable: the rows of a run are an argument.
         alone: weights hold nothing else, where outputs are made from registers.
+        optimize: what is preferred where fast code and small code differ.
     """
 
     family: ClassVar[str] = "tile_4x2"
@@ -104,6 +109,7 @@ class Tile4x2(LayerFunction):
     exact31: Exact31 | None = field(default=None, metadata=LATER)
     variable: bool = False
     alone: bool = field(default=False, metadata=LATER)
+    optimize: Optimize = field(default=Optimize.SPEED, metadata=LATER)
 
     @property
     def used_depth(self) -> int:
@@ -124,7 +130,54 @@ class Tile4x2(LayerFunction):
     @property
     def unrolled(self) -> int:
         """Words in one turn of the loop."""
+        if self.shares_products:
+            return min(self.words, _SHARED_UNROLLED)
         return unrolled(self.words, roomy=self.roomy)
+
+    @property
+    def shares_loops(self) -> bool:
+        """Layers share the loops around their products: `edgec/tile_4x2_layer.h`."""
+        wanted = self.optimize is not Optimize.SPEED
+        kinds = ("high", "offset31", "twice31")
+        return wanted and self.takes_rows and self.store in kinds and self.is_plain
+
+    @property
+    def shares_products(self) -> bool:
+        """Layers share their products, too: `edgec/tile_4x2_shared.h`."""
+        return self.shares_loops and self.optimize is Optimize.SIZE and self.store == "high"
+
+    @property
+    def takes_rows(self) -> bool:
+        """Rows of x, one after the other, are read in blocks, filled up to words or not."""
+        w = self.window
+        fills_up = w is not None and w.is_pointwise and w.out_pixels == w.height * w.width
+        return self.any_code and (self.row_source == "block" or fills_up)
+
+    @property
+    def is_plain(self) -> bool:
+        """The rows are known, and filters are in one stream."""
+        return self.streams and not self.variable
+
+    @property
+    def left_shift(self) -> int:
+        """What is left of the shift after the high word of a product; 0 where nothing asks."""
+        return self.shift - _HIGH_SHIFTS.start if self.shares_products else 0
+
+    @property
+    def shared_function(self) -> str | None:
+        """The name of the function of the products that layers share, in C; None: there is none."""
+        if not self.shares_products:
+            return None
+        kind = "left" if self.left_shift else "rounded"
+        odd = "_odd" if self.odd else ""
+        return f"edgec_tile_4x2_{kind}{odd}"
+
+    @property
+    def shared_offset(self) -> str:
+        """What `edgec/tile_4x2_layer.h` gives the function of the products for itself, in C."""
+        if self.store != "high":
+            return "0"
+        return f"edgec_tile_4x2_offset(params->y_zero_point, {self.shift})"
 
     @property
     def pairs(self) -> int:

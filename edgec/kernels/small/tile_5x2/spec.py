@@ -8,7 +8,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from edgec.base.canonical import LATER
 from edgec.base.dtypes import Array
+from edgec.base.options import Optimize
 from edgec.kernels.common.dense import Dense
 from edgec.kernels.common.short_product import ANY, ShortProduct
 from edgec.kernels.family import template_beside
@@ -68,6 +70,7 @@ class Tile5x2(Dense):
         product: how a sum is multiplied by a multiplier of 31 bits.
         saturates: the bounds after a multiplier of 31 bits are those of int8.
         most_filters: how many filters' sums wait in scratch memory at most, an even number.
+        optimize: what is preferred where fast code and small code differ.
     """
 
     family: ClassVar[str] = "tile_5x2"
@@ -77,6 +80,33 @@ class Tile5x2(Dense):
     product: ShortProduct = field(default=ANY, kw_only=True)
     saturates: bool = field(default=False, kw_only=True)
     most_filters: int = field(default=BATCHES[0], kw_only=True)
+    optimize: Optimize = field(default=Optimize.SPEED, kw_only=True, metadata=LATER)
+
+    @property
+    def shares_loops(self) -> bool:
+        """Layers share the loops around their sums: `edgec/tile_5x2_layer.h`."""
+        fixed = self.is_product and not self.variable
+        return self.optimize is not Optimize.SPEED and fixed and self.end == "requant31"
+
+    @property
+    def shares_store(self) -> bool:
+        """Layers share the function that stores outputs."""
+        return self.optimize is not Optimize.SPEED and self.end == "requant31"
+
+    @property
+    def store_name(self) -> str | None:
+        """The name of the function that stores outputs where layers share it, in C; else None."""
+        if not self.shares_store:
+            return None
+        p = self.product
+        bounds = "" if self.saturates else "_bounded"
+        numbers = f"{self.known_parts}_{p.count}_{p.bits}_{p.split}_{self.shift}"
+        return f"edgec_tile_5x2_store_{numbers}{bounds}"
+
+    @property
+    def known_parts(self) -> int:
+        """Parts of a sum that a function of layers that share it is for; 0: of any number."""
+        return 1 if self.segments == 1 else 0
 
     @property
     def padded_depth(self) -> int:
@@ -104,6 +134,11 @@ class Tile5x2(Dense):
         return -(-self.padded_depth // self.segment)
 
     @property
+    def part_words(self) -> int:
+        """Words of sums from a part to the next."""
+        return WORDS * self.batch
+
+    @property
     def parts(self) -> tuple[SumPart, ...]:
         """Where each part of a sum lies."""
         starts = range(0, self.padded_depth, self.segment)
@@ -114,7 +149,7 @@ class Tile5x2(Dense):
 
     def _part(self, number: int, first: int, count: int) -> SumPart:
         return SumPart(
-            words_at=WORDS * number * self.batch,
+            words_at=number * self.part_words,
             weights_at=first * FILTERS,
             packed_at=WORDS * first,
             packed_end=WORDS * (first + count),
@@ -151,7 +186,8 @@ class Tile5x2(Dense):
     @property
     def by_three(self) -> bool:
         """The last rows are computed three at a time, where that saves something."""
-        some = self.rows % ROWS in (1, 2, 3) and self.rows < _MANY_ROWS
+        few = self.rows < _MANY_ROWS or self.shares_loops
+        some = self.rows % ROWS in (1, 2, 3) and few
         return self.variable or some
 
     @property

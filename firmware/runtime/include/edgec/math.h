@@ -26,6 +26,21 @@ extern "C" {
 #define EDGEC_INLINE static inline
 #endif
 
+/* A function of its own: it needs all registers, or is called from many places. */
+#if defined(__GNUC__)
+#define EDGEC_SEPARATE __attribute__((noinline, unused)) static
+#else
+#define EDGEC_SEPARATE static inline
+#endif
+
+/* One that nearly fills a small cache of instructions: it begins with a line of such caches, which
+ * have 32 bytes. */
+#if defined(__GNUC__)
+#define EDGEC_IN_LINES __attribute__((aligned(32))) EDGEC_SEPARATE
+#else
+#define EDGEC_IN_LINES EDGEC_SEPARATE
+#endif
+
 /* C leaves >> of negative numbers to the compiler; gcc, clang and every Arm compiler shift in the
  * sign, which is the floor that all of this rests on. */
 static_assert(((int32_t)-3 >> 1) == -2, "right shifts must be arithmetic");

@@ -23,21 +23,6 @@ typedef int16_t edgec_s16_t;
 typedef int32_t edgec_s32_t;
 #endif
 
-/* A function of its own: it needs all registers. */
-#if defined(__GNUC__)
-#define EDGEC_SEPARATE __attribute__((noinline, unused)) static
-#else
-#define EDGEC_SEPARATE static inline
-#endif
-
-/* One that nearly fills a small cache of instructions: it begins with a line of such caches, which
- * have 32 bytes. */
-#if defined(__GNUC__)
-#define EDGEC_IN_LINES __attribute__((aligned(32))) EDGEC_SEPARATE
-#else
-#define EDGEC_IN_LINES EDGEC_SEPARATE
-#endif
-
 /* A condition that is nearly never true. */
 #if defined(__GNUC__)
 #define EDGEC_RARELY(CONDITION) __builtin_expect(CONDITION, 0)

@@ -25,10 +25,10 @@ extern "C" {
 /* Registers and stack are those of tile_4x2_pair.h. */
 #define EDGEC_TILE_4X2_EXACT(NAME, WORDS, UNROLLED, DUAL, SHIFT, ROW, ODD, OUT, APART, OUTPUTS)    \
     EDGEC_IN_LINES void NAME(const int8_t *filters, const edgec_pair_t *rows,                      \
-                             edgec_tile_4x2_out_t *out) {                                          \
+                             const edgec_tile_4x2_out_t *out) {                                    \
         register const int8_t *w __asm__("r0") = filters;                                          \
         register const edgec_pair_t *x __asm__("r1") = rows;                                       \
-        register edgec_tile_4x2_out_t *o __asm__("r2") = out;                                      \
+        register const edgec_tile_4x2_out_t *o __asm__("r2") = out;                                \
         __asm__ volatile(                                                                          \
             EDGEC_TILE_4X2_PAIR_SUMS                                                               \
             OUTPUTS                                                                                \
@@ -98,12 +98,12 @@ extern "C" {
 /* clang-format on */
 #else
 #define EDGEC_TILE_4X2_OFFSET(NAME, WORDS, UNROLLED, DUAL, SHIFT, ROW, ODD, OUT, APART)            \
-    EDGEC_TILE_4X2_PAIRS(NAME, WORDS, ROW, ODD, 8, APART,                                          \
+    EDGEC_TILE_4X2_PAIRS(NAME, ROW, ODD, 8, APART,                                                 \
                          out->y[place + filter] = edgec_requantize_offset_s8(                      \
                              sum, edgec_tile_4x2_number(numbers, 0),                               \
                              edgec_tile_4x2_number(numbers, 1), SHIFT, INT8_MIN, INT8_MAX);)
 #define EDGEC_TILE_4X2_TWICE(NAME, WORDS, UNROLLED, DUAL, ROW, ODD, OUT, APART)                    \
-    EDGEC_TILE_4X2_PAIRS(NAME, WORDS, ROW, ODD, 12, APART,                                         \
+    EDGEC_TILE_4X2_PAIRS(NAME, ROW, ODD, 12, APART,                                                \
                          out->y[place + filter] = edgec_requantize_twice_s8(                       \
                              sum, edgec_tile_4x2_number(numbers, 0),                               \
                              edgec_tile_4x2_number(numbers, 1), edgec_tile_4x2_number(numbers, 2), \

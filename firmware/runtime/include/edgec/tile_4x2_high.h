@@ -48,10 +48,10 @@ EDGEC_INLINE int32_t edgec_tile_4x2_offset(int32_t zero_point, int32_t shift) {
 /* Registers and stack are those of tile_4x2_pair.h. */
 #define EDGEC_TILE_4X2_HIGH(NAME, WORDS, UNROLLED, DUAL, SHIFT, ROW, ODD, OUT, APART)              \
     EDGEC_IN_LINES void NAME(const int8_t *filters, const edgec_pair_t *rows,                      \
-                             edgec_tile_4x2_out_t *out) {                                          \
+                             const edgec_tile_4x2_out_t *out) {                                    \
         register const int8_t *w __asm__("r0") = filters;                                          \
         register const edgec_pair_t *x __asm__("r1") = rows;                                       \
-        register edgec_tile_4x2_out_t *o __asm__("r2") = out;                                      \
+        register const edgec_tile_4x2_out_t *o __asm__("r2") = out;                                \
         __asm__ volatile(                                                                          \
             EDGEC_TILE_4X2_PAIR_SUMS                                                               \
             ".if %c[apart]\n"                                                                      \
@@ -97,7 +97,7 @@ EDGEC_INLINE int32_t edgec_tile_4x2_offset(int32_t zero_point, int32_t shift) {
 /* clang-format on */
 #else
 #define EDGEC_TILE_4X2_HIGH(NAME, WORDS, UNROLLED, DUAL, SHIFT, ROW, ODD, OUT, APART)              \
-    EDGEC_TILE_4X2_PAIRS(NAME, WORDS, ROW, ODD, 4, APART,                                          \
+    EDGEC_TILE_4X2_PAIRS(NAME, ROW, ODD, 4, APART,                                                 \
                          out->y[place + filter] = edgec_high_s8(                                   \
                              sum, edgec_tile_4x2_number(numbers, 0), out->own.offset, SHIFT);)
 

@@ -40,10 +40,10 @@ extern "C" {
 #define EDGEC_TILE_4X2_OUT(NAME, WORDS, UNROLLED, DUAL, PRE_SHIFT, SHIFT, BITS, LIFTED, KIND, ROW, \
                            APART)                                                                  \
     EDGEC_IN_LINES void NAME(const int8_t *filters, const edgec_pair_t *rows,                      \
-                             edgec_tile_4x2_out_t *out) {                                          \
+                             const edgec_tile_4x2_out_t *out) {                                    \
         register const int8_t *w __asm__("r0") = filters;                                          \
         register const edgec_pair_t *x __asm__("r1") = rows;                                       \
-        register edgec_tile_4x2_out_t *o __asm__("r2") = out;                                      \
+        register const edgec_tile_4x2_out_t *o __asm__("r2") = out;                                \
         __asm__ volatile(                                                                          \
             EDGEC_TILE_4X2_PAIR_SUMS                                                               \
             "mov lr, %[half]\n"                                                                    \
@@ -182,7 +182,7 @@ extern "C" {
 #define EDGEC_TILE_4X2_OUT(NAME, WORDS, UNROLLED, DUAL, PRE_SHIFT, SHIFT, BITS, LIFTED, KIND, ROW, \
                            APART)                                                                  \
     EDGEC_TILE_4X2_PAIRS(                                                                          \
-        NAME, WORDS, ROW, 0, 2, APART,                                                             \
+        NAME, ROW, 0, 2, APART,                                                                    \
         const int32_t scaled = edgec_rescale(sum, edgec_short_at(numbers), PRE_SHIFT, SHIFT);      \
         edgec_tile_4x2_put(out, place, filter, edgec_saturated(scaled, BITS), LIFTED, KIND);)
 

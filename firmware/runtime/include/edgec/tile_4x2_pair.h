@@ -17,7 +17,8 @@
  *     sp + 8     the places of the rows 1 to 3 after row 0, in bytes
  *     sp + 20    the end of the filters
  *     sp + 24    a word of the function's own
- *     sp + 28    where the sums of rows start that are not interleaved; else before these rows
+ *     sp + 28    where the sums of rows start that are not interleaved, else before these rows; or,
+ *                where layers share the function, what is left of their shift
  *     sp + 32    apart: the biases of the next pair, and its numbers; they go on, too
  *     then       the beginning of the rows
  *
@@ -47,7 +48,10 @@ typedef struct edgec_tile_4x2_out {
         int32_t offset;     /* edgec_tile_4x2_offset */
         const int8_t *from; /* the table's entry for 0, or what is added, laid out like y */
     } own;
-    const edgec_s32_t *starts;
+    union {
+        const edgec_s32_t *starts;
+        int32_t left; /* see tile_4x2_shared.h */
+    };
     const int32_t *bias; /* this and the next one: apart */
     const void *numbers;
 } edgec_tile_4x2_out_t;
@@ -60,8 +64,8 @@ typedef struct edgec_tile_4x2_out {
     [start] "i"((ROW) == EDGEC_TILE_4X2_INTERLEAVED ? 8 : 4), [apart] "i"(APART),                  \
     [frame] "i"(32 + 8 * (APART))
 
-/* The beginning of a function, and of each pair: its sums, from its biases on. */
-#define EDGEC_TILE_4X2_PAIR_SUMS                                                                   \
+/* The beginning of a function. */
+#define EDGEC_TILE_4X2_PAIR_ENTER                                                                  \
     "push {r1, r4-r11, lr}\n"                                                                      \
     "sub sp, sp, #%c[frame]\n"                                                                     \
     ".if %c[apart]\n"                                                                              \
@@ -70,7 +74,10 @@ typedef struct edgec_tile_4x2_out {
     ".else\n"                                                                                      \
     "ldm r2, {r3-r10}\n"                                                                           \
     "stm sp, {r3-r10}\n"                                                                           \
-    ".endif\n"                                                                                     \
+    ".endif\n"
+
+/* The beginning of a pair, up to its products. */
+#define EDGEC_TILE_4X2_PAIR_STARTS                                                                 \
     ".p2align 2\n"                                                                                 \
     "1:\n"                                                                                         \
     ".if %c[apart]\n"                                                                              \
@@ -108,8 +115,11 @@ typedef struct edgec_tile_4x2_out {
     "add r11, r11, lr\n"                                                                           \
     ".if %c[apart]\n"                                                                              \
     "str r2, [sp, #32]\n"                                                                          \
-    ".endif\n"                                                                                     \
-    EDGEC_TILE_4X2_LOOP
+    ".endif\n"
+
+/* All from the beginning of a function to the sums of a pair. */
+#define EDGEC_TILE_4X2_PAIR_SUMS                                                                   \
+    EDGEC_TILE_4X2_PAIR_ENTER EDGEC_TILE_4X2_PAIR_STARTS EDGEC_TILE_4X2_LOOP
 
 /* The next numbers, in a list of registers without r0 and r1. */
 #define EDGEC_TILE_4X2_PAIR_NUMBERS(LIST)                                                          \
@@ -176,10 +186,11 @@ typedef struct edgec_tile_4x2_out {
 #else
 /* Such a function in C.  SIZE: bytes of the numbers of a filter.  STORE, a statement: what becomes
  * of `sum`, that of row j / 2 with a filter, which has `numbers`, at `place` + `filter`. */
-#define EDGEC_TILE_4X2_PAIRS(NAME, WORDS, ROW, ODD, SIZE, APART, STORE)                            \
+#define EDGEC_TILE_4X2_PAIRS(NAME, ROW, ODD, SIZE, APART, STORE)                                   \
     EDGEC_INLINE void NAME(const int8_t *filters, const edgec_pair_t *rows,                        \
                            const edgec_tile_4x2_out_t *out) {                                      \
-        const int32_t step = 8 * (WORDS) + ((APART) ? 0 : 8 + 2 * (SIZE));                         \
+        const int32_t words = (int32_t)(out->rows_end - rows) / (EDGEC_TILE_4X2_WORD(ROW) / 4);    \
+        const int32_t step = 8 * words + ((APART) ? 0 : 8 + 2 * (SIZE));                           \
         int32_t pair = 0;                                                                          \
         for (const int8_t *w = filters; w < out->filters_end; w += step, pair++) {                 \
             for (int32_t j = 0; j < 2 * EDGEC_TILE_4X2_ROWS; j++) {                                \
@@ -189,11 +200,11 @@ typedef struct edgec_tile_4x2_out {
                 }                                                                                  \
                 const int8_t *const numbers = (APART)                                              \
                                                   ? (const int8_t *)out->numbers + (SIZE) * filter \
-                                                  : w + 8 + 8 * (WORDS) + (SIZE) * (j % 2);        \
+                                                  : w + 8 + 8 * words + (SIZE) * (j % 2);          \
                 const int32_t bias =                                                               \
                     (APART) ? out->bias[filter] : edgec_tile_4x2_number(w, j % 2);                 \
-                const int32_t sum = bias + edgec_tile_4x2_pair_sum((APART) ? w : w + 8, rows,      \
-                                                                   out->starts, WORDS, ROW, j);    \
+                const int32_t sum =                                                                \
+                    bias + edgec_tile_4x2_pair_sum((APART) ? w : w + 8, rows, out, words, ROW, j); \
                 const int32_t place = (j < 2) ? 0 : out->places[j / 2 - 1];                        \
                 STORE                                                                              \
             }                                                                                      \
@@ -208,10 +219,12 @@ EDGEC_INLINE int32_t edgec_tile_4x2_number(const int8_t *numbers, int32_t i) {
 /* Sum number j of such a function, of row j / 2, with the filter of the pair at `w` that j % 2
  * says. */
 EDGEC_INLINE int32_t edgec_tile_4x2_pair_sum(const int8_t *w, const edgec_pair_t *rows,
-                                             const edgec_s32_t *starts, int32_t words, int32_t row,
-                                             int32_t j) {
+                                             const edgec_tile_4x2_out_t *out, int32_t words,
+                                             int32_t row, int32_t j) {
     const int32_t next = EDGEC_TILE_4X2_WORD(row) / 4;
-    const int32_t start = starts[j / 2 * (row == EDGEC_TILE_4X2_INTERLEAVED ? 2 : 1)];
+    const int32_t start = (row == EDGEC_TILE_4X2_INTERLEAVED)
+                              ? (int32_t)rows[j / 2 * 2 - 2 * EDGEC_TILE_4X2_ROWS]
+                              : out->starts[j / 2];
     return edgec_tile_4x2_dot(w + j % 2 * 4, 8, rows + j / 2 * (row / 4), words, 0U, next, start);
 }
 #endif
