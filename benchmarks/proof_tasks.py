@@ -128,7 +128,10 @@ def _classifier(name: str) -> Task:
 
 
 _UNET, _DETECTOR = (ROOT / "networks" / f"{n}_shapes.onnx" for n in ("unet", "detector"))
-_CLASSIFIERS = ("mobilenetv2", "mobilenetv3", "shufflenetv2", "mobilevit")
+_CLASSIFIERS = (
+    *("mobilenetv2", "mobilenetv3", "shufflenetv2", "mobilevit", "efficientnet_lite"),
+    *("resnet8_narrow", "resnet10_narrow"),
+)
 
 TASKS: Mapping[str, Task] = MappingProxyType(
     {
