@@ -184,6 +184,7 @@ def compile_model(
             qdq_file,
             options.app,
             placement,
+            options.optimize,
         )
         report.write(staging)
         write_reference(ready.integer, staging)

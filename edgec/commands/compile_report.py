@@ -60,6 +60,7 @@ def build_report(
     qdq_file: QdqFileReport | None,
     app: App = App.CONSOLE,
     placement: PlacementReport | None = None,
+    optimize: Optimize = Optimize.SPEED,
 ) -> Report:
     """The report of a compilation.
 
@@ -75,6 +76,7 @@ def build_report(
         qdq_file: the comparison with the quantized file that was compiled; None likewise.
         app: the main program of the firmware.
         placement: where arena and weights lie; None under an operating system.
+        optimize: what the library prefers.
     """
     quantization = ready.quantization
     ports = model_ports(ready, program)
@@ -98,7 +100,7 @@ def build_report(
         checks=tuple(checks),
         qdq_export=qdq_export,
         qdq_file=qdq_file,
-        notes=ready.notes,
+        notes=(*ready.notes, *_sharing_notes(program, optimize)),
         warnings=(
             *quantization.warnings,
             *stack_warnings(checks, board),
@@ -113,6 +115,18 @@ def build_report(
         decisions=decisions_report(quantization.decisions),
         int16=int16_report(quantization.precision),
         placement=placement,
+    )
+
+
+def _sharing_notes(program: Program, optimize: Optimize) -> tuple[str, ...]:
+    """How many layers share functions where small code was asked for."""
+    if optimize is Optimize.SPEED:
+        return ()
+    specs = [kernel.spec for kernel in program.kernels]
+    sharing = sum(getattr(spec, "shares_loops", False) for spec in specs)
+    return (
+        f"--optimize {optimize.value}: {sharing} of {len(specs)} functions of layers share their "
+        "loops; `edgec compare` with a build of --optimize speed shows what that saves and costs",
     )
 
 
