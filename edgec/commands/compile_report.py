@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from edgec.base.description import Description
 from edgec.base.dtypes import DType
-from edgec.base.options import App
+from edgec.base.options import App, Optimize
 from edgec.base.version import __version__
 from edgec.codegen.cnames import library_names
 from edgec.commands.compile_losses import loss_reports

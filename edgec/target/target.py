@@ -111,13 +111,8 @@ class Target:
         return self.instruction_set.has_wide_thumb
 
     @property
-    def shares_loops(self) -> bool:
-        """Layers share the loops around their products."""
-        return self.optimize is not Optimize.SPEED
-
-    @property
     def shares_products(self) -> bool:
-        """Layers share their products, too."""
+        """Layers share the loops around their products, and their products, too."""
         return self.optimize is Optimize.SIZE
 
     @property
