@@ -9,7 +9,7 @@ from edgec.commands.compile import compile_model
 
 
 def test_size_makes_smaller_code_with_the_same_results(tmp_path: Path) -> None:
-    """The generated C is the same file; what the compiler makes of it is smaller."""
+    """No layer shares a function: the generated C is the same file, the compiler makes it small."""
     code, sources = {}, {}
     for optimize in Optimize:
         options = CompileOptions(optimize=optimize, verify=optimize is Optimize.SIZE)
