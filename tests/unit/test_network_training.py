@@ -70,13 +70,27 @@ def test_optimizers(script):
 
 
 @pytest.mark.parametrize(
-    "name", ["efficientnet_lite", "mobilenetv2", "mobilenetv3", "mobilevit", "shufflenetv2"]
+    "name",
+    [
+        *("efficientnet_lite", "mobilenetv2", "mobilenetv3", "mobilevit", "shufflenetv2"),
+        *("resnet8_narrow", "resnet10_narrow"),
+    ],
 )
 def test_classifiers_are_small_and_have_an_output_a_class(script, name):
     model = script.build(name).eval()
     assert sum(each.numel() for each in model.parameters()) < 95_000  # 400 KB with the graph
     with torch.no_grad():
         assert model(torch.zeros(2, 3, 32, 32)).shape == (2, 10)
+
+
+@pytest.mark.parametrize(
+    ("narrow", "int8_bytes"), [("resnet8_narrow", 10_018), ("resnet10_narrow", 70_963)]
+)
+def test_narrow_networks_are_as_large_in_int8_as_pooled_ones(script, narrow, int8_bytes):
+    """A byte for a weight; four for the bias and four for the multiplier of an output channel."""
+    layers = [each for each in script.build(narrow).modules() if hasattr(each, "weight")]
+    weights = [each.weight for each in layers if each.weight.ndim > 1]
+    assert sum(each.numel() + 8 * each.shape[0] for each in weights) == int8_bytes
 
 
 @pytest.mark.parametrize("name", ["unet", "detector"])
