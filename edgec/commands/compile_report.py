@@ -16,6 +16,7 @@ from edgec.ir import Graph, Node
 from edgec.ir.infer import macs
 from edgec.ir.specialize import specialized
 from edgec.ir.weighted import form_of
+from edgec.kernels.common.sharing import LEAST, sharing_shapes
 from edgec.kernels.select import operands
 from edgec.kernels.weightpool.plan.plan import PoolPlan
 from edgec.kernels.weightpool.plan.reasons import PooledLayer
@@ -122,11 +123,16 @@ def _sharing_notes(program: Program, optimize: Optimize) -> tuple[str, ...]:
     """How many layers share functions where small code was asked for."""
     if optimize is Optimize.SPEED:
         return ()
-    specs = [kernel.spec for kernel in program.kernels]
-    sharing = sum(getattr(spec, "shares_loops", False) for spec in specs)
+    sharing = sharing_shapes(kernel.spec for kernel in program.kernels)
+    if not sharing:
+        return (
+            f"--optimize {optimize.value}: fewer than {LEAST} shapes of layers could share "
+            "functions, so each has its own",
+        )
     return (
-        f"--optimize {optimize.value}: {sharing} of {len(specs)} functions of layers share their "
-        "loops; `edgec compare` with a build of --optimize speed shows what that saves and costs",
+        f"--optimize {optimize.value}: {sharing} of {len(program.kernels)} shapes of layers share "
+        "functions; `edgec compare` with a build of --optimize speed shows what that saves and "
+        "costs",
     )
 
 

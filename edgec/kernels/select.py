@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -11,6 +12,7 @@ from edgec.base.errors import InternalError, LoweringError
 from edgec.base.fixedpoint import INT32_MAX
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
+from edgec.kernels.common.sharing import LEAST, sharing_shapes
 from edgec.kernels.family import KernelFamily, KernelSpec
 from edgec.kernels.registry import FAMILIES
 from edgec.kernels.variable_length import for_all_lengths
@@ -51,6 +53,8 @@ def select_kernels(
 ) -> tuple[KernelChoice, ...]:
     """The kernel of every node that computes something, in the graph's order.
 
+    Where the target wants layers to share functions, they do if enough of them can.
+
     Args:
         graph: INTEGER stage.
         target: the processor that runs them.
@@ -69,6 +73,15 @@ def select_kernels(
             raise LoweringError(
                 f"a tensor of {size_bytes} bytes is too large for 32-bit indices", where=name
             )
+    choices = _choices(graph, target, decisions, families)
+    if 0 < sharing_shapes(choice.spec for choice in choices) < LEAST:
+        return _choices(graph, dataclasses.replace(target, alone=True), decisions, families)
+    return choices
+
+
+def _choices(
+    graph: Graph, target: Target, decisions: Mapping[str, object], families: Families
+) -> tuple[KernelChoice, ...]:
     return tuple(
         _choose(graph, node, target, decisions.get(node.name), families)
         for node in graph.nodes

@@ -7,7 +7,10 @@ without an extension never gets code that uses it.
 
 from __future__ import annotations
 
+import enum
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from edgec.base.options import Optimize
 from edgec.target.board import Board
@@ -18,6 +21,23 @@ _SCRATCH_BYTES = 16 * 1024
 Source: the level 1 data cache of the Cortex-M7 in the STM32H7A3, 16 KB (RM0455, section 2.1)."""
 _ARENA_SHARE = 2
 """Scratch memory never takes more than this part of the arena: tensors need the other half."""
+
+
+class Sharing(enum.Enum):
+    """What layers of several shapes share: nothing, loops around products, products as well."""
+
+    NOTHING = "nothing"
+    LOOPS = "loops"
+    PRODUCTS = "products"
+
+
+_SHARING: Mapping[Optimize, Sharing] = MappingProxyType(
+    {
+        Optimize.SPEED: Sharing.NOTHING,
+        Optimize.BALANCED: Sharing.LOOPS,
+        Optimize.SIZE: Sharing.PRODUCTS,
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +62,7 @@ class Target:
         ram_bytes: RAM that the firmware uses; None: no limit is known.
         arena_limit_bytes: the largest arena; None: no limit is known.
         optimize: what is preferred where fast code and small code differ.
+        alone: every shape of a layer has a function of its own, whatever is preferred.
     """
 
     instruction_set: InstructionSet
@@ -60,6 +81,7 @@ class Target:
     ram_bytes: int | None
     arena_limit_bytes: int | None
     optimize: Optimize = Optimize.SPEED
+    alone: bool = False
 
     @classmethod
     def of(cls, board: Board, optimize: Optimize = Optimize.SPEED) -> Target:
@@ -111,8 +133,13 @@ class Target:
         return self.instruction_set.has_wide_thumb
 
     @property
-    def shares_products(self) -> bool:
-        """Layers share the loops around their products, and their products, too."""
+    def sharing(self) -> Sharing:
+        """What layers of several shapes share."""
+        return Sharing.NOTHING if self.alone else _SHARING[self.optimize]
+
+    @property
+    def unrolls_little(self) -> bool:
+        """Loops are as short as those of functions that layers share."""
         return self.optimize is Optimize.SIZE
 
     @property

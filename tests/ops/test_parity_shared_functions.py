@@ -9,6 +9,7 @@ from emulated import check_emulated, need_emulator
 from parity import check_host, compiled, samples_of
 
 from edgec.base.options import Optimize
+from edgec.kernels.common.sharing import LEAST, MayShare
 from edgec.kernels.select import select_kernels
 from edgec.target.board import load_board
 from edgec.target.target import Target
@@ -46,10 +47,10 @@ def random_cases(seed: int, count: int) -> tuple[Case, ...]:
 
 
 def sharing(cases: tuple[Case, ...], core: str, optimize: Optimize) -> list[bool]:
-    """Which layers share the loops around their products."""
+    """Which layers share functions."""
     target = Target.of(load_board(BOARDS[core]), optimize)
     specs = [choice.spec for choice in select_kernels(graph_of(1, cases), target)]
-    return [getattr(spec, "shares_loops", False) for spec in specs]
+    return [isinstance(spec, MayShare) and spec.shares_functions for spec in specs]
 
 
 @pytest.mark.parametrize("core", BOARDS)
@@ -58,6 +59,15 @@ def test_layers_share_where_it_is_asked_for(core: str):
     for optimize in SHARING:
         found = sharing(FEW, core, optimize)
         assert sum(found) >= 8, f"{optimize}: {found}"
+
+
+@pytest.mark.parametrize("optimize", SHARING)
+@pytest.mark.parametrize("core", BOARDS)
+def test_too_few_shapes_share_nothing(core: str, optimize: Optimize):
+    """Layers of one shape are one function anyway, so they count once."""
+    few, enough = FEW[1:LEAST], FEW[1 : LEAST + 1]
+    assert sharing((*few, *few), core, optimize) == [False] * 2 * len(few)
+    assert sharing(enough, core, optimize) == [True] * LEAST
 
 
 @pytest.mark.parametrize("core", BOARDS)

@@ -10,7 +10,6 @@ from lower_samples import NetBuilder, emitted, small_net
 
 import edgec
 from edgec.base.dtypes import DType
-from edgec.base.options import Optimize
 from edgec.base.resources import data_dir
 from edgec.codegen.contexts import KernelContext
 from edgec.codegen.includes import runtime_headers
@@ -25,6 +24,7 @@ from edgec.kernels.family import KernelSpec
 from edgec.kernels.registry import FAMILIES
 from edgec.kernels.transformer.attention.family import Columns
 from edgec.kernels.weightpool.tables import ResponseKind
+from edgec.target.target import Sharing
 from edgec.toolchain import process
 from edgec.toolchain.cc import WARNING_FLAGS
 
@@ -241,16 +241,16 @@ KERNELS: dict[str, KernelSpec] = {
     "tile_4x2_31_odd": s.Tile4x2(9, 32, 5, None, any_code=True, shift=33),
     "tile_4x2_31_odd_registers": s.Tile4x2(9, 28, 5, None, shift=33, saturates=True),
     "tile_4x2_layer": s.Tile4x2(
-        *(8, 32, 6, None), any_code=True, shift=33, saturates=True, optimize=Optimize.BALANCED
+        *(8, 32, 6, None), any_code=True, shift=33, saturates=True, sharing=Sharing.LOOPS
     ),
     "tile_4x2_shared": s.Tile4x2(
-        *(9, 32, 5, None), any_code=True, shift=33, saturates=True, optimize=Optimize.SIZE
+        *(9, 32, 5, None), any_code=True, shift=33, saturates=True, sharing=Sharing.PRODUCTS
     ),
     "tile_5x2_layer": s.Tile5x2(
-        _POINTWISE, 5, 32, step=4, segment=12, product=ShortProduct(4), optimize=Optimize.BALANCED
+        _POINTWISE, 5, 32, step=4, segment=12, product=ShortProduct(4), sharing=Sharing.LOOPS
     ),
     "tile_5x2_window": s.Tile5x2(
-        _WINDOW, 5, 32, step=1, segment=8, saturates=True, optimize=Optimize.SIZE
+        _WINDOW, 5, 32, step=1, segment=8, saturates=True, sharing=Sharing.PRODUCTS
     ),
     "tile_4x2_table": s.Tile4x2(8, 32, 10, Rescale16(_INDEX, table=True)),
     "tile_4x2_residual": s.Tile4x2(7, 32, 9, Rescale16(_WIDE, residual=True), dual_issue=True),

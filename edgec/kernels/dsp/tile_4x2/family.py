@@ -95,14 +95,14 @@ def spec(graph: Graph, node: Node, target: Target) -> Tile4x2:
         units=graph.shape(plain_inputs(node).w)[0],
         rescale16=end.rescale16,
         dual_issue=target.dual_issue,
-        roomy=not target.shares_products and _is_roomy(target),
+        roomy=not target.unrolls_little and _is_roomy(target),
         window=window if gathers else None,
         any_code=has_room_for_any_code(graph, node) or not _is_symmetric(graph, node),
         shift=0 if end.rescale16 is not None else end.shift,
         residual_shift=end.residual_shift,
         saturates=ends_in_requant31(node, INT8_MIN, INT8_MAX),
         exact31=end.exact31,
-        optimize=target.optimize,
+        sharing=target.sharing,
     )
 
 

@@ -9,7 +9,6 @@ from typing import ClassVar, Self
 
 from edgec.base.canonical import LATER
 from edgec.base.fixedpoint import INT16_MAX, INT16_MIN
-from edgec.base.options import Optimize
 from edgec.kernels.common.dense_weights import WORD
 from edgec.kernels.common.exact31 import Exact31
 from edgec.kernels.common.interface import LayerFunction
@@ -18,6 +17,7 @@ from edgec.kernels.common.spec import describe_image, describe_window
 from edgec.kernels.common.weight_reads import WeightReads
 from edgec.kernels.common.window import Window
 from edgec.kernels.family import template_beside
+from edgec.target.target import Sharing
 
 ROWS = 4
 """Rows of x whose sums are computed together."""
@@ -89,7 +89,7 @@ class Tile4x2(LayerFunction):
         exact31: the end of a layer whose codes are TensorFlow Lite Micro's; None: of all others.
         variable: the rows of a run are an argument.
         alone: weights hold nothing else, where outputs are made from registers.
-        optimize: what is preferred where fast code and small code differ.
+        sharing: what layers of several shapes share.
     """
 
     family: ClassVar[str] = "tile_4x2"
@@ -109,7 +109,7 @@ class Tile4x2(LayerFunction):
     exact31: Exact31 | None = field(default=None, metadata=LATER)
     variable: bool = False
     alone: bool = field(default=False, metadata=LATER)
-    optimize: Optimize = field(default=Optimize.SPEED, metadata=LATER)
+    sharing: Sharing = field(default=Sharing.NOTHING, metadata=LATER)
 
     @property
     def used_depth(self) -> int:
@@ -137,14 +137,19 @@ class Tile4x2(LayerFunction):
     @property
     def shares_loops(self) -> bool:
         """Layers share the loops around their products: `edgec/tile_4x2_layer.h`."""
-        wanted = self.optimize is not Optimize.SPEED
+        wanted = self.sharing is not Sharing.NOTHING
         kinds = ("high", "offset31", "twice31")
         return wanted and self.takes_rows and self.store in kinds and self.is_plain
 
     @property
+    def shares_functions(self) -> bool:
+        """Layers of other shapes call the same functions."""
+        return self.shares_loops
+
+    @property
     def shares_products(self) -> bool:
         """Layers share their products, too: `edgec/tile_4x2_shared.h`."""
-        return self.shares_loops and self.optimize is Optimize.SIZE and self.store == "high"
+        return self.shares_loops and self.sharing is Sharing.PRODUCTS and self.store == "high"
 
     @property
     def takes_rows(self) -> bool:

@@ -86,7 +86,7 @@ def spec(graph: Graph, node: Node, target: Target) -> Tile5x2:
         segment=_segment(rows, step),
         product=product,
         saturates=ends_in_requant31(node, INT8_MIN, INT8_MAX),
-        optimize=target.optimize,
+        sharing=target.sharing,
     )
     sizes = (replace(found, most_filters=most) for most in BATCHES)
     room = target.scratch_limit(_SCRATCH_BYTES)

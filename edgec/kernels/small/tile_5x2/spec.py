@@ -10,10 +10,10 @@ import numpy as np
 
 from edgec.base.canonical import LATER
 from edgec.base.dtypes import Array
-from edgec.base.options import Optimize
 from edgec.kernels.common.dense import Dense
 from edgec.kernels.common.short_product import ANY, ShortProduct
 from edgec.kernels.family import template_beside
+from edgec.target.target import Sharing
 
 ROWS = 5
 """Rows of x whose sums are computed together (`edgec/tile_5x2.h`)."""
@@ -70,7 +70,7 @@ class Tile5x2(Dense):
         product: how a sum is multiplied by a multiplier of 31 bits.
         saturates: the bounds after a multiplier of 31 bits are those of int8.
         most_filters: how many filters' sums wait in scratch memory at most, an even number.
-        optimize: what is preferred where fast code and small code differ.
+        sharing: what layers of several shapes share.
     """
 
     family: ClassVar[str] = "tile_5x2"
@@ -80,23 +80,22 @@ class Tile5x2(Dense):
     product: ShortProduct = field(default=ANY, kw_only=True)
     saturates: bool = field(default=False, kw_only=True)
     most_filters: int = field(default=BATCHES[0], kw_only=True)
-    optimize: Optimize = field(default=Optimize.SPEED, kw_only=True, metadata=LATER)
+    sharing: Sharing = field(default=Sharing.NOTHING, kw_only=True, metadata=LATER)
 
     @property
     def shares_loops(self) -> bool:
         """Layers share the loops around their sums: `edgec/tile_5x2_layer.h`."""
-        fixed = self.is_product and not self.variable
-        return self.optimize is not Optimize.SPEED and fixed and self.end == "requant31"
+        return self.shares_functions and self.is_product and not self.variable
 
     @property
-    def shares_store(self) -> bool:
-        """Layers share the function that stores outputs."""
-        return self.optimize is not Optimize.SPEED and self.end == "requant31"
+    def shares_functions(self) -> bool:
+        """Layers of other shapes call the same functions: at least the one that stores outputs."""
+        return self.sharing is not Sharing.NOTHING and self.end == "requant31"
 
     @property
     def store_name(self) -> str | None:
         """The name of the function that stores outputs where layers share it, in C; else None."""
-        if not self.shares_store:
+        if not self.shares_functions:
             return None
         p = self.product
         bounds = "" if self.saturates else "_bounded"
