@@ -191,7 +191,7 @@ OptimizeOption = Annotated[
         "--optimize",
         help="What the generated library and its compiler prefer. size: layers share functions; "
         "up to 42 % less code for up to 8 % more time with MLPerf Tiny's networks. balanced: "
-        "layers share loops, but not products; up to 21 % less code, up to 4 % more time.",
+        "layers share loops, but not products; up to 21 % less code, up to 3 % more time.",
         rich_help_panel=OUTPUT,
     ),
 ]
