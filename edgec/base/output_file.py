@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 
 from edgec.base.errors import ConfigError, system_reason
@@ -12,12 +13,20 @@ from edgec.base.mounts import mount_points
 from edgec.base.work_folder import CONTAINER, work_folder
 
 
-def check_writable(path: Path) -> None:
+def check_writable(path: Path, reads: Iterable[Path | None] = ()) -> None:
     """Say before long work what `write_whole` would say after it, as far as that can be known.
 
+    Args:
+        path: the file to write.
+        reads: files and folders of the user that the command reads, and so may not replace.
+
     Raises:
-        ConfigError: it is a folder, or no file can be put there.
+        ConfigError: it is one of these, it is a folder, or no file can be put there.
     """
+    if _place(path) in {_place(each) for each in reads if each is not None}:
+        raise ConfigError(
+            "the file to write is one to read", where=str(path), hint="choose another file"
+        )
     try:
         if path.is_dir():
             raise ConfigError("is a folder", where=str(path), hint="name the file to write")

@@ -39,7 +39,7 @@ def _compile(
     from edgec.workflow.session import places_of
 
     if html is not None:
-        check_writable(html)
+        check_writable(html, request.reads)
     result = request.compiled()
     if html is not None:
         _write_page(result.folder, html, request)

@@ -80,6 +80,11 @@ class CompileRequest:
     cache: bool = True
     labelled: tuple[str, ...] = ()
 
+    @property
+    def reads(self) -> tuple[Path, ...]:
+        """The user's files that are read, as far as the command line or the project names them."""
+        return (self.model, *(() if self.samples is None else (self.samples.path,)))
+
     def compiled(self) -> Built:
         """Compile it, telling the user what is being done.
 

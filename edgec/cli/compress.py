@@ -80,6 +80,14 @@ def compress(
     epochs: Annotated[
         int | None, typer.Option(min=1, help="Passes over the training data (default: 40).")
     ] = None,
+    teacher: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="MODEL.onnx",
+            help="With --train: learn from this float model, with the same inputs and classes "
+            "(default: from the model itself).",
+        ),
+    ] = None,
     augment: Annotated[
         bool, typer.Option("--augment", help="Mirror and shift training images at random.")
     ] = False,
@@ -117,7 +125,12 @@ def compress(
     from edgec.commands.training import Training
 
     _check_models(len(models), pools, shared_pool=shared_pool)
-    trains = {"epochs": epochs is not None, "augment": augment, "device": device != "auto"}
+    trains = {
+        "epochs": epochs is not None,
+        "teacher": teacher is not None,
+        "augment": augment,
+        "device": device != "auto",
+    }
     why = "there is nothing to train on"
     refuse_without_effect(
         Effect(f"--{option}", given, bool(train), why, "add --train")
@@ -132,7 +145,7 @@ def compress(
             signed=signed,
             seed=seed,
         ),
-        training=Training(epochs or 0, augment, device, seed),
+        training=Training(epochs or 0, augment, device, seed, teacher),
         compilation=CompileOptions(shapes=shapes_of(shape)),
         max_drop=_search(max_drop, pool_size, pools, board, html),
     )

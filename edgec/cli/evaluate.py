@@ -98,7 +98,7 @@ def _evaluate_widths(
 
     widths = parse_widths(bits)
     if html is not None:
-        check_writable(html)
+        check_writable(html, [data[0]])
     with progress("evaluating") as advance:
         found = trade_off(folder, sample_file(*data), widths, place[0], limit, advance, place[1])
     if html is not None:

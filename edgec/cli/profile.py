@@ -97,7 +97,7 @@ def profile(
         _count_instructions(folder, samples, length, json)
         return
     if html is not None:
-        check_writable(html)
+        check_writable(html, [input, measured])
     measurement = None
     if measured is not None:  # first: a bad log is known before the work is done
         measurement = measurement_of(measured, folder, report, samples, length)

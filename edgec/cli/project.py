@@ -95,12 +95,24 @@ def from_file(
         ConfigError: the file is wrong.
     """
     found = project.values(table, tables=TABLES)
+    _refuse_wrong_tables(project)
     changed = {name for name in named if found.get(name) != given[name]}
     return {
         name: value
         for name, value in found.items()
         if name not in named and not changed.intersection(ONLY_WITH.get(name, ()))
     }
+
+
+def _refuse_wrong_tables(project: ProjectFile) -> None:
+    """Name a mistake in the table of another command, too, and not only when that command runs.
+
+    Raises:
+        ConfigError: a key is unknown, or a value is of another type.
+    """
+    from edgec.cli.check import check
+
+    project.values(options_of(check), table="check")
 
 
 def missing_option(table: Options, values: Mapping[str, Any]) -> CommandOption | None:

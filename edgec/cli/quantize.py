@@ -132,14 +132,14 @@ def quantize(
     samples, labelled, measured = (
         each[0] if each else None for each in samples_of_each(given, normalize)
     )
-    how = Training(epochs or 0, augment, device, seed or 0)
+    how = Training(epochs or 0, augment, device, seed or 0, teacher)
     with status("quantizing") as say:
         result = quantize_model(
             model,
             output,
             calibration=samples,
             options=options,
-            train=None if labelled is None else IntegerTraining(labelled, teacher, how),
+            train=None if labelled is None else IntegerTraining(labelled, how),
             evaluation=measured,
             progress=say,
         )

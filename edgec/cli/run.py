@@ -46,7 +46,7 @@ def run(
 
     check_port(port, on)
     if output is not None:
-        check_writable(npz_path(output))
+        check_writable(npz_path(output), [input])
     samples = sample_file(input, normalize)
     with progress("running") as advance:
         outputs = run_file(folder, samples, on, advance, port)

@@ -70,7 +70,7 @@ def validate(
     )
     samples = samples_of(data, normalize)
     if html is not None:
-        check_writable(html)
+        check_writable(html, [data])
     with progress("validating") as advance:
         found = validation.validate(folder, samples, on, limit or _DEFAULT_LIMIT, advance, port)
     if html is not None:

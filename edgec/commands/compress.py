@@ -15,7 +15,13 @@ from edgec.base.options import CompileOptions, Progress, WeightPoolOptions, no_p
 from edgec.base.output_file import write_whole
 from edgec.commands.compress_jobs import Job, check_jobs, check_search
 from edgec.commands.compress_search import MaxDrop, Task, smallest_pools
-from edgec.commands.training import TRAINING_CALIBRATION, Training, checkpoint_of, training_data
+from edgec.commands.training import (
+    TRAINING_CALIBRATION,
+    Training,
+    checkpoint_of,
+    teacher_graph,
+    training_data,
+)
 from edgec.finetune import need_pytorch
 from edgec.finetune.options import Augmentation, TrainingData
 from edgec.finetune.pooled import FinetuneOptions, finetune
@@ -80,12 +86,13 @@ class Compression:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Loaded:
-    """A job with its model and data in memory, and what is odd about the data."""
+    """A job with its models and data in memory, and what is odd about the data."""
 
     job: Job
     model: RealModel
     train: LabelledData | None
     evaluation: LabelledData | None
+    teacher: Graph | None = None
     warnings: tuple[str, ...] = ()
 
     @property
@@ -133,7 +140,7 @@ def compress_models(
             missing, a file cannot be written.
     """
     options = options or CompressOptions()
-    check_jobs(jobs)
+    check_jobs(jobs, options.training.teacher)
     _check_training(jobs, options.training)
     if options.max_drop is not None:
         check_search(jobs, options.max_drop.page)
@@ -191,15 +198,18 @@ def _check_training(jobs: Sequence[Job], training: Training) -> None:
 
 def _loaded(job: Job, options: CompressOptions, progress: Progress) -> _Loaded:
     model = real_model(job.model, job.calibration, options.compilation, progress)
-    how = options.training
-    train = None if job.train is None else training_data(job.train, model, how)
+    train = teacher = None
+    if job.train is not None:
+        how = options.training
+        train = training_data(job.train, model, how)
+        teacher = teacher_graph(how, job.train, model, options.compilation, progress)
     evaluation = None if job.evaluation is None else labelled_data(job.evaluation, model)
     warnings = seen_before(
         None if evaluation is None else evaluation.inputs,
         None if train is None else train.inputs,
         model.calibration,
     )
-    return _Loaded(job, model, train, evaluation, warnings)
+    return _Loaded(job, model, train, evaluation, teacher, warnings)
 
 
 def _finished(
@@ -218,7 +228,7 @@ def _finished(
         recipe = _recipe(options.training, job.output, shared=shared, whole=whole)
         epochs = recipe.epochs
         labelled = TrainingData(each.train.inputs, each.train.labels)
-        graph = finetune(each.model.graph, graph, labelled, recipe, progress)
+        graph = finetune(each.model.graph, graph, labelled, recipe, progress, each.teacher)
         report = report_of(each.model.graph, graph, each.calibration, options.pool)
     notes = (*each.warnings, *((_SHARED,) if shared else ()))
     report = dataclasses.replace(report, notes=(*report.notes, *notes))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from edgec.base.errors import ConfigError
 from edgec.base.output_file import check_writable
-from edgec.base.samples import Samples
+from edgec.base.samples import SampleFile, Samples
 
 SUFFIX = ".pool.onnx"
 
@@ -30,6 +30,12 @@ class Job:
     calibration: Samples | None = None
     train: Samples | None = None
     evaluation: Samples | None = None
+
+    @property
+    def reads(self) -> tuple[Path, ...]:
+        """All files and folders that are read."""
+        samples = (self.calibration, self.train, self.evaluation)
+        return (self.model, *(SampleFile.of(each).path for each in samples if each is not None))
 
 
 def jobs_of(
@@ -82,23 +88,27 @@ def _for_each(files: Sequence[Samples], count: int, option: str) -> list[Samples
     return list(files)
 
 
-def check_jobs(jobs: Sequence[Job]) -> None:
+def check_jobs(jobs: Sequence[Job], teacher: Path | None = None) -> None:
     """Outputs that can be written, and are neither inputs nor each other.
+
+    Args:
+        jobs: what is to be done.
+        teacher: another model that is read.
 
     Raises:
         ConfigError: they are not; there is no job.
     """
     if not jobs:
         raise ConfigError("there is no model to compress")
-    outputs = [job.output.resolve() for job in jobs]
-    if len(set(outputs)) < len(jobs) or set(outputs) & {job.model.resolve() for job in jobs}:
+    if len({job.output.resolve() for job in jobs}) < len(jobs):
         raise ConfigError(
-            "the file to write is a model to read, or the same for two models",
+            "the file to write is the same for two models",
             where=str(jobs[0].output),
             hint="choose another --output",
         )
+    reads = [teacher, *(path for job in jobs for path in job.reads)]
     for job in jobs:
-        check_writable(job.output)
+        check_writable(job.output, reads)
 
 
 def check_search(jobs: Sequence[Job], page: Path | None = None) -> None:
@@ -110,7 +120,7 @@ def check_search(jobs: Sequence[Job], page: Path | None = None) -> None:
 
     Raises:
         ConfigError: several models, no samples to measure on, samples to train on, or a page that
-            cannot be written or would take the place of a model.
+            cannot be written or would take the place of a model or of data.
     """
     if len(jobs) > 1:
         raise ConfigError(
@@ -130,15 +140,12 @@ def check_search(jobs: Sequence[Job], page: Path | None = None) -> None:
             where="--max-drop",
             hint="find a size without --train first, then train it with --pool-size and --pools",
         )
-    if page is not None:
-        _check_page(page, jobs[0])
-
-
-def _check_page(page: Path, job: Job) -> None:
-    check_writable(page)
-    if page.resolve() in (job.model.resolve(), job.output.resolve()):
+    if page is None:
+        return
+    check_writable(page, jobs[0].reads)
+    if page.resolve() == jobs[0].output.resolve():
         raise ConfigError(
-            "the page would take the place of a model",
+            "the page would take the place of the model",
             where=f"--html {page}",
             hint="choose another file for the page",
         )

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from edgec.base.errors import ConfigError, QuantizationError
+from edgec.base.errors import QuantizationError
 from edgec.base.options import CompileOptions, Progress, no_progress
 from edgec.base.output_file import check_writable, write_whole
-from edgec.base.samples import Samples
+from edgec.base.samples import SampleFile, Samples
 from edgec.commands.quantize_training import (
     IntegersTrained,
     IntegerTraining,
@@ -99,8 +100,7 @@ def quantize_model(
             missing, or the file cannot be written.
     """
     path, out, options = Path(model), Path(output), options or CompileOptions()
-    check_writable(out)
-    _check_files(path, out, train)
+    check_writable(out, _reads(path, calibration, train, evaluation))
     real = real_model(path, calibration, options, progress)
     measured = None if evaluation is None else labelled_data(evaluation, real)
     task = None if train is None else prepared(train, real, out, options, progress)
@@ -131,17 +131,18 @@ def quantize_model(
     return Quantization(out, report, after.training, accuracy)
 
 
-def _check_files(model: Path, output: Path, train: IntegerTraining | None) -> None:
-    """Training reads its models again after an interruption."""
-    if train is None:
-        return
-    models = {model.resolve(), *([train.teacher.resolve()] if train.teacher else [])}
-    if output.resolve() in models:
-        raise ConfigError(
-            "the file to write is a model to read",
-            where=str(output),
-            hint="choose another --output",
-        )
+def _reads(
+    model: Path,
+    calibration: Calibration,
+    train: IntegerTraining | None,
+    evaluation: Samples | None,
+) -> Iterator[Path | None]:
+    """What may not be replaced; of models what training reads again after an interruption."""
+    if train is not None:
+        yield from (model, train.how.teacher)
+    for samples in (calibration, None if train is None else train.data, evaluation):
+        if isinstance(samples, SampleFile | Path | str):
+            yield SampleFile.of(samples).path
 
 
 def _shares(

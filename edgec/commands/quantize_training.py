@@ -14,7 +14,13 @@ from edgec.base.options import CompileOptions, Progress
 from edgec.base.output_file import write_whole
 from edgec.base.samples import Samples
 from edgec.base.work_folder import temporary_folder
-from edgec.commands.training import TRAINING_CALIBRATION, Training, checkpoint_of, training_data
+from edgec.commands.training import (
+    TRAINING_CALIBRATION,
+    Training,
+    checkpoint_of,
+    teacher_graph,
+    training_data,
+)
 from edgec.exporters.onnx.export import export_qdq
 from edgec.finetune import need_pytorch
 from edgec.finetune.integers import IntegerRecipe, TrainingReport, finetune
@@ -23,9 +29,8 @@ from edgec.interp import run_graph_batch
 from edgec.ir.graph import Graph
 from edgec.ir.searched import is_open
 from edgec.quant import QuantReport, to_integer
-from edgec.workflow.accuracy import labelled_data
 from edgec.workflow.calibration_check import calibration_warnings
-from edgec.workflow.integer import IntegerModel, RealModel, integer_model, real_model
+from edgec.workflow.integer import IntegerModel, RealModel, integer_model
 
 _CHECKED = 32
 """Samples on which the integers of the file are compared with those that were trained."""
@@ -37,13 +42,10 @@ class IntegerTraining:
 
     Attributes:
         data: inputs and labels on disk.
-        teacher: a float model to learn from, with the same inputs and classes; None: the model
-            itself.
-        how: epochs, augmentation, device, seed.
+        how: teacher, epochs, augmentation, device, seed.
     """
 
     data: Samples
-    teacher: Path | None = None
     how: Training = field(default_factory=Training)
 
 
@@ -104,9 +106,7 @@ def prepared(
     need_pytorch(train.how.device)
     _refuse_untrainable(model.graph)
     data = training_data(train.data, model, train.how)
-    teacher = model.graph
-    if train.teacher is not None:
-        teacher = _teacher(train.teacher, train.data, model, options, progress)
+    teacher = teacher_graph(train.how, train.data, model, options, progress) or model.graph
     if model.calibration is None:
         few = {name: x[:TRAINING_CALIBRATION] for name, x in data.inputs.items()}
         model = dataclasses.replace(model, calibration=few)
@@ -169,30 +169,6 @@ def _refuse_untrainable(graph: Graph) -> None:
             where=pooled[0],
             hint="train the pool: `edgec compress --train`",
         )
-
-
-def _teacher(
-    path: Path, samples: Samples, model: RealModel, options: CompileOptions, progress: Progress
-) -> Graph:
-    """Another float network, its inputs called as those of the model."""
-    found = real_model(path, None, options, progress)
-    graph, wanted = found.graph, model.graph
-    same = all(
-        graph.shape(name) == wanted.shape(name)
-        and graph.input_layouts.get(name) == wanted.input_layouts.get(name)
-        and graph.input_features.get(name) == wanted.input_features.get(name)
-        for name in wanted.inputs
-        if name in graph.inputs
-    )
-    if graph.inputs != wanted.inputs or not same:
-        raise TrainingError(
-            "the teacher does not read its inputs as the model does",
-            where=str(path),
-            hint="give a float model with inputs of the same names, shapes and axes",
-        )
-    # Both read one file of samples: it says whether its labels fit.
-    labelled_data(samples, found)
-    return graph
 
 
 def _recipe(train: IntegerTraining, output: Path) -> IntegerRecipe:

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from edgec.base.effect import Effect, refuse_without_effect
-from edgec.base.options import check_seed
+from edgec.base.errors import TrainingError
+from edgec.base.options import CompileOptions, Progress, check_seed
 from edgec.base.samples import SampleFile, Samples
 from edgec.finetune.options import IMAGE_AXES, need_classes
+from edgec.ir.graph import Graph
 from edgec.workflow.accuracy import LabelledData, labelled_data
-from edgec.workflow.integer import RealModel
+from edgec.workflow.integer import RealModel, real_model
 
 TRAINING_CALIBRATION = 512
 """Training samples that calibrate where no calibration data are given."""
@@ -25,12 +27,15 @@ class Training:
         augment: mirror and shift images at random.
         device: "auto", "cpu" or "cuda".
         seed: seed of the random numbers.
+        teacher: a float model to learn from, with the same inputs and classes; None: the model
+            itself, as it was before.
     """
 
     epochs: int = 0
     augment: bool = False
     device: str = "auto"
     seed: int = 0
+    teacher: Path | None = None
 
     def __post_init__(self) -> None:
         check_seed(self.seed)
@@ -56,6 +61,48 @@ def training_data(samples: Samples, model: RealModel, how: Training) -> Labelled
     data = labelled_data(samples, model)
     need_classes(data.labels, f"{SampleFile.of(samples).path}: y")
     return data
+
+
+def teacher_graph(
+    how: Training,
+    samples: Samples,
+    model: RealModel,
+    options: CompileOptions,
+    progress: Progress,
+) -> Graph | None:
+    """The teacher, REAL stage; None where the model learns from itself.
+
+    Args:
+        how: names the teacher's file.
+        samples: inputs and labels on disk, which both read.
+        model: what learns; inputs of the teacher are called as those of the model.
+        options: shapes.
+        progress: told what is being done.
+
+    Raises:
+        TrainingError: the teacher's inputs are not those of the model.
+        EdgecError: it cannot be imported, or the labels do not fit.
+    """
+    if how.teacher is None:
+        return None
+    found = real_model(how.teacher, None, options, progress)
+    graph, wanted = found.graph, model.graph
+    same = all(
+        graph.shape(name) == wanted.shape(name)
+        and graph.input_layouts.get(name) == wanted.input_layouts.get(name)
+        and graph.input_features.get(name) == wanted.input_features.get(name)
+        for name in wanted.inputs
+        if name in graph.inputs
+    )
+    if graph.inputs != wanted.inputs or not same:
+        raise TrainingError(
+            "the teacher does not read its inputs as the model does",
+            where=str(how.teacher),
+            hint="give a float model with inputs of the same names, shapes and axes",
+        )
+    # Both read one file of samples: it says whether its labels fit.
+    labelled_data(samples, found)
+    return graph
 
 
 def checkpoint_of(output: Path) -> Path:

@@ -6,6 +6,7 @@ import dataclasses
 import hashlib
 import io
 import pickle
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ _NOT_OF_THE_RUN = ("device", "checkpoint", "validation")
 """Options that may change between two parts of a run."""
 
 
-def fingerprint(graphs: tuple[Graph, ...], data: TrainingData, options: Recipe) -> str:
+def fingerprint(graphs: Sequence[Graph], data: TrainingData, options: Recipe) -> str:
     """A text that tells runs apart: weights, scales, the data, and the recipe."""
     digest = hashlib.sha256()
     for graph in graphs:

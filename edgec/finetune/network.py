@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -29,6 +30,9 @@ class _Step:
 
 class Network(nn.Module):
     """Computes what the graph does, for any number of samples, up to a last Softmax or Sigmoid.
+
+    Weights and biases of layers are parameters, and so are gamma and beta of a transformer's norms;
+    other constants are fixed.
 
     Attributes:
         layers: the convolutions and matrix products by node name.
@@ -97,26 +101,39 @@ class Network(nn.Module):
         self.layers[node.name] = layer
         return layer
 
+    def norm_constants(self, node: Node) -> tuple[str, ...]:
+        """The names of gamma and beta of a norm, which are trained; none of other nodes."""
+        if not isinstance(node.attrs, ops.Norm):
+            return ()
+        inputs = ops.Norm.Inputs.of(node.inputs)
+        return tuple(each for each in (inputs.gamma, inputs.beta) if each)
+
+    def constant(self, name: str) -> torch.Tensor:
+        """A constant that is no weight or bias of a layer."""
+        found = getattr(self, self._names[name])
+        assert isinstance(found, torch.Tensor)
+        return found
+
     def _keep_constants(self, nodes: Sequence[Node]) -> dict[str, str]:
-        """Buffers for the constants that steps read, by their names in the graph."""
+        """Parameters or buffers for the constants that steps read, by their names in the graph."""
         names: dict[str, str] = {}
+        trained = {name for node in nodes for name in self.norm_constants(node)}
         for node in nodes:
             if node.name in self.layers:
                 continue
             for name in node.inputs:
-                if name in self.graph.constants and name not in names:
-                    names[name] = f"constant_{len(names)}"
-                    self.register_buffer(
-                        names[name], torch.tensor(self.graph.constants[name].real())
-                    )
+                if name not in self.graph.constants or name in names:
+                    continue
+                names[name] = f"constant_{len(names)}"
+                value = torch.tensor(self.graph.constants[name].real())
+                if name in trained:
+                    self.register_parameter(names[name], nn.Parameter(value))
+                else:
+                    self.register_buffer(names[name], value)
         return names
 
     def _operand(self, name: str, values: Mapping[str, torch.Tensor]) -> torch.Tensor:
-        if name in values:
-            return values[name]
-        buffer = getattr(self, self._names[name])
-        assert isinstance(buffer, torch.Tensor)
-        return buffer
+        return values[name] if name in values else self.constant(name)
 
     def _range_of(self, value: str) -> str:
         """The key in `ranges` of what a pooled layer reads; made if there is none."""
@@ -143,6 +160,22 @@ def logits_of(graph: Graph) -> str:
         output = node.first
         node = graph.producers.get(output)
     return output
+
+
+def equal_classes(classes: int, teacher: Network) -> int:
+    """The number of classes of a student.
+
+    Raises:
+        TrainingError: the teacher has another one.
+    """
+    others = math.prod(teacher.graph.shape(teacher.output))
+    if classes != others:
+        raise TrainingError(
+            f"the teacher has {others} classes, the network {classes}",
+            where=teacher.graph.name,
+            hint="give a teacher of the same classes",
+        )
+    return classes
 
 
 def ends_in_sigmoid(graph: Graph) -> bool:

@@ -203,11 +203,12 @@ def test_places_that_cannot_be_written(
 ):
     before = model.read_bytes()
     for output, expected in (
-        (model, "the file to write is a model to read"),
+        (model, "the file to write is one to read"),
+        (data, "the file to write is one to read"),
         (tmp_path, "is a folder"),
         (data / "out.onnx", "is a file"),
     ):
-        code, message = error_of(capsys, model, "-o", output)
+        code, message = error_of(capsys, model, "--calibration", data, "-o", output)
         assert (code, expected in message) == (2, True), message
     assert model.read_bytes() == before
 

@@ -139,8 +139,9 @@ def test_pools_that_save_nothing(
         (("--max-drop", "1", "--board", "nothing"), "nothing"),
         (("--board", "nucleo"), "without a search"),
         (("--html", "page.html"), "without a search"),
-        (("--max-drop", "1", "--html", "small.onnx"), "the place of a model"),
-        (("--max-drop", "1", "--html", "small.pool.onnx"), "the place of a model"),
+        (("--max-drop", "1", "--html", "small.onnx"), "is one to read"),
+        (("--max-drop", "1", "--html", "e.npz"), "is one to read"),
+        (("--max-drop", "1", "--html", "small.pool.onnx"), "the place of the model"),
         (("--max-drop", "1", "--train", "e.npz"), "would have to be trained"),
     ],
 )

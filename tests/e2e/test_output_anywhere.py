@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -88,3 +89,30 @@ def test_files_are_refused_before_the_work(
     done = edgec(capsys, *given, file / "below.npz")
     check_one_message(done, f"{file}/below.npz", "cannot be written", "is a file", code=2)
     assert file.read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "{built}", "--input", "{data}", "-o", "{data}"),
+        ("profile", "{built}", "--input", "{data}", "--html", "{data}"),
+        ("validate", "{built}", "--data", "{data}", "--html", "{data}"),
+        ("evaluate", "{built}", "--data", "{data}", "--bits", "8,4", "--html", "{data}"),
+        ("compile", MLP, *FIRMWARE, "x", "--calibration", "{data}", "--html", "{data}"),
+        ("quantize", MLP, "--calibration", "{data}", "-o", "{data}"),
+        ("compress", MLP, "--calibration", "{data}", "-o", "{data}"),
+    ],
+)
+def test_what_is_read_is_not_replaced(
+    capsys, tmp_path: Path, compiled_mlp: Path, words: tuple[object, ...]
+) -> None:
+    data = tmp_path / "data.npz"
+    shutil.copyfile(TEST_DATA, data)
+    before = data.read_bytes()
+    link = tmp_path / "link.npz"
+    link.symlink_to(data)
+    places = {"{built}": compiled_mlp, "{data}": data}
+    given = [places.get(word, word) if isinstance(word, str) else word for word in words]
+    done = edgec(capsys, *given[:-1], link)
+    check_one_message(done, "link.npz", "the file to write is one to read", code=2)
+    assert data.read_bytes() == before

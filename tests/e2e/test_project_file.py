@@ -104,6 +104,8 @@ def test_a_named_model_leaves_the_file_alone(
         ('calibratoin = "x.npz"', "edgec.toml: calibratoin", "did you mean calibration"),
         ("max_length = 12", "edgec.toml: max_length", "did you mean max-length"),
         ("[cheks]", "edgec.toml: cheks", "did you mean check"),
+        ("[check]\nlimt = 5", "edgec.toml: check.limt", "did you mean limit"),
+        ('[check]\nlimit = "5"', "edgec.toml: check.limit", "takes a whole number"),
         ("zzz = 1", "edgec.toml: zzz", "keys are the long names of options: model, board"),
         ("force = true", "edgec.toml: force", "give --force on the command line"),
         ("json = true", "edgec.toml: json", "keys are"),

@@ -163,6 +163,7 @@ def test_what_cannot_be_trained(data: Path, tmp_path: Path, capsys: pytest.Captu
     ):
         found, message = error_of(capsys, *arguments, "-o", out)
         assert (found, expected in message) == (code, True), message
-    found, message = error_of(capsys, MLP, "--train", data, "-o", MLP)
-    assert (found, "the file to write is a model to read" in message) == (2, True)
+    for read in (MLP, data):
+        found, message = error_of(capsys, MLP, "--train", data, "-o", read)
+        assert (found, "the file to write is one to read" in message) == (2, True)
     assert not list(tmp_path.glob("out.onnx*"))

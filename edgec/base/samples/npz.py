@@ -1,4 +1,7 @@
-"""`.npz`: arrays by name; one for each model input under its name, or "x"; labels are "y"."""
+"""`.npz`: arrays by name; one for each model input under its name, or "x"; labels are "y".
+
+A file of `numpy.savez(path, array)` has no name for its array: it is the input of a model with one.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +24,8 @@ _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """How numpy compresses; a few bytes can make other decompressors ask for gigabytes."""
 _MOST_LISTED = 20
 """Arrays that a message lists."""
+_UNNAMED = "arr_0"
+"""What numpy calls the first array that is saved without a name."""
 
 
 def read(path: Path, request: Request) -> Found:
@@ -36,10 +41,14 @@ def read(path: Path, request: Request) -> Found:
                 for entry in archive.infolist()
                 if entry.filename.endswith(".npy")
             }
-            wanted = [name for name in _wanted(request, entries) if name in entries]
+            wanted = _wanted(request, entries)
             listed = itertools.islice(entries.items(), _MOST_LISTED)
             listing = ", ".join(_described(archive, name, entry) for name, entry in listed)
-            arrays = {name: _array(archive, name, entries[name]) for name in wanted}
+            arrays = {
+                name: _array(archive, stored, entries[stored])
+                for name, stored in wanted.items()
+                if stored in entries
+            }
     except MemoryError:
         raise
     except Exception as error:
@@ -51,12 +60,13 @@ def read(path: Path, request: Request) -> Found:
     return Found(arrays, listing or "nothing")
 
 
-def _wanted(request: Request, entries: Mapping[str, object]) -> list[str]:
-    """Names of the arrays that `check_samples` will use, and of the labels."""
-    names = [spec.name for spec in request.inputs]
-    if len(names) == 1 and names[0] not in entries:
-        names = ["x"]
-    return [*names, *(["y"] if request.labels and "y" not in names else [])]
+def _wanted(request: Request, entries: Mapping[str, object]) -> dict[str, str]:
+    """For each array that `check_samples` will use, and for labels, the name in the file."""
+    found = {spec.name: spec.name for spec in request.inputs}
+    if len(found) == 1 and not found.keys() & entries.keys():
+        unnamed = "x" not in entries and _UNNAMED in entries
+        found = {"x": _UNNAMED if unnamed else "x"}
+    return found if not request.labels else {"y": "y", **found}
 
 
 def _described(archive: zipfile.ZipFile, name: str, entry: zipfile.ZipInfo) -> str:

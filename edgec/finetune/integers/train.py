@@ -11,14 +11,14 @@ import numpy as np
 import torch
 
 from edgec.base.dtypes import Array
-from edgec.base.errors import ConfigError, TrainingError
+from edgec.base.errors import ConfigError
 from edgec.base.options import Progress
 from edgec.finetune import checkpoint
 from edgec.finetune.batches import Samples
 from edgec.finetune.integers.network import IntegerNetwork
 from edgec.finetune.integers.options import IntegerRecipe, Trained, TrainingReport
 from edgec.finetune.loss import loss_of
-from edgec.finetune.network import Network
+from edgec.finetune.network import Network, equal_classes
 from edgec.finetune.options import TrainingData
 from edgec.finetune.run import Inputs, Run, Step, chosen_device
 from edgec.interp import run_graph
@@ -45,7 +45,7 @@ def trained(
     open_values = [group.members for group in calibrated_groups(real)]
     network = IntegerNetwork(annotated, real, open_values).to(device)
     judge = Network(teacher).to(device).eval().requires_grad_(False)
-    classes = _classes(annotated, network, teacher, judge)
+    classes = equal_classes(math.prod(annotated.shape(network.output)), judge)
     data = data.checked(annotated, classes)
     run_data, held_data = _parts(data, recipe)
     held = Samples(held_data, device)
@@ -157,19 +157,6 @@ class _Course:
     def _judged(self) -> tuple[float, float]:
         loss, share = self._run.judged(self._held)
         return share, -loss
-
-
-def _classes(annotated: Graph, network: IntegerNetwork, teacher: Graph, judge: Network) -> int:
-    """How many classes there are; TrainingError where student and teacher differ."""
-    classes = math.prod(annotated.shape(network.output))
-    others = math.prod(teacher.shape(judge.output))
-    if classes != others:
-        raise TrainingError(
-            f"the teacher has {others} classes, the network {classes}",
-            where=teacher.name,
-            hint="give a teacher of the same classes",
-        )
-    return classes
 
 
 def _parts(data: TrainingData, recipe: IntegerRecipe) -> tuple[TrainingData, TrainingData]:

@@ -21,20 +21,23 @@ def finetune(
     data: TrainingData,
     options: FinetuneOptions | None = None,
     progress: Progress = no_progress,
+    teacher: Graph | None = None,
 ) -> Graph:
-    """Train a pooled network towards its float original.
+    """Train a pooled network towards its float original, or towards another float network.
 
-    Weights keep their pool and layers; vectors, indices, scales, biases and the weights that are
-    not pooled are trained, batch normalization is put after each convolution and folded again,
-    and the activations that pooled layers read get a fixed range (``Clip(0, high)``).
+    Weights keep their pool and layers; vectors, indices, scales, biases, gamma and beta of norms,
+    and the weights that are not pooled are trained, batch normalization is put after each
+    convolution and folded again, and the activations that pooled layers read get a fixed range
+    (``Clip(0, high)``).
 
     Args:
-        graph_float: REAL stage, after `passes.pipeline.REAL_PASSES`: the teacher.
+        graph_float: REAL stage, after `passes.pipeline.REAL_PASSES`: its weights were pooled.
         graph_pooled: the same with some weights pooled (`weightpool.compress_graph`): the start,
             the better the shorter the training.
         data: training samples with the number of their class.
         options: the recipe; the defaults are the ones measured in docs/benchmarks-pools.md.
         progress: told about every epoch.
+        teacher: REAL stage, with inputs of the same names and shapes; None: `graph_float`.
 
     Returns:
         REAL stage, nodes and values of `graph_pooled`, with the trained constants.
@@ -43,10 +46,11 @@ def finetune(
         ConfigError: PyTorch or the device is missing, data that do not fit, a checkpoint of
             another run.
         WeightPoolError: nothing is pooled.
-        TrainingError: an operator that cannot be trained, a loss that is no number.
+        TrainingError: an operator that cannot be trained, a teacher of other classes, a loss that
+            is no number.
     """
     options = options or FinetuneOptions()
     need_pytorch(options.device)
     from edgec.finetune.pooled.train import trained_graph  # noqa: PLC0415  (imports PyTorch)
 
-    return trained_graph(graph_float, graph_pooled, data, options, progress)
+    return trained_graph(graph_float, graph_pooled, data, options, progress, teacher)

@@ -35,6 +35,8 @@ def trained(graph: Graph, network: Network, pools: Sequence[TrainedPool]) -> Gra
         elif node.name in network.ranges:
             high = network.ranges[node.name].high
             builder.put(replace(node, attrs=ops.Clip(0.0, high)))
+        elif constants := network.norm_constants(node):
+            _put_norm(builder, node, network, constants)
     return builder.build()
 
 
@@ -68,6 +70,16 @@ def _put_layer(
         )
     bias_name = builder.constant(f"{node.name}/bias", bias.astype(np.float32))
     builder.put(replace(node, inputs=ops.Weighted.Inputs(node.first, name, bias_name).names()))
+
+
+def _put_norm(
+    builder: GraphBuilder, node: Node, network: Network, constants: Sequence[str]
+) -> None:
+    names = {
+        name: builder.constant(f"{node.name}/{name}", _array(network.constant(name)))
+        for name in constants
+    }
+    builder.put(replace(node, inputs=tuple(names.get(name, name) for name in node.inputs)))
 
 
 def _array(tensor: torch.Tensor) -> Array:

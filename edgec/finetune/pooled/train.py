@@ -15,7 +15,7 @@ from edgec.base.options import Progress
 from edgec.finetune import checkpoint
 from edgec.finetune.batches import Samples
 from edgec.finetune.loss import loss_of
-from edgec.finetune.network import Network
+from edgec.finetune.network import Network, equal_classes
 from edgec.finetune.options import TrainingData
 from edgec.finetune.pooled import export
 from edgec.finetune.pooled.average import Average
@@ -36,17 +36,22 @@ def trained_graph(
     data: TrainingData,
     options: FinetuneOptions,
     progress: Progress,
+    teacher_graph: Graph | None,
 ) -> Graph:
     """See `edgec.finetune.pooled.finetune`."""
     device = chosen_device(options.device)
-    teacher = Network(graph_float).to(device).eval().requires_grad_(False)
-    classes = math.prod(graph_float.shape(teacher.output))
+    original = Network(graph_float).to(device).eval().requires_grad_(False)
+    teacher, graphs = original, [graph_float, graph_pooled]
+    if teacher_graph is not None:
+        teacher = Network(teacher_graph).to(device).eval().requires_grad_(False)
+        graphs.append(teacher_graph)
+    classes = equal_classes(math.prod(graph_float.shape(original.output)), teacher)
     data = data.checked(graph_float, classes)
     watched = options.validation and options.validation.checked(graph_float, classes)
     progress("measuring the float network")
     samples = Samples(data, device)
-    student = Student(graph_pooled, teacher, samples, options, device)
-    name = checkpoint.fingerprint((graph_float, graph_pooled), data, options)
+    student = Student(graph_pooled, original, samples, options, device)
+    name = checkpoint.fingerprint(graphs, data, options)
     trained = _Trained(student, options)
     objective = loss_of(graph_float, teacher, options.distillation, options.temperature)
     run = Run(trained, teacher, samples, options, objective, name)

@@ -1,5 +1,6 @@
 import io
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -26,6 +27,22 @@ def test_x_and_the_input_name_both_serve_a_single_input(tmp_path):
 def test_a_batch_axis_of_one_inside_each_sample_is_dropped(tmp_path):
     path = save(tmp_path / "a.npz", x=np.zeros((5, 1, 3, 4, 4), np.float32))
     assert load_samples(path, IMAGE)["image"].shape == (5, 3, 4, 4)
+
+
+def test_an_array_without_a_name_is_the_only_input(tmp_path: Path):
+    images = np.ones((2, 3, 4, 4), np.float32)
+    path = tmp_path / "a.npz"
+    np.savez(path, images)
+    assert np.array_equal(load_samples(path, IMAGE)["image"], images)
+    np.savez(path, images, x=2 * images, y=np.arange(2))
+    found, labels = load_labelled(path, IMAGE)
+    assert np.array_equal(found["image"], 2 * images), "a name is better than none"
+    assert labels.tolist() == [0, 1]
+    np.savez(path, images, np.arange(2))
+    with pytest.raises(ConfigError, match=r"no labels: array 'y' is missing .*arr_1"):
+        load_labelled(path, IMAGE)
+    with pytest.raises(ConfigError, match="no array for model input 'a'"):
+        load_samples(path, (InputSpec("a", (1, 2)), InputSpec("b", (1, 2))))
 
 
 def test_integer_samples_stay_integers(tmp_path):

@@ -111,6 +111,40 @@ def test_a_shared_pool_stays_as_it_is(pooled: Graph):
     assert np.array_equal(first, second)
 
 
+def test_another_teacher_and_the_weights_that_were_pooled_are_two_things(pooled: Graph):
+    def tuned(teacher: Graph | None) -> Graph:
+        options = replace(FAST, epochs=2, distillation=1.0)
+        return finetune(trained_digits(), pooled, data(), options, teacher=teacher)
+
+    # A teacher that takes class 1 for class 0 and so on; no labels are looked at.
+    builder = GraphBuilder.of(trained_digits())
+    (last,) = (node for node in builder.nodes.values() if isinstance(node.attrs, ops.Gemm))
+    inputs = ops.layer_inputs(last)
+    rolled = [
+        builder.constant(f"rolled{i}", np.roll(trained_digits().constants[name].real(), -1, axis=0))
+        for i, name in enumerate((inputs.w, inputs.b))
+        if name
+    ]
+    builder.put(replace(last, inputs=(last.first, *rolled)))
+    teacher = builder.build()
+    own, found = tuned(None), tuned(teacher)
+    assert constants(own) == constants(tuned(trained_digits()))
+    x, y = digits().test_x, (digits().test_y - 1) % 10
+    assert accuracy(found, x, y) > accuracy(own, x, y)
+
+
+def test_a_teacher_of_other_classes_is_refused(pooled: Graph):
+    builder = GraphBuilder.of(trained_digits())
+    (last,) = (node for node in builder.nodes.values() if isinstance(node.attrs, ops.Gemm))
+    weight = trained_digits().constants[ops.layer_inputs(last).w].real()
+    fewer = builder.constant("fewer", weight[:9])
+    output = builder.values[last.output]
+    builder.values[last.output] = replace(output, shape=(*output.shape[:-1], 9))
+    builder.put(replace(last, inputs=(last.first, fewer)))
+    with pytest.raises(TrainingError, match="the teacher has 9 classes, the network 10"):
+        finetune(trained_digits(), pooled, data(20), FAST, teacher=builder.build())
+
+
 def test_validation_is_reported(pooled: Graph):
     texts: list[str] = []
     validation = TrainingData({"x": digits().test_x[:100]}, digits().test_y[:100])
