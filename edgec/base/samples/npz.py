@@ -66,7 +66,9 @@ def _wanted(request: Request, entries: Mapping[str, object]) -> dict[str, str]:
     if len(found) == 1 and not found.keys() & entries.keys():
         unnamed = "x" not in entries and _UNNAMED in entries
         found = {"x": _UNNAMED if unnamed else "x"}
-    return found if not request.labels else {"y": "y", **found}
+    if request.labels:
+        found.setdefault("y", "y")
+    return found
 
 
 def _described(archive: zipfile.ZipFile, name: str, entry: zipfile.ZipInfo) -> str:
