@@ -1,4 +1,4 @@
-EDGEC_TILE_4X2_OFFSET(line_4x2_s8_0_outputs, 7, 3, 1, 5, 56, 0, 6, 0)
+EDGEC_TILE_4X2_OFFSET(line_4x2_s8_0_outputs4, 7, 3, 1, 5, 56, 0, 6, 0, 4)
 
 /* The windows of `lines` output rows from oy on. */
 EDGEC_SEPARATE void line_4x2_s8_0_line(const int8_t *x, int32_t padding, int8_t *scratch, int32_t oy, int32_t lines)
@@ -77,7 +77,7 @@ static void line_4x2_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edg
     edgec_tile_4x2_out_t out = {
         .rows_end = line + WORDS * 2,
         .y = (int8_t *)y,
-        .places = {ROW_BYTES, 2 * ROW_BYTES, 3 * ROW_BYTES},
+        .places = {ROW_BYTES, 2 * ROW_BYTES, (4 - 1) * ROW_BYTES},
         .filters_end = p.weights + 240,
         .starts = starts,
     };
@@ -93,7 +93,7 @@ static void line_4x2_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edg
             out.y = (int8_t *)to;
             out.rows_end = rows + WORDS * 2;
             out.starts = starts + first;
-            line_4x2_s8_0_outputs(p.weights, rows, &out);
+            line_4x2_s8_0_outputs4(p.weights, rows, &out);
         }
     }
 }

@@ -131,6 +131,11 @@ class Line4x2(Tile4x2):
         return (self.rows + self._idle(self.lines)) // ROWS
 
     @property
+    def has_blocks_of_fewer(self) -> bool:
+        """All blocks have four pixels."""
+        return False
+
+    @property
     def fills_blocks(self) -> bool:
         """Every block has four pixels that follow each other."""
         return True
