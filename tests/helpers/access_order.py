@@ -5,7 +5,7 @@ legal distance by trying: it knows nothing of formulas.
 """
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import specs as s
 
@@ -59,9 +59,12 @@ def events_of(spec: object, operand: int = 0) -> list[Event]:
             reads = [("r", i) for i in range(spec.depth)]
             return [*reads, *(("w", o) for o in range(spec.units))]
         case s.Line4x2():
-            return list(_by_windows(spec, spec.lines * spec.image.out_width))
+            lines = spec.lines * spec.image.out_width
+            return list(_by_windows(spec, range(0, spec.rows, lines)))
         case s.Tile4x2():
-            return list(_by_rows(spec, 4) if spec.window is None else _by_windows(spec, 4))
+            return list(
+                _by_rows(spec) if spec.window is None else _by_windows(spec, spec.first_rows)
+            )
         case s.DepthwisePlanes():
             return list(_by_strips(spec.window, spec.strip, 4))
         case s.DepthwiseTriples():
@@ -212,16 +215,21 @@ def _gemm(spec: s.Gemm) -> Iterator[Event]:
             yield from (("w", row * spec.units + o) for o in range(first, end))
 
 
-def _by_rows(spec: s.Tile4x2, rows_of_block: int) -> Iterator[Event]:
-    for first in range(0, spec.rows, rows_of_block):
-        last = min(first + rows_of_block, spec.rows)
+def _by_rows(spec: s.Tile4x2) -> Iterator[Event]:
+    for first, last in itertools.pairwise((*spec.first_rows, spec.rows)):
         yield from (("r", i) for i in range(first * spec.depth, last * spec.depth))
         yield from (("w", o) for o in range(first * spec.units, last * spec.units))
 
 
-def _by_windows(spec: s.Tile4x2, rows_of_tile: int) -> Iterator[Event]:
-    same = s.Tile3x2(spec.window, spec.units, spec.shift)
-    yield from _tile_3x2(same, rows_of_tile)
+def _by_windows(spec: s.Tile4x2, firsts: Iterable[int]) -> Iterator[Event]:
+    w = spec.window
+    assert w is not None
+    pixels = list(_raster(w))
+    for first, last in itertools.pairwise((*firsts, spec.rows)):
+        for _, oy, ox in pixels[first:last]:
+            for pixel in _pixels(w, oy, ox):
+                yield from (("r", pixel * w.channels + c) for c in range(w.channels))
+        yield from (("w", o) for o in range(first * spec.units, last * spec.units))
 
 
 def _conv_transpose(spec: s.ConvTranspose) -> Iterator[Event]:

@@ -32,7 +32,17 @@ CASES = (
     Case(6, 3, 16, kernel=3, pad=1),
     Case(7, 4, 16, kernel=3, pad=2, dilation=2),
     Case(4, 16, 6, kernel=1, bounds=(-128, 5), fuses=False),
+    *(Case(rows, 12, 5, shift=shift) for shift, rows in enumerate((2, 3, 5, 6, 9), 32)),
+    *(Case(rows, 9, 6, shift=shift) for shift, rows in enumerate((2, 5, 10, 13, 14), 32)),
+    *(Case(rows, 40, 7) for rows in (13, 15, 17, 18, 26)),
+    Case(9, 16, 1400),
+    Case(13, 16, 1400),
+    Case(3, 8, 6, kernel=3, pad=1, width=3, runs=True),
+    Case(3, 6, 8, kernel=3, pad=1, width=3),
+    Case(5, 4, 8, kernel=3, pad=2, width=5, dilation=2, residual=True),
 )
+"""All remainders of rows by four, of filters by two, of depths by words; with blocks of three rows,
+and of four and three."""
 
 
 def test_the_cases_get_this_kernel():
@@ -49,15 +59,13 @@ def test_the_cases_get_this_kernel():
     [
         (1, 64, 8, "tile_1x4"),
         (3, 64, 8, "tile_4x2"),
-        (5, 64, 8, "tile_3x2"),
-        (9, 64, 8, "tile_3x2"),
+        (5, 64, 8, "tile_4x2"),
+        (9, 64, 8, "tile_4x2"),
         (12, 64, 8, "tile_4x2"),
-        (12, 63, 6, "tile_3x2"),
+        (12, 63, 6, "tile_4x2"),
     ],
 )
-def test_few_rows_and_few_filters_get_the_smaller_tile(
-    rows: int, depth: int, units: int, family: str
-):
+def test_a_single_row_gets_another_tile(rows: int, depth: int, units: int, family: str):
     graph = graph_of(1, (Case(rows, depth, units),))
     (choice,) = select_kernels(graph, Target.of(load_board(BOARDS["m4"])))
     assert choice.spec.family == family

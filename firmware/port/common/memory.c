@@ -7,33 +7,40 @@
 #include <stdint.h>
 
 #define WORD_MASK 3U
-#define BLOCK_BYTES 16U
 
 typedef uint32_t __attribute__((may_alias)) word_t;
 
-/* Copies four words that lie at multiples of four bytes, and goes on after them.  All are read
- * before the first is written. */
-static inline void copy_block(uint8_t **out, const uint8_t **in) {
-    uint8_t *to = *out;
-    const uint8_t *from = *in;
+/* Copies `bytes`, a multiple of BLOCK_BYTES above 0, that lie at multiples of four bytes, and goes
+ * on after them.  All of a block is read before the first of it is written. */
 #if defined(__thumb__)
-    __asm__ volatile("ldmia %1!, {r3, r4, r5, r6}\n"
-                     "stmia %0!, {r3, r4, r5, r6}\n"
-                     : "+l"(to), "+l"(from)
-                     :
-                     : "r3", "r4", "r5", "r6", "memory");
+#if defined(__thumb2__)
+#define BLOCK_BYTES 32U
+#define BLOCK "{r3, r4, r5, r6, r8, r9, r10, r12}"
+#define CHANGED "r3", "r4", "r5", "r6", "r8", "r9", "r10", "r12"
 #else
-    const word_t *const words = (const word_t *)(const void *)from;
-    const uint32_t kept[] = {words[0], words[1], words[2], words[3]};
-    for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++) {
-        ((word_t *)(void *)to)[i] = kept[i];
-    }
-    to += BLOCK_BYTES;
-    from += BLOCK_BYTES;
+#define BLOCK_BYTES 16U
+#define BLOCK "{r3, r4, r5, r6}"
+#define CHANGED "r3", "r4", "r5", "r6"
 #endif
-    *out = to;
-    *in = from;
+static inline void copy_blocks(uint8_t **out, const uint8_t **in, size_t bytes) {
+    __asm__ volatile(".syntax unified\n"
+                     "1:\n"
+                     "ldmia %1!, " BLOCK "\n"
+                     "stmia %0!, " BLOCK "\n"
+                     "subs %2, %2, %3\n"
+                     "bne 1b\n"
+                     : "+l"(*out), "+l"(*in), "+l"(bytes)
+                     : "I"(BLOCK_BYTES)
+                     : CHANGED, "memory", "cc");
 }
+#else
+#define BLOCK_BYTES 4U
+static inline void copy_blocks(uint8_t **out, const uint8_t **in, size_t bytes) {
+    for (; bytes > 0U; bytes -= BLOCK_BYTES, *out += BLOCK_BYTES, *in += BLOCK_BYTES) {
+        *(word_t *)(void *)*out = *(const word_t *)(const void *)*in;
+    }
+}
+#endif
 
 /* Also right for overlapping blocks when `out` lies below `in`. */
 static void copy_up(uint8_t *out, const uint8_t *in, size_t count) {
@@ -41,9 +48,9 @@ static void copy_up(uint8_t *out, const uint8_t *in, size_t count) {
         for (; count > 0U && ((uintptr_t)out & WORD_MASK) != 0U; count--) {
             *out++ = *in++;
         }
-        while (count >= BLOCK_BYTES) {
-            copy_block(&out, &in);
-            count -= BLOCK_BYTES;
+        if (count >= BLOCK_BYTES) {
+            copy_blocks(&out, &in, count & ~(BLOCK_BYTES - 1U));
+            count &= BLOCK_BYTES - 1U;
         }
         for (; count > WORD_MASK; count -= 4U) {
             *(word_t *)(void *)out = *(const word_t *)(const void *)in;

@@ -1,4 +1,4 @@
-EDGEC_TILE_4X2_HIGH(line_4x2_s8_0_outputs, 9, 4, 0, 32, 24, 0, 6, 0)
+EDGEC_TILE_4X2_HIGH(line_4x2_s8_0_outputs4, 9, 4, 0, 32, 24, 0, 6, 0, 4)
 
 /* What the line of output row oy reads. */
 EDGEC_SEPARATE void line_4x2_s8_0_line(const int8_t *x, uint32_t padding, int8_t *scratch, int32_t oy)
@@ -54,7 +54,7 @@ static void line_4x2_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edg
     edgec_tile_4x2_out_t out = {
         .rows_end = line + WORDS * 2,
         .y = (int8_t *)y,
-        .places = {ROW_BYTES, 2 * ROW_BYTES, 3 * ROW_BYTES},
+        .places = {ROW_BYTES, 2 * ROW_BYTES, (4 - 1) * ROW_BYTES},
         .filters_end = p.weights + 264,
         .own = {.offset = edgec_tile_4x2_offset(p.y_zero_point, 32)},
         .starts = starts,
@@ -70,7 +70,7 @@ static void line_4x2_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edg
             out.y = (int8_t *)to;
             out.rows_end = rows + WORDS * 2;
             out.starts = starts + first;
-            line_4x2_s8_0_outputs(p.weights, rows, &out);
+            line_4x2_s8_0_outputs4(p.weights, rows, &out);
         }
     }
 }

@@ -1,4 +1,4 @@
-EDGEC_TILE_4X2_OFFSET(line_4x2_s8_0_outputs, 7, 3, 1, 5, 56, 0, 6, 0)
+EDGEC_TILE_4X2_OFFSET(line_4x2_s8_0_outputs4, 7, 7, 1, 5, 56, 0, 6, 0, 4)
 
 /* The windows of `lines` output rows from oy on. */
 EDGEC_SEPARATE void line_4x2_s8_0_line(const int8_t *x, int32_t padding, int8_t *scratch, int32_t oy, int32_t lines)
@@ -46,11 +46,15 @@ EDGEC_SEPARATE void line_4x2_s8_0_line(const int8_t *x, int32_t padding, int8_t 
         const int8_t *from = rows + i * STRIDE_H * ROW;
         for (int32_t ox = 0; ox < OUT_WIDTH; ox++, from += PIXEL) {
             int32_t start = 0;
-            for (int32_t ky = 0; ky < KERNEL_H; ky++, line += 2 * RUN_WORDS) {
-                const int8_t *const run = from + ky * DILATION_H * ROW;
-                start = edgec_line_run(run, line, RUN_WORDS, 0, start);
-                memcpy(rest + ky * REST, run + 4 * RUN_WORDS, REST);
-            }
+            start = edgec_line_run(from + 0 * DILATION_H * ROW, line, RUN_WORDS, 0, start);
+            line += 2 * RUN_WORDS;
+            memcpy(rest + 0 * REST, from + 0 * DILATION_H * ROW + 4 * RUN_WORDS, REST);
+            start = edgec_line_run(from + 1 * DILATION_H * ROW, line, RUN_WORDS, 0, start);
+            line += 2 * RUN_WORDS;
+            memcpy(rest + 1 * REST, from + 1 * DILATION_H * ROW + 4 * RUN_WORDS, REST);
+            start = edgec_line_run(from + 2 * DILATION_H * ROW, line, RUN_WORDS, 0, start);
+            line += 2 * RUN_WORDS;
+            memcpy(rest + 2 * REST, from + 2 * DILATION_H * ROW + 4 * RUN_WORDS, REST);
             start = edgec_line_run(rest, line, REST_WORDS, 0, start);
             line += 2 * REST_WORDS;
             *starts++ = start;
@@ -77,7 +81,7 @@ static void line_4x2_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edg
     edgec_tile_4x2_out_t out = {
         .rows_end = line + WORDS * 2,
         .y = (int8_t *)y,
-        .places = {ROW_BYTES, 2 * ROW_BYTES, 3 * ROW_BYTES},
+        .places = {ROW_BYTES, 2 * ROW_BYTES, (4 - 1) * ROW_BYTES},
         .filters_end = p.weights + 240,
         .starts = starts,
     };
@@ -93,7 +97,7 @@ static void line_4x2_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edg
             out.y = (int8_t *)to;
             out.rows_end = rows + WORDS * 2;
             out.starts = starts + first;
-            line_4x2_s8_0_outputs(p.weights, rows, &out);
+            line_4x2_s8_0_outputs4(p.weights, rows, &out);
         }
     }
 }

@@ -1,4 +1,4 @@
-EDGEC_TILE_4X2_HIGH(line_4x2_s8_0_outputs, 9, 4, 0, 34, 24, 0, 6, 0)
+EDGEC_TILE_4X2_HIGH(line_4x2_s8_0_outputs4, 9, 4, 0, 34, 24, 0, 6, 0, 4)
 
 /* What the line of output row oy reads. */
 EDGEC_SEPARATE void line_4x2_s8_0_line(const int8_t *x, uint32_t padding, int8_t *scratch, int32_t oy)
@@ -59,7 +59,7 @@ static void line_4x2_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, in
     edgec_tile_4x2_out_t out = {
         .rows_end = line + WORDS * 2,
         .y = (int8_t *)y,
-        .places = {ROW_BYTES, 2 * ROW_BYTES, 3 * ROW_BYTES},
+        .places = {ROW_BYTES, 2 * ROW_BYTES, (4 - 1) * ROW_BYTES},
         .filters_end = p.weights + 264,
         .own = {.offset = edgec_tile_4x2_offset(p.y_zero_point, 34)},
         .starts = starts,
@@ -75,7 +75,7 @@ static void line_4x2_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, in
             out.y = (int8_t *)to;
             out.rows_end = rows + WORDS * 2;
             out.starts = starts + first;
-            line_4x2_s8_0_outputs(p.weights, rows, &out);
+            line_4x2_s8_0_outputs4(p.weights, rows, &out);
         }
         const int32_t at = oy * OUT_WIDTH * UNITS;
         edgec_add_run_s8(codes, residual + at, y + at, pixels * UNITS, &addition);

@@ -1,6 +1,8 @@
-EDGEC_TILE_4X2_HIGH(tile_4x2_s8_0_outputs, 9, 3, 0, 32, EDGEC_TILE_4X2_INTERLEAVED, 0, 0, 0)
+EDGEC_TILE_4X2_HIGH(tile_4x2_s8_0_outputs4, 9, 3, 0, 32, EDGEC_TILE_4X2_INTERLEAVED, 0, 6, 0, 4)
 
-/* Convolution [5, 6, 4] to [5, 6, 6], 3x3 window, stride 1x1, four rows at a time. */
+EDGEC_TILE_4X2_HIGH(tile_4x2_s8_0_outputs3, 9, 3, 0, 32, EDGEC_TILE_4X2_INTERLEAVED, 0, 6, 0, 3)
+
+/* Convolution [5, 6, 4] to [5, 6, 6], 3x3 window, stride 1x1, four or three rows at a time. */
 EDGEC_IN_LINES void tile_4x2_s8_0(const int8_t *x, const int8_t *residual, int8_t *y, int8_t *scratch, const edgec_stream_params_t *params, const edgec_add_params_t *add)
 {
     enum {
@@ -36,7 +38,7 @@ EDGEC_IN_LINES void tile_4x2_s8_0(const int8_t *x, const int8_t *residual, int8_
     edgec_tile_4x2_out_t out = {
         .rows_end = pairs + WORDS * 2 * EDGEC_TILE_4X2_ROWS,
         .y = (int8_t *)y,
-        .places = {ROW_BYTES, 2 * ROW_BYTES, 3 * ROW_BYTES},
+        .places = {ROW_BYTES, 2 * ROW_BYTES, (4 - 1) * ROW_BYTES},
         .filters_end = p.weights + 264,
         .own = {.offset = edgec_tile_4x2_offset(p.y_zero_point, 32)},
         .starts = (const edgec_s32_t *)(const void *)widened,
@@ -44,11 +46,13 @@ EDGEC_IN_LINES void tile_4x2_s8_0(const int8_t *x, const int8_t *residual, int8_
     const uint32_t padding = (uint8_t)p.x_zero_point * 0x01010101U;
     int32_t oy = 0;
     int32_t ox = 0;
-    for (int32_t first = 0; first < ROWS; first += EDGEC_TILE_4X2_ROWS) {
-        const int32_t count = edgec_min_s32(ROWS - first, EDGEC_TILE_4X2_ROWS);
+    for (int32_t first = 0; first < ROWS; first += (first < 24) ? EDGEC_TILE_4X2_ROWS : EDGEC_TILE_4X2_FEWER) {
+        const int32_t tall = (first < 24) ? EDGEC_TILE_4X2_ROWS : EDGEC_TILE_4X2_FEWER;
+        const int32_t count = tall;
         /* Rows beyond the last one repeat it. */
-        for (int32_t t = 0; t < EDGEC_TILE_4X2_ROWS; t++) {
-            edgec_pair_t *to = widened + 2 * EDGEC_TILE_4X2_ROWS + t;
+        for (int32_t t = 0; t < tall; t++) {
+            const int32_t place = (t < tall - 1) ? t : EDGEC_TILE_4X2_ROWS - 1;
+            edgec_pair_t *to = widened + 2 * EDGEC_TILE_4X2_ROWS + place;
             int32_t start = 0;
             const int32_t ix = ox * STRIDE_W - PAD_LEFT;
             const int32_t left = edgec_max_s32(-ix, 0);
@@ -67,7 +71,7 @@ EDGEC_IN_LINES void tile_4x2_s8_0(const int8_t *x, const int8_t *residual, int8_
                                         1, start);
                 to += RUN_WORDS * 2 * EDGEC_TILE_4X2_ROWS;
             }
-            edgec_start4(widened, t, start);
+            edgec_start4(widened, place, start);
             if (first + t < ROWS - 1) {
                 ox++;
                 oy += (ox == OUT_WIDTH) ? 1 : 0;
@@ -79,7 +83,11 @@ EDGEC_IN_LINES void tile_4x2_s8_0(const int8_t *x, const int8_t *residual, int8_
         out.places[0] = (edgec_min_s32(1, count - 1)) * ROW_BYTES;
         out.places[1] = (edgec_min_s32(2, count - 1)) * ROW_BYTES;
         out.places[2] = (count - 1) * ROW_BYTES;
-        tile_4x2_s8_0_outputs(p.weights, pairs, &out);
+        if (first < 24) {
+            tile_4x2_s8_0_outputs4(p.weights, pairs, &out);
+        } else {
+            tile_4x2_s8_0_outputs3(p.weights, pairs, &out);
+        }
         const int32_t at = first * UNITS;
         edgec_add_run_s8(codes, residual + at, y + at, count * UNITS, &addition);
     }

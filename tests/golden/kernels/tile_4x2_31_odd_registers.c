@@ -1,6 +1,6 @@
-EDGEC_TILE_4X2_HIGH(tile_4x2_s8_0_outputs, 7, 3, 0, 33, EDGEC_TILE_4X2_INTERLEAVED, 1, 0, 0)
+EDGEC_TILE_4X2_HIGH(tile_4x2_s8_0_outputs3, 7, 3, 0, 33, EDGEC_TILE_4X2_INTERLEAVED, 1, 5, 0, 3)
 
-/* Matrix product [9, 28] by [5, 28], four rows at a time. */
+/* Matrix product [9, 28] by [5, 28], three rows at a time. */
 EDGEC_IN_LINES void tile_4x2_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edgec_stream_params_t *params)
 {
     enum {
@@ -16,23 +16,20 @@ EDGEC_IN_LINES void tile_4x2_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, c
     edgec_tile_4x2_out_t out = {
         .rows_end = pairs + WORDS * 2 * EDGEC_TILE_4X2_ROWS,
         .y = (int8_t *)y,
-        .places = {ROW_BYTES, 2 * ROW_BYTES, 3 * ROW_BYTES},
+        .places = {ROW_BYTES, 2 * ROW_BYTES, (3 - 1) * ROW_BYTES},
         .filters_end = p.weights + 216,
         .own = {.offset = edgec_tile_4x2_offset(p.y_zero_point, 33)},
         .starts = (const edgec_s32_t *)(const void *)widened,
     };
-    for (int32_t first = 0; first < ROWS; first += EDGEC_TILE_4X2_ROWS) {
-        const int32_t count = edgec_min_s32(ROWS - first, EDGEC_TILE_4X2_ROWS);
+    for (int32_t first = 0; first < ROWS; first += EDGEC_TILE_4X2_FEWER) {
+        const int32_t count = EDGEC_TILE_4X2_FEWER;
         /* Rows beyond the last one repeat it. */
         for (int32_t t = 0; t < EDGEC_TILE_4X2_ROWS; t++) {
             edgec_widen4(x + edgec_min_s32(t, count - 1) * DEPTH, widened, t, WORDS);
         }
-        x += EDGEC_TILE_4X2_ROWS * DEPTH;
+        x += EDGEC_TILE_4X2_FEWER * DEPTH;
         int8_t *to = y + first * UNITS;
         out.y = (int8_t *)to;
-        out.places[0] = (edgec_min_s32(1, count - 1)) * ROW_BYTES;
-        out.places[1] = (edgec_min_s32(2, count - 1)) * ROW_BYTES;
-        out.places[2] = (count - 1) * ROW_BYTES;
-        tile_4x2_s8_0_outputs(p.weights, pairs, &out);
+        tile_4x2_s8_0_outputs3(p.weights, pairs, &out);
     }
 }

@@ -1,4 +1,4 @@
-EDGEC_TILE_4X2_OFFSET(tile_4x2_s8_0_outputs, 8, 4, 0, 5, EDGEC_TILE_4X2_INTERLEAVED, 0, 6, 0)
+EDGEC_TILE_4X2_OFFSET(tile_4x2_s8_0_outputs4, 8, 4, 0, 5, EDGEC_TILE_4X2_INTERLEAVED, 0, 6, 0, 4)
 
 /* Matrix product [8, 32] by [6, 32], four rows at a time. */
 EDGEC_IN_LINES void tile_4x2_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edgec_stream_params_t *params)
@@ -16,7 +16,7 @@ EDGEC_IN_LINES void tile_4x2_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, c
     edgec_tile_4x2_out_t out = {
         .rows_end = pairs + WORDS * 2 * EDGEC_TILE_4X2_ROWS,
         .y = (int8_t *)y,
-        .places = {ROW_BYTES, 2 * ROW_BYTES, 3 * ROW_BYTES},
+        .places = {ROW_BYTES, 2 * ROW_BYTES, (4 - 1) * ROW_BYTES},
         .filters_end = p.weights + 264,
         .starts = (const edgec_s32_t *)(const void *)widened,
     };
@@ -29,6 +29,6 @@ EDGEC_IN_LINES void tile_4x2_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, c
         x += EDGEC_TILE_4X2_ROWS * DEPTH;
         int8_t *to = y + first * UNITS;
         out.y = (int8_t *)to;
-        tile_4x2_s8_0_outputs(p.weights, pairs, &out);
+        tile_4x2_s8_0_outputs4(p.weights, pairs, &out);
     }
 }

@@ -98,7 +98,7 @@ EDGEC_IN_LINES void tile_4x2_s8_0(const int8_t *x, const edgec_s16_t *residual, 
         memcpy(added, residual + first * UNITS, (size_t)(count * UNITS) * sizeof *added);
         for (int32_t pair = 0; pair < PAIRS; pair += BATCH) {
             const int32_t batch = edgec_min_s32(PAIRS - pair, BATCH);
-            edgec_sums_8(p.weights + pair * (2 * DEPTH), widened, sums, batch);
+            edgec_sums_8(p.weights + pair * 64, widened, sums, batch);
             if (count < EDGEC_TILE_4X2_ROWS) {
                 tile_4x2_s8_0_store3(sums, sums + 2 * EDGEC_TILE_4X2_ROWS * batch, p.bias + 2 * pair, p.multiplier + 2 * pair,
             to + 2 * pair, added + 2 * pair, p.bias + UNITS);

@@ -41,7 +41,7 @@ EDGEC_IN_LINES void tile_4x2_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, c
         int8_t *to = y + first * UNITS;
         for (int32_t pair = 0; pair < PAIRS; pair += BATCH) {
             const int32_t batch = edgec_min_s32(PAIRS - pair, BATCH);
-            edgec_sums_8(p.weights + pair * (2 * DEPTH), widened, sums, batch);
+            edgec_sums_8(p.weights + pair * 64, widened, sums, batch);
             tile_4x2_s8_0_store(sums, sums + 2 * EDGEC_TILE_4X2_ROWS * batch, &p, pair, to + 2 * pair, count);
         }
     }

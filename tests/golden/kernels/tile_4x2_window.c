@@ -1,4 +1,4 @@
-EDGEC_TILE_4X2_OUT(tile_4x2_s8_0_outputs, 9, 9, 0, 3, 9, 8, 1, EDGEC_TILE_4X2_OUT_BYTE, EDGEC_TILE_4X2_INTERLEAVED, 0)
+EDGEC_TILE_4X2_OUT(tile_4x2_s8_0_outputs4, 9, 9, 0, 3, 9, 8, 1, EDGEC_TILE_4X2_OUT_BYTE, EDGEC_TILE_4X2_INTERLEAVED, 0)
 
 /* Convolution [5, 6, 4] to [5, 6, 6], 3x3 window, stride 1x1, four rows at a time. */
 EDGEC_IN_LINES void tile_4x2_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edgec_stream_params_t *params)
@@ -31,7 +31,7 @@ EDGEC_IN_LINES void tile_4x2_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, c
     edgec_tile_4x2_out_t out = {
         .rows_end = pairs + WORDS * 2 * EDGEC_TILE_4X2_ROWS,
         .y = (int8_t *)y,
-        .places = {ROW_BYTES, 2 * ROW_BYTES, 3 * ROW_BYTES},
+        .places = {ROW_BYTES, 2 * ROW_BYTES, (4 - 1) * ROW_BYTES},
         .filters_end = p.weights + 252,
         .starts = (const edgec_s32_t *)(const void *)widened,
     };
@@ -42,7 +42,8 @@ EDGEC_IN_LINES void tile_4x2_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, c
         const int32_t count = edgec_min_s32(ROWS - first, EDGEC_TILE_4X2_ROWS);
         /* Rows beyond the last one repeat it. */
         for (int32_t t = 0; t < EDGEC_TILE_4X2_ROWS; t++) {
-            edgec_pair_t *to = widened + 2 * EDGEC_TILE_4X2_ROWS + t;
+            const int32_t place = (t < EDGEC_TILE_4X2_ROWS - 1) ? t : EDGEC_TILE_4X2_ROWS - 1;
+            edgec_pair_t *to = widened + 2 * EDGEC_TILE_4X2_ROWS + place;
             int32_t start = 0;
             const int32_t ix = ox * STRIDE_W - PAD_LEFT;
             const int32_t left = edgec_max_s32(-ix, 0);
@@ -61,7 +62,7 @@ EDGEC_IN_LINES void tile_4x2_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, c
                                         0, start);
                 to += RUN_WORDS * 2 * EDGEC_TILE_4X2_ROWS;
             }
-            edgec_start4(widened, t, start);
+            edgec_start4(widened, place, start);
             if (first + t < ROWS - 1) {
                 ox++;
                 oy += (ox == OUT_WIDTH) ? 1 : 0;
@@ -73,6 +74,6 @@ EDGEC_IN_LINES void tile_4x2_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, c
         out.places[0] = (edgec_min_s32(1, count - 1)) * ROW_BYTES;
         out.places[1] = (edgec_min_s32(2, count - 1)) * ROW_BYTES;
         out.places[2] = (count - 1) * ROW_BYTES;
-        tile_4x2_s8_0_outputs(p.weights, pairs, &out);
+        tile_4x2_s8_0_outputs4(p.weights, pairs, &out);
     }
 }

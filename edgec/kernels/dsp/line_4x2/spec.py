@@ -20,7 +20,10 @@ _LARGEST_OFFSET = 4095
 """The farthest that an LDR reaches from its base register (Arm v7-M architecture reference manual,
 A7.7.43)."""
 
-_MOST_IN_SMALL_CACHES = 6
+_MOST_WRITTEN_OUT = 8
+"""Words of the rows of a window that are widened without a loop, 30 bytes of code each."""
+
+_MOST_IN_SMALL_CACHES = 7
 """Words in a turn of the loop, 104 bytes each, where 1 KB of cache holds a turn and what is around
 it: no other code runs until a line is done."""
 
@@ -131,6 +134,11 @@ class Line4x2(Tile4x2):
         return (self.rows + self._idle(self.lines)) // ROWS
 
     @property
+    def has_blocks_of_fewer(self) -> bool:
+        """All blocks have four pixels."""
+        return False
+
+    @property
     def fills_blocks(self) -> bool:
         """Every block has four pixels that follow each other."""
         return True
@@ -157,6 +165,11 @@ class Line4x2(Tile4x2):
     def run_words(self) -> int:
         """Full words in a row of a window."""
         return self.image.kernel_w * self.image.channels // WORD
+
+    @property
+    def unrolls_rows(self) -> bool:
+        """The loop over the rows of a window is written out."""
+        return self.image.kernel_h * self.run_words <= _MOST_WRITTEN_OUT
 
     @property
     def run_rest(self) -> int:

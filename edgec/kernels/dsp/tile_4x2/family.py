@@ -22,7 +22,7 @@ from edgec.kernels.common.form import KernelForm
 from edgec.kernels.common.geometry import dense_window
 from edgec.kernels.common.layer_end import end_of, ends_in_requant31
 from edgec.kernels.common.lengths import Counted
-from edgec.kernels.common.overlap import by_blocks, out_bytes, pixel_distance, with_ending
+from edgec.kernels.common.overlap import by_starts, out_bytes, pixel_distance, with_ending
 from edgec.kernels.common.params import Params
 from edgec.kernels.common.weighted import (
     CONVOLUTIONS,
@@ -66,9 +66,8 @@ def _pays(spec: Tile4x2) -> bool:
     """
     if spec.rescale16 is not None:
         return True
-    idle = -spec.rows % ROWS
-    gathers = spec.window is not None and not spec.widens_runs
-    return idle < max(spec.rows // ROWS, 2) and (not gathers or spec.units >= _LEAST_UNITS)
+    few = spec.row_source == "patch" and spec.units < _LEAST_UNITS
+    return spec.idle < max(spec.rows // ROWS, 2) and not few
 
 
 def _is_symmetric(graph: Graph, node: Node) -> bool:
@@ -119,9 +118,11 @@ def other_loops(spec: Tile) -> tuple[Tile, ...]:
 def overlap(spec: Tile4x2) -> Distances:
     """As many rows as a block has are read before the first of them is written."""
     row = spec.units * out_bytes(spec)
+    firsts = np.array(spec.first_rows)
+    rows = np.arange(spec.rows)
+    starts = firsts[np.searchsorted(firsts, rows, side="right") - 1]
     if spec.window is not None:
-        return with_ending(spec, by_blocks(spec.window, row, ROWS))
-    starts = np.arange(spec.rows) // ROWS * ROWS
+        return with_ending(spec, by_starts(spec.window, row, starts))
     return with_ending(spec, pixel_distance(starts, row, spec.depth))
 
 
@@ -170,9 +171,9 @@ def filled_up(spec: Tile4x2, numbers: Array) -> Array:
 
 
 def events(spec: Tile4x2, _bits: int, _form: KernelForm) -> Events:
-    """Tiles of four rows and two filters; those that fill up the last tiles are computed, too."""
-    rows = -(-spec.rows // ROWS) * ROWS
-    tiles = rows // ROWS * spec.pairs
+    """Tiles of a block and two filters; rows that fill up the last tiles are computed, too."""
+    rows = spec.rows + spec.idle
+    tiles = spec.blocks * spec.pairs
     turns = spec.words // spec.unrolled
     product = Event.TILE_4X2_MAC_DUAL if spec.dual_issue else Event.TILE_4X2_MAC
     found: dict[Event, float] = {

@@ -22,6 +22,13 @@ from edgec.target.target import Sharing
 ROWS = 4
 """Rows of x whose sums are computed together."""
 
+_FEWER = 3
+"""Rows of a block of fewer: `edgec/tile_4x2_words.h`."""
+
+_IDLE = 20
+"""Blocks of fewer rows are worth their code where more than one row in twenty would be computed for
+nothing: images of 5x5 and 7x7 pixels get them, those of 25x5 do not."""
+
 TILE_BYTES = 32
 """Eight words: four rows of x for a word of weights, or their sums with two filters."""
 
@@ -154,9 +161,7 @@ class Tile4x2(LayerFunction):
     @property
     def takes_rows(self) -> bool:
         """Rows of x, one after the other, are read in blocks, filled up to words or not."""
-        w = self.window
-        fills_up = w is not None and w.is_pointwise and w.out_pixels == w.height * w.width
-        return self.any_code and (self.row_source == "block" or fills_up)
+        return self.row_source in ("block", "filled")
 
     @property
     def is_plain(self) -> bool:
@@ -185,6 +190,59 @@ class Tile4x2(LayerFunction):
         return f"edgec_tile_4x2_offset(params->y_zero_point, {self.shift})"
 
     @property
+    def mixes(self) -> bool:
+        """There are blocks of four rows, and then blocks of three."""
+        return len(self.heights) > 1
+
+    @property
+    def heights(self) -> tuple[int, ...]:
+        """The numbers of rows that blocks have: 4, 3 or both."""
+        fours, threes = self.blocks - self.threes, self.threes
+        return tuple(n for n, blocks in ((ROWS, fours), (_FEWER, threes)) if blocks)
+
+    @property
+    def threes(self) -> int:
+        """Blocks of three rows, so that few rows are computed for nothing."""
+        idle = -self.rows % ROWS
+        if self.variable or not self.has_blocks_of_fewer or idle * _IDLE <= self.rows:
+            return 0
+        return min(idle, -(-self.rows // _FEWER))
+
+    @property
+    def has_blocks_of_fewer(self) -> bool:
+        """There is a function for blocks of three rows."""
+        return self.store in ("high", "offset31", "twice31")
+
+    @property
+    def rows_by_four(self) -> int:
+        """Rows in blocks of four, which come first."""
+        return max(self.rows - _FEWER * self.threes, 0)
+
+    @property
+    def next(self) -> str:
+        """Rows from the block that begins with row `first` to the next one, in C."""
+        names = {ROWS: "EDGEC_TILE_4X2_ROWS", _FEWER: "EDGEC_TILE_4X2_FEWER"}
+        if self.mixes:
+            return f"(first < {self.rows_by_four}) ? {names[ROWS]} : {names[_FEWER]}"
+        return names[self.heights[0]]
+
+    @property
+    def tall(self) -> str:
+        """Rows of a block, in C."""
+        return "tall" if self.mixes else self.next
+
+    @property
+    def first_rows(self) -> tuple[int, ...]:
+        """The first row of each block."""
+        threes = range(self.rows_by_four, self.rows, _FEWER) if self.threes else ()
+        return (*range(0, self.rows_by_four, ROWS), *threes)
+
+    @property
+    def idle(self) -> int:
+        """Rows that are computed for nothing."""
+        return ROWS * (self.blocks - self.threes) + _FEWER * self.threes - self.rows
+
+    @property
     def pairs(self) -> int:
         """Pairs of filters."""
         return -(-self.units // 2)
@@ -201,15 +259,22 @@ class Tile4x2(LayerFunction):
         return w is not None and w.channels % WORD == 0 and w.columns_are_runs
 
     @property
+    def gathers(self) -> bool:
+        """Some rows are put together in scratch memory before they are widened."""
+        return self.row_source in ("patch", "filled")
+
+    @property
     def row_source(self) -> str:
         """What becomes a row.
 
-        It is one of the "rows" of x, which a call may widen as a "block", or "runs" of a window
-        where they lie, or a "patch".  Only functions that store from registers know how a block
-        repeats rows.
+        It is one of the "rows" of x, which a call may widen as a "block", the last of them "filled"
+        up to words, or "runs" of a window where they lie, or a "patch".  Only functions that store
+        from registers know how a block repeats rows.
         """
         if self.window is None:
             return "block" if self.any_code and (self.fuses or self.fills_blocks) else "rows"
+        if self.window.is_pointwise and self.any_code and (self.fuses or self.fills_blocks):
+            return "filled"
         return "runs" if self.widens_runs else "patch"
 
     @property
@@ -223,10 +288,10 @@ class Tile4x2(LayerFunction):
 
         Of a "block", two rows are row 0 three times and row 1, three are the rows 0, 1, 2 and 2.
         """
-        if self.fills_blocks:
+        if self.fills_blocks and not self.mixes:
             return ()
         last = "count - 1"
-        if self.row_source == "block":
+        if self.row_source in ("block", "filled"):
             # No two constants of a choice: gcc would load the pair through a register of the FPU.
             return f"({last}) >> 1", f"({last}) & 2", last
         return f"edgec_min_s32(1, {last})", f"edgec_min_s32(2, {last})", last
@@ -234,7 +299,7 @@ class Tile4x2(LayerFunction):
     @property
     def last_row(self) -> str:
         """Bytes from row 0 of a block to row 3, in C."""
-        count = "EDGEC_TILE_4X2_ROWS" if self.fills_blocks else "count"
+        count = self.tall if self.fills_blocks else "count"
         return f"({count} - 1) * DEPTH"
 
     @property
@@ -287,19 +352,21 @@ class Tile4x2(LayerFunction):
     @property
     def rest(self) -> int:
         """Rows in the last block, if it is not full."""
-        return self.rows % ROWS
+        return self.heights[-1] - self.idle if self.idle else 0
 
     @property
-    def row_count(self) -> str:
-        """How many rows a block has: as many as the "run" has, "rest" in the last one, or "all".
+    def end_row(self) -> str:
+        """The rows of a run, in C."""
+        return "rows" if self.variable else "ROWS"
 
-        "unasked" is "all" where no code for a block asks.
-        """
-        if self.variable:
-            return "run"
+    @property
+    def count(self) -> str | None:
+        """How many rows a block has, in C; None where no code for a block asks."""
+        if self.variable or self.rest:
+            return f"edgec_min_s32({self.end_row} - first, {self.tall})"
         from_sums = self.rescale16 is None and not self.fuses
-        asks = self.row_source == "rows" or from_sums or self.adds
-        return "rest" if self.rest else "all" if asks else "unasked"
+        asks = self.row_source == "rows" or from_sums or self.adds or self.rows_of_places
+        return self.tall if asks else None
 
     @property
     def rest_function(self) -> str | None:
@@ -347,8 +414,8 @@ class Tile4x2(LayerFunction):
 
     @property
     def fills_blocks(self) -> bool:
-        """Every block has four rows of outputs that follow each other."""
-        return not self.variable and self.rest == 0
+        """Every block is full, and its rows of outputs follow each other."""
+        return not self.variable and self.idle == 0
 
     @property
     def out_step(self) -> int:
@@ -427,8 +494,7 @@ class Tile4x2(LayerFunction):
     @property
     def scratch_bytes(self) -> int:
         """Four widened rows, sums, the residual of four rows, and a window."""
-        gathers = self.window is not None and not self.widens_runs
-        return self.patch_at + (self.depth if gathers else 0)
+        return self.patch_at + (self.depth if self.gathers else 0)
 
     def run_parameters(self) -> tuple[str, ...]:
         """The rows of a run."""
@@ -436,8 +502,8 @@ class Tile4x2(LayerFunction):
 
     @property
     def blocks(self) -> int:
-        """Blocks of four rows."""
-        return -(-self.rows // ROWS)
+        """Blocks of rows."""
+        return -(-self.rows_by_four // ROWS) + self.threes
 
     @property
     def weight_reads(self) -> WeightReads:
@@ -457,10 +523,12 @@ class Tile4x2(LayerFunction):
 
     def describe(self) -> str:
         """What the function computes, in words."""
+        names = {ROWS: "four", _FEWER: "three"}
+        rows = f"{' or '.join(names[n] for n in self.heights)} rows"
         if self.window is not None:
             w = self.window
             image = describe_image(w.height, w.width, w.channels)
             y = describe_image(w.out_height, w.out_width, self.units)
-            return f"Convolution {image} to {y}, {describe_window(w)}, four rows at a time"
+            return f"Convolution {image} to {y}, {describe_window(w)}, {rows} at a time"
         shapes = f"[{self.rows}, {self.depth}] by [{self.units}, {self.depth}]"
-        return f"Matrix product {shapes}, four rows at a time"
+        return f"Matrix product {shapes}, {rows} at a time"

@@ -24,8 +24,10 @@
 #define EDGEC_TILE_4X2_H
 
 #include <stdint.h>
+#include <string.h>
 
 #include "edgec/pairs.h"
+#include "edgec/tile_4x2_words.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -33,6 +35,9 @@ extern "C" {
 
 /* Rows of x whose sums are computed together. */
 #define EDGEC_TILE_4X2_ROWS 4
+
+/* Rows of a block of fewer, which leaves out the place 2 of four. */
+#define EDGEC_TILE_4X2_FEWER 3
 
 /* Bytes from a row to the next where four of them are interleaved; lines have other distances. */
 #define EDGEC_TILE_4X2_INTERLEAVED 4
@@ -181,6 +186,20 @@ EDGEC_INLINE void edgec_widen4_block(const int8_t *from, edgec_pair_t *rows, int
 }
 #endif
 
+/* The same for rows of `channels` bytes, which do not fill their words: nothing is read after them.
+ * `patch` has room for a row and what fills it up. */
+EDGEC_SEPARATE void edgec_widen4_filled(const int8_t *from, edgec_pair_t *rows, int32_t words,
+                                        int32_t step, int32_t last, int32_t channels,
+                                        int8_t *patch) {
+    /* Weights beyond the last one are zero; what they multiply must only be defined. */
+    memset(patch + channels, 0, (size_t)(4 * words - channels));
+    for (int32_t row = 0; row < EDGEC_TILE_4X2_ROWS; row++) {
+        const int32_t place = (row == EDGEC_TILE_4X2_ROWS - 1) ? last : row * step;
+        memcpy(patch, from + place, (size_t)channels);
+        edgec_widen4_any(patch, rows, row, words);
+    }
+}
+
 /* Defines NAME(filters, rows, sums, pairs): the sums of `pairs` pairs of filters with four rows.
  *
  * WORDS: words of a filter; a turn of the loop takes UNROLLED of them, and those that make no full
@@ -190,107 +209,6 @@ EDGEC_INLINE void edgec_widen4_block(const int8_t *from, edgec_pair_t *rows, int
  * core that issues a load and a product in one cycle; then 8 bytes after the rows are read, too. */
 #if defined(__GNUC__) && defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
 /* clang-format off */
-#define EDGEC_TILE_4X2_DOT                                                                         \
-    "smlad r4, r2, r12, r4\n"                                                                      \
-    "smlad r5, r3, r12, r5\n"                                                                      \
-    "smlad r6, r2, lr, r6\n"                                                                       \
-    "smlad r7, r3, lr, r7\n"
-#define EDGEC_TILE_4X2_DOT_HIGH                                                                    \
-    "smlad r8, r2, r12, r8\n"                                                                      \
-    "smlad r9, r3, r12, r9\n"                                                                      \
-    "smlad r10, r2, lr, r10\n"                                                                     \
-    "smlad r11, r3, lr, r11\n"
-
-/* Flips the signs of a filter's values 0 and 2. */
-#define EDGEC_TILE_4X2_FLIP                                                                        \
-    ".if %c[flip]\n"                                                                               \
-    "eor r2, r2, #0x00800080\n"                                                                    \
-    "eor r3, r3, #0x00800080\n"                                                                    \
-    ".endif\n"
-
-/* One word of both filters.  Loads stand together: the later ones take one cycle on Cortex-M4. */
-#define EDGEC_TILE_4X2_GROUPED                                                                     \
-    "ldr r3, [r0, #%c[second]]\n"                                                                  \
-    "ldr r2, [r0], #%c[step]\n"                                                                    \
-    "ldr lr, [r1, #%c[row]]\n"                                                                     \
-    "ldr r12, [r1], #%c[word]\n"                                                                   \
-    EDGEC_TILE_4X2_FLIP                                                                            \
-    EDGEC_TILE_4X2_DOT                                                                             \
-    "ldr r12, [r1, #(2 * %c[row] - %c[word])]\n"                                                   \
-    "ldr lr, [r1, #(3 * %c[row] - %c[word])]\n"                                                    \
-    EDGEC_TILE_4X2_DOT_HIGH                                                                        \
-    "sxtb16 r2, r2, ror #8\n"                                                                      \
-    "sxtb16 r3, r3, ror #8\n"                                                                      \
-    "ldr r12, [r1, #-(%c[word] / 2)]\n"                                                            \
-    "ldr lr, [r1, #(%c[row] - %c[word] / 2)]\n"                                                    \
-    EDGEC_TILE_4X2_DOT                                                                             \
-    "ldr r12, [r1, #(2 * %c[row] - %c[word] / 2)]\n"                                               \
-    "ldr lr, [r1, #(3 * %c[row] - %c[word] / 2)]\n"                                                \
-    EDGEC_TILE_4X2_DOT_HIGH
-
-/* The same for a core that issues a load with a product: each load stands after a product, and
- * the next word's first words of rows are loaded at the end of this one. */
-#define EDGEC_TILE_4X2_DUAL                                                                        \
-    "ldr r3, [r0, #%c[second]]\n"                                                                  \
-    "ldr r2, [r0], #%c[step]\n"                                                                    \
-    EDGEC_TILE_4X2_FLIP                                                                            \
-    "smlad r4, r2, r12, r4\n"                                                                      \
-    "smlad r5, r3, r12, r5\n"                                                                      \
-    "ldr r12, [r1, #(2 * %c[row])]\n"                                                              \
-    "smlad r6, r2, lr, r6\n"                                                                       \
-    "smlad r7, r3, lr, r7\n"                                                                       \
-    "ldr lr, [r1, #(3 * %c[row])]\n"                                                               \
-    "smlad r8, r2, r12, r8\n"                                                                      \
-    "smlad r9, r3, r12, r9\n"                                                                      \
-    "ldr r12, [r1, #(%c[word] / 2)]\n"                                                             \
-    "smlad r10, r2, lr, r10\n"                                                                     \
-    "sxtb16 r2, r2, ror #8\n"                                                                      \
-    "smlad r11, r3, lr, r11\n"                                                                     \
-    "ldr lr, [r1, #(%c[row] + %c[word] / 2)]\n"                                                    \
-    "sxtb16 r3, r3, ror #8\n"                                                                      \
-    "smlad r4, r2, r12, r4\n"                                                                      \
-    "smlad r5, r3, r12, r5\n"                                                                      \
-    "ldr r12, [r1, #(2 * %c[row] + %c[word] / 2)]\n"                                               \
-    "smlad r6, r2, lr, r6\n"                                                                       \
-    "smlad r7, r3, lr, r7\n"                                                                       \
-    "ldr lr, [r1, #(3 * %c[row] + %c[word] / 2)]\n"                                                \
-    "smlad r8, r2, r12, r8\n"                                                                      \
-    "smlad r9, r3, r12, r9\n"                                                                      \
-    "ldr r12, [r1, #%c[word]]!\n"                                                                  \
-    "smlad r10, r2, lr, r10\n"                                                                     \
-    "smlad r11, r3, lr, r11\n"                                                                     \
-    "ldr lr, [r1, #%c[row]]\n"
-
-/* All words of two filters and four rows; the end of the rows is on the stack. */
-#define EDGEC_TILE_4X2_LOOP                                                                        \
-    ".if %c[dual]\n"                                                                               \
-    "ldr r12, [r1]\n"                                                                              \
-    "ldr lr, [r1, #%c[row]]\n"                                                                     \
-    ".endif\n"                                                                                     \
-    ".rept %c[words] %% %c[unrolled]\n"                                                            \
-    ".if %c[dual]\n"                                                                               \
-    EDGEC_TILE_4X2_DUAL                                                                            \
-    ".else\n"                                                                                      \
-    EDGEC_TILE_4X2_GROUPED                                                                         \
-    ".endif\n"                                                                                     \
-    ".endr\n"                                                                                      \
-    ".if %c[words] / %c[unrolled] - 1\n"                                                           \
-    ".p2align 2\n"                                                                                 \
-    ".endif\n"                                                                                     \
-    "2:\n"                                                                                         \
-    ".rept %c[unrolled]\n"                                                                         \
-    ".if %c[dual]\n"                                                                               \
-    EDGEC_TILE_4X2_DUAL                                                                            \
-    ".else\n"                                                                                      \
-    EDGEC_TILE_4X2_GROUPED                                                                         \
-    ".endif\n"                                                                                     \
-    ".endr\n"                                                                                      \
-    ".if %c[words] / %c[unrolled] - 1\n"                                                           \
-    "ldr r2, [sp]\n"                                                                               \
-    "cmp r1, r2\n"                                                                                 \
-    "bne 2b\n"                                                                                     \
-    ".endif\n"
-
 /* Sums in r4-r11, words of the filters in r2, r3, of rows in r12, lr; on the stack the end of the
  * rows, where sums go, and the pairs that are left. */
 #define EDGEC_TILE_4X2(NAME, WORDS, UNROLLED, SECOND, STEP, NEXT, FLIP, DUAL)                      \
@@ -323,7 +241,7 @@ EDGEC_INLINE void edgec_widen4_block(const int8_t *from, edgec_pair_t *rows, int
             : "+r"(w), "+r"(x), "+r"(s), "+r"(n)                                                   \
             : [words] "i"(WORDS), [unrolled] "i"(UNROLLED), [second] "i"(SECOND),                  \
               [step] "i"(STEP), [next] "i"(NEXT), [flip] "i"(FLIP), [dual] "i"(DUAL),              \
-              [row] "i"(4), [word] "i"(32)                                                         \
+              [row] "i"(4), [word] "i"(32), [four] "i"(1)                                          \
             : "r12", "memory", "cc");                                                              \
     }
 /* clang-format on */

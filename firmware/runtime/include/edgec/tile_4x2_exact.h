@@ -13,17 +13,17 @@
 extern "C" {
 #endif
 
-/* EDGEC_TILE_4X2_OFFSET and EDGEC_TILE_4X2_TWICE define NAME(filters, rows, out): the outputs of
- * four rows; bounds are those of int8.
+/* EDGEC_TILE_4X2_OFFSET and EDGEC_TILE_4X2_TWICE define NAME(filters, rows, out): the outputs of a
+ * block of rows; bounds are those of int8.
  *
  * WORDS, UNROLLED, DUAL: as for EDGEC_TILE_4X2.  SHIFT: of all filters, at least 1.  ROW: bytes
  * from a row to the next.  ODD: 1 where the last pair is one filter and zeros, whose numbers are
  * there, too.  OUT, APART: as in tile_4x2_pair.h; the numbers of a filter are its multiplier and
- * its offset, and in the form Twice31 its shift. */
+ * its offset, and in the form Twice31 its shift.  TALL: rows of a block, 4 or 3. */
 #if defined(__GNUC__) && defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
 /* clang-format off */
 /* Registers and stack are those of tile_4x2_pair.h. */
-#define EDGEC_TILE_4X2_EXACT(NAME, WORDS, UNROLLED, DUAL, SHIFT, ROW, ODD, OUT, APART, OUTPUTS)    \
+#define EDGEC_TILE_4X2_EXACT(NAME, WORDS, UNROLLED, DUAL, SHIFT, ROW, ODD, OUT, APART, TALL, OUTPUTS)\
     EDGEC_IN_LINES void NAME(const int8_t *filters, const edgec_pair_t *rows,                      \
                              const edgec_tile_4x2_out_t *out) {                                    \
         register const int8_t *w __asm__("r0") = filters;                                          \
@@ -34,17 +34,13 @@ extern "C" {
             OUTPUTS                                                                                \
             "bfi r4, r5, #8, #8\n"                                                                 \
             "bfi r6, r7, #8, #8\n"                                                                 \
-            EDGEC_TILE_4X2_PAIR_ADD(r3)                                                            \
-            "bfi r8, r9, #8, #8\n"                                                                 \
-            EDGEC_TILE_4X2_PAIR_ADD(r12)                                                           \
-            "bfi r10, r11, #8, #8\n"                                                               \
-            EDGEC_TILE_4X2_PAIR_ADD(lr)                                                            \
+            EDGEC_TILE_4X2_PAIR_JOINED                                                             \
             EDGEC_TILE_4X2_PAIR_BYTES                                                              \
             EDGEC_TILE_4X2_PAIR_NEXT                                                               \
             : "+r"(w), "+r"(x), "+r"(o)                                                            \
             : [words] "i"(WORDS), [unrolled] "i"(UNROLLED), [dual] "i"(DUAL), [flip] "i"(0),       \
               [second] "i"(4), [step] "i"(8), [shift] "i"(SHIFT), [odd] "i"(ODD), [out] "i"(OUT),  \
-              EDGEC_TILE_4X2_PAIR_PLACED(ROW, APART)                                               \
+              EDGEC_TILE_4X2_PAIR_PLACED(ROW, APART, TALL)                                         \
             : "r3", "r12", "memory", "cc");                                                        \
     }
 
@@ -57,8 +53,8 @@ extern "C" {
     "smmlar r7, r7, r12, lr\n"                                                                     \
     "smmlar r8, r8, r2, r3\n"                                                                      \
     "smmlar r9, r9, r12, lr\n"                                                                     \
-    "smmlar r10, r10, r2, r3\n"                                                                    \
-    "smmlar r11, r11, r12, lr\n"                                                                   \
+    EDGEC_TILE_4X2_IF_FOUR("smmlar r10, r10, r2, r3\n"                                             \
+                           "smmlar r11, r11, r12, lr\n")                                           \
     EDGEC_TILE_4X2_PAIR_Y                                                                          \
     EDGEC_TILE_4X2_PAIR_PLACES                                                                     \
     "ssat r4, #8, r4, asr %[shift]\n"                                                              \
@@ -67,10 +63,10 @@ extern "C" {
     "ssat r7, #8, r7, asr %[shift]\n"                                                              \
     "ssat r8, #8, r8, asr %[shift]\n"                                                              \
     "ssat r9, #8, r9, asr %[shift]\n"                                                              \
-    "ssat r10, #8, r10, asr %[shift]\n"                                                            \
-    "ssat r11, #8, r11, asr %[shift]\n"
-#define EDGEC_TILE_4X2_OFFSET(NAME, WORDS, UNROLLED, DUAL, SHIFT, ROW, ODD, OUT, APART)            \
-    EDGEC_TILE_4X2_EXACT(NAME, WORDS, UNROLLED, DUAL, SHIFT, ROW, ODD, OUT, APART,                 \
+    EDGEC_TILE_4X2_IF_FOUR("ssat r10, #8, r10, asr %[shift]\n"                                     \
+                           "ssat r11, #8, r11, asr %[shift]\n")
+#define EDGEC_TILE_4X2_OFFSET(NAME, WORDS, UNROLLED, DUAL, SHIFT, ROW, ODD, OUT, APART, TALL)      \
+    EDGEC_TILE_4X2_EXACT(NAME, WORDS, UNROLLED, DUAL, SHIFT, ROW, ODD, OUT, APART, TALL,           \
                          EDGEC_TILE_4X2_OFFSET_OUTPUTS)
 
 /* The outputs of one filter by a multiplier in r3, an offset in r12 and a shift in lr.  The offset
@@ -86,24 +82,24 @@ extern "C" {
     EDGEC_TILE_4X2_TWICE_OUTPUT(A)                                                                 \
     EDGEC_TILE_4X2_TWICE_OUTPUT(B)                                                                 \
     EDGEC_TILE_4X2_TWICE_OUTPUT(C)                                                                 \
-    EDGEC_TILE_4X2_TWICE_OUTPUT(D)
+    EDGEC_TILE_4X2_IF_FOUR(EDGEC_TILE_4X2_TWICE_OUTPUT(D))
 #define EDGEC_TILE_4X2_TWICE_OUTPUTS                                                               \
     EDGEC_TILE_4X2_TWICE_FILTER("r4", "r6", "r8", "r10")                                           \
     EDGEC_TILE_4X2_TWICE_FILTER("r5", "r7", "r9", "r11")                                           \
     EDGEC_TILE_4X2_PAIR_Y                                                                          \
     EDGEC_TILE_4X2_PAIR_PLACES
-#define EDGEC_TILE_4X2_TWICE(NAME, WORDS, UNROLLED, DUAL, ROW, ODD, OUT, APART)                    \
-    EDGEC_TILE_4X2_EXACT(NAME, WORDS, UNROLLED, DUAL, 0, ROW, ODD, OUT, APART,                     \
+#define EDGEC_TILE_4X2_TWICE(NAME, WORDS, UNROLLED, DUAL, ROW, ODD, OUT, APART, TALL)              \
+    EDGEC_TILE_4X2_EXACT(NAME, WORDS, UNROLLED, DUAL, 0, ROW, ODD, OUT, APART, TALL,               \
                          EDGEC_TILE_4X2_TWICE_OUTPUTS)
 /* clang-format on */
 #else
-#define EDGEC_TILE_4X2_OFFSET(NAME, WORDS, UNROLLED, DUAL, SHIFT, ROW, ODD, OUT, APART)            \
-    EDGEC_TILE_4X2_PAIRS(NAME, ROW, ODD, 8, APART,                                                 \
+#define EDGEC_TILE_4X2_OFFSET(NAME, WORDS, UNROLLED, DUAL, SHIFT, ROW, ODD, OUT, APART, TALL)      \
+    EDGEC_TILE_4X2_PAIRS(NAME, ROW, ODD, 8, APART, TALL,                                           \
                          out->y[place + filter] = edgec_requantize_offset_s8(                      \
                              sum, edgec_tile_4x2_number(numbers, 0),                               \
                              edgec_tile_4x2_number(numbers, 1), SHIFT, INT8_MIN, INT8_MAX);)
-#define EDGEC_TILE_4X2_TWICE(NAME, WORDS, UNROLLED, DUAL, ROW, ODD, OUT, APART)                    \
-    EDGEC_TILE_4X2_PAIRS(NAME, ROW, ODD, 12, APART,                                                \
+#define EDGEC_TILE_4X2_TWICE(NAME, WORDS, UNROLLED, DUAL, ROW, ODD, OUT, APART, TALL)              \
+    EDGEC_TILE_4X2_PAIRS(NAME, ROW, ODD, 12, APART, TALL,                                          \
                          out->y[place + filter] = edgec_requantize_twice_s8(                       \
                              sum, edgec_tile_4x2_number(numbers, 0),                               \
                              edgec_tile_4x2_number(numbers, 1), edgec_tile_4x2_number(numbers, 2), \

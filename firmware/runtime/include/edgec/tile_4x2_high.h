@@ -21,12 +21,12 @@ EDGEC_INLINE int32_t edgec_tile_4x2_offset(int32_t zero_point, int32_t shift) {
     return zero_point * step + step / 2;
 }
 
-/* Defines NAME(filters, rows, out): the outputs of four rows; bounds are those of int8.  SHIFT: of
- * the product, in [32, 54].
+/* Defines NAME(filters, rows, out): the outputs of a block of rows; bounds are those of int8.
+ * SHIFT: of the product, in [32, 54].
  *
  * WORDS, UNROLLED, DUAL: as for EDGEC_TILE_4X2.  ROW: bytes from a row to the next.  ODD: 1 where
  * the last pair is one filter and zeros, whose bias and multiplier are there, too.  OUT, APART: as
- * in tile_4x2_pair.h; the number of a filter is its multiplier. */
+ * in tile_4x2_pair.h; the number of a filter is its multiplier.  TALL: rows of a block, 4 or 3. */
 #if defined(__GNUC__) && defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
 /* clang-format off */
 /* The high word of a product, plus the offset in r3; with a shift of 32 it is rounded. */
@@ -46,7 +46,7 @@ EDGEC_INLINE int32_t edgec_tile_4x2_offset(int32_t zero_point, int32_t shift) {
     ".endif\n"
 
 /* Registers and stack are those of tile_4x2_pair.h. */
-#define EDGEC_TILE_4X2_HIGH(NAME, WORDS, UNROLLED, DUAL, SHIFT, ROW, ODD, OUT, APART)              \
+#define EDGEC_TILE_4X2_HIGH(NAME, WORDS, UNROLLED, DUAL, SHIFT, ROW, ODD, OUT, APART, TALL)        \
     EDGEC_IN_LINES void NAME(const int8_t *filters, const edgec_pair_t *rows,                      \
                              const edgec_tile_4x2_out_t *out) {                                    \
         register const int8_t *w __asm__("r0") = filters;                                          \
@@ -68,8 +68,8 @@ EDGEC_INLINE int32_t edgec_tile_4x2_offset(int32_t zero_point, int32_t shift) {
             EDGEC_TILE_4X2_HIGH_SUM(r7, lr)                                                        \
             EDGEC_TILE_4X2_HIGH_SUM(r8, r12)                                                       \
             EDGEC_TILE_4X2_HIGH_SUM(r9, lr)                                                        \
-            EDGEC_TILE_4X2_HIGH_SUM(r10, r12)                                                      \
-            EDGEC_TILE_4X2_HIGH_SUM(r11, lr)                                                       \
+            EDGEC_TILE_4X2_IF_FOUR(EDGEC_TILE_4X2_HIGH_SUM(r10, r12))                              \
+            EDGEC_TILE_4X2_IF_FOUR(EDGEC_TILE_4X2_HIGH_SUM(r11, lr))                               \
             EDGEC_TILE_4X2_PAIR_PLACES                                                             \
             EDGEC_TILE_4X2_HIGH_CODE(r4)                                                           \
             EDGEC_TILE_4X2_HIGH_CODE(r5)                                                           \
@@ -79,25 +79,21 @@ EDGEC_INLINE int32_t edgec_tile_4x2_offset(int32_t zero_point, int32_t shift) {
             "bfi r4, r5, #8, #8\n"                                                                 \
             EDGEC_TILE_4X2_HIGH_CODE(r9)                                                           \
             "bfi r6, r7, #8, #8\n"                                                                 \
-            EDGEC_TILE_4X2_HIGH_CODE(r10)                                                          \
-            EDGEC_TILE_4X2_HIGH_CODE(r11)                                                          \
-            EDGEC_TILE_4X2_PAIR_ADD(r3)                                                            \
-            "bfi r8, r9, #8, #8\n"                                                                 \
-            EDGEC_TILE_4X2_PAIR_ADD(r12)                                                           \
-            "bfi r10, r11, #8, #8\n"                                                               \
-            EDGEC_TILE_4X2_PAIR_ADD(lr)                                                            \
+            EDGEC_TILE_4X2_IF_FOUR(EDGEC_TILE_4X2_HIGH_CODE(r10))                                  \
+            EDGEC_TILE_4X2_IF_FOUR(EDGEC_TILE_4X2_HIGH_CODE(r11))                                  \
+            EDGEC_TILE_4X2_PAIR_JOINED                                                             \
             EDGEC_TILE_4X2_PAIR_BYTES                                                              \
             EDGEC_TILE_4X2_PAIR_NEXT                                                               \
             : "+r"(w), "+r"(x), "+r"(o)                                                            \
             : [words] "i"(WORDS), [unrolled] "i"(UNROLLED), [dual] "i"(DUAL), [flip] "i"(0),       \
-              [second] "i"(4), [step] "i"(8), EDGEC_TILE_4X2_PAIR_PLACED(ROW, APART),              \
+              [second] "i"(4), [step] "i"(8), EDGEC_TILE_4X2_PAIR_PLACED(ROW, APART, TALL),        \
               [left] "i"((SHIFT) - 32), [odd] "i"(ODD), [out] "i"(OUT)                             \
             : "r3", "r12", "memory", "cc");                                                        \
     }
 /* clang-format on */
 #else
-#define EDGEC_TILE_4X2_HIGH(NAME, WORDS, UNROLLED, DUAL, SHIFT, ROW, ODD, OUT, APART)              \
-    EDGEC_TILE_4X2_PAIRS(NAME, ROW, ODD, 4, APART,                                                 \
+#define EDGEC_TILE_4X2_HIGH(NAME, WORDS, UNROLLED, DUAL, SHIFT, ROW, ODD, OUT, APART, TALL)        \
+    EDGEC_TILE_4X2_PAIRS(NAME, ROW, ODD, 4, APART, TALL,                                           \
                          out->y[place + filter] = edgec_high_s8(                                   \
                              sum, edgec_tile_4x2_number(numbers, 0), out->own.offset, SHIFT);)
 

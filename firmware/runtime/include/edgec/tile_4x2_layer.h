@@ -13,11 +13,16 @@
 extern "C" {
 #endif
 
+/* A function that makes outputs of a block of rows. */
+typedef void edgec_tile_4x2_outputs_t(const int8_t *filters, const edgec_pair_t *rows,
+                                      const edgec_tile_4x2_out_t *out);
+
 /* A layer in numbers. */
 typedef struct edgec_tile_4x2_layer {
-    void (*outputs)(const int8_t *filters, const edgec_pair_t *rows,
-                    const edgec_tile_4x2_out_t *out);
+    edgec_tile_4x2_outputs_t *outputs4; /* of blocks of four rows */
+    edgec_tile_4x2_outputs_t *outputs3; /* of blocks of three, which come last */
     int32_t rows;
+    int32_t rows_by_four;
     int32_t channels;  /* of a row of x, in bytes */
     int32_t words;     /* of a filter; zeros fill up its last one */
     int32_t row_bytes; /* of y */
@@ -34,18 +39,7 @@ EDGEC_INLINE void edgec_tile_4x2_set_places(int32_t *places, int32_t last, int32
     places[2] = last * bytes;
 }
 
-/* Rows that do not consist of words, widened as a block whose last one is row `last` of x. */
-EDGEC_SEPARATE void edgec_tile_4x2_patches(const int8_t *x, int8_t *patch, edgec_pair_t *widened,
-                                           int32_t last, const edgec_tile_4x2_layer_t *layer) {
-    int32_t places[EDGEC_TILE_4X2_ROWS - 1];
-    edgec_tile_4x2_set_places(places, last, layer->channels);
-    for (int32_t t = 0; t < EDGEC_TILE_4X2_ROWS; t++) {
-        memcpy(patch, x + ((t == 0) ? 0 : places[t - 1]), (size_t)layer->channels);
-        edgec_widen4_any(patch, widened, t, layer->words);
-    }
-}
-
-/* y [rows, row_bytes] of x [rows, channels]; four rows of x are read before their outputs are
+/* y [rows, row_bytes] of x [rows, channels]; the rows of a block are read before their outputs are
  * written.  `offset`: what functions that share one have in `own`. */
 EDGEC_SEPARATE void edgec_tile_4x2_layer(const int8_t *x, int8_t *y, int8_t *scratch,
                                          const int8_t *filters, int32_t offset,
@@ -53,8 +47,6 @@ EDGEC_SEPARATE void edgec_tile_4x2_layer(const int8_t *x, int8_t *y, int8_t *scr
     edgec_pair_t *const widened = (edgec_pair_t *)(void *)scratch;
     const edgec_pair_t *const pairs = widened + 2 * EDGEC_TILE_4X2_ROWS;
     const int32_t channels = layer->channels;
-    const int32_t filled = 4 * layer->words - channels;
-    int8_t *const patch = scratch + layer->patch;
     edgec_tile_4x2_out_t out;
     out.rows_end = pairs + layer->words * 2 * EDGEC_TILE_4X2_ROWS;
     out.filters_end = filters + layer->stored;
@@ -62,27 +54,23 @@ EDGEC_SEPARATE void edgec_tile_4x2_layer(const int8_t *x, int8_t *y, int8_t *scr
     out.left = layer->left;
     out.bias = NULL;
     out.numbers = NULL;
-    if (filled > 0) {
-        /* Weights beyond the last one are zero; what they multiply must only be defined. */
-        memset(patch + channels, 0, (size_t)filled);
-    }
-    int32_t last = EDGEC_TILE_4X2_ROWS - 1;
-    edgec_tile_4x2_set_places(out.places, last, layer->row_bytes);
-    for (int32_t left = layer->rows; left > 0; left -= EDGEC_TILE_4X2_ROWS) {
-        if (left < EDGEC_TILE_4X2_ROWS) {
-            last = left - 1;
-            edgec_tile_4x2_set_places(out.places, last, layer->row_bytes);
-        }
-        if (filled > 0) {
-            edgec_tile_4x2_patches(x, patch, widened, last, layer);
+    int32_t tall = 0;
+    for (int32_t first = 0; first < layer->rows; first += tall) {
+        const int32_t left = layer->rows - first;
+        tall = (first < layer->rows_by_four) ? EDGEC_TILE_4X2_ROWS : EDGEC_TILE_4X2_FEWER;
+        const int32_t last = edgec_min_s32(left, tall) - 1;
+        const int32_t step = (last < 2) ? 0 : channels;
+        edgec_tile_4x2_set_places(out.places, last, layer->row_bytes);
+        if (left <= tall && channels < 4 * layer->words) {
+            edgec_widen4_filled(x, widened, layer->words, step, last * channels, channels,
+                                scratch + layer->patch);
         } else {
-            edgec_widen4_block(x, widened, layer->words, (last < 2) ? 0 : channels,
-                               last * channels);
+            edgec_widen4_block(x, widened, layer->words, step, last * channels);
         }
         out.y = y;
-        layer->outputs(filters, pairs, &out);
-        x += EDGEC_TILE_4X2_ROWS * channels;
-        y += EDGEC_TILE_4X2_ROWS * layer->row_bytes;
+        ((first < layer->rows_by_four) ? layer->outputs4 : layer->outputs3)(filters, pairs, &out);
+        x += tall * channels;
+        y += tall * layer->row_bytes;
     }
 }
 

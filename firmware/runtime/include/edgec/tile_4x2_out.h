@@ -174,7 +174,7 @@ extern "C" {
               [second] "i"(4), [step] "i"(8), [pre] "i"(PRE_SHIFT), [shift] "i"(SHIFT),            \
               [half] "i"(1 << ((SHIFT) - 1)), [bits] "i"(BITS), [lifted] "i"(LIFTED),              \
               [kind] "i"(KIND), [odd] "i"(0), [out] "i"(0),                                        \
-              EDGEC_TILE_4X2_PAIR_PLACED(ROW, APART)                                               \
+              EDGEC_TILE_4X2_PAIR_PLACED(ROW, APART, 4)                                            \
             : "r3", "r12", "memory", "cc");                                                        \
     }
 /* clang-format on */
@@ -182,7 +182,7 @@ extern "C" {
 #define EDGEC_TILE_4X2_OUT(NAME, WORDS, UNROLLED, DUAL, PRE_SHIFT, SHIFT, BITS, LIFTED, KIND, ROW, \
                            APART)                                                                  \
     EDGEC_TILE_4X2_PAIRS(                                                                          \
-        NAME, ROW, 0, 2, APART,                                                                    \
+        NAME, ROW, 0, 2, APART, 4,                                                                 \
         const int32_t scaled = edgec_rescale(sum, edgec_short_at(numbers), PRE_SHIFT, SHIFT);      \
         edgec_tile_4x2_put(out, place, filter, edgec_saturated(scaled, BITS), LIFTED, KIND);)
 

@@ -22,8 +22,11 @@
  *     sp + 32    apart: the biases of the next pair, and its numbers; they go on, too
  *     then       the beginning of the rows
  *
- * The operand `out` is the bytes from a row of outputs to the next where all four rows follow each
- * other, in [1, 1365]; with 0, the places say it.
+ * The operand `out` is the bytes from a row of outputs to the next where all rows of a block follow
+ * each other, in [1, 1365]; with 0, the places say it.
+ *
+ * A function for blocks of three rows leaves out the place 2 of four (tile_4x2_words.h); its
+ * operand `four` is 0.
  *
  * Sums are in r4-r11, first those of row 0 with both filters.  While products are summed up,
  * weights are in r2 and r3, rows in r12 and lr, and r1 goes through the rows; then all five are
@@ -58,11 +61,12 @@ typedef struct edgec_tile_4x2_out {
 
 #if defined(__GNUC__) && defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
 /* clang-format off */
-/* Operands that say where things lie.  ROW: bytes from a row to the next. */
-#define EDGEC_TILE_4X2_PAIR_PLACED(ROW, APART)                                                     \
+/* Operands that say where things lie.  ROW: bytes from a row to the next.  TALL: rows of a block,
+ * 4 or 3; three are interleaved. */
+#define EDGEC_TILE_4X2_PAIR_PLACED(ROW, APART, TALL)                                               \
     [row] "i"(ROW), [word] "i"(EDGEC_TILE_4X2_WORD(ROW)),                                          \
     [start] "i"((ROW) == EDGEC_TILE_4X2_INTERLEAVED ? 8 : 4), [apart] "i"(APART),                  \
-    [frame] "i"(32 + 8 * (APART))
+    [frame] "i"(32 + 8 * (APART)), [four] "i"((TALL) - 3)
 
 /* The beginning of a function. */
 #define EDGEC_TILE_4X2_PAIR_ENTER                                                                  \
@@ -102,8 +106,13 @@ typedef struct edgec_tile_4x2_out {
     ".else\n"                                                                                      \
     "ldr r5, [r1, #-32]\n"                                                                         \
     "ldr r7, [r1, #-24]\n"                                                                         \
+    ".if %c[four]\n"                                                                               \
     "ldr r9, [r1, #-16]\n"                                                                         \
     "ldr r11, [r1, #-8]\n"                                                                         \
+    ".else\n"                                                                                      \
+    "ldr r9, [r1, #-8]\n"                                                                          \
+    "ldr r11, [sp]\n"                                                                              \
+    ".endif\n"                                                                                     \
     ".endif\n"                                                                                     \
     "add r4, r5, r12\n"                                                                            \
     "add r5, r5, lr\n"                                                                             \
@@ -111,8 +120,10 @@ typedef struct edgec_tile_4x2_out {
     "add r7, r7, lr\n"                                                                             \
     "add r8, r9, r12\n"                                                                            \
     "add r9, r9, lr\n"                                                                             \
+    ".if %c[four]\n"                                                                               \
     "add r10, r11, r12\n"                                                                          \
     "add r11, r11, lr\n"                                                                           \
+    ".endif\n"                                                                                     \
     ".if %c[apart]\n"                                                                              \
     "str r2, [sp, #32]\n"                                                                          \
     ".endif\n"
@@ -140,13 +151,22 @@ typedef struct edgec_tile_4x2_out {
 #define EDGEC_TILE_4X2_PAIR_PLACES                                                                 \
     ".ifeq %c[out]\n"                                                                              \
     "ldr r3, [sp, #8]\n"                                                                           \
+    ".if %c[four]\n"                                                                               \
     "ldr r12, [sp, #12]\n"                                                                         \
+    ".endif\n"                                                                                     \
     "ldr lr, [sp, #16]\n"                                                                          \
     ".endif\n"
 #define EDGEC_TILE_4X2_PAIR_ADD(ROW)                                                               \
     ".ifeq %c[out]\n"                                                                              \
     "add " #ROW ", " #ROW ", r2\n"                                                                 \
     ".endif\n"
+
+/* The last bytes of pairs put together, while the places of rows become sums. */
+#define EDGEC_TILE_4X2_PAIR_JOINED                                                                 \
+    EDGEC_TILE_4X2_PAIR_ADD(r3)                                                                    \
+    "bfi r8, r9, #8, #8\n"                                                                         \
+    EDGEC_TILE_4X2_IF_FOUR(EDGEC_TILE_4X2_PAIR_ADD(r12) "bfi r10, r11, #8, #8\n")                  \
+    EDGEC_TILE_4X2_PAIR_ADD(lr)
 
 /* Stores bytes, two for each row in r4, r6, r8 and r10, at r2 and on, r3, r12 and lr, or at r2 and on
  * as far from row to row as the constant says; where the number of filters is odd, one for each row
@@ -155,11 +175,17 @@ typedef struct edgec_tile_4x2_out {
     ".if %c[out]\n"                                                                                \
     STORE " r6, [r2, #(1 * %c[out])]\n"                                                            \
     STORE " r8, [r2, #(2 * %c[out])]\n"                                                            \
+    ".if %c[four]\n"                                                                               \
     STORE " r10, [r2, #(3 * %c[out])]\n"                                                           \
+    ".endif\n"                                                                                     \
     ".else\n"                                                                                      \
     STORE " r6, [r3]\n"                                                                            \
+    ".if %c[four]\n"                                                                               \
     STORE " r8, [r12]\n"                                                                           \
     STORE " r10, [lr]\n"                                                                           \
+    ".else\n"                                                                                      \
+    STORE " r8, [lr]\n"                                                                            \
+    ".endif\n"                                                                                     \
     ".endif\n"
 #define EDGEC_TILE_4X2_PAIR_BYTES                                                                  \
     ".if %c[odd]\n"                                                                                \
@@ -184,9 +210,10 @@ typedef struct edgec_tile_4x2_out {
     "pop {r1, r4-r11, lr}\n"
 /* clang-format on */
 #else
-/* Such a function in C.  SIZE: bytes of the numbers of a filter.  STORE, a statement: what becomes
- * of `sum`, that of row j / 2 with a filter, which has `numbers`, at `place` + `filter`. */
-#define EDGEC_TILE_4X2_PAIRS(NAME, ROW, ODD, SIZE, APART, STORE)                                   \
+/* Such a function in C.  SIZE: bytes of the numbers of a filter.  TALL: rows of a block, 4 or 3.
+ * STORE, a statement: what becomes of `sum`, that of row j / 2 with a filter, which has `numbers`,
+ * at `place` + `filter`. */
+#define EDGEC_TILE_4X2_PAIRS(NAME, ROW, ODD, SIZE, APART, TALL, STORE)                             \
     EDGEC_INLINE void NAME(const int8_t *filters, const edgec_pair_t *rows,                        \
                            const edgec_tile_4x2_out_t *out) {                                      \
         const int32_t words = (int32_t)(out->rows_end - rows) / (EDGEC_TILE_4X2_WORD(ROW) / 4);    \
@@ -195,6 +222,9 @@ typedef struct edgec_tile_4x2_out {
         for (const int8_t *w = filters; w < out->filters_end; w += step, pair++) {                 \
             for (int32_t j = 0; j < 2 * EDGEC_TILE_4X2_ROWS; j++) {                                \
                 const int32_t filter = 2 * pair + j % 2;                                           \
+                if ((TALL) == 3 && j / 2 == 2) {                                                   \
+                    continue;                                                                      \
+                }                                                                                  \
                 if ((ODD) != 0 && j % 2 > 0 && w + step == out->filters_end) {                     \
                     continue;                                                                      \
                 }                                                                                  \

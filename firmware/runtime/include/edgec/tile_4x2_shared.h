@@ -9,11 +9,12 @@
 extern "C" {
 #endif
 
-/* Defines NAME(filters, rows, out): the outputs of four rows; bounds are those of int8.  `out.left`
- * is the shift of the product less 32.
+/* Defines NAME(filters, rows, out): the outputs of a block of rows; bounds are those of int8.
+ * `out.left` is the shift of the product less 32.
  *
  * DUAL: as for EDGEC_TILE_4X2.  ROUNDED: 1 where nothing is left of
- * the shift, so that the high word of the product is rounded.  ODD: as for EDGEC_TILE_4X2_HIGH. */
+ * the shift, so that the high word of the product is rounded.  ODD, TALL: as for
+ * EDGEC_TILE_4X2_HIGH. */
 #if defined(__GNUC__) && defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
 /* clang-format off */
 /* A turn of the loop takes four words; the first turn begins as many of them later as it has less.
@@ -27,31 +28,21 @@ extern "C" {
     "add r3, r4, r3, lsl #1\n"                                                                     \
     "add r3, r3, #1\n"                                                                             \
     "str r3, [sp, #32]\n"
-#define EDGEC_TILE_4X2_SHARED_WORD                                                                 \
-    ".if %c[dual]\n"                                                                               \
-    EDGEC_TILE_4X2_DUAL                                                                            \
-    ".else\n"                                                                                      \
-    EDGEC_TILE_4X2_GROUPED                                                                         \
-    ".endif\n"
 #define EDGEC_TILE_4X2_SHARED_LOOP                                                                 \
-    ".if %c[dual]\n"                                                                               \
-    "ldr r12, [r1]\n"                                                                              \
-    "ldr lr, [r1, #%c[row]]\n"                                                                     \
-    ".endif\n"                                                                                     \
+    EDGEC_TILE_4X2_FIRST_ROWS                                                                      \
     "ldr pc, [sp, #32]\n"                                                                          \
     ".p2align 2\n"                                                                                 \
     "20:\n"                                                                                        \
     ".byte (21f - 20b) / 2, (22f - 20b) / 2, (23f - 20b) / 2, (24f - 20b) / 2\n"                   \
     "21:\n"                                                                                        \
-    EDGEC_TILE_4X2_SHARED_WORD                                                                     \
+    EDGEC_TILE_4X2_ONE_WORD                                                                        \
     "22:\n"                                                                                        \
-    EDGEC_TILE_4X2_SHARED_WORD                                                                     \
+    EDGEC_TILE_4X2_ONE_WORD                                                                        \
     "23:\n"                                                                                        \
-    EDGEC_TILE_4X2_SHARED_WORD                                                                     \
+    EDGEC_TILE_4X2_ONE_WORD                                                                        \
     "24:\n"                                                                                        \
-    EDGEC_TILE_4X2_SHARED_WORD                                                                     \
-    "ldr r2, [sp]\n"                                                                               \
-    "cmp r1, r2\n"                                                                                 \
+    EDGEC_TILE_4X2_ONE_WORD                                                                        \
+    EDGEC_TILE_4X2_AT_END                                                                          \
     "bne 21b\n"
 
 #define EDGEC_TILE_4X2_SHARED_SUM(SUM, MULTIPLIER)                                                 \
@@ -69,7 +60,7 @@ extern "C" {
 #define EDGEC_TILE_4X2_SHARED_CODE(SUM) "ssat " #SUM ", #8, " #SUM "\n"
 
 /* Registers and stack are those of tile_4x2_pair.h. */
-#define EDGEC_TILE_4X2_SHARED(NAME, DUAL, ROUNDED, ODD)                                            \
+#define EDGEC_TILE_4X2_SHARED(NAME, DUAL, ROUNDED, ODD, TALL)                                      \
     EDGEC_IN_LINES void NAME(const int8_t *filters, const edgec_pair_t *rows,                      \
                              const edgec_tile_4x2_out_t *out) {                                    \
         register const int8_t *w __asm__("r0") = filters;                                          \
@@ -89,12 +80,12 @@ extern "C" {
             EDGEC_TILE_4X2_SHARED_SUM(r7, lr)                                                      \
             EDGEC_TILE_4X2_SHARED_SUM(r8, r12)                                                     \
             EDGEC_TILE_4X2_SHARED_SUM(r9, lr)                                                      \
-            EDGEC_TILE_4X2_SHARED_SUM(r10, r12)                                                    \
-            EDGEC_TILE_4X2_SHARED_SUM(r11, lr)                                                     \
+            EDGEC_TILE_4X2_IF_FOUR(EDGEC_TILE_4X2_SHARED_SUM(r10, r12))                            \
+            EDGEC_TILE_4X2_IF_FOUR(EDGEC_TILE_4X2_SHARED_SUM(r11, lr))                             \
             ".ifeq %c[rounded]\n"                                                                  \
             "ldr r3, [sp, #28]\n"                                                                  \
             ".endif\n"                                                                             \
-            "ldr r12, [sp, #12]\n"                                                                 \
+            EDGEC_TILE_4X2_IF_FOUR("ldr r12, [sp, #12]\n")                                         \
             "ldr lr, [sp, #16]\n"                                                                  \
             EDGEC_TILE_4X2_SHARED_SHIFT(r4)                                                        \
             EDGEC_TILE_4X2_SHARED_SHIFT(r5)                                                        \
@@ -102,8 +93,8 @@ extern "C" {
             EDGEC_TILE_4X2_SHARED_SHIFT(r7)                                                        \
             EDGEC_TILE_4X2_SHARED_SHIFT(r8)                                                        \
             EDGEC_TILE_4X2_SHARED_SHIFT(r9)                                                        \
-            EDGEC_TILE_4X2_SHARED_SHIFT(r10)                                                       \
-            EDGEC_TILE_4X2_SHARED_SHIFT(r11)                                                       \
+            EDGEC_TILE_4X2_IF_FOUR(EDGEC_TILE_4X2_SHARED_SHIFT(r10))                               \
+            EDGEC_TILE_4X2_IF_FOUR(EDGEC_TILE_4X2_SHARED_SHIFT(r11))                               \
             "ldr r3, [sp, #8]\n"                                                                   \
             EDGEC_TILE_4X2_SHARED_CODE(r4)                                                         \
             EDGEC_TILE_4X2_SHARED_CODE(r5)                                                         \
@@ -113,25 +104,21 @@ extern "C" {
             "bfi r4, r5, #8, #8\n"                                                                 \
             EDGEC_TILE_4X2_SHARED_CODE(r9)                                                         \
             "bfi r6, r7, #8, #8\n"                                                                 \
-            EDGEC_TILE_4X2_SHARED_CODE(r10)                                                        \
-            EDGEC_TILE_4X2_SHARED_CODE(r11)                                                        \
-            EDGEC_TILE_4X2_PAIR_ADD(r3)                                                            \
-            "bfi r8, r9, #8, #8\n"                                                                 \
-            EDGEC_TILE_4X2_PAIR_ADD(r12)                                                           \
-            "bfi r10, r11, #8, #8\n"                                                               \
-            EDGEC_TILE_4X2_PAIR_ADD(lr)                                                            \
+            EDGEC_TILE_4X2_IF_FOUR(EDGEC_TILE_4X2_SHARED_CODE(r10))                                \
+            EDGEC_TILE_4X2_IF_FOUR(EDGEC_TILE_4X2_SHARED_CODE(r11))                                \
+            EDGEC_TILE_4X2_PAIR_JOINED                                                             \
             EDGEC_TILE_4X2_PAIR_BYTES                                                              \
             EDGEC_TILE_4X2_PAIR_NEXT                                                               \
             : "+r"(w), "+r"(x), "+r"(o)                                                            \
             : [dual] "i"(DUAL), [flip] "i"(0), [second] "i"(4), [step] "i"(8), [row] "i"(4),       \
               [word] "i"(32), [start] "i"(8), [apart] "i"(0), [frame] "i"(40),                     \
-              [rounded] "i"(ROUNDED), [odd] "i"(ODD), [out] "i"(0)                                 \
+              [rounded] "i"(ROUNDED), [odd] "i"(ODD), [out] "i"(0), [four] "i"((TALL) - 3)         \
             : "r3", "r12", "memory", "cc");                                                        \
     }
 /* clang-format on */
 #else
-#define EDGEC_TILE_4X2_SHARED(NAME, DUAL, ROUNDED, ODD)                                            \
-    EDGEC_TILE_4X2_PAIRS(NAME, EDGEC_TILE_4X2_INTERLEAVED, ODD, 4, 0,                              \
+#define EDGEC_TILE_4X2_SHARED(NAME, DUAL, ROUNDED, ODD, TALL)                                      \
+    EDGEC_TILE_4X2_PAIRS(NAME, EDGEC_TILE_4X2_INTERLEAVED, ODD, 4, 0, TALL,                        \
                          out->y[place + filter] =                                                  \
                              edgec_high_s8(sum, edgec_tile_4x2_number(numbers, 0),                 \
                                            out->own.offset, 32 + out->left);)
