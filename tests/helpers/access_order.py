@@ -62,6 +62,8 @@ def events_of(spec: object, operand: int = 0) -> list[Event]:
             return list(_by_windows(spec, spec.lines * spec.image.out_width))
         case s.Tile4x2():
             return list(_by_rows(spec, 4) if spec.window is None else _by_windows(spec, 4))
+        case s.DepthwiseNarrow():
+            return list(_by_strips(spec.window, spec.window.out_height, 4))
         case s.DepthwisePlanes():
             return list(_by_strips(spec.window, spec.strip, 4))
         case s.DepthwiseTriples():
