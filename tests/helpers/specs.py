@@ -2,6 +2,7 @@
 
 from edgec.kernels.common.spec import Loop
 from edgec.kernels.dsp.attention.family import AttentionDsp
+from edgec.kernels.dsp.depthwise_bands.spec import DepthwiseBands
 from edgec.kernels.dsp.depthwise_narrow.spec import DepthwiseNarrow
 from edgec.kernels.dsp.depthwise_planes.spec import DepthwisePlanes
 from edgec.kernels.dsp.line_4x2.spec import Line4x2
@@ -95,6 +96,7 @@ __all__ = [
     "Conv2D",
     "ConvTranspose",
     "Depthwise",
+    "DepthwiseBands",
     "DepthwiseNarrow",
     "DepthwisePlanes",
     "DepthwiseTriples",

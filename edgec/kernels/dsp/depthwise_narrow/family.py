@@ -24,8 +24,6 @@ _ORDER = (0, 1, 1, 2)
 """The columns of a window in the order of `edgec/narrow.h`."""
 _OUTPUTS = range(3, 7)
 """Columns of outputs whose sums, with all that they need, fit the registers."""
-_GROWTH = 8
-"""The part of the image that planes may take beyond what the other kernel's memory is."""
 
 
 def accepts(graph: Graph, node: Node, target: Target) -> bool:
@@ -35,10 +33,7 @@ def accepts(graph: Graph, node: Node, target: Target) -> bool:
     other = planes.spec(graph, node, target)
     if other.tile_kind is None or not _serves(other.window):
         return False
-    found = spec(graph, node, target)
-    image = other.window.height * other.window.width * other.window.channels
-    room = other.scratch_bytes + (0 if other.is_whole else other.distance) + image // _GROWTH
-    return found.scratch_bytes + (0 if found.is_whole else found.distance) <= room
+    return spec(graph, node, target).memory_bytes <= other.room
 
 
 def _serves(window: Window) -> bool:
@@ -68,6 +63,11 @@ def overlap(spec: DepthwiseNarrow) -> Distances:
 def arguments(
     graph: Graph, node: Node, _spec: DepthwiseNarrow, pool: ConstantPool
 ) -> tuple[Params, ...]:
+    """Channels as a stream."""
+    return stream_arguments(graph, node, pool)
+
+
+def stream_arguments(graph: Graph, node: Node, pool: ConstantPool) -> tuple[Params, ...]:
     """Rows of weights as words, in one stream with the numbers of their channel."""
 
     def pack(weights: Array, bias: Array, multiplier: Array) -> tuple[Array, Array, Array]:

@@ -129,6 +129,11 @@ class DepthwiseNarrow(LayerFunction):
         return self.window.height * self._row_bytes
 
     @property
+    def memory_bytes(self) -> int:
+        """The planes, and how far outputs lie before the image."""
+        return self.scratch_bytes + (0 if self.is_whole else self.distance)
+
+    @property
     def _row_bytes(self) -> int:
         return PLANES * self.words * _WORD_BYTES
 
