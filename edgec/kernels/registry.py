@@ -8,6 +8,8 @@ from __future__ import annotations
 from typing import Any
 
 from edgec.kernels.dsp.attention.family import FAMILY as DSP_ATTENTION
+from edgec.kernels.dsp.depthwise_bands.family import FAMILY as DSP_DEPTHWISE_BANDS
+from edgec.kernels.dsp.depthwise_narrow.family import FAMILY as DSP_DEPTHWISE_NARROW
 from edgec.kernels.dsp.depthwise_planes.family import FAMILY as DSP_DEPTHWISE_PLANES
 from edgec.kernels.dsp.line_4x2.family import FAMILY as DSP_LINE_4X2
 from edgec.kernels.dsp.tile_1x4.family import FAMILY as DSP_TILE_1X4
@@ -105,6 +107,8 @@ FAMILIES: tuple[KernelFamily[Any], ...] = (
     WEIGHTPOOL_DECODE,
     PACKED_FILTERS,
     NEON_TILE_4X4,
+    DSP_DEPTHWISE_NARROW,
+    DSP_DEPTHWISE_BANDS,
     DSP_DEPTHWISE_PLANES,
     DSP_TILE_1X4,
     DSP_LINE_4X2,

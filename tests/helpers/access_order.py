@@ -65,7 +65,9 @@ def events_of(spec: object, operand: int = 0) -> list[Event]:
             return list(
                 _by_rows(spec) if spec.window is None else _by_windows(spec, spec.first_rows)
             )
-        case s.DepthwisePlanes():
+        case s.DepthwiseNarrow():
+            return list(_by_strips(spec.window, spec.window.out_height, 4))
+        case s.DepthwisePlanes() | s.DepthwiseBands():
             return list(_by_strips(spec.window, spec.strip, 4))
         case s.DepthwiseTriples():
             return list(_by_strips(spec.window, 3, 1))

@@ -2,6 +2,8 @@
 
 from edgec.kernels.common.spec import Loop
 from edgec.kernels.dsp.attention.family import AttentionDsp
+from edgec.kernels.dsp.depthwise_bands.spec import DepthwiseBands
+from edgec.kernels.dsp.depthwise_narrow.spec import DepthwiseNarrow
 from edgec.kernels.dsp.depthwise_planes.spec import DepthwisePlanes
 from edgec.kernels.dsp.line_4x2.spec import Line4x2
 from edgec.kernels.dsp.tile_1x4.spec import Tile1x4
@@ -94,6 +96,8 @@ __all__ = [
     "Conv2D",
     "ConvTranspose",
     "Depthwise",
+    "DepthwiseBands",
+    "DepthwiseNarrow",
     "DepthwisePlanes",
     "DepthwiseTriples",
     "Div",

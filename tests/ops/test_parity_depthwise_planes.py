@@ -1,42 +1,22 @@
 """Oracle = generated C for depthwise convolutions on planes, both forms, all borders."""
 
-from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from depthwise_cases import BOARDS, INT8, Case, graph_of
 from emulated import check_emulated, need_emulator
 from parity import check_host, compiled, samples_of
-from random_transformer import Layer
 
-from edgec.base.dtypes import DType
-from edgec.ir import Graph, QuantParams, qops
-from edgec.ir.shapes import window_out
+from edgec.ir import Graph
+from edgec.kernels.dsp.depthwise_narrow.spec import DepthwiseNarrow
 from edgec.kernels.dsp.depthwise_planes.spec import DepthwisePlanes
 from edgec.kernels.select import select_kernels
 from edgec.target.board import load_board
 from edgec.target.target import Target
 
-BOARDS = {"m4": "nucleo_l4r5zi", "m7": "nucleo_h7a3zi_q", "m33": "nucleo_u575zi_q"}
-INT8 = (-128, 127)
-
-
-@dataclass(frozen=True)
-class Case:
-    """Sizes, strides (down, right), padding (top, left, bottom, right), bounds of outputs."""
-
-    height: int
-    width: int
-    channels: int = 4
-    strides: tuple[int, int] = (1, 1)
-    pads: tuple[int, int, int, int] = (1, 1, 1, 1)
-    bounds: tuple[int, int] = INT8
-    shift: int = 32
-    offsets: bool = False
-
-
 CASES = (
-    Case(25, 5, 8),
+    Case(25, 7, 8),
     Case(8, 8, 12, bounds=(-20, 127)),
     Case(9, 6, strides=(2, 2), pads=(0, 0, 1, 1)),
     Case(9, 7, 8, strides=(2, 2)),
@@ -51,7 +31,7 @@ CASES = (
     Case(7, 5, 9, offsets=True, shift=33),
     Case(6, 7, 6, strides=(2, 2), offsets=True),
     Case(5, 6, bounds=(-100, 127), offsets=True),
-    Case(25, 5, 40),
+    Case(25, 7, 40),
     Case(11, 6, 29, bounds=(-100, 127)),
     Case(12, 7, 31, offsets=True, shift=34),
 )
@@ -81,48 +61,15 @@ def random_cases(seed: int, count: int = 12) -> tuple[Case, ...]:
     return tuple(found)
 
 
-def graph_of(seed: int, cases: tuple[Case, ...] = CASES) -> Graph:
-    layer = Layer(seed)
-    for case in cases:
-        _add(layer, case)
-    return layer.builder.build()
-
-
-def _add(layer: Layer, case: Case) -> None:
-    x = layer.input(1, case.height, case.width, case.channels)
-    weights = layer.rng.choice([-127, 127, -128, 5, 0, 60], (case.channels, 3, 3, 1))
-    multipliers = layer.rng.uniform(0.4, 1, case.channels) / 40 * 2.0**case.shift
-    zero_point = layer.pick([0, -128, 7])
-    inputs = [
-        x,
-        layer.array(weights.astype(np.int8)),
-        layer.constant(-9000, 9000, case.channels, dtype=np.int32),
-        layer.array((multipliers * layer.pick([1, -1])).astype(np.int32)),
-    ]
-    form: qops.Requant31 | qops.Offset31 = qops.Requant31(case.shift, zero_point, *case.bounds)
-    if case.offsets:
-        left = case.shift - 32
-        offsets = (zero_point << left) + layer.rng.integers(0, 1 << left, case.channels)
-        form = qops.Offset31(left, tuple(map(int, offsets)), *case.bounds)
-    y = layer.node(
-        qops.QConv(case.strides, case.pads, (1, 1), case.channels, form), inputs, DType.INT8
-    )
-    value = layer.builder.values[y]
-    layer.builder.value(replace(value, quant=QuantParams.per_tensor(0.05, zero_point)))
-    sizes = zip((case.height, case.width), case.strides, case.pads[:2], case.pads[2:], strict=True)
-    assert value.shape[1:3] == tuple(window_out(n, 3, s, 1, a, b) for n, s, a, b in sizes)
-
-
 def specs_of(graph: Graph, core: str) -> list[DepthwisePlanes]:
     choices = select_kernels(graph, Target.of(load_board(BOARDS[core])))
-    specs = [choice.spec for choice in choices if isinstance(choice.spec, DepthwisePlanes)]
-    assert len(specs) == len(choices)
-    return specs
+    assert all(isinstance(c.spec, DepthwisePlanes | DepthwiseNarrow) for c in choices)
+    return [choice.spec for choice in choices if isinstance(choice.spec, DepthwisePlanes)]
 
 
 def test_the_cases_get_this_kernel():
     for core in BOARDS:
-        specs = specs_of(graph_of(1), core)
+        specs = specs_of(graph_of(1, CASES), core)
         saturates = [case.bounds == INT8 for case in CASES]
         alike = [case.strides[0] == case.strides[1] for case in CASES]
         wide = [spec.window.out_width > 1 for spec in specs]
@@ -136,7 +83,7 @@ def test_the_cases_get_this_kernel():
 
 @pytest.mark.parametrize("core", ["m4"])
 def test_on_the_host(core: str, tmp_path: Path):
-    check_host(graph_of(2), tmp_path, board=BOARDS[core])
+    check_host(graph_of(2, CASES), tmp_path, board=BOARDS[core])
 
 
 @pytest.mark.parametrize(
@@ -155,7 +102,7 @@ def test_random_shapes(seed: int, tmp_path: Path):
 @pytest.mark.parametrize("core", BOARDS)
 def test_on_an_emulated_core(core: str, tmp_path: Path):
     need_emulator(BOARDS[core])
-    graph = graph_of(3)
+    graph = graph_of(3, CASES)
     program = compiled(graph, tmp_path / "library", board=BOARDS[core])
     samples = [samples_of(graph)[i] for i in (0, 2, 4)]
     check_emulated(BOARDS[core], tmp_path / "library", program, samples, tmp_path / "project")

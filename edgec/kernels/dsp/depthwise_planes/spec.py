@@ -105,9 +105,17 @@ class DepthwisePlanes(LayerFunction):
         # The rows that an even number of outputs reads.
         needed = (w.out_height + w.out_height % 2 + w.kernel_h - 1) // 2
         pairs = next((n for n in _WHOLE_PAIRS if n >= needed), None)
+        return None if pairs is None or self._planes_bytes(pairs) > self.room else pairs
+
+    @property
+    def room(self) -> int:
+        """Bytes that planes of all rows may take, and the distance of outputs from the image.
+
+        That is what strips need of both, and a part of the image.
+        """
+        w = self.window
         in_strips = self._planes_bytes(self.strip_pairs) + self.distance
-        room = in_strips + w.height * w.width * w.channels // _GROWTH
-        return None if pairs is None or self._planes_bytes(pairs) > room else pairs
+        return in_strips + w.height * w.width * w.channels // _GROWTH
 
     @property
     def is_whole(self) -> bool:

@@ -1,0 +1,454 @@
+/* Depthwise convolutions of 3x3 windows with the DSP extension over images of many columns: bands
+ * of six outputs, whose sums stay in registers until their codes are stored.
+ *
+ * Four channels of some rows at a time are taken apart: a word holds one channel of two
+ * neighbouring pixels, less the code of zero.  Columns and rows that windows read outside the image
+ * are there, too. Words of neighbouring rows lie beside each other; between the words of two
+ * columns lie as many bytes that cores which load two words at once find them in different banks of
+ * memory.
+ *
+ *     planes   [words][4 channels][ROWS], and one more word after all of them
+ *     stream   as in narrow.h
+ */
+#ifndef EDGEC_BANDS_H
+#define EDGEC_BANDS_H
+
+#include "edgec/math.h"
+#include "edgec/params.h"
+#include "edgec/planes.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Words from a column of the planes to the next. */
+#define EDGEC_BANDS_WORD(ROWS) (EDGEC_PLANES * (ROWS) + 1)
+
+/* How an image is taken apart. */
+typedef struct edgec_bands_image {
+    int32_t channels; /* bytes from pixel to pixel */
+    int32_t rows;
+    uint32_t zero;    /* the code of zero, negated, twice */
+    uint32_t padding; /* four times that code */
+    int32_t pairs;    /* of pixels of a row whose columns are both inside, less 2 */
+} edgec_bands_image_t;
+
+/* What a function reads and writes: all of it is that of the first channel. */
+typedef struct edgec_bands_task {
+    int32_t offset; /* that all channels share, if they do */
+    int32_t pixel;  /* bytes from pixel to pixel of y */
+    int32_t length; /* bytes in the planes from the first band of a row to after the last one */
+    const int8_t *stream;
+    int8_t *y;
+    const edgec_pair_t *planes;
+    int32_t channels;
+    int32_t rows; /* of outputs */
+} edgec_bands_task_t;
+
+/* Defines NAME(x, planes, image): takes rows of four channels apart.  ROWS: of the planes; LEFT: 1
+ * where the first word of a row and the last one have one pixel inside the image. */
+#if defined(__GNUC__) && defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
+/* clang-format off */
+/* The pixels A and B, which are lost.  Registers: what is subtracted in r4, the planes in r1. */
+#define EDGEC_BANDS_PUT(A, B)                                                                      \
+    "pkhbt r8, " A ", " B ", lsl #16\n"                                                            \
+    "pkhtb r9, " B ", " A ", asr #16\n"                                                            \
+    "sxtab16 r10, r4, r8\n"                                                                        \
+    "sxtab16 r8, r4, r8, ror #8\n"                                                                 \
+    "sxtab16 r11, r4, r9\n"                                                                        \
+    "str r8, [r1, #(4 * %c[rows])]\n"                                                              \
+    "sxtab16 r9, r4, r9, ror #8\n"                                                                 \
+    "str r11, [r1, #(8 * %c[rows])]\n"                                                             \
+    "str r9, [r1, #(12 * %c[rows])]\n"                                                             \
+    ".if %c[word] < 256\n"                                                                         \
+    "str r10, [r1], #%c[word]\n"                                                                   \
+    ".else\n"                                                                                      \
+    "str r10, [r1]\n"                                                                              \
+    "add r1, r1, #%c[word]\n"                                                                      \
+    ".endif\n"
+
+/* Two pairs a turn.  Registers: bytes to the next pixel in r2, to the third one in r3, pairs that are
+ * left, less 2, in r5.  The stack: the beginning of a row, its pairs, rows, and the padding. */
+#define EDGEC_BANDS_TAKE(NAME, ROWS, LEFT)                                                         \
+    EDGEC_SEPARATE void NAME(const int8_t *x, edgec_pair_t *planes,                                \
+                             const edgec_bands_image_t *image) {                                   \
+        register const int8_t *from __asm__("r0") = x;                                             \
+        register edgec_pair_t *to __asm__("r1") = planes;                                          \
+        register const edgec_bands_image_t *sizes __asm__("r2") = image;                           \
+        __asm__ volatile(                                                                          \
+            "push {r4-r11, lr}\n"                                                                  \
+            "ldm r2, {r2-r6}\n"                                                                    \
+            "push {r1, r3, r5, r6}\n"                                                              \
+            "add r3, r2, r2, lsl #1\n"                                                             \
+            "1:\n"                                                                                 \
+            "ldr r5, [sp, #12]\n"                                                                  \
+            ".if %c[left]\n"                                                                       \
+            "ldr r6, [sp, #8]\n"                                                                   \
+            "ldr r7, [r0]\n"                                                                       \
+            "add r0, r0, r2\n"                                                                     \
+            EDGEC_BANDS_PUT("r6", "r7")                                                            \
+            ".endif\n"                                                                             \
+            ".p2align 2\n"                                                                         \
+            "2:\n"                                                                                 \
+            "ldr r6, [r0]\n"                                                                       \
+            "ldr r7, [r0, r2]\n"                                                                   \
+            "ldr r12, [r0, r2, lsl #1]\n"                                                          \
+            "ldr lr, [r0, r3]\n"                                                                   \
+            "add r0, r0, r2, lsl #2\n"                                                             \
+            EDGEC_BANDS_PUT("r6", "r7")                                                            \
+            EDGEC_BANDS_PUT("r12", "lr")                                                           \
+            "subs r5, r5, #2\n"                                                                    \
+            "bge 2b\n"                                                                             \
+            ".if %c[left]\n"                                                                       \
+            "cmn r5, #2\n"                                                                         \
+            "beq 3f\n"                                                                             \
+            "ldr r6, [r0]\n"                                                                       \
+            "ldr r7, [r0, r2]\n"                                                                   \
+            "add r0, r0, r2, lsl #1\n"                                                             \
+            EDGEC_BANDS_PUT("r6", "r7")                                                            \
+            "3:\n"                                                                                 \
+            "ldr r7, [sp, #8]\n"                                                                   \
+            "ldr r6, [r0]\n"                                                                       \
+            "add r0, r0, r2\n"                                                                     \
+            EDGEC_BANDS_PUT("r6", "r7")                                                            \
+            ".endif\n"                                                                             \
+            "ldrd r1, r5, [sp]\n"                                                                  \
+            "subs r5, r5, #1\n"                                                                    \
+            "add r1, r1, #4\n"                                                                     \
+            "strd r1, r5, [sp]\n"                                                                  \
+            "bne 1b\n"                                                                             \
+            "add sp, sp, #16\n"                                                                    \
+            "pop {r4-r11, lr}\n"                                                                   \
+            : "+r"(from), "+r"(to), "+r"(sizes)                                                    \
+            : [rows] "i"(ROWS), [word] "i"(4 * EDGEC_BANDS_WORD(ROWS)), [left] "i"(LEFT)           \
+            : "r3", "r12", "memory", "cc");                                                        \
+    }
+
+/* Registers: planes in r0, y in r1, weights of a row in r2 (w0, w1) and r3 (w1, w2), sums in r4 to
+ * r9, of which the last holds the bias before its own first product, words in r10 to r12 and lr.  The
+ * stack:
+ *
+ *     sp + 0     weights of the channel, six words
+ *     sp + 24    its bias and its multiplier
+ *     sp + 32    the struct; stream, y and planes go on from channel to channel
+ *     sp + 64    where the bands of this row end, and rows that are left */
+#define EDGEC_BANDS_OWN(SUM) #SUM
+#define EDGEC_BANDS_BIAS(SUM) "r9"
+#define EDGEC_BANDS_ROW(ROW, FROM)                                                                 \
+    "ldr r2, [sp, #(8 * " #ROW ")]\n"                                                              \
+    "ldr r3, [sp, #(8 * " #ROW " + 4)]\n"                                                          \
+    "ldr r10, [r0, #(4 * " #ROW ")]\n"                                                             \
+    "ldr r11, [r0, #(%c[word] + 4 * " #ROW ")]\n"                                                  \
+    "ldr r12, [r0, #(%c[word] * 2 + 4 * " #ROW ")]\n"                                              \
+    "ldr lr, [r0, #(%c[word] * 3 + 4 * " #ROW ")]\n"                                               \
+    ".if %c[stride] == 1\n"                                                                        \
+    "smlad r4, r10, r2, " FROM(r4) "\n"                                                            \
+    "smlatb r5, r10, r2, " FROM(r5) "\n"                                                           \
+    "smlad r6, r11, r2, " FROM(r6) "\n"                                                            \
+    "smlatb r7, r11, r2, " FROM(r7) "\n"                                                           \
+    "smlad r8, r12, r2, " FROM(r8) "\n"                                                            \
+    "smlatb r9, r12, r2, " FROM(r9) "\n"                                                           \
+    "smlatb r4, r3, r11, r4\n"                                                                     \
+    "smlad r5, r11, r3, r5\n"                                                                      \
+    "smlatb r6, r3, r12, r6\n"                                                                     \
+    "smlad r7, r12, r3, r7\n"                                                                      \
+    "smlatb r8, r3, lr, r8\n"                                                                      \
+    "smlad r9, lr, r3, r9\n"                                                                       \
+    ".else\n"                                                                                      \
+    "smlad r4, r10, r2, " FROM(r4) "\n"                                                            \
+    "smlad r5, r11, r2, " FROM(r5) "\n"                                                            \
+    "smlad r6, r12, r2, " FROM(r6) "\n"                                                            \
+    "smlad r7, lr, r2, " FROM(r7) "\n"                                                             \
+    "smlatb r4, r3, r11, r4\n"                                                                     \
+    "smlatb r5, r3, r12, r5\n"                                                                     \
+    "smlatb r6, r3, lr, r6\n"                                                                      \
+    "ldr r10, [r0, #(%c[word] * 4 + 4 * " #ROW ")]\n"                                              \
+    "ldr r11, [r0, #(%c[word] * 5 + 4 * " #ROW ")]\n"                                              \
+    "ldr r12, [r0, #(%c[word] * 6 + 4 * " #ROW ")]\n"                                              \
+    "smlad r8, r10, r2, " FROM(r8) "\n"                                                            \
+    "smlad r9, r11, r2, " FROM(r9) "\n"                                                            \
+    "smlatb r7, r3, r10, r7\n"                                                                     \
+    "smlatb r8, r3, r11, r8\n"                                                                     \
+    "smlatb r9, r3, r12, r9\n"                                                                     \
+    ".endif\n"
+
+/* The code of a sum by the multiplier in r2 and the offset in r3. */
+#define EDGEC_BANDS_HIGH(SUM)                                                                      \
+    ".if %c[rounded]\n"                                                                            \
+    "smmlar " #SUM ", " #SUM ", r2, r3\n"                                                          \
+    ".else\n"                                                                                      \
+    "smmla " #SUM ", " #SUM ", r2, r3\n"                                                           \
+    ".endif\n"
+#define EDGEC_BANDS_CODE(SUM)                                                                      \
+    ".if %c[shift]\n"                                                                              \
+    "ssat " #SUM ", #8, " #SUM ", asr #%c[shift]\n"                                                \
+    ".else\n"                                                                                      \
+    "ssat " #SUM ", #8, " #SUM "\n"                                                                \
+    ".endif\n"
+#define EDGEC_BANDS_NEXT(CODE)                                                                     \
+    "strb " #CODE ", [r1]\n"                                                                       \
+    "add r1, r1, r10\n"
+
+/* Defines NAME(task): codes of int8 of some channels.
+ *
+ *     y = saturated((high(sum, multiplier) + offset) >> SHIFT)
+ *
+ * STRIDE: 1 or 2, of rows and of columns.  ROWS: of the planes.  OFFSETS: 1 where each channel has an
+ * offset.  ROUNDED: 1 where the high word of the product is rounded. */
+#define EDGEC_BANDS_ROWS(NAME, STRIDE, ROWS, SHIFT, ROUNDED, OFFSETS)                              \
+    EDGEC_SEPARATE void NAME(const edgec_bands_task_t *task) {                                     \
+        register const edgec_bands_task_t *t __asm__("r0") = task;                                 \
+        __asm__ volatile(                                                                          \
+            "push {r4-r11, lr}\n"                                                                  \
+            "sub sp, sp, #72\n"                                                                    \
+            "ldm r0, {r1-r8}\n"                                                                    \
+            "add r0, sp, #32\n"                                                                    \
+            "stm r0, {r1-r8}\n"                                                                    \
+            "1:\n"                                                                                 \
+            "ldr r0, [sp, #44]\n"                                                                  \
+            ".if %c[offsets]\n"                                                                    \
+            "ldm r0!, {r4, r6, r8, r10, r11, r12}\n"                                               \
+            ".else\n"                                                                              \
+            "ldm r0!, {r4, r6, r8, r10, r11}\n"                                                    \
+            ".endif\n"                                                                             \
+            "sxtb16 r5, r4, ror #8\n"                                                              \
+            "sxtb16 r4, r4\n"                                                                      \
+            "sxtb16 r7, r6, ror #8\n"                                                              \
+            "sxtb16 r6, r6\n"                                                                      \
+            "sxtb16 r9, r8, ror #8\n"                                                              \
+            "sxtb16 r8, r8\n"                                                                      \
+            ".if %c[offsets]\n"                                                                    \
+            "stm sp, {r4-r12}\n"                                                                   \
+            ".else\n"                                                                              \
+            "stm sp, {r4-r11}\n"                                                                   \
+            ".endif\n"                                                                             \
+            "str r0, [sp, #44]\n"                                                                  \
+            "ldr r4, [sp, #40]\n"                                                                  \
+            "ldr r5, [sp, #60]\n"                                                                  \
+            "ldr r1, [sp, #48]\n"                                                                  \
+            "ldr r0, [sp, #52]\n"                                                                  \
+            "add r2, r1, #1\n"                                                                     \
+            "add r3, r0, #(4 * %c[rows])\n"                                                        \
+            "strd r2, r3, [sp, #48]\n"                                                             \
+            "add r4, r4, r0\n"                                                                     \
+            "strd r4, r5, [sp, #64]\n"                                                             \
+            ".p2align 2\n"                                                                         \
+            "2:\n"                                                                                 \
+            "ldr r9, [sp, #24]\n"                                                                  \
+            EDGEC_BANDS_ROW(0, EDGEC_BANDS_BIAS)                                                   \
+            EDGEC_BANDS_ROW(1, EDGEC_BANDS_OWN)                                                    \
+            EDGEC_BANDS_ROW(2, EDGEC_BANDS_OWN)                                                    \
+            "ldr r2, [sp, #28]\n"                                                                  \
+            "ldr r3, [sp, #32]\n"                                                                  \
+            "ldr r10, [sp, #36]\n"                                                                 \
+            "ldr r11, [sp, #64]\n"                                                                 \
+            EDGEC_BANDS_HIGH(r4)                                                                   \
+            EDGEC_BANDS_HIGH(r5)                                                                   \
+            EDGEC_BANDS_HIGH(r6)                                                                   \
+            EDGEC_BANDS_HIGH(r7)                                                                   \
+            EDGEC_BANDS_HIGH(r8)                                                                   \
+            EDGEC_BANDS_HIGH(r9)                                                                   \
+            EDGEC_BANDS_CODE(r4)                                                                   \
+            EDGEC_BANDS_CODE(r5)                                                                   \
+            EDGEC_BANDS_NEXT(r4)                                                                   \
+            EDGEC_BANDS_CODE(r6)                                                                   \
+            EDGEC_BANDS_NEXT(r5)                                                                   \
+            EDGEC_BANDS_CODE(r7)                                                                   \
+            EDGEC_BANDS_NEXT(r6)                                                                   \
+            EDGEC_BANDS_CODE(r8)                                                                   \
+            EDGEC_BANDS_NEXT(r7)                                                                   \
+            EDGEC_BANDS_CODE(r9)                                                                   \
+            EDGEC_BANDS_NEXT(r8)                                                                   \
+            "add r0, r0, #(%c[word] * 3 * %c[stride])\n"                                           \
+            EDGEC_BANDS_NEXT(r9)                                                                   \
+            "cmp r0, r11\n"                                                                        \
+            "bne 2b\n"                                                                             \
+            "ldr r2, [sp, #40]\n"                                                                  \
+            "ldr r3, [sp, #68]\n"                                                                  \
+            "add r11, r11, #(4 * %c[stride])\n"                                                    \
+            "add r0, r0, #(4 * %c[stride])\n"                                                      \
+            "str r11, [sp, #64]\n"                                                                 \
+            "sub r0, r0, r2\n"                                                                     \
+            "subs r3, r3, #1\n"                                                                    \
+            "str r3, [sp, #68]\n"                                                                  \
+            "bne 2b\n"                                                                             \
+            "ldr r2, [sp, #56]\n"                                                                  \
+            "subs r2, r2, #1\n"                                                                    \
+            "str r2, [sp, #56]\n"                                                                  \
+            "bne 1b\n"                                                                             \
+            "add sp, sp, #72\n"                                                                    \
+            "pop {r4-r11, lr}\n"                                                                   \
+            : "+r"(t)                                                                              \
+            : [stride] "i"(STRIDE), [rows] "i"(ROWS), [word] "i"(4 * EDGEC_BANDS_WORD(ROWS)),      \
+              [shift] "i"(SHIFT), [rounded] "i"(ROUNDED), [offsets] "i"(OFFSETS)                   \
+            : "r1", "r2", "r3", "r12", "memory", "cc");                                            \
+    }
+/* clang-format on */
+#else
+#define EDGEC_BANDS_TAKE(NAME, ROWS, LEFT)                                                         \
+    EDGEC_INLINE void NAME(const int8_t *x, edgec_pair_t *planes,                                  \
+                           const edgec_bands_image_t *image) {                                     \
+        edgec_bands_take(x, planes, image, ROWS, LEFT);                                            \
+    }
+#define EDGEC_BANDS_ROWS(NAME, STRIDE, ROWS, SHIFT, ROUNDED, OFFSETS)                              \
+    EDGEC_INLINE void NAME(const edgec_bands_task_t *task) {                                       \
+        const edgec_bands_form_t form = {STRIDE, ROWS, SHIFT, ROUNDED, OFFSETS};                   \
+        for (int32_t c = 0; c < task->channels; c++) {                                             \
+            edgec_bands_channel(task, c, &form);                                                   \
+        }                                                                                          \
+    }
+
+EDGEC_INLINE void edgec_bands_take(const int8_t *x, edgec_pair_t *planes,
+                                   const edgec_bands_image_t *image, int32_t rows, int32_t left) {
+    const int32_t zero = -(int32_t)(int16_t)(image->zero & 0xFFFFU);
+    const int32_t width = 2 * (image->pairs + 2 + left);
+    for (int32_t row = 0; row < image->rows; row++) {
+        for (int32_t i = 0; i < width + 2 * left; i++) {
+            for (int32_t c = 0; c < EDGEC_PLANES; c++) {
+                const int32_t column = i - left;
+                const bool inside = column >= 0 && column < width;
+                const int8_t *const pixel = x + (row * width + column) * image->channels;
+                const int32_t value = inside ? pixel[c] - zero : 0;
+                edgec_pair_t *const to = planes + i / 2 * EDGEC_BANDS_WORD(rows) + c * rows + row;
+                const uint32_t half = (uint32_t)value & 0xFFFFU;
+                *to = (i % 2 > 0) ? *to | half << 16 : half;
+            }
+        }
+    }
+}
+
+/* What `EDGEC_BANDS_ROWS` compiles in. */
+typedef struct edgec_bands_form {
+    int32_t stride;
+    int32_t rows;
+    int32_t shift;
+    int32_t rounded;
+    int32_t offsets;
+} edgec_bands_form_t;
+
+/* The sum of a window whose first word is `planes`, or its second half. */
+EDGEC_INLINE int32_t edgec_bands_sum(const edgec_pair_t *planes, int32_t second,
+                                     const int8_t *weights, int32_t bias, int32_t rows) {
+    static const int32_t places[3] = {0, 1, 3};
+    int32_t sum = bias;
+    for (int32_t ky = 0; ky < 3; ky++) {
+        for (int32_t kx = 0; kx < 3; kx++) {
+            const int32_t i = kx + second;
+            const edgec_pair_t word = planes[i / 2 * EDGEC_BANDS_WORD(rows) + ky];
+            const int32_t value = (int16_t)((i % 2 > 0 ? word >> 16 : word) & 0xFFFFU);
+            sum += value * weights[4 * ky + places[kx]];
+        }
+    }
+    return sum;
+}
+
+/* The codes of a channel. */
+EDGEC_INLINE void edgec_bands_channel(const edgec_bands_task_t *task, int32_t channel,
+                                      const edgec_bands_form_t *form) {
+    const int32_t word = EDGEC_BANDS_WORD(form->rows);
+    const int8_t *const weights = task->stream + channel * (20 + 4 * form->offsets);
+    const int32_t bias = (int32_t)edgec_word_at(weights + 12);
+    const int32_t multiplier = (int32_t)edgec_word_at(weights + 16);
+    const int32_t offset = form->offsets > 0 ? (int32_t)edgec_word_at(weights + 20) : task->offset;
+    const int32_t width = task->length / (2 * word * form->stride);
+    int8_t *y = task->y + channel;
+    for (int32_t oy = 0; oy < task->rows; oy++) {
+        for (int32_t ox = 0; ox < width; ox++, y += task->pixel) {
+            const int32_t column = ox * form->stride;
+            const edgec_pair_t *const from =
+                task->planes + column / 2 * word + channel * form->rows + oy * form->stride;
+            const int32_t sum = edgec_bands_sum(from, column % 2, weights, bias, form->rows);
+            const int64_t product = (int64_t)sum * multiplier;
+            const int64_t high = form->rounded > 0 ? edgec_rshr64(product, 32) : product >> 32;
+            const int32_t code = (int32_t)((high + offset) >> form->shift);
+            *y = edgec_clamp_s8(code, INT8_MIN, INT8_MAX);
+        }
+    }
+}
+#endif
+
+/* The sizes of a layer, and the functions of its form. */
+typedef struct edgec_bands_layer {
+    void (*take)(const int8_t *x, edgec_pair_t *planes, const edgec_bands_image_t *image);
+    void (*rows)(const edgec_bands_task_t *task);
+    int16_t height;
+    int16_t width;
+    int16_t channels;
+    int16_t out_height;
+    int16_t out_width;
+    int16_t stride;
+    int16_t left;        /* 1: windows begin one row and one column outside the image */
+    int16_t strip;       /* rows of outputs made from one set of planes */
+    int16_t planes_rows; /* rows of the planes */
+    int16_t numbers;     /* bytes of the stream for a channel */
+    int16_t shift;       /* after the high word of the product */
+} edgec_bands_layer_t;
+
+/* The words of the rows `first` to `end` of the planes, in columns from `word` on, count nothing.
+ */
+EDGEC_SEPARATE void edgec_bands_clear(edgec_pair_t *planes, const edgec_bands_layer_t *layer,
+                                      int32_t word, int32_t first, int32_t end) {
+    const int32_t rows = layer->planes_rows;
+    for (; word <= layer->width / 2; word++) {
+        for (int32_t c = 0; c < EDGEC_PLANES; c++) {
+            edgec_pair_t *const from = planes + word * EDGEC_BANDS_WORD(rows) + c * rows;
+            for (int32_t row = first; row < end; row++) {
+                from[row] = 0;
+            }
+        }
+    }
+}
+
+/* All outputs of a layer.
+ * Order: strips of rows; in a strip four channels are read, then their outputs are written, one
+ * channel after the other. */
+EDGEC_SEPARATE void edgec_bands(const int8_t *x, int8_t *y, int8_t *scratch,
+                                const edgec_stream_params_t *params,
+                                const edgec_bands_layer_t *layer) {
+    const int32_t channels = layer->channels;
+    const int32_t step = (int32_t)1 << layer->shift;
+    const int32_t rows = layer->planes_rows;
+    edgec_pair_t *const planes = (edgec_pair_t *)(void *)scratch;
+    edgec_bands_image_t image = {
+        .channels = channels,
+        .zero = ((uint32_t)-params->x_zero_point & 0xFFFFU) * 0x00010001U,
+        .padding = (uint8_t)params->x_zero_point * 0x01010101U,
+        .pairs = layer->width / 2 - layer->left - 2,
+    };
+    edgec_bands_task_t task; /* no initializer: gcc would clear it first */
+    task.offset = params->y_zero_point * step + step / 2;
+    task.pixel = channels;
+    task.length = layer->out_width * layer->stride * 2 * EDGEC_BANDS_WORD(rows);
+    if (layer->left > 0) {
+        edgec_bands_clear(planes, layer, 0, 0, 1);
+    } else {
+        edgec_bands_clear(planes, layer, layer->width / 2, 0, rows);
+    }
+    for (int32_t top = 0; top < layer->out_height; top += layer->strip) {
+        task.rows = edgec_min_s32(layer->out_height - top, layer->strip);
+        const int32_t first_row = top * layer->stride - layer->left;
+        const int32_t begin = edgec_max_s32(first_row, 0);
+        const int32_t read = (task.rows - 1) * layer->stride + 3;
+        image.rows = edgec_min_s32(first_row + read, layer->height) - begin;
+        if (begin - first_row + image.rows < read) {
+            edgec_bands_clear(planes, layer, 0, read - 1, read);
+        }
+        for (int32_t first = 0; first < channels; first += EDGEC_PLANES) {
+            /* The last planes may hold channels that are done already. */
+            const int32_t c = edgec_min_s32(first, channels - EDGEC_PLANES);
+            layer->take(x + begin * layer->width * channels + c, planes + (begin - first_row),
+                        &image);
+            task.stream = params->weights + first * layer->numbers;
+            task.y = y + top * layer->out_width * channels + first;
+            task.planes = planes + (first - c) * rows;
+            task.channels = c + EDGEC_PLANES - first;
+            layer->rows(&task);
+        }
+    }
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,468 @@
+/* Depthwise convolutions of 3x3 windows over images of few columns, with the DSP extension: the
+ * sums of a row of outputs stay in registers until their codes are stored.
+ *
+ * Four channels at a time are taken apart: a word holds one channel of two neighbouring pixels of a
+ * row, less the code of zero, so that what lies outside the image counts nothing and is left out.
+ *
+ *     planes   [rows][4 channels][words]
+ *     stream   [channels]: weights of int8 [rows of the window][4], in each w0, w1, w1, w2; then
+ * the bias, the multiplier and, where channels have offsets of their own, the offset
+ */
+#ifndef EDGEC_NARROW_H
+#define EDGEC_NARROW_H
+
+#include "edgec/math.h"
+#include "edgec/params.h"
+#include "edgec/planes.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* How an image is taken apart. */
+typedef struct edgec_narrow_image {
+    int32_t channels; /* bytes from pixel to pixel */
+    int32_t rows;
+    uint32_t zero;    /* the code of zero, negated, twice */
+    uint32_t padding; /* four times that code */
+} edgec_narrow_image_t;
+
+/* What a function reads and writes: all of it is that of the first channel. */
+typedef struct edgec_narrow_task {
+    int32_t offset; /* that all channels share, if they do */
+    int32_t pixel;  /* bytes from pixel to pixel of y */
+    int32_t length; /* bytes in the planes from where the first windows begin to the last ones */
+    const int8_t *stream;
+    int8_t *y;
+    const edgec_pair_t *planes;
+    int32_t channels;
+} edgec_narrow_task_t;
+
+/* Words of a row of the planes. */
+#define EDGEC_NARROW_PITCH(STRIDE, OUTPUTS) ((STRIDE) == 2 ? (OUTPUTS) : ((OUTPUTS) + 1) / 2)
+
+/* Defines NAME(x, planes, image): takes four channels apart.  WORDS: of a row; ODD: 1 where the
+ * last of them holds one pixel. */
+#if defined(__GNUC__) && defined(__ARM_FEATURE_DSP) && defined(__thumb2__)
+/* clang-format off */
+/* The pixels in r6 and r7.  Registers: what is subtracted in r4, the planes in r1. */
+#define EDGEC_NARROW_PUT                                                                           \
+    "pkhbt r8, r6, r7, lsl #16\n"                                                                  \
+    "pkhtb r9, r7, r6, asr #16\n"                                                                  \
+    "sxtab16 r10, r4, r8\n"                                                                        \
+    "sxtab16 r11, r4, r8, ror #8\n"                                                                \
+    "str r10, [r1], #4\n"                                                                          \
+    "sxtab16 r12, r4, r9\n"                                                                        \
+    "str r11, [r1, #(4 * %c[words] - 4)]\n"                                                        \
+    "sxtab16 lr, r4, r9, ror #8\n"                                                                 \
+    "str r12, [r1, #(8 * %c[words] - 4)]\n"                                                        \
+    "str lr, [r1, #(12 * %c[words] - 4)]\n"
+#define EDGEC_NARROW_TAKE(NAME, WORDS, ODD)                                                        \
+    EDGEC_SEPARATE void NAME(const int8_t *x, edgec_pair_t *planes,                                \
+                             const edgec_narrow_image_t *image) {                                  \
+        register const int8_t *from __asm__("r0") = x;                                             \
+        register edgec_pair_t *to __asm__("r1") = planes;                                          \
+        register const edgec_narrow_image_t *sizes __asm__("r2") = image;                          \
+        __asm__ volatile(                                                                          \
+            "push {r4-r11, lr}\n"                                                                  \
+            "ldm r2, {r2-r5}\n"                                                                    \
+            ".p2align 2\n"                                                                         \
+            "1:\n"                                                                                 \
+            ".rept (%c[words] - %c[odd])\n"                                                        \
+            "ldr r6, [r0]\n"                                                                       \
+            "ldr r7, [r0, r2]\n"                                                                   \
+            "add r0, r0, r2, lsl #1\n"                                                             \
+            EDGEC_NARROW_PUT                                                                       \
+            ".endr\n"                                                                              \
+            ".if %c[odd]\n"                                                                        \
+            "ldr r6, [r0]\n"                                                                       \
+            "add r0, r0, r2\n"                                                                     \
+            "mov r7, r5\n"                                                                         \
+            EDGEC_NARROW_PUT                                                                       \
+            ".endif\n"                                                                             \
+            "add r1, r1, #(12 * %c[words])\n"                                                      \
+            "subs r3, r3, #1\n"                                                                    \
+            "bne 1b\n"                                                                             \
+            "pop {r4-r11, lr}\n"                                                                   \
+            : "+r"(from), "+r"(to), "+r"(sizes)                                                    \
+            : [words] "i"(WORDS), [odd] "i"(ODD)                                                   \
+            : "r3", "r12", "memory", "cc");                                                        \
+    }
+
+/* Registers: planes in r0, y in r1, weights of a row in r2 (w0, w1) and r3 (w1, w2), sums in r4 and
+ * on, of which the last holds the bias before its own first product, words in r10 to r12, where the
+ * last windows begin in lr.  The stack:
+ *
+ *     sp + 0     weights of the channel, six words
+ *     sp + 24    its bias and its multiplier
+ *     sp + 32    the struct; stream, y and planes go on from channel to channel */
+#define EDGEC_NARROW_OWN(SUM) #SUM
+#define EDGEC_NARROW_BIAS(SUM) "r%c[last]"
+#define EDGEC_NARROW_WEIGHTS(ROW)                                                                  \
+    "ldr r2, [sp, #(8 * " #ROW ")]\n"                                                              \
+    "ldr r3, [sp, #(8 * " #ROW " + 4)]\n"
+#define EDGEC_NARROW_WORDS(ROW)                                                                    \
+    "ldr r10, [r0, #(%c[pitch] * " #ROW ")]\n"                                                     \
+    "ldr r11, [r0, #(%c[pitch] * " #ROW " + 4)]\n"                                                 \
+    ".if %c[pitch] > 32\n"                                                                         \
+    "ldr r12, [r0, #(%c[pitch] * " #ROW " + 8)]\n"                                                 \
+    ".endif\n"
+#define EDGEC_NARROW_LATER_WORDS(ROW)                                                              \
+    ".if %c[pitch] > 48\n"                                                                         \
+    "ldr r10, [r0, #(%c[pitch] * " #ROW " + 12)]\n"                                                \
+    ".endif\n"                                                                                     \
+    ".if %c[pitch] > 64\n"                                                                         \
+    "ldr r11, [r0, #(%c[pitch] * " #ROW " + 16)]\n"                                                \
+    ".endif\n"                                                                                     \
+    ".if %c[pitch] > 80\n"                                                                         \
+    "ldr r12, [r0, #(%c[pitch] * " #ROW " + 20)]\n"                                                \
+    ".endif\n"
+
+/* A row of windows that go on by one, the first of them from outside. */
+#define EDGEC_NARROW_BY_ONE(ROW, FROM)                                                             \
+    "smlad r4, r10, r3, " FROM(r4) "\n"                                                            \
+    "smlad r5, r10, r2, " FROM(r5) "\n"                                                            \
+    "smlatb r6, r10, r2, " FROM(r6) "\n"                                                           \
+    "smlatb r5, r3, r11, r5\n"                                                                     \
+    "smlad r6, r11, r3, r6\n"                                                                      \
+    ".if %c[last] > 6\n"                                                                           \
+    "smlad r7, r11, r2, " FROM(r7) "\n"                                                            \
+    ".endif\n"                                                                                     \
+    ".if %c[last] > 7\n"                                                                           \
+    "smlatb r8, r11, r2, " FROM(r8) "\n"                                                           \
+    "smlatb r7, r3, r12, r7\n"                                                                     \
+    "smlad r8, r12, r3, r8\n"                                                                      \
+    ".endif\n"                                                                                     \
+    ".if %c[last] > 8\n"                                                                           \
+    "smlad r9, r12, r2, " FROM(r9) "\n"                                                            \
+    ".endif\n"
+
+/* By two, the last of them to outside. */
+#define EDGEC_NARROW_BY_TWO(ROW, FROM)                                                             \
+    "smlad r4, r10, r2, " FROM(r4) "\n"                                                            \
+    "smlad r5, r11, r2, " FROM(r5) "\n"                                                            \
+    "smlad r6, r12, r2, " FROM(r6) "\n"                                                            \
+    "smlatb r4, r3, r11, r4\n"                                                                     \
+    "smlatb r5, r3, r12, r5\n"                                                                     \
+    EDGEC_NARROW_LATER_WORDS(ROW)                                                                  \
+    ".if %c[last] > 6\n"                                                                           \
+    "smlatb r6, r3, r10, r6\n"                                                                     \
+    "smlad r7, r10, r2, " FROM(r7) "\n"                                                            \
+    ".endif\n"                                                                                     \
+    ".if %c[last] > 7\n"                                                                           \
+    "smlad r8, r11, r2, " FROM(r8) "\n"                                                            \
+    "smlatb r7, r3, r11, r7\n"                                                                     \
+    ".endif\n"                                                                                     \
+    ".if %c[last] > 8\n"                                                                           \
+    "smlad r9, r12, r2, " FROM(r9) "\n"                                                            \
+    "smlatb r8, r3, r12, r8\n"                                                                     \
+    ".endif\n"
+
+/* By two, the first of them from outside. */
+#define EDGEC_NARROW_BY_TWO_LEFT(ROW, FROM)                                                        \
+    "smlad r4, r10, r3, " FROM(r4) "\n"                                                            \
+    "smlatb r5, r10, r2, " FROM(r5) "\n"                                                           \
+    "smlatb r6, r11, r2, " FROM(r6) "\n"                                                           \
+    "smlad r5, r11, r3, r5\n"                                                                      \
+    "smlad r6, r12, r3, r6\n"                                                                      \
+    ".if %c[last] > 6\n"                                                                           \
+    "smlatb r7, r12, r2, " FROM(r7) "\n"                                                           \
+    ".endif\n"                                                                                     \
+    EDGEC_NARROW_LATER_WORDS(ROW)                                                                  \
+    ".if %c[last] > 6\n"                                                                           \
+    "smlad r7, r10, r3, r7\n"                                                                      \
+    ".endif\n"                                                                                     \
+    ".if %c[last] > 7\n"                                                                           \
+    "smlatb r8, r10, r2, " FROM(r8) "\n"                                                           \
+    "smlad r8, r11, r3, r8\n"                                                                      \
+    ".endif\n"                                                                                     \
+    ".if %c[last] > 8\n"                                                                           \
+    "smlatb r9, r11, r2, " FROM(r9) "\n"                                                           \
+    "smlad r9, r12, r3, r9\n"                                                                      \
+    ".endif\n"
+
+#define EDGEC_NARROW_ROW(ROW, FROM)                                                                \
+    EDGEC_NARROW_WORDS(ROW)                                                                        \
+    ".if %c[stride] == 1\n"                                                                        \
+    EDGEC_NARROW_BY_ONE(ROW, FROM)                                                                 \
+    ".elseif %c[left]\n"                                                                           \
+    EDGEC_NARROW_BY_TWO_LEFT(ROW, FROM)                                                            \
+    ".else\n"                                                                                      \
+    EDGEC_NARROW_BY_TWO(ROW, FROM)                                                                 \
+    ".endif\n"
+
+/* The code of a sum by the multiplier in r2 and the offset in r3. */
+#define EDGEC_NARROW_HIGH(SUM)                                                                     \
+    ".if %c[rounded]\n"                                                                            \
+    "smmlar " SUM ", " SUM ", r2, r3\n"                                                            \
+    ".else\n"                                                                                      \
+    "smmla " SUM ", " SUM ", r2, r3\n"                                                             \
+    ".endif\n"
+#define EDGEC_NARROW_CODE(SUM)                                                                     \
+    ".if %c[shift]\n"                                                                              \
+    "ssat " SUM ", #8, " SUM ", asr #%c[shift]\n"                                                  \
+    ".else\n"                                                                                      \
+    "ssat " SUM ", #8, " SUM "\n"                                                                  \
+    ".endif\n"
+#define EDGEC_NARROW_NEXT(CODE)                                                                    \
+    "strb " CODE ", [r1]\n"                                                                        \
+    "add r1, r1, r10\n"
+
+/* Defines NAME(task): codes of int8 of some channels, rows of OUTPUTS, 3 to 6.
+ *
+ *     y = saturated((high(sum, multiplier) + offset) >> SHIFT)
+ *
+ * STRIDE: 1 or 2.  LEFT: 1 where windows begin one column and one row outside the image, as those
+ * that go on by one do.  BELOW: 1 where the last ones end one row outside.  OFFSETS: 1 where each
+ * channel has an offset.  ROUNDED: 1 where the high word of the product is rounded. */
+#define EDGEC_NARROW_ROWS(NAME, STRIDE, LEFT, OUTPUTS, BELOW, SHIFT, ROUNDED, OFFSETS)             \
+    EDGEC_SEPARATE void NAME(const edgec_narrow_task_t *task) {                                    \
+        register const edgec_narrow_task_t *t __asm__("r0") = task;                                \
+        __asm__ volatile(                                                                          \
+            "push {r4-r11, lr}\n"                                                                  \
+            "sub sp, sp, #60\n"                                                                    \
+            "ldm r0, {r1-r7}\n"                                                                    \
+            ".if %c[left]\n"                                                                       \
+            "sub r6, r6, #%c[pitch]\n"                                                             \
+            ".endif\n"                                                                             \
+            "add r0, sp, #32\n"                                                                    \
+            "stm r0, {r1-r7}\n"                                                                    \
+            "1:\n"                                                                                 \
+            "ldr r0, [sp, #44]\n"                                                                  \
+            ".if %c[offsets]\n"                                                                    \
+            "ldm r0!, {r4, r6, r8, r10, r11, r12}\n"                                               \
+            ".else\n"                                                                              \
+            "ldm r0!, {r4, r6, r8, r10, r11}\n"                                                    \
+            ".endif\n"                                                                             \
+            "sxtb16 r5, r4, ror #8\n"                                                              \
+            "sxtb16 r4, r4\n"                                                                      \
+            "sxtb16 r7, r6, ror #8\n"                                                              \
+            "sxtb16 r6, r6\n"                                                                      \
+            "sxtb16 r9, r8, ror #8\n"                                                              \
+            "sxtb16 r8, r8\n"                                                                      \
+            ".if %c[offsets]\n"                                                                    \
+            "stm sp, {r4-r12}\n"                                                                   \
+            ".else\n"                                                                              \
+            "stm sp, {r4-r11}\n"                                                                   \
+            ".endif\n"                                                                             \
+            "str r0, [sp, #44]\n"                                                                  \
+            "ldr lr, [sp, #40]\n"                                                                  \
+            "ldr r1, [sp, #48]\n"                                                                  \
+            "ldr r0, [sp, #52]\n"                                                                  \
+            "add r2, r1, #1\n"                                                                     \
+            "add r3, r0, #(%c[pitch] / 4)\n"                                                       \
+            "strd r2, r3, [sp, #48]\n"                                                             \
+            "add lr, lr, r0\n"                                                                     \
+            ".if %c[left]\n"                                                                       \
+            "mov r4, r10\n"                                                                        \
+            "mov r5, r10\n"                                                                        \
+            "mov r6, r10\n"                                                                        \
+            ".if %c[last] > 6\n"                                                                   \
+            "mov r7, r10\n"                                                                        \
+            ".endif\n"                                                                             \
+            ".if %c[last] > 7\n"                                                                   \
+            "mov r8, r10\n"                                                                        \
+            ".endif\n"                                                                             \
+            ".if %c[last] > 8\n"                                                                   \
+            "mov r9, r10\n"                                                                        \
+            ".endif\n"                                                                             \
+            "b 3f\n"                                                                               \
+            ".endif\n"                                                                             \
+            ".p2align 2\n"                                                                         \
+            "2:\n"                                                                                 \
+            "ldr r%c[last], [sp, #24]\n"                                                           \
+            EDGEC_NARROW_WEIGHTS(0)                                                                \
+            EDGEC_NARROW_ROW(0, EDGEC_NARROW_BIAS)                                                 \
+            "3:\n"                                                                                 \
+            EDGEC_NARROW_WEIGHTS(1)                                                                \
+            EDGEC_NARROW_ROW(1, EDGEC_NARROW_OWN)                                                  \
+            "cmp r0, lr\n"                                                                         \
+            ".if %c[below]\n"                                                                      \
+            "beq 4f\n"                                                                             \
+            ".endif\n"                                                                             \
+            EDGEC_NARROW_WEIGHTS(2)                                                                \
+            EDGEC_NARROW_ROW(2, EDGEC_NARROW_OWN)                                                  \
+            "4:\n"                                                                                 \
+            "ldr r2, [sp, #28]\n"                                                                  \
+            "ldr r3, [sp, #32]\n"                                                                  \
+            "ldr r10, [sp, #36]\n"                                                                 \
+            EDGEC_NARROW_HIGH("r4")                                                                \
+            EDGEC_NARROW_HIGH("r5")                                                                \
+            EDGEC_NARROW_HIGH("r6")                                                                \
+            ".if %c[last] > 6\n"                                                                   \
+            EDGEC_NARROW_HIGH("r7")                                                                \
+            ".endif\n"                                                                             \
+            ".if %c[last] > 7\n"                                                                   \
+            EDGEC_NARROW_HIGH("r8")                                                                \
+            ".endif\n"                                                                             \
+            ".if %c[last] > 8\n"                                                                   \
+            EDGEC_NARROW_HIGH("r9")                                                                \
+            ".endif\n"                                                                             \
+            EDGEC_NARROW_CODE("r4")                                                                \
+            EDGEC_NARROW_CODE("r5")                                                                \
+            EDGEC_NARROW_NEXT("r4")                                                                \
+            EDGEC_NARROW_CODE("r6")                                                                \
+            EDGEC_NARROW_NEXT("r5")                                                                \
+            ".if %c[last] > 6\n"                                                                   \
+            EDGEC_NARROW_CODE("r7")                                                                \
+            EDGEC_NARROW_NEXT("r6")                                                                \
+            ".endif\n"                                                                             \
+            ".if %c[last] > 7\n"                                                                   \
+            EDGEC_NARROW_CODE("r8")                                                                \
+            EDGEC_NARROW_NEXT("r7")                                                                \
+            ".endif\n"                                                                             \
+            ".if %c[last] > 8\n"                                                                   \
+            EDGEC_NARROW_CODE("r9")                                                                \
+            EDGEC_NARROW_NEXT("r8")                                                                \
+            ".endif\n"                                                                             \
+            "add r0, r0, #(%c[pitch] * %c[stride])\n"                                              \
+            EDGEC_NARROW_NEXT("r%c[last]")                                                         \
+            "bne 2b\n"                                                                             \
+            "ldr r2, [sp, #56]\n"                                                                  \
+            "subs r2, r2, #1\n"                                                                    \
+            "str r2, [sp, #56]\n"                                                                  \
+            "bne 1b\n"                                                                             \
+            "add sp, sp, #60\n"                                                                    \
+            "pop {r4-r11, lr}\n"                                                                   \
+            : "+r"(t)                                                                              \
+            : [stride] "i"(STRIDE), [left] "i"(LEFT), [last] "i"((OUTPUTS) + 3),                   \
+              [pitch] "i"(16 * EDGEC_NARROW_PITCH(STRIDE, OUTPUTS)), [below] "i"(BELOW),           \
+              [shift] "i"(SHIFT), [rounded] "i"(ROUNDED), [offsets] "i"(OFFSETS)                   \
+            : "r1", "r2", "r3", "r12", "memory", "cc");                                            \
+    }
+/* clang-format on */
+#else
+#define EDGEC_NARROW_TAKE(NAME, WORDS, ODD)                                                        \
+    EDGEC_INLINE void NAME(const int8_t *x, edgec_pair_t *planes,                                  \
+                           const edgec_narrow_image_t *image) {                                    \
+        edgec_narrow_take(x, planes, image, WORDS, ODD);                                           \
+    }
+#define EDGEC_NARROW_ROWS(NAME, STRIDE, LEFT, OUTPUTS, BELOW, SHIFT, ROUNDED, OFFSETS)             \
+    EDGEC_INLINE void NAME(const edgec_narrow_task_t *task) {                                      \
+        const edgec_narrow_form_t form = {STRIDE, LEFT, OUTPUTS, BELOW, SHIFT, ROUNDED, OFFSETS};  \
+        for (int32_t c = 0; c < task->channels; c++) {                                             \
+            edgec_narrow_channel(task, c, &form);                                                  \
+        }                                                                                          \
+    }
+
+EDGEC_INLINE void edgec_narrow_take(const int8_t *x, edgec_pair_t *planes,
+                                    const edgec_narrow_image_t *image, int32_t words, int32_t odd) {
+    const int32_t zero = -(int32_t)(int16_t)(image->zero & 0xFFFFU);
+    const int32_t columns = 2 * words - odd;
+    for (int32_t row = 0; row < image->rows; row++) {
+        for (int32_t i = 0; i < 2 * words; i++) {
+            for (int32_t c = 0; c < EDGEC_PLANES; c++) {
+                const int8_t *const pixel = x + (row * columns + i) * image->channels;
+                const int32_t value = (i < columns) ? pixel[c] - zero : 0;
+                edgec_pair_t *const to = planes + (row * EDGEC_PLANES + c) * words + i / 2;
+                const uint32_t half = (uint32_t)value & 0xFFFFU;
+                *to = (i % 2 > 0) ? *to | half << 16 : half;
+            }
+        }
+    }
+}
+
+/* What `EDGEC_NARROW_ROWS` compiles in. */
+typedef struct edgec_narrow_form {
+    int32_t stride;
+    int32_t left;
+    int32_t outputs;
+    int32_t below;
+    int32_t shift;
+    int32_t rounded;
+    int32_t offsets;
+} edgec_narrow_form_t;
+
+/* The sum of the row `oy` in the column `ox`, of a channel whose first word is `planes`. */
+EDGEC_INLINE int32_t edgec_narrow_sum(const edgec_pair_t *planes, const int8_t *weights,
+                                      int32_t bias, int32_t rows, int32_t oy, int32_t ox,
+                                      const edgec_narrow_form_t *form) {
+    static const int32_t places[3] = {0, 1, 3};
+    const int32_t words = EDGEC_NARROW_PITCH(form->stride, form->outputs);
+    int32_t sum = bias;
+    for (int32_t ky = 0; ky < 3; ky++) {
+        const int32_t iy = oy * form->stride - form->left + ky;
+        for (int32_t kx = 0; kx < 3; kx++) {
+            const int32_t ix = ox * form->stride - form->left + kx;
+            if (iy >= 0 && iy < rows && ix >= 0 && ix < 2 * words) {
+                const edgec_pair_t word = planes[iy * EDGEC_PLANES * words + ix / 2];
+                const int32_t value = (int16_t)((ix % 2 > 0 ? word >> 16 : word) & 0xFFFFU);
+                sum += value * weights[4 * ky + places[kx]];
+            }
+        }
+    }
+    return sum;
+}
+
+/* The codes of a channel. */
+EDGEC_INLINE void edgec_narrow_channel(const edgec_narrow_task_t *task, int32_t channel,
+                                       const edgec_narrow_form_t *form) {
+    const int32_t words = EDGEC_NARROW_PITCH(form->stride, form->outputs);
+    const int8_t *const weights = task->stream + channel * (20 + 4 * form->offsets);
+    const int32_t bias = (int32_t)edgec_word_at(weights + 12);
+    const int32_t multiplier = (int32_t)edgec_word_at(weights + 16);
+    const int32_t offset = form->offsets > 0 ? (int32_t)edgec_word_at(weights + 20) : task->offset;
+    const int32_t last = task->length / (16 * words);
+    const int32_t rows = last - form->left + 3 - form->below;
+    const edgec_pair_t *const planes = task->planes + channel * words;
+    int8_t *y = task->y + channel;
+    for (int32_t oy = 0; oy * form->stride <= last; oy++) {
+        for (int32_t ox = 0; ox < form->outputs; ox++, y += task->pixel) {
+            const int32_t sum = edgec_narrow_sum(planes, weights, bias, rows, oy, ox, form);
+            const int64_t product = (int64_t)sum * multiplier;
+            const int64_t high = form->rounded > 0 ? edgec_rshr64(product, 32) : product >> 32;
+            const int32_t code = (int32_t)((high + offset) >> form->shift);
+            *y = edgec_clamp_s8(code, INT8_MIN, INT8_MAX);
+        }
+    }
+}
+#endif
+
+/* The sizes of a layer, and the functions of its shape. */
+typedef struct edgec_narrow_layer {
+    void (*take)(const int8_t *x, edgec_pair_t *planes, const edgec_narrow_image_t *image);
+    void (*rows)(const edgec_narrow_task_t *task);
+    int16_t height;
+    int16_t channels;
+    int16_t words;   /* of a row of the planes */
+    int16_t numbers; /* bytes of the stream for a channel */
+    int16_t shift;   /* after the high word of the product */
+    int32_t length;  /* bytes in the planes from the first windows to the last ones */
+} edgec_narrow_layer_t;
+
+/* All outputs of a layer.
+ * Order: four channels of the whole image are read, then their outputs are written, one channel
+ * after the other. */
+EDGEC_SEPARATE void edgec_narrow(const int8_t *x, int8_t *y, int8_t *scratch,
+                                 const edgec_stream_params_t *params,
+                                 const edgec_narrow_layer_t *layer) {
+    const int32_t channels = layer->channels;
+    const int32_t step = (int32_t)1 << layer->shift;
+    edgec_pair_t *const planes = (edgec_pair_t *)(void *)scratch;
+    const edgec_narrow_image_t image = {
+        .channels = channels,
+        .rows = layer->height,
+        .zero = ((uint32_t)-params->x_zero_point & 0xFFFFU) * 0x00010001U,
+        .padding = (uint8_t)params->x_zero_point * 0x01010101U,
+    };
+    edgec_narrow_task_t task; /* no initializer: gcc would clear it first */
+    task.offset = params->y_zero_point * step + step / 2;
+    task.pixel = channels;
+    task.length = layer->length;
+    for (int32_t first = 0; first < channels; first += EDGEC_PLANES) {
+        /* The last planes may hold channels that are done already. */
+        const int32_t c = edgec_min_s32(first, channels - EDGEC_PLANES);
+        layer->take(x + c, planes, &image);
+        task.stream = params->weights + first * layer->numbers;
+        task.y = y + first;
+        task.planes = planes + (first - c) * layer->words;
+        task.channels = c + EDGEC_PLANES - first;
+        layer->rows(&task);
+    }
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

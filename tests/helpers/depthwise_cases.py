@@ -1,0 +1,60 @@
+"""Graphs of depthwise convolutions with 3x3 windows, as the kernels for cores with DSP meet them."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from random_transformer import Layer
+
+from edgec.base.dtypes import DType
+from edgec.ir import Graph, QuantParams, qops
+from edgec.ir.shapes import window_out
+
+BOARDS = {"m4": "nucleo_l4r5zi", "m7": "nucleo_h7a3zi_q", "m33": "nucleo_u575zi_q"}
+INT8 = (-128, 127)
+
+
+@dataclass(frozen=True)
+class Case:
+    """Sizes, strides (down, right), padding (top, left, bottom, right), bounds of outputs."""
+
+    height: int
+    width: int
+    channels: int = 4
+    strides: tuple[int, int] = (1, 1)
+    pads: tuple[int, int, int, int] = (1, 1, 1, 1)
+    bounds: tuple[int, int] = INT8
+    shift: int = 32
+    offsets: bool = False
+
+
+def graph_of(seed: int, cases: tuple[Case, ...]) -> Graph:
+    """A graph of independent layers, with weights and inputs that reach the ends of int8."""
+    layer = Layer(seed)
+    for case in cases:
+        _add(layer, case)
+    return layer.builder.build()
+
+
+def _add(layer: Layer, case: Case) -> None:
+    x = layer.input(1, case.height, case.width, case.channels)
+    weights = layer.rng.choice([-127, 127, -128, 5, 0, 60], (case.channels, 3, 3, 1))
+    multipliers = layer.rng.uniform(0.4, 1, case.channels) / 40 * 2.0**case.shift
+    zero_point = layer.pick([0, -128, 7])
+    inputs = [
+        x,
+        layer.array(weights.astype(np.int8)),
+        layer.constant(-9000, 9000, case.channels, dtype=np.int32),
+        layer.array((multipliers * layer.pick([1, -1])).astype(np.int32)),
+    ]
+    form: qops.Requant31 | qops.Offset31 = qops.Requant31(case.shift, zero_point, *case.bounds)
+    if case.offsets:
+        left = case.shift - 32
+        offsets = (zero_point << left) + layer.rng.integers(0, 1 << left, case.channels)
+        form = qops.Offset31(left, tuple(map(int, offsets)), *case.bounds)
+    y = layer.node(
+        qops.QConv(case.strides, case.pads, (1, 1), case.channels, form), inputs, DType.INT8
+    )
+    value = layer.builder.values[y]
+    layer.builder.value(replace(value, quant=QuantParams.per_tensor(0.05, zero_point)))
+    sizes = zip((case.height, case.width), case.strides, case.pads[:2], case.pads[2:], strict=True)
+    assert value.shape[1:3] == tuple(window_out(n, 3, s, 1, a, b) for n, s, a, b in sizes)
