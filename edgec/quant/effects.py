@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from edgec.base.effect import Effect
-from edgec.base.options import CompileOptions, Effort, Observer, Precision, QuantOptions
+from edgec.base.options import CompileOptions, Effort, Observer, Precision, QuantOptions, Residual
 from edgec.ir import Graph
 from edgec.ir.searched import is_searched
 from edgec.quant.cnn.balance import can_balance
@@ -13,7 +13,6 @@ from edgec.quant.cnn.known import has_open_ranges
 _SEARCHED = "the scales of a transformer are searched by the error of what reads them"
 _PINNED = "the model brings the ranges of all its tensors (QuantizeLinear)"
 _NO_DATA = "there is no calibration data, only noise, whose extremes are the ranges"
-_STREAM = "the residual stream of a transformer is int16 anyway"
 _INTEGER_WEIGHTS = "the model brings integer weights, which stay as they are"
 _NO_SAMPLES = "weights are chosen by calibration data, and there are none"
 _GIVE_DATA = "give --calibration DATA.npz"
@@ -64,7 +63,20 @@ def quantization_effects(options: CompileOptions, graph: Graph, samples: int) ->
             "only transformers have a residual stream of their own",
             "leave it out; the tensors of this network are int8 anyway",
         ),
-        Effect("--precision", wider, not transformer, _STREAM),
+        Effect(
+            "--precision",
+            wider,
+            quant.residual is not Residual.INT8,
+            "a stream of int8 is what it would make more precise",
+            "leave out --residual int8",
+        ),
+        Effect(
+            "--precision",
+            wider,
+            options.max_length is None,
+            "operators of int16 codes compute runs of one length only",
+            "leave out --max-length, or --precision",
+        ),
         Effect("--precision", wider, open_ranges, _PINNED),
         Effect("--precision", wider, has_data, _NO_DATA, _GIVE_DATA),
         Effect(
