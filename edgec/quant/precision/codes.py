@@ -9,7 +9,7 @@ there; nothing has to be split, and no sum has 64 bits.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -147,11 +147,20 @@ def check_reach(graph: Graph) -> None:
     """
     largest = dict.fromkeys(graph.inputs, INT16_MAX + 1)
     for node in graph.nodes:
-        if isinstance(node.attrs, qops.QMixedConv):
-            x = qops.QMixedConv.Inputs.of(node.inputs).x
-            if graph.values[x].dtype is DType.INT16 and _largest(largest, x) > node.attrs.reach:
+        for name, reach in _reaches(node):
+            if graph.values[name].dtype is DType.INT16 and _largest(largest, name) > reach:
                 raise InternalError("it could read larger codes than it sums up", where=node.name)
         largest[node.output] = _of_node(graph, node, largest)
+
+
+def _reaches(node: Node) -> Iterator[tuple[str, int]]:
+    """The tensors that a node sums products of, with the bounds of their codes."""
+    match node.attrs:
+        case qops.QMixedConv(reach=reach):
+            yield qops.QMixedConv.Inputs.of(node.inputs).x, reach
+        case qops.QMixedMatMul(a_reach=a_reach, b_reach=b_reach):
+            inputs = qops.QMixedMatMul.Inputs.of(node.inputs)
+            yield from ((inputs.a, a_reach), (inputs.b, b_reach))
 
 
 def _of_node(graph: Graph, node: Node, largest: Mapping[str, int]) -> int:

@@ -108,7 +108,7 @@ def _can_widen(graph: Graph, plan: Plan, group: Group, readers: list[tuple[Node,
 
 
 def _reads16(plan: Plan, node: Node) -> bool:
-    """Whether an operator can read int16 codes: a layer cannot whose output has scales by channel."""
+    """Whether an operator reads int16 codes: no layer does whose output has scales by channel."""
     own = plan.codes.get(node.output)
     by_channel = own is not None and own.axis is not None and node.output not in plan.stream
     return type(node.attrs) in MIXED_CONVERTERS and not (

@@ -107,6 +107,23 @@ def mul(c: MixedConversion) -> bool:
     return True
 
 
+@MIXED_CONVERTERS.entry(ops.MatMul)
+def matmul(c: MixedConversion) -> bool:
+    """MatMul to QMixedMatMul."""
+    attrs = c.node.attrs_as(ops.MatMul)
+    real = attrs.Inputs.of(c.node.inputs)
+    a, b = c.operand(real.a), c.operand(real.b)
+    reaches = c.reach_of(real.a), c.reach_of(real.b)
+    terms = attrs.terms(attrs.Inputs.of(c.graph.shapes(c.node)))
+    factor = a.scale * b.scale / c.y.tensor_scale * attrs.scale
+    end = c.single31(factor, float(math.prod(reaches) * terms))
+    assert isinstance(end.form, qops.Requant31)
+    transposes = attrs.transpose_a, attrs.transpose_b
+    integer = qops.QMixedMatMul(end.form, end.multiplier, *reaches, *transposes)
+    c.emit(integer, qops.QMixedMatMul.Inputs(a.name, b.name))
+    return True
+
+
 @MIXED_CONVERTERS.entry(ops.Div)
 def div(c: MixedConversion) -> bool:
     """Div to QMixedDiv."""
