@@ -11,6 +11,7 @@ from edgec.quant.cnn.fit_weights import LEAST_SAMPLES, has_real_weights
 from edgec.quant.cnn.known import has_open_ranges
 
 _SEARCHED = "the scales of a transformer are searched by the error of what reads them"
+_WITH_INT16 = "the weights of a transformer are chosen where its tensors have int16 codes"
 _PINNED = "the model brings the ranges of all its tensors (QuantizeLinear)"
 _NO_DATA = "there is no calibration data, only noise, whose extremes are the ranges"
 _INTEGER_WEIGHTS = "the model brings integer weights, which stay as they are"
@@ -107,8 +108,11 @@ def quantization_effects(options: CompileOptions, graph: Graph, samples: int) ->
 def _effort_effects(quant: QuantOptions, graph: Graph, samples: int) -> tuple[Effect, ...]:
     """When there is something to try for the integer weights."""
     tries = quant.effort not in (None, Effort.FAST)
+    wider = quant.precision not in (None, Precision.INT8)
     return (
-        Effect("--effort", tries, not is_searched(graph), _SEARCHED),
+        Effect(
+            "--effort", tries, not is_searched(graph) or wider, _WITH_INT16, "add --precision auto"
+        ),
         Effect("--effort", tries, has_real_weights(graph), _INTEGER_WEIGHTS),
         Effect("--effort", tries, samples > 0, _NO_SAMPLES, _GIVE_DATA),
         Effect(

@@ -220,17 +220,27 @@ class _Run:
         if graph.length is not None:
             ready = with_variable_length(ready, graph)
         report = self._with_decisions(graph, ready, report)
-        notes = (*_texts(real, integer), *precision_notes(report.precision))
+        said = (*weights_notes(report.weights), *precision_notes(report.precision))
+        notes = (*_texts(real, integer), *said)
         return Quantized(ready, None, report, notes)
 
-    def _chosen(self, search: Search, data: Mapping[str, Array]) -> Choice:
-        """The tensors with int16 codes of a network whose scales are searched."""
+    def _chosen(self, search: Search, data: Mapping[str, Array]) -> tuple[Search, Choice]:
+        """The tensors with int16 codes of a network whose scales are searched, and its weights."""
+        precision = self._options.quant.settings().precision
+        chooser = self._searched_chooser(search, data)
+        if precision is Precision.AUTO and chooser.suffices_int8():
+            return search, chooser.choose(precision)
+        fitted = search.with_fitted_weights()
+        found = self._searched_chooser(fitted, data).choose(precision)
+        report = chooser.beside_int8(found.report)
+        return fitted, replace(found, report=report)
+
+    def _searched_chooser(self, search: Search, data: Mapping[str, Array]) -> Chooser:
         settings = self._options.quant.settings()
         goal = Goal(settings.target_db, settings.max_drop)
         room = self._room_after(TRANSFORMER_INTEGER_PASSES)
         candidates = search.candidates()
-        chooser = Chooser(search.graph, candidates, data, search.integer, goal, room, self._tell)
-        return chooser.choose(settings.precision)
+        return Chooser(search.graph, candidates, data, search.integer, goal, room, self._tell)
 
     def _room_after(self, passes: tuple[Pass, ...]) -> Room | None:
         """The memory of the board for graphs that some passes follow."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
 from edgec.base.dtypes import Array
@@ -147,6 +147,16 @@ class Chooser:
         """Whether int8 codes alone reach the goal."""
         plain = self._plain
         return self._noise(plain) <= self._goal.noise and self._drop(plain) <= self._allowed
+
+    def beside_int8(self, report: PrecisionReport) -> PrecisionReport:
+        """The report on another choice, beside what int8 codes alone give this network."""
+        room = self._room
+        return replace(
+            report,
+            int8_db=share_db(self._noise(self._plain)),
+            int8_decisions=self._decided(self._plain),
+            int8_arena_bytes=None if room is None else room.arena_bytes(self._plain),
+        )
 
     def choose(self, precision: Precision) -> Choice:
         """The tensors that have int16 codes: all, or as few as reach the goal.

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import replace
 from types import MappingProxyType
 
 from edgec.base.dtypes import Array
-from edgec.base.options import QuantOptions, QuantSettings
+from edgec.base.options import Effort, QuantOptions, QuantSettings
 from edgec.floatrun.activations import checked_calibration
 from edgec.ir.graph import Graph
 from edgec.quant.common.calibrate import Progress
@@ -15,7 +16,7 @@ from edgec.quant.common.intervals import check_intervals
 from edgec.quant.common.losses import losses_alone
 from edgec.quant.common.quality import quality_of
 from edgec.quant.common.refuse import refuse_in_transformer, refuse_some_pins
-from edgec.quant.common.report import CalibrationSource, InForce, QuantReport
+from edgec.quant.common.report import CalibrationSource, InForce, QuantReport, WeightsReport
 from edgec.quant.common.synthetic import describe, synthetic_inputs, warn_synthetic
 from edgec.quant.convert.conversion import Converters
 from edgec.quant.convert.converters import CONVERTERS
@@ -23,6 +24,7 @@ from edgec.quant.convert.mixed.context import Codes16
 from edgec.quant.precision.candidates import Candidates
 from edgec.quant.precision.choose import Choice
 from edgec.quant.precision.codes import check_reach
+from edgec.quant.transformer.fitted import with_fitted_weights
 from edgec.quant.transformer.int16_codes import searched_candidates, widened
 from edgec.quant.transformer.layers import find_layers
 from edgec.quant.transformer.lengths import collect_at_lengths
@@ -36,8 +38,8 @@ QUALITY_SAMPLES = 8
 """Calibration samples that the quality of each operator is measured on."""
 
 
-Choose = Callable[["Search", Mapping[str, Array]], Choice]
-"""Chooses the tensors with int16 codes of a search, by calibration data."""
+Choose = Callable[["Search", Mapping[str, Array]], "tuple[Search, Choice]"]
+"""Chooses the tensors with int16 codes of a search by calibration data, and perhaps its weights."""
 
 
 class Search:
@@ -63,12 +65,24 @@ class Search:
         Raises:
             QuantizationError: NaN or infinite numbers.
         """
-        self.graph, self._options, self._converters = graph, options, converters
+        self.graph, self._data, self._progress = graph, data, progress
+        self._options, self._converters = options, converters
+        self.effort: Effort | None = None
+        self.weights: WeightsReport | None = None
         names = [name for name in graph.values if is_real(graph, name)]
         self._seen = collect_at_lengths(graph, names, data, progress)
         stream = stream_params(graph, stream_groups(graph), self._seen, options.residual)
         layers = find_layers(graph, frozenset(stream))
         self._plan = make_plan(graph, layers, stream, self._seen)
+
+    def with_fitted_weights(self) -> Search:
+        """The same scales for weights that are chosen by what they do to the outputs."""
+        found = copy(self)
+        more = self._seen, self._data, self._options, self._progress
+        found.graph, found.effort, found.weights = with_fitted_weights(self.graph, *more)
+        layers = find_layers(found.graph, frozenset(self._plan.stream))
+        found._plan = replace(self._plan, layers=layers)
+        return found
 
     def candidates(self) -> Candidates:
         """The values that could have int16 codes."""
@@ -132,7 +146,9 @@ def quantize_transformer(
         settings = replace(settings, bias_correction=False)
     data = checked_calibration(graph, calibration)
     search = Search(graph, data, settings, progress, converters)
-    choice = None if choose is None else choose(search, data)
+    choice = None
+    if choose is not None:
+        search, choice = choose(search, data)
     integer = search.integer() if choice is None else choice.integer
     few = {name: array[:QUALITY_SAMPLES] for name, array in data.items()}
     report = QuantReport(
@@ -143,10 +159,12 @@ def quantize_transformer(
             equalize=False,
             bias_correction=settings.bias_correction,
             residual=settings.residual,
+            effort=search.effort,
         ),
         warnings=_warnings(source, options),
         layers=quality_of(graph, integer, few, progress),
         losses=losses_alone(graph, integer, few) if source is CalibrationSource.USER else (),
+        weights=search.weights,
         precision=None if choice is None else choice.report,
     )
     return integer, report
