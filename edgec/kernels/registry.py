@@ -53,6 +53,7 @@ from edgec.kernels.mixed.mixed_add.family import FAMILY as MIXED_ADD
 from edgec.kernels.mixed.mixed_average.family import FAMILY as MIXED_AVERAGE
 from edgec.kernels.mixed.mixed_conv.family import FAMILY as MIXED_CONV
 from edgec.kernels.mixed.mixed_div.family import FAMILY as MIXED_DIV
+from edgec.kernels.mixed.mixed_matmul.family import FAMILY as MIXED_MATMUL
 from edgec.kernels.mixed.mixed_mul.family import FAMILY as MIXED_MUL
 from edgec.kernels.mixed.mixed_table.family import FAMILY as MIXED_TABLE
 from edgec.kernels.mixed.mixed_tile.family import FAMILY as MIXED_TILE
@@ -176,6 +177,7 @@ FAMILIES: tuple[KernelFamily[Any], ...] = (
     MIXED_TILE,
     MIXED_CONV,
     MIXED_ADD,
+    MIXED_MATMUL,
     MIXED_MUL,
     MIXED_DIV,
     MIXED_AVERAGE,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from edgec.base.effect import Effect
-from edgec.base.options import CompileOptions, Effort, Observer, Precision, QuantOptions
+from edgec.base.options import CompileOptions, Effort, Observer, Precision, QuantOptions, Residual
 from edgec.ir import Graph
 from edgec.ir.searched import is_searched
 from edgec.quant.cnn.balance import can_balance
@@ -11,9 +11,9 @@ from edgec.quant.cnn.fit_weights import LEAST_SAMPLES, has_real_weights
 from edgec.quant.cnn.known import has_open_ranges
 
 _SEARCHED = "the scales of a transformer are searched by the error of what reads them"
+_WITH_INT16 = "the weights of a transformer are chosen where its tensors have int16 codes"
 _PINNED = "the model brings the ranges of all its tensors (QuantizeLinear)"
 _NO_DATA = "there is no calibration data, only noise, whose extremes are the ranges"
-_STREAM = "the residual stream of a transformer is int16 anyway"
 _INTEGER_WEIGHTS = "the model brings integer weights, which stay as they are"
 _NO_SAMPLES = "weights are chosen by calibration data, and there are none"
 _GIVE_DATA = "give --calibration DATA.npz"
@@ -64,7 +64,20 @@ def quantization_effects(options: CompileOptions, graph: Graph, samples: int) ->
             "only transformers have a residual stream of their own",
             "leave it out; the tensors of this network are int8 anyway",
         ),
-        Effect("--precision", wider, not transformer, _STREAM),
+        Effect(
+            "--precision",
+            wider,
+            quant.residual is not Residual.INT8,
+            "a stream of int8 is what it would make more precise",
+            "leave out --residual int8",
+        ),
+        Effect(
+            "--precision",
+            wider,
+            options.max_length is None,
+            "operators of int16 codes compute runs of one length only",
+            "leave out --max-length, or --precision",
+        ),
         Effect("--precision", wider, open_ranges, _PINNED),
         Effect("--precision", wider, has_data, _NO_DATA, _GIVE_DATA),
         Effect(
@@ -95,8 +108,11 @@ def quantization_effects(options: CompileOptions, graph: Graph, samples: int) ->
 def _effort_effects(quant: QuantOptions, graph: Graph, samples: int) -> tuple[Effect, ...]:
     """When there is something to try for the integer weights."""
     tries = quant.effort not in (None, Effort.FAST)
+    wider = quant.precision not in (None, Precision.INT8)
     return (
-        Effect("--effort", tries, not is_searched(graph), _SEARCHED),
+        Effect(
+            "--effort", tries, not is_searched(graph) or wider, _WITH_INT16, "add --precision auto"
+        ),
         Effect("--effort", tries, has_real_weights(graph), _INTEGER_WEIGHTS),
         Effect("--effort", tries, samples > 0, _NO_SAMPLES, _GIVE_DATA),
         Effect(

@@ -38,14 +38,15 @@ from edgec.quant.common.report import (
 )
 from edgec.quant.convert.conversion import Converters, to_integer
 from edgec.quant.convert.converters import CONVERTERS
-from edgec.quant.convert.mixed.conversion import Codes16
+from edgec.quant.convert.mixed.context import Codes16
 from edgec.quant.convert.wide.conversion import is_wide
 from edgec.quant.convert.wide.graph import to_wide
 from edgec.quant.effects import quantization_effects
-from edgec.quant.precision.choose import Chooser, Goal, Room
+from edgec.quant.precision.candidates import observed_candidates
+from edgec.quant.precision.choose import Choice, Chooser, Goal, Room
 from edgec.quant.precision.codes import check_reach, real_constants
 from edgec.quant.precision.notes import precision_notes
-from edgec.quant.transformer.quantize import quantize_transformer
+from edgec.quant.transformer.quantize import Search, quantize_transformer
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -190,13 +191,11 @@ class _Run:
         def converted(int16: Mapping[str, Codes16]) -> Graph:
             return to_integer(annotated, self._converters, int16, constants)
 
-        room = self._room
-        if room is not None:
-            arena = room.arena_bytes
-            room = replace(room, arena_bytes=lambda g: arena(run_passes(g, INTEGER_PASSES).graph))
         settings = self._options.quant.settings()
         goal = Goal(settings.target_db, settings.max_drop)
-        return Chooser(real, annotated, data, converted, goal, room, self._tell)
+        room = self._room_after(INTEGER_PASSES)
+        candidates = observed_candidates(annotated, data)
+        return Chooser(real, candidates, data, converted, goal, room, self._tell)
 
     def by_file(self, graph: Graph) -> Quantized:
         """Scales of a file with 16-bit activations, which brings all of them."""
@@ -211,15 +210,45 @@ class _Run:
         if shorter is not None:
             shortened = run_passes(shorter, TRANSFORMER_PASSES).graph
             graph = mean_by_attention(with_real_length(graph, shortened))
+        wider = self._options.quant.settings().precision is not Precision.INT8
+        choose = self._chosen if wider and self._calibration is not None else None
         quantized, report = quantize_transformer(
-            graph, self._calibration, self._options.quant, self._tell, self._converters
+            graph, self._calibration, self._options.quant, self._tell, self._converters, choose
         )
         integer = self._passes(quantized, TRANSFORMER_INTEGER_PASSES)
         ready = integer.graph
         if graph.length is not None:
             ready = with_variable_length(ready, graph)
         report = self._with_decisions(graph, ready, report)
-        return Quantized(ready, None, report, _texts(real, integer))
+        said = (*weights_notes(report.weights), *precision_notes(report.precision))
+        notes = (*_texts(real, integer), *said)
+        return Quantized(ready, None, report, notes)
+
+    def _chosen(self, search: Search, data: Mapping[str, Array]) -> tuple[Search, Choice]:
+        """The tensors with int16 codes of a network whose scales are searched, and its weights."""
+        precision = self._options.quant.settings().precision
+        chooser = self._searched_chooser(search, data)
+        if precision is Precision.AUTO and chooser.suffices_int8():
+            return search, chooser.choose(precision)
+        fitted = search.with_fitted_weights()
+        found = self._searched_chooser(fitted, data).choose(precision)
+        report = chooser.beside_int8(found.report)
+        return fitted, replace(found, report=report)
+
+    def _searched_chooser(self, search: Search, data: Mapping[str, Array]) -> Chooser:
+        settings = self._options.quant.settings()
+        goal = Goal(settings.target_db, settings.max_drop)
+        room = self._room_after(TRANSFORMER_INTEGER_PASSES)
+        candidates = search.candidates()
+        return Chooser(search.graph, candidates, data, search.integer, goal, room, self._tell)
+
+    def _room_after(self, passes: tuple[Pass, ...]) -> Room | None:
+        """The memory of the board for graphs that some passes follow."""
+        room = self._room
+        if room is None:
+            return None
+        arena = room.arena_bytes
+        return replace(room, arena_bytes=lambda g: arena(run_passes(g, passes).graph))
 
     def _passes(self, graph: Graph, passes: tuple[Pass, ...]) -> PassesResult:
         found = run_passes(graph, passes, self._options.dump_ir, first_number=self._steps)

@@ -59,7 +59,24 @@ def dividing() -> Graph:
     return s.graph(s(ops.Div(), c, s(ops.Unary(UnaryKind.EXP), b)))
 
 
-NETWORKS = {"squeezed": squeezed, "branching": branching, "dividing": dividing}
+def multiplying() -> Graph:
+    """Products of activations, as attention without a softmax has them, and a gate."""
+    s = Sketch("multiplying")
+    x = s.input("x", 1, 6, 8)
+    q, k, v = (gemm(s, x, 8, name=name) for name in "qkv")
+    q, k = (s(ops.Clip(0.0), part) for part in (q, k))
+    kv = s(ops.MatMul(transpose_a=True), k, v)
+    norms = s(ops.Reduce(ops.ReduceKind.SUM, (1,), keepdims=True), k)
+    weight = s(ops.MatMul(transpose_b=True, scale=0.25), q, norms)
+    return s.graph(s(ops.Div(), s(ops.MatMul(), q, kv), weight))
+
+
+NETWORKS = {
+    "squeezed": squeezed,
+    "branching": branching,
+    "dividing": dividing,
+    "multiplying": multiplying,
+}
 CHOICES: dict[str, Callable[[int], bool]] = {
     "all": lambda _: True,
     "even": lambda i: i % 2 == 0,

@@ -43,6 +43,19 @@ def mul(attrs, inputs, at):
     return ended(attrs.output, a * b, attrs.multiplier)
 
 
+def matmul(attrs, inputs, at):
+    a, b = (operand.array.astype(int) - operand.zero_point for operand in inputs)
+    *lead, row, column = at
+    a = a.swapaxes(-1, -2) if attrs.transpose_a else a
+    b = b.swapaxes(-1, -2) if attrs.transpose_b else b
+    depth = a.shape[-1]
+    acc = sum(_of(a, (*lead, row, d)) * _of(b, (*lead, d, column)) for d in range(depth))
+    assert abs(a).max() <= attrs.a_reach
+    assert abs(b).max() <= attrs.b_reach
+    assert abs(acc) < 2**31
+    return ended(attrs.output, acc, attrs.multiplier)
+
+
 def div(attrs, inputs, at):
     a, b = (_of(operand.array, at) - operand.zero_point for operand in inputs)
     steps = 0 if a == 0 else 65535
@@ -80,6 +93,7 @@ MIXED = {
     qops.QMixedConv: conv,
     qops.QMixedAdd: add,
     qops.QMixedMul: mul,
+    qops.QMixedMatMul: matmul,
     qops.QMixedAverage: average,
     qops.QMixedDiv: div,
     qops.QMixedTable: table,

@@ -47,6 +47,7 @@ from edgec.ir.qops.mixed import (
     QMixedAverage,
     QMixedConv,
     QMixedDiv,
+    QMixedMatMul,
     QMixedMul,
     QMixedTable,
 )
@@ -147,6 +148,7 @@ __all__ = [
     "QMixedAverage",
     "QMixedConv",
     "QMixedDiv",
+    "QMixedMatMul",
     "QMixedMul",
     "QMixedTable",
     "QMul",

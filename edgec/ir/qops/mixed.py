@@ -28,6 +28,7 @@ from edgec.ir.shapes import (
     broadcast,
     check_per_output,
     conv_shape,
+    matmul_shape,
     need,
     pool_shape,
 )
@@ -43,6 +44,16 @@ _INT8_SPAN = 256
 def span_of(item: Tensor) -> int:
     """Bound of |q - zero point| of a tensor's codes, whatever they are."""
     return 1 << 15 if item.dtype is DType.INT16 else _INT8_SPAN
+
+
+def need_reach(item: Tensor, reach: int) -> None:
+    """Check a bound of |q - zero point| of a tensor's codes.
+
+    Raises:
+        ValueError: it is none for this type.
+    """
+    need(0 < reach <= span_of(item), f"bad reach {reach}")
+    need(item.dtype is DType.INT16 or reach == _INT8_SPAN, "int8 codes reach 256")
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +97,7 @@ class QMixedConv(IntegerOperator):
 
     def verify(self, inputs: Inputs[Tensor], output: Value) -> None:
         need_form(self.output, inputs.multiplier, output)
-        need(0 < self.reach <= span_of(inputs.x), f"bad reach {self.reach}")
-        need(inputs.x.dtype is DType.INT16 or self.reach == _INT8_SPAN, "int8 codes reach 256")
+        need_reach(inputs.x, self.reach)
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +169,55 @@ class QMixedMul(IntegerOperator):
         need_single(self.output, self.multiplier, 0, output)
         for item in (inputs.a, inputs.b):
             quant_of(item)
+
+
+@dataclass(frozen=True, slots=True)
+class QMixedMatMul(IntegerOperator):
+    """a [..., M, K], b [..., K, N] (transpose_a, transpose_b as `ops.MatMul`), leading axes
+    broadcast; y [..., M, N].
+
+    ``y = output(sum_k (a - za) * (b - zb))`` with one multiplier.
+
+    Bounds: |a - za| <= a_reach and |b - zb| <= b_reach, which what computes them keeps; a_reach *
+    b_reach * K < 2^31.
+    """
+
+    @dataclass(frozen=True, slots=True)
+    class Inputs(Operands[T]):
+        a: T = field(metadata=tensor(*CODES))
+        b: T = field(metadata=tensor(*CODES))
+
+    output: Requant31
+    multiplier: int
+    a_reach: int
+    b_reach: int
+    transpose_a: bool = False
+    transpose_b: bool = False
+
+    def infer_shape(self, inputs: Inputs[Shape]) -> Shape:
+        return matmul_shape(inputs.a, inputs.b, self.transpose_a, self.transpose_b)
+
+    def macs(self, inputs: Inputs[Shape], output: Shape) -> int:
+        return math.prod(output) * self._depth(inputs.a)
+
+    def compute(self, inputs: Inputs[Operand]) -> Array:
+        a, b = inputs.a.centred.astype(np.float64), inputs.b.centred.astype(np.float64)
+        a = a.swapaxes(-1, -2) if self.transpose_a else a
+        b = b.swapaxes(-1, -2) if self.transpose_b else b
+        return codes(self.output, accumulators(a @ b), self.multiplier)
+
+    def bounds(self, inputs: Inputs[Tensor]) -> dict[str, float]:
+        acc = float(self.a_reach * self.b_reach * self._depth(inputs.a.shape))
+        return self.output.bounds(acc, abs(self.multiplier))
+
+    def verify(self, inputs: Inputs[Tensor], output: Value) -> None:
+        need_single(self.output, self.multiplier, 0, output)
+        for item, reach in ((inputs.a, self.a_reach), (inputs.b, self.b_reach)):
+            need_reach(item, reach)
+
+    def _depth(self, a: Shape) -> int:
+        """The number of products in a sum, K."""
+        return a[-2 if self.transpose_a else -1]
 
 
 MIXED_FACTOR_BITS = 16

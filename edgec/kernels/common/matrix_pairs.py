@@ -17,7 +17,7 @@ PairSizes = tuple[tuple[Loop, ...], int, int, int, tuple[int, int], tuple[int, i
 
 @dataclass(frozen=True, slots=True)
 class MatrixPairs:
-    """Products of pairs of int8 matrices; y is written in raster order.
+    """Products of pairs of matrices; y is written in raster order.
 
     Attributes:
         outer: loops over the pairs, with strides of a and b.
@@ -54,9 +54,9 @@ class MatrixPairs:
 
 
 def pair_sizes(graph: Graph, node: Node) -> PairSizes:
-    """The sizes of a QMatMul."""
-    attrs = node.attrs_as(qops.QMatMul)
-    inputs = qops.QMatMul.Inputs.of(node.inputs)
+    """The sizes of a QMatMul or QMixedMatMul."""
+    attrs = node.attrs_as(qops.QMatMul, qops.QMixedMatMul)
+    inputs = attrs.Inputs.of(node.inputs)
     a, b = graph.shape(inputs.a), graph.shape(inputs.b)
     *lead, rows, columns = graph.shape(node.output)
     depth = a[-2] if attrs.transpose_a else a[-1]

@@ -47,7 +47,7 @@ class RealNorm:
         x_scale: scale of the stream.
         y_scale, y_zero: parameters of the output, [C].
         dtype: element type of the output, INT8 or INT16.
-        least: least code of an int8 output.
+        bounds: least and greatest code of the output; None: -127 and 127, or all of int16.
     """
 
     centred: bool
@@ -58,7 +58,7 @@ class RealNorm:
     y_scale: Array
     y_zero: Array
     dtype: DType = DType.INT8
-    least: int = -INT8_MAX
+    bounds: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,8 +85,8 @@ def norm_numbers(norm: RealNorm, where: str) -> NormNumbers:
     offsets = norm.beta / norm.y_scale + norm.y_zero
     shift = _norm_shift(factors, offsets, where)
     epsilon, least = _epsilon(norm, channels, where)
-    narrow = norm.dtype is DType.INT8
-    low, high = (norm.least, INT8_MAX) if narrow else (INT16_MIN, INT16_MAX)
+    whole = (-INT8_MAX, INT8_MAX) if norm.dtype is DType.INT8 else (INT16_MIN, INT16_MAX)
+    low, high = norm.bounds or whole
     square = (ceil_log2(channels) + 1) // 2
     attrs = qops.QNorm(norm.centred, epsilon, least, square, shift, low, high, norm.dtype)
     gamma = round_half_up(factors * 2.0 ** (shift - 15))

@@ -53,6 +53,14 @@ class LayerWeights:
     notes: tuple[str, ...] = ()
 
 
+def quantize_layers(graph: Graph) -> tuple[Graph, tuple[str, ...]]:
+    """As `quantize_constants`, of layers with weights alone."""
+    builder = GraphBuilder.of(graph)
+    layers = [node for node in graph.nodes if isinstance(node.attrs, ops.Weighted)]
+    notes = [note for node in layers for note in _quantize_layer(graph, builder, node)]
+    return builder.build(), tuple(notes)
+
+
 def quantize_constants(graph: Graph) -> tuple[Graph, tuple[str, ...]]:
     """Quantize weights, biases and constant operands of a graph whose values have parameters.
 

@@ -19,6 +19,15 @@ _WIDE_BITS = 7
 """A centred int8 code, at most 255, fits int16 when shifted left by this many bits."""
 
 
+def exactly_int16(quant: QuantParams) -> tuple[qops.QRescale, QuantParams]:
+    """What makes int16 codes of int8 ones without rounding, and the parameters of these."""
+    # A product is rounded by one bit at least, so the multiplier has one more.
+    form = qops.Rescale16x15(0, 1, INT16_MIN, INT16_MAX, DType.INT16)
+    attrs = qops.QRescale(form, 2 << _WIDE_BITS, -quant.tensor_zero_point)
+    unit = float(np.ldexp(quant.tensor_scale, -_WIDE_BITS))
+    return attrs, QuantParams.per_tensor(unit, 0, DType.INT16)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class AnnotatedConversion(Conversion):
     """A node, with the Clip fused onto it; the builder holds all constants already.
@@ -37,15 +46,12 @@ class AnnotatedConversion(Conversion):
 
     def wide(self, name: str) -> Wide:
         """The int16 tensor of an int8 value, exactly: ``(q - zero_point) * 2**7``."""
-        value, quant = self.graph.values[name], self.graph.quant(name)
-        unit = float(np.ldexp(quant.tensor_scale, -_WIDE_BITS))
+        value = self.graph.values[name]
+        attrs, wide = exactly_int16(self.graph.quant(name))
+        unit = wide.tensor_scale
         for made in self.builder.nodes.values():
             if isinstance(made.attrs, qops.QRescale) and made.first == name:
                 return Wide(made.output, unit)
-        # A product is rounded by one bit at least, so the multiplier has one more.
-        form = qops.Rescale16x15(0, 1, INT16_MIN, INT16_MAX, DType.INT16)
-        attrs = qops.QRescale(form, 2 << _WIDE_BITS, -quant.tensor_zero_point)
-        wide = QuantParams.per_tensor(unit, 0, DType.INT16)
         stem = f"{name}/int16"
         widened = replace(value, name=self.builder.fresh(stem), dtype=DType.INT16, quant=wide)
         self.builder.value(replace(widened, form_of=name))

@@ -19,7 +19,8 @@ from edgec.ir.operator_table import OperatorTable
 from edgec.quant.convert.annotated import AnnotatedConversion
 from edgec.quant.convert.context import Conversion, Converter
 from edgec.quant.convert.converters import CONVERTERS
-from edgec.quant.convert.mixed.conversion import Codes16, MixedConversion, NarrowConversion
+from edgec.quant.convert.mixed.context import Codes16
+from edgec.quant.convert.mixed.conversion import AnnotatedMixed, NarrowConversion
 from edgec.quant.convert.mixed.converters import MIXED_CONVERTERS
 from edgec.quant.convert.tflm.conversion import TflmConversion
 from edgec.quant.convert.tflm.converters import TFLM_CONVERTERS
@@ -83,7 +84,7 @@ def to_integer(
             if int16.keys().isdisjoint((*node.inputs, last.output)):
                 convert(conversion(graph, builder, node, clip), table)
             else:
-                mixed = MixedConversion(graph, builder, node, clip, int16, constants)
+                mixed = AnnotatedMixed(graph, builder, node, clip, int16, constants)
                 _convert_mixed(mixed, table)
     _drop_identities(builder)
     return builder.build()
@@ -96,7 +97,7 @@ def _input(value: Value, codes: Codes16 | None) -> Value:
     return value if value.dtype is DType.INT32 else replace(value, dtype=DType.INT8)
 
 
-def _convert_mixed(c: MixedConversion, converters: Converters) -> None:
+def _convert_mixed(c: AnnotatedMixed, converters: Converters) -> None:
     """Add a node some of whose tensors are int16: as such, or between int8 copies of them."""
     own = MIXED_CONVERTERS.get(type(c.node.attrs))
     if own is None or not own(c):

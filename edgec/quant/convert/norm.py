@@ -30,7 +30,7 @@ def norm(c: Conversion) -> None:
             y_scale=scale,
             y_zero=zero,
             dtype=c.y.dtype,
-            least=c.act_bounds[0],
+            bounds=c.act_bounds,
         ),
         c.node.name,
     )

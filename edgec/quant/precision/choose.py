@@ -11,24 +11,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from weakref import WeakKeyDictionary
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError
-from edgec.base.options import Observer, Precision, QuantSettings
+from edgec.base.options import Precision
 from edgec.floatrun.executor import Executor
 from edgec.ir.graph import Graph
 from edgec.ir.infer import total_macs
-from edgec.quant.cnn.ties import TieGroup, tie_groups
-from edgec.quant.common.calibrate import Progress, calibrate
+from edgec.ir.qparams import QuantParams
+from edgec.quant.common.calibrate import Progress
 from edgec.quant.common.decisions import FloatDecisions
 from edgec.quant.common.output_noise import energy, with_scores
 from edgec.quant.common.quality import share_db
 from edgec.quant.common.report import Decisions, PrecisionReport
 from edgec.quant.common.sample_codes import sample_codes
-from edgec.quant.convert.mixed.conversion import Codes16
-from edgec.quant.precision.codes import int16_codes
+from edgec.quant.convert.mixed.context import Codes16
+from edgec.quant.precision.candidates import Candidate, Candidates
 from edgec.quant.precision.trial import Trials
 
 _TRIAL_MACS = 3e9
@@ -104,7 +104,7 @@ class Chooser:
     def __init__(
         self,
         graph: Graph,
-        annotated: Graph,
+        candidates: Candidates,
         data: Mapping[str, Array],
         convert: Convert,
         goal: Goal,
@@ -115,7 +115,7 @@ class Chooser:
 
         Args:
             graph: REAL stage, which the outputs are compared with.
-            annotated: ANNOTATED stage.
+            candidates: the tensors to choose from.
             data: from `checked_calibration`.
             convert: makes the integer graph with int16 codes for some values.
             goal: what the fewest tensors are to give.
@@ -125,15 +125,11 @@ class Chooser:
         Raises:
             ConfigError: the goal is in decisions, and no output names a class.
         """
-        self._annotated, self._convert, self._progress = annotated, convert, progress
+        self._candidates, self._convert, self._progress = candidates, convert, progress
         self._goal, self._room = goal, room
         self._decisions = None if goal.max_drop is None else _decisions(graph, data)
-        self._groups = [group for group in tie_groups(annotated) if _can_widen(annotated, group)]
-        names = [name for group in self._groups for name in group.members]
-        ranges = calibrate(annotated, names, data, QuantSettings(observer=Observer.MINMAX))
-        self._codes = int16_codes(annotated, self._groups, ranges)
-        self._groups = [group for group in self._groups if group.members[0] in self._codes]
-        cost = max(total_macs(annotated), 1) * max(len(self._groups), 1)
+        self._groups = candidates.groups
+        cost = max(total_macs(graph), 1) * max(len(self._groups), 1)
         count = min(max(int(_TRIAL_MACS / cost), 1), _MOST_SAMPLES, len(next(iter(data.values()))))
         self._data = {name: array[:count] for name, array in data.items()}
         self._count = count
@@ -152,13 +148,23 @@ class Chooser:
         plain = self._plain
         return self._noise(plain) <= self._goal.noise and self._drop(plain) <= self._allowed
 
+    def beside_int8(self, report: PrecisionReport) -> PrecisionReport:
+        """The report on another choice, beside what int8 codes alone give this network."""
+        room = self._room
+        return replace(
+            report,
+            int8_db=share_db(self._noise(self._plain)),
+            int8_decisions=self._decided(self._plain),
+            int8_arena_bytes=None if room is None else room.arena_bytes(self._plain),
+        )
+
     def choose(self, precision: Precision) -> Choice:
         """The tensors that have int16 codes: all, or as few as reach the goal.
 
         Args:
             precision: INT16 or AUTO.
         """
-        plain, everything = self._plain, self._convert(self._codes)
+        plain, everything = self._plain, self._convert(self._candidates.codes)
         int8, most = self._noise(plain), self._noise(everything)
         chosen, integer, noise, left_out = list(self._groups), everything, most, 0
         if precision is Precision.AUTO and self.suffices_int8():
@@ -250,7 +256,7 @@ class Chooser:
             low, high = (middle, high) if fits else (low, middle)
         return low
 
-    def _first(self, order: Sequence[int], count: int) -> tuple[list[TieGroup], Graph]:
+    def _first(self, order: Sequence[int], count: int) -> tuple[list[Candidate], Graph]:
         """The groups that matter most, in graph order, and the graph with their int16 codes."""
         chosen = [self._groups[i] for i in sorted(order[:count])]
         return chosen, self._convert(self._of(chosen))
@@ -261,7 +267,7 @@ class Chooser:
         trials = Trials(everything, samples, list(self._wanted))
         found = []
         for number, group in enumerate(self._groups):
-            narrow = {name: self._annotated.quant(name) for name in group.sources}
+            narrow = self._narrow(everything, group)
             noise = dict.fromkeys(self._wanted, 0.0)
             for sample in range(self._count):
                 whole = trials.outputs(sample)
@@ -270,6 +276,16 @@ class Chooser:
             found.append(max((noise[name] / self._power[name] for name in noise), default=0.0))
             if self._progress is not None:
                 self._progress(number + 1, len(self._groups))
+        return found
+
+    def _narrow(self, everything: Graph, group: Candidate) -> dict[str, QuantParams]:
+        """The int8 parameters of a group by the tensors that have its int16 codes."""
+        found = {}
+        for source in group.sources:
+            quant = self._candidates.codes[source].quant
+            for name, value in everything.values.items():
+                if source in (name, value.form_of) and value.quant == quant:
+                    found[name] = self._candidates.narrow[source]
         return found
 
     def _noise(self, integer: Graph) -> float:
@@ -288,8 +304,8 @@ class Chooser:
                 noise[name] += energy(value - wanted)
         return max((noise[name] / self._power[name] for name in noise), default=0.0)
 
-    def _of(self, groups: Sequence[TieGroup]) -> dict[str, Codes16]:
-        return {name: self._codes[name] for group in groups for name in group.members}
+    def _of(self, groups: Sequence[Candidate]) -> dict[str, Codes16]:
+        return {name: self._candidates.codes[name] for group in groups for name in group.members}
 
 
 def _decisions(graph: Graph, data: Mapping[str, Array]) -> FloatDecisions:
@@ -299,8 +315,3 @@ def _decisions(graph: Graph, data: Mapping[str, Array]) -> FloatDecisions:
             "no output names a class", where="--max-drop", hint="say what is needed by --target-db"
         )
     return found
-
-
-def _can_widen(graph: Graph, group: TieGroup) -> bool:
-    """Whether the values of a group can have int16 codes."""
-    return group.members[0] not in graph.input_features

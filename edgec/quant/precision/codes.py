@@ -8,7 +8,8 @@ there; nothing has to be split, and no sum has 64 bits.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -20,7 +21,7 @@ from edgec.ir.graph import Graph, Node
 from edgec.ir.qparams import QuantParams
 from edgec.quant.cnn.ties import TieGroup
 from edgec.quant.common.params import SCALE_FLOOR, Range
-from edgec.quant.convert.mixed.conversion import Codes16
+from edgec.quant.convert.mixed.context import Codes16
 
 MARGIN = 1.25
 """Room of int16 codes beyond the calibration data: a third of one of 16 bits."""
@@ -91,19 +92,37 @@ def _reach(graph: Graph, name: str, magnitude: float) -> int:
     limits = [float(INT16_MAX)]
     for node in graph.consumers[name]:
         if isinstance(node.attrs, ops.Weighted) and node.first == name:
-            limits.append(_SUM_LIMIT / _sums_of_one(graph, node, magnitude))
+            limits.append(layer_reach(*_sums_of_one(graph, node, magnitude)))
+        elif isinstance(node.attrs, ops.MatMul):
+            limits.append(code_limit(graph, node))
     return int(min(limits))
 
 
-def _sums_of_one(graph: Graph, node: Node, magnitude: float) -> float:
-    """The largest sum of a layer, in codes of its input's reach."""
+def _sums_of_one(graph: Graph, node: Node, magnitude: float) -> tuple[Array, Array]:
+    """The sums of magnitudes of a layer's weights, and its biases in codes of its input's reach."""
     inputs = ops.layer_inputs(node)
     weight = graph.constants[inputs.w]
     rows = np.abs(weight.array.astype(np.float64)).reshape(weight.shape[0], -1).sum(axis=1)
-    if inputs.b is not None:
-        bias = np.abs(graph.constants[inputs.b].array.astype(np.float64))
-        rows = rows + bias * graph.quant(inputs.x).tensor_scale / magnitude
-    return max(float(rows.max()), 1.0)
+    if inputs.b is None:
+        return rows, np.zeros(len(rows))
+    bias = np.abs(graph.constants[inputs.b].array.astype(np.float64))
+    return rows, bias * graph.quant(inputs.x).tensor_scale / magnitude
+
+
+def layer_reach(rows: Array, bias: Array) -> float:
+    """The largest code of its input with which a layer stays within 32 bits.
+
+    Args:
+        rows: sums of magnitudes of the weights of each output; float64 [O].
+        bias: magnitudes of its biases, in products of a weight of 1 and that code; float64 [O].
+    """
+    return _SUM_LIMIT / max(float((rows + bias).max()), 1.0)
+
+
+def code_limit(graph: Graph, node: Node) -> float:
+    """The largest code of both operands with which a product of activations fits 32 bits."""
+    attrs = node.attrs_as(ops.MatMul)
+    return math.sqrt(_SUM_LIMIT / attrs.terms(attrs.Inputs.of(graph.shapes(node))))
 
 
 _MOVES = (
@@ -128,11 +147,20 @@ def check_reach(graph: Graph) -> None:
     """
     largest = dict.fromkeys(graph.inputs, INT16_MAX + 1)
     for node in graph.nodes:
-        if isinstance(node.attrs, qops.QMixedConv):
-            x = qops.QMixedConv.Inputs.of(node.inputs).x
-            if graph.values[x].dtype is DType.INT16 and _largest(largest, x) > node.attrs.reach:
+        for name, reach in _reaches(node):
+            if graph.values[name].dtype is DType.INT16 and _largest(largest, name) > reach:
                 raise InternalError("it could read larger codes than it sums up", where=node.name)
         largest[node.output] = _of_node(graph, node, largest)
+
+
+def _reaches(node: Node) -> Iterator[tuple[str, int]]:
+    """The tensors that a node sums products of, with the bounds of their codes."""
+    match node.attrs:
+        case qops.QMixedConv(reach=reach):
+            yield qops.QMixedConv.Inputs.of(node.inputs).x, reach
+        case qops.QMixedMatMul(a_reach=a_reach, b_reach=b_reach):
+            inputs = qops.QMixedMatMul.Inputs.of(node.inputs)
+            yield from ((inputs.a, a_reach), (inputs.b, b_reach))
 
 
 def _of_node(graph: Graph, node: Node, largest: Mapping[str, int]) -> int:

@@ -123,8 +123,11 @@ def _ending(tensors: Tensors, layer: Layer) -> _Ending:
     activation = layer.activation
     if activation is not None and isinstance(activation.attrs, ops.Unary):
         return _table_ending(tensors, layer, activation)
-    if tensors.native(layer.output) is Form.STREAM:
+    native = tensors.native(layer.output)
+    if native is Form.STREAM:
         return _stream_ending(tensors, layer)
+    if native is Form.INT16:
+        return _int16_ending(tensors, layer)
     quant = tensors.plan.codes[layer.output]
     zero = np.asarray(quant.zero_point, np.float64)
     target = Target(np.asarray(quant.scale), zero, INT8_REACH, _PRE_SHIFT_ERROR)
@@ -160,6 +163,17 @@ def _stream_ending(tensors: Tensors, layer: Layer) -> _Ending:
         low, high = int(codes[0]), int(codes[1])
         bounds = (max(low, LEAST_CODE), high) if quant.dtype is DType.INT8 else (low, high)
     return _Ending(target, Form.STREAM, bounds, residual=residual)
+
+
+def _int16_ending(tensors: Tensors, layer: Layer) -> _Ending:
+    found = tensors.plan.int16[layer.output]
+    least, most = found.limits
+    if layer.activation is not None:
+        clip = layer.activation.attrs_as(ops.Clip)
+        low, high = found.quant.quantize(np.clip([clip.low, clip.high], -_HUGE, _HUGE))
+        least, most = max(least, int(low)), min(most, int(high))
+    target = Target(np.array([found.quant.tensor_scale]), np.zeros(1), tensors.reach(DType.INT16))
+    return _Ending(target, Form.INT16, (least, most))
 
 
 def _table_ending(tensors: Tensors, layer: Layer, unary: Node) -> _Ending:

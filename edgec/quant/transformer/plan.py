@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from edgec.base.dtypes import Array, DType
 from edgec.base.fixedpoint import INT8_MIN, INT16_MAX
@@ -12,6 +12,7 @@ from edgec.ir import ops
 from edgec.ir.graph import Graph
 from edgec.ir.qparams import QuantParams
 from edgec.quant.common.params import SCALE_FLOOR, Range, activation_params
+from edgec.quant.convert.mixed.context import Codes16
 from edgec.quant.transformer.groups import QKV, Group, code_groups, only_read_by
 from edgec.quant.transformer.heads import attention_scales
 from edgec.quant.transformer.int8_stream import int8_stream
@@ -45,11 +46,13 @@ class Plan:
         layers: every Conv and Gemm with what ends it.
         stream: parameters of the values of the stream, in its form.
         codes: int8 parameters of every value that has codes, those of the stream included.
+        int16: values that have int16 codes, which all readers take that can (`--precision`).
     """
 
     layers: tuple[Layer, ...]
     stream: Mapping[str, QuantParams]
     codes: Mapping[str, QuantParams]
+    int16: Mapping[str, Codes16] = field(default_factory=dict)
 
 
 def stream_params(

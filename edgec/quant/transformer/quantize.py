@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import replace
+from types import MappingProxyType
 
 from edgec.base.dtypes import Array
-from edgec.base.options import QuantOptions, QuantSettings
+from edgec.base.options import Effort, QuantOptions, QuantSettings
 from edgec.floatrun.activations import checked_calibration
 from edgec.ir.graph import Graph
 from edgec.quant.common.calibrate import Progress
@@ -14,19 +16,95 @@ from edgec.quant.common.intervals import check_intervals
 from edgec.quant.common.losses import losses_alone
 from edgec.quant.common.quality import quality_of
 from edgec.quant.common.refuse import refuse_in_transformer, refuse_some_pins
-from edgec.quant.common.report import CalibrationSource, InForce, QuantReport
+from edgec.quant.common.report import CalibrationSource, InForce, QuantReport, WeightsReport
 from edgec.quant.common.synthetic import describe, synthetic_inputs, warn_synthetic
-from edgec.quant.convert.conversion import Converters, convert
+from edgec.quant.convert.conversion import Converters
 from edgec.quant.convert.converters import CONVERTERS
+from edgec.quant.convert.mixed.context import Codes16
+from edgec.quant.precision.candidates import Candidates
+from edgec.quant.precision.choose import Choice
+from edgec.quant.precision.codes import check_reach
+from edgec.quant.transformer.fitted import with_fitted_weights
+from edgec.quant.transformer.int16_codes import searched_candidates, widened
 from edgec.quant.transformer.layers import find_layers
 from edgec.quant.transformer.lengths import collect_at_lengths
 from edgec.quant.transformer.plan import make_plan, stream_params
 from edgec.quant.transformer.searched import conversions
+from edgec.quant.transformer.searched_mixed import add_searched
 from edgec.quant.transformer.stream import is_real, stream_groups
 from edgec.quant.transformer.tensors import Tensors
 
 QUALITY_SAMPLES = 8
 """Calibration samples that the quality of each operator is measured on."""
+
+
+Choose = Callable[["Search", Mapping[str, Array]], "tuple[Search, Choice]"]
+"""Chooses the tensors with int16 codes of a search by calibration data, and perhaps its weights."""
+
+
+class Search:
+    """Scales of a network, from which its integer graph is made."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        data: Mapping[str, Array],
+        options: QuantSettings,
+        progress: Progress | None,
+        converters: Converters,
+    ) -> None:
+        """Collect samples and search scales.
+
+        Args:
+            graph: REAL stage.
+            data: from `checked_calibration`.
+            options: bias correction, residual.
+            progress: told what is being done.
+            converters: converter of each operator that the graph holds.
+
+        Raises:
+            QuantizationError: NaN or infinite numbers.
+        """
+        self.graph, self._data, self._progress = graph, data, progress
+        self._options, self._converters = options, converters
+        self.effort: Effort | None = None
+        self.weights: WeightsReport | None = None
+        names = [name for name in graph.values if is_real(graph, name)]
+        self._seen = collect_at_lengths(graph, names, data, progress)
+        stream = stream_params(graph, stream_groups(graph), self._seen, options.residual)
+        layers = find_layers(graph, frozenset(stream))
+        self._plan = make_plan(graph, layers, stream, self._seen)
+
+    def with_fitted_weights(self) -> Search:
+        """The same scales for weights that are chosen by what they do to the outputs."""
+        found = copy(self)
+        more = self._seen, self._data, self._options, self._progress
+        found.graph, found.effort, found.weights = with_fitted_weights(self.graph, *more)
+        layers = find_layers(found.graph, frozenset(self._plan.stream))
+        found._plan = replace(self._plan, layers=layers)
+        return found
+
+    def candidates(self) -> Candidates:
+        """The values that could have int16 codes."""
+        return searched_candidates(self.graph, self._plan, self._seen)
+
+    def integer(self, int16: Mapping[str, Codes16] = MappingProxyType({})) -> Graph:
+        """The integer graph: operators, then the proof.
+
+        Args:
+            int16: values with int16 codes.
+
+        Raises:
+            QuantizationError: an operator could overflow 32 bits.
+        """
+        plan = widened(self._plan, int16, self._seen) if int16 else self._plan
+        tensors = Tensors(self.graph, plan, self._seen, self._options.bias_correction)
+        for conversion in conversions(tensors):
+            add_searched(conversion, self._converters)
+        integer = tensors.finish()
+        check_intervals(integer)
+        check_reach(integer)
+        return integer
 
 
 def quantize_transformer(
@@ -35,8 +113,9 @@ def quantize_transformer(
     options: QuantOptions,
     progress: Progress | None = None,
     converters: Converters = CONVERTERS,
+    choose: Choose | None = None,
 ) -> tuple[Graph, QuantReport]:
-    """Quantize a transformer: 16x15 requantization throughout, an int16 stream.
+    """Quantize a transformer: 16x15 requantization, an int16 stream, int16 codes where chosen.
 
     Args:
         graph: REAL stage.
@@ -45,6 +124,7 @@ def quantize_transformer(
             searched by the error of what reads them.
         progress: told what is being done.
         converters: converter of each operator that the graph holds.
+        choose: chooses tensors with int16 codes; None: there are none.
 
     Returns:
         The graph in the INTEGER stage, and what there is to know about it.
@@ -65,7 +145,11 @@ def quantize_transformer(
     if source is CalibrationSource.SYNTHETIC:
         settings = replace(settings, bias_correction=False)
     data = checked_calibration(graph, calibration)
-    integer = _integer_graph(graph, data, settings, progress, converters)
+    search = Search(graph, data, settings, progress, converters)
+    choice = None
+    if choose is not None:
+        search, choice = choose(search, data)
+    integer = search.integer() if choice is None else choice.integer
     few = {name: array[:QUALITY_SAMPLES] for name, array in data.items()}
     report = QuantReport(
         source=source,
@@ -75,34 +159,15 @@ def quantize_transformer(
             equalize=False,
             bias_correction=settings.bias_correction,
             residual=settings.residual,
+            effort=search.effort,
         ),
         warnings=_warnings(source, options),
         layers=quality_of(graph, integer, few, progress),
         losses=losses_alone(graph, integer, few) if source is CalibrationSource.USER else (),
+        weights=search.weights,
+        precision=None if choice is None else choice.report,
     )
     return integer, report
-
-
-def _integer_graph(
-    graph: Graph,
-    data: Mapping[str, Array],
-    options: QuantSettings,
-    progress: Progress | None,
-    converters: Converters,
-) -> Graph:
-    """Samples, then scales, then operators, then the proof."""
-    seen = collect_at_lengths(
-        graph, [name for name in graph.values if is_real(graph, name)], data, progress
-    )
-    stream = stream_params(graph, stream_groups(graph), seen, options.residual)
-    layers = find_layers(graph, frozenset(stream))
-    plan = make_plan(graph, layers, stream, seen)
-    tensors = Tensors(graph, plan, seen, options.bias_correction)
-    for conversion in conversions(tensors):
-        convert(conversion, converters)
-    integer = tensors.finish()
-    check_intervals(integer)
-    return integer
 
 
 def _warnings(source: CalibrationSource, options: QuantOptions) -> tuple[str, ...]:

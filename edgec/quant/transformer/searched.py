@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from edgec.base.dtypes import DType
-from edgec.base.fixedpoint import INT8_MAX
+from edgec.base.fixedpoint import INT8_MAX, INT16_MAX, INT16_MIN
 from edgec.ir import ops, qops
 from edgec.ir.graph import Node, Value
 from edgec.ir.operator import Operands
@@ -119,8 +119,8 @@ class SearchedConversion(Conversion):
 
     @property
     def act_bounds(self) -> tuple[int, int]:
-        """Operators do not compute the code -128."""
-        return LEAST_CODE, INT8_MAX
+        """Operators do not compute the code -128 of int8."""
+        return (LEAST_CODE, INT8_MAX) if self.y.dtype is DType.INT8 else (INT16_MIN, INT16_MAX)
 
     def emit(self, attrs: qops.IntegerOperator, inputs: Operands[str]) -> None:
         """Add the node that computes the value in its form, or int32 numbers."""

@@ -1,8 +1,9 @@
 """An integer graph in the making: its tensors, in the form that a reader needs.
 
-A value can exist as int8 codes and, if it is of the stream, in the form of the stream.  One form is
-*native*, the one that its operator computes; the other is made by a `QRescale` when somebody
-asks for it.  Where only matrix products read a stream of int8, its codes serve them as they are.
+A value can exist as int8 codes, as int16 codes where it was chosen to have them, and, if it is of
+the stream, in the form of the stream.  One form is *native*, the one that its operator computes;
+the others are made by a `QRescale` when somebody asks for them.  Where only matrix products read a
+stream of int8, its codes serve them as they are.
 """
 
 from __future__ import annotations
@@ -29,9 +30,10 @@ from edgec.quant.transformer.search import LEAST_CODE
 
 
 class Form(enum.Enum):
-    """What a value is stored for: to be multiplied, or to be added to."""
+    """What a value is stored for: to be multiplied, in 8 bits or in 16, or to be added to."""
 
     CODES = enum.auto()
+    INT16 = enum.auto()
     STREAM = enum.auto()
 
 
@@ -69,17 +71,17 @@ class Tensors:
         if value.dtype is DType.INT32:
             self.builder.value(value)
             return
-        self.builder.value(replace(value, dtype=DType.INT8, quant=self.plan.codes[name]))
-        self._made[name, Form.CODES] = name
+        form = self.finest(name)
+        quant = self.quant_of(name, form)
+        self.builder.value(replace(value, dtype=quant.dtype, quant=quant))
+        self._made[name, form] = name
 
     # -- names ------------------------------------------------------------------------------------
 
     def name_of(self, value: str, form: Form) -> str:
         """Name of a form of a value."""
-        if value not in self.plan.stream:
-            return value
         outside = value in (*self.graph.inputs, *self.graph.outputs)
-        if (form is Form.CODES) == outside:
+        if form is (self.finest(value) if outside else self.native(value)):
             return value
         if (value, form) not in self._names:
             self._names[value, form] = self.builder.fresh(f"{value}/{self._ending(value, form)}")
@@ -97,6 +99,8 @@ class Tensors:
 
     def quant_of(self, value: str, form: Form) -> QuantParams:
         """Parameters of a form of a value."""
+        if form is Form.INT16:
+            return self.plan.int16[value].quant
         return (self.plan.codes if form is Form.CODES else self.plan.stream)[value]
 
     # -- readers ----------------------------------------------------------------------------------
@@ -107,6 +111,14 @@ class Tensors:
             return self.as_stream(value)
         return self._form(value, Form.CODES)
 
+    def as_finest(self, value: str) -> str:
+        """The int16 tensor of a value that has int16 codes, else the int8 one."""
+        return self.as_codes(value) if self.finest(value) is Form.CODES else self.as_int16(value)
+
+    def as_int16(self, value: str) -> str:
+        """The int16 tensor of a value that has int16 codes."""
+        return self._form(value, Form.INT16)
+
     def as_stream(self, value: str) -> str:
         """The tensor of a value of the stream."""
         return self._form(value, Form.STREAM)
@@ -114,34 +126,43 @@ class Tensors:
     def _form(self, value: str, form: Form) -> str:
         found = self._made.get((value, form))
         if found is None:
-            self._rescale(value, Form.STREAM if form is Form.CODES else Form.CODES, form)
+            source = next(each for each in reversed(Form) if self.is_made(value, each))
+            self._rescale(value, source, form)
             found = self._made[value, form]
         return found
 
     def _rescale(self, value: str, source: Form, target: Form) -> None:
-        codes, stream = self.quant_of(value, Form.CODES), self.quant_of(value, Form.STREAM)
-        if codes.axis is not None:
+        x, y = self.quant_of(value, source), self.quant_of(value, target)
+        if any(quant.axis is not None for quant in self._coded(value, source, target)):
             raise QuantizationError(
                 "a tensor with scales per channel joins the stream", where=value
             )
-        unit, zero_point = stream_unit(stream), codes.tensor_zero_point
-        shifted = stream.dtype is DType.INT8
-        if target is Form.CODES:
-            factor = unit / codes.tensor_scale
-            zero = zero_point / factor
-        else:
-            factor, zero = codes.tensor_scale / unit, -float(zero_point)
+        before, after = (
+            form is Form.STREAM and quant.dtype is DType.INT8
+            for form, quant in ((source, x), (target, y))
+        )
+        factor = stream_unit(x) / stream_unit(y)
+        zero = self._zero_point(value, target) / factor - self._zero_point(value, source)
         # Before their shifts, the codes of a stream of int8 have more bits.
         most = float(INT8_MAX << qops.MOST_CHANNEL_SHIFT)
-        before, after = shifted and target is Form.CODES, shifted and target is Form.STREAM
-        reach = most if after else self.reach(self.quant_of(value, target).dtype)
+        reach = most if after else self.reach(y.dtype)
         requant = self.requant(factor, abs(zero) + INT16_MAX + 1, reach, value)
-        output = self.output(requant, self.quant_of(value, target).dtype)
+        bounds = self.plan.int16[value].limits if target is Form.INT16 else None
+        output = self.output(requant, y.dtype, bounds)
         bias = int(round_half_up(zero))
         attrs = qops.QRescale(output, int(requant.multiplier[0]), bias, before, after)
-        k = self.shifts(value) if shifted else None
+        k = self.shifts(value) if before or after else None
         inputs = qops.QRescale.Inputs(self.name_of(value, source), k)
         self.put(f"{value}/{self._ending(value, target)}", attrs, inputs, value, target)
+
+    def _coded(self, value: str, *forms: Form) -> list[QuantParams]:
+        """The parameters of those of the forms that are no stream."""
+        return [self.quant_of(value, form) for form in forms if form is not Form.STREAM]
+
+    def _zero_point(self, value: str, form: Form) -> float:
+        """The zero point of a form; a stream has none."""
+        quant = self.quant_of(value, form)
+        return 0.0 if form is Form.STREAM else float(quant.tensor_zero_point)
 
     def shifts(self, value: str) -> str:
         """The constant k of a value of a stream of int8."""
@@ -225,12 +246,16 @@ class Tensors:
         return (value, form) in self._made
 
     def native(self, value: str) -> Form:
-        """The form in which an operator that can write both computes a value."""
-        return Form.STREAM if value in self.plan.stream else Form.CODES
+        """The form in which an operator that can write all of them computes a value."""
+        return Form.STREAM if value in self.plan.stream else self.finest(value)
+
+    def finest(self, value: str) -> Form:
+        """The form in which a value is multiplied, and given to the user."""
+        return Form.INT16 if value in self.plan.int16 else Form.CODES
 
     def finish(self) -> Graph:
         """The integer graph."""
         for name in self.graph.outputs:
             if name in self.plan.codes:
-                self.as_codes(name)
+                self.as_finest(name)
         return self.builder.build()

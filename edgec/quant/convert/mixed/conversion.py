@@ -2,49 +2,30 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from edgec.base.dtypes import Array, DType
-from edgec.base.errors import QuantizationError
 from edgec.base.fixedpoint import (
     INT8_MAX,
     INT8_MIN,
     INT16_MAX,
-    Requant16x15,
     round_half_up,
 )
 from edgec.ir import ops, qops
-from edgec.ir.fusion import act_bounds
 from edgec.ir.graph import Node, Value
 from edgec.ir.operator import Operands
 from edgec.ir.qparams import QuantParams
 from edgec.quant.common.params import SCALE_FLOOR
 from edgec.quant.convert.annotated import AnnotatedConversion
-from edgec.quant.convert.context import INT8_REACH, Coded, Single, Wide
-
-FIXED_SPAN = 256
-"""Bound of |q - zero point| of int8 codes that bounds of sums count with."""
-
-
-@dataclass(frozen=True, slots=True)
-class Codes16:
-    """How a value has int16 codes.
-
-    Attributes:
-        quant: scale, with zero point 0.
-        reach: largest magnitude of a code, so that no layer that reads it can overflow 32 bits.
-    """
-
-    quant: QuantParams
-    reach: int
+from edgec.quant.convert.context import Coded, Wide
+from edgec.quant.convert.mixed.context import FIXED_SPAN, Codes16, LayerSums, MixedConversion
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MixedConversion(AnnotatedConversion):
+class AnnotatedMixed(AnnotatedConversion, MixedConversion):
     """A node, with the Clip fused onto it, each of whose tensors is int8 or int16.
 
     Attributes:
@@ -86,13 +67,19 @@ class MixedConversion(AnnotatedConversion):
         found = self.widened(name)
         return Wide(found.name, found.scale)
 
-    def is16(self, name: str) -> bool:
-        """Whether an operand has int16 codes."""
-        return name in self.int16
+    def codes16(self, name: str) -> Codes16 | None:
+        """The int16 codes that were chosen for it."""
+        return self.int16.get(name)
 
-    def reach_of(self, name: str) -> int:
-        """Bound of |q - zero point| of an operand's codes."""
-        return self.int16[name].reach if name in self.int16 else FIXED_SPAN
+    def sums(self, real: ops.Weighted.Inputs[str]) -> LayerSums:
+        """The annotated weights; biases become finer where the input does."""
+        x, weight = self.operand(real.x), self.graph.constants[real.w].array
+        narrow = self.graph.quant(real.x).tensor_scale
+        bias = np.zeros(len(weight)) if real.b is None else self.graph.constants[real.b].array
+        if self.is16(real.x):
+            # The codes of a bias are steps of the product, which are finer where x is.
+            bias = round_half_up(bias.astype(np.float64) * (narrow / x.scale))
+        return LayerSums(x, real.w, np.asarray(self.graph.quant(real.w).scale), bias)
 
     @property
     def y(self) -> QuantParams:
@@ -112,48 +99,9 @@ class MixedConversion(AnnotatedConversion):
     def limits(self) -> tuple[int, int]:
         """Least and largest code that the output may have."""
         found = self.int16.get(self._output)
-        if found is None:
-            return INT8_MIN, INT8_MAX
-        return -found.reach, min(found.reach, INT16_MAX)
+        return (INT8_MIN, INT8_MAX) if found is None else found.limits
 
-    def bounds_of(self, low: float, high: float) -> tuple[int, int]:
-        """The codes of the bounds of a Clip, within `limits`."""
-        if self._output not in self.int16:
-            return act_bounds(low, high, self.y.tensor_scale, self.y.tensor_zero_point)
-        least, most = self.limits
-
-        def code(real: float) -> int:
-            if math.isinf(real):
-                return most if real > 0 else least
-            steps = min(max(real / self.y.tensor_scale, least), most)
-            return int(round_half_up(steps))
-
-        return code(low), code(high)
-
-    def form31(self, shift: int) -> qops.Requant31:
-        """The requantization by 31 bits to the output."""
-        return qops.Requant31(shift, self.y.tensor_zero_point, *self.act_bounds, self.y.dtype)
-
-    def single(self, factor: float, bound: float) -> Single:
-        """By 16 by 15 bits: what reductions of int16 tensors end in."""
-        return self.rescale(factor, bound, self.y, self.act_bounds)
-
-    def rescale(
-        self, factor: float, bound: float, y: QuantParams, bounds: tuple[int, int]
-    ) -> Single:
-        """A change of scale by 16 by 15 bits; the bias holds the zero point of y.
-
-        Raises:
-            QuantizationError: the factor does not fit.
-        """
-        zero = y.tensor_zero_point / factor if factor else 0.0
-        reach = INT8_REACH if y.dtype is DType.INT8 else float(INT16_MAX + 1)
-        try:
-            found = Requant16x15.from_real(factor, bound + abs(zero), reach)
-        except QuantizationError as error:
-            raise QuantizationError(error.what, where=self.node.name, hint=error.hint) from error
-        form = qops.Rescale16x15(found.pre_shift, found.shift, *bounds, y.dtype)
-        return Single(form, int(found.multiplier[0]), int(round_half_up(zero)))
+    form31, single = MixedConversion.form31, MixedConversion.single
 
     def emit(self, attrs: qops.IntegerOperator, inputs: Operands[str]) -> None:
         """Add the integer node for the operator and its Clip."""
@@ -191,13 +139,13 @@ class MixedConversion(AnnotatedConversion):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NarrowConversion(MixedConversion):
+class NarrowConversion(AnnotatedMixed):
     """A node whose operator has no form for int16: it reads int8 copies, and writes one."""
 
     def operand(self, name: str) -> Coded:
         """The int8 tensor."""
         found = self.graph.tensor(name).quant
-        return MixedConversion.narrow(self, name) if name in self.int16 else Coded(name, found)
+        return AnnotatedMixed.narrow(self, name) if name in self.int16 else Coded(name, found)
 
     @property
     def y(self) -> QuantParams:
@@ -208,14 +156,6 @@ class NarrowConversion(MixedConversion):
     def limits(self) -> tuple[int, int]:
         """All int8 codes."""
         return INT8_MIN, INT8_MAX
-
-    def form31(self, shift: int) -> qops.Requant31:
-        """The requantization by 31 bits to int8."""
-        return qops.Requant31(shift, self.y.tensor_zero_point, *self.act_bounds)
-
-    def bounds_of(self, low: float, high: float) -> tuple[int, int]:
-        """The int8 codes of the bounds of a Clip."""
-        return act_bounds(low, high, self.y.tensor_scale, self.y.tensor_zero_point)
 
     def emit(self, attrs: qops.IntegerOperator, inputs: Operands[str]) -> None:
         """Add the integer node and, where the value is int16, what widens its output."""
@@ -230,8 +170,7 @@ class NarrowConversion(MixedConversion):
         self.builder.value(replace(value, dtype=DType.INT16, quant=target.quant))
         # Centred codes have 255 magnitudes, so a factor below 128 keeps them within int16.
         factor = narrow.tensor_scale / target.quant.tensor_scale
-        reach = -target.reach, min(target.reach, INT16_MAX)
-        end = self.rescale(factor, float(FIXED_SPAN), target.quant, reach)
+        end = self.rescale(factor, float(FIXED_SPAN), target.quant, target.limits)
         assert isinstance(end.form, qops.Rescale16x15)
         rescale = qops.QRescale(end.form, end.multiplier, -narrow.tensor_zero_point)
         widened = qops.QRescale.Inputs(stem).names()

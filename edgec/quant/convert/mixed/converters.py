@@ -15,8 +15,8 @@ from edgec.ir import ops, qops
 from edgec.ir.operator_table import OperatorTable
 from edgec.ir.ops.unary import UnaryKind
 from edgec.ir.qparams import QuantParams
-from edgec.quant.convert import elementwise, move
-from edgec.quant.convert.mixed.conversion import MixedConversion
+from edgec.quant.convert import elementwise, move, norm
+from edgec.quant.convert.mixed.context import LayerSums, MixedConversion
 
 MixedConverter: TypeAlias = Callable[[MixedConversion], bool]
 """As a `Converter`; False where it leaves the node to the one for int8 copies."""
@@ -27,7 +27,7 @@ _MOST_SHIFT = 30
 def reads16(c: MixedConversion) -> bool:
     """Whether all operands of an operator that moves codes are int16, as its output is."""
     return c.y.dtype is DType.INT16 and all(
-        name in c.int16 or name in c.graph.constants for name in c.node.inputs
+        c.is16(name) or name in c.graph.constants for name in c.node.inputs
     )
 
 
@@ -35,10 +35,11 @@ def reads16(c: MixedConversion) -> bool:
 def conv(c: MixedConversion) -> bool:
     """Conv to QMixedConv."""
     attrs, real = c.node.attrs_as(ops.Conv), ops.layer_inputs(c.node)
-    output, numbers = _layer(c, real)
+    sums, reach = c.sums(real), c.reach_of(real.x)
+    output, *numbers = _layer(c, sums, reach)
     window = attrs.strides, attrs.pads, attrs.dilations, attrs.group
-    integer = qops.QMixedConv(*window, output, c.reach_of(real.x))
-    c.emit(integer, qops.QMixedConv.Inputs(real.x, *numbers))
+    integer = qops.QMixedConv(*window, output, reach)
+    c.emit(integer, qops.QMixedConv.Inputs(sums.x.name, sums.weight, *numbers))
     return True
 
 
@@ -46,33 +47,27 @@ def conv(c: MixedConversion) -> bool:
 def gemm(c: MixedConversion) -> bool:
     """Gemm to QMixedConv of one row of pixels."""
     real = ops.layer_inputs(c.node)
-    output, (_, b, multiplier) = _layer(c, real)
-    shape, weight = c.graph.shape(real.x), c.graph.constants[real.w]
-    rows, units = math.prod(shape[:-1]), weight.shape[0]
-    taps = c.constant("weight", weight.array.reshape(units, 1, 1, -1))
-    x = c.reshaped(real.x, (1, 1, rows, shape[-1]))
-    integer = qops.QMixedConv((1, 1), (0, 0, 0, 0), (1, 1), 1, output, c.reach_of(real.x))
-    inputs = qops.QMixedConv.Inputs(x, taps, b, multiplier)
+    sums, reach = c.sums(real), c.reach_of(real.x)
+    output, *numbers = _layer(c, sums, reach)
+    shape, weight = c.graph.shape(real.x), c.builder.constants[sums.weight].array
+    rows, units = math.prod(shape[:-1]), len(weight)
+    taps = c.constant("weight", weight.reshape(units, 1, 1, -1))
+    x = c.reshaped(sums.x.name, (1, 1, rows, shape[-1]))
+    integer = qops.QMixedConv((1, 1), (0, 0, 0, 0), (1, 1), 1, output, reach)
+    inputs = qops.QMixedConv.Inputs(x, taps, *numbers)
     made = c.intermediate(integer, inputs, (1, 1, rows, units))
     c.emit(qops.QReshape(c.output_shape), qops.QReshape.Inputs(made))
     return True
 
 
-def _layer(
-    c: MixedConversion, real: ops.Weighted.Inputs[str]
-) -> tuple[qops.Requant31, tuple[str, str, str]]:
-    """The end of a layer, and its weights, biases and multipliers."""
-    x, weight = c.operand(real.x), c.graph.constants[real.w].array
-    narrow = c.graph.quant(real.x).tensor_scale
-    bias = np.zeros(len(weight)) if real.b is None else c.graph.constants[real.b].array
-    # The codes of a bias are steps of the product, which are finer where x is.
-    steps = round_half_up(bias.astype(np.float64) * (narrow / x.scale)) if c.is16(real.x) else bias
+def _layer(c: MixedConversion, found: LayerSums, reach: int) -> tuple[qops.Requant31, str, str]:
+    """The end of a layer, and its biases and multipliers."""
+    weight = c.builder.constants[found.weight].array
     rows = np.abs(weight.astype(np.float64)).reshape(len(weight), -1).sum(axis=1)
-    bound = float((rows * c.reach_of(real.x) + np.abs(steps)).max())
-    scale = np.asarray(c.graph.quant(real.w).scale)
-    found = c.requant31(scale * x.scale / c.y.tensor_scale, bound)
-    numbers = real.w, c.int32("bias", steps), c.constant("multiplier", found.multiplier)
-    return c.form31(found.shift), numbers
+    bound = float((rows * reach + np.abs(found.bias)).max())
+    requant = c.requant31(found.scale * found.x.scale / c.y.tensor_scale, bound)
+    bias, multiplier = c.int32("bias", found.bias), c.constant("multiplier", requant.multiplier)
+    return c.form31(requant.shift), bias, multiplier
 
 
 @MIXED_CONVERTERS.entry(ops.Add, ops.Sub)
@@ -109,6 +104,23 @@ def mul(c: MixedConversion) -> bool:
     end = c.single31(a.scale * b.scale / c.y.tensor_scale, float(a.span * b.span))
     assert isinstance(end.form, qops.Requant31)
     c.emit(qops.QMixedMul(end.form, end.multiplier), qops.QMixedMul.Inputs(a.name, b.name))
+    return True
+
+
+@MIXED_CONVERTERS.entry(ops.MatMul)
+def matmul(c: MixedConversion) -> bool:
+    """MatMul to QMixedMatMul."""
+    attrs = c.node.attrs_as(ops.MatMul)
+    real = attrs.Inputs.of(c.node.inputs)
+    a, b = c.operand(real.a), c.operand(real.b)
+    reaches = c.reach_of(real.a), c.reach_of(real.b)
+    terms = attrs.terms(attrs.Inputs.of(c.graph.shapes(c.node)))
+    factor = a.scale * b.scale / c.y.tensor_scale * attrs.scale
+    end = c.single31(factor, float(math.prod(reaches) * terms))
+    assert isinstance(end.form, qops.Requant31)
+    transposes = attrs.transpose_a, attrs.transpose_b
+    integer = qops.QMixedMatMul(end.form, end.multiplier, *reaches, *transposes)
+    c.emit(integer, qops.QMixedMatMul.Inputs(a.name, b.name))
     return True
 
 
@@ -157,6 +169,13 @@ def reduce(c: MixedConversion) -> bool:
     return True
 
 
+@MIXED_CONVERTERS.entry(ops.LayerNormalization, ops.RMSNormalization)
+def normed(c: MixedConversion) -> bool:
+    """Norms to QNorm."""
+    norm.norm(c)
+    return True
+
+
 @MIXED_CONVERTERS.entry(ops.Reshape, ops.Transpose, ops.Slice)
 def moved(c: MixedConversion) -> bool:
     """Operators that move codes."""
@@ -182,7 +201,7 @@ def concat(c: MixedConversion) -> bool:
         return False
     attrs = c.node.attrs_as(ops.Concat)
     parts = tuple(
-        c.constant16(name) if name in c.graph.constants else name
+        c.constant16(name) if name in c.graph.constants else c.operand(name).name
         for name in attrs.Inputs.of(c.node.inputs).parts
     )
     c.emit(qops.QConcat(attrs.axis), qops.QConcat.Inputs(parts))
@@ -206,7 +225,7 @@ def pad(c: MixedConversion) -> bool:
     if not (zero and reads16(c)):
         return False
     value = 0
-    c.emit(qops.QPad(attrs.pads, attrs.mode, value), qops.QPad.Inputs(c.node.input))
+    c.emit(qops.QPad(attrs.pads, attrs.mode, value), qops.QPad.Inputs(c.operand(c.node.input).name))
     return True
 
 
