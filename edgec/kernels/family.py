@@ -18,6 +18,7 @@ from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.common.cost import Cost
 from edgec.kernels.common.extent import Extent
 from edgec.kernels.common.params import Params
+from edgec.kernels.common.parts import Parts
 from edgec.kernels.common.weight_reads import WeightReads
 from edgec.target.target import Target
 
@@ -92,6 +93,10 @@ def _unread(_spec: Any) -> None:
     return None
 
 
+def _uncounted(_spec: Any) -> None:
+    return None
+
+
 def _in_other_places(_spec: Any) -> bool:
     return False
 
@@ -138,6 +143,8 @@ class KernelFamily(Generic[S]):
             kernel that gains by a copy of them in RAM.  Default: it does not.
         cost: how it counts what a call takes; None: nobody has counted that, and a planner that
             meets such a kernel refuses it.
+        parts: what runs in a call, for the choice between families; None for specifications that
+            nobody counts.  Default: all of them.
     """
 
     spec_type: type[S]
@@ -155,6 +162,7 @@ class KernelFamily(Generic[S]):
     constant_stem: str = "constant"
     weight_reads: Callable[[S], WeightReads | None] = _unread
     cost: Cost[S] | None = None
+    parts: Callable[[S], Parts | None] = _uncounted
 
     @property
     def name(self) -> str:

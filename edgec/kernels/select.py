@@ -1,4 +1,7 @@
-"""The choice of a kernel for each node: a loop over families, the first that fits wins."""
+"""The choice of a kernel for each node: by estimated cycles, or the first family that fits.
+
+Where nobody has measured what a family's kernels take on a core, precedence decides alone.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ from edgec.base.errors import InternalError, LoweringError
 from edgec.base.fixedpoint import INT32_MAX
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
+from edgec.kernels.choice.estimate import Estimator
 from edgec.kernels.common.sharing import LEAST, sharing_shapes
 from edgec.kernels.family import KernelFamily, KernelSpec
 from edgec.kernels.registry import FAMILIES
@@ -20,6 +24,9 @@ from edgec.memory import Overlap
 from edgec.target.target import Target
 
 Families = Sequence[KernelFamily[Any]]
+_SURELY_LESS = 0.98
+"""The part of the first family's estimate that another one must stay below: estimates of kernels
+that take as long as each other differ by about as much."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +67,8 @@ def select_kernels(
         target: the processor that runs them.
         decisions: what planners decided, by name of the node; a family knows its own
             (`KernelFamily.planned`).
-            Nodes without one get the first family that accepts them.
+            Nodes without one get the kernel with the least estimate, or the first family that
+            accepts them.
         families: in order of precedence.
 
     Raises:
@@ -82,8 +90,9 @@ def select_kernels(
 def _choices(
     graph: Graph, target: Target, decisions: Mapping[str, object], families: Families
 ) -> tuple[KernelChoice, ...]:
+    estimator = Estimator.of(target)
     return tuple(
-        _choose(graph, node, target, decisions.get(node.name), families)
+        _choose(graph, node, target, decisions.get(node.name), families, estimator)
         for node in graph.nodes
         if not isinstance(node.attrs, qops.QReshape)
     )
@@ -103,7 +112,7 @@ def kernel_candidates(
     Raises:
         LoweringError: no kernel serves the node.
     """
-    chosen = _choose(graph, node, target, None, families)
+    chosen = _choose(graph, node, target, None, families, Estimator.of(target))
     found = {chosen.spec: chosen}
     for family in families:
         computes = family.computes or family.accepts
@@ -136,8 +145,38 @@ def first_spec(
 
 
 def _choose(
+    graph: Graph,
+    node: Node,
+    target: Target,
+    decision: object,
+    families: Families,
+    estimator: Estimator,
+) -> KernelChoice:
+    first = _first(graph, node, target, decision, families)
+    if decision is not None or graph.length is not None:
+        return first
+    least = estimator.cycles(first.family, first.spec)
+    if least is None:
+        return first
+    least *= _SURELY_LESS
+    chosen: tuple[KernelFamily[Any], KernelSpec] | None = None
+    for family in families:
+        if family is first.family or not isinstance(node.attrs, family.operators):
+            continue
+        if estimator.knows(family) and (family.computes or family.accepts)(graph, node, target):
+            spec = family.spec(graph, node, target)
+            cycles = estimator.cycles(family, spec)
+            if cycles is not None and cycles < least:
+                chosen, least = (family, spec), cycles
+    if chosen is None:
+        return first
+    return KernelChoice(node, *chosen, _overlaps(chosen[0], graph, node, chosen[1]))
+
+
+def _first(
     graph: Graph, node: Node, target: Target, decision: object, families: Families
 ) -> KernelChoice:
+    """By precedence alone."""
     for family in families:
         if isinstance(node.attrs, family.operators):
             found = _spec(family, graph, node, target, decision)

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from edgec.base.options import Optimize
 from edgec.target.board import Board
 from edgec.target.cores import Fpu, InstructionSet
+from edgec.target.memory_map import Flash
 
 _SCRATCH_BYTES = 16 * 1024
 """Widened activations are read again for every filter, so they should stay in the nearest memory.
@@ -63,6 +64,7 @@ class Target:
         arena_limit_bytes: the largest arena; None: no limit is known.
         optimize: what is preferred where fast code and small code differ.
         alone: every shape of a layer has a function of its own, whatever is preferred.
+        flash: what reading code and weights takes; None: programs are loaded into RAM.
     """
 
     instruction_set: InstructionSet
@@ -82,6 +84,7 @@ class Target:
     arena_limit_bytes: int | None
     optimize: Optimize = Optimize.SPEED
     alone: bool = False
+    flash: Flash | None = None
 
     @classmethod
     def of(cls, board: Board, optimize: Optimize = Optimize.SPEED) -> Target:
@@ -110,6 +113,7 @@ class Target:
             ram_bytes=board.ram_bytes,
             arena_limit_bytes=board.arena_limit_bytes,
             optimize=optimize,
+            flash=flash,
         )
 
     @property

@@ -98,6 +98,20 @@ class Window:
         last = (self.out_width - 1) * self.stride_w - self.pad_left
         return self.dilation_w == 1 and self.pad_left < self.kernel_w and last < self.width
 
+    def taps_down(self) -> list[int]:
+        """Rows of the window of each row of the output that lie inside the image."""
+        return _taps_inside(
+            *(self.height, self.out_height, self.kernel_h),
+            *(self.stride_h, self.pad_top, self.dilation_h),
+        )
+
+    def taps_across(self) -> list[int]:
+        """Columns of the window of each column of the output that lie inside the image."""
+        return _taps_inside(
+            *(self.width, self.out_width, self.kernel_w),
+            *(self.stride_w, self.pad_left, self.dilation_w),
+        )
+
     def last_readers(self) -> Array:
         """int64 [height, width]: the last output pixel, in raster order, that reads each pixel.
 
@@ -116,6 +130,17 @@ class Window:
         )
         pixels = rows[:, None] * self.out_width + cols[None, :]
         return np.where((rows[:, None] < 0) | (cols[None, :] < 0), -1, pixels)
+
+
+def _taps_inside(
+    size: int, out_size: int, taps: int, stride: int, pad: int, dilation: int
+) -> list[int]:
+    """How many taps of each output index of one axis are inside."""
+    places = [
+        range(at * stride - pad, at * stride - pad + taps * dilation, dilation)
+        for at in range(out_size)
+    ]
+    return [sum(0 <= place < size for place in each) for each in places]
 
 
 def _last_along_axis(

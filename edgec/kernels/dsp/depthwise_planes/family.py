@@ -13,6 +13,7 @@ from edgec.kernels.common.overlap import with_ending
 from edgec.kernels.common.params import Params
 from edgec.kernels.common.weighted import CONVOLUTIONS, weighted_arguments
 from edgec.kernels.common.window import Window
+from edgec.kernels.dsp.depthwise_planes.parts import parts
 from edgec.kernels.dsp.depthwise_planes.spec import PLANES, DepthwisePlanes
 from edgec.kernels.family import Distances, KernelFamily
 from edgec.target.target import Target
@@ -89,4 +90,5 @@ FAMILY = KernelFamily(
     in_place=lambda spec: spec.is_whole,
     accepts=accepts,
     arguments=arguments,
+    parts=parts,
 )

@@ -18,6 +18,7 @@ from edgec.kernels.common.form import KernelForm
 from edgec.kernels.common.overlap import by_blocks, with_ending
 from edgec.kernels.common.params import Params
 from edgec.kernels.common.weighted import CONVOLUTIONS, weighted_arguments
+from edgec.kernels.dsp.line_4x2.parts import parts
 from edgec.kernels.dsp.line_4x2.spec import Line4x2
 from edgec.kernels.dsp.tile_4x2 import family as tile_4x2
 from edgec.kernels.dsp.tile_4x2.spec import ROWS
@@ -125,4 +126,5 @@ FAMILY = KernelFamily(
     arguments=arguments,
     weight_reads=lambda spec: spec.weight_reads,
     cost=Cost(events, waits),
+    parts=parts,
 )

@@ -25,6 +25,7 @@ from edgec.kernels.common.weighted import (
     MATRIX_PRODUCTS,
     weighted_arguments,
 )
+from edgec.kernels.dsp.tile_1x4.parts import parts
 from edgec.kernels.dsp.tile_1x4.spec import FILTERS, Tile1x4
 from edgec.kernels.family import Distances, KernelFamily
 from edgec.target.memory_map import Flash
@@ -56,7 +57,8 @@ def spec(graph: Graph, node: Node, target: Target) -> Tile1x4:
         graph.shape(plain_inputs(node).w)[0],
         *end_of(graph, node),
         dual_issue=target.dual_issue,
-        roomy=target.dual_issue or target.runs_from_cache(_ROOMY_BYTES),
+        # Where branches cost nothing, a short loop only takes less time to read from flash.
+        roomy=not target.dual_issue and target.runs_from_cache(_ROOMY_BYTES),
     )
 
 
@@ -110,4 +112,5 @@ FAMILY = KernelFamily(
     variants=other_loops,
     arguments=arguments,
     cost=Cost(events, waits),
+    parts=parts,
 )

@@ -21,6 +21,7 @@ from edgec.kernels.common.weighted import (
     MATRIX_PRODUCTS,
     weighted_arguments,
 )
+from edgec.kernels.dsp.tile_3x2.parts import parts
 from edgec.kernels.dsp.tile_3x2.spec import ROWS, Tile3x2
 from edgec.kernels.family import Distances, KernelFamily
 from edgec.target.memory_map import Flash
@@ -81,4 +82,5 @@ FAMILY = KernelFamily(
     arguments=arguments,
     lengths=Counted("rows", lambda spec: spec.window.is_pointwise),
     cost=COST,
+    parts=parts,
 )

@@ -29,6 +29,7 @@ from edgec.kernels.common.weighted import (
     MATRIX_PRODUCTS,
     weighted_arguments,
 )
+from edgec.kernels.dsp.tile_4x2.parts import parts
 from edgec.kernels.dsp.tile_4x2.spec import ROWS, Tile4x2
 from edgec.kernels.family import Distances, KernelFamily
 from edgec.target.memory_map import Flash
@@ -209,4 +210,5 @@ FAMILY = KernelFamily(
     lengths=Counted("rows", lambda spec: spec.window is None),
     weight_reads=lambda spec: spec.weight_reads,
     cost=COST,
+    parts=parts,
 )

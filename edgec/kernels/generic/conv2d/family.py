@@ -20,8 +20,10 @@ from edgec.kernels.common.interface import LayerFunction
 from edgec.kernels.common.layer_end import end_of
 from edgec.kernels.common.overlap import by_pixel, out_bytes, with_ending
 from edgec.kernels.common.params import Params
+from edgec.kernels.common.parts import Parts, numbers_of
 from edgec.kernels.common.rescale16 import Rescale16
 from edgec.kernels.common.spec import describe_image, describe_window
+from edgec.kernels.common.weight_reads import WeightReads
 from edgec.kernels.common.weighted import (
     CONVOLUTIONS,
     weighted_arguments,
@@ -29,10 +31,12 @@ from edgec.kernels.common.weighted import (
 from edgec.kernels.common.window import Window
 from edgec.kernels.family import Distances, KernelFamily, template_beside
 from edgec.kernels.generic.plain_cost import plain_events, plain_waits
+from edgec.kernels.generic.plain_parts import loop_parts
 from edgec.target.target import Target
 
 _BLOCK = 4
 """Output channels computed together, so that a loaded activation is used several times."""
+_CODE_BYTES = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +163,25 @@ def events(spec: Conv2D, _bits: int, _form: KernelForm) -> Events:
 COST = Cost(events, plain_waits)
 
 
+def parts(spec: Conv2D) -> Parts | None:
+    """Counts of a call that ends in a multiplier of 31 bits; None for another end."""
+    if spec.rescale16 is not None:
+        return None
+    pixels = spec.window.out_pixels
+    runs = spec.window.kernel_h if spec.copies_runs else spec.window.taps
+    counts: dict[str, float] = {
+        "call": 1,
+        "pixel": pixels,
+        "run" if spec.copies_runs else "tap": pixels * runs,
+        "copied byte": pixels * spec.scratch_bytes,
+        "group": pixels * spec.group,
+    }
+    counts |= loop_parts(spec, pixels * spec.group, spec.group_filters)
+    return Parts(
+        counts, _CODE_BYTES, WeightReads(spec.stored_bytes, pixels, numbers_of(spec.out_channels))
+    )
+
+
 FAMILY = KernelFamily(
     spec_type=Conv2D,
     operators=CONVOLUTIONS,
@@ -166,4 +189,5 @@ FAMILY = KernelFamily(
     overlap=overlap,
     arguments=arguments,
     cost=COST,
+    parts=parts,
 )

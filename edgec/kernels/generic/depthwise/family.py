@@ -17,8 +17,10 @@ from edgec.kernels.common.interface import LayerFunction
 from edgec.kernels.common.layer_end import end_of
 from edgec.kernels.common.overlap import by_pixel, out_bytes, with_ending
 from edgec.kernels.common.params import Params
+from edgec.kernels.common.parts import Parts, numbers_of
 from edgec.kernels.common.rescale16 import Rescale16
 from edgec.kernels.common.spec import describe_image, describe_window
+from edgec.kernels.common.weight_reads import WeightReads
 from edgec.kernels.common.weighted import (
     CONVOLUTIONS,
     weighted_arguments,
@@ -35,6 +37,7 @@ More of them win nothing: a Cortex-M4 runs out of registers.
 
 _UNROLLED_TAPS = 25
 """Depthwise windows of more taps are loops everywhere."""
+_CODE_BYTES = 700
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +141,36 @@ def arguments(graph: Graph, node: Node, _spec: Depthwise, pool: ConstantPool) ->
     return weighted_arguments(graph, node, pool, folds=False)
 
 
+def parts(spec: Depthwise) -> Parts | None:
+    """Counts of a call that ends in a multiplier of 31 bits; None for another end."""
+    if spec.rescale16 is not None or spec.multiplier > 1:
+        return None
+    w = spec.window
+    rows, columns = w.taps_down(), w.taps_across()
+    plain = rows.count(w.kernel_h) * columns.count(w.kernel_w) if spec.unrolled else 0
+    edge = w.out_pixels - plain
+    blocks = edge * -(-spec.out_channels // spec.block)
+    taps = sum(rows) * sum(columns) - plain * w.taps
+    tap_rows = sum(rows) * len(columns) - plain * w.kernel_h
+    counts: dict[str, float] = {
+        "call": 1,
+        "row": w.out_height,
+        "pixel": w.out_pixels,
+        "output inside": plain * spec.out_channels,
+        "tap inside": plain * spec.out_channels * w.taps,
+        "block at an edge": blocks,
+        "output at an edge": edge * spec.out_channels,
+        "row of taps at an edge": tap_rows * -(-spec.out_channels // spec.block),
+        "tap at an edge": taps * spec.out_channels,
+        "addition": spec.out_elements if spec.adds else 0,
+    }
+    return Parts(
+        counts,
+        _CODE_BYTES,
+        WeightReads(spec.out_channels * w.taps, w.out_pixels, numbers_of(spec.out_channels)),
+    )
+
+
 FAMILY = KernelFamily(
     spec_type=Depthwise,
     operators=CONVOLUTIONS,
@@ -145,4 +178,5 @@ FAMILY = KernelFamily(
     overlap=overlap,
     accepts=accepts,
     arguments=arguments,
+    parts=parts,
 )

@@ -20,7 +20,9 @@ from edgec.kernels.common.layer_end import end_of
 from edgec.kernels.common.lengths import Counted
 from edgec.kernels.common.overlap import by_row, out_bytes, with_ending
 from edgec.kernels.common.params import Params
+from edgec.kernels.common.parts import Parts, numbers_of
 from edgec.kernels.common.rescale16 import Rescale16
+from edgec.kernels.common.weight_reads import WeightReads
 from edgec.kernels.common.weighted import (
     CONVOLUTIONS,
     MATRIX_PRODUCTS,
@@ -28,10 +30,12 @@ from edgec.kernels.common.weighted import (
 )
 from edgec.kernels.family import Distances, KernelFamily, template_beside
 from edgec.kernels.generic.plain_cost import plain_events, plain_waits
+from edgec.kernels.generic.plain_parts import loop_parts
 from edgec.target.target import Target
 
 _BLOCK = 4
 """Output channels computed together, so that a loaded activation is used several times."""
+_CODE_BYTES = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +132,16 @@ def events(spec: Gemm, _bits: int, _form: KernelForm) -> Events:
 COST = Cost(events, plain_waits)
 
 
+def parts(spec: Gemm) -> Parts | None:
+    """Counts of a call that ends in a multiplier of 31 bits; None for another end."""
+    if spec.rescale16 is not None or spec.variable:
+        return None
+    counts = {"call": 1, "row": spec.rows} | loop_parts(spec, spec.rows, spec.units)
+    return Parts(
+        counts, _CODE_BYTES, WeightReads(spec.stored_bytes, spec.rows, numbers_of(spec.units))
+    )
+
+
 FAMILY = KernelFamily(
     spec_type=Gemm,
     operators=(*CONVOLUTIONS, *MATRIX_PRODUCTS),
@@ -137,4 +151,5 @@ FAMILY = KernelFamily(
     arguments=arguments,
     lengths=Counted("rows"),
     cost=COST,
+    parts=parts,
 )

@@ -17,6 +17,7 @@ from edgec.kernels.common.short_product import product_of, with_product
 from edgec.kernels.common.weighted import CONVOLUTIONS, weighted_arguments
 from edgec.kernels.common.window import Window
 from edgec.kernels.family import Distances, KernelFamily
+from edgec.kernels.small.depthwise_triples.parts import parts
 from edgec.kernels.small.depthwise_triples.spec import ROWS, DepthwiseTriples
 from edgec.target.target import Target
 
@@ -85,4 +86,5 @@ FAMILY = KernelFamily(
     overlap=overlap,
     accepts=accepts,
     arguments=arguments,
+    parts=parts,
 )

@@ -29,6 +29,7 @@ from edgec.kernels.common.weighted import (
     weighted_arguments,
 )
 from edgec.kernels.family import Distances, KernelFamily
+from edgec.kernels.small.lanes_1x4.parts import parts
 from edgec.kernels.small.lanes_1x4.spec import FILTERS, MOST_DEPTH, Lanes1x4
 from edgec.target.memory_map import Flash
 from edgec.target.target import Target
@@ -110,4 +111,5 @@ FAMILY = KernelFamily(
     accepts=accepts,
     arguments=arguments,
     cost=Cost(events, waits),
+    parts=parts,
 )

@@ -32,6 +32,7 @@ from edgec.kernels.common.weighted import (
     weighted_arguments,
 )
 from edgec.kernels.family import Distances, KernelFamily
+from edgec.kernels.small.tile_5x2.parts import parts
 from edgec.kernels.small.tile_5x2.spec import BATCHES, FILTERS, ROWS, Tile5x2
 from edgec.target.memory_map import Flash
 from edgec.target.target import Target
@@ -97,8 +98,10 @@ def _segment(rows: Array, step: int) -> int:
     """The longest equal segments, of a multiple of `step` weights, whose sums have room."""
     sizes = np.abs(rows.astype(np.int64))
     steps = -(-rows.shape[1] // step)
-    for parts in range(1, steps + 1):
-        segment: int = -(-steps // parts) * step
+    # Fewer segments have no room for the largest of all sums.
+    fewest = -(-int(sizes.sum(axis=1).max()) // _LARGEST_SUM)
+    for count in range(max(fewest, 1), steps + 1):
+        segment: int = -(-steps // count) * step
         starts = np.arange(0, rows.shape[1], segment)
         if np.add.reduceat(sizes, starts, axis=1).max() <= _LARGEST_SUM:
             return segment
@@ -149,4 +152,5 @@ FAMILY = KernelFamily(
     lengths=Counted("rows", lambda spec: spec.window.is_pointwise),
     weight_reads=weight_reads,
     cost=COST,
+    parts=parts,
 )

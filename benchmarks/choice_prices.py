@@ -1,0 +1,222 @@
+"""Prices of the parts of int8 kernels: fitted on some layers, judged on others.
+
+    python benchmarks/choice_prices.py fit              # all cores: writes choice/prices.toml
+    python benchmarks/choice_prices.py judge            # what the choice loses on other layers
+    python benchmarks/choice_prices.py fit m4 --keep build/choice    # keeps what it measures
+
+Firmware of single layers (`choice_shapes.py`), each with every kernel that could compute it, is
+built and run in the emulator.  A price is what a run of a part takes (`KernelFamily.parts`) with
+memory that never waits: least squares of relative errors over all layers of a family, none
+negative.  The layers are judged with the flash of the board.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from choice_layers import Layer, graph_of, measure
+from choice_shapes import held_out, training
+
+from edgec.kernels.choice.estimate import Estimator
+from edgec.kernels.choice.prices import PRICES_FILE, core_prices
+from edgec.kernels.family import KernelSpec
+from edgec.kernels.select import kernel_candidates
+from edgec.target.board import load_board
+from edgec.target.cores import Core
+from edgec.target.target import Target
+
+BOARDS = {
+    "m0plus": "nucleo_g0b1re",
+    "m3": "nucleo_f207zg",
+    "m4": "nucleo_l4r5zi",
+    "m7": "nucleo_h7a3zi_q",
+    "m33": "nucleo_u575zi_q",
+}
+"""A board of each core."""
+_SERVED = {
+    "m0plus": (Core.CORTEX_M0, Core.CORTEX_M0PLUS),
+    "m3": (Core.CORTEX_M3,),
+    "m4": (Core.CORTEX_M4,),
+    "m7": (Core.CORTEX_M7,),
+    "m33": (Core.CORTEX_M33,),
+}
+"""Cores that take the prices of the one that was measured."""
+CLOSE = 0.03
+"""The largest gap that is no fault, as in kernel_choice.py."""
+_SWEEPS = 20_000
+_STILL = 1e-9
+"""The part of the largest price by which no price changes any more in a sweep."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A kernel of a layer: its family, its parts, and what it took.
+
+    Attributes:
+        family: its name.
+        counts: its parts; empty: nobody counts them.
+        cycles, ideal: with the flash of the board, and with memory that never waits.
+        estimate: cycles, by the prices that edgec has; 0: there is none.
+    """
+
+    family: str
+    counts: Mapping[str, float]
+    cycles: int
+    ideal: int
+    estimate: float
+
+
+Taken = dict[str, tuple[int, int]]
+"""Cycles with the flash of the board, and with memory that never waits, by name of the kernel."""
+
+
+def ways_of(layers: Sequence[Layer], core: str, keep: Path | None) -> dict[str, list[Way]]:
+    """The kernels of each layer on a core, the one that `edgec compile` takes first.
+
+    Args:
+        layers: to measure.
+        core: key of BOARDS.
+        keep: folder of what was measured before, by layer and kernel; None: measure all.
+    """
+    board = load_board(BOARDS[core])
+    path = None if keep is None else keep / f"{core}.json"
+    known: dict[str, Taken] = {}
+    if path is not None and path.exists():
+        known = json.loads(path.read_text("utf-8"))
+    missing = [layer for layer in dict.fromkeys(layers) if str(layer) not in known]
+    for found in measure(missing, board):
+        known[str(found[0].layer)] = {
+            _name(each.choice.spec): (each.counts.cycles, each.counts.ideal_cycles)
+            for each in found
+        }
+        if path is not None:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(json.dumps(known, indent=1), "utf-8")
+    target = Target.of(board)
+    return {str(layer): _ways(layer, known[str(layer)], target) for layer in layers}
+
+
+def _name(spec: KernelSpec) -> str:
+    """The family, with the words in a turn of its loop where it has such a loop."""
+    return f"{spec.family} by {getattr(spec, 'unrolled', 1):d}"
+
+
+def _ways(layer: Layer, taken: Taken, target: Target) -> list[Way]:
+    graph, estimator = graph_of([layer]), Estimator.of(target)
+    ways = []
+    for each in kernel_candidates(graph, graph.nodes[0], target):
+        parts = each.family.parts(each.spec)
+        if _name(each.spec) in taken:
+            ways.append(
+                Way(
+                    each.spec.family,
+                    {} if parts is None else {part: n for part, n in parts.counts.items() if n},
+                    *taken[_name(each.spec)],
+                    estimator.cycles(each.family, each.spec) or 0.0,
+                )
+            )
+    return ways
+
+
+def fit(found: Sequence[Way]) -> dict[str, dict[str, float]]:
+    """Prices of the parts, by family."""
+    families: dict[str, list[Way]] = {}
+    for way in found:
+        if way.counts:
+            families.setdefault(way.family, []).append(way)
+    return {family: _fitted(families[family]) for family in sorted(families)}
+
+
+def _fitted(ways: Sequence[Way]) -> dict[str, float]:
+    """Least squares of relative errors, by coordinate descent without negative prices."""
+    names = sorted({name for way in ways for name in way.counts})
+    rows = np.array([[way.counts.get(name, 0.0) / way.ideal for name in names] for way in ways])
+    scale = np.abs(rows).max(axis=0)
+    rows = rows / scale
+    squares, target = rows.T @ rows, rows.sum(axis=0)
+    prices = np.zeros(len(names))
+    for _ in range(_SWEEPS):
+        before = prices.copy()
+        for at in range(len(names)):
+            rest = target[at] - squares[at] @ prices + squares[at, at] * prices[at]
+            prices[at] = max(rest / squares[at, at], 0.0)
+        if np.abs(prices - before).max() <= _STILL * prices.max():
+            break
+    return {name: round(float(n), 2) for name, n in zip(names, prices / scale, strict=True)}
+
+
+def _table(core: str, board: str, families: Mapping[str, Mapping[str, float]]) -> str:
+    """The prices of a core as TOML."""
+    names = ", ".join(f'"{served.price_key}"' for served in _SERVED[core])
+    lines = ["[[prices]]", f"cores = [{names}]", f'measured_on = "{board}"']
+    for family, prices in families.items():
+        lines.append(f"[prices.families.{family}]")
+        lines += [f'"{part}" = {price}' for part, price in prices.items()]
+    return "\n".join(lines) + "\n"
+
+
+def write(changed: Mapping[str, Mapping[str, Mapping[str, float]]]) -> None:
+    """Write the file of prices, with those of other cores as they were."""
+    tables = []
+    for core, board in BOARDS.items():
+        families = changed.get(core) or _stored(core)
+        if families is not None:
+            tables.append(_table(core, board, families))
+    head = "# Written by benchmarks/choice_prices.py: cycles of a run of each part of a kernel.\n"
+    PRICES_FILE.write_text(head + "".join(f"\n{table}" for table in tables), "utf-8")
+
+
+def _stored(core: str) -> Mapping[str, Mapping[str, float]] | None:
+    found = core_prices().get(_SERVED[core][0].price_key)
+    return None if found is None else found.families
+
+
+def judged(found: Mapping[str, Mapping[str, Sequence[Way]]]) -> str:
+    """What the choice loses on each core, and how far estimates are off: Markdown."""
+    lines = [
+        f"| core | layers | over {CLOSE:.0%} | worst | cycles lost | error of estimates, median |",
+        "|---|---:|---:|---:|---:|---:|",
+    ]
+    for core, layers in found.items():
+        gaps, lost, total, errors = [], 0, 0, []
+        for ways in layers.values():
+            best = min(way.cycles for way in ways)
+            gaps.append(ways[0].cycles / best - 1)
+            lost += ways[0].cycles - best
+            total += ways[0].cycles
+            errors += [abs(way.estimate / way.cycles - 1) for way in ways if way.estimate]
+        over = sum(gap > CLOSE for gap in gaps)
+        lines.append(
+            f"| {core} | {len(gaps)} | {over} | {max(gaps):.1%} | {lost / total:.2%} "
+            f"| {np.median(errors):.1%} |"
+        )
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Fit or judge."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", choices=["fit", "judge"])
+    parser.add_argument("cores", nargs="*", default=list(BOARDS), help=f"of {', '.join(BOARDS)}")
+    parser.add_argument("--keep", type=Path, help="folder for what is measured, to use it again")
+    args = parser.parse_args()
+    layers = training() if args.what == "fit" else held_out()
+    found = {core: ways_of(layers, core, args.keep) for core in args.cores}
+    if args.what == "fit":
+        write(
+            {
+                core: fit([way for ways in each.values() for way in ways])
+                for core, each in found.items()
+            }
+        )
+    else:
+        print(judged(found))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,194 @@
+"""Layers that the prices of `choice_prices.py` are fitted to, and others they are judged on.
+
+The two sets have no shape in common, and no layer of a network is in the first one on purpose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from choice_layers import Layer
+
+_TRAINING_ROWS = (
+    (8, 1),
+    (16, 4),
+    (16, 10),
+    (32, 3),
+    (256, 2),
+    (10, 30),
+    (40, 40),
+    (12, 1),
+    (24, 2),
+    (30, 5),
+    (48, 7),
+    (60, 16),
+    (90, 3),
+    (100, 20),
+    (200, 10),
+    (300, 4),
+    (200, 34),
+    (7, 9),
+    (33, 6),
+    (512, 2),
+    (96, 66),
+)
+_TRAINING_IMAGES = (
+    (1, 2, 32, 16, (1, 1), 1, False),
+    (1, 3, 32, 16, (1, 1), 1, False),
+    (1, 4, 32, 16, (1, 1), 1, False),
+    (1, 5, 32, 16, (1, 1), 1, False),
+    (1, 6, 32, 16, (1, 1), 1, False),
+    (1, 7, 64, 32, (1, 1), 1, False),
+    (1, 9, 27, 31, (1, 1), 1, False),
+    (1, 2, 128, 64, (1, 1), 1, False),
+    (1, 3, 128, 4, (1, 1), 1, False),
+    (1, 10, 24, 8, (1, 1), 1, False),
+    (3, 3, 8, 16, (3, 3), 1, False),
+    (3, 3, 16, 16, (3, 3), 1, False),
+    (4, 4, 5, 8, (3, 3), 1, False),
+    (6, 6, 3, 4, (3, 3), 2, False),
+    (9, 9, 3, 2, (3, 3), 1, False),
+    (12, 12, 3, 6, (3, 3), 1, False),
+    (5, 5, 16, 1, (1, 1), 1, False),
+    (5, 5, 64, 2, (3, 3), 1, False),
+    (2, 2, 64, 32, (3, 3), 1, False),
+    (8, 8, 16, 16, (3, 3), 1, False),
+    (6, 6, 16, 16, (3, 3), 1, False),
+    (9, 9, 16, 16, (3, 3), 1, False),
+    (16, 16, 3, 8, (3, 3), 2, False),
+    (10, 10, 8, 8, (3, 3), 1, False),
+    (8, 8, 8, 16, (1, 1), 2, False),
+    (16, 16, 16, 32, (1, 1), 2, False),
+    (8, 8, 32, 64, (1, 1), 2, False),
+    (6, 6, 18, 24, (1, 1), 1, False),
+    (10, 10, 15, 15, (1, 1), 1, False),
+    (10, 10, 16, 24, (1, 1), 1, False),
+    (7, 9, 6, 10, (1, 1), 1, False),
+    (5, 7, 12, 7, (1, 1), 1, False),
+    (11, 6, 40, 9, (1, 1), 1, False),
+    (4, 3, 64, 33, (1, 1), 1, False),
+    (9, 5, 20, 3, (1, 1), 1, False),
+    (8, 8, 8, 2, (1, 1), 1, False),
+    (6, 6, 24, 12, (1, 1), 1, True),
+    (10, 5, 13, 6, (1, 1), 1, True),
+    (1, 11, 50, 20, (1, 1), 1, False),
+    (1, 5, 100, 6, (1, 1), 1, False),
+    (1, 2, 20, 40, (1, 1), 1, False),
+    (7, 7, 8, 10, (3, 3), 1, False),
+    (12, 10, 4, 6, (3, 3), 1, False),
+    (8, 8, 12, 8, (3, 3), 2, False),
+    (8, 8, 8, 8, (3, 3), 1, True),
+    (9, 9, 5, 6, (3, 3), 1, False),
+    (14, 14, 1, 8, (3, 3), 2, False),
+    (20, 10, 1, 12, (10, 4), 2, False),
+    (7, 7, 6, 5, (5, 5), 1, False),
+    (10, 10, 8, 16, (1, 1), 2, False),
+    (9, 9, 7, 6, (3, 3), 2, True),
+    (6, 6, 3, 3, (3, 3), 1, False),
+    (11, 11, 2, 5, (5, 5), 2, False),
+    (8, 8, 9, 10, (1, 1), 1, False),
+    (7, 7, 11, 8, (1, 1), 1, False),
+    (6, 6, 13, 20, (1, 1), 1, False),
+    (8, 8, 14, 9, (1, 1), 1, False),
+    (5, 6, 17, 12, (1, 1), 1, False),
+    (6, 6, 21, 16, (1, 1), 1, False),
+    (9, 9, 22, 10, (1, 1), 1, False),
+    (5, 5, 35, 24, (1, 1), 1, False),
+    (6, 6, 42, 30, (1, 1), 1, False),
+    (4, 4, 90, 40, (1, 1), 1, False),
+    (3, 3, 50, 26, (1, 1), 1, False),
+    (12, 12, 10, 6, (1, 1), 1, False),
+)
+_TRAINING_DEPTHWISE = (
+    (4, 4, 8, (3, 3), 2),
+    (2, 2, 16, (3, 3), 1),
+    (6, 6, 8, (3, 3), 1),
+    (12, 12, 5, (3, 3), 1),
+    (12, 12, 8, (3, 3), 2),
+    (5, 5, 64, (3, 3), 2),
+    (8, 8, 4, (3, 3), 2),
+    (5, 5, 128, (3, 3), 1),
+    (3, 3, 64, (3, 3), 1),
+    (7, 7, 12, (3, 3), 1),
+    (9, 9, 6, (3, 3), 2),
+    (10, 6, 16, (3, 3), 2),
+    (16, 16, 8, (3, 3), 1),
+    (14, 14, 9, (3, 3), 1),
+    (5, 5, 20, (3, 3), 1),
+    (3, 3, 48, (3, 3), 2),
+    (8, 8, 10, (5, 5), 1),
+    (9, 9, 6, (5, 5), 2),
+    (4, 4, 33, (3, 3), 1),
+    (20, 5, 8, (3, 3), 1),
+    (7, 7, 40, (3, 3), 2),
+    (12, 1, 8, (5, 1), 1),
+    (4, 4, 12, (3, 3), 2),
+    (8, 8, 25, (3, 3), 2),
+    (6, 6, 31, (3, 3), 2),
+    (5, 5, 7, (3, 3), 1),
+    (10, 10, 15, (3, 3), 2),
+    (2, 2, 64, (3, 3), 1),
+    (12, 12, 13, (3, 3), 2),
+    (6, 6, 50, (3, 3), 1),
+    (13, 9, 11, (3, 3), 1),
+)
+_HELD_OUT_ROWS = (
+    (18, 3),
+    (50, 1),
+    (72, 6),
+    (150, 5),
+    (64, 2),
+    (10, 12),
+    (400, 10),
+    (28, 28),
+    (576, 3),
+    (36, 14),
+)
+_HELD_OUT_IMAGES = (
+    (14, 14, 12, 20, (1, 1), 1, False),
+    (5, 5, 36, 11, (1, 1), 1, False),
+    (3, 3, 96, 24, (1, 1), 1, False),
+    (1, 6, 48, 10, (1, 1), 1, False),
+    (1, 13, 32, 3, (1, 1), 1, False),
+    (10, 10, 10, 14, (3, 3), 1, False),
+    (12, 12, 16, 8, (3, 3), 2, False),
+    (8, 8, 20, 12, (3, 3), 1, False),
+    (7, 7, 3, 12, (5, 5), 1, False),
+    (6, 6, 32, 10, (3, 3), 1, False),
+    (18, 18, 3, 5, (3, 3), 2, False),
+    (9, 7, 24, 2, (1, 1), 1, False),
+)
+_HELD_OUT_DEPTHWISE = (
+    (8, 8, 14, (3, 3), 1),
+    (5, 5, 24, (3, 3), 2),
+    (11, 11, 10, (3, 3), 2),
+    (6, 6, 18, (5, 5), 1),
+    (3, 3, 20, (3, 3), 1),
+    (4, 4, 80, (3, 3), 2),
+    (24, 6, 6, (3, 3), 1),
+)
+
+
+def training() -> list[Layer]:
+    """Layers to fit prices to."""
+    return _layers(_TRAINING_ROWS, _TRAINING_IMAGES, _TRAINING_DEPTHWISE)
+
+
+def held_out() -> list[Layer]:
+    """Layers to judge the choice on."""
+    return _layers(_HELD_OUT_ROWS, _HELD_OUT_IMAGES, _HELD_OUT_DEPTHWISE)
+
+
+def _layers(
+    rows: Sequence[tuple[int, int]],
+    images: Sequence[tuple[int, int, int, int, tuple[int, int], int, bool]],
+    depthwise: Sequence[tuple[int, int, int, tuple[int, int], int]],
+) -> list[Layer]:
+    """Products of one row (depth, filters), convolutions, and depthwise ones."""
+    found = [Layer(1, 1, depth, filters) for depth, filters in rows]
+    found += [Layer(*each) for each in images]
+    found += [
+        Layer(height, width, channels, 0, kernel, stride)
+        for height, width, channels, kernel, stride in depthwise
+    ]
+    return found
