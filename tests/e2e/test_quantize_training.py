@@ -51,7 +51,7 @@ def test_report_and_file(data: Path, tmp_path: Path, capsys: pytest.CaptureFixtu
     assert training["checked"] > 0
     assert training["unequal"] == 0
     assert sorted(path.name for path in out.parent.iterdir()) == ["mlp.int8.onnx"]
-    # A file for any runtime; edgec's integers are those of onnxruntime, up to its ties.  Its own int8
+    # A file for any runtime; edgec's integers are those of onnxruntime, up to its ties.  Its int8
     # kernels saturate sums of 16 bits where the processor has no VNNI: operator by operator.
     with np.load(TEST) as held:
         x, y = held["x"][200:300], held["y"][200:300]

@@ -1,4 +1,4 @@
-"""Graphs of depthwise convolutions with 3x3 windows, as the kernels for cores with DSP meet them."""
+"""Graphs of 3x3 depthwise convolutions, as the kernels for cores with DSP meet them."""
 
 from dataclasses import dataclass, replace
 
