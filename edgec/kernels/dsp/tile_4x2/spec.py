@@ -30,7 +30,7 @@ _IDLE = 50
 nothing: images of 5x5, 7x7 and 25x5 pixels get them, 197 tokens do not."""
 
 _IDLE_IN_SMALL_CODE = 20
-"""The same where small code is preferred: 25x5 pixels do not get them."""
+"""As `_IDLE`, where small code is preferred: 25x5 pixels do not get such blocks."""
 
 TILE_BYTES = 32
 """Eight words: four rows of x for a word of weights, or their sums with two filters."""
