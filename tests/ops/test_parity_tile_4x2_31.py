@@ -35,6 +35,8 @@ CASES = (
     *(Case(rows, 12, 5, shift=shift) for shift, rows in enumerate((2, 3, 5, 6, 9), 32)),
     *(Case(rows, 9, 6, shift=shift) for shift, rows in enumerate((2, 5, 10, 13, 14), 32)),
     *(Case(rows, 40, 7) for rows in (13, 15, 17, 18, 26)),
+    Case(9, 12, 6, kernel=1, stride=2, width=16, runs=True),
+    Case(8, 8, 5, kernel=1, stride=3, width=23, residual=True, runs=True),
     Case(9, 16, 1400),
     Case(13, 16, 1400),
     Case(3, 8, 6, kernel=3, pad=1, width=3, runs=True),

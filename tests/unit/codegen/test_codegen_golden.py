@@ -38,6 +38,7 @@ _TALL = Window(9, 7, 3, 9, 3, 5, 2, 1, 2, 4, 0, 2, 1)
 _LINE = Window(6, 6, 4, 4, 6, 3, 3, 1, 1, 0, 1, 1, 1)
 _POINTWISE = Window(5, 5, 12, 5, 5, 1, 1, 1, 1, 0, 0, 1, 1)
 _POINTWISE_10 = Window(5, 5, 10, 5, 5, 1, 1, 1, 1, 0, 0, 1, 1)
+_STRIDED = Window(5, 8, 12, 3, 4, 1, 1, 2, 2, 0, 0, 1, 1)
 _LOOPS = (s.Loop(6, (4, 0)), s.Loop(4, (1, 1)))
 
 _INDEX = Rescale16x15(3, 9, -512, 511)
@@ -250,6 +251,9 @@ KERNELS: dict[str, KernelSpec] = {
     "tile_4x2_fewer": s.Tile4x2(9, 32, 6, None, any_code=True, exact31=_OFFSET),
     "tile_4x2_four_and_three": s.Tile4x2(
         *(25, 12, 6, None), window=_POINTWISE_10, any_code=True, shift=33, saturates=True
+    ),
+    "tile_4x2_strided": s.Tile4x2(
+        *(12, 12, 6, None), window=_STRIDED, any_code=True, exact31=_OFFSET
     ),
     "tile_4x2_shared_fewer": s.Tile4x2(
         *(10, 32, 6, None), any_code=True, shift=33, saturates=True, sharing=Sharing.PRODUCTS

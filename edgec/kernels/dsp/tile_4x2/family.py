@@ -103,6 +103,7 @@ def spec(graph: Graph, node: Node, target: Target) -> Tile4x2:
         saturates=ends_in_requant31(node, INT8_MIN, INT8_MAX),
         exact31=end.exact31,
         sharing=target.sharing,
+        saves_code=target.unrolls_little,
     )
 
 

@@ -25,9 +25,12 @@ ROWS = 4
 _FEWER = 3
 """Rows of a block of fewer: `edgec/tile_4x2_words.h`."""
 
-_IDLE = 20
-"""Blocks of fewer rows are worth their code where more than one row in twenty would be computed for
-nothing: images of 5x5 and 7x7 pixels get them, those of 25x5 do not."""
+_IDLE = 50
+"""Blocks of fewer rows are worth their code where more than one row in fifty would be computed for
+nothing: images of 5x5, 7x7 and 25x5 pixels get them, 197 tokens do not."""
+
+_IDLE_IN_SMALL_CODE = 20
+"""As `_IDLE`, where small code is preferred: 25x5 pixels do not get such blocks."""
 
 TILE_BYTES = 32
 """Eight words: four rows of x for a word of weights, or their sums with two filters."""
@@ -97,6 +100,7 @@ class Tile4x2(LayerFunction):
         variable: the rows of a run are an argument.
         alone: weights hold nothing else, where outputs are made from registers.
         sharing: what layers of several shapes share.
+        saves_code: small code is preferred.
     """
 
     family: ClassVar[str] = "tile_4x2"
@@ -117,6 +121,7 @@ class Tile4x2(LayerFunction):
     variable: bool = False
     alone: bool = field(default=False, metadata=LATER)
     sharing: Sharing = field(default=Sharing.NOTHING, metadata=LATER)
+    saves_code: bool = field(default=False, metadata=LATER)
 
     @property
     def used_depth(self) -> int:
@@ -204,7 +209,8 @@ class Tile4x2(LayerFunction):
     def threes(self) -> int:
         """Blocks of three rows, so that few rows are computed for nothing."""
         idle = -self.rows % ROWS
-        if self.variable or not self.has_blocks_of_fewer or idle * _IDLE <= self.rows:
+        few = idle * (_IDLE_IN_SMALL_CODE if self.saves_code else _IDLE) <= self.rows
+        if few or self.variable or not self.has_blocks_of_fewer:
             return 0
         return min(idle, -(-self.rows // _FEWER))
 
@@ -268,14 +274,24 @@ class Tile4x2(LayerFunction):
         """What becomes a row.
 
         It is one of the "rows" of x, which a call may widen as a "block", the last of them "filled"
-        up to words, or "runs" of a window where they lie, or a "patch".  Only functions that store
-        from registers know how a block repeats rows.
+        up to words, or pixels of x that are "strided", or "runs" of a window where they lie, or a
+        "patch".  Only functions that store from registers know how a block repeats rows.
         """
         if self.window is None:
             return "block" if self.any_code and (self.fuses or self.fills_blocks) else "rows"
         if self.window.is_pointwise and self.any_code and (self.fuses or self.fills_blocks):
             return "filled"
+        if self._is_strided:
+            return "strided"
         return "runs" if self.widens_runs else "patch"
+
+    @property
+    def _is_strided(self) -> bool:
+        """Rows are pixels of x, and those of a block are as far from each other."""
+        w = self.window
+        if w is None or w.taps > 1 or w.rows_clipped or w.cols_clipped or self.padding:
+            return False
+        return self.any_code and self.heights == (ROWS,) and w.out_width % ROWS == 0
 
     @property
     def block_step(self) -> str:
