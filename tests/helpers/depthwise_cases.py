@@ -1,4 +1,4 @@
-"""Graphs of depthwise convolutions with 3x3 windows, as the kernels for cores with DSP meet them."""
+"""Graphs of depthwise convolutions with 3x3 windows, for the kernels of cores with DSP."""
 
 from dataclasses import dataclass, replace
 
