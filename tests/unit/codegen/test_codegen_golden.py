@@ -190,6 +190,12 @@ KERNELS: dict[str, KernelSpec] = {
     "depthwise_planes_by_two": s.DepthwisePlanes(
         _planes(20, 2), 9, rescale16=Rescale16(_INDEX, table=True)
     ),
+    "depthwise_narrow": s.DepthwiseNarrow(_planes(6, 1), 32),
+    "depthwise_narrow_by_two": s.DepthwiseNarrow(_planes(9, 2), 0, exact31=_OFFSET),
+    "depthwise_bands": s.DepthwiseBands(_planes(24, 1), 34),
+    "depthwise_bands_by_two": s.DepthwiseBands(
+        replace(_planes(24, 2), pad_top=0, pad_left=0), 0, exact31=_OFFSET
+    ),
     "gemm_twice31": s.Gemm(4, 16, 10, 0, exact31=_TWICE),
     "conv_transpose_twice31": s.ConvTranspose(_WINDOW, 8, 1, 0, exact31=_ANY),
     "depthwise_planes_offset31": s.DepthwisePlanes(_planes(9, 1), 0, exact31=_OFFSET),
