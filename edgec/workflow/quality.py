@@ -100,11 +100,13 @@ def advice(loss: LayerLoss, report: QuantReport, settings: QuantSettings) -> str
 
 
 def _advice_on_transformers(report: QuantReport, settings: QuantSettings) -> str:
-    """The searched scales of a transformer leave its stream, samples and biases to change."""
+    """Searched scales leave the stream, the types, the samples and the biases to change."""
     if report.in_force.residual is Residual.INT8:
         return "--residual int16"
     if report.samples < LEAST_SAMPLES:
         return f"{LEAST_SAMPLES} calibration samples or more, which choose scales"
+    if settings.precision is Precision.INT8:
+        return "--precision auto"
     if not settings.bias_correction:
         return "--bias-correction"
     return "more calibration samples, of all kinds"

@@ -37,8 +37,8 @@ def refused(capsys: Capsys, *arguments: object) -> str:
         (("--observer", "percentile", "--percentile", 99), "--observer, --percentile", "searched"),
         (("--percentile", "99"), "--percentile", "searched"),
         (("--equalize",), "--equalize", "no channel can be scaled"),
-        (("--precision", "auto"), "--precision", "residual stream"),
-        (("--effort", "best"), "--effort", "searched"),
+        (("--precision", "auto", "--residual", "int8"), "--precision", "a stream of int8"),
+        (("--effort", "best"), "--effort", "add --precision auto"),
         (("--runtime-bits",), "--runtime-bits", "no layer of the model has pooled weights"),
     ],
 )

@@ -47,6 +47,7 @@ from edgec.kernels.mixed.mixed_add.family import MixedAdd
 from edgec.kernels.mixed.mixed_average.family import MixedAverage
 from edgec.kernels.mixed.mixed_conv.family import MixedConv
 from edgec.kernels.mixed.mixed_div.family import MixedDiv
+from edgec.kernels.mixed.mixed_matmul.family import MixedMatMul
 from edgec.kernels.mixed.mixed_mul.family import MixedMul
 from edgec.kernels.mixed.mixed_table.family import MixedTable
 from edgec.kernels.mixed.mixed_tile.family import MixedTile
@@ -119,6 +120,7 @@ __all__ = [
     "MixedAverage",
     "MixedConv",
     "MixedDiv",
+    "MixedMatMul",
     "MixedMul",
     "MixedTable",
     "MixedTile",

@@ -40,6 +40,9 @@ _RATES: Mapping[str, Rates] = MappingProxyType(
 """By the core.  Source: benchmarks/int16_prices.py."""
 
 
+_WITH_WEIGHTS = (qops.QMixedConv, qops.Weighted, qops.PooledLayer)
+
+
 def int16_slowdown(graph: Graph, target: Target) -> float | None:
     """How many times as long the layers with weights take as with int8 activations, estimated.
 
@@ -55,6 +58,8 @@ def int16_slowdown(graph: Graph, target: Target) -> float | None:
         return None
     narrow = found = 0.0
     for node in graph.nodes:
+        if not isinstance(node.attrs, _WITH_WEIGHTS):
+            continue
         count, depthwise = macs(graph, node), getattr(node.attrs, "group", 1) > 1
         own = rates.depthwise if depthwise else rates.dense
         wide = rates.depthwise16 if depthwise else rates.dense16

@@ -68,6 +68,8 @@ def _with_layers(graph: Graph, found: Graph) -> Graph:
     for node in graph.nodes:
         if not isinstance(node.attrs, ops.Weighted):
             continue
+        if graph.constants[ops.layer_inputs(node).w].quant is not None:
+            continue  # the model's own integers, or those of a pool
         own = ops.layer_inputs(layers[node.name])
         weight = found.constants[own.w]
         w = builder.constant(f"{node.name}_codes", weight.array, weight.quant)

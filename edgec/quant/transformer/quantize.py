@@ -76,7 +76,7 @@ class Search:
         self._plan = make_plan(graph, layers, stream, self._seen)
 
     def with_fitted_weights(self) -> Search:
-        """The same scales for weights that are chosen by what they do to the outputs."""
+        """This search with weights that are chosen by what they do to the outputs."""
         found = copy(self)
         more = self._seen, self._data, self._options, self._progress
         found.graph, found.effort, found.weights = with_fitted_weights(self.graph, *more)

@@ -37,9 +37,7 @@ def add_searched(c: SearchedConversion, converters: Converters) -> None:
     if own is not None and _touches16(c):
         # What moves codes keeps those of its inputs, also where it joins the stream.
         moves = c.node.attrs_as(RealOperator).moves_codes
-        form = (
-            Form.INT16 if moves and c.value in c.tensors.plan.int16 else c.tensors.native(c.value)
-        )
+        form = c.tensors.finest(c.value) if moves else c.tensors.native(c.value)
         mixed = SearchedMixed(c.graph, c.builder, c.node, c.tensors, c.nodes, c.value, form, c.held)
         if own(mixed):
             return

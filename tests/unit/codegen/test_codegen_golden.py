@@ -318,6 +318,11 @@ KERNELS: dict[str, KernelSpec] = {
     "mixed_conv_to_int8": s.MixedConv(_DILATED, 6, 2, DType.INT16, DType.INT8, 33),
     "mixed_conv_depthwise": s.MixedConv(_ODD, 3, 3, DType.INT16, DType.INT16, 32),
     "mixed_add": s.MixedAdd(_MIXED, 20, 0, -32767, 32767, 1048576, -524288),
+    "mixed_matmul": s.MixedMatMul(
+        *((s.Loop(3, (20, 0)),), 4, 5, 6, (5, 1), (1, 5)),
+        *(DType.INT16, DType.INT8, DType.INT16, 0, 3),
+        *(20132659, 36, 0, -32767, 32767),
+    ),
     "mixed_mul": s.MixedMul(_MIXED, 32, 0, -32767, 32767, 20132659),
     "mixed_div": s.MixedDiv(_MIXED, 0, 0, -32767, 32767, 40000, 3, 0),
     "mixed_average": s.MixedAverage(_ODD, False, DType.INT16, DType.INT8, 0, 32, -3, -128, 127),

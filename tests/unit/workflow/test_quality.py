@@ -102,7 +102,9 @@ def test_advice_on_transformers_names_no_option_that_they_lack() -> None:
     stream = InForce(None, False, True, residual=Residual.INT16)
     report = replace(report_of(4.2), in_force=stream)
     arithmetic = loss(0.0, 0.1, Cause.ARITHMETIC)
-    assert advice(arithmetic, report, SETTINGS) == "more calibration samples, of all kinds"
+    assert advice(arithmetic, report, SETTINGS) == "--precision auto"
+    auto = replace(SETTINGS, precision=Precision.AUTO)
+    assert advice(arithmetic, report, auto) == "more calibration samples, of all kinds"
     few = replace(report, samples=4)
     assert advice(arithmetic, few, SETTINGS).startswith("16 calibration samples")
     narrow = replace(report, in_force=replace(stream, residual=Residual.INT8))

@@ -25,10 +25,9 @@ _MOST_SHIFT = 30
 
 
 def reads16(c: MixedConversion) -> bool:
-    """Whether all operands of an operator that moves codes are int16, as its output is."""
-    return c.y.dtype is DType.INT16 and all(
-        c.is16(name) or name in c.graph.constants for name in c.node.inputs
-    )
+    """Whether all operands of an operator that moves codes have the int16 codes of its output."""
+    found = [c.codes16(name) for name in c.node.inputs if name not in c.graph.constants]
+    return c.y.dtype is DType.INT16 and all(x is not None and x.quant == c.y for x in found)
 
 
 @MIXED_CONVERTERS.entry(ops.Conv)
