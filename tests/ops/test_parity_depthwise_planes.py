@@ -8,6 +8,7 @@ import pytest
 from emulated import check_emulated, need_emulator
 from parity import check_host, compiled, samples_of
 from random_transformer import Layer
+from targets import by_precedence
 
 from edgec.base.dtypes import DType
 from edgec.ir import Graph, QuantParams, qops
@@ -114,7 +115,7 @@ def _add(layer: Layer, case: Case) -> None:
 
 
 def specs_of(graph: Graph, core: str) -> list[DepthwisePlanes]:
-    choices = select_kernels(graph, Target.of(load_board(BOARDS[core])))
+    choices = select_kernels(graph, by_precedence(Target.of(load_board(BOARDS[core]))))
     specs = [choice.spec for choice in choices if isinstance(choice.spec, DepthwisePlanes)]
     assert len(specs) == len(choices)
     return specs
