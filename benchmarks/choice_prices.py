@@ -98,7 +98,11 @@ def ways_of(layers: Sequence[Layer], core: str, keep: Path | None) -> dict[str, 
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(json.dumps(known, indent=1), "utf-8")
     target = Target.of(board)
-    return {str(layer): _ways(layer, known[str(layer)], target) for layer in layers}
+    return {
+        str(layer): _ways(layer, known[str(layer)], target)
+        for layer in layers
+        if str(layer) in known
+    }
 
 
 def _name(spec: KernelSpec) -> str:

@@ -5,12 +5,13 @@
     python benchmarks/kernel_choice.py --json build/choice.json # kept, with what is there already
     python benchmarks/kernel_choice.py --json build/choice.json --boards    # prints what is there
 
+    python benchmarks/kernel_choice.py --networks mcunet resnet20 mobilenetv2_cifar10   # others
+
 `edgec.kernels.select.kernel_candidates` lists what could compute a layer: families, and the loops
 of a family.  The first build is what `edgec compile` makes; in each further one, every layer has
 its next candidate.  All builds are traced on the same input with the flash of the board, and must
 give the same outputs.  A layer's gap is what its kernel takes in the first build, beyond the least
-that any candidate took.  The last columns say what the layer would get if the least estimate of
-`edgec.kernels.weightpool.plan.estimate` chose, and its gap; empty where a family counts no events.
+that any candidate took.
 """
 
 from __future__ import annotations
@@ -34,7 +35,6 @@ from edgec.commands.compile_placement import placement_report, share_of
 from edgec.ir.graph import Graph
 from edgec.kernels.family import KernelSpec
 from edgec.kernels.select import KernelChoice, kernel_candidates, select_kernels
-from edgec.kernels.weightpool.plan.estimate import Estimator
 from edgec.lower.placed import lowered
 from edgec.profile.pricing import Pricer
 from edgec.sim.emulator_image import load_image
@@ -53,11 +53,10 @@ BOARDS = (
 )
 CLOSE = 0.03
 """The largest gap that is no fault."""
-_BITS = 8
-_COLUMNS = (
-    *("network", "board", "layer", "chosen", "cycles", "best", "cycles", "gap"),
-    *("by price", "gap"),
-)
+_OWN = Path(__file__).resolve().parents[1] / "networks"
+OWN = tuple(sorted(path.stem for path in _OWN.glob("*_cifar10.onnx")))
+"""Networks of this repository, quantized with random samples: only their shapes matter here."""
+_COLUMNS = ("network", "board", "layer", "chosen", "cycles", "best", "cycles", "gap")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,8 +68,6 @@ class Row:
         chosen, cycles: the kernel of `edgec compile`, and its cycles in that build.
         best, best_cycles: the fastest candidate.
         others: cycles of all other candidates, by name.
-        priced: the candidate with the least estimate; "": some candidate has none.
-        priced_cycles: its cycles.
     """
 
     network: str
@@ -81,31 +78,23 @@ class Row:
     best: str
     best_cycles: int
     others: dict[str, int]
-    priced: str
-    priced_cycles: int
 
     @property
     def gap(self) -> float:
         """What is lost by the choice."""
         return self.cycles / self.best_cycles - 1
 
-    @property
-    def priced_gap(self) -> float:
-        """What would be lost by the choice of the least estimate."""
-        return self.priced_cycles / self.best_cycles - 1
-
     def cells(self) -> tuple[str, ...]:
         """The row of the table."""
         return (
             *(self.network, self.board, self.layer, self.chosen, f"{self.cycles:,}"),
             *(self.best, f"{self.best_cycles:,}", f"{self.gap:.1%}"),
-            *((self.priced, f"{self.priced_gap:.1%}") if self.priced else ("", "")),
         )
 
 
 def graph_of(network: str) -> Graph:
     """The integer graph of a network."""
-    path, samples = model_of(network)
+    path, samples = model_of(network) if network in ALL else (_OWN / f"{network}.onnx", None)
     return integer_model(path, samples, OPTIONS).integer
 
 
@@ -160,7 +149,6 @@ def _row(
 ) -> Row:
     names = _names([way.spec for way in ways])
     best = min(range(len(ways)), key=lambda at: cycles[at])
-    priced = _priced([way.spec for way in ways], board)
     return Row(
         network,
         board.name,
@@ -170,8 +158,6 @@ def _row(
         names[best],
         cycles[best],
         dict(zip(names[1:], cycles[1:], strict=True)),
-        "" if priced is None else names[priced],
-        0 if priced is None else cycles[priced],
     )
 
 
@@ -186,43 +172,21 @@ def _names(specs: Sequence[KernelSpec]) -> list[str]:
     ]
 
 
-def _priced(specs: Sequence[KernelSpec], board: Board) -> int | None:
-    """Place of the least estimate; None where a family counts nothing.
-
-    Of each family only its own first choice: what a loop's code waits for flash is not estimated.
-    """
-    estimator = Estimator.of(board)
-    families = [spec.family for spec in specs]
-    places = [families.index(family) for family in dict.fromkeys(families)]
-    try:
-        return min(places, key=lambda at: estimator.cycles(specs[at], _BITS))
-    except InternalError:
-        return None
-
-
 def summary(rows: Sequence[Row]) -> list[str]:
     """What the rows come to, in sentences."""
     worst = max(rows, key=lambda row: row.gap)
     far = [row for row in rows if row.gap > CLOSE]
     lost = sum(row.cycles - row.best_cycles for row in rows) / sum(row.cycles for row in rows)
-    lines = [
+    return [
         f"{len(rows)} layers: {len(far)} over {CLOSE:.0%}; the worst gap is {worst.gap:.1%} "
         f"({worst.network}, {worst.board}, {worst.layer}); {lost:.2%} of their cycles are lost."
     ]
-    priced = [row for row in rows if row.priced]
-    if priced:
-        over = sum(row.priced_gap > CLOSE for row in priced)
-        most = max(row.priced_gap for row in priced)
-        lines.append(
-            f"By the least estimate: {over} of {len(priced)} over {CLOSE:.0%}, at most {most:.1%}."
-        )
-    return lines
 
 
 def main() -> None:
     """Print a Markdown table and what it comes to."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--networks", nargs="*", choices=ALL, default=DEFAULT)
+    parser.add_argument("--networks", nargs="*", choices=[*ALL, *OWN], default=DEFAULT)
     parser.add_argument("--boards", nargs="*", default=BOARDS)
     parser.add_argument("--over", type=float, default=-1, help="rows with a larger gap only")
     parser.add_argument("--json", type=Path, help="keep the rows here, with those that it has")
@@ -238,7 +202,7 @@ def main() -> None:
                 text = json.dumps([dataclasses.asdict(row) for row in kept], indent=1)
                 arguments.json.write_text(text + "\n", "utf-8")
     print("| " + " | ".join(_COLUMNS) + " |")
-    print("|---" * 4 + "|---:|---|---:|---:|---|---:|")
+    print("|---" * 4 + "|---:|---|---:|---:|")
     for row in kept:
         if row.gap > arguments.over:
             print("| " + " | ".join(row.cells()) + " |")

@@ -13,7 +13,7 @@ from types import MappingProxyType
 import numpy as np
 import pytest
 from parity import BATCH_MAIN, HOST_DIR, Sample
-from targets import bare_target
+from targets import bare_target, by_precedence
 
 from edgec.codegen.library import emit_library
 from edgec.ir import Graph
@@ -72,7 +72,7 @@ def library_for(
     `make_plan`: places buffers; default: the planner, and its check.
     """
     verify(graph, Stage.INTEGER, "the tests")
-    choices = select_kernels(graph, bare_target(core))
+    choices = select_kernels(graph, by_precedence(bare_target(core)))
     if make_plan is None:
         buffers, overlaps, _ = buffers_of(graph, choices)
         plan = plan_memory(buffers, overlaps)

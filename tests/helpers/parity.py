@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from c_programs import Build, run_program
 from random_graphs import adversarial_inputs
+from targets import by_precedence
 
 from edgec.base.dtypes import Array
 from edgec.base.options import Optimize
@@ -70,7 +71,7 @@ def compiled(
     those that have so many; `optimize`: what functions layers share.
     """
     verify(graph, Stage.INTEGER, "the random generator")
-    target = Target.of(load_board(board), optimize)
+    target = by_precedence(Target.of(load_board(board), optimize))
     choices = select_kernels(graph, target, pool_configs, families)
     if rank:
         ways = [kernel_candidates(graph, choice.node, target, families) for choice in choices]

@@ -1,5 +1,7 @@
 """Targets for tests: a processor alone."""
 
+from dataclasses import replace
+
 from edgec.target.cores import Core
 from edgec.target.target import Target
 
@@ -29,3 +31,11 @@ def bare_target(core: Core, *, dsp: bool | None = None) -> Target:
         ram_bytes=None,
         arena_limit_bytes=None,
     )
+
+
+def by_precedence(target: Target) -> Target:
+    """The same processor, on which nobody has measured kernels: the first family that fits wins.
+
+    So a test of a family has layers of all sizes, also those that another family computes faster.
+    """
+    return replace(target, price_key="")

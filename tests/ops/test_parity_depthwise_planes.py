@@ -7,6 +7,7 @@ import pytest
 from depthwise_cases import BOARDS, INT8, Case, graph_of
 from emulated import check_emulated, need_emulator
 from parity import check_host, compiled, samples_of
+from targets import by_precedence
 
 from edgec.ir import Graph
 from edgec.kernels.dsp.depthwise_narrow.spec import DepthwiseNarrow
@@ -62,7 +63,7 @@ def random_cases(seed: int, count: int = 12) -> tuple[Case, ...]:
 
 
 def specs_of(graph: Graph, core: str) -> list[DepthwisePlanes]:
-    choices = select_kernels(graph, Target.of(load_board(BOARDS[core])))
+    choices = select_kernels(graph, by_precedence(Target.of(load_board(BOARDS[core]))))
     assert all(isinstance(c.spec, DepthwisePlanes | DepthwiseNarrow) for c in choices)
     return [choice.spec for choice in choices if isinstance(choice.spec, DepthwisePlanes)]
 

@@ -8,6 +8,7 @@ import pytest
 from emulated import check_emulated, need_emulator
 from parity import check_host, compiled, samples_of
 from random_transformer import Layer
+from targets import by_precedence
 
 from edgec.base.dtypes import DType
 from edgec.ir import Graph, QuantParams, qops
@@ -106,7 +107,7 @@ def _add(layer: Layer, case: Case) -> None:
 
 def test_the_cases_get_this_kernel():
     for board in BOARDS.values():
-        choices = select_kernels(graph_of(CASES, 1), Target.of(load_board(board)))
+        choices = select_kernels(graph_of(CASES, 1), by_precedence(Target.of(load_board(board))))
         specs = [choice.spec for choice in choices]
         assert all(isinstance(spec, DepthwiseTriples) for spec in specs)
         assert [spec.saturates for spec in specs] == [case.bounds == INT8 for case in CASES]

@@ -7,6 +7,7 @@ import pytest
 from dense_layers import Case, graph_of
 from emulated import check_emulated, need_emulator
 from parity import check_host, compiled, samples_of
+from targets import by_precedence
 
 from edgec.kernels.dsp.line_4x2.spec import Line4x2
 from edgec.kernels.select import select_kernels
@@ -58,7 +59,7 @@ def random_cases(seed: int, count: int = 8) -> tuple[Case, ...]:
 
 
 def _specs(cases: tuple[Case, ...], core: str) -> list[object]:
-    target = Target.of(load_board(BOARDS[core]))
+    target = by_precedence(Target.of(load_board(BOARDS[core])))
     return [choice.spec for choice in select_kernels(graph_of(1, cases), target)]
 
 

@@ -7,6 +7,7 @@ import pytest
 from dense_layers import Case, graph_of
 from emulated import check_emulated, need_emulator
 from parity import check_host, compiled, samples_of
+from targets import by_precedence
 
 from edgec.base.options import Optimize
 from edgec.kernels.common.sharing import LEAST, MayShare
@@ -48,7 +49,7 @@ def random_cases(seed: int, count: int) -> tuple[Case, ...]:
 
 def sharing(cases: tuple[Case, ...], core: str, optimize: Optimize) -> list[bool]:
     """Which layers share functions."""
-    target = Target.of(load_board(BOARDS[core]), optimize)
+    target = by_precedence(Target.of(load_board(BOARDS[core]), optimize))
     specs = [choice.spec for choice in select_kernels(graph_of(1, cases), target)]
     return [isinstance(spec, MayShare) and spec.shares_functions for spec in specs]
 

@@ -8,6 +8,7 @@ import pytest
 from emulated import check_emulated, need_emulator
 from parity import check_host, compiled, samples_of
 from random_transformer import Layer
+from targets import by_precedence
 
 from edgec.base.dtypes import DType
 from edgec.ir import Constant, Graph, QuantParams, qops
@@ -54,7 +55,7 @@ def _add(layer: Layer, depth: int, units: int, bounds: tuple[int, int], shift: i
 
 def test_the_cases_get_this_kernel():
     for core, board in BOARDS.items():
-        choices = select_kernels(graph_of(1), Target.of(load_board(board)))
+        choices = select_kernels(graph_of(1), by_precedence(Target.of(load_board(board))))
         specs = [choice.spec for choice in choices]
         assert all(isinstance(spec, Tile1x4) for spec in specs)
         assert [spec.dual_issue for spec in specs] == [core == "m7"] * len(CASES)
@@ -66,7 +67,7 @@ def test_a_bias_without_room_for_the_sums_of_odd_weights_gets_plain_c():
     bias = qops.QGemm.Inputs.of(first.inputs).b
     full = Constant(bias, np.full(CASES[0][1], 2**31 - 1 - 128 * 128 * 64, np.int32))
     changed = graph.replace(constants={**graph.constants, bias: full})
-    choices = select_kernels(changed, Target.of(load_board(BOARDS["m4"])))
+    choices = select_kernels(changed, by_precedence(Target.of(load_board(BOARDS["m4"]))))
     assert [choice.spec.family for choice in choices][:2] == ["gemm", "tile_1x4"]
 
 

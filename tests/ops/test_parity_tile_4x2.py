@@ -8,6 +8,7 @@ import pytest
 from emulated import check_emulated, need_emulator
 from parity import check_host, compiled, samples_of
 from random_transformer import Layer
+from targets import by_precedence
 
 from edgec.base.dtypes import DType
 from edgec.ir import Graph, qops
@@ -113,7 +114,9 @@ def _add(layer: Layer, case: Case) -> None:
 
 def test_the_cases_get_this_kernel():
     for core, board in BOARDS.items():
-        chosen = [c.spec for c in select_kernels(graph_of(1), Target.of(load_board(board)))]
+        chosen = [
+            c.spec for c in select_kernels(graph_of(1), by_precedence(Target.of(load_board(board))))
+        ]
         specs = [spec for spec in chosen if spec.family != "lut"]
         assert all(isinstance(spec, Tile4x2) for spec in specs)
         assert [spec.fuses for spec in specs] == [case.fuses for case in CASES]
@@ -138,7 +141,7 @@ def test_padding_of_the_code_that_x_never_has_makes_it_a_kernel_for_any_codes():
     attrs = qops.QConv((1, 1), (1,) * 4, (1, 1), 1, output=output)
     layer.node(attrs, [x, *numbers], DType.INT8)
     graph = layer.builder.build()
-    spec = select_kernels(graph, Target.of(load_board(BOARDS["m4"])))[-1].spec
+    spec = select_kernels(graph, by_precedence(Target.of(load_board(BOARDS["m4"]))))[-1].spec
     assert isinstance(spec, Tile4x2) and spec.any_code
 
 

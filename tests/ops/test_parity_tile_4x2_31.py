@@ -7,6 +7,7 @@ import pytest
 from dense_layers import Case, graph_of
 from emulated import check_emulated, need_emulator
 from parity import check_host, compiled, samples_of
+from targets import by_precedence
 
 from edgec.kernels.dsp.tile_4x2.spec import Tile4x2
 from edgec.kernels.select import select_kernels
@@ -49,7 +50,10 @@ and of four and three."""
 
 def test_the_cases_get_this_kernel():
     for core, board in BOARDS.items():
-        specs = [c.spec for c in select_kernels(graph_of(1, CASES), Target.of(load_board(board)))]
+        specs = [
+            c.spec
+            for c in select_kernels(graph_of(1, CASES), by_precedence(Target.of(load_board(board))))
+        ]
         assert all(isinstance(spec, Tile4x2) and spec.any_code for spec in specs)
         assert [spec.fuses for spec in specs] == [case.fuses for case in CASES]
         assert [spec.widens_runs for spec in specs] == [case.runs for case in CASES]
@@ -69,7 +73,7 @@ def test_the_cases_get_this_kernel():
 )
 def test_a_single_row_gets_another_tile(rows: int, depth: int, units: int, family: str):
     graph = graph_of(1, (Case(rows, depth, units),))
-    (choice,) = select_kernels(graph, Target.of(load_board(BOARDS["m4"])))
+    (choice,) = select_kernels(graph, by_precedence(Target.of(load_board(BOARDS["m4"]))))
     assert choice.spec.family == family
 
 
@@ -79,7 +83,7 @@ def test_a_bias_without_room_for_the_sums_of_odd_weights_gets_the_smaller_tile()
     full = np.full(6, 2**31 - 1 - 128 * 128 * 64, np.int32)
     constants = {**graph.constants, bias: type(graph.constants[bias])(bias, full)}
     (choice,) = select_kernels(
-        graph.replace(constants=constants), Target.of(load_board(BOARDS["m4"]))
+        graph.replace(constants=constants), by_precedence(Target.of(load_board(BOARDS["m4"])))
     )
     assert choice.spec.family == "tile_3x2"
 

@@ -8,6 +8,7 @@ import pytest
 from emulated import check_emulated, need_emulator
 from parity import check_host, compiled, samples_of
 from random_transformer import operators
+from targets import by_precedence
 
 from edgec.base.dtypes import Array, DType
 from edgec.ir import Graph, QuantParams, Value, qops
@@ -110,7 +111,10 @@ def _add(builder: GraphBuilder, case: Conv, number: int, rng: np.random.Generato
 def test_the_cases_get_this_kernel_and_cut_long_sums():
     for step, board in BOARDS.items():
         specs = [
-            choice.spec for choice in select_kernels(graph_of(CASES), Target.of(load_board(board)))
+            choice.spec
+            for choice in select_kernels(
+                graph_of(CASES), by_precedence(Target.of(load_board(board)))
+            )
         ]
         assert all(isinstance(spec, Tile5x2) for spec in specs)
         assert {spec.step for spec in specs} == {step}

@@ -84,6 +84,9 @@ def weight_waits(parts: Parts, flash: Flash) -> float:
     size = reads.size_bytes + sum(reads.beside)
     if size <= flash.data_cache_bytes:
         return 0.0
+    if not flash.data_cache_bytes:
+        loads = reads.size_bytes / parts.load_bytes + sum(reads.beside) / WORD_BYTES
+        return loads * reads.times * flash.wait_states
     copied = parts.copies and reads.saved_cycles(flash) > 0
     if not copied:
         return for_weights(size * reads.times, flash)

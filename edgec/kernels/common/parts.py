@@ -22,12 +22,14 @@ class Parts:
         code_bytes: bytes of the code that runs, however often.
         weights: how often the call reads its weights.
         copies: the weights may be copied to RAM first (`KernelFamily.weight_reads`).
+        load_bytes: bytes of weights that an instruction loads.
     """
 
     counts: Mapping[str, float]
     code_bytes: float
     weights: WeightReads
     copies: bool = False
+    load_bytes: int = 4
 
 
 def numbers_of(filters: int) -> tuple[int, int]:

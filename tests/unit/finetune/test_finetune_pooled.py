@@ -113,7 +113,7 @@ def test_a_shared_pool_stays_as_it_is(pooled: Graph):
 
 def test_another_teacher_and_the_weights_that_were_pooled_are_two_things(pooled: Graph):
     def tuned(teacher: Graph | None) -> Graph:
-        options = replace(FAST, epochs=2, distillation=1.0)
+        options = replace(FAST, epochs=4, rate=0.02, distillation=1.0)
         return finetune(trained_digits(), pooled, data(), options, teacher=teacher)
 
     # A teacher that takes class 1 for class 0 and so on; no labels are looked at.
@@ -130,7 +130,7 @@ def test_another_teacher_and_the_weights_that_were_pooled_are_two_things(pooled:
     own, found = tuned(None), tuned(teacher)
     assert constants(own) == constants(tuned(trained_digits()))
     x, y = digits().test_x, (digits().test_y - 1) % 10
-    assert accuracy(found, x, y) > accuracy(own, x, y)
+    assert accuracy(found, x, y) > 0.5 > accuracy(own, x, y)
 
 
 def test_a_teacher_of_other_classes_is_refused(pooled: Graph):

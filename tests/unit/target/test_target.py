@@ -7,7 +7,7 @@ from lower_samples import small_net
 from places import PACKAGE
 from targets import bare_target
 
-from edgec.kernels.select import select_kernels
+from edgec.kernels.select import kernel_candidates, select_kernels
 from edgec.target.board import Board, list_boards, load_board
 from edgec.target.cores import CORES, Core, Fpu, InstructionSet
 from edgec.target.target import Target
@@ -29,6 +29,15 @@ def families(target: Target) -> list[str]:
     return [choice.spec.family for choice in select_kernels(small_net(), target)]
 
 
+def possible(target: Target) -> list[set[str]]:
+    """The families that could compute each layer."""
+    graph = small_net()
+    return [
+        {each.spec.family for each in kernel_candidates(graph, choice.node, target)}
+        for choice in select_kernels(graph, target)
+    ]
+
+
 def test_an_m33_without_dsp_gets_no_kernel_with_smlad(tmp_path: Path) -> None:
     target = Target.of(without_dsp(tmp_path))
     assert not target.has_dsp
@@ -41,9 +50,10 @@ def test_an_m33_without_dsp_gets_no_kernel_with_smlad(tmp_path: Path) -> None:
 
 
 def test_an_m33_without_dsp_gets_the_kernels_of_a_cortex_m3(tmp_path: Path) -> None:
-    m3 = families(bare_target(Core.CORTEX_M3))
-    assert families(Target.of(without_dsp(tmp_path))) == m3
-    assert "tile_5x2" in m3
+    """Which of them it takes is another matter: a part of a call takes other cycles there."""
+    m3 = possible(bare_target(Core.CORTEX_M3))
+    assert possible(Target.of(without_dsp(tmp_path))) == m3
+    assert any("tile_5x2" in found for found in m3)
 
 
 @pytest.mark.parametrize("board", list_boards(), ids=lambda board: board.name)

@@ -19,8 +19,8 @@ PLANES = 4
 BAND = 6
 """Columns of outputs whose sums are in registers together."""
 _STRIPS = {1: 12, 2: 4}
-"""Rows of outputs made from one set of planes, by the stride: few where rows are taken apart for one
-strip after the other, since the output lies as many rows before the image."""
+"""Rows of outputs made from one set of planes, by the stride: few where rows are taken apart for
+one strip after the other, since the output lies as many rows before the image."""
 _WORD_BYTES = 4
 _WEIGHTS_BYTES = 12
 """Weights of a channel in the stream of `edgec/bands.h`."""

@@ -178,7 +178,10 @@ def parts(spec: Conv2D) -> Parts | None:
     }
     counts |= loop_parts(spec, pixels * spec.group, spec.group_filters)
     return Parts(
-        counts, _CODE_BYTES, WeightReads(spec.stored_bytes, pixels, numbers_of(spec.out_channels))
+        counts,
+        _CODE_BYTES,
+        WeightReads(spec.stored_bytes, pixels, numbers_of(spec.out_channels)),
+        load_bytes=1,
     )
 
 

@@ -168,6 +168,7 @@ def parts(spec: Depthwise) -> Parts | None:
         counts,
         _CODE_BYTES,
         WeightReads(spec.out_channels * w.taps, w.out_pixels, numbers_of(spec.out_channels)),
+        load_bytes=1,
     )
 
 

@@ -138,7 +138,10 @@ def parts(spec: Gemm) -> Parts | None:
         return None
     counts = {"call": 1, "row": spec.rows} | loop_parts(spec, spec.rows, spec.units)
     return Parts(
-        counts, _CODE_BYTES, WeightReads(spec.stored_bytes, spec.rows, numbers_of(spec.units))
+        counts,
+        _CODE_BYTES,
+        WeightReads(spec.stored_bytes, spec.rows, numbers_of(spec.units)),
+        load_bytes=1,
     )
 
 

@@ -44,4 +44,5 @@ def parts(spec: Tile5x2) -> Parts | None:
         _CODE_BYTES,
         WeightReads(spec.stored_bytes, blocks, numbers_of(spec.out_channels)),
         copies=True,
+        load_bytes=FILTERS,
     )

@@ -1,0 +1,140 @@
+"""The choice of kernels by estimated cycles: prices, what they are for, and what is chosen."""
+
+from pathlib import Path
+
+import pytest
+from choice_layers import Layer, graph_of
+from choice_prices import BOARDS, Way, fit
+from choice_shapes import held_out, training
+from targets import bare_target
+
+from edgec.base.errors import ConfigError
+from edgec.kernels.choice.estimate import Estimator, code_waits, weight_waits
+from edgec.kernels.choice.prices import core_prices
+from edgec.kernels.common.parts import Parts
+from edgec.kernels.common.weight_reads import WeightReads
+from edgec.kernels.common.window import Window
+from edgec.kernels.select import kernel_candidates, select_kernels
+from edgec.target.board import load_board
+from edgec.target.cores import Core
+from edgec.target.target import Target
+
+TINY = Layer(1, 1, 22, 2)
+FEW_ROWS = Layer(1, 9, 40, 30)
+ONE_PART = Parts({"call": 1}, 640, WeightReads(1000, 5, (60, 60)))
+
+
+def families(layer: Layer, target: Target) -> list[str]:
+    """What could compute a layer, what is chosen first."""
+    graph = graph_of([layer])
+    return [each.spec.family for each in kernel_candidates(graph, graph.nodes[0], target)]
+
+
+@pytest.mark.parametrize("board", BOARDS.values())
+def test_all_parts_of_a_call_have_a_price(board: str) -> None:
+    target = Target.of(load_board(board))
+    estimator = Estimator.of(target)
+    graph = graph_of([*training(), *held_out()])
+    for node in graph.nodes:
+        for each in kernel_candidates(graph, node, target):
+            cycles = estimator.cycles(each.family, each.spec)
+            assert cycles is not None, (each.spec.describe(), each.spec.family)
+            assert cycles > 0
+
+
+def test_the_sets_have_no_layer_in_common() -> None:
+    assert not {*training()} & {*held_out()}
+
+
+@pytest.mark.parametrize("board", BOARDS.values())
+def test_a_tiny_layer_gets_the_loop_with_the_shortest_way_to_its_products(board: str) -> None:
+    assert families(TINY, Target.of(load_board(board)))[0] == "gemm"
+
+
+@pytest.mark.parametrize("board", ["nucleo_l4r5zi", "nucleo_h7a3zi_q", "nucleo_u575zi_q"])
+def test_rows_of_a_block_that_is_not_full_may_be_computed_for_nothing(board: str) -> None:
+    assert families(FEW_ROWS, Target.of(load_board(board)))[0] == "tile_4x2"
+
+
+def test_precedence_decides_where_nothing_was_measured() -> None:
+    host = Target.of(load_board("host"))
+    assert Estimator.of(host).prices == {}
+    assert families(TINY, host)[0] == "gemm"
+    cortex_a = Target.of(load_board("raspberry_pi_2"))
+    assert Estimator.of(cortex_a).prices == {}
+    assert families(FEW_ROWS, cortex_a)[0] == "tile_4x4"
+
+
+def test_precedence_decides_between_like_estimates() -> None:
+    """Two kernels that compute a pixel at a time differ by less than estimates are off."""
+    target = bare_target(Core.CORTEX_M0PLUS)
+    graph = graph_of([Layer(1, 1, 300, 1)])
+    (chosen,) = select_kernels(graph, target)
+    assert chosen.spec.family == "gemm"
+
+
+def test_memory_that_never_waits_takes_the_parts_alone() -> None:
+    target = bare_target(Core.CORTEX_M4)
+    assert target.flash is None
+    graph = graph_of([FEW_ROWS])
+    (choice,) = select_kernels(graph, target)
+    with_flash = Estimator.of(Target.of(load_board("nucleo_l4r5zi")))
+    alone = Estimator.of(target).cycles(choice.family, choice.spec)
+    waiting = with_flash.cycles(choice.family, choice.spec)
+    assert alone is not None
+    assert waiting is not None
+    assert waiting > alone > 0
+
+
+def test_code_is_read_line_by_line() -> None:
+    m7 = load_board("nucleo_h7a3zi_q").memory
+    m4 = load_board("nucleo_l4r5zi").memory
+    assert m7 is not None
+    assert m4 is not None
+    assert code_waits(ONE_PART, m7.flash) == pytest.approx(640 / 16 * 6)
+    # Prefetch hides what eight bytes of code take.
+    assert code_waits(ONE_PART, m4.flash) == pytest.approx(640 / 8 * (5 - 8 / 3))
+
+
+def test_weights_are_read_as_often_as_nothing_holds_them() -> None:
+    m7 = load_board("nucleo_h7a3zi_q").memory
+    m4 = load_board("nucleo_l4r5zi").memory
+    assert m7 is not None
+    assert m4 is not None
+    assert weight_waits(ONE_PART, m7.flash) == 0
+    each_time = weight_waits(ONE_PART, m4.flash)
+    assert each_time == pytest.approx(5 * 1120 / 4 * 2.5)
+    copied = Parts(ONE_PART.counts, 0, ONE_PART.weights, copies=True)
+    assert 1120 / 4 * 2.5 < weight_waits(copied, m4.flash) < each_time
+
+
+def test_taps_inside_the_image_are_counted() -> None:
+    window = Window(5, 4, 1, 3, 4, 3, 3, 2, 1, 1, 1, 1, 1)
+    assert window.taps_down() == [2, 3, 2]
+    assert window.taps_across() == [2, 3, 3, 2]
+
+
+def test_prices_are_fitted_to_what_parts_take() -> None:
+    ways = [
+        Way("gemm", {"call": 1.0, "row": rows}, 0, round(10 + 7 * rows), 0.0)
+        for rows in (1.0, 2.0, 5.0, 9.0)
+    ]
+    assert fit(ways) == {"gemm": {"call": 10.0, "row": 7.0}}
+
+
+def test_a_core_with_two_tables_is_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "prices.toml"
+    table = (
+        '[[prices]]\ncores = ["cortex-m3"]\nmeasured_on = "x"\n[prices.families.gemm]\ncall = 1\n'
+    )
+    path.write_text(table + table, "utf-8")
+    with pytest.raises(ConfigError, match="a core has two tables of prices"):
+        core_prices(path)
+
+
+def test_a_damaged_file_says_what_helps(tmp_path: Path) -> None:
+    path = tmp_path / "prices.toml"
+    path.write_text("[[prices]]\ncores = []\n", "utf-8")
+    with pytest.raises(ConfigError) as caught:
+        core_prices(path)
+    assert "choice_prices.py fit" in str(caught.value)
