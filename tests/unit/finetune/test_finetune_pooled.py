@@ -130,7 +130,7 @@ def test_another_teacher_and_the_weights_that_were_pooled_are_two_things(pooled:
     own, found = tuned(None), tuned(teacher)
     assert constants(own) == constants(tuned(trained_digits()))
     x, y = digits().test_x, (digits().test_y - 1) % 10
-    assert accuracy(found, x, y) > 0.5 > accuracy(own, x, y)
+    assert accuracy(found, x, y) > accuracy(own, x, y) + 0.2
 
 
 def test_a_teacher_of_other_classes_is_refused(pooled: Graph):
