@@ -147,6 +147,11 @@ class Target:
         return self.optimize is Optimize.SIZE
 
     @property
+    def takes_few_kernels(self) -> bool:
+        """A kernel that serves more layers is preferred to a faster one for some of them."""
+        return self.optimize is Optimize.SIZE
+
+    @property
     def scratch_limit_bytes(self) -> int:
         """The most scratch memory that a kernel may take for the sake of speed."""
         return self.scratch_limit(_SCRATCH_BYTES)

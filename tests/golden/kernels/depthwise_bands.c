@@ -1,17 +1,17 @@
-#ifndef EDGEC_BANDS_TAKE_1_14
-#define EDGEC_BANDS_TAKE_1_14
-EDGEC_BANDS_TAKE(edgec_bands_take_1_14, 14, 1)
+#ifndef EDGEC_BANDS_TAKE_1_26
+#define EDGEC_BANDS_TAKE_1_26
+EDGEC_BANDS_TAKE(edgec_bands_take_1_26, 26, 1)
 #endif
 #ifndef EDGEC_BANDS_offset_1_2
 #define EDGEC_BANDS_offset_1_2
-EDGEC_BANDS_ROWS(edgec_bands_offset_1_2, 1, 14, 2, 0, 0)
+EDGEC_BANDS_ROWS(edgec_bands_offset_1_2, 1, 26, 2, 0, 0)
 #endif
 
 /* Depthwise convolution [24, 24, 8] to [24, 24, 8], 3x3 window, stride 1x1, six sums at a time. */
 static void depthwise_bands_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edgec_stream_params_t *params)
 {
     static const edgec_bands_layer_t layer = {
-        .take = edgec_bands_take_1_14,
+        .take = edgec_bands_take_1_26,
         .rows = edgec_bands_offset_1_2,
         .height = 24,
         .width = 24,
@@ -20,8 +20,8 @@ static void depthwise_bands_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, co
         .out_width = 24,
         .stride = 1,
         .left = 1,
-        .strip = 12,
-        .planes_rows = 14,
+        .strip = 24,
+        .planes_rows = 26,
         .numbers = 20,
         .shift = 2,
     };

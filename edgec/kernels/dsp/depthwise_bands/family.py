@@ -10,7 +10,7 @@ from edgec.kernels.common.overlap import with_ending
 from edgec.kernels.common.params import Params
 from edgec.kernels.common.weighted import CONVOLUTIONS
 from edgec.kernels.common.window import Window
-from edgec.kernels.dsp.depthwise_bands.spec import BAND, DepthwiseBands
+from edgec.kernels.dsp.depthwise_bands.spec import BAND, LARGEST_WHOLE, DepthwiseBands
 from edgec.kernels.dsp.depthwise_narrow import family as narrow
 from edgec.kernels.dsp.depthwise_planes import family as planes
 from edgec.kernels.family import Distances, KernelFamily
@@ -21,7 +21,7 @@ _LEAST_BANDS = 2
 
 def accepts(graph: Graph, node: Node, target: Target) -> bool:
     """A depthwise convolution that `DepthwiseBands` computes, on a core with DSP."""
-    if not planes.accepts(graph, node, target):
+    if target.takes_few_kernels or not planes.accepts(graph, node, target):
         return False
     other = planes.spec(graph, node, target)
     if other.tile_kind is None or not _serves(other.window):
@@ -37,7 +37,7 @@ def _serves(window: Window) -> bool:
     out = (window.out_height, window.out_width)
     pads = (window.pad_top, window.pad_left)
     if window.stride_h == 1:
-        return pads == (1, 1) and out == sizes
+        return pads == (1, 1) and out == sizes and window.height <= LARGEST_WHOLE
     return pads == (0, 0) and sizes == (2 * out[0], 2 * out[1])
 
 
@@ -48,7 +48,7 @@ def spec(graph: Graph, node: Node, _target: Target) -> DepthwiseBands:
 
 
 def overlap(spec: DepthwiseBands) -> Distances:
-    """Strips of rows, in each of them four channels at a time; or four of the image in place."""
+    """Strips of rows, in each of them four channels at a time; or the whole image in place."""
     return with_ending(spec, None if spec.is_whole else spec.distance)
 
 

@@ -18,9 +18,10 @@ PLANES = 4
 """Channels whose planes are made together."""
 BAND = 6
 """Columns of outputs whose sums are in registers together."""
-_STRIPS = {1: 12, 2: 4}
-"""Rows of outputs made from one set of planes, by the stride: few where rows are taken apart for
-one strip after the other, since the output lies as many rows before the image."""
+LARGEST_WHOLE = 24
+"""Most rows of an image of which planes hold all, so that outputs can take its place."""
+_STRIP = 4
+"""Rows of outputs made from one set of planes, where these do not hold the whole image."""
 _WORD_BYTES = 4
 _WEIGHTS_BYTES = 12
 """Weights of a channel in the stream of `edgec/bands.h`."""
@@ -61,12 +62,13 @@ class DepthwiseBands(LayerFunction):
     @property
     def rows(self) -> int:
         """Rows of the planes: the same for all layers of a stride, to share a function."""
-        return (self.strip - 1) * self.window.stride_h + self.window.kernel_h
+        return 2 * _STRIP + 1 if self.window.stride_h > 1 else LARGEST_WHOLE + 2
 
     @property
     def strip(self) -> int:
-        """Most rows of outputs made from one set of planes."""
-        return _STRIPS[self.window.stride_h]
+        """Rows of outputs made from one set of planes."""
+        rows = self.window.out_height
+        return rows if self.is_whole else min(_STRIP, rows)
 
     @property
     def high_shift(self) -> int:

@@ -27,7 +27,7 @@ _OUTPUTS = range(3, 7)
 
 def accepts(graph: Graph, node: Node, target: Target) -> bool:
     """A depthwise convolution that `DepthwiseNarrow` computes, on a core with DSP."""
-    if not planes.accepts(graph, node, target):
+    if target.takes_few_kernels or not planes.accepts(graph, node, target):
         return False
     other = planes.spec(graph, node, target)
     if other.tile_kind is None or not _serves(other.window):

@@ -13,11 +13,6 @@
 #ifndef EDGEC_BANDS_H
 #define EDGEC_BANDS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
 #include "edgec/math.h"
 #include "edgec/params.h"
 #include "edgec/planes.h"
@@ -382,120 +377,72 @@ typedef struct edgec_bands_layer {
     int16_t out_height;
     int16_t out_width;
     int16_t stride;
-    int16_t left;  /* 1: windows begin one row and one column outside the image */
-    int16_t strip; /* rows of outputs made from one set of planes */
-    int16_t planes_rows;
-    int16_t numbers; /* bytes of the stream for a channel */
-    int16_t shift;   /* after the high word of the product */
+    int16_t left;        /* 1: windows begin one row and one column outside the image */
+    int16_t strip;       /* rows of outputs made from one set of planes */
+    int16_t planes_rows; /* rows of the planes */
+    int16_t numbers;     /* bytes of the stream for a channel */
+    int16_t shift;       /* after the high word of the product */
 } edgec_bands_layer_t;
 
-/* A run of a layer. */
-typedef struct edgec_bands_run {
-    const edgec_bands_layer_t *layer;
-    const int8_t *x;
-    int8_t *y;
-    const int8_t *stream;
-    edgec_pair_t *planes;
-    const edgec_pair_t *end; /* of the planes */
-    edgec_bands_image_t image;
-    edgec_bands_task_t task;
-} edgec_bands_run_t;
-
-/* All words of a row of the planes count nothing. */
-EDGEC_SEPARATE void edgec_bands_clear(const edgec_bands_run_t *run, int32_t row) {
-    const int32_t rows = run->layer->planes_rows;
-    for (edgec_pair_t *to = run->planes + row; to < run->end; to++) {
-        for (int32_t c = 0; c < EDGEC_PLANES; c++, to += rows) {
-            *to = 0;
+/* The words of the rows `first` to `end` of the planes, in columns from `word` on, count nothing.
+ */
+EDGEC_SEPARATE void edgec_bands_clear(edgec_pair_t *planes, const edgec_bands_layer_t *layer,
+                                      int32_t word, int32_t first, int32_t end) {
+    const int32_t rows = layer->planes_rows;
+    for (; word <= layer->width / 2; word++) {
+        for (int32_t c = 0; c < EDGEC_PLANES; c++) {
+            edgec_pair_t *const from = planes + word * EDGEC_BANDS_WORD(rows) + c * rows;
+            for (int32_t row = first; row < end; row++) {
+                from[row] = 0;
+            }
         }
     }
-}
-
-/* The last two rows of a full strip are the first ones of the next. */
-EDGEC_SEPARATE void edgec_bands_carry(const edgec_bands_run_t *run) {
-    const int32_t rows = run->layer->planes_rows;
-    const edgec_pair_t *from = run->planes + run->layer->strip;
-    for (edgec_pair_t *to = run->planes; to < run->end; to++, from++) {
-        for (int32_t c = 0; c < EDGEC_PLANES; c++, to += rows, from += rows) {
-            to[0] = from[0];
-            to[1] = from[1];
-        }
-    }
-}
-
-/* The outputs of a strip from the row `top` on, of four channels from `first` on. */
-EDGEC_SEPARATE void edgec_bands_part(edgec_bands_run_t *run, int32_t top, int32_t first) {
-    const edgec_bands_layer_t *const layer = run->layer;
-    const int32_t channels = layer->channels;
-    /* The last planes may hold channels that are done already. */
-    const int32_t c = edgec_min_s32(first, channels - EDGEC_PLANES);
-    run->task.rows = edgec_min_s32(layer->out_height - top, layer->strip);
-    const int32_t row = top * layer->stride - layer->left;
-    const int32_t end = row + (run->task.rows - 1) * layer->stride + 3;
-    int32_t begin = row;
-    /* Where strips are those of the same channels, they overwrite what is clear. */
-    const bool clears = first == 0 || (layer->left > 0 && layer->out_height > layer->strip);
-    if (layer->left > 0 && top > 0) {
-        edgec_bands_carry(run);
-        begin = row + 2;
-    } else if (row < 0) {
-        begin = 0;
-        if (clears) {
-            edgec_bands_clear(run, 0);
-        }
-    }
-    if (end > layer->height && clears) {
-        edgec_bands_clear(run, layer->height - row);
-    }
-    run->image.rows = edgec_min_s32(end, layer->height) - begin;
-    if (run->image.rows > 0) {
-        layer->take(run->x + begin * layer->width * channels + c, run->planes + (begin - row),
-                    &run->image);
-    }
-    run->task.stream = run->stream + first * layer->numbers;
-    run->task.y = run->y + top * layer->out_width * channels + first;
-    run->task.planes = run->planes + (first - c) * layer->planes_rows;
-    run->task.channels = c + EDGEC_PLANES - first;
-    layer->rows(&run->task);
 }
 
 /* All outputs of a layer.
- * Order: where windows go on by one, four channels at a time, of which strips of rows are read,
- * then their outputs are written, one channel after the other, in place.  Where they go on by two,
- * strips of rows, of which four channels are read, then their outputs are written. */
+ * Order: strips of rows; in a strip four channels are read, then their outputs are written, one
+ * channel after the other. */
 EDGEC_SEPARATE void edgec_bands(const int8_t *x, int8_t *y, int8_t *scratch,
                                 const edgec_stream_params_t *params,
                                 const edgec_bands_layer_t *layer) {
+    const int32_t channels = layer->channels;
     const int32_t step = (int32_t)1 << layer->shift;
-    const int32_t word = EDGEC_BANDS_WORD(layer->planes_rows);
+    const int32_t rows = layer->planes_rows;
     edgec_pair_t *const planes = (edgec_pair_t *)(void *)scratch;
-    edgec_bands_run_t run; /* no initializer: gcc would clear it first */
-    run.layer = layer;
-    run.x = x;
-    run.y = y;
-    run.stream = params->weights;
-    run.planes = planes;
-    run.end = planes + (layer->width / 2 + 1) * word;
-    run.image.channels = layer->channels;
-    run.image.zero = ((uint32_t)-params->x_zero_point & 0xFFFFU) * 0x00010001U;
-    run.image.padding = (uint8_t)params->x_zero_point * 0x01010101U;
-    run.image.pairs = layer->width / 2 - layer->left - 2;
-    run.task.offset = params->y_zero_point * step + step / 2;
-    run.task.pixel = layer->channels;
-    run.task.length = layer->out_width * layer->stride * 2 * word;
+    edgec_bands_image_t image = {
+        .channels = channels,
+        .zero = ((uint32_t)-params->x_zero_point & 0xFFFFU) * 0x00010001U,
+        .padding = (uint8_t)params->x_zero_point * 0x01010101U,
+        .pairs = layer->width / 2 - layer->left - 2,
+    };
+    edgec_bands_task_t task; /* no initializer: gcc would clear it first */
+    task.offset = params->y_zero_point * step + step / 2;
+    task.pixel = channels;
+    task.length = layer->out_width * layer->stride * 2 * EDGEC_BANDS_WORD(rows);
     if (layer->left > 0) {
-        for (int32_t first = 0; first < layer->channels; first += EDGEC_PLANES) {
-            for (int32_t top = 0; top < layer->out_height; top += layer->strip) {
-                edgec_bands_part(&run, top, first);
-            }
-        }
-        return;
+        edgec_bands_clear(planes, layer, 0, 0, 1);
+    } else {
+        edgec_bands_clear(planes, layer, layer->width / 2, 0, rows);
     }
-    /* The last column lies outside the image. */
-    memset(planes + (layer->width / 2) * word, 0, (size_t)word * sizeof *planes);
     for (int32_t top = 0; top < layer->out_height; top += layer->strip) {
-        for (int32_t first = 0; first < layer->channels; first += EDGEC_PLANES) {
-            edgec_bands_part(&run, top, first);
+        task.rows = edgec_min_s32(layer->out_height - top, layer->strip);
+        const int32_t first_row = top * layer->stride - layer->left;
+        const int32_t begin = edgec_max_s32(first_row, 0);
+        const int32_t read = (task.rows - 1) * layer->stride + 3;
+        image.rows = edgec_min_s32(first_row + read, layer->height) - begin;
+        if (begin - first_row + image.rows < read) {
+            edgec_bands_clear(planes, layer, 0, read - 1, read);
+        }
+        for (int32_t first = 0; first < channels; first += EDGEC_PLANES) {
+            /* The last planes may hold channels that are done already. */
+            const int32_t c = edgec_min_s32(first, channels - EDGEC_PLANES);
+            layer->take(x + begin * layer->width * channels + c, planes + (begin - first_row),
+                        &image);
+            task.stream = params->weights + first * layer->numbers;
+            task.y = y + top * layer->out_width * channels + first;
+            task.planes = planes + (first - c) * rows;
+            task.channels = c + EDGEC_PLANES - first;
+            layer->rows(&task);
         }
     }
 }
