@@ -1,6 +1,7 @@
 """One model of the zoo, measured in a process of its own; prints a line of JSON.
 
     python benchmarks/zoo_measure.py edgec FOLDER    # compile for the host, run, compare
+    python benchmarks/zoo_measure.py int16 FOLDER    # the same with --precision int16; or auto
     python benchmarks/zoo_measure.py sources FOLDER  # write the C, but do not build it
     python benchmarks/zoo_measure.py static FOLDER   # the library's static quantization, likewise
 
@@ -20,6 +21,7 @@ import os
 import resource
 import sys
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +31,7 @@ import onnxruntime_static
 
 import edgec
 from edgec.base.errors import EdgecError
-from edgec.base.options import CompileOptions
+from edgec.base.options import CompileOptions, Precision, QuantOptions
 from edgec.quant import sqnr_db
 
 Arrays = Mapping[str, np.ndarray]
@@ -91,6 +93,11 @@ def measure_sources(folder: Path) -> dict[str, Any]:
     return measure_edgec(folder, CompileOptions(build=False, verify=False))
 
 
+def measure_precision(precision: Precision, folder: Path) -> dict[str, Any]:
+    """Compile for the host and run the C, with int16 activations."""
+    return measure_edgec(folder, CompileOptions(quant=QuantOptions(precision=precision)))
+
+
 def measure_edgec(folder: Path, options: CompileOptions | None = None) -> dict[str, Any]:
     """Compile for the host and run the C, if the options build it."""
     data, test = load(folder / "data.npz"), load(folder / "test.npz")
@@ -136,6 +143,8 @@ def main() -> None:
     what, folder = sys.argv[1:]
     measure = {
         "edgec": measure_edgec,
+        "int16": partial(measure_precision, Precision.INT16),
+        "auto": partial(measure_precision, Precision.AUTO),
         "sources": measure_sources,
         "static": measure_static,
     }[what]

@@ -50,7 +50,7 @@ class InForce:
         equalize, bias_correction: they were done.
         residual: element type of a transformer's residual stream; None for other networks.
         effort: what was tried for the integer weights; None where nothing was: without data, of a
-            transformer, or of a model that brings its integer weights.
+            transformer without int16 codes, or of a model that brings its integer weights.
     """
 
     observer: Observer | None
