@@ -15,7 +15,6 @@ from built import firmware_of
 from profile_networks import OPTIONS
 
 from edgec.base.dtypes import DType
-from edgec.base.errors import SimulationError
 from edgec.commands.compile_placement import placement_report, share_of
 from edgec.ir import Graph, QuantParams, Value, qops
 from edgec.ir.graph import GraphBuilder
@@ -30,7 +29,6 @@ from edgec.target.target import Target
 from edgec.timing.core import core_model
 
 _ZERO_POINT = -128
-_PLAIN = "conv2d"
 _LAYERS_A_BUILD = 12
 """Inputs and outputs of all layers of a build must fit the RAM together."""
 
@@ -75,26 +73,7 @@ class Measured:
 def measure(layers: Sequence[Layer], board: Board) -> Iterator[list[Measured]]:
     """All kernels of each layer, with the flash of the board."""
     for first in range(0, len(layers), _LAYERS_A_BUILD):
-        yield from _some(layers[first : first + _LAYERS_A_BUILD], board)
-
-
-def _some(
-    layers: Sequence[Layer], board: Board, left_out: str | None = None
-) -> list[list[Measured]]:
-    """All layers; of one that the emulator cannot trace, the kernels without plain convolutions.
-
-    It fails on some loads and stores of IT blocks, which GCC makes of copies of a few bytes.
-    """
-    try:
-        return _measured(layers, board, left_out)
-    except SimulationError as error:
-        if len(layers) == 1 and left_out is not None:
-            raise
-        if len(layers) == 1:
-            print(f"{board.name}: {layers[0]}: no {_PLAIN}: {error}".splitlines()[0])
-            return _some(layers, board, _PLAIN)
-    half = len(layers) // 2
-    return _some(layers[:half], board) + _some(layers[half:], board)
+        yield from _measured(layers[first : first + _LAYERS_A_BUILD], board)
 
 
 def graph_of(layers: Sequence[Layer]) -> Graph:
@@ -142,16 +121,13 @@ def _add(builder: GraphBuilder, layer: Layer, number: int, rng: np.random.Genera
     builder.outputs.append(y)
 
 
-def _measured(
-    layers: Sequence[Layer], board: Board, left_out: str | None = None
-) -> list[list[Measured]]:
+def _measured(layers: Sequence[Layer], board: Board) -> list[list[Measured]]:
     target = Target.of(board)
     one = graph_of(layers)
     ranked = [
         (layer, rank)
         for layer, node in zip(layers, one.nodes, strict=True)
-        for rank, each in enumerate(kernel_candidates(one, node, target))
-        if rank == 0 or each.family.name != left_out
+        for rank in range(len(kernel_candidates(one, node, target)))
     ]
     graph = graph_of([layer for layer, _ in ranked])
     choices = [

@@ -16,7 +16,7 @@ from edgec.base.cache_folder import cache_folder
 from edgec.base.errors import BuildError, SimulationError
 from edgec.base.resources import data_dir
 from edgec.sim.trace_plan import TracePlan
-from edgec.sim.trace_python import PythonTracer, registers_of
+from edgec.sim.trace_python import STATUS, PythonTracer, registers_of
 from edgec.sim.trace_records import Tracer, TraceRecords, Watchdog
 from edgec.timing.memory import ram_base
 from edgec.timing.types import CacheShape, FlashTiming
@@ -66,11 +66,13 @@ class _Config(ctypes.Structure):
     _fields_: ClassVar = [
         ("uc", ctypes.c_void_p),
         ("reg_read", ctypes.c_void_p),
+        ("reg_write", ctypes.c_void_p),
         ("mem_read", ctypes.c_void_p),
         ("emu_stop", ctypes.c_void_p),
         ("describe", _Describe),
         ("go_on", _GoOn),
         ("registers", ctypes.c_int32 * 16),
+        ("status", ctypes.c_int32),
         ("run_entry", ctypes.c_uint32),
         ("hook_entry", ctypes.c_uint32),
         ("flash", _FlashTiming),
@@ -154,11 +156,13 @@ class NativeTracer:
         config = _Config(
             uc=uc._uch,
             reg_read=_address(_library.uc_reg_read),
+            reg_write=_address(_library.uc_reg_write),
             mem_read=_address(_library.uc_mem_read),
             emu_stop=_address(_library.uc_emu_stop),
             describe=self._callbacks[0],
             go_on=self._callbacks[1],
             registers=(ctypes.c_int32 * 16)(*registers_of(plan)),
+            status=STATUS,
             run_entry=plan.run_entry,
             hook_entry=plan.hook_entry,
             flash=native_timing(plan.timing),

@@ -21,6 +21,16 @@ REGISTERS: tuple[int, ...] = tuple(
     for name in (*(f"R{index}" for index in range(13)), "SP", "LR", "PC")
 )
 """Unicorn's numbers of r0 to r15."""
+STATUS: int = _arm.UC_ARM_REG_XPSR
+"""Unicorn's number of XPSR."""
+_IT_BITS = 0x0600_FC00
+
+
+def leave_it_block(uc: Any) -> None:
+    """See `leave_it_block` of firmware/host/trace_hook.c."""
+    status = uc.reg_read(STATUS)
+    if status & _IT_BITS:
+        uc.reg_write(STATUS, status & ~_IT_BITS)
 
 
 def registers_of(plan: TracePlan) -> tuple[int, ...]:
@@ -144,23 +154,26 @@ class PythonTracer:
         self._shares[address, size] = self._plan.shares(address, size)
 
     def _on_read(
-        self, _uc: object, _access: int, address: int, size: int, _value: int, _data: object
+        self, uc: object, _access: int, address: int, size: int, _value: int, _data: object
     ) -> None:
+        leave_it_block(uc)
         if self._block is not None and self._memory is not None:
             stall = self._memory.read(address - self._plan.timing.origin, size)
             _add(self._records.data_stalls, (self._segment, self._block[0]), stall)
 
     def _on_write(
-        self, _uc: object, _access: int, address: int, size: int, _value: int, _data: object
+        self, uc: object, _access: int, address: int, size: int, _value: int, _data: object
     ) -> None:
+        leave_it_block(uc)
         # Inputs, which the protocol writes before the run, lie in the arena too and count.
         self._low = min(self._low, address)
         self._high = max(self._high, address + size)
         self._touch(address, size)
 
     def _on_ram_read(
-        self, _uc: object, _access: int, address: int, size: int, _value: int, _data: object
+        self, uc: object, _access: int, address: int, size: int, _value: int, _data: object
     ) -> None:
+        leave_it_block(uc)
         self._touch(address, size)
 
     def _touch(self, address: int, size: int) -> None:

@@ -244,12 +244,28 @@ void edgec_trace_on_block(void *uc, uint64_t address, uint32_t size, void *user)
 
 /* ---- Data ---- */
 
+/* The bits of XPSR that say which instructions of an IT block are left (Arm v7-M architecture
+ * reference manual, B1.4.2). */
+#define IT_BITS 0x0600FC00U
+
+/* Unicorn puts these bits into the state of the core for a hook on memory, and leaves them there:
+ * the next block of code would begin as if it still belonged to the IT block.  Inside a block of
+ * code it does not read them. */
+static void leave_it_block(const edgec_trace_t *trace) {
+    const uint32_t status = read_register(trace, trace->config.status);
+    if ((status & IT_BITS) != 0U) {
+        const uint64_t left = status & ~IT_BITS;
+        (void)trace->config.reg_write(trace->config.uc, trace->config.status, &left);
+    }
+}
+
 void edgec_trace_on_read(void *uc, int32_t access, uint64_t address, int32_t size, int64_t value,
                          void *user) {
     edgec_trace_t *trace = user;
     (void)uc;
     (void)access;
     (void)value;
+    leave_it_block(trace);
     if (trace->block != NONE) {
         trace->blocks[trace->block].data_stalls +=
             trace_flash_read(&trace->flash, (uint32_t)address, (uint32_t)size);
@@ -264,6 +280,7 @@ void edgec_trace_on_write(void *uc, int32_t access, uint64_t address, int32_t si
     (void)uc;
     (void)access;
     (void)value;
+    leave_it_block(trace);
     trace->low = start < trace->low ? start : trace->low;
     trace->high = end > trace->high ? end : trace->high;
     /* The arena may lie in tightly coupled memory, which no cache serves. */
@@ -279,6 +296,7 @@ void edgec_trace_on_ram_read(void *uc, int32_t access, uint64_t address, int32_t
     (void)uc;
     (void)access;
     (void)value;
+    leave_it_block(trace);
     if (trace->block != NONE) {
         trace_flash_touch(&trace->flash, (uint32_t)address, (uint32_t)size);
     }

@@ -18,12 +18,14 @@
 typedef struct {
     void *uc;
     int (*reg_read)(void *uc, int identifier, void *value);
+    int (*reg_write)(void *uc, int identifier, const void *value);
     int (*mem_read)(void *uc, uint64_t address, void *bytes, uint64_t size);
     int (*emu_stop)(void *uc);
     /* Flash lines and cycles of a block, in pairs; how many pairs, below 0: stop the run. */
     int32_t (*describe)(uint32_t start, uint32_t size, uint32_t *pairs);
     bool (*go_on)(void);   /* asked about once a second */
     int32_t registers[16]; /* Unicorn's numbers of r0 to r15 */
+    int32_t status;        /* its number of XPSR */
     uint32_t run_entry, hook_entry;
     trace_flash_timing_t flash; /* without wait states: nothing is simulated */
 } edgec_trace_config_t;

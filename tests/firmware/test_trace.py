@@ -13,6 +13,8 @@ from typing import Any
 import numpy as np
 import pytest
 import unicorn
+from built import firmware_of
+from choice_layers import Layer, graph_of
 from toy_firmware import (
     FIXTURES,
     RUNTIME,
@@ -23,7 +25,13 @@ from toy_firmware import (
 )
 
 from edgec.base.errors import BuildError, SimulationError
+from edgec.base.options import CompileOptions
 from edgec.codegen.project import FirmwareModel, emit_project
+from edgec.commands.compile_placement import share_of
+from edgec.interp import run_graph
+from edgec.kernels.generic.conv2d.family import FAMILY as CONV2D
+from edgec.kernels.select import kernel_candidates
+from edgec.lower.placed import lowered
 from edgec.sim.emulator_image import load_image
 from edgec.sim.protocol import FirmwareClient
 from edgec.sim.trace import TracedRun, trace_inference
@@ -31,6 +39,7 @@ from edgec.sim.trace_plan import make_plan
 from edgec.sim.trace_records import TraceRecords
 from edgec.sim.unicorn_machine import UnicornMachine
 from edgec.target.board import load_board
+from edgec.target.target import Target
 from edgec.timing.memory import count_instructions, flash_timing, instruction_offsets
 from edgec.timing.types import MemoryMode, Segment, Trace
 
@@ -355,3 +364,19 @@ def test_examples_trace_alike(tmp_path: Path, model: str) -> None:
     assert contents(python.trace) == contents(native.trace)
     check_flow(native, elf, "nucleo")
     assert sum(sum(s.data_stalls.values()) for s in native.trace.segments) > 0
+
+
+@pytest.mark.parametrize("native", [True, False])
+def test_hooks_on_memory_do_not_repeat_it_blocks(tmp_path: Path, native: bool) -> None:
+    """Copies of four bytes, which GCC makes of loads and stores in IT blocks."""
+    board = load_board("nucleo_l4r5zi")
+    graph = graph_of([Layer(12, 10, 4, 6, (3, 3))])
+    (node,) = graph.nodes
+    plain = [c for c in kernel_candidates(graph, node, Target.of(board)) if c.family is CONV2D]
+    made = lowered(graph, plain, board, share_of(CompileOptions(), board))
+    elf = firmware_of(made.program, board, tmp_path)
+    (name,) = graph.inputs
+    x = np.random.default_rng(1).integers(-128, 128, graph.shape(name)).astype(np.int8)
+    run = trace_inference(elf, board, [x], native=native)
+    (wanted,) = (run_graph(graph, {name: x})[each] for each in graph.outputs)
+    assert np.array_equal(run.outputs[0], wanted.reshape(-1))

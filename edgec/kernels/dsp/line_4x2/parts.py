@@ -36,5 +36,5 @@ def parts(spec: Line4x2) -> Parts | None:
         }
         if spec.run_rest:
             counts[f"rest of {spec.run_rest} bytes"] = runs
-    counts |= tile_parts(spec, spec.blocks)
+    counts |= tile_parts(spec)
     return Parts(counts, _CODE_BYTES + loop_bytes(spec), spec.weight_reads, copies=True)
