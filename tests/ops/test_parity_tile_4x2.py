@@ -121,7 +121,7 @@ def test_the_cases_get_this_kernel():
         assert all(isinstance(spec, Tile4x2) for spec in specs)
         assert [spec.fuses for spec in specs] == [case.fuses for case in CASES]
         assert [spec.dual_issue for spec in specs] == [core == "m7"] * len(CASES)
-        assert max(spec.unrolled for spec in specs) == (7 if core == "m4" else 16)
+        assert max(spec.unrolled for spec in specs) == (4 if core == "m4" else 16)
     (pointwise,) = (spec for spec, case in zip(specs, CASES, strict=True) if case.kernel == 1)
     assert pointwise.window is None
 

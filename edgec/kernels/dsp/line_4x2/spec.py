@@ -23,7 +23,7 @@ A7.7.43)."""
 _MOST_WRITTEN_OUT = 8
 """Words of the rows of a window that are widened without a loop, 30 bytes of code each."""
 
-_MOST_IN_SMALL_CACHES = 7
+_MOST_IN_SMALL_CACHES = 6
 """Words in a turn of the loop, 104 bytes each, where 1 KB of cache holds a turn and what is around
 it: no other code runs until a line is done."""
 
