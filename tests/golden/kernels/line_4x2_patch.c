@@ -1,4 +1,4 @@
-EDGEC_TILE_4X2_OFFSET(line_4x2_s8_0_outputs4, 7, 7, 1, 5, 56, 0, 6, 0, 4)
+EDGEC_TILE_4X2_OFFSET(line_4x2_s8_0_outputs4, 7, 3, 1, 5, 56, 0, 6, 0, 4)
 
 /* The windows of `lines` output rows from oy on. */
 EDGEC_SEPARATE void line_4x2_s8_0_line(const int8_t *x, int32_t padding, int8_t *scratch, int32_t oy, int32_t lines)
