@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -123,7 +125,7 @@ class FloatModel:
         """Run N samples, stacked along the first axis.
 
         A model with a fixed first dimension of 1 is run once a sample, one with a free first
-        dimension in batches.
+        dimension in batches; as many at a time as there are processors.
 
         Args:
             inputs: for each input, [N, ...] of the model's element type (floats are converted);
@@ -143,15 +145,24 @@ class FloatModel:
         samples = len(next(iter(feeds.values()))) if feeds else 0
         whole = {info.name for info in self.inputs if feeds[info.name].ndim > len(info.shape)}
         step = 1 if whole else self._step(samples)
-        runs = []
-        for start in range(0, samples, step):
+
+        def run_at(start: int) -> list[Array]:
             part = {
                 name: array[start] if name in whole else array[start : start + step]
                 for name, array in feeds.items()
             }
-            runs.append(self._run(part, wanted))
-            if progress is not None:
-                progress(min(start + step, samples), samples)
+            return self._run(part, wanted)
+
+        runs = []
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            try:
+                for done, results in enumerate(pool.map(run_at, range(0, samples, step)), start=1):
+                    runs.append(results)
+                    if progress is not None:
+                        progress(min(done * step, samples), samples)
+            finally:
+                # After an error or Ctrl-C: do not start what has not started.
+                pool.shutdown(wait=True, cancel_futures=True)
         return {
             name: _joined([results[index] for results in runs], step)
             for index, name in enumerate(wanted)

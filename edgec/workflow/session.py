@@ -33,6 +33,7 @@ TARGETS = ("host", "emulator", "device")
 """Where the model of a build folder may run."""
 _SLOWEST_CYCLES_PER_MAC = 200
 _LEAST_TIMEOUT_S = 30.0
+_PART_ELEMENTS = 1 << 16
 LIBRARY_DIR = "library"
 MODEL_COPY = "model"
 """Name of the copy of the model in a build, without the suffix of its format."""
@@ -65,8 +66,13 @@ def encode(samples: Array, tensor: TensorReport) -> Array:
         return _whole(moved, tensor)
     if tensor.dtype != "float32" and samples.dtype.kind in "iu":
         return _recode(moved, tensor)
-    codes = tensor.quant.quantize(moved.astype(np.float32))
-    return np.ascontiguousarray(codes)
+    codes = np.empty(moved.shape, tensor.quant.dtype.numpy)
+    # A part at a time, whose float64 numbers stay in the cache.
+    step = max(1, _PART_ELEMENTS // max(1, moved[:1].size))
+    for at in range(0, len(moved), step):
+        part = moved[at : at + step].astype(np.float32)
+        codes[at : at + step] = tensor.quant.quantize(part)
+    return codes
 
 
 def to_model(samples: Array, tensor: TensorReport) -> Array:

@@ -88,13 +88,14 @@ def compiled(
     return program
 
 
-def check_host(graph: Graph, folder: Path, **options: Any) -> Program:
+def check_host(graph: Graph, folder: Path, *, flags: Sequence[str] = (), **options: Any) -> Program:
     """Compile with the host compiler and all warnings; every tensor equals the oracle's.
 
-    `options`: of `compiled`.
+    `flags`: more of them; `options`: of `compiled`.
     """
     program = compiled(graph, folder / "library", **options)
-    model = HostModel(folder / "library", folder / "build", flags=("-O1", *WARNING_FLAGS))
+    all_flags = ("-O1", *WARNING_FLAGS, *flags)
+    model = HostModel(folder / "library", folder / "build", flags=all_flags)
     samples = samples_of(graph)
     for sample in samples:
         compare_trace(program, sample.oracle, model.trace(sample.inputs))

@@ -150,6 +150,10 @@ def test_on_the_host(core: str, tmp_path: Path):
     check_host(graph_of(2), tmp_path, board=BOARDS[core])
 
 
+def test_in_plain_c(tmp_path: Path):
+    check_host(graph_of(2), tmp_path, board=BOARDS["m4"], flags=("-DEDGEC_PLAIN_C",))
+
+
 @pytest.mark.parametrize(
     "core", ["m4", *(pytest.param(core, marks=pytest.mark.slow) for core in ("m7", "m33"))]
 )

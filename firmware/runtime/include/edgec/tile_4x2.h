@@ -27,6 +27,7 @@
 #include <string.h>
 
 #include "edgec/pairs.h"
+#include "edgec/tile_4x2_sums.h"
 #include "edgec/tile_4x2_words.h"
 
 #ifdef __cplusplus
@@ -250,26 +251,21 @@ EDGEC_SEPARATE void edgec_widen4_filled(const int8_t *from, edgec_pair_t *rows, 
     EDGEC_INLINE void NAME(const int8_t *filters, const edgec_pair_t *rows, edgec_s32_t *sums,     \
                            int32_t pairs) {                                                        \
         for (int32_t pair = 0; pair < pairs; pair++, sums += 2 * EDGEC_TILE_4X2_ROWS) {            \
-            for (int32_t j = 0; j < 2 * EDGEC_TILE_4X2_ROWS; j++) {                                \
-                const int8_t *const filter = filters + pair * (NEXT) + (j % 2) * (SECOND);         \
-                sums[j] = edgec_tile_4x2_dot(filter, STEP, rows + 8 + j / 2, WORDS,                \
-                                             (FLIP) ? EDGEC_TILE_4X2_SIGNS : 0U,                   \
-                                             2 * EDGEC_TILE_4X2_ROWS, (int32_t)rows[j]);           \
-            }                                                                                      \
+            const edgec_tile_4x2_from_t from = {                                                   \
+                .filters = filters + pair * (NEXT),                                                \
+                .second = SECOND,                                                                  \
+                .step = STEP,                                                                      \
+                .rows = rows + 2 * EDGEC_TILE_4X2_ROWS,                                            \
+                .row = 1,                                                                          \
+                .next = 2 * EDGEC_TILE_4X2_ROWS,                                                   \
+                .words = WORDS,                                                                    \
+                .flip = (FLIP) ? EDGEC_TILE_4X2_SIGNS : 0U,                                        \
+                .tall = EDGEC_TILE_4X2_ROWS,                                                       \
+            };                                                                                     \
+            memcpy(sums, rows, 2 * EDGEC_TILE_4X2_ROWS * sizeof *sums);                            \
+            edgec_tile_4x2_add(&from, sums);                                                       \
         }                                                                                          \
     }
-
-/* One sum of the above; `next`: words from the pairs of a word of the row to those of the next. */
-EDGEC_INLINE int32_t edgec_tile_4x2_dot(const int8_t *filter, int32_t step, const edgec_pair_t *row,
-                                        int32_t words, uint32_t flip, int32_t next, int32_t start) {
-    int32_t sum = start;
-    for (int32_t i = 0; i < words; i++, row += next) {
-        const uint32_t word = edgec_word_at(filter + i * step) ^ flip;
-        sum = edgec_pair_dot(word, row[0], sum);
-        sum = edgec_pair_dot(edgec_sxtb16_high(word), row[next / 2], sum);
-    }
-    return sum;
-}
 #endif
 
 #ifdef __cplusplus

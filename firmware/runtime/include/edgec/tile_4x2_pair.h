@@ -220,21 +220,19 @@ typedef struct edgec_tile_4x2_out {
         const int32_t step = 8 * words + ((APART) ? 0 : 8 + 2 * (SIZE));                           \
         int32_t pair = 0;                                                                          \
         for (const int8_t *w = filters; w < out->filters_end; w += step, pair++) {                 \
+            edgec_s32_t sums[2 * EDGEC_TILE_4X2_ROWS];                                             \
+            const int32_t second = ((ODD) != 0 && w + step == out->filters_end) ? 0 : 1;           \
+            edgec_tile_4x2_pair_sums(w, rows, out, words, ROW, TALL, sums,                         \
+                                     (APART) ? out->bias + 2 * pair : NULL, second);               \
             for (int32_t j = 0; j < 2 * EDGEC_TILE_4X2_ROWS; j++) {                                \
                 const int32_t filter = 2 * pair + j % 2;                                           \
-                if ((TALL) == 3 && j / 2 == 2) {                                                   \
-                    continue;                                                                      \
-                }                                                                                  \
-                if ((ODD) != 0 && j % 2 > 0 && w + step == out->filters_end) {                     \
+                if (((TALL) == 3 && j / 2 == 2) || j % 2 > second) {                               \
                     continue;                                                                      \
                 }                                                                                  \
                 const int8_t *const numbers = (APART)                                              \
                                                   ? (const int8_t *)out->numbers + (SIZE) * filter \
                                                   : w + 8 + 8 * words + (SIZE) * (j % 2);          \
-                const int32_t bias =                                                               \
-                    (APART) ? out->bias[filter] : edgec_tile_4x2_number(w, j % 2);                 \
-                const int32_t sum =                                                                \
-                    bias + edgec_tile_4x2_pair_sum((APART) ? w : w + 8, rows, out, words, ROW, j); \
+                const int32_t sum = sums[j];                                                       \
                 const int32_t place = (j < 2) ? 0 : out->places[j / 2 - 1];                        \
                 STORE                                                                              \
             }                                                                                      \
@@ -246,16 +244,34 @@ EDGEC_INLINE int32_t edgec_tile_4x2_number(const int8_t *numbers, int32_t i) {
     return (int32_t)edgec_word_at(numbers + 4 * i);
 }
 
-/* Sum number j of such a function, of row j / 2, with the filter of the pair at `w` that j % 2
- * says. */
-EDGEC_INLINE int32_t edgec_tile_4x2_pair_sum(const int8_t *w, const edgec_pair_t *rows,
-                                             const edgec_tile_4x2_out_t *out, int32_t words,
-                                             int32_t row, int32_t j) {
-    const int32_t next = EDGEC_TILE_4X2_WORD(row) / 4;
-    const int32_t start = (row == EDGEC_TILE_4X2_INTERLEAVED)
-                              ? (int32_t)rows[j / 2 * 2 - 2 * EDGEC_TILE_4X2_ROWS]
-                              : out->starts[j / 2];
-    return edgec_tile_4x2_dot(w + j % 2 * 4, 8, rows + j / 2 * (row / 4), words, 0U, next, start);
+/* The sums of such a function, of row j / 2 with filter j % 2 of the pair at `w`.  `bias`: apart;
+ * NULL where both stand before the weights.  `second`: 0 where the pair has no second filter. */
+EDGEC_INLINE void edgec_tile_4x2_pair_sums(const int8_t *w, const edgec_pair_t *rows,
+                                           const edgec_tile_4x2_out_t *out, int32_t words,
+                                           int32_t row, int32_t tall, edgec_s32_t *sums,
+                                           const int32_t *bias, int32_t second) {
+    const edgec_tile_4x2_from_t from = {
+        .filters = (bias == NULL) ? w + 8 : w,
+        .second = 4,
+        .step = 8,
+        .rows = rows,
+        .row = row / 4,
+        .next = EDGEC_TILE_4X2_WORD(row) / 4,
+        .words = words,
+        .flip = 0U,
+        .tall = tall,
+    };
+    for (int32_t j = 0; j < 2 * EDGEC_TILE_4X2_ROWS; j++) {
+        if (tall == EDGEC_TILE_4X2_FEWER && j / 2 == 2) {
+            sums[j] = 0;
+            continue;
+        }
+        const int32_t start = (row == EDGEC_TILE_4X2_INTERLEAVED)
+                                  ? (int32_t)rows[j / 2 * 2 - 2 * EDGEC_TILE_4X2_ROWS]
+                                  : out->starts[j / 2];
+        sums[j] = start + ((bias == NULL) ? edgec_tile_4x2_number(w, j % 2) : bias[j % 2 * second]);
+    }
+    edgec_tile_4x2_add(&from, sums);
 }
 #endif
 
