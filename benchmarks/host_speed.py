@@ -48,8 +48,8 @@ def main() -> None:
         np.savez(folder / "test.npz", x=test.x[: arguments.images], y=test.y[: arguments.images])
         np.savez(folder / "calibration.npz", x=_TASK.data(data, "calibration").x)
         model, out = data / "models" / _TASK.model, folder / "out"
-        options = ["--board", arguments.board, "--calibration", folder / "calibration.npz", "--out", out]
-        options += ["--no-cache"]
+        options = ["--board", arguments.board, "--calibration", folder / "calibration.npz"]
+        options += ["--out", out, "--no-cache"]
         timed(
             "compile (200 samples, checked, no firmware)", "compile", model, *options, "--no-build"
         )

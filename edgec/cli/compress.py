@@ -92,6 +92,10 @@ def compress(
         bool, typer.Option("--augment", help="Mirror and shift training images at random.")
     ] = False,
     device: Annotated[str, typer.Option(help="Where to train: auto, cpu or cuda.")] = "auto",
+    devices: Annotated[
+        int,
+        typer.Option(min=1, help="GPUs that share each batch (with cpu: processes)."),
+    ] = 1,
     evaluation: Annotated[
         list[Path] | None,
         typer.Option("--eval", help=f"Measure accuracy on samples with labels: {DATA_FORMATS}"),
@@ -130,6 +134,7 @@ def compress(
         "teacher": teacher is not None,
         "augment": augment,
         "device": device != "auto",
+        "devices": devices != 1,
     }
     why = "there is nothing to train on"
     refuse_without_effect(
@@ -145,7 +150,7 @@ def compress(
             signed=signed,
             seed=seed,
         ),
-        training=Training(epochs or 0, augment, device, seed, teacher),
+        training=Training(epochs or 0, augment, device, seed, teacher, devices),
         compilation=CompileOptions(shapes=shapes_of(shape)),
         max_drop=_search(max_drop, pool_size, pools, board, html),
     )

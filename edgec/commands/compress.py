@@ -193,7 +193,8 @@ def _check_training(jobs: Sequence[Job], training: Training) -> None:
     """What fine-tuning will need is there: PyTorch, the device."""
     if not any(job.train for job in jobs):
         return
-    need_pytorch(_recipe(training, jobs[0].output, shared=False).device)
+    recipe = _recipe(training, jobs[0].output, shared=False)
+    need_pytorch(recipe.device, recipe.devices)
 
 
 def _loaded(job: Job, options: CompressOptions, progress: Progress) -> _Loaded:
@@ -261,6 +262,7 @@ def _recipe(
         augmentation=Augmentation() if training.augment else None,
         seed=training.seed,
         device=training.device,
+        devices=training.devices,
         checkpoint=checkpoint_of(output),
     )
     return dataclasses.replace(recipe, epochs=training.epochs) if training.epochs else recipe

@@ -26,6 +26,7 @@ class Training:
         epochs: passes over the data; 0: as many as the recipe says.
         augment: mirror and shift images at random.
         device: "auto", "cpu" or "cuda".
+        devices: how many of them share each batch.
         seed: seed of the random numbers.
         teacher: a float model to learn from, with the same inputs and classes; None: the model
             itself, as it was before.
@@ -36,6 +37,7 @@ class Training:
     device: str = "auto"
     seed: int = 0
     teacher: Path | None = None
+    devices: int = 1
 
     def __post_init__(self) -> None:
         check_seed(self.seed)

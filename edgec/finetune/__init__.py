@@ -14,14 +14,15 @@ from importlib.util import find_spec
 from edgec.base.errors import ConfigError
 
 
-def need_pytorch(device: str) -> None:
+def need_pytorch(device: str, devices: int = 1) -> None:
     """Refuse to train where nothing can be trained.
 
     Args:
         device: "auto", "cpu" or "cuda".
+        devices: how many of them.
 
     Raises:
-        ConfigError: PyTorch is not installed, or the device is not there.
+        ConfigError: PyTorch is not installed, or the device is not there, or fewer of them than asked for.
     """
     if find_spec("torch") is None:
         raise ConfigError(
@@ -31,4 +32,4 @@ def need_pytorch(device: str) -> None:
         )
     from edgec.finetune.run import chosen_device  # noqa: PLC0415  (imports PyTorch)
 
-    chosen_device(device)
+    chosen_device(device, devices)

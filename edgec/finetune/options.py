@@ -89,6 +89,7 @@ class Recipe:
         distillation: share of the loss that is the distance from the teacher's outputs.
         temperature: both outputs are divided by it for that.
         augmentation: None: the data as they are.
+        plain: the data are as they are in this last share of the epochs, too.
         seed: seed of the order of the samples and of all that is drawn at random.
         device: "auto" (a GPU if there is one), "cpu" or "cuda".
         checkpoint: the file that keeps the state after each epoch; a run that finds its own there
@@ -101,13 +102,14 @@ class Recipe:
     distillation: float = 0.9
     temperature: float = 4.0
     augmentation: Augmentation | None = None
+    plain: float = 0.0
     seed: int = 0
     device: str = "auto"
     checkpoint: Path | None = None
 
     def __post_init__(self) -> None:
         need_whole(epochs=self.epochs, batch=self.batch)
-        need_shares(distillation=self.distillation)
+        need_shares(distillation=self.distillation, plain=self.plain)
         need_positive(rate=self.rate, temperature=self.temperature)
         check_seed(self.seed)
         if self.device not in ("auto", "cpu", "cuda"):
@@ -116,6 +118,10 @@ class Recipe:
                 where="--device",
                 hint="give auto, cpu or cuda",
             )
+
+    def augmentation_in(self, epoch: int) -> Augmentation | None:
+        """How the data are varied in an epoch, from 0."""
+        return self.augmentation if epoch < self.epochs * (1 - self.plain) else None
 
 
 def need_classes(labels: Array, where: str) -> None:

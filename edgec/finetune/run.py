@@ -20,6 +20,7 @@ from edgec.finetune.batches import Samples
 from edgec.finetune.loss import Loss
 from edgec.finetune.network import Network
 from edgec.finetune.options import Recipe
+from edgec.finetune.parallel import Part
 
 _WARM_UP = 0.2
 """Share of the steps in which the rate rises."""
@@ -82,6 +83,7 @@ class Run:
         recipe: Recipe,
         loss: Loss,
         name: str,
+        part: Part | None = None,
     ) -> None:
         """A run before its first step.
 
@@ -92,9 +94,11 @@ class Run:
             recipe: how.
             loss: what is made smaller.
             name: tells the run from others (`checkpoint.fingerprint`).
+            part: what this process does of it; None: all.
         """
         self._student, self._teacher, self._samples = student, teacher, samples
         self._recipe, self._loss, self._name = recipe, loss, name
+        self._part = part or Part()
         self.steps_an_epoch = samples.steps(recipe.batch)
         self.steps = recipe.epochs * self.steps_an_epoch
         self._optimizer = torch.optim.AdamW(student.groups(), lr=recipe.rate)
@@ -112,18 +116,19 @@ class Run:
         generator = torch.Generator().manual_seed(recipe.seed * _SEEDS + number)
         loss = hits = 0.0
         seen = 0
-        batches = self._samples.shuffled(recipe.batch, generator, recipe.augmentation)
+        batches = self._samples.shuffled(recipe.batch, generator, recipe.augmentation_in(number))
         for index, (inputs, labels) in enumerate(batches):
             at = number * self.steps_an_epoch + index
             step = Step(at, self.steps, rate_share(at, self.steps))
             self._student.prepare(step, generator)
             part, right = self._step(step, inputs, labels)
-            loss, hits, seen = loss + part * len(labels), hits + right, seen + len(labels)
+            loss, hits, seen = loss + part, hits + right, seen + len(labels)
+        loss, hits = self._part.total(loss, hits)
         return loss / seen, hits / seen
 
     def save(self, epochs: int, state: Mapping[str, Any] | None = None) -> None:
         """Put the state after a number of epochs, and more of the caller's, into the checkpoint."""
-        if self._recipe.checkpoint is None:
+        if self._recipe.checkpoint is None or not self._part.is_first:
             return
         found = {
             **(state or {}),
@@ -154,7 +159,14 @@ class Run:
         return loss / samples.count, hits / samples.count
 
     def _step(self, step: Step, inputs: Inputs, labels: torch.Tensor) -> tuple[float, float]:
-        """One step of the optimizer: (loss, samples told right)."""
+        """One step of the optimizer with this process's part of a batch.
+
+        Returns:
+            The sum of the losses of these samples, and how many were told right.
+        """
+        count = len(labels)
+        inputs = {name: self._part.of(x) for name, x in inputs.items()}
+        labels = self._part.of(labels)
         for group in self._optimizer.param_groups:
             group["lr"] = self._recipe.rate * step.share * group["share"]
         wanted = self._wanted(inputs)
@@ -167,21 +179,23 @@ class Run:
                 hint="look at the samples and at the teacher; edgec.finetune takes a lower rate",
             )
         self._optimizer.zero_grad()
-        loss.backward()
+        # The mean over the parts is that over the batch.
+        (loss * (self._part.count * len(labels) / count)).backward()
+        self._part.average(p for group in self._optimizer.param_groups for p in group["params"])
         self._optimizer.step()
         self._student.finish(step)
-        return float(loss.detach()), float((outputs.argmax(1) == labels).sum())
+        return float(loss.detach()) * len(labels), float((outputs.argmax(1) == labels).sum())
 
     def _wanted(self, inputs: Inputs) -> torch.Tensor:
         with torch.no_grad(), mixed(self._student.device):
             return self._teacher(inputs).float()
 
 
-def chosen_device(name: str) -> torch.device:
-    """The device of an option.
+def chosen_device(name: str, devices: int = 1) -> torch.device:
+    """The device of an option; of several, that of this process.
 
     Raises:
-        ConfigError: it is not there.
+        ConfigError: it is not there, or fewer of them than asked for.
     """
     if name == "cuda" and not torch.cuda.is_available():
         raise ConfigError(
@@ -189,7 +203,15 @@ def chosen_device(name: str) -> torch.device:
             where="--device",
             hint="leave it out, or give cpu",
         )
-    return torch.device("cuda" if name != "cpu" and torch.cuda.is_available() else "cpu")
+    if name == "cpu" or not torch.cuda.is_available():
+        return torch.device("cpu")
+    if devices > torch.cuda.device_count():
+        raise ConfigError(
+            f"there are {torch.cuda.device_count()} GPUs, not {devices}",
+            where="--devices",
+            hint="give as many as there are at most",
+        )
+    return torch.device("cuda")
 
 
 def mixed(device: torch.device) -> AbstractContextManager[object]:

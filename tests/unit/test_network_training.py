@@ -140,3 +140,15 @@ def test_exported_transformer_is_read_as_one(tmp_path):
     assert kinds[ops.Softmax] == 1
     assert kinds[ops.LayerNormalization] == 9
     assert graph.shape(graph.outputs[0]) == (1, 10)
+
+
+@pytest.mark.slow
+def test_a_pooled_network_is_one_command(script, monkeypatch, tmp_path):
+    import pool_cifar10
+
+    output = tmp_path / "resnet8.pool.onnx"
+    wanted = ["resnet8", "--epochs", "1", "--pool-size", "16", "--device", "cpu"]
+    assert pool_cifar10.main([*wanted, "--data-dir", str(tmp_path), "-o", str(output)]) == 0
+    graph = real_model(output, None, CompileOptions()).graph
+    pools = [c.pooled.pool.size for c in graph.constants.values() if c.pooled is not None]
+    assert pools and set(pools) == {16}

@@ -30,6 +30,7 @@ class Student:
     Attributes:
         network: what is trained.
         pools: its weight pools.
+        augmentation: how the samples are varied that statistics and ranges are taken from.
     """
 
     def __init__(
@@ -55,13 +56,11 @@ class Student:
         weights = _pooled_layers(graph)
         self.device = device
         self._samples = samples
-        self._augmentation = options.augmentation
+        self.augmentation = options.augmentation
         self._lowest = min(options.bits)
         self.network = Network(graph, tuple(weights)).to(device)
         self._normalize()
-        self.pools = nn.ModuleList(
-            self._pools(weights, original, train_pool=options.train_pool)
-        ).to(device)
+        self.pools = nn.ModuleList(self._pools(weights, original, options)).to(device)
         self.apply_pools()
         self.reestimate()
         self.choose_ranges()
@@ -103,7 +102,7 @@ class Student:
             norm.reset_running_stats()
             norm.momentum = None
         with torch.no_grad(), mixed(self.device):
-            for inputs in self._samples.drawn(_MEASURED, self._augmentation):
+            for inputs in self._samples.drawn(_MEASURED, self.augmentation):
                 self.network(inputs)
         for norm in self.network.norms:
             norm.momentum = 0.1
@@ -115,7 +114,7 @@ class Student:
         for each in ranges:
             each.watch(True)
         with torch.no_grad(), mixed(self.device):
-            for inputs in self._samples.drawn(_RANGE_SAMPLES, self._augmentation):
+            for inputs in self._samples.drawn(_RANGE_SAMPLES, self.augmentation):
                 self.network(inputs)
         for each in ranges:
             each.watch(False, self._lowest)
@@ -137,13 +136,13 @@ class Student:
             layer.watched = []
         self.network.eval()
         with torch.no_grad():
-            for inputs in self._samples.drawn(_MEASURED, self._augmentation):
+            for inputs in self._samples.drawn(_MEASURED, self.augmentation):
                 self.network(inputs)
         for layer in convolutions:
             layer.normalize()
 
     def _pools(
-        self, weights: Mapping[str, PooledWeights], original: Network, *, train_pool: bool
+        self, weights: Mapping[str, PooledWeights], original: Network, options: FinetuneOptions
     ) -> list[TrainedPool]:
         """One for each pool of the graph: equal vectors are one pool."""
         originals: dict[Layer, torch.Tensor] = {}
@@ -156,7 +155,16 @@ class Student:
         for name, pooled in weights.items():
             sharing = users.setdefault(pooled.pool.vectors.tobytes(), {})
             sharing[self.network.layers[name]] = pooled
-        return [TrainedPool(sharing, originals, trained=train_pool) for sharing in users.values()]
+        return [
+            TrainedPool(
+                sharing,
+                originals,
+                trained=options.train_pool,
+                most_changes=options.most_changes,
+                most_returns=options.most_returns,
+            )
+            for sharing in users.values()
+        ]
 
 
 def _pooled_layers(graph: Graph) -> dict[str, PooledWeights]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from edgec.base.errors import ConfigError
-from edgec.finetune.options import Recipe, TrainingData, need_shares
+from edgec.finetune.options import Recipe, TrainingData, need_shares, need_whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,11 @@ class FinetuneOptions(Recipe):
             peak rate; less as the rate is less.
         train_pool: False leaves the vectors as they are, for a pool that networks share.
         frozen: indices stay as they are in this last share of the steps; weights are averaged.
+        most_changes: share of the indices that one assignment, every fourth step, may change.
+        most_returns: how often an index may go back to where it came from, in assignments; from
+            there on it is held.
         bits: widths of the activations, one of which is drawn for each step.
+        devices: how many devices share each batch; of "cpu", how many processes.
         validation: told about after each epoch when given; nothing is chosen by it.
     """
 
@@ -28,12 +32,23 @@ class FinetuneOptions(Recipe):
     pull: float = 4e-4
     train_pool: bool = True
     frozen: float = 0.15
+    most_changes: float = 1.0
+    most_returns: float = 1.0
     bits: tuple[int, ...] = (8, 8, 4)
+    devices: int = 1
     validation: TrainingData | None = field(default=None, compare=False)
 
     def __post_init__(self) -> None:
         Recipe.__post_init__(self)
+        need_whole(devices=self.devices)
+        if self.devices > self.batch:
+            raise ConfigError(
+                f"{self.devices} devices cannot share {self.batch} samples",
+                where="--devices",
+                hint=f"give {self.batch} at most",
+            )
         need_shares(frozen=self.frozen, pull=self.pull)
+        need_shares(most_changes=self.most_changes, most_returns=self.most_returns)
         if not self.bits or not all(1 <= bits <= 8 for bits in self.bits):
             raise ConfigError(
                 f"activations of {', '.join(map(str, self.bits)) or 'no'} bits",

@@ -21,6 +21,7 @@ from torch.nn import functional
 
 from edgec.base.dtypes import Array
 from edgec.finetune.layers import Layer
+from edgec.finetune.pooled.indices import IndexMoves
 from edgec.ir.weight_pool import PooledWeights
 from edgec.weightpool.codebook import integer_pool
 
@@ -49,6 +50,8 @@ class TrainedPool(nn.Module):
         originals: Mapping[Layer, torch.Tensor],
         *,
         trained: bool,
+        most_changes: float = 1.0,
+        most_returns: float = 1.0,
     ) -> None:
         """Start with the weights that the layers have.
 
@@ -56,6 +59,8 @@ class TrainedPool(nn.Module):
             users: layers and their pooled weights, which share one pool.
             originals: the weights that were pooled.
             trained: False: the codes stay as they are.
+            most_changes: share of the indices that one assignment may change.
+            most_returns: returns an assignment from which on an index is held.
         """
         super().__init__()
         self.layers = tuple(users)
@@ -71,18 +76,20 @@ class TrainedPool(nn.Module):
         for layer, part in zip(self.layers, self._hard(), strict=True):
             scale = _make_latent(layer, part)
             self._lean(layer, originals[layer] / scale)
+        self.moves = IndexMoves(self._latent(), most_changes, most_returns)
 
     def assign(self) -> None:
-        """Choose the nearest vector for every part of the latent weights."""
-        found = []
+        """Choose the nearest vectors for the latent weights, as far as indices may change."""
         with torch.no_grad():
-            vectors = self.quantized()
-            squares = vectors.pow(2)
-            for layer in self.layers:
-                latent = self._cut(layer)
-                present = self._present(layer).repeat(len(latent) // self._groups(layer), 1)
-                found.append((2 * latent @ vectors.T - present @ squares.T).argmax(1))
-            self.indices.copy_(torch.cat(found))
+            latent = self._latent()
+            nearness = self._nearness(latent)
+            best, wanted = nearness.max(1)
+            gain = best - nearness.gather(1, self.indices[:, None])[:, 0]
+            self.indices.copy_(self.moves.moved(self.indices, wanted, gain, latent))
+            held = self.moves.newly_held()
+            if bool(held.any()):
+                nearest = self._nearness(self.moves.latent).argmax(1)
+                self.indices.copy_(torch.where(held, nearest, self.indices))
 
     def apply_to_layers(self) -> None:
         """Give the layers the weights of this step."""
@@ -115,6 +122,21 @@ class TrainedPool(nn.Module):
             part.reshape(*layer.weight.shape[:-1], -1)
             for layer, part in zip(self.layers, np.split(parts, ends), strict=True)
         ]
+
+    def _latent(self) -> torch.Tensor:
+        """The latent weights of all layers as vectors [V, G]."""
+        return torch.cat([self._cut(layer) for layer in self.layers]).detach()
+
+    def _nearness(self, latent: torch.Tensor) -> torch.Tensor:
+        """[V, S]: what a vector's squared distance from weights lacks of their own square."""
+        vectors = self.quantized()
+        present = torch.cat(
+            [
+                self._present(layer).repeat(size // self._groups(layer), 1)
+                for layer, size in zip(self.layers, self._sizes, strict=True)
+            ]
+        )
+        return 2 * latent @ vectors.T - present @ vectors.pow(2).T
 
     def _hard(self) -> list[torch.Tensor]:
         """What the layers' indices stand for, in the shape of their weights."""

@@ -6,6 +6,7 @@ For each step a width of the activations is drawn, so that one network serves al
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -17,6 +18,7 @@ from edgec.finetune.batches import Samples
 from edgec.finetune.loss import loss_of
 from edgec.finetune.network import Network, equal_classes
 from edgec.finetune.options import TrainingData
+from edgec.finetune.parallel import Part, in_parts
 from edgec.finetune.pooled import export
 from edgec.finetune.pooled.average import Average
 from edgec.finetune.pooled.model import Student
@@ -39,6 +41,21 @@ def trained_graph(
     teacher_graph: Graph | None,
 ) -> Graph:
     """See `edgec.finetune.pooled.finetune`."""
+    device = chosen_device(options.device, options.devices).type
+    work = functools.partial(_trained, graph_float, graph_pooled, data, options, teacher_graph)
+    return in_parts(options.devices, device, work, progress)
+
+
+def _trained(
+    graph_float: Graph,
+    graph_pooled: Graph,
+    data: TrainingData,
+    options: FinetuneOptions,
+    teacher_graph: Graph | None,
+    part: Part,
+    progress: Progress,
+) -> Graph:
+    """Train as `trained_graph` does, in one process that computes its part of each batch."""
     device = chosen_device(options.device)
     original = Network(graph_float).to(device).eval().requires_grad_(False)
     teacher, graphs = original, [graph_float, graph_pooled]
@@ -54,10 +71,11 @@ def trained_graph(
     name = checkpoint.fingerprint(graphs, data, options)
     trained = _Trained(student, options)
     objective = loss_of(graph_float, teacher, options.distillation, options.temperature)
-    run = Run(trained, teacher, samples, options, objective, name)
+    run = Run(trained, teacher, samples, options, objective, name, part)
     state = run.resumed()
     validation = Samples(watched, device) if watched else None
     for number in range(state["epochs"] if state else 0, options.epochs):
+        student.augmentation = options.augmentation_in(number)
         loss, share = run.epoch(number)
         trained.settle((number + 1) * run.steps_an_epoch, run.steps)
         run.save(number + 1)
@@ -65,6 +83,7 @@ def trained_graph(
         if validation is not None:
             text += trained.validated(validation, last=number + 1 == options.epochs)
         progress(text, number + 1, options.epochs)
+    student.augmentation = options.augmentation_in(options.epochs - 1)
     with trained.average.in_place():
         student.apply_pools()
         student.reestimate()
