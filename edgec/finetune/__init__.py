@@ -22,7 +22,8 @@ def need_pytorch(device: str, devices: int = 1) -> None:
         devices: how many of them.
 
     Raises:
-        ConfigError: PyTorch is not installed, or the device is not there, or fewer of them than asked for.
+        ConfigError: PyTorch is not installed, the device is not there, or fewer of them than
+            asked for.
     """
     if find_spec("torch") is None:
         raise ConfigError(
