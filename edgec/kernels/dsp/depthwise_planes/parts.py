@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from edgec.kernels.common.parts import Parts, numbers_of
 from edgec.kernels.common.weight_reads import WeightReads
-from edgec.kernels.dsp.depthwise_planes.spec import PLANES, DepthwisePlanes
+from edgec.kernels.dsp.depthwise_planes.spec import DepthwisePlanes
+from edgec.kernels.dsp.planes import PLANES
 
 _CODE_BYTES = 1800
 _FILTER_BYTES = 12
