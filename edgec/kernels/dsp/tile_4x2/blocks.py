@@ -26,7 +26,7 @@ class TileBlocks(TileOutputs):
     """The blocks of a kernel.
 
     Attributes:
-        rows: of x.
+        rows: rows of x in a call.
         variable: the rows of a run are an argument.
         saves_code: small code is preferred.
     """
