@@ -10,6 +10,7 @@ from typing import ClassVar
 from edgec.base.canonical import LATER
 from edgec.kernels.common.exact31 import Exact31
 from edgec.kernels.common.overlap import by_strips
+from edgec.kernels.common.weight_reads import WeightReads
 from edgec.kernels.common.window import Window
 from edgec.kernels.dsp.planes import PLANES, PlanesFunction
 
@@ -67,6 +68,15 @@ class StreamedDepthwise(PlanesFunction):
     def numbers_bytes(self) -> int:
         """Bytes of the stream for a channel: weights, bias, multiplier and offset."""
         return _WEIGHTS_BYTES + (3 if self.has_offsets else 2) * WORD_BYTES
+
+    @property
+    def fours(self) -> int:
+        """Times that four channels are taken apart for the same rows."""
+        return -(-self.window.channels // PLANES)
+
+    def stream_reads(self, times: int) -> WeightReads:
+        """What is read where the stream is read a number of times."""
+        return WeightReads(self.window.channels * self.numbers_bytes, times)
 
     @property
     def form_name(self) -> str:

@@ -13,6 +13,7 @@ from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.common.geometry import conv_window
 from edgec.kernels.common.layer_end import end_of
 from edgec.kernels.common.params import Params
+from edgec.kernels.common.parts import Parts
 from edgec.kernels.common.weighted import CONVOLUTIONS, weighted_arguments
 from edgec.kernels.common.window import Window
 from edgec.kernels.dsp.depthwise_planes import family as planes
@@ -27,13 +28,16 @@ _ORDER = (0, 1, 1, 2)
 S = TypeVar("S", bound=StreamedDepthwise)
 
 
-def streamed_family(spec_type: type[S], serves: Callable[[Window], bool]) -> KernelFamily[S]:
+def streamed_family(
+    spec_type: type[S], serves: Callable[[Window], bool], parts: Callable[[S], Parts]
+) -> KernelFamily[S]:
     """The record of a family whose channels are a stream.
 
     Args:
         spec_type: the class of its specifications.
         serves: whether its functions compute windows of this geometry, if planes of two by two
             outputs (`depthwise_planes`) do.
+        parts: what runs in a call.
     """
 
     def spec(graph: Graph, node: Node, _target: Target) -> S:
@@ -56,6 +60,7 @@ def streamed_family(spec_type: type[S], serves: Callable[[Window], bool]) -> Ker
         in_place=lambda spec: spec.is_whole,
         accepts=accepts,
         arguments=_arguments,
+        parts=parts,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from edgec.kernels.common.window import Window
+from edgec.kernels.dsp.depthwise_bands.parts import parts
 from edgec.kernels.dsp.depthwise_bands.spec import BAND, LARGEST_WHOLE, DepthwiseBands
 from edgec.kernels.dsp.streamed_family import is_halved, is_padded_by_one, streamed_family
 
@@ -18,4 +19,4 @@ def serves(window: Window) -> bool:
     return whole or is_halved(window)
 
 
-FAMILY = streamed_family(DepthwiseBands, serves)
+FAMILY = streamed_family(DepthwiseBands, serves, parts)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from edgec.kernels.common.window import Window
+from edgec.kernels.dsp.depthwise_narrow.parts import parts
 from edgec.kernels.dsp.depthwise_narrow.spec import DepthwiseNarrow
 from edgec.kernels.dsp.streamed_family import is_halved, is_padded_by_one, streamed_family
 
@@ -22,4 +23,4 @@ def _is_halved_from_outside(window: Window) -> bool:
     return window.stride_h == 2 and (window.pad_top, window.pad_left) == (1, 1) and halves
 
 
-FAMILY = streamed_family(DepthwiseNarrow, serves)
+FAMILY = streamed_family(DepthwiseNarrow, serves, parts)

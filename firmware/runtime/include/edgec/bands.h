@@ -324,10 +324,11 @@ EDGEC_SEPARATE void edgec_bands_clear(edgec_pair_t *planes, const edgec_bands_la
                                       int32_t word, int32_t first, int32_t end) {
     const int32_t rows = layer->streamed.plane;
     for (; word <= layer->width / 2; word++) {
-        for (int32_t c = 0; c < EDGEC_PLANES; c++) {
-            edgec_pair_t *const from = planes + word * EDGEC_BANDS_WORD(rows) + c * rows;
-            for (int32_t row = first; row < end; row++) {
-                from[row] = 0;
+        edgec_pair_t *const column = planes + word * EDGEC_BANDS_WORD(rows);
+        /* For the few rows of a channel gcc would call memset. */
+        for (int32_t row = first; row < end; row++) {
+            for (int32_t c = 0; c < EDGEC_PLANES; c++) {
+                column[c * rows + row] = 0;
             }
         }
     }
