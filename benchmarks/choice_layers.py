@@ -43,6 +43,8 @@ class Layer:
         kernel: rows and columns of the window.
         stride: both ways.
         residual: the addition of another tensor is part of the layer.
+        after: windows begin at the first pixel, with one row and one column of padding after the
+            image; else padding is half the window, before it and after it.
     """
 
     height: int
@@ -52,13 +54,21 @@ class Layer:
     kernel: tuple[int, int] = (1, 1)
     stride: int = 1
     residual: bool = False
+    after: bool = False
 
     def __str__(self) -> str:
         image = f"[{self.height}, {self.width}, {self.channels}]"
         rows, columns = self.kernel
         kind = "depthwise" if not self.filters else f"to {self.filters}"
         added = ", residual" if self.residual else ""
-        return f"{image} {kind}, {rows}x{columns} by {self.stride}{added}"
+        padding = ", padding after it" if self.after else ""
+        return f"{image} {kind}, {rows}x{columns} by {self.stride}{added}{padding}"
+
+    @property
+    def pads(self) -> tuple[int, int, int, int]:
+        """Padding above the image, before it, below and after it."""
+        halves = ((self.kernel[0] - 1) // 2, (self.kernel[1] - 1) // 2)
+        return (0, 0, 1, 1) if self.after else (*halves, *halves)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,16 +112,15 @@ def _add(builder: GraphBuilder, layer: Layer, number: int, rng: np.random.Genera
             f"multiplier_{number}", rng.integers(1 << 22, 1 << 23, filters).astype(np.int32)
         ),
     ]
-    pads = ((layer.kernel[0] - 1) // 2, (layer.kernel[1] - 1) // 2)
     sizes = (layer.height, layer.width)
     out = [
-        (size + 2 * pad - taps) // layer.stride + 1
-        for size, pad, taps in zip(sizes, pads, layer.kernel, strict=True)
+        (size + sum(layer.pads[axis::2]) - taps) // layer.stride + 1
+        for axis, (size, taps) in enumerate(zip(sizes, layer.kernel, strict=True))
     ]
     y = builder.value(Value(f"y_{number}", (1, *out, filters), DType.INT8, quant))
     group = 1 if layer.filters else layer.channels
     form = qops.Requant31(33, _ZERO_POINT)
-    conv = qops.QConv((layer.stride,) * 2, (*pads, *pads), (1, 1), group, form)
+    conv = qops.QConv((layer.stride,) * 2, layer.pads, (1, 1), group, form)
     if layer.residual:
         z = _ZERO_POINT
         conv = replace(conv, residual=qops.AddParams(z, z, 1 << 10, 1 << 11, 12, z))

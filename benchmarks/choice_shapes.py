@@ -130,6 +130,36 @@ _TRAINING_DEPTHWISE = (
     (12, 12, 13, (3, 3), 2),
     (6, 6, 50, (3, 3), 1),
     (13, 9, 11, (3, 3), 1),
+    (3, 6, 21, (3, 3), 1),
+    (12, 12, 33, (3, 3), 1),
+    (8, 5, 36, (3, 3), 1),
+    (12, 12, 48, (3, 3), 1),
+    (12, 4, 23, (3, 3), 1),
+    (20, 12, 26, (3, 3), 1),
+    (2, 6, 40, (3, 3), 1),
+    (20, 12, 40, (3, 3), 1),
+    (6, 12, 60, (3, 3), 1),
+    (16, 18, 31, (3, 3), 1),
+    (24, 12, 33, (3, 3), 1),
+    (14, 18, 27, (3, 3), 1),
+    (9, 12, 70, (3, 3), 1),
+)
+_TRAINING_AFTER = (
+    (6, 6, 22),
+    (24, 24, 13),
+    (8, 8, 17),
+    (36, 24, 6),
+    (10, 10, 9),
+    (12, 36, 5),
+    (12, 12, 20),
+    (8, 24, 20),
+    (4, 12, 30),
+    (16, 48, 4),
+    (2, 8, 24),
+    (48, 24, 8),
+    (6, 6, 8),
+    (40, 36, 5),
+    (6, 24, 30),
 )
 _HELD_OUT_ROWS = (
     (18, 3),
@@ -165,29 +195,43 @@ _HELD_OUT_DEPTHWISE = (
     (3, 3, 20, (3, 3), 1),
     (4, 4, 80, (3, 3), 2),
     (24, 6, 6, (3, 3), 1),
+    (12, 18, 40, (3, 3), 1),
+    (20, 24, 24, (3, 3), 1),
+)
+_HELD_OUT_AFTER = (
+    (24, 24, 10),
+    (8, 8, 19),
+    (28, 24, 9),
+    (10, 10, 28),
+    (20, 36, 7),
 )
 
 
 def training() -> list[Layer]:
     """Layers to fit prices to."""
-    return _layers(_TRAINING_ROWS, _TRAINING_IMAGES, _TRAINING_DEPTHWISE)
+    return _layers(_TRAINING_ROWS, _TRAINING_IMAGES, _TRAINING_DEPTHWISE, _TRAINING_AFTER)
 
 
 def held_out() -> list[Layer]:
     """Layers to judge the choice on."""
-    return _layers(_HELD_OUT_ROWS, _HELD_OUT_IMAGES, _HELD_OUT_DEPTHWISE)
+    return _layers(_HELD_OUT_ROWS, _HELD_OUT_IMAGES, _HELD_OUT_DEPTHWISE, _HELD_OUT_AFTER)
 
 
 def _layers(
     rows: Sequence[tuple[int, int]],
     images: Sequence[tuple[int, int, int, int, tuple[int, int], int, bool]],
     depthwise: Sequence[tuple[int, int, int, tuple[int, int], int]],
+    after: Sequence[tuple[int, int, int]],
 ) -> list[Layer]:
-    """Products of one row (depth, filters), convolutions, and depthwise ones."""
+    """Products of one row (depth, filters), convolutions, and depthwise ones.
+
+    Those of `after` are by 2, of 3x3 windows that begin at the first pixel (`Layer.after`).
+    """
     found = [Layer(1, 1, depth, filters) for depth, filters in rows]
     found += [Layer(*each) for each in images]
     found += [
         Layer(height, width, channels, 0, kernel, stride)
         for height, width, channels, kernel, stride in depthwise
     ]
+    found += [Layer(*sizes, 0, (3, 3), 2, after=True) for sizes in after]
     return found

@@ -11,19 +11,21 @@ EDGEC_BANDS_ROWS(edgec_bands_offset_1_2, 1, 26, 2, 0, 0)
 static void depthwise_bands_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edgec_stream_params_t *params)
 {
     static const edgec_bands_layer_t layer = {
-        .take = edgec_bands_take_1_26,
-        .rows = edgec_bands_offset_1_2,
+        .streamed = {
+            .take = edgec_bands_take_1_26,
+            .rows = edgec_bands_offset_1_2,
+            .channels = 8,
+            .plane = 26,
+            .numbers = 20,
+            .shift = 2,
+        },
         .height = 24,
         .width = 24,
-        .channels = 8,
         .out_height = 24,
         .out_width = 24,
         .stride = 1,
         .left = 1,
         .strip = 24,
-        .planes_rows = 26,
-        .numbers = 20,
-        .shift = 2,
     };
     edgec_bands(x, y, scratch, params, &layer);
 }

@@ -11,19 +11,21 @@ EDGEC_BANDS_ROWS(edgec_bands_offsets_2_5, 2, 9, 5, 1, 1)
 static void depthwise_bands_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edgec_stream_params_t *params)
 {
     static const edgec_bands_layer_t layer = {
-        .take = edgec_bands_take_0_9,
-        .rows = edgec_bands_offsets_2_5,
+        .streamed = {
+            .take = edgec_bands_take_0_9,
+            .rows = edgec_bands_offsets_2_5,
+            .channels = 8,
+            .plane = 9,
+            .numbers = 24,
+            .shift = 5,
+        },
         .height = 24,
         .width = 24,
-        .channels = 8,
         .out_height = 12,
         .out_width = 12,
         .stride = 2,
         .left = 0,
         .strip = 4,
-        .planes_rows = 9,
-        .numbers = 24,
-        .shift = 5,
     };
     edgec_bands(x, y, scratch, params, &layer);
 }

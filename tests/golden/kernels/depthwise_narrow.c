@@ -11,14 +11,16 @@ EDGEC_NARROW_ROWS(edgec_narrow_offset_1_1_6_1_0, 1, 1, 6, 1, 0, 1, 0)
 static void depthwise_narrow_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edgec_stream_params_t *params)
 {
     static const edgec_narrow_layer_t layer = {
-        .take = edgec_narrow_take_6,
-        .rows = edgec_narrow_offset_1_1_6_1_0,
-        .length = 240,
+        .streamed = {
+            .take = edgec_narrow_take_6,
+            .rows = edgec_narrow_offset_1_1_6_1_0,
+            .channels = 8,
+            .plane = 3,
+            .numbers = 20,
+            .shift = 0,
+        },
         .height = 6,
-        .channels = 8,
-        .words = 3,
-        .numbers = 20,
-        .shift = 0,
+        .length = 240,
     };
     edgec_narrow(x, y, scratch, params, &layer);
 }

@@ -11,14 +11,16 @@ EDGEC_NARROW_ROWS(edgec_narrow_offsets_2_1_5_1_5, 2, 1, 5, 1, 5, 1, 1)
 static void depthwise_narrow_s8_0(const int8_t *x, int8_t *y, int8_t *scratch, const edgec_stream_params_t *params)
 {
     static const edgec_narrow_layer_t layer = {
-        .take = edgec_narrow_take_9,
-        .rows = edgec_narrow_offsets_2_1_5_1_5,
-        .length = 640,
+        .streamed = {
+            .take = edgec_narrow_take_9,
+            .rows = edgec_narrow_offsets_2_1_5_1_5,
+            .channels = 8,
+            .plane = 5,
+            .numbers = 24,
+            .shift = 5,
+        },
         .height = 9,
-        .channels = 8,
-        .words = 5,
-        .numbers = 24,
-        .shift = 5,
+        .length = 640,
     };
     edgec_narrow(x, y, scratch, params, &layer);
 }

@@ -9,13 +9,13 @@ from edgec.ir.weighted import plain_inputs
 from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.common.geometry import conv_window, is_depthwise
 from edgec.kernels.common.layer_end import end_of, ends_in_requant31
-from edgec.kernels.common.overlap import with_ending
 from edgec.kernels.common.params import Params
 from edgec.kernels.common.weighted import CONVOLUTIONS, weighted_arguments
 from edgec.kernels.common.window import Window
 from edgec.kernels.dsp.depthwise_planes.parts import parts
-from edgec.kernels.dsp.depthwise_planes.spec import PLANES, DepthwisePlanes
-from edgec.kernels.family import Distances, KernelFamily
+from edgec.kernels.dsp.depthwise_planes.spec import DepthwisePlanes
+from edgec.kernels.dsp.planes import PLANES, overlap
+from edgec.kernels.family import KernelFamily
 from edgec.target.target import Target
 
 _TAPS = 3
@@ -58,11 +58,6 @@ def spec(graph: Graph, node: Node, _target: Target) -> DepthwisePlanes:
         ends_in_requant31(node, INT8_MIN, INT8_MAX),
         exact31=end.exact31,
     )
-
-
-def overlap(spec: DepthwisePlanes) -> Distances:
-    """Strips of rows, in each of them four channels at a time; or the whole image in place."""
-    return with_ending(spec, None if spec.is_whole else spec.distance)
 
 
 def arguments(

@@ -8,15 +8,11 @@ from typing import ClassVar
 
 from edgec.base.canonical import LATER
 from edgec.kernels.common.exact31 import Exact31
-from edgec.kernels.common.interface import LayerFunction
 from edgec.kernels.common.overlap import by_strips, out_bytes
 from edgec.kernels.common.rescale16 import Rescale16
-from edgec.kernels.common.spec import describe_image, describe_window
 from edgec.kernels.common.window import Window
+from edgec.kernels.dsp.planes import PLANES, PlanesFunction
 from edgec.kernels.family import template_beside
-
-PLANES = 4
-"""Channels whose planes are made together."""
 
 _STRIP = 4
 """Most rows of outputs made from one set of planes, where these do not hold the whole image.
@@ -37,7 +33,7 @@ _LARGEST_SIZE = 8192
 
 
 @dataclass(frozen=True, slots=True)
-class DepthwisePlanes(LayerFunction):
+class DepthwisePlanes(PlanesFunction):
     """Depthwise convolution of 3x3 taps, one filter a channel: `edgec/planes.h`.
 
     x int8 [height, width, channels], at least 4 channels; weights int8 [channels, 3 columns, 4], in
@@ -54,6 +50,7 @@ class DepthwisePlanes(LayerFunction):
 
     family: ClassVar[str] = "depthwise_planes"
     template: ClassVar[Path] = template_beside(__file__, "depthwise_planes")
+    manner: ClassVar[str] = ", four channels at a time"
     window: Window
     shift: int
     rescale16: Rescale16 | None = None
@@ -147,16 +144,6 @@ class DepthwisePlanes(LayerFunction):
         return "offset" if self.saturates and self.shift in _HIGH_SHIFTS else None
 
     @property
-    def tile_shift(self) -> int:
-        """The shift after the high word of the product."""
-        return self.shift - 32 if self.exact31 is None else self.exact31.shift
-
-    @property
-    def is_rounded(self) -> bool:
-        """The high word is rounded."""
-        return self.exact31 is not None or self.tile_shift == 0
-
-    @property
     def offset_step(self) -> int:
         """Bytes from the offset of a channel to the next."""
         return 4 if self.tile_kind == "offsets" else 0
@@ -164,7 +151,7 @@ class DepthwisePlanes(LayerFunction):
     @property
     def tile_name(self) -> str:
         """The end of the name of the function of all layers that end alike, in C."""
-        return f"{self.tile_kind}_{self.window.stride_h}_{self.pairs}_{self.tile_shift}"
+        return f"{self.tile_kind}_{self.window.stride_h}_{self.pairs}_{self.high_shift}"
 
     @property
     def bounds(self) -> str:
@@ -189,20 +176,3 @@ class DepthwisePlanes(LayerFunction):
 
     def _planes_bytes(self, pairs: int) -> int:
         return PLANES * self.columns * pairs * _PAIR_BYTES
-
-    @property
-    def out_elements(self) -> int:
-        """Elements of y."""
-        return self.window.out_pixels * self.window.channels
-
-    @property
-    def macs(self) -> int:
-        """Multiply-accumulates of one call, those of padding included."""
-        return self.out_elements * self.window.taps
-
-    def describe(self) -> str:
-        """What the function computes, in words."""
-        w = self.window
-        x = describe_image(w.height, w.width, w.channels)
-        y = describe_image(w.out_height, w.out_width, w.channels)
-        return f"Depthwise convolution {x} to {y}, {describe_window(w)}, four channels at a time"

@@ -21,7 +21,7 @@ from edgec.kernels.common.weighted import CONVOLUTIONS, weighted_arguments
 from edgec.kernels.dsp.line_4x2.parts import parts
 from edgec.kernels.dsp.line_4x2.spec import Line4x2
 from edgec.kernels.dsp.tile_4x2 import family as tile_4x2
-from edgec.kernels.dsp.tile_4x2.spec import ROWS
+from edgec.kernels.dsp.tile_4x2.blocks import ROWS
 from edgec.kernels.family import Distances, KernelFamily
 from edgec.target.memory_map import Flash
 from edgec.target.target import Target

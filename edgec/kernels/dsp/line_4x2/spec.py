@@ -8,7 +8,8 @@ from typing import ClassVar
 
 from edgec.kernels.common.dense_weights import WORD
 from edgec.kernels.common.window import Window
-from edgec.kernels.dsp.tile_4x2.spec import ROWS, Tile4x2, unrolled
+from edgec.kernels.dsp.tile_4x2.blocks import ROWS
+from edgec.kernels.dsp.tile_4x2.spec import Tile4x2, unrolled
 from edgec.kernels.family import template_beside
 
 _SUM_BYTES = 4

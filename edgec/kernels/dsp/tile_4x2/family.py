@@ -29,8 +29,9 @@ from edgec.kernels.common.weighted import (
     MATRIX_PRODUCTS,
     weighted_arguments,
 )
+from edgec.kernels.dsp.tile_4x2.blocks import ROWS
 from edgec.kernels.dsp.tile_4x2.parts import parts
-from edgec.kernels.dsp.tile_4x2.spec import ROWS, Tile4x2
+from edgec.kernels.dsp.tile_4x2.spec import Tile4x2
 from edgec.kernels.family import Distances, KernelFamily
 from edgec.target.memory_map import Flash
 from edgec.target.target import Target

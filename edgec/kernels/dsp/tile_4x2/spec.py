@@ -8,29 +8,16 @@ from pathlib import Path
 from typing import ClassVar, Self
 
 from edgec.base.canonical import LATER
-from edgec.base.fixedpoint import INT16_MAX, INT16_MIN
-from edgec.kernels.common.dense_weights import WORD
 from edgec.kernels.common.exact31 import Exact31
-from edgec.kernels.common.interface import LayerFunction
 from edgec.kernels.common.rescale16 import Rescale16
 from edgec.kernels.common.spec import describe_image, describe_window
 from edgec.kernels.common.weight_reads import WeightReads
 from edgec.kernels.common.window import Window
+from edgec.kernels.dsp.tile_4x2.blocks import FEWER, ROWS
+from edgec.kernels.dsp.tile_4x2.outputs import HIGH_SHIFTS
+from edgec.kernels.dsp.tile_4x2.row_source import TileRows
 from edgec.kernels.family import template_beside
 from edgec.target.target import Sharing
-
-ROWS = 4
-"""Rows of x whose sums are computed together."""
-
-_FEWER = 3
-"""Rows of a block of fewer: `edgec/tile_4x2_words.h`."""
-
-_IDLE = 50
-"""Blocks of fewer rows are worth their code where more than one row in fifty would be computed for
-nothing: images of 5x5, 7x7 and 25x5 pixels get them, 197 tokens do not."""
-
-_IDLE_IN_SMALL_CODE = 20
-"""As `_IDLE`, where small code is preferred: 25x5 pixels do not get such blocks."""
 
 TILE_BYTES = 32
 """Eight words: four rows of x for a word of weights, or their sums with two filters."""
@@ -43,19 +30,8 @@ around it; larger ones wait for flash all the time."""
 
 _BATCH = 8
 
-_LEAST_SHIFT = 15
-
 _SHARED_UNROLLED = 4
 """Words in a turn of the loop of products that layers share."""
-
-_HIGH_SHIFTS = range(32, 55)
-"""With these shifts the high word of a product is enough: `edgec/tile_4x2_high.h`."""
-
-_INTERLEAVED = "EDGEC_TILE_4X2_INTERLEAVED"
-
-_LARGEST_STEP = 4095 // (ROWS - 1)
-"""Bytes from row to row that a store reaches all rows with (Arm v7-M architecture reference manual,
-A7.7.162)."""
 
 _BIAS_BYTES = 4
 
@@ -78,7 +54,7 @@ def unrolled(words: int, *, roomy: bool, most_in_small_caches: int = _MOST_IN_SM
 
 
 @dataclass(frozen=True, slots=True)
-class Tile4x2(LayerFunction):
+class Tile4x2(TileRows):
     """Matrix product with constant weights, four rows by two filters: `edgec/tile_4x2.h`.
 
     x int8 [rows, depth], depth a multiple of 4; weights as `dense_weights.flipped_words` gives
@@ -124,16 +100,6 @@ class Tile4x2(LayerFunction):
     saves_code: bool = field(default=False, metadata=LATER)
 
     @property
-    def used_depth(self) -> int:
-        """Weights of one filter without the zeros after them."""
-        return self.depth if self.window is None else self.window.taps * self.window.channels
-
-    @property
-    def words(self) -> int:
-        """Words of weights of one filter."""
-        return self.depth // WORD
-
-    @property
     def stored_bytes(self) -> int:
         """Bytes of the weights in the kernel's order, or of all that is in their stream."""
         numbers = 2 * (_BIAS_BYTES + self.number_bytes) if self.streams else 0
@@ -164,11 +130,6 @@ class Tile4x2(LayerFunction):
         return self.shares_loops and self.sharing is Sharing.PRODUCTS and self.store == "high"
 
     @property
-    def takes_rows(self) -> bool:
-        """Rows of x, one after the other, are read in blocks, filled up to words or not."""
-        return self.row_source in ("block", "filled")
-
-    @property
     def is_plain(self) -> bool:
         """The rows are known, and filters are in one stream."""
         return self.streams and not self.variable
@@ -176,7 +137,7 @@ class Tile4x2(LayerFunction):
     @property
     def left_shift(self) -> int:
         """What is left of the shift after the high word of a product; 0 where nothing asks."""
-        return self.shift - _HIGH_SHIFTS.start if self.shares_products else 0
+        return self.shift - HIGH_SHIFTS.start if self.shares_products else 0
 
     @property
     def shared_function(self) -> str | None:
@@ -195,170 +156,9 @@ class Tile4x2(LayerFunction):
         return f"edgec_tile_4x2_offset(params->y_zero_point, {self.shift})"
 
     @property
-    def mixes(self) -> bool:
-        """There are blocks of four rows, and then blocks of three."""
-        return len(self.heights) > 1
-
-    @property
-    def heights(self) -> tuple[int, ...]:
-        """The numbers of rows that blocks have: 4, 3 or both."""
-        fours, threes = self.blocks - self.threes, self.threes
-        return tuple(n for n, blocks in ((ROWS, fours), (_FEWER, threes)) if blocks)
-
-    @property
-    def threes(self) -> int:
-        """Blocks of three rows, so that few rows are computed for nothing."""
-        idle = -self.rows % ROWS
-        few = idle * (_IDLE_IN_SMALL_CODE if self.saves_code else _IDLE) <= self.rows
-        if few or self.variable or not self.has_blocks_of_fewer:
-            return 0
-        return min(idle, -(-self.rows // _FEWER))
-
-    @property
-    def has_blocks_of_fewer(self) -> bool:
-        """There is a function for blocks of three rows."""
-        return self.store in ("high", "offset31", "twice31")
-
-    @property
-    def rows_by_four(self) -> int:
-        """Rows in blocks of four, which come first."""
-        return max(self.rows - _FEWER * self.threes, 0)
-
-    @property
-    def next(self) -> str:
-        """Rows from the block that begins with row `first` to the next one, in C."""
-        names = {ROWS: "EDGEC_TILE_4X2_ROWS", _FEWER: "EDGEC_TILE_4X2_FEWER"}
-        if self.mixes:
-            return f"(first < {self.rows_by_four}) ? {names[ROWS]} : {names[_FEWER]}"
-        return names[self.heights[0]]
-
-    @property
-    def tall(self) -> str:
-        """Rows of a block, in C."""
-        return "tall" if self.mixes else self.next
-
-    @property
-    def first_rows(self) -> tuple[int, ...]:
-        """The first row of each block."""
-        threes = range(self.rows_by_four, self.rows, _FEWER) if self.threes else ()
-        return (*range(0, self.rows_by_four, ROWS), *threes)
-
-    @property
-    def idle(self) -> int:
-        """Rows that are computed for nothing."""
-        return ROWS * (self.blocks - self.threes) + _FEWER * self.threes - self.rows
-
-    @property
-    def pairs(self) -> int:
-        """Pairs of filters."""
-        return -(-self.units // 2)
-
-    @property
-    def odd(self) -> bool:
-        """The last filter has no partner."""
-        return self.units % 2 > 0
-
-    @property
-    def widens_runs(self) -> bool:
-        """Rows of a window are widened where they lie; else they are gathered first."""
-        w = self.window
-        return w is not None and w.channels % WORD == 0 and w.columns_are_runs
-
-    @property
-    def gathers(self) -> bool:
-        """Some rows are put together in scratch memory before they are widened."""
-        return self.row_source in ("patch", "filled")
-
-    @property
-    def row_source(self) -> str:
-        """What becomes a row.
-
-        It is one of the "rows" of x, which a call may widen as a "block", the last of them "filled"
-        up to words, or pixels of x that are "strided", or "runs" of a window where they lie, or a
-        "patch".  Only functions that store from registers know how a block repeats rows.
-        """
-        if self.window is None:
-            return "block" if self.any_code and (self.fuses or self.fills_blocks) else "rows"
-        if self.window.is_pointwise and self.any_code and (self.fuses or self.fills_blocks):
-            return "filled"
-        if self._is_strided:
-            return "strided"
-        return "runs" if self.widens_runs else "patch"
-
-    @property
-    def _is_strided(self) -> bool:
-        """Rows are pixels of x, and those of a block are as far from each other."""
-        w = self.window
-        if w is None or w.taps > 1 or w.rows_clipped or w.cols_clipped or self.padding:
-            return False
-        return self.any_code and self.heights == (ROWS,) and w.out_width % ROWS == 0
-
-    @property
-    def block_step(self) -> str:
-        """Bytes from row 0 of a block to row 1, in C."""
-        return "DEPTH" if self.fills_blocks else "(count < 3) ? 0 : DEPTH"
-
-    @property
-    def rows_of_places(self) -> tuple[str, ...]:
-        """The rows whose places rows 1 to 3 of a block have, in C, where the run says them.
-
-        Of a "block", two rows are row 0 three times and row 1, three are the rows 0, 1, 2 and 2.
-        """
-        if self.fills_blocks and not self.mixes:
-            return ()
-        last = "count - 1"
-        if self.row_source in ("block", "filled"):
-            # No two constants of a choice: gcc would load the pair through a register of the FPU.
-            return f"({last}) >> 1", f"({last}) & 2", last
-        return f"edgec_min_s32(1, {last})", f"edgec_min_s32(2, {last})", last
-
-    @property
-    def last_row(self) -> str:
-        """Bytes from row 0 of a block to row 3, in C."""
-        count = self.tall if self.fills_blocks else "count"
-        return f"({count} - 1) * DEPTH"
-
-    @property
-    def fills(self) -> bool:
-        """Runs of padding are widened, too."""
-        w = self.window
-        return w is not None and self.widens_runs and (w.rows_clipped or w.cols_clipped)
-
-    @property
-    def widen_function(self) -> str:
-        """C function that widens a row."""
-        return "edgec_widen4_any" if self.any_code else "edgec_widen4"
-
-    @property
-    def padding(self) -> int:
-        """Zeros after the weights of a filter."""
-        return self.depth - self.used_depth
-
-    @property
     def pair_bytes(self) -> int:
         """Bytes of the weights of a pair of filters."""
         return 2 * self.depth
-
-    @property
-    def out_bytes(self) -> int:
-        """Bytes of an output."""
-        return 1 if self.rescale16 is None else self.rescale16.out_bytes
-
-    @property
-    def row_bytes(self) -> int:
-        """Bytes of a row of y."""
-        return self.units * self.out_bytes
-
-    @property
-    def lifts(self) -> bool:
-        """-127 takes the place of an output of -128."""
-        n = self.rescale16
-        return n is not None and n.out_bytes == 1 and not n.table and not n.is_saturated
-
-    @property
-    def table_origin(self) -> int:
-        """Place of the output for a result of 0 in the table."""
-        return 0 if self.rescale16 is None else -self.rescale16.output.low
 
     @property
     def batch(self) -> int:
@@ -366,77 +166,11 @@ class Tile4x2(LayerFunction):
         return min(_BATCH, self.pairs)
 
     @property
-    def rest(self) -> int:
-        """Rows in the last block, if it is not full."""
-        return self.heights[-1] - self.idle if self.idle else 0
-
-    @property
-    def end_row(self) -> str:
-        """The rows of a run, in C."""
-        return "rows" if self.variable else "ROWS"
-
-    @property
-    def count(self) -> str | None:
-        """How many rows a block has, in C; None where no code for a block asks."""
-        if self.variable or self.rest:
-            return f"edgec_min_s32({self.end_row} - first, {self.tall})"
-        from_sums = self.rescale16 is None and not self.fuses
-        asks = self.row_source == "rows" or from_sums or self.adds or self.rows_of_places
-        return self.tall if asks else None
-
-    @property
     def rest_function(self) -> str | None:
         """End of the name of the function that stores a block of fewer rows, if there is one."""
         if self.rescale16 is None or self.fuses:
             return None
         return "rest" if self.variable else str(self.rest) if self.rest else None
-
-    @property
-    def fuses(self) -> bool:
-        """Outputs are stored from registers (`edgec/tile_4x2_out.h`)."""
-        n = self.rescale16
-        if self.exact31 is not None:
-            return self.exact31.saturates and self.exact31.stays_in_registers
-        if n is None:
-            return self.saturates and self.shift in _HIGH_SHIFTS
-        if self.odd:
-            return False
-        if n.residual:
-            # What is added to fits int16 for such shifts, and saturation is all that comes after.
-            wide = (n.output.low, n.output.high) == (INT16_MIN, INT16_MAX)
-            return wide and n.output.shift >= _LEAST_SHIFT
-        if n.table:
-            return n.saturated_bits == 10
-        # One instruction saturates; only bytes are lifted after it.
-        return n.saturated_bits in (8, 16) and (n.out_bytes == 1 or n.is_saturated)
-
-    @property
-    def store(self) -> str:
-        """Where outputs are made: the end of the name of a macro, or of sums in memory.
-
-        "high", "out", "offset31" and "twice31" are from registers; "sums31" and "sums16" after 31
-        or 16 by 15 bits, "sums_exact31" in an `Exact31`.
-        """
-        if self.exact31 is not None:
-            return self.exact31.end if self.fuses else "sums_exact31"
-        if self.fuses:
-            return "high" if self.rescale16 is None else "out"
-        return "sums31" if self.rescale16 is None else "sums16"
-
-    @property
-    def row_distance(self) -> str:
-        """Bytes from a widened row to the next, in C."""
-        return _INTERLEAVED
-
-    @property
-    def fills_blocks(self) -> bool:
-        """Every block is full, and its rows of outputs follow each other."""
-        return not self.variable and self.idle == 0
-
-    @property
-    def out_step(self) -> int:
-        """Bytes from a row of outputs to the next where a constant may say it; else 0."""
-        return self.row_bytes if self.fills_blocks and self.row_bytes <= _LARGEST_STEP else 0
 
     @property
     def streams(self) -> bool:
@@ -458,38 +192,6 @@ class Tile4x2(LayerFunction):
         if self.streams:
             return None
         return "numbers" if self.interleaves else "multiplier"
-
-    @property
-    def own(self) -> str | None:
-        """What the word of the struct is that functions have for themselves."""
-        if self.store == "high":
-            return "offset"
-        return self.rescale16.then if self.rescale16 is not None else None
-
-    @property
-    def number_bytes(self) -> int:
-        """Bytes of the numbers of which the outputs of a filter are made."""
-        if self.exact31 is not None:
-            return 12 if self.exact31.has_shifts else 8
-        return 4 if self.rescale16 is None else 2
-
-    @property
-    def store_extra(self) -> tuple[tuple[str, str], ...]:
-        """What functions of sums need beside bias and multiplier: C parameter and argument."""
-        found = {
-            "rescale16_table": (("const int8_t *table", "table"),),
-            "rescale16_added": ((f"const {self.y_type} *extra", "added + 2 * pair"),),
-        }
-        return found.get(self.end, ())
-
-    @property
-    def out_kind(self) -> str:
-        """What becomes of a scaled sum: the end of a name in `edgec/tile_4x2_out.h`."""
-        if self.rescale16 is not None and self.rescale16.table:
-            return "TABLE"
-        if self.rescale16 is not None and self.rescale16.residual:
-            return "ADDED"
-        return "BYTE" if self.out_bytes == 1 else "WIDE"
 
     @property
     def sums_at(self) -> int:
@@ -517,11 +219,6 @@ class Tile4x2(LayerFunction):
         return ("int32_t rows",) if self.variable else ()
 
     @property
-    def blocks(self) -> int:
-        """Blocks of rows."""
-        return -(-self.rows_by_four // ROWS) + self.threes
-
-    @property
     def weight_reads(self) -> WeightReads:
         """Each block reads all weights."""
         numbers = () if self.streams else (4 * self.units, 4 * self.units)
@@ -539,7 +236,7 @@ class Tile4x2(LayerFunction):
 
     def describe(self) -> str:
         """What the function computes, in words."""
-        names = {ROWS: "four", _FEWER: "three"}
+        names = {ROWS: "four", FEWER: "three"}
         rows = f"{' or '.join(names[n] for n in self.heights)} rows"
         if self.window is not None:
             w = self.window

@@ -11,15 +11,14 @@ from edgec.base.canonical import LATER
 from edgec.ir.graph import Graph, Node
 from edgec.ir.weighted import plain_inputs
 from edgec.kernels.common.constants import ConstantPool
+from edgec.kernels.common.depthwise import DepthwiseFunction
 from edgec.kernels.common.exact31 import Exact31
 from edgec.kernels.common.geometry import conv_window, is_depthwise
-from edgec.kernels.common.interface import LayerFunction
 from edgec.kernels.common.layer_end import end_of
 from edgec.kernels.common.overlap import by_pixel, out_bytes, with_ending
 from edgec.kernels.common.params import Params
 from edgec.kernels.common.parts import Parts, numbers_of
 from edgec.kernels.common.rescale16 import Rescale16
-from edgec.kernels.common.spec import describe_image, describe_window
 from edgec.kernels.common.weight_reads import WeightReads
 from edgec.kernels.common.weighted import (
     CONVOLUTIONS,
@@ -41,7 +40,7 @@ _CODE_BYTES = 700
 
 
 @dataclass(frozen=True, slots=True)
-class Depthwise(LayerFunction):
+class Depthwise(DepthwiseFunction):
     """Depthwise convolution: every input channel has its own `multiplier` filters.
 
     x int8 [height, width, channels], weights int8 [channels * multiplier, kernel_h, kernel_w],
@@ -94,23 +93,6 @@ class Depthwise(LayerFunction):
     def out_channels(self) -> int:
         """Channels of y."""
         return self.window.channels * self.multiplier
-
-    @property
-    def out_elements(self) -> int:
-        """Elements of y."""
-        return self.window.out_pixels * self.out_channels
-
-    @property
-    def macs(self) -> int:
-        """Multiply-accumulates of one call, those of padding included."""
-        return self.out_elements * self.window.taps
-
-    def describe(self) -> str:
-        """What the function computes, in words."""
-        w = self.window
-        x = describe_image(w.height, w.width, w.channels)
-        y = describe_image(w.out_height, w.out_width, self.out_channels)
-        return f"Depthwise convolution {x} to {y}, {describe_window(w)}"
 
 
 def accepts(graph: Graph, node: Node, _target: Target) -> bool:

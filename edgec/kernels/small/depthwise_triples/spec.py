@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import ClassVar
 
 from edgec.base.canonical import LATER
+from edgec.kernels.common.depthwise import DepthwiseFunction
 from edgec.kernels.common.exact31 import Exact31
-from edgec.kernels.common.interface import LayerFunction
 from edgec.kernels.common.rescale16 import Rescale16
 from edgec.kernels.common.shared import shared_name
 from edgec.kernels.common.short_product import ANY, ShortProduct
-from edgec.kernels.common.spec import describe_image, describe_window
 from edgec.kernels.common.window import Window
 from edgec.kernels.family import template_beside
 
@@ -26,7 +25,7 @@ _PAIR = 2
 
 
 @dataclass(frozen=True, slots=True)
-class DepthwiseTriples(LayerFunction):
+class DepthwiseTriples(DepthwiseFunction):
     """Depthwise convolution, one filter a channel: `edgec/triples.h`.
 
     x int8 [height, width, channels]; weights int8 [channels, kernel_w, kernel_h]; y [out_height,
@@ -44,6 +43,7 @@ class DepthwiseTriples(LayerFunction):
 
     family: ClassVar[str] = "depthwise_triples"
     template: ClassVar[Path] = template_beside(__file__, "depthwise_triples")
+    manner: ClassVar[str] = ", three rows at a time"
     window: Window
     shift: int
     residual_shift: None = None
@@ -104,20 +104,3 @@ class DepthwiseTriples(LayerFunction):
     def scratch_bytes(self) -> int:
         """The words of three rows."""
         return self.columns * self.column_words * _WORD_BYTES
-
-    @property
-    def out_elements(self) -> int:
-        """Elements of y."""
-        return self.window.out_pixels * self.window.channels
-
-    @property
-    def macs(self) -> int:
-        """Multiply-accumulates of one call, those of padding included."""
-        return self.out_elements * self.window.taps
-
-    def describe(self) -> str:
-        """What the function computes, in words."""
-        w = self.window
-        x = describe_image(w.height, w.width, w.channels)
-        y = describe_image(w.out_height, w.out_width, w.channels)
-        return f"Depthwise convolution {x} to {y}, {describe_window(w)}, three rows at a time"

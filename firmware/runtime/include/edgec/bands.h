@@ -8,7 +8,7 @@
  * memory.
  *
  *     planes   [words][4 channels][ROWS], and one more word after all of them
- *     stream   as in narrow.h
+ *     stream   as in streamed.h
  */
 #ifndef EDGEC_BANDS_H
 #define EDGEC_BANDS_H
@@ -16,6 +16,7 @@
 #include "edgec/math.h"
 #include "edgec/params.h"
 #include "edgec/planes.h"
+#include "edgec/streamed.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,27 +24,6 @@ extern "C" {
 
 /* Words from a column of the planes to the next. */
 #define EDGEC_BANDS_WORD(ROWS) (EDGEC_PLANES * (ROWS) + 1)
-
-/* How an image is taken apart. */
-typedef struct edgec_bands_image {
-    int32_t channels; /* bytes from pixel to pixel */
-    int32_t rows;
-    uint32_t zero;    /* the code of zero, negated, twice */
-    uint32_t padding; /* four times that code */
-    int32_t pairs;    /* of pixels of a row whose columns are both inside, less 2 */
-} edgec_bands_image_t;
-
-/* What a function reads and writes: all of it is that of the first channel. */
-typedef struct edgec_bands_task {
-    int32_t offset; /* that all channels share, if they do */
-    int32_t pixel;  /* bytes from pixel to pixel of y */
-    int32_t length; /* bytes in the planes from the first band of a row to after the last one */
-    const int8_t *stream;
-    int8_t *y;
-    const edgec_pair_t *planes;
-    int32_t channels;
-    int32_t rows; /* of outputs */
-} edgec_bands_task_t;
 
 /* Defines NAME(x, planes, image): takes rows of four channels apart.  ROWS: of the planes; LEFT: 1
  * where the first word of a row and the last one have one pixel inside the image. */
@@ -71,10 +51,10 @@ typedef struct edgec_bands_task {
  * left, less 2, in r5.  The stack: the beginning of a row, its pairs, rows, and the padding. */
 #define EDGEC_BANDS_TAKE(NAME, ROWS, LEFT)                                                         \
     EDGEC_SEPARATE void NAME(const int8_t *x, edgec_pair_t *planes,                                \
-                             const edgec_bands_image_t *image) {                                   \
+                             const edgec_streamed_image_t *image) {                                \
         register const int8_t *from __asm__("r0") = x;                                             \
         register edgec_pair_t *to __asm__("r1") = planes;                                          \
-        register const edgec_bands_image_t *sizes __asm__("r2") = image;                           \
+        register const edgec_streamed_image_t *sizes __asm__("r2") = image;                        \
         __asm__ volatile(                                                                          \
             "push {r4-r11, lr}\n"                                                                  \
             "ldm r2, {r2-r6}\n"                                                                    \
@@ -172,23 +152,6 @@ typedef struct edgec_bands_task {
     "smlatb r9, r3, r12, r9\n"                                                                     \
     ".endif\n"
 
-/* The code of a sum by the multiplier in r2 and the offset in r3. */
-#define EDGEC_BANDS_HIGH(SUM)                                                                      \
-    ".if %c[rounded]\n"                                                                            \
-    "smmlar " #SUM ", " #SUM ", r2, r3\n"                                                          \
-    ".else\n"                                                                                      \
-    "smmla " #SUM ", " #SUM ", r2, r3\n"                                                           \
-    ".endif\n"
-#define EDGEC_BANDS_CODE(SUM)                                                                      \
-    ".if %c[shift]\n"                                                                              \
-    "ssat " #SUM ", #8, " #SUM ", asr #%c[shift]\n"                                                \
-    ".else\n"                                                                                      \
-    "ssat " #SUM ", #8, " #SUM "\n"                                                                \
-    ".endif\n"
-#define EDGEC_BANDS_NEXT(CODE)                                                                     \
-    "strb " #CODE ", [r1]\n"                                                                       \
-    "add r1, r1, r10\n"
-
 /* Defines NAME(task): codes of int8 of some channels.
  *
  *     y = saturated((high(sum, multiplier) + offset) >> SHIFT)
@@ -196,8 +159,8 @@ typedef struct edgec_bands_task {
  * STRIDE: 1 or 2, of rows and of columns.  ROWS: of the planes.  OFFSETS: 1 where each channel has an
  * offset.  ROUNDED: 1 where the high word of the product is rounded. */
 #define EDGEC_BANDS_ROWS(NAME, STRIDE, ROWS, SHIFT, ROUNDED, OFFSETS)                              \
-    EDGEC_SEPARATE void NAME(const edgec_bands_task_t *task) {                                     \
-        register const edgec_bands_task_t *t __asm__("r0") = task;                                 \
+    EDGEC_SEPARATE void NAME(const edgec_streamed_task_t *task) {                                  \
+        register const edgec_streamed_task_t *t __asm__("r0") = task;                              \
         __asm__ volatile(                                                                          \
             "push {r4-r11, lr}\n"                                                                  \
             "sub sp, sp, #72\n"                                                                    \
@@ -205,24 +168,7 @@ typedef struct edgec_bands_task {
             "add r0, sp, #32\n"                                                                    \
             "stm r0, {r1-r8}\n"                                                                    \
             "1:\n"                                                                                 \
-            "ldr r0, [sp, #44]\n"                                                                  \
-            ".if %c[offsets]\n"                                                                    \
-            "ldm r0!, {r4, r6, r8, r10, r11, r12}\n"                                               \
-            ".else\n"                                                                              \
-            "ldm r0!, {r4, r6, r8, r10, r11}\n"                                                    \
-            ".endif\n"                                                                             \
-            "sxtb16 r5, r4, ror #8\n"                                                              \
-            "sxtb16 r4, r4\n"                                                                      \
-            "sxtb16 r7, r6, ror #8\n"                                                              \
-            "sxtb16 r6, r6\n"                                                                      \
-            "sxtb16 r9, r8, ror #8\n"                                                              \
-            "sxtb16 r8, r8\n"                                                                      \
-            ".if %c[offsets]\n"                                                                    \
-            "stm sp, {r4-r12}\n"                                                                   \
-            ".else\n"                                                                              \
-            "stm sp, {r4-r11}\n"                                                                   \
-            ".endif\n"                                                                             \
-            "str r0, [sp, #44]\n"                                                                  \
+            EDGEC_STREAMED_CHANNEL                                                                 \
             "ldr r4, [sp, #40]\n"                                                                  \
             "ldr r5, [sp, #60]\n"                                                                  \
             "ldr r1, [sp, #48]\n"                                                                  \
@@ -242,25 +188,25 @@ typedef struct edgec_bands_task {
             "ldr r3, [sp, #32]\n"                                                                  \
             "ldr r10, [sp, #36]\n"                                                                 \
             "ldr r11, [sp, #64]\n"                                                                 \
-            EDGEC_BANDS_HIGH(r4)                                                                   \
-            EDGEC_BANDS_HIGH(r5)                                                                   \
-            EDGEC_BANDS_HIGH(r6)                                                                   \
-            EDGEC_BANDS_HIGH(r7)                                                                   \
-            EDGEC_BANDS_HIGH(r8)                                                                   \
-            EDGEC_BANDS_HIGH(r9)                                                                   \
-            EDGEC_BANDS_CODE(r4)                                                                   \
-            EDGEC_BANDS_CODE(r5)                                                                   \
-            EDGEC_BANDS_NEXT(r4)                                                                   \
-            EDGEC_BANDS_CODE(r6)                                                                   \
-            EDGEC_BANDS_NEXT(r5)                                                                   \
-            EDGEC_BANDS_CODE(r7)                                                                   \
-            EDGEC_BANDS_NEXT(r6)                                                                   \
-            EDGEC_BANDS_CODE(r8)                                                                   \
-            EDGEC_BANDS_NEXT(r7)                                                                   \
-            EDGEC_BANDS_CODE(r9)                                                                   \
-            EDGEC_BANDS_NEXT(r8)                                                                   \
+            EDGEC_HIGH_WORD("r4")                                                                  \
+            EDGEC_HIGH_WORD("r5")                                                                  \
+            EDGEC_HIGH_WORD("r6")                                                                  \
+            EDGEC_HIGH_WORD("r7")                                                                  \
+            EDGEC_HIGH_WORD("r8")                                                                  \
+            EDGEC_HIGH_WORD("r9")                                                                  \
+            EDGEC_HIGH_CODE("r4")                                                                  \
+            EDGEC_HIGH_CODE("r5")                                                                  \
+            EDGEC_STREAMED_STORE("r4")                                                             \
+            EDGEC_HIGH_CODE("r6")                                                                  \
+            EDGEC_STREAMED_STORE("r5")                                                             \
+            EDGEC_HIGH_CODE("r7")                                                                  \
+            EDGEC_STREAMED_STORE("r6")                                                             \
+            EDGEC_HIGH_CODE("r8")                                                                  \
+            EDGEC_STREAMED_STORE("r7")                                                             \
+            EDGEC_HIGH_CODE("r9")                                                                  \
+            EDGEC_STREAMED_STORE("r8")                                                             \
             "add r0, r0, #(%c[word] * 3 * %c[stride])\n"                                           \
-            EDGEC_BANDS_NEXT(r9)                                                                   \
+            EDGEC_STREAMED_STORE("r9")                                                             \
             "cmp r0, r11\n"                                                                        \
             "bne 2b\n"                                                                             \
             "ldr r2, [sp, #40]\n"                                                                  \
@@ -287,11 +233,11 @@ typedef struct edgec_bands_task {
 #else
 #define EDGEC_BANDS_TAKE(NAME, ROWS, LEFT)                                                         \
     EDGEC_INLINE void NAME(const int8_t *x, edgec_pair_t *planes,                                  \
-                           const edgec_bands_image_t *image) {                                     \
+                           const edgec_streamed_image_t *image) {                                  \
         edgec_bands_take(x, planes, image, ROWS, LEFT);                                            \
     }
 #define EDGEC_BANDS_ROWS(NAME, STRIDE, ROWS, SHIFT, ROUNDED, OFFSETS)                              \
-    EDGEC_INLINE void NAME(const edgec_bands_task_t *task) {                                       \
+    EDGEC_INLINE void NAME(const edgec_streamed_task_t *task) {                                    \
         const edgec_bands_form_t form = {STRIDE, ROWS, SHIFT, ROUNDED, OFFSETS};                   \
         for (int32_t c = 0; c < task->channels; c++) {                                             \
             edgec_bands_channel(task, c, &form);                                                   \
@@ -299,8 +245,9 @@ typedef struct edgec_bands_task {
     }
 
 EDGEC_INLINE void edgec_bands_take(const int8_t *x, edgec_pair_t *planes,
-                                   const edgec_bands_image_t *image, int32_t rows, int32_t left) {
-    const int32_t zero = -(int32_t)(int16_t)(image->zero & 0xFFFFU);
+                                   const edgec_streamed_image_t *image, int32_t rows,
+                                   int32_t left) {
+    const int32_t zero = edgec_streamed_zero(image);
     const int32_t width = 2 * (image->pairs + 2 + left);
     for (int32_t row = 0; row < image->rows; row++) {
         for (int32_t i = 0; i < width + 2 * left; i++) {
@@ -310,8 +257,7 @@ EDGEC_INLINE void edgec_bands_take(const int8_t *x, edgec_pair_t *planes,
                 const int8_t *const pixel = x + (row * width + column) * image->channels;
                 const int32_t value = inside ? pixel[c] - zero : 0;
                 edgec_pair_t *const to = planes + i / 2 * EDGEC_BANDS_WORD(rows) + c * rows + row;
-                const uint32_t half = (uint32_t)value & 0xFFFFU;
-                *to = (i % 2 > 0) ? *to | half << 16 : half;
+                edgec_streamed_put(to, i % 2, value);
             }
         }
     }
@@ -329,27 +275,22 @@ typedef struct edgec_bands_form {
 /* The sum of a window whose first word is `planes`, or its second half. */
 EDGEC_INLINE int32_t edgec_bands_sum(const edgec_pair_t *planes, int32_t second,
                                      const int8_t *weights, int32_t bias, int32_t rows) {
-    static const int32_t places[3] = {0, 1, 3};
     int32_t sum = bias;
     for (int32_t ky = 0; ky < 3; ky++) {
         for (int32_t kx = 0; kx < 3; kx++) {
             const int32_t i = kx + second;
             const edgec_pair_t word = planes[i / 2 * EDGEC_BANDS_WORD(rows) + ky];
-            const int32_t value = (int16_t)((i % 2 > 0 ? word >> 16 : word) & 0xFFFFU);
-            sum += value * weights[4 * ky + places[kx]];
+            sum += edgec_streamed_pixel(word, i % 2) * edgec_streamed_weight(weights, ky, kx);
         }
     }
     return sum;
 }
 
 /* The codes of a channel. */
-EDGEC_INLINE void edgec_bands_channel(const edgec_bands_task_t *task, int32_t channel,
+EDGEC_INLINE void edgec_bands_channel(const edgec_streamed_task_t *task, int32_t channel,
                                       const edgec_bands_form_t *form) {
     const int32_t word = EDGEC_BANDS_WORD(form->rows);
-    const int8_t *const weights = task->stream + channel * (20 + 4 * form->offsets);
-    const int32_t bias = (int32_t)edgec_word_at(weights + 12);
-    const int32_t multiplier = (int32_t)edgec_word_at(weights + 16);
-    const int32_t offset = form->offsets > 0 ? (int32_t)edgec_word_at(weights + 20) : task->offset;
+    const edgec_streamed_channel_t own = edgec_streamed_channel(task, channel, form->offsets);
     const int32_t width = task->length / (2 * word * form->stride);
     int8_t *y = task->y + channel;
     for (int32_t oy = 0; oy < task->rows; oy++) {
@@ -357,11 +298,9 @@ EDGEC_INLINE void edgec_bands_channel(const edgec_bands_task_t *task, int32_t ch
             const int32_t column = ox * form->stride;
             const edgec_pair_t *const from =
                 task->planes + column / 2 * word + channel * form->rows + oy * form->stride;
-            const int32_t sum = edgec_bands_sum(from, column % 2, weights, bias, form->rows);
-            const int64_t product = (int64_t)sum * multiplier;
-            const int64_t high = form->rounded > 0 ? edgec_rshr64(product, 32) : product >> 32;
-            const int32_t code = (int32_t)((high + offset) >> form->shift);
-            *y = edgec_clamp_s8(code, INT8_MIN, INT8_MAX);
+            const int32_t sum =
+                edgec_bands_sum(from, column % 2, own.weights, own.bias, form->rows);
+            *y = edgec_high_code(sum, own.multiplier, own.offset, form->shift, form->rounded);
         }
     }
 }
@@ -369,31 +308,27 @@ EDGEC_INLINE void edgec_bands_channel(const edgec_bands_task_t *task, int32_t ch
 
 /* The sizes of a layer, and the functions of its form. */
 typedef struct edgec_bands_layer {
-    void (*take)(const int8_t *x, edgec_pair_t *planes, const edgec_bands_image_t *image);
-    void (*rows)(const edgec_bands_task_t *task);
+    edgec_streamed_layer_t streamed;
     int16_t height;
     int16_t width;
-    int16_t channels;
     int16_t out_height;
     int16_t out_width;
     int16_t stride;
-    int16_t left;        /* 1: windows begin one row and one column outside the image */
-    int16_t strip;       /* rows of outputs made from one set of planes */
-    int16_t planes_rows; /* rows of the planes */
-    int16_t numbers;     /* bytes of the stream for a channel */
-    int16_t shift;       /* after the high word of the product */
+    int16_t left;  /* 1: windows begin one row and one column outside the image */
+    int16_t strip; /* rows of outputs made from one set of planes */
 } edgec_bands_layer_t;
 
 /* The words of the rows `first` to `end` of the planes, in columns from `word` on, count nothing.
  */
 EDGEC_SEPARATE void edgec_bands_clear(edgec_pair_t *planes, const edgec_bands_layer_t *layer,
                                       int32_t word, int32_t first, int32_t end) {
-    const int32_t rows = layer->planes_rows;
+    const int32_t rows = layer->streamed.plane;
     for (; word <= layer->width / 2; word++) {
-        for (int32_t c = 0; c < EDGEC_PLANES; c++) {
-            edgec_pair_t *const from = planes + word * EDGEC_BANDS_WORD(rows) + c * rows;
-            for (int32_t row = first; row < end; row++) {
-                from[row] = 0;
+        edgec_pair_t *const column = planes + word * EDGEC_BANDS_WORD(rows);
+        /* For the few rows of a channel gcc would call memset. */
+        for (int32_t row = first; row < end; row++) {
+            for (int32_t c = 0; c < EDGEC_PLANES; c++) {
+                column[c * rows + row] = 0;
             }
         }
     }
@@ -405,19 +340,13 @@ EDGEC_SEPARATE void edgec_bands_clear(edgec_pair_t *planes, const edgec_bands_la
 EDGEC_SEPARATE void edgec_bands(const int8_t *x, int8_t *y, int8_t *scratch,
                                 const edgec_stream_params_t *params,
                                 const edgec_bands_layer_t *layer) {
-    const int32_t channels = layer->channels;
-    const int32_t step = (int32_t)1 << layer->shift;
-    const int32_t rows = layer->planes_rows;
+    const int32_t rows = layer->streamed.plane;
     edgec_pair_t *const planes = (edgec_pair_t *)(void *)scratch;
-    edgec_bands_image_t image = {
-        .channels = channels,
-        .zero = ((uint32_t)-params->x_zero_point & 0xFFFFU) * 0x00010001U,
-        .padding = (uint8_t)params->x_zero_point * 0x01010101U,
-        .pairs = layer->width / 2 - layer->left - 2,
-    };
-    edgec_bands_task_t task; /* no initializer: gcc would clear it first */
-    task.offset = params->y_zero_point * step + step / 2;
-    task.pixel = channels;
+    edgec_streamed_image_t image; /* no initializers: gcc would clear them first */
+    edgec_streamed_task_t task;
+    edgec_streamed_image(&image, params, &layer->streamed);
+    edgec_streamed_task(&task, params, &layer->streamed);
+    image.pairs = layer->width / 2 - layer->left - 2;
     task.length = layer->out_width * layer->stride * 2 * EDGEC_BANDS_WORD(rows);
     if (layer->left > 0) {
         edgec_bands_clear(planes, layer, 0, 0, 1);
@@ -433,17 +362,10 @@ EDGEC_SEPARATE void edgec_bands(const int8_t *x, int8_t *y, int8_t *scratch,
         if (begin - first_row + image.rows < read) {
             edgec_bands_clear(planes, layer, 0, read - 1, read);
         }
-        for (int32_t first = 0; first < channels; first += EDGEC_PLANES) {
-            /* The last planes may hold channels that are done already. */
-            const int32_t c = edgec_min_s32(first, channels - EDGEC_PLANES);
-            layer->take(x + begin * layer->width * channels + c, planes + (begin - first_row),
-                        &image);
-            task.stream = params->weights + first * layer->numbers;
-            task.y = y + top * layer->out_width * channels + first;
-            task.planes = planes + (first - c) * rows;
-            task.channels = c + EDGEC_PLANES - first;
-            layer->rows(&task);
-        }
+        edgec_streamed_fours(x + begin * layer->width * image.channels,
+                             planes + (begin - first_row),
+                             y + top * layer->out_width * image.channels, planes, params->weights,
+                             &layer->streamed, &image, &task);
     }
 }
 

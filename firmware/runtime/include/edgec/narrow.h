@@ -5,8 +5,7 @@
  * row, less the code of zero, so that what lies outside the image counts nothing and is left out.
  *
  *     planes   [rows][4 channels][words]
- *     stream   [channels]: weights of int8 [rows of the window][4], in each w0, w1, w1, w2; then
- * the bias, the multiplier and, where channels have offsets of their own, the offset
+ *     stream   as in streamed.h
  */
 #ifndef EDGEC_NARROW_H
 #define EDGEC_NARROW_H
@@ -14,29 +13,11 @@
 #include "edgec/math.h"
 #include "edgec/params.h"
 #include "edgec/planes.h"
+#include "edgec/streamed.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* How an image is taken apart. */
-typedef struct edgec_narrow_image {
-    int32_t channels; /* bytes from pixel to pixel */
-    int32_t rows;
-    uint32_t zero;    /* the code of zero, negated, twice */
-    uint32_t padding; /* four times that code */
-} edgec_narrow_image_t;
-
-/* What a function reads and writes: all of it is that of the first channel. */
-typedef struct edgec_narrow_task {
-    int32_t offset; /* that all channels share, if they do */
-    int32_t pixel;  /* bytes from pixel to pixel of y */
-    int32_t length; /* bytes in the planes from where the first windows begin to the last ones */
-    const int8_t *stream;
-    int8_t *y;
-    const edgec_pair_t *planes;
-    int32_t channels;
-} edgec_narrow_task_t;
 
 /* Words of a row of the planes. */
 #define EDGEC_NARROW_PITCH(STRIDE, OUTPUTS) ((STRIDE) == 2 ? (OUTPUTS) : ((OUTPUTS) + 1) / 2)
@@ -59,10 +40,10 @@ typedef struct edgec_narrow_task {
     "str lr, [r1, #(12 * %c[words] - 4)]\n"
 #define EDGEC_NARROW_TAKE(NAME, WORDS, ODD)                                                        \
     EDGEC_SEPARATE void NAME(const int8_t *x, edgec_pair_t *planes,                                \
-                             const edgec_narrow_image_t *image) {                                  \
+                             const edgec_streamed_image_t *image) {                                \
         register const int8_t *from __asm__("r0") = x;                                             \
         register edgec_pair_t *to __asm__("r1") = planes;                                          \
-        register const edgec_narrow_image_t *sizes __asm__("r2") = image;                          \
+        register const edgec_streamed_image_t *sizes __asm__("r2") = image;                        \
         __asm__ volatile(                                                                          \
             "push {r4-r11, lr}\n"                                                                  \
             "ldm r2, {r2-r5}\n"                                                                    \
@@ -191,23 +172,6 @@ typedef struct edgec_narrow_task {
     EDGEC_NARROW_BY_TWO(ROW, FROM)                                                                 \
     ".endif\n"
 
-/* The code of a sum by the multiplier in r2 and the offset in r3. */
-#define EDGEC_NARROW_HIGH(SUM)                                                                     \
-    ".if %c[rounded]\n"                                                                            \
-    "smmlar " SUM ", " SUM ", r2, r3\n"                                                            \
-    ".else\n"                                                                                      \
-    "smmla " SUM ", " SUM ", r2, r3\n"                                                             \
-    ".endif\n"
-#define EDGEC_NARROW_CODE(SUM)                                                                     \
-    ".if %c[shift]\n"                                                                              \
-    "ssat " SUM ", #8, " SUM ", asr #%c[shift]\n"                                                  \
-    ".else\n"                                                                                      \
-    "ssat " SUM ", #8, " SUM "\n"                                                                  \
-    ".endif\n"
-#define EDGEC_NARROW_NEXT(CODE)                                                                    \
-    "strb " CODE ", [r1]\n"                                                                        \
-    "add r1, r1, r10\n"
-
 /* Defines NAME(task): codes of int8 of some channels, rows of OUTPUTS, 3 to 6.
  *
  *     y = saturated((high(sum, multiplier) + offset) >> SHIFT)
@@ -216,8 +180,8 @@ typedef struct edgec_narrow_task {
  * that go on by one do.  BELOW: 1 where the last ones end one row outside.  OFFSETS: 1 where each
  * channel has an offset.  ROUNDED: 1 where the high word of the product is rounded. */
 #define EDGEC_NARROW_ROWS(NAME, STRIDE, LEFT, OUTPUTS, BELOW, SHIFT, ROUNDED, OFFSETS)             \
-    EDGEC_SEPARATE void NAME(const edgec_narrow_task_t *task) {                                    \
-        register const edgec_narrow_task_t *t __asm__("r0") = task;                                \
+    EDGEC_SEPARATE void NAME(const edgec_streamed_task_t *task) {                                  \
+        register const edgec_streamed_task_t *t __asm__("r0") = task;                              \
         __asm__ volatile(                                                                          \
             "push {r4-r11, lr}\n"                                                                  \
             "sub sp, sp, #60\n"                                                                    \
@@ -228,24 +192,7 @@ typedef struct edgec_narrow_task {
             "add r0, sp, #32\n"                                                                    \
             "stm r0, {r1-r7}\n"                                                                    \
             "1:\n"                                                                                 \
-            "ldr r0, [sp, #44]\n"                                                                  \
-            ".if %c[offsets]\n"                                                                    \
-            "ldm r0!, {r4, r6, r8, r10, r11, r12}\n"                                               \
-            ".else\n"                                                                              \
-            "ldm r0!, {r4, r6, r8, r10, r11}\n"                                                    \
-            ".endif\n"                                                                             \
-            "sxtb16 r5, r4, ror #8\n"                                                              \
-            "sxtb16 r4, r4\n"                                                                      \
-            "sxtb16 r7, r6, ror #8\n"                                                              \
-            "sxtb16 r6, r6\n"                                                                      \
-            "sxtb16 r9, r8, ror #8\n"                                                              \
-            "sxtb16 r8, r8\n"                                                                      \
-            ".if %c[offsets]\n"                                                                    \
-            "stm sp, {r4-r12}\n"                                                                   \
-            ".else\n"                                                                              \
-            "stm sp, {r4-r11}\n"                                                                   \
-            ".endif\n"                                                                             \
-            "str r0, [sp, #44]\n"                                                                  \
+            EDGEC_STREAMED_CHANNEL                                                                 \
             "ldr lr, [sp, #40]\n"                                                                  \
             "ldr r1, [sp, #48]\n"                                                                  \
             "ldr r0, [sp, #52]\n"                                                                  \
@@ -286,37 +233,37 @@ typedef struct edgec_narrow_task {
             "ldr r2, [sp, #28]\n"                                                                  \
             "ldr r3, [sp, #32]\n"                                                                  \
             "ldr r10, [sp, #36]\n"                                                                 \
-            EDGEC_NARROW_HIGH("r4")                                                                \
-            EDGEC_NARROW_HIGH("r5")                                                                \
-            EDGEC_NARROW_HIGH("r6")                                                                \
+            EDGEC_HIGH_WORD("r4")                                                                  \
+            EDGEC_HIGH_WORD("r5")                                                                  \
+            EDGEC_HIGH_WORD("r6")                                                                  \
             ".if %c[last] > 6\n"                                                                   \
-            EDGEC_NARROW_HIGH("r7")                                                                \
+            EDGEC_HIGH_WORD("r7")                                                                  \
             ".endif\n"                                                                             \
             ".if %c[last] > 7\n"                                                                   \
-            EDGEC_NARROW_HIGH("r8")                                                                \
+            EDGEC_HIGH_WORD("r8")                                                                  \
             ".endif\n"                                                                             \
             ".if %c[last] > 8\n"                                                                   \
-            EDGEC_NARROW_HIGH("r9")                                                                \
+            EDGEC_HIGH_WORD("r9")                                                                  \
             ".endif\n"                                                                             \
-            EDGEC_NARROW_CODE("r4")                                                                \
-            EDGEC_NARROW_CODE("r5")                                                                \
-            EDGEC_NARROW_NEXT("r4")                                                                \
-            EDGEC_NARROW_CODE("r6")                                                                \
-            EDGEC_NARROW_NEXT("r5")                                                                \
+            EDGEC_HIGH_CODE("r4")                                                                  \
+            EDGEC_HIGH_CODE("r5")                                                                  \
+            EDGEC_STREAMED_STORE("r4")                                                             \
+            EDGEC_HIGH_CODE("r6")                                                                  \
+            EDGEC_STREAMED_STORE("r5")                                                             \
             ".if %c[last] > 6\n"                                                                   \
-            EDGEC_NARROW_CODE("r7")                                                                \
-            EDGEC_NARROW_NEXT("r6")                                                                \
+            EDGEC_HIGH_CODE("r7")                                                                  \
+            EDGEC_STREAMED_STORE("r6")                                                             \
             ".endif\n"                                                                             \
             ".if %c[last] > 7\n"                                                                   \
-            EDGEC_NARROW_CODE("r8")                                                                \
-            EDGEC_NARROW_NEXT("r7")                                                                \
+            EDGEC_HIGH_CODE("r8")                                                                  \
+            EDGEC_STREAMED_STORE("r7")                                                             \
             ".endif\n"                                                                             \
             ".if %c[last] > 8\n"                                                                   \
-            EDGEC_NARROW_CODE("r9")                                                                \
-            EDGEC_NARROW_NEXT("r8")                                                                \
+            EDGEC_HIGH_CODE("r9")                                                                  \
+            EDGEC_STREAMED_STORE("r8")                                                             \
             ".endif\n"                                                                             \
             "add r0, r0, #(%c[pitch] * %c[stride])\n"                                              \
-            EDGEC_NARROW_NEXT("r%c[last]")                                                         \
+            EDGEC_STREAMED_STORE("r%c[last]")                                                      \
             "bne 2b\n"                                                                             \
             "ldr r2, [sp, #56]\n"                                                                  \
             "subs r2, r2, #1\n"                                                                    \
@@ -334,11 +281,11 @@ typedef struct edgec_narrow_task {
 #else
 #define EDGEC_NARROW_TAKE(NAME, WORDS, ODD)                                                        \
     EDGEC_INLINE void NAME(const int8_t *x, edgec_pair_t *planes,                                  \
-                           const edgec_narrow_image_t *image) {                                    \
+                           const edgec_streamed_image_t *image) {                                  \
         edgec_narrow_take(x, planes, image, WORDS, ODD);                                           \
     }
 #define EDGEC_NARROW_ROWS(NAME, STRIDE, LEFT, OUTPUTS, BELOW, SHIFT, ROUNDED, OFFSETS)             \
-    EDGEC_INLINE void NAME(const edgec_narrow_task_t *task) {                                      \
+    EDGEC_INLINE void NAME(const edgec_streamed_task_t *task) {                                    \
         const edgec_narrow_form_t form = {STRIDE, LEFT, OUTPUTS, BELOW, SHIFT, ROUNDED, OFFSETS};  \
         for (int32_t c = 0; c < task->channels; c++) {                                             \
             edgec_narrow_channel(task, c, &form);                                                  \
@@ -346,8 +293,9 @@ typedef struct edgec_narrow_task {
     }
 
 EDGEC_INLINE void edgec_narrow_take(const int8_t *x, edgec_pair_t *planes,
-                                    const edgec_narrow_image_t *image, int32_t words, int32_t odd) {
-    const int32_t zero = -(int32_t)(int16_t)(image->zero & 0xFFFFU);
+                                    const edgec_streamed_image_t *image, int32_t words,
+                                    int32_t odd) {
+    const int32_t zero = edgec_streamed_zero(image);
     const int32_t columns = 2 * words - odd;
     for (int32_t row = 0; row < image->rows; row++) {
         for (int32_t i = 0; i < 2 * words; i++) {
@@ -355,8 +303,7 @@ EDGEC_INLINE void edgec_narrow_take(const int8_t *x, edgec_pair_t *planes,
                 const int8_t *const pixel = x + (row * columns + i) * image->channels;
                 const int32_t value = (i < columns) ? pixel[c] - zero : 0;
                 edgec_pair_t *const to = planes + (row * EDGEC_PLANES + c) * words + i / 2;
-                const uint32_t half = (uint32_t)value & 0xFFFFU;
-                *to = (i % 2 > 0) ? *to | half << 16 : half;
+                edgec_streamed_put(to, i % 2, value);
             }
         }
     }
@@ -377,7 +324,6 @@ typedef struct edgec_narrow_form {
 EDGEC_INLINE int32_t edgec_narrow_sum(const edgec_pair_t *planes, const int8_t *weights,
                                       int32_t bias, int32_t rows, int32_t oy, int32_t ox,
                                       const edgec_narrow_form_t *form) {
-    static const int32_t places[3] = {0, 1, 3};
     const int32_t words = EDGEC_NARROW_PITCH(form->stride, form->outputs);
     int32_t sum = bias;
     for (int32_t ky = 0; ky < 3; ky++) {
@@ -386,8 +332,7 @@ EDGEC_INLINE int32_t edgec_narrow_sum(const edgec_pair_t *planes, const int8_t *
             const int32_t ix = ox * form->stride - form->left + kx;
             if (iy >= 0 && iy < rows && ix >= 0 && ix < 2 * words) {
                 const edgec_pair_t word = planes[iy * EDGEC_PLANES * words + ix / 2];
-                const int32_t value = (int16_t)((ix % 2 > 0 ? word >> 16 : word) & 0xFFFFU);
-                sum += value * weights[4 * ky + places[kx]];
+                sum += edgec_streamed_pixel(word, ix % 2) * edgec_streamed_weight(weights, ky, kx);
             }
         }
     }
@@ -395,24 +340,18 @@ EDGEC_INLINE int32_t edgec_narrow_sum(const edgec_pair_t *planes, const int8_t *
 }
 
 /* The codes of a channel. */
-EDGEC_INLINE void edgec_narrow_channel(const edgec_narrow_task_t *task, int32_t channel,
+EDGEC_INLINE void edgec_narrow_channel(const edgec_streamed_task_t *task, int32_t channel,
                                        const edgec_narrow_form_t *form) {
     const int32_t words = EDGEC_NARROW_PITCH(form->stride, form->outputs);
-    const int8_t *const weights = task->stream + channel * (20 + 4 * form->offsets);
-    const int32_t bias = (int32_t)edgec_word_at(weights + 12);
-    const int32_t multiplier = (int32_t)edgec_word_at(weights + 16);
-    const int32_t offset = form->offsets > 0 ? (int32_t)edgec_word_at(weights + 20) : task->offset;
+    const edgec_streamed_channel_t own = edgec_streamed_channel(task, channel, form->offsets);
     const int32_t last = task->length / (16 * words);
     const int32_t rows = last - form->left + 3 - form->below;
     const edgec_pair_t *const planes = task->planes + channel * words;
     int8_t *y = task->y + channel;
     for (int32_t oy = 0; oy * form->stride <= last; oy++) {
         for (int32_t ox = 0; ox < form->outputs; ox++, y += task->pixel) {
-            const int32_t sum = edgec_narrow_sum(planes, weights, bias, rows, oy, ox, form);
-            const int64_t product = (int64_t)sum * multiplier;
-            const int64_t high = form->rounded > 0 ? edgec_rshr64(product, 32) : product >> 32;
-            const int32_t code = (int32_t)((high + offset) >> form->shift);
-            *y = edgec_clamp_s8(code, INT8_MIN, INT8_MAX);
+            const int32_t sum = edgec_narrow_sum(planes, own.weights, own.bias, rows, oy, ox, form);
+            *y = edgec_high_code(sum, own.multiplier, own.offset, form->shift, form->rounded);
         }
     }
 }
@@ -420,14 +359,9 @@ EDGEC_INLINE void edgec_narrow_channel(const edgec_narrow_task_t *task, int32_t 
 
 /* The sizes of a layer, and the functions of its shape. */
 typedef struct edgec_narrow_layer {
-    void (*take)(const int8_t *x, edgec_pair_t *planes, const edgec_narrow_image_t *image);
-    void (*rows)(const edgec_narrow_task_t *task);
+    edgec_streamed_layer_t streamed;
     int16_t height;
-    int16_t channels;
-    int16_t words;   /* of a row of the planes */
-    int16_t numbers; /* bytes of the stream for a channel */
-    int16_t shift;   /* after the high word of the product */
-    int32_t length;  /* bytes in the planes from the first windows to the last ones */
+    int32_t length; /* bytes in the planes from the first windows to the last ones */
 } edgec_narrow_layer_t;
 
 /* All outputs of a layer.
@@ -436,29 +370,14 @@ typedef struct edgec_narrow_layer {
 EDGEC_SEPARATE void edgec_narrow(const int8_t *x, int8_t *y, int8_t *scratch,
                                  const edgec_stream_params_t *params,
                                  const edgec_narrow_layer_t *layer) {
-    const int32_t channels = layer->channels;
-    const int32_t step = (int32_t)1 << layer->shift;
     edgec_pair_t *const planes = (edgec_pair_t *)(void *)scratch;
-    const edgec_narrow_image_t image = {
-        .channels = channels,
-        .rows = layer->height,
-        .zero = ((uint32_t)-params->x_zero_point & 0xFFFFU) * 0x00010001U,
-        .padding = (uint8_t)params->x_zero_point * 0x01010101U,
-    };
-    edgec_narrow_task_t task; /* no initializer: gcc would clear it first */
-    task.offset = params->y_zero_point * step + step / 2;
-    task.pixel = channels;
+    edgec_streamed_image_t image; /* no initializers: gcc would clear them first */
+    edgec_streamed_task_t task;
+    edgec_streamed_image(&image, params, &layer->streamed);
+    edgec_streamed_task(&task, params, &layer->streamed);
+    image.rows = layer->height;
     task.length = layer->length;
-    for (int32_t first = 0; first < channels; first += EDGEC_PLANES) {
-        /* The last planes may hold channels that are done already. */
-        const int32_t c = edgec_min_s32(first, channels - EDGEC_PLANES);
-        layer->take(x + c, planes, &image);
-        task.stream = params->weights + first * layer->numbers;
-        task.y = y + first;
-        task.planes = planes + (first - c) * layer->words;
-        task.channels = c + EDGEC_PLANES - first;
-        layer->rows(&task);
-    }
+    edgec_streamed_fours(x, planes, y, planes, params->weights, &layer->streamed, &image, &task);
 }
 
 #ifdef __cplusplus

@@ -3,6 +3,7 @@
 #ifndef EDGEC_PLANES_TILE_H
 #define EDGEC_PLANES_TILE_H
 
+#include "edgec/high_code.h"
 #include "edgec/math.h"
 #include "edgec/params.h"
 #include "edgec/planes.h"
@@ -167,20 +168,6 @@ typedef struct edgec_planes_tile {
     "smlabb r10, r3, r8, r10\n"                                                                    \
     "smlabb r11, r9, r8, r11\n"
 
-/* The code of a sum by the multiplier in r2 and the offset in r3. */
-#define EDGEC_PLANES_HIGH(SUM)                                                                     \
-    ".if %c[rounded]\n"                                                                            \
-    "smmlar " #SUM ", " #SUM ", r2, r3\n"                                                          \
-    ".else\n"                                                                                      \
-    "smmla " #SUM ", " #SUM ", r2, r3\n"                                                           \
-    ".endif\n"
-#define EDGEC_PLANES_CODE(SUM)                                                                     \
-    ".if %c[shift]\n"                                                                              \
-    "ssat " #SUM ", #8, " #SUM ", asr #%c[shift]\n"                                                \
-    ".else\n"                                                                                      \
-    "ssat " #SUM ", #8, " #SUM "\n"                                                                \
-    ".endif\n"
-
 #define EDGEC_PLANES_TILE(NAME, STRIDE, PAIRS, SHIFT, ROUNDED, NEXT)                               \
     EDGEC_SEPARATE void NAME(const edgec_planes_tile_t *tile) {                                    \
         register const edgec_planes_tile_t *t __asm__("r0") = tile;                                \
@@ -234,14 +221,14 @@ typedef struct edgec_planes_tile {
             EDGEC_PLANES_TWO_BY_ONE                                                                \
             ".endif\n"                                                                             \
             "ldrd r2, r3, [sp, #4]\n"                                                              \
-            EDGEC_PLANES_HIGH(r11)                                                                 \
-            EDGEC_PLANES_HIGH(r10)                                                                 \
-            EDGEC_PLANES_HIGH(lr)                                                                  \
-            EDGEC_PLANES_HIGH(r12)                                                                 \
-            EDGEC_PLANES_CODE(r11)                                                                 \
-            EDGEC_PLANES_CODE(r10)                                                                 \
-            EDGEC_PLANES_CODE(lr)                                                                  \
-            EDGEC_PLANES_CODE(r12)                                                                 \
+            EDGEC_HIGH_WORD("r11")                                                                 \
+            EDGEC_HIGH_WORD("r10")                                                                 \
+            EDGEC_HIGH_WORD("lr")                                                                  \
+            EDGEC_HIGH_WORD("r12")                                                                 \
+            EDGEC_HIGH_CODE("r11")                                                                 \
+            EDGEC_HIGH_CODE("r10")                                                                 \
+            EDGEC_HIGH_CODE("lr")                                                                  \
+            EDGEC_HIGH_CODE("r12")                                                                 \
             "ldrd r2, r3, [sp, #28]\n"                                                             \
             "strb r11, [r1, r2]\n"                                                                 \
             "strb r10, [r1]\n"                                                                     \
@@ -261,10 +248,10 @@ typedef struct edgec_planes_tile {
             EDGEC_PLANES_LAST_BY_ONE                                                               \
             ".endif\n"                                                                             \
             "ldrd r2, r3, [sp, #4]\n"                                                              \
-            EDGEC_PLANES_HIGH(r11)                                                                 \
-            EDGEC_PLANES_HIGH(r10)                                                                 \
-            EDGEC_PLANES_CODE(r11)                                                                 \
-            EDGEC_PLANES_CODE(r10)                                                                 \
+            EDGEC_HIGH_WORD("r11")                                                                 \
+            EDGEC_HIGH_WORD("r10")                                                                 \
+            EDGEC_HIGH_CODE("r11")                                                                 \
+            EDGEC_HIGH_CODE("r10")                                                                 \
             "ldr r2, [sp, #28]\n"                                                                  \
             "strb r11, [r1, r2]\n"                                                                 \
             "strb r10, [r1]\n"                                                                     \
@@ -323,11 +310,8 @@ EDGEC_INLINE void edgec_planes_tile_row(const edgec_planes_tile_t *tile, int32_t
                   : (row % 2)   ? edgec_taps3_odd(taps, a, b, sum)
                                 : edgec_taps3_even(taps, a, b, sum);
         }
-        const int64_t product = (int64_t)sum * tile->multiplier[channel];
-        const int64_t high = rounded ? edgec_rshr64(product, 32) : product >> 32;
-        const int32_t code = (int32_t)((high + offset) >> shift);
         tile->y[row * tile->row_step + x * tile->pixel_step + channel] =
-            edgec_clamp_s8(code, INT8_MIN, INT8_MAX);
+            edgec_high_code(sum, tile->multiplier[channel], offset, shift, rounded);
     }
 }
 #endif
@@ -438,8 +422,7 @@ EDGEC_INLINE void edgec_planes_strips(const int8_t *x, int8_t *y, edgec_pair_t *
 EDGEC_SEPARATE void edgec_planes_offset(const int8_t *x, int8_t *y, int8_t *scratch,
                                         const edgec_conv_params_t *params,
                                         const edgec_planes_layer_t *layer) {
-    const int32_t step = (int32_t)1 << layer->shift;
-    const int32_t offset = params->y_zero_point * step + step / 2;
+    const int32_t offset = edgec_high_offset(params->y_zero_point, layer->shift);
     const edgec_planes_numbers_t numbers = {params->weights, params->bias, params->multiplier,
                                             &offset, params->x_zero_point};
     edgec_planes_strips(x, y, (edgec_pair_t *)(void *)scratch, &numbers, 0, layer);

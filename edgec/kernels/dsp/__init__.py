@@ -1,0 +1,1 @@
+"""Kernels for cores with the DSP extension."""

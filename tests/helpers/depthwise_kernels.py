@@ -1,0 +1,200 @@
+"""Layers of the depthwise kernels for cores with DSP: chosen ones, others, and random ones."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from depthwise_cases import INT8, Case, graph_of
+from targets import by_precedence
+
+from edgec.ir import Graph
+from edgec.kernels.dsp.depthwise_bands.spec import DepthwiseBands
+from edgec.kernels.dsp.depthwise_narrow.spec import DepthwiseNarrow
+from edgec.kernels.dsp.depthwise_planes.spec import DepthwisePlanes
+from edgec.kernels.dsp.planes import PlanesFunction
+from edgec.kernels.select import select_kernels
+from edgec.target.board import load_board
+from edgec.target.target import Target
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """A kernel, and layers for its tests.
+
+    `spec_type`: its specifications; `cases`: layers that get it; `others`: layers that do not;
+    `random_case`: one that no one chose, which may get it; most do.
+    """
+
+    spec_type: type[PlanesFunction]
+    cases: tuple[Case, ...]
+    others: tuple[Case, ...]
+    random_case: Callable[[np.random.Generator], Case]
+
+    def random_cases(self, seed: int, count: int = 12) -> tuple[Case, ...]:
+        """Layers that no one chose."""
+        rng = np.random.default_rng(seed)
+        return tuple(self.random_case(rng) for _ in range(count))
+
+    def specs_of(self, cases: tuple[Case, ...], board: str, seed: int = 1) -> list:
+        """Its specifications among those of the layers, by precedence."""
+        return [spec for spec in all_specs(graph_of(seed, cases), board) if self.computes(spec)]
+
+    def computes(self, spec: object) -> bool:
+        """A specification is one of this kernel."""
+        return isinstance(spec, self.spec_type)
+
+
+def all_specs(graph: Graph, board: str) -> list:
+    """The specifications of all layers, by precedence."""
+    target = by_precedence(Target.of(load_board(board)))
+    return [choice.spec for choice in select_kernels(graph, target)]
+
+
+BEFORE, AFTER = (1, 1, 0, 0), (0, 0, 1, 1)
+"""Padding of windows that go on by two, on an image of an even size."""
+
+
+def _narrow(rng: np.random.Generator) -> Case:
+    stride = int(rng.integers(1, 3))
+    width = int(rng.integers(3, 7) if stride == 1 else rng.integers(5, 13))
+    height = int(rng.integers(1, 16))
+    pads = (1, 1, 1, 1)
+    if stride == 2:
+        pads = (1, 1, height % 2, width % 2)
+        if width % 2 == height % 2 == 0 and rng.integers(2):
+            pads = AFTER
+    channels, shift = int(rng.integers(4, 41)), int(rng.integers(32, 37))
+    offsets = bool(rng.integers(2))
+    return Case(height, width, channels, (stride, stride), pads, shift=shift, offsets=offsets)
+
+
+def _bands(rng: np.random.Generator) -> Case:
+    stride = int(rng.integers(1, 3))
+    width = 6 * stride * int(rng.integers(2, 5))
+    height = int(rng.integers(12, 25)) if stride == 1 else 2 * int(rng.integers(1, 13))
+    channels, shift = int(rng.integers(4, 41)), int(rng.integers(32, 37))
+    pads = (1, 1, 1, 1) if stride == 1 else AFTER
+    offsets = bool(rng.integers(2))
+    return Case(height, width, channels, (stride, stride), pads, shift=shift, offsets=offsets)
+
+
+def _planes(rng: np.random.Generator) -> Case:
+    while True:
+        height, width = (int(n) for n in rng.integers(1, 15, 2))
+        pads = tuple(int(n) for n in rng.integers(0, 3, 4))
+        if height + pads[0] + pads[2] >= 3 and width + pads[1] + pads[3] >= 3:
+            break
+    return Case(
+        height,
+        width,
+        int(rng.integers(4, 41)),
+        ((1, 1), (2, 2), (1, 2), (2, 1), (1, 3))[int(rng.integers(5))],
+        (pads[0], pads[1], pads[2], pads[3]),
+        INT8 if rng.integers(4) else (-50, 60),
+        int(rng.integers(32, 37)),
+        bool(rng.integers(2)),
+    )
+
+
+NARROW = Kernel(
+    DepthwiseNarrow,
+    (
+        Case(25, 5, 64),
+        Case(6, 6, 13),
+        Case(3, 3, 18),
+        Case(4, 4, 7),
+        Case(1, 6, 9),
+        Case(2, 3, 8),
+        Case(1, 3, 12),
+        Case(6, 6, 14, (2, 2), AFTER),
+        Case(8, 8, 8, (2, 2), AFTER),
+        Case(10, 10, 9, (2, 2), AFTER),
+        Case(12, 12, 27, (2, 2), AFTER),
+        Case(2, 12, 12, (2, 2), AFTER),
+        Case(6, 6, 14, (2, 2), BEFORE),
+        Case(5, 5, 10, (2, 2)),
+        Case(7, 8, 9, (2, 2), (1, 1, 1, 0)),
+        Case(8, 7, 9, (2, 2), (1, 1, 0, 1)),
+        Case(9, 9, 8, (2, 2)),
+        Case(10, 10, 12, (2, 2), BEFORE),
+        Case(11, 11, 8, (2, 2)),
+        Case(12, 12, 31, (2, 2), BEFORE),
+        Case(1, 11, 20, (2, 2)),
+        Case(6, 6, 15, shift=34),
+        Case(6, 5, 16, shift=33, offsets=True),
+        Case(3, 3, 11, shift=34, offsets=True),
+        Case(5, 4, 6, shift=32, offsets=True),
+        Case(12, 12, 29, (2, 2), AFTER, shift=35, offsets=True),
+        Case(11, 12, 9, (2, 2), (1, 1, 1, 0), shift=33),
+    ),
+    (
+        Case(6, 6, 3),
+        Case(6, 7, 8),
+        Case(6, 2, 8),
+        Case(6, 6, 8, pads=(0, 1, 1, 1)),
+        Case(6, 6, 8, pads=(2, 1, 1, 1)),
+        Case(6, 6, 8, pads=(1, 1, 2, 1)),
+        Case(6, 6, 8, (1, 2)),
+        Case(7, 6, 8, (2, 2), (0, 0, 0, 1)),
+        Case(6, 6, 8, (2, 2), (1, 0, 0, 1)),
+        Case(6, 6, 8, bounds=(-100, 127)),
+    ),
+    _narrow,
+)
+BANDS = Kernel(
+    DepthwiseBands,
+    (
+        Case(12, 12, 64),
+        Case(24, 24, 30),
+        Case(24, 12, 33),
+        Case(16, 18, 31),
+        Case(20, 12, 37, shift=34),
+        Case(17, 24, 26, shift=33, offsets=True),
+        Case(12, 12, 57, shift=32, offsets=True),
+        Case(48, 48, 6, (2, 2), AFTER),
+        Case(24, 24, 13, (2, 2), AFTER),
+        Case(2, 24, 8, (2, 2), AFTER),
+        Case(6, 36, 7, (2, 2), AFTER),
+        Case(8, 24, 4, (2, 2), AFTER, shift=34),
+        Case(18, 24, 11, (2, 2), AFTER, shift=33, offsets=True),
+        Case(10, 24, 9, (2, 2), AFTER, shift=32, offsets=True),
+    ),
+    (
+        Case(12, 12, 3),
+        Case(12, 13, 32),
+        Case(25, 24, 32),
+        Case(24, 24, 32, pads=(0, 1, 1, 1)),
+        Case(24, 24, 32, pads=(2, 1, 1, 1)),
+        Case(24, 24, 32, (2, 2)),
+        Case(23, 24, 32, (2, 2), AFTER),
+        Case(24, 24, 32, (2, 1), (0, 1, 1, 1)),
+        Case(12, 12, 32, bounds=(-100, 127)),
+    ),
+    _bands,
+)
+PLANES = Kernel(
+    DepthwisePlanes,
+    (
+        Case(25, 7, 8),
+        Case(8, 8, 12, bounds=(-20, 127)),
+        Case(9, 6, strides=(2, 2), pads=(0, 0, 1, 1)),
+        Case(9, 15, 8, strides=(2, 2)),
+        Case(17, 3, strides=(1, 2), pads=(1, 2, 0, 2), shift=34),
+        Case(6, 11, strides=(2, 1), pads=(2, 2, 2, 2)),
+        Case(3, 3, 16, pads=(0, 0, 0, 0)),
+        Case(1, 1, 8),
+        Case(10, 7, 7),
+        Case(5, 17, 13, strides=(2, 2)),
+        Case(2, 1, pads=(2, 2, 2, 2)),
+        Case(4, 2, 8, strides=(2, 2), pads=(2, 1, 1, 2)),
+        Case(7, 7, 9, offsets=True, shift=33),
+        Case(6, 15, 6, strides=(2, 2), offsets=True),
+        Case(5, 6, bounds=(-100, 127), offsets=True),
+        Case(25, 7, 40),
+        Case(11, 6, 29, bounds=(-100, 127)),
+        Case(12, 7, 31, offsets=True, shift=34),
+    ),
+    (Case(3, 3, 3), Case(5, 5, 8, (3, 3))),
+    _planes,
+)
+KERNELS = {"planes": PLANES, "narrow": NARROW, "bands": BANDS}
