@@ -90,7 +90,8 @@ class Decisions:
 class PrecisionReport:
     """Which tensors have int16 codes, and what they give.
 
-    The signal to noise ratios are those of the worst output, on the samples that chose.
+    All accuracies are measured on a fit to some of the calibration samples; what is compiled has
+    the same tensors in int16, and is fitted to all.
 
     Attributes:
         tensors: those with int16 codes, by the value that an operator computes, in graph order.
@@ -98,6 +99,9 @@ class PrecisionReport:
         output_db: with these.
         int8_db: with int8 codes alone.
         int16_db: with int16 codes wherever they can be: what int8 weights leave.
+        samples: calibration samples that the signal to noise ratios, those of the worst output,
+            were measured on.
+        held_back: whether nothing was fitted to these; False where there are too few to spare some.
         arena_bytes: memory for activations with these; None where the board is not known.
         int8_arena_bytes: the same with int8 codes alone.
         left_out: tensors that the accuracy asks for and the memory of the board has no room for.
@@ -112,6 +116,8 @@ class PrecisionReport:
     output_db: float
     int8_db: float
     int16_db: float
+    samples: int
+    held_back: bool
     arena_bytes: int | None = None
     int8_arena_bytes: int | None = None
     left_out: int = 0
