@@ -25,9 +25,9 @@ from edgec.passes.pipeline import (
 )
 from edgec.passes.variable_length import with_variable_length
 from edgec.quant.cnn.annotation import QUALITY_SAMPLES, Annotated, annotate_beside, ranged
-from edgec.quant.cnn.losses import layer_losses
 from edgec.quant.common.decisions import decisions_of
 from edgec.quant.common.intervals import check_intervals
+from edgec.quant.common.losses import layer_losses
 from edgec.quant.common.notes import weights_notes
 from edgec.quant.common.quality import quality_of
 from edgec.quant.common.refuse import refuse_endless_outputs
@@ -189,7 +189,8 @@ class _Run:
         """What layers add to the noise at the outputs, on the user's own data."""
         if found.data is None or found.report.source is not CalibrationSource.USER:
             return ()
-        return layer_losses(found.real, found.graph, integer, found.data)
+        corrected = found.report.in_force.bias_correction
+        return layer_losses(found.real, integer, found.data, corrected=corrected)
 
     def _with_decisions(self, real: Graph, integer: Graph, report: QuantReport) -> QuantReport:
         if self._calibration is None or report.source is not CalibrationSource.USER:
@@ -198,9 +199,21 @@ class _Run:
         return replace(report, decisions=decisions_of(real, integer, data))
 
     def by_file(self, graph: Graph) -> Quantized:
-        """Scales of a file with 16-bit activations, which brings all of them."""
-        integer = self._passes(to_wide(graph), TRANSFORMER_INTEGER_PASSES)
+        """Scales of a file with 16-bit activations, which brings all of them; data judge them."""
+        converted = to_wide(graph)
+        integer = self._passes(converted, TRANSFORMER_INTEGER_PASSES)
         report = QuantReport(CalibrationSource.NONE, 0, InForce(None, False, False), (), ())
+        if self._calibration is not None:
+            data = checked_calibration(graph, self._calibration)
+            few = {name: array[:QUALITY_SAMPLES] for name, array in data.items()}
+            report = replace(
+                report,
+                source=CalibrationSource.USER,
+                samples=len(next(iter(data.values()))),
+                layers=quality_of(graph, converted, few, self._tell),
+                losses=layer_losses(graph, converted, data, corrected=False),
+            )
+            report = self._with_decisions(graph, integer.graph, report)
         return Quantized(integer.graph, None, report, _texts(integer))
 
     def by_search(self, graph: Graph, shorter: Graph | None) -> Quantized:

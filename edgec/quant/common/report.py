@@ -152,9 +152,9 @@ class Cause(enum.Enum):
     """Why a layer adds noise to the outputs."""
 
     WEIGHTS = "weights"
-    """Weights of the layer are rounded to int8."""
+    """Weights of the layer are rounded to int8, which matters more than the codes of its tensor."""
     ARITHMETIC = "arithmetic"
-    """More than the codes of its tensor explain: integer weights, tables, forms of its inputs."""
+    """More than the codes of its tensor explain, without such weights: tables, forms of inputs."""
     CLIPPED = "clipped"
     """Values beyond the codes of its tensor."""
     CHANNEL = "one channel"
@@ -172,10 +172,9 @@ class LayerLoss:
     Attributes:
         value: name of the tensor that it computes, or of an input.
         sources: nodes of the model's file; none for an input.
-        weights: the largest share of an output's energy that is noise when its weights alone are
-            rounded; 0 where it has none.  Of a transformer's layer, all that the codes of its
-            tensor do not explain.
-        codes: the same when the tensor alone is rounded to its codes.
+        weights: the largest share of an output's energy that is noise of this layer, less `codes`:
+            that of its integer weights, its arithmetic and further forms of its inputs.
+        codes: the part of that share that rounding to the codes of its tensor explains.
         why: the larger of the two, and its cause.
         detail: the figure that shows the cause, in words; "" where there is none.
     """

@@ -13,10 +13,16 @@ from edgec.floatrun.activations import checked_calibration
 from edgec.ir.graph import Graph
 from edgec.quant.common.calibrate import Progress
 from edgec.quant.common.intervals import check_intervals
-from edgec.quant.common.losses import losses_alone
+from edgec.quant.common.losses import layer_losses
 from edgec.quant.common.quality import quality_of
 from edgec.quant.common.refuse import refuse_in_transformer, refuse_some_pins
-from edgec.quant.common.report import CalibrationSource, InForce, QuantReport, WeightsReport
+from edgec.quant.common.report import (
+    CalibrationSource,
+    InForce,
+    LayerLoss,
+    QuantReport,
+    WeightsReport,
+)
 from edgec.quant.common.synthetic import describe, synthetic_inputs, warn_synthetic
 from edgec.quant.convert.conversion import Converters
 from edgec.quant.convert.converters import CONVERTERS
@@ -172,11 +178,24 @@ def quantize_transformer(
         ),
         warnings=_warnings(source, options),
         layers=quality_of(graph, integer, few, progress),
-        losses=losses_alone(graph, integer, few) if source is CalibrationSource.USER else (),
+        losses=_losses(graph, integer, few, source, settings),
         weights=search.weights,
         precision=None if choice is None else choice.report,
     )
     return integer, report
+
+
+def _losses(
+    graph: Graph,
+    integer: Graph,
+    data: Mapping[str, Array],
+    source: CalibrationSource,
+    settings: QuantSettings,
+) -> tuple[LayerLoss, ...]:
+    """What layers add to the noise at the outputs, on the user's own data."""
+    if source is not CalibrationSource.USER:
+        return ()
+    return layer_losses(graph, integer, data, corrected=settings.bias_correction)
 
 
 def _warnings(source: CalibrationSource, options: QuantOptions) -> tuple[str, ...]:

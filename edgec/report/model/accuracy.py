@@ -102,10 +102,10 @@ class LossReport:
         tensor: the tensor that was rounded.
         step: number of the layer that computes it; None for an input.
         share: part of what all of them add, 0 to 1.
-        weights_db: signal to noise of the worst output when the layer's weights alone are rounded;
-            None where that adds nothing.
-        codes_db: the same when the tensor alone is rounded to its codes.
-        why: "weights", "clipped", "one channel", "few levels" or "range".
+        weights_db: signal to noise of the worst output with what the codes of the layer's tensor do
+            not explain, its integer weights above all; None where that adds nothing.
+        codes_db: the same with what these codes explain.
+        why: "weights", "arithmetic", "clipped", "one channel", "few levels" or "range".
         detail: the figure that shows the cause, in words; "" where there is none.
         advice: what to try against it.
     """
