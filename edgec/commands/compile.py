@@ -36,7 +36,7 @@ from edgec.kernels.weightpool.plan.plan import PoolPlan
 from edgec.lower import Program
 from edgec.lower.placed import Lowered, lowered
 from edgec.memory import MemoryPlan, plan_memory
-from edgec.quant.precision.choose import Room
+from edgec.quant.precision.goal import Room
 from edgec.report.model import CheckReport, PlacementReport, Report
 from edgec.report.text import write_text
 from edgec.target.board import Board, load_board

@@ -25,6 +25,8 @@ def int16_report(found: PrecisionReport | None) -> Int16Report | None:
         output_db=finite(found.output_db),
         int8_db=finite(found.int8_db),
         int16_db=finite(found.int16_db),
+        samples=found.samples,
+        held_back=found.held_back,
         arena_bytes=found.arena_bytes,
         int8_arena_bytes=found.int8_arena_bytes,
         left_out=found.left_out,

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.base.effect import refuse_without_effect
-from edgec.base.options import CompileOptions, Precision, Progress, QuantOptions, no_progress
+from edgec.base.options import CompileOptions, Precision, Progress, no_progress
 from edgec.floatrun.activations import checked_calibration
 from edgec.ir.graph import Graph
 from edgec.ir.searched import is_searched
@@ -23,10 +24,10 @@ from edgec.passes.pipeline import (
     TRANSFORMER_PASSES,
 )
 from edgec.passes.variable_length import with_variable_length
-from edgec.quant.cnn.annotation import QUALITY_SAMPLES, Annotated, annotate_beside
-from edgec.quant.cnn.losses import layer_losses
+from edgec.quant.cnn.annotation import QUALITY_SAMPLES, Annotated, annotate_beside, ranged
 from edgec.quant.common.decisions import decisions_of
 from edgec.quant.common.intervals import check_intervals
+from edgec.quant.common.losses import layer_losses
 from edgec.quant.common.notes import weights_notes
 from edgec.quant.common.quality import quality_of
 from edgec.quant.common.refuse import refuse_endless_outputs
@@ -38,15 +39,19 @@ from edgec.quant.common.report import (
 )
 from edgec.quant.convert.conversion import Converters, to_integer
 from edgec.quant.convert.converters import CONVERTERS
-from edgec.quant.convert.mixed.context import Codes16
 from edgec.quant.convert.wide.conversion import is_wide
 from edgec.quant.convert.wide.graph import to_wide
 from edgec.quant.effects import quantization_effects
-from edgec.quant.precision.candidates import observed_candidates
-from edgec.quant.precision.choose import Choice, Chooser, Goal, Room
-from edgec.quant.precision.codes import check_reach, real_constants
+from edgec.quant.precision.choose import Choice, choose
+from edgec.quant.precision.codes import check_reach
+from edgec.quant.precision.fits import Fits
+from edgec.quant.precision.goal import Goal, Room
 from edgec.quant.precision.notes import precision_notes
-from edgec.quant.transformer.quantize import Search, quantize_transformer
+from edgec.quant.precision.observed import ObservedFits
+from edgec.quant.transformer.fits import SearchedFits
+from edgec.quant.transformer.quantize import Search, Searching, quantize_transformer
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -138,8 +143,7 @@ class _Run:
 
     def by_observers(self, graph: Graph) -> Quantized:
         """Ranges from observers, by way of an annotated graph."""
-        annotated = self._annotated(graph, self._options.quant)
-        found, converted = self._precise(graph, annotated)
+        found, converted = self._observed(graph)
         check_intervals(converted)
         check_reach(converted)
         integer = self._passes(converted, INTEGER_PASSES)
@@ -151,32 +155,42 @@ class _Run:
         annotated_graph = None if mixed else found.graph
         return Quantized(integer.graph, annotated_graph, report, notes, found.real)
 
-    def _annotated(self, graph: Graph, options: QuantOptions) -> Annotated:
-        return annotate_beside(graph, self._calibration, options, self._tell, self._converters)
-
-    def _precise(self, graph: Graph, found: Annotated) -> tuple[Annotated, Graph]:
+    def _observed(self, graph: Graph) -> tuple[Annotated, Graph]:
         """The integer graph, with int16 codes where they are asked for, and what it was made of."""
-        settings = self._options.quant.settings()
-        if settings.precision is Precision.INT8 or self._calibration is None:
-            return found, to_integer(found.graph, self._converters)
+        options, converters, tell = self._options.quant, self._converters, self._tell
+        if options.settings().precision is Precision.INT8 or self._calibration is None:
+            found = annotate_beside(graph, self._calibration, options, tell, converters)
+            return found, to_integer(found.graph, converters)
         data = checked_calibration(graph, self._calibration)
-        chooser = self._chooser(found, data)
-        if settings.precision is Precision.AUTO and not chooser.suffices_int8():
-            # Those biases make up for the rounding of int8 codes that many tensors will not have.
-            wide = replace(self._options.quant, precision=Precision.INT16)
-            found = replace(self._annotated(graph, wide), report=found.report)
-            chooser = self._chooser(found, data)
-        choice = chooser.choose(settings.precision)
-        few = {name: array[:QUALITY_SAMPLES] for name, array in data.items()}
-        layers = quality_of(found.real, choice.integer, few, self._tell)
+        values = ranged(graph, data, options, tell, converters)
+
+        def fits(samples: Mapping[str, Array]) -> ObservedFits:
+            return ObservedFits(values, samples, options, converters, tell)
+
+        choice = self._chosen(fits, data, INTEGER_PASSES)
+        found, few = choice.made, {name: array[:QUALITY_SAMPLES] for name, array in data.items()}
+        layers = quality_of(found.real, choice.integer, few, tell)
         report = replace(found.report, precision=choice.report, layers=layers)
         return replace(found, report=report), choice.integer
+
+    def _chosen(
+        self,
+        fits: Callable[[Mapping[str, Array]], Fits[T]],
+        data: Mapping[str, Array],
+        passes: tuple[Pass, ...],
+    ) -> Choice[T]:
+        """The tensors with int16 codes, of an integer graph that passes will follow."""
+        settings = self._options.quant.settings()
+        goal = Goal(settings.target_db, settings.max_drop)
+        room = self._room_after(passes)
+        return choose(fits, data, settings.precision, goal, room, self._tell)
 
     def _losses(self, found: Annotated, integer: Graph) -> tuple[LayerLoss, ...]:
         """What layers add to the noise at the outputs, on the user's own data."""
         if found.data is None or found.report.source is not CalibrationSource.USER:
             return ()
-        return layer_losses(found.real, found.graph, integer, found.data)
+        corrected = found.report.in_force.bias_correction
+        return layer_losses(found.real, integer, found.data, corrected=corrected)
 
     def _with_decisions(self, real: Graph, integer: Graph, report: QuantReport) -> QuantReport:
         if self._calibration is None or report.source is not CalibrationSource.USER:
@@ -184,23 +198,22 @@ class _Run:
         data = checked_calibration(real, self._calibration)
         return replace(report, decisions=decisions_of(real, integer, data))
 
-    def _chooser(self, found: Annotated, data: Mapping[str, Array]) -> Chooser:
-        real, annotated = found.real, found.graph
-        constants = real_constants(real, annotated)
-
-        def converted(int16: Mapping[str, Codes16]) -> Graph:
-            return to_integer(annotated, self._converters, int16, constants)
-
-        settings = self._options.quant.settings()
-        goal = Goal(settings.target_db, settings.max_drop)
-        room = self._room_after(INTEGER_PASSES)
-        candidates = observed_candidates(annotated, data)
-        return Chooser(real, candidates, data, converted, goal, room, self._tell)
-
     def by_file(self, graph: Graph) -> Quantized:
-        """Scales of a file with 16-bit activations, which brings all of them."""
-        integer = self._passes(to_wide(graph), TRANSFORMER_INTEGER_PASSES)
+        """Scales of a file with 16-bit activations, which brings all of them; data judge them."""
+        converted = to_wide(graph)
+        integer = self._passes(converted, TRANSFORMER_INTEGER_PASSES)
         report = QuantReport(CalibrationSource.NONE, 0, InForce(None, False, False), (), ())
+        if self._calibration is not None:
+            data = checked_calibration(graph, self._calibration)
+            few = {name: array[:QUALITY_SAMPLES] for name, array in data.items()}
+            report = replace(
+                report,
+                source=CalibrationSource.USER,
+                samples=len(next(iter(data.values()))),
+                layers=quality_of(graph, converted, few, self._tell),
+                losses=layer_losses(graph, converted, data, corrected=False),
+            )
+            report = self._with_decisions(graph, integer.graph, report)
         return Quantized(integer.graph, None, report, _texts(integer))
 
     def by_search(self, graph: Graph, shorter: Graph | None) -> Quantized:
@@ -211,9 +224,9 @@ class _Run:
             shortened = run_passes(shorter, TRANSFORMER_PASSES).graph
             graph = mean_by_attention(with_real_length(graph, shortened))
         wider = self._options.quant.settings().precision is not Precision.INT8
-        choose = self._chosen if wider and self._calibration is not None else None
+        choice = self._searched if wider and self._calibration is not None else None
         quantized, report = quantize_transformer(
-            graph, self._calibration, self._options.quant, self._tell, self._converters, choose
+            graph, self._calibration, self._options.quant, self._tell, self._converters, choice
         )
         integer = self._passes(quantized, TRANSFORMER_INTEGER_PASSES)
         ready = integer.graph
@@ -224,23 +237,14 @@ class _Run:
         notes = (*_texts(real, integer), *said)
         return Quantized(ready, None, report, notes)
 
-    def _chosen(self, search: Search, data: Mapping[str, Array]) -> tuple[Search, Choice]:
-        """The tensors with int16 codes of a network whose scales are searched, and its weights."""
-        precision = self._options.quant.settings().precision
-        chooser = self._searched_chooser(search, data)
-        if precision is Precision.AUTO and chooser.suffices_int8():
-            return search, chooser.choose(precision)
-        fitted = search.with_fitted_weights()
-        found = self._searched_chooser(fitted, data).choose(precision)
-        report = chooser.beside_int8(found.report)
-        return fitted, replace(found, report=report)
+    def _searched(self, search: Searching, data: Mapping[str, Array]) -> Choice[Search]:
+        """The choice of a network whose scales are searched."""
+        known = SearchedFits(data, search)
 
-    def _searched_chooser(self, search: Search, data: Mapping[str, Array]) -> Chooser:
-        settings = self._options.quant.settings()
-        goal = Goal(settings.target_db, settings.max_drop)
-        room = self._room_after(TRANSFORMER_INTEGER_PASSES)
-        candidates = search.candidates()
-        return Chooser(search.graph, candidates, data, search.integer, goal, room, self._tell)
+        def fits(samples: Mapping[str, Array]) -> SearchedFits:
+            return known if samples is data else SearchedFits(samples, search, known)
+
+        return self._chosen(fits, data, TRANSFORMER_INTEGER_PASSES)
 
     def _room_after(self, passes: tuple[Pass, ...]) -> Room | None:
         """The memory of the board for graphs that some passes follow."""

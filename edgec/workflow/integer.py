@@ -24,7 +24,8 @@ from edgec.ir.infer import total_macs
 from edgec.passes import REAL_PASSES, run_passes
 from edgec.quant import QuantReport, quantize
 from edgec.quant.features import with_feature_scales
-from edgec.quant.precision.choose import Room
+from edgec.quant.precision.goal import Room
+from edgec.quant.precision.notes import precision_warnings
 from edgec.workflow.calibration_check import calibration_warnings, few_samples_warnings
 from edgec.workflow.quality import quality_warnings
 from edgec.workflow.rounding import rounding_notes, with_rounding
@@ -202,7 +203,8 @@ def quantized_model(
     named = bool(model.about.labels) or settings.max_drop is not None
     told = found.report.about_classes() if named else found.report
     poor = quality_warnings(found.integer, told, settings)
-    warnings = (*told.warnings, *few_samples_warnings(told), *odd, *poor)
+    judged = precision_warnings(told.precision)
+    warnings = (*told.warnings, *few_samples_warnings(told), *judged, *odd, *poor)
     report = replace(told, warnings=warnings)
     return IntegerModel(
         imported=model.imported,

@@ -97,6 +97,41 @@ def annotate_beside(
     converters: Converters = CONVERTERS,
 ) -> Annotated:
     """As `annotate`, with the real graph beside the result."""
+    found = ranged(graph, calibration, options, progress, converters)
+    return with_weights(found, found.data, options, progress, converters)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ranged:
+    """A network whose values have their parameters, and whose weights have their nearest codes.
+
+    Attributes:
+        real: REAL stage that it stands for: channels scaled.
+        graph: ANNOTATED stage.
+        data: what was calibrated on; None where nothing was.
+        source: where the data come from.
+        observed: whether a range was observed.
+        equalized: whether channels were scaled.
+        notes: what the user should know.
+    """
+
+    real: Graph
+    graph: Graph
+    data: Mapping[str, Array] | None
+    source: CalibrationSource
+    observed: bool
+    equalized: bool
+    notes: tuple[str, ...]
+
+
+def ranged(
+    graph: Graph,
+    calibration: Mapping[str, Array] | None,
+    options: QuantOptions,
+    progress: Progress | None = None,
+    converters: Converters = CONVERTERS,
+) -> Ranged:
+    """The first half of `annotate`: the parameters of values."""
     refuse_real_only(graph, converters)
     settings = options.settings()
     data: Mapping[str, Array] | None = None
@@ -110,28 +145,51 @@ def annotate_beside(
     params = data_free_params(graph, groups, has_data=data is not None)
     open_groups = [group for group in groups if group.members[0] not in params]
     data, source = _data(graph, data, open_groups, options)
-    if source is CalibrationSource.SYNTHETIC:
-        settings = replace(settings, observer=Observer.MINMAX, bias_correction=False)
     if open_groups and data is not None:
+        if source is CalibrationSource.SYNTHETIC:
+            settings = replace(settings, observer=Observer.MINMAX)
         params |= calibrated_params(graph, open_groups, data, settings, progress)
     values = {name: _with_quant(value, params) for name, value in graph.values.items()}
     annotated, notes = quantize_constants(graph.replace(values=values))
-    corrects = settings.bias_correction and data is not None
+    return Ranged(graph, annotated, data, source, bool(open_groups), equalized, notes)
+
+
+def with_weights(
+    found: Ranged,
+    samples: Mapping[str, Array] | None,
+    options: QuantOptions,
+    progress: Progress | None = None,
+    converters: Converters = CONVERTERS,
+) -> Annotated:
+    """The second half of `annotate`: codes of weights, biases, and the report.
+
+    Args:
+        found: the parameters of values.
+        samples: what weights and biases are chosen by, all of the calibration data or a part.
+        options: bias correction, effort, the element type of activations.
+        progress: told what is being done.
+        converters: converter of each operator that has an integer form.
+    """
+    settings, annotated = options.settings(), found.graph
+    synthetic = found.source is CalibrationSource.SYNTHETIC
+    corrects = settings.bias_correction and samples is not None and not synthetic
     weights, effort = None, None
-    if data is not None and source is CalibrationSource.USER:
-        effort = effort_in_force(graph, settings, len(next(iter(data.values()))))
-    if corrects and data is not None:
-        annotated, weights = fitted(graph, annotated, data, settings, effort, progress)
+    if samples is not None and found.source is CalibrationSource.USER:
+        effort = effort_in_force(found.real, settings, len(next(iter(samples.values()))))
+    if corrects and samples is not None:
+        annotated, weights = fitted(found.real, annotated, samples, settings, effort, progress)
+    observer = Observer.MINMAX if synthetic else settings.observer
     in_force = InForce(
-        observer=settings.observer if open_groups else None,
-        equalize=equalized,
+        observer=observer if found.observed else None,
+        equalize=found.equalized,
         bias_correction=corrects,
         percentile=settings.percentile,
         effort=effort,
     )
-    layers = _quality(graph, to_integer(annotated, converters), data, progress) if data else ()
-    report = _report(data, options, in_force, source, notes, layers)
-    return Annotated(graph, annotated, replace(report, weights=weights), data)
+    integer = to_integer(annotated, converters)
+    layers = _quality(found.real, integer, samples, progress) if samples else ()
+    report = _report(found.data, options, in_force, found.source, found.notes, layers)
+    return Annotated(found.real, annotated, replace(report, weights=weights), found.data)
 
 
 def _with_quant(value: Value, params: Mapping[str, QuantParams]) -> Value:

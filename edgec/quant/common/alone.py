@@ -8,7 +8,7 @@ that read it: its noise is theirs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +16,7 @@ import numpy as np
 from edgec.base.dtypes import Array
 from edgec.floatrun.executor import Executor
 from edgec.interp.int_interp import run_node
+from edgec.ir import ops, qops
 from edgec.ir.graph import Graph, Node
 from edgec.quant.common.sample_codes import sample_codes
 
@@ -29,12 +30,15 @@ class Alone:
         real: name of the float tensor that its output has codes of.
         error: what it adds to that tensor, float64 [S, ...] in the tensor's shape.
         coded: what the nearest codes of the exact tensor stand for, float64, likewise.
+        weighted: whether its weights were rounded, by edgec and not by the model's file, and it
+            reads what the layers before it give as such, not a further form of it.
     """
 
     node: Node
     real: str
     error: Array
     coded: Array
+    weighted: bool
 
 
 def tried_nodes(real: Graph, integer: Graph) -> dict[str, tuple[Node, str]]:
@@ -79,34 +83,63 @@ def run_alone(
         for name in integer.inputs
         if (quant := integer.values[name].quant) is not None
     }
+    rescaled: set[str] = set()
     for node in integer.nodes:
         before = frozenset[str]().union(*(reads.get(name, frozenset()) for name in node.inputs))
         results = [run_node(integer, node, sample) for sample in codes]
         if node.output not in tried:
             reads[node.output] = before
+            if isinstance(node.attrs, qops.QRescale) or not rescaled.isdisjoint(node.inputs):
+                rescaled.add(node.output)
             for sample, result in zip(codes, results, strict=True):
                 sample[node.output] = result
             continue
         name, quant = tried[node.output][1], integer.quant(node.output)
         changed = {each: exact[each] for each in before if each in exact}
-        wanted = _float_layer(real, name, known, changed)
+        own = _own_nodes(real, name, changed)
+        wanted = _float_layer(real, own, name, known, changed)
         given = np.stack([quant.dequantize64(result) for result in results])
         for index, sample in enumerate(codes):
             values = known[name][index].reshape(integer.values[node.output].shape)
             sample[node.output] = quant.quantize(values)
         coded = np.stack([quant.dequantize64(sample[node.output]) for sample in codes])
         exact[name], reads[node.output] = coded.reshape(wanted.shape), frozenset({name})
-        yield Alone(node, name, given.reshape(wanted.shape) - wanted, exact[name])
+        error = given.reshape(wanted.shape) - wanted
+        weighted = rescaled.isdisjoint(node.inputs) and any(_is_rounded(real, n) for n in own)
+        yield Alone(node, name, error, exact[name], weighted)
+
+
+def _own_nodes(real: Graph, name: str, before: Container[str]) -> tuple[Node, ...]:
+    """The nodes of the float network that compute a tensor from those before it."""
+    wanted, found = {name}, []
+    for node in reversed(real.nodes):
+        if node.output in wanted:
+            found.append(node)
+            wanted.update(each for each in node.inputs if each not in before)
+    return tuple(reversed(found))
+
+
+def _is_rounded(real: Graph, node: Node) -> bool:
+    """Whether edgec rounds the weights of a float layer."""
+    if not isinstance(node.attrs, ops.Weighted):
+        return False
+    weight = real.constants.get(ops.layer_inputs(node).w)
+    return weight is not None and weight.quant is None
 
 
 def _float_layer(
-    real: Graph, name: str, known: Mapping[str, Array], changed: Mapping[str, Array]
+    real: Graph,
+    own: tuple[Node, ...],
+    name: str,
+    known: Mapping[str, Array],
+    changed: Mapping[str, Array],
 ) -> Array:
     """What the float network gives for a tensor when those before it hold other numbers."""
-    nodes = tuple(node for node in real.nodes if node.output not in changed or node.output == name)
-    inputs = tuple(dict.fromkeys((*real.inputs, *(each for each in changed if each != name))))
+    made = {node.output for node in own}
+    read = (each for node in own for each in node.inputs)
+    inputs = tuple(dict.fromkeys(x for x in read if x in real.values and x not in made))
     cut = real.replace(
-        nodes=nodes, inputs=inputs, outputs=(name,), output_layouts={}, input_layouts={}
+        nodes=own, inputs=inputs, outputs=(name,), output_layouts={}, input_layouts={}
     )
     again = Executor(cut, [name]).run_again(known, changed)
     return again.get(name, known[name])

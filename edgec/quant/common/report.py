@@ -90,7 +90,8 @@ class Decisions:
 class PrecisionReport:
     """Which tensors have int16 codes, and what they give.
 
-    The signal to noise ratios are those of the worst output, on the samples that chose.
+    All accuracies are measured on a fit to some of the calibration samples; what is compiled has
+    the same tensors in int16, and is fitted to all.
 
     Attributes:
         tensors: those with int16 codes, by the value that an operator computes, in graph order.
@@ -98,6 +99,9 @@ class PrecisionReport:
         output_db: with these.
         int8_db: with int8 codes alone.
         int16_db: with int16 codes wherever they can be: what int8 weights leave.
+        samples: calibration samples that the signal to noise ratios, those of the worst output,
+            were measured on.
+        held_back: whether nothing was fitted to these; False where there are too few to spare some.
         arena_bytes: memory for activations with these; None where the board is not known.
         int8_arena_bytes: the same with int8 codes alone.
         left_out: tensors that the accuracy asks for and the memory of the board has no room for.
@@ -112,6 +116,8 @@ class PrecisionReport:
     output_db: float
     int8_db: float
     int16_db: float
+    samples: int
+    held_back: bool
     arena_bytes: int | None = None
     int8_arena_bytes: int | None = None
     left_out: int = 0
@@ -146,9 +152,9 @@ class Cause(enum.Enum):
     """Why a layer adds noise to the outputs."""
 
     WEIGHTS = "weights"
-    """Weights of the layer are rounded to int8."""
+    """Weights of the layer are rounded to int8, which matters more than the codes of its tensor."""
     ARITHMETIC = "arithmetic"
-    """More than the codes of its tensor explain: integer weights, tables, forms of its inputs."""
+    """More than the codes of its tensor explain, without such weights: tables, forms of inputs."""
     CLIPPED = "clipped"
     """Values beyond the codes of its tensor."""
     CHANNEL = "one channel"
@@ -166,10 +172,9 @@ class LayerLoss:
     Attributes:
         value: name of the tensor that it computes, or of an input.
         sources: nodes of the model's file; none for an input.
-        weights: the largest share of an output's energy that is noise when its weights alone are
-            rounded; 0 where it has none.  Of a transformer's layer, all that the codes of its
-            tensor do not explain.
-        codes: the same when the tensor alone is rounded to its codes.
+        weights: the largest share of an output's energy that is noise of this layer, less `codes`:
+            that of its integer weights, its arithmetic and further forms of its inputs.
+        codes: the part of that share that rounding to the codes of its tensor explains.
         why: the larger of the two, and its cause.
         detail: the figure that shows the cause, in words; "" where there is none.
     """

@@ -31,6 +31,11 @@ class Trials:
         self._graph, self._outputs = graph, compared
         self._runs = [run_graph(graph, codes) for codes in samples]
 
+    @property
+    def samples(self) -> int:
+        """How many samples were run."""
+        return len(self._runs)
+
     def outputs(self, sample: int) -> dict[str, Array]:
         """What is compared of a sample, as real numbers; float64."""
         return self._real(self._runs[sample])

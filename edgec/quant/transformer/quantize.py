@@ -13,10 +13,16 @@ from edgec.floatrun.activations import checked_calibration
 from edgec.ir.graph import Graph
 from edgec.quant.common.calibrate import Progress
 from edgec.quant.common.intervals import check_intervals
-from edgec.quant.common.losses import losses_alone
+from edgec.quant.common.losses import layer_losses
 from edgec.quant.common.quality import quality_of
 from edgec.quant.common.refuse import refuse_in_transformer, refuse_some_pins
-from edgec.quant.common.report import CalibrationSource, InForce, QuantReport, WeightsReport
+from edgec.quant.common.report import (
+    CalibrationSource,
+    InForce,
+    LayerLoss,
+    QuantReport,
+    WeightsReport,
+)
 from edgec.quant.common.synthetic import describe, synthetic_inputs, warn_synthetic
 from edgec.quant.convert.conversion import Converters
 from edgec.quant.convert.converters import CONVERTERS
@@ -29,6 +35,7 @@ from edgec.quant.transformer.int16_codes import searched_candidates, widened
 from edgec.quant.transformer.layers import find_layers
 from edgec.quant.transformer.lengths import collect_at_lengths
 from edgec.quant.transformer.plan import make_plan, stream_params
+from edgec.quant.transformer.samples import Seen
 from edgec.quant.transformer.searched import conversions
 from edgec.quant.transformer.searched_mixed import add_searched
 from edgec.quant.transformer.stream import is_real, stream_groups
@@ -38,8 +45,10 @@ QUALITY_SAMPLES = 8
 """Calibration samples that the quality of each operator is measured on."""
 
 
-Choose = Callable[["Search", Mapping[str, Array]], "tuple[Search, Choice]"]
-"""Chooses the tensors with int16 codes of a search by calibration data, and perhaps its weights."""
+Searching = Callable[[Mapping[str, Array], "Search | None"], "Search"]
+"""Searches scales by calibration data, with room for what another search has seen."""
+Choose = Callable[[Searching, Mapping[str, Array]], "Choice[Search]"]
+"""Chooses the tensors with int16 codes, told how scales are searched, by calibration data."""
 
 
 class Search:
@@ -52,6 +61,7 @@ class Search:
         options: QuantSettings,
         progress: Progress | None,
         converters: Converters,
+        extremes: Mapping[str, Seen] = MappingProxyType({}),
     ) -> None:
         """Collect samples and search scales.
 
@@ -61,6 +71,7 @@ class Search:
             options: bias correction, residual.
             progress: told what is being done.
             converters: converter of each operator that the graph holds.
+            extremes: more samples of some values, whose extremes count as if they were in `data`.
 
         Raises:
             QuantizationError: NaN or infinite numbers.
@@ -70,15 +81,16 @@ class Search:
         self.effort: Effort | None = None
         self.weights: WeightsReport | None = None
         names = [name for name in graph.values if is_real(graph, name)]
-        self._seen = collect_at_lengths(graph, names, data, progress)
-        stream = stream_params(graph, stream_groups(graph), self._seen, options.residual)
+        seen = collect_at_lengths(graph, names, data, progress)
+        self.seen = {n: x.reaching(extremes[n]) if n in extremes else x for n, x in seen.items()}
+        stream = stream_params(graph, stream_groups(graph), self.seen, options.residual)
         layers = find_layers(graph, frozenset(stream))
-        self._plan = make_plan(graph, layers, stream, self._seen)
+        self._plan = make_plan(graph, layers, stream, self.seen)
 
     def with_fitted_weights(self) -> Search:
         """This search with weights that are chosen by what they do to the outputs."""
         found = copy(self)
-        more = self._seen, self._data, self._options, self._progress
+        more = self.seen, self._data, self._options, self._progress
         found.graph, found.effort, found.weights = with_fitted_weights(self.graph, *more)
         layers = find_layers(found.graph, frozenset(self._plan.stream))
         found._plan = replace(self._plan, layers=layers)
@@ -86,7 +98,7 @@ class Search:
 
     def candidates(self) -> Candidates:
         """The values that could have int16 codes."""
-        return searched_candidates(self.graph, self._plan, self._seen)
+        return searched_candidates(self.graph, self._plan, self.seen)
 
     def integer(self, int16: Mapping[str, Codes16] = MappingProxyType({})) -> Graph:
         """The integer graph: operators, then the proof.
@@ -97,8 +109,8 @@ class Search:
         Raises:
             QuantizationError: an operator could overflow 32 bits.
         """
-        plan = widened(self._plan, int16, self._seen) if int16 else self._plan
-        tensors = Tensors(self.graph, plan, self._seen, self._options.bias_correction)
+        plan = widened(self._plan, int16, self.seen) if int16 else self._plan
+        tensors = Tensors(self.graph, plan, self.seen, self._options.bias_correction)
         for conversion in conversions(tensors):
             add_searched(conversion, self._converters)
         integer = tensors.finish()
@@ -145,10 +157,13 @@ def quantize_transformer(
     if source is CalibrationSource.SYNTHETIC:
         settings = replace(settings, bias_correction=False)
     data = checked_calibration(graph, calibration)
-    search = Search(graph, data, settings, progress, converters)
-    choice = None
-    if choose is not None:
-        search, choice = choose(search, data)
+
+    def searched(samples: Mapping[str, Array], more: Search | None = None) -> Search:
+        extremes = {} if more is None else more.seen
+        return Search(graph, samples, settings, progress, converters, extremes)
+
+    choice = None if choose is None else choose(searched, data)
+    search = searched(data) if choice is None else choice.made
     integer = search.integer() if choice is None else choice.integer
     few = {name: array[:QUALITY_SAMPLES] for name, array in data.items()}
     report = QuantReport(
@@ -163,11 +178,24 @@ def quantize_transformer(
         ),
         warnings=_warnings(source, options),
         layers=quality_of(graph, integer, few, progress),
-        losses=losses_alone(graph, integer, few) if source is CalibrationSource.USER else (),
+        losses=_losses(graph, integer, few, source, settings),
         weights=search.weights,
         precision=None if choice is None else choice.report,
     )
     return integer, report
+
+
+def _losses(
+    graph: Graph,
+    integer: Graph,
+    data: Mapping[str, Array],
+    source: CalibrationSource,
+    settings: QuantSettings,
+) -> tuple[LayerLoss, ...]:
+    """What layers add to the noise at the outputs, on the user's own data."""
+    if source is not CalibrationSource.USER:
+        return ()
+    return layer_losses(graph, integer, data, corrected=settings.bias_correction)
 
 
 def _warnings(source: CalibrationSource, options: QuantOptions) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -66,6 +66,12 @@ class Seen:
             growth = max(growth, float(np.divide(half, shown, where=shown > 0.0, out=shown).max()))
         more = (min(growth, _MOST_GROWTH) - 1.0) * half
         return self.low - more, self.high + more
+
+    def reaching(self, more: Seen) -> Seen:
+        """This value, with extremes that others have, too."""
+        return replace(
+            self, low=np.minimum(self.low, more.low), high=np.maximum(self.high, more.high)
+        )
 
     @property
     def magnitude(self) -> Array:

@@ -56,7 +56,8 @@ class DecisionsReport:
 class Int16Report:
     """Which tensors have int16 codes, what they give and what they cost.
 
-    Accuracies are those of the worst output, on the samples that chose; None: without any noise.
+    Accuracies are those of the worst output, measured while the network was fitted to the other
+    calibration samples; None: without any noise.
 
     Attributes:
         tensors: those with int16 codes, in the order of the network.
@@ -64,6 +65,8 @@ class Int16Report:
         output_db: with these.
         int8_db: with int8 codes alone.
         int16_db: with int16 codes wherever they can be.
+        samples: calibration samples that these were measured on.
+        held_back: whether nothing was fitted to these; False where there are too few to spare some.
         arena_bytes: memory for activations with these, as lowered.
         int8_arena_bytes: the same with int8 codes alone.
         left_out: tensors that the goal asks for and the memory of the board has no room for.
@@ -78,6 +81,8 @@ class Int16Report:
     output_db: float | None
     int8_db: float | None
     int16_db: float | None
+    samples: int
+    held_back: bool
     arena_bytes: int | None
     int8_arena_bytes: int | None
     left_out: int
@@ -97,10 +102,10 @@ class LossReport:
         tensor: the tensor that was rounded.
         step: number of the layer that computes it; None for an input.
         share: part of what all of them add, 0 to 1.
-        weights_db: signal to noise of the worst output when the layer's weights alone are rounded;
-            None where that adds nothing.
-        codes_db: the same when the tensor alone is rounded to its codes.
-        why: "weights", "clipped", "one channel", "few levels" or "range".
+        weights_db: signal to noise of the worst output with what the codes of the layer's tensor do
+            not explain, its integer weights above all; None where that adds nothing.
+        codes_db: the same with what these codes explain.
+        why: "weights", "arithmetic", "clipped", "one channel", "few levels" or "range".
         detail: the figure that shows the cause, in words; "" where there is none.
         advice: what to try against it.
     """

@@ -18,6 +18,7 @@ from edgec.base.options import CompileOptions
 from edgec.base.rounding import Rounding
 from edgec.commands.compile import compile_model
 from edgec.interp import run_graph
+from edgec.quant.common.report import CalibrationSource
 from edgec.workflow.integer import integer_model
 
 POOL = {"StrideH": 2, "StrideW": 2, "FilterHeight": 3, "FilterWidth": 2, "Padding": 0}
@@ -165,3 +166,17 @@ def test_there_is_no_rounding_of_edgecs_own(tmp_path: Path):
     path = conv(tmp_path / "m.tflite")
     with pytest.raises(QuantizationError, match="no rounding of edgec's own"):
         integer_model(path, None, CompileOptions(rounding=Rounding.EDGEC))
+
+
+def test_with_data_the_report_says_where_accuracy_goes(tmp_path: Path):
+    path = conv(tmp_path / "wide.tflite")
+    real = integer_model(path, None, CompileOptions())
+    (name,) = real.imported.inputs
+    rng = np.random.default_rng(3)
+    x = rng.normal(0.0, 0.3, (12, *real.imported.shape(name)[1:]))
+    found = integer_model(path, {name: x.astype(np.float32)}, CompileOptions()).quantization
+    assert (found.source, found.samples) == (CalibrationSource.USER, 12)
+    assert {loss.value for loss in found.losses} <= set(real.integer.values)
+    assert found.losses
+    assert all(layer.sqnr_db > 30.0 for layer in found.layers)
+    assert real.quantization.losses == ()

@@ -13,7 +13,7 @@ from edgec.base.options import QuantOptions
 from edgec.ir.graph import Graph, Node
 from edgec.passes.base import run_passes
 from edgec.passes.pipeline import TRANSFORMER_PASSES
-from edgec.quant.common.losses import losses_alone
+from edgec.quant.common.losses import layer_losses
 from edgec.quant.common.quality import share_db
 from edgec.quant.common.report import Cause, QuantReport
 from edgec.quant.transformer import quantize_transformer
@@ -40,8 +40,9 @@ def test_a_layer_with_damaged_weights_is_the_worst(found: Found) -> None:
     layers = [node for node in integer.nodes if _weights(integer, node)]
     assert len(layers) > 3
     for node in layers[:4]:
-        worst = max(losses_alone(real, _damaged(integer, node), data), key=lambda x: x.noise)
-        assert (worst.value, worst.why) == (node.output, Cause.ARITHMETIC)
+        losses = layer_losses(real, _damaged(integer, node), data, corrected=True)
+        worst = max(losses, key=lambda x: x.noise)
+        assert (worst.value, worst.why) == (node.output, Cause.WEIGHTS)
 
 
 def test_without_own_data_no_layer_is_tried(found: Found) -> None:

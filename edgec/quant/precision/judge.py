@@ -1,0 +1,149 @@
+"""How near integer graphs come to the float network, on samples that they were not fitted to.
+
+The same choice of int16 codes is an integer graph for each fit, which the samples judge that the
+fit has not seen (`held`).  Noises of all samples add up, and so do decisions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from edgec.base.dtypes import Array
+from edgec.base.errors import ConfigError
+from edgec.floatrun.executor import Executor
+from edgec.ir.graph import Graph
+from edgec.ir.infer import total_macs
+from edgec.quant.common.decisions import FloatDecisions
+from edgec.quant.common.output_noise import energy, with_scores
+from edgec.quant.common.report import Decisions
+from edgec.quant.common.sample_codes import sample_codes
+from edgec.quant.precision.trial import Trials
+
+_TRIAL_MACS = 3e9
+"""Multiply-accumulates of all trials together: some seconds.  What is done never depends on how
+fast the computer is."""
+_MOST_TRIED = 4
+_WHOLE_WORK = 4e8
+"""Multiply-accumulates of one measurement of a choice as a whole, of about ten; an element of a
+tensor takes the time of `_ELEMENT_WORK`."""
+_ELEMENT_WORK = 16
+_MOST_WHOLE = 32
+_DECISIONS = 256
+_DECISION_WORK = 2e9
+"""Samples, and multiply-accumulates of one count of decisions, of about ten: some seconds each."""
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How many samples each fit is judged by.
+
+    Attributes:
+        tried: those on which single tensors are tried.
+        whole: those on which a choice is measured as a whole.
+        decided: those whose decisions are counted, at most, and their multiply-accumulates.
+    """
+
+    tried: int
+    whole: int
+    decided: tuple[int, float]
+
+
+def budget(real: Graph, trials: int, fits: int) -> Budget:
+    """The samples that there is time for.
+
+    Args:
+        real: REAL stage.
+        trials: tensors that are tried alone.
+        fits: how many fits there are.
+    """
+    macs = max(total_macs(real), 1)
+    elements = sum(real.values[node.output].elements for node in real.nodes)
+    tried = min(int(_TRIAL_MACS / (macs * max(trials, 1))), _MOST_TRIED) // fits
+    whole = min(int(_WHOLE_WORK / (macs + _ELEMENT_WORK * elements)), _MOST_WHOLE) // fits
+    decided = _DECISIONS // fits, _DECISION_WORK / fits
+    return Budget(max(tried, 1), max(whole, tried, 1), decided)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Measured:
+    """Noise at outputs beside their signal, by output: energies, which add up."""
+
+    noise: Mapping[str, float]
+    signal: Mapping[str, float]
+
+
+def share(parts: Sequence[Measured]) -> float:
+    """The largest share of an output's energy that is noise."""
+    signal = {name: sum(part.signal[name] for part in parts) for name in parts[0].signal}
+    noise = {name: sum(part.noise[name] for part in parts) for name in signal}
+    return max((noise[name] / max(signal[name], 1e-30) for name in signal), default=0.0)
+
+
+class Judge:
+    """A float network on the samples that judge one fit."""
+
+    def __init__(
+        self,
+        real: Graph,
+        integer: Graph,
+        data: Mapping[str, Array],
+        samples: Budget,
+        *,
+        decides: bool,
+    ) -> None:
+        """Run the float network.
+
+        Args:
+            real: REAL stage.
+            integer: INTEGER stage: says which outputs have codes.
+            data: the samples that judge.
+            samples: how many of them are used.
+            decides: whether decisions are to be counted.
+
+        Raises:
+            ConfigError: they are, and no output names a class.
+        """
+        available = len(next(iter(data.values())))
+        self._tried, self.samples = min(samples.tried, available), min(samples.whole, available)
+        self._data = {name: array[: self.samples] for name, array in data.items()}
+        self._decisions = _decisions(real, data, samples) if decides else None
+        values = integer.values
+        compared = [name for name in with_scores(real) if name in values]
+        self._outputs = [name for name in compared if values[name].quant is not None]
+        self._wanted = Executor(real, self._outputs).run(self._data)
+
+    def trials(self, integer: Graph) -> Trials:
+        """An integer graph on the samples on which single tensors are tried."""
+        codes = [sample_codes(integer, self._data, i) for i in range(self._tried)]
+        return Trials(integer, codes, self._outputs)
+
+    def tried(self, noise: Mapping[str, float]) -> Measured:
+        """The noise of a trial beside the signal of its samples."""
+        return Measured(noise, self._signal(self._tried))
+
+    def measured(self, integer: Graph) -> Measured:
+        """The noise of an integer graph."""
+        noise = dict.fromkeys(self._outputs, 0.0)
+        for sample in range(self.samples):
+            run = Trials(integer, [sample_codes(integer, self._data, sample)], self._outputs)
+            for name, value in run.outputs(0).items():
+                wanted = self._wanted[name][sample].reshape(value.shape)
+                noise[name] += energy(value - wanted)
+        return Measured(noise, self._signal(self.samples))
+
+    def decided(self, integer: Graph) -> Decisions | None:
+        """Its equal decisions; None where nobody asks."""
+        return None if self._decisions is None else self._decisions.equal_of(integer)
+
+    def _signal(self, samples: int) -> dict[str, float]:
+        return {name: energy(self._wanted[name][:samples]) for name in self._outputs}
+
+
+def _decisions(graph: Graph, data: Mapping[str, Array], samples: Budget) -> FloatDecisions:
+    found = FloatDecisions(graph, data, *samples.decided)
+    if not found.names_classes:
+        raise ConfigError(
+            "no output names a class", where="--max-drop", hint="say what is needed by --target-db"
+        )
+    return found
