@@ -3,7 +3,7 @@
     python benchmarks/zoo_make.py timm:lcnet_035 old lcnet_035
     python benchmarks/zoo_int16.py lcnet_035        # folders of zoo_make.py
 
-The signal to noise ratios are those of the worst output on the calibration samples that chose.
+The signal to noise ratios are those of the worst output on calibration samples held back.
 """
 
 from __future__ import annotations
