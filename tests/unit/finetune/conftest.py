@@ -1,8 +1,10 @@
-"""Training in the tests of this folder: on one thread."""
+"""What the tests of this folder train: on one thread."""
 
 from collections.abc import Iterator
 
 import pytest
+
+from edgec.ir.graph import Graph
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -14,3 +16,11 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(threads)
+
+
+@pytest.fixture
+def pooled() -> Graph:
+    """Digits with pooled weights, before training."""
+    from pooled_digits import pooled_digits
+
+    return pooled_digits()

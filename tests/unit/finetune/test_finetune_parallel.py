@@ -10,33 +10,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from pooled_digits import constants, data
 from trained_digits import accuracy, digits, trained_digits
 
 from edgec.base.errors import ConfigError, TrainingError
-from edgec.base.options import Progress, WeightPoolOptions, no_progress
-from edgec.finetune.options import TrainingData
+from edgec.base.options import Progress, no_progress
 from edgec.finetune.parallel import Part, in_parts
 from edgec.finetune.pooled import FinetuneOptions, finetune
 from edgec.ir.graph import Graph
-from edgec.weightpool import compress_graph
 
 pytestmark = pytest.mark.torch
 TWO = FinetuneOptions(epochs=2, batch=64, bits=(8, 4), device="cpu", devices=2)
-
-
-@pytest.fixture(scope="module")
-def pooled() -> Graph:
-    calibration = {"x": digits().train_x[:200]}
-    graph, _ = compress_graph(trained_digits(), calibration, WeightPoolOptions(size=16))
-    return graph
-
-
-def data(count: int = 600) -> TrainingData:
-    return TrainingData({"x": digits().train_x[:count]}, digits().train_y[:count])
-
-
-def constants(graph: Graph) -> dict[str, bytes]:
-    return {name: constant.real().tobytes() for name, constant in graph.constants.items()}
 
 
 def test_gradients_are_those_of_the_whole_batch():

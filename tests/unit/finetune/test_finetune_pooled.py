@@ -8,34 +8,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from pooled_digits import constants, data
 from trained_digits import accuracy, digits, trained_digits
 
 from edgec.base.errors import ConfigError, TrainingError, WeightPoolError
-from edgec.base.options import WeightPoolOptions
 from edgec.finetune.options import Augmentation, TrainingData
 from edgec.finetune.pooled import FinetuneOptions, finetune
 from edgec.ir import ops
 from edgec.ir.graph import Graph, GraphBuilder
 from edgec.ir.verify import Stage, verify
-from edgec.weightpool import compress_graph
 
 pytestmark = pytest.mark.torch
 FAST = FinetuneOptions(epochs=3, batch=64, bits=(8, 4))
-
-
-@pytest.fixture(scope="module")
-def pooled() -> Graph:
-    calibration = {"x": digits().train_x[:200]}
-    graph, _ = compress_graph(trained_digits(), calibration, WeightPoolOptions(size=16))
-    return graph
-
-
-def data(count: int = 600) -> TrainingData:
-    return TrainingData({"x": digits().train_x[:count]}, digits().train_y[:count])
-
-
-def constants(graph: Graph) -> dict[str, bytes]:
-    return {name: constant.real().tobytes() for name, constant in graph.constants.items()}
 
 
 def test_improves_accuracy_and_gives_a_legal_pooled_graph(pooled: Graph):

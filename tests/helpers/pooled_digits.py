@@ -1,0 +1,30 @@
+"""The digits network with pooled weights, and what it is fine-tuned on."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from trained_digits import digits, trained_digits
+
+from edgec.base.options import WeightPoolOptions
+from edgec.finetune.options import TrainingData
+from edgec.ir.graph import Graph
+from edgec.weightpool import compress_graph
+
+
+@cache
+def pooled_digits() -> Graph:
+    """Sixteen vectors, chosen without training."""
+    calibration = {"x": digits().train_x[:200]}
+    graph, _ = compress_graph(trained_digits(), calibration, WeightPoolOptions(size=16))
+    return graph
+
+
+def data(count: int = 600) -> TrainingData:
+    """The first training images."""
+    return TrainingData({"x": digits().train_x[:count]}, digits().train_y[:count])
+
+
+def constants(graph: Graph) -> dict[str, bytes]:
+    """All that training may change, to compare graphs by."""
+    return {name: constant.real().tobytes() for name, constant in graph.constants.items()}
