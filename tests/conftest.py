@@ -13,8 +13,10 @@ HAS_TORCH = importlib.util.find_spec("torch") is not None
 NEEDS_TORCH = (
     "e2e/test_lengths_pytorch.py",
     "e2e/test_pytorch_models.py",
+    "unit/finetune/test_finetune_indices.py",
     "unit/finetune/test_finetune_integers.py",
     "unit/finetune/test_finetune_network.py",
+    "unit/finetune/test_finetune_parallel.py",
     "unit/finetune/test_finetune_pooled.py",
     "unit/finetune/test_finetune_transformer.py",
     "unit/test_network_training.py",

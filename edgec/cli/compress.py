@@ -93,8 +93,7 @@ def compress(
     ] = False,
     device: Annotated[str, typer.Option(help="Where to train: auto, cpu or cuda.")] = "auto",
     devices: Annotated[
-        int,
-        typer.Option(min=1, help="GPUs that share each batch (with cpu: processes)."),
+        int, typer.Option(help="GPUs that share each batch (with cpu: processes).")
     ] = 1,
     evaluation: Annotated[
         list[Path] | None,

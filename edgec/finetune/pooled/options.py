@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from edgec.base.errors import ConfigError
-from edgec.finetune.options import Recipe, TrainingData, need_shares, need_whole
+from edgec.finetune.options import Recipe, TrainingData, need_shares
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +40,11 @@ class FinetuneOptions(Recipe):
 
     def __post_init__(self) -> None:
         Recipe.__post_init__(self)
-        need_whole(devices=self.devices)
-        if self.devices > self.batch:
+        if not 1 <= self.devices <= self.batch:
             raise ConfigError(
                 f"{self.devices} devices cannot share {self.batch} samples",
                 where="--devices",
-                hint=f"give {self.batch} at most",
+                hint=f"give 1 to {self.batch}",
             )
         need_shares(frozen=self.frozen, pull=self.pull)
         need_shares(most_changes=self.most_changes, most_returns=self.most_returns)
