@@ -23,6 +23,7 @@ from public_data import cifar_part
 from edgec.base.options import CompileOptions, WeightPoolOptions
 from edgec.finetune.options import Augmentation, TrainingData
 from edgec.finetune.pooled import FinetuneOptions, finetune
+from edgec.ir.graph import Graph
 from edgec.weightpool import compress_graph
 from edgec.workflow.integer import RealModel, real_model
 
@@ -44,6 +45,19 @@ def data(folder: Path, model: RealModel, file: str, count: int) -> TrainingData:
     images = cifar_part(folder / "data", file, count)
     assert images.y is not None
     return TrainingData(samples(model, images), images.y)
+
+
+def last_words(
+    original: Graph, pooled: Graph, train: TrainingData, options: FinetuneOptions
+) -> str:
+    """What a run tells of its last epoch."""
+    told: list[str] = []
+
+    def tell(text: str, _done: int = 0, _total: int = 0) -> None:
+        told.append(text)
+
+    finetune(original, pooled, train, options, tell)
+    return told[-1]
 
 
 def main() -> None:
@@ -71,15 +85,9 @@ def main() -> None:
     print("|---|---:|---:|---:|---:|---:|")
     for name in args.only:
         for seed in args.seeds:
-            told: list[str] = []
-            finetune(
-                model.graph,
-                pooled,
-                train,
-                replace(recipe, seed=seed, **RECIPES[name]),
-                lambda text, *_counts, told=told: told.append(text),  # type: ignore[misc]
-            )
-            numbers = " | ".join(re.findall(r"\d+\.\d+%?", told[-1]))
+            options = replace(recipe, seed=seed, **RECIPES[name])
+            text = last_words(model.graph, pooled, train, options)
+            numbers = " | ".join(re.findall(r"\d+\.\d+%?", text))
             print(f"| {name} | {seed} | {numbers} |", flush=True)
 
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 import copyreg
 import os
 import queue
+import signal
+import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -112,8 +114,9 @@ def in_parts(
 @contextmanager
 def _running(processes: list[Any]) -> Iterator[None]:
     """Processes that end with this block, however it ends."""
-    for process in processes:
-        process.start()
+    with _without_interrupts():
+        for process in processes:
+            process.start()
     try:
         yield
     finally:
@@ -121,6 +124,22 @@ def _running(processes: list[Any]) -> Iterator[None]:
             process.terminate()
         for process in processes:
             process.join()
+
+
+@contextmanager
+def _without_interrupts() -> Iterator[None]:
+    """Programs started here never see Ctrl-C, sent to all by a terminal: this process ends them.
+
+    It waits until they have started.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _result(processes: list[Any], told: Any, progress: Progress) -> Any:

@@ -1,11 +1,10 @@
 """Which indices an assignment may change.
 
 A new index moves eight weights at once, by far more than a step of the optimizer moves a weight.
-So an assignment changes a small share of the indices, those that gain most (Malinovskii et al.,
-"PV-Tuning", NeurIPS 2024, section 3.2, which changes the largest few).  An index that goes back to
-where it came from, again and again, is held at the vector that its weights are nearest to on
-average (Nagel et al., "Overcoming Oscillations in Quantization-Aware Training", ICML 2022, section
-4.2, for single weights).
+So an assignment changes a small share of the indices, those that gain most (after Malinovskii et
+al., "PV-Tuning", NeurIPS 2024).  An index that goes back to where it came from, again and again, is
+held at the vector that its weights are nearest to on average (after Nagel et al., "Overcoming
+Oscillations in Quantization-Aware Training", ICML 2022, which does so with single weights).
 """
 
 from __future__ import annotations
