@@ -6,6 +6,8 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 BOARD ?= nucleo
 DEMO := build/demo
+# More for pytest, such as --start-within SECONDS (tests/conftest.py).
+PYTEST_OPTIONS ?=
 # Tests of public networks and data run where their folder is named (docs/data.md).
 NO_DATA = $(if $(EDGEC_DATA_DIR),, and not data)
 # Generated C (tests/golden) keeps the layout of its templates.
@@ -41,10 +43,10 @@ lint: setup-test
 	$(BIN)/clang-format --dry-run --Werror $(C_FILES)
 
 pytest: setup-test
-	$(BIN)/pytest -m "not slow and not torch$(NO_DATA)" -n 2 --dist loadfile
+	$(BIN)/pytest -m "not slow and not torch$(NO_DATA)" -n 2 --dist loadfile $(PYTEST_OPTIONS)
 
 pytest-slow: setup-slow
-	$(BIN)/pytest -m "(slow or torch)$(NO_DATA)" -n 2 --dist loadfile
+	$(BIN)/pytest -m "(slow or torch)$(NO_DATA)" -n 2 --dist loadfile $(PYTEST_OPTIONS)
 
 format:
 	$(BIN)/ruff check --fix .

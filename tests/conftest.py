@@ -1,9 +1,12 @@
 """Options, markers and fixtures that all tests share."""
 
 import importlib.util
+import math
 import os
+import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
@@ -29,6 +32,8 @@ hypothesis.settings.register_profile("steady", derandomize=True)
 hypothesis.settings.register_profile("explore", derandomize=False)
 hypothesis.settings.load_profile("steady")
 
+LAST_START = pytest.StashKey[float]()
+"""Seconds since the epoch after which no test starts (--start-within)."""
 GOLDEN = Path(__file__).resolve().parent / "golden"
 
 
@@ -42,6 +47,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--data-dir",
         help=f"folder of public networks and data (docs/data.md); default: ${DATA_VARIABLE}",
     )
+    parser.addoption(
+        "--start-within",
+        type=float,
+        metavar="SECONDS",
+        help="skip tests that have not started so many seconds after the run began",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -50,12 +61,22 @@ def pytest_configure(config: pytest.Config) -> None:
     Builds are not kept: a test compiles, and leaves the cache of whoever runs it alone.
     """
     os.environ["EDGEC_CACHE_LIMIT"] = "0"
+    seconds = config.getoption("--start-within")
+    end = time.time() + (math.inf if seconds is None else seconds)
+    # Processes of xdist start later than the run.
+    config.stash[LAST_START] = getattr(config, "workerinput", {}).get("last_start", end)
     chosen = config.getoption("--data-dir")
     if chosen:
         os.environ[DATA_VARIABLE] = str(Path(chosen).resolve())
     folder = data_folder()
     if folder is not None and not folder.is_dir():
         raise pytest.UsageError(f"no such data folder: {folder} (see docs/data.md)")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a process of xdist what it needs to know of the run."""
+    node.workerinput["last_start"] = node.config.stash[LAST_START]
 
 
 def pytest_report_header() -> list[str]:
@@ -77,6 +98,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(no_data)
         if item.get_closest_marker("torch") and not HAS_TORCH:
             item.add_marker(no_torch)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a test whose turn comes too late."""
+    if time.time() > item.config.stash[LAST_START]:
+        pytest.skip("no time left: --start-within")
 
 
 @pytest.fixture

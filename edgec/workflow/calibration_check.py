@@ -8,7 +8,7 @@ networks that the limits were chosen from.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
 import numpy as np
@@ -21,8 +21,6 @@ from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
 from edgec.quant.cnn.fit_weights import LEAST_SAMPLES
 from edgec.quant.common.report import CalibrationSource, QuantReport
-from edgec.report.model import TensorReport
-from edgec.workflow.quality import LEAST_AGREEMENT
 
 _SAMPLES = 8
 _MOST_RATIO, _LEAST_RATIO = 40.0, 0.04
@@ -35,11 +33,6 @@ _MOST_EQUAL = 0.5
 """Share of samples that say what an earlier one has said."""
 _BEYOND_PIXELS = 0.05
 """How far data may lie beyond what pixels can become, as a part of that range."""
-
-_MOST_BEYOND = 0.05
-"""Share of evaluation data beyond the calibrated range."""
-_LEAST_SPAN = 0.05
-"""Part of the calibrated range that evaluation data fill."""
 
 
 def calibration_warnings(
@@ -87,60 +80,6 @@ def few_samples_warnings(report: QuantReport) -> tuple[str, ...]:
 
 def _samples(count: int) -> str:
     return "1 calibration sample is" if count == 1 else f"{count} calibration samples are"
-
-
-def evaluation_warnings(
-    inputs: Sequence[TensorReport], samples: Mapping[str, Array]
-) -> tuple[str, ...]:
-    """Evaluation data in another range than the model was calibrated for, a sentence each.
-
-    Args:
-        inputs: what a compiled model reads.
-        samples: model-side samples [N, ...] by input.
-    """
-    real = [each for each in inputs if each.dtype == "float32" and each.library_dtype == "int8"]
-    return tuple(text for tensor in real for text in _other_range(tensor, samples[tensor.name]))
-
-
-def _other_range(tensor: TensorReport, array: Array) -> Iterator[str]:
-    if tensor.feature_scales:
-        yield from _other_features(tensor, array)
-        return
-    low, high = ((code - tensor.zero_point) * tensor.scale for code in (-128, 127))
-    beyond = float(np.mean((array < low - tensor.scale) | (array > high + tensor.scale)))
-    found = float(array.min()), float(array.max())
-    if beyond > _MOST_BEYOND or found[1] - found[0] < _LEAST_SPAN * (high - low):
-        yield (
-            f"the data of {shown(tensor.name)!r} lie in [{found[0]:.4g}, {found[1]:.4g}], the "
-            f"model was calibrated for [{low:.4g}, {high:.4g}]: {beyond:.0%} are beyond; are both "
-            "scaled alike?"
-        )
-
-
-def _other_features(tensor: TensorReport, array: Array) -> Iterator[str]:
-    """Data in another range than the codes of an input whose features have a scale each."""
-    codes = array.astype(np.float64) / tensor.feature_scales + tensor.feature_zero_points
-    beyond = (codes < -129) | (codes > 128)
-    worst = int(np.argmax(beyond.reshape(-1, beyond.shape[-1]).mean(axis=0)))
-    if beyond.mean() > _MOST_BEYOND:
-        yield (
-            f"{beyond.mean():.0%} of the data of {shown(tensor.name)!r} lie beyond what the model "
-            f"was calibrated for, most of all feature {worst}; are both scaled alike?"
-        )
-
-
-def agreement_warnings(agreement: float) -> tuple[str, ...]:
-    """A sentence where the compiled model decides otherwise than the one that it was made of.
-
-    Args:
-        agreement: share of equal decisions, 0 to 1.
-    """
-    if agreement >= LEAST_AGREEMENT:
-        return ()
-    return (
-        f"only {agreement:.0%} of the decisions are those of the model that was compiled: look at "
-        "the calibration data, and at the SQNR of the layers in report.txt",
-    )
 
 
 def _odd_input(name: str, array: Array) -> Iterator[str]:

@@ -23,7 +23,7 @@ from edgec.floatrun.executor import is_quantized
 from edgec.floatrun.float_model import FloatModel
 from edgec.importers.formats import ONNX_SUFFIX, import_model
 from edgec.report.model import Report, TensorReport
-from edgec.workflow.calibration_check import agreement_warnings, evaluation_warnings
+from edgec.workflow.evaluation_check import agreement_warnings, evaluation_warnings
 from edgec.workflow.session import (
     MODEL_COPY,
     Progress,

@@ -13,11 +13,10 @@ from edgec.quant.common.report import (
     LayerLoss,
     QuantReport,
 )
+from edgec.workflow.evaluation_check import LEAST_AGREEMENT
 
 POOR_DB = 20.0
 """Signal to noise of an output below which a warning says so: noise of a tenth of the signal."""
-LEAST_AGREEMENT = 0.9
-"""Share of equal decisions below which a warning says so."""
 _FEWEST_OTHERS = 2
 """One sample that is decided otherwise says nothing about a share."""
 _WORST = 3

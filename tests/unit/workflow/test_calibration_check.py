@@ -11,11 +11,8 @@ from edgec.base.options import CompileOptions
 from edgec.base.resources import data_dir
 from edgec.base.samples import Normalize
 from edgec.ir.graph import Graph
-from edgec.report.model import TensorReport
 from edgec.workflow.calibration_check import (
-    agreement_warnings,
     calibration_warnings,
-    evaluation_warnings,
 )
 from edgec.workflow.integer import IntegerModel, integer_model, real_model
 
@@ -116,27 +113,3 @@ def test_the_report_has_the_warnings():
     assert compiled(lambda x: x).quantization.warnings == ()
     (warning,) = compiled(lambda x: x * 255).quantization.warnings
     assert "look too large" in warning
-
-
-def report_of(low: float, high: float) -> TensorReport:
-    """An input that was calibrated for a range."""
-    scale = (high - low) / 255
-    return TensorReport(
-        "x", "float32", (1, 4), (1, 4), (), "int8", scale, round(-128 - low / scale), 4
-    )
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "warns"), [(0, 1, False), (0, 0.5, False), (0, 255, True), (0, 0.004, True)]
-)
-def test_evaluation_data_of_another_range(low, high, warns):
-    data = np.linspace(low, high, 400, dtype=np.float32).reshape(-1, 4)
-    found = evaluation_warnings([report_of(0, 1)], {"x": data})
-    assert bool(found) is warns
-    assert all("calibrated for [0, 1]" in text for text in found)
-
-
-def test_few_equal_decisions():
-    assert agreement_warnings(0.9) == ()
-    (warning,) = agreement_warnings(0.08)
-    assert "only 8% of the decisions" in warning
