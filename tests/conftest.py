@@ -22,6 +22,7 @@ NEEDS_TORCH = (
     "unit/finetune/test_finetune_parallel.py",
     "unit/finetune/test_finetune_pooled.py",
     "unit/finetune/test_finetune_transformer.py",
+    "unit/finetune/test_finetune_views.py",
     "unit/test_network_training.py",
 )
 """Modules with the marker `torch` that cannot even be read without PyTorch."""

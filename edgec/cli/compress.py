@@ -91,6 +91,14 @@ def compress(
     augment: Annotated[
         bool, typer.Option("--augment", help="Mirror and shift training images at random.")
     ] = False,
+    views: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Vary the images in so many ways only, epoch after epoch in turn, and ask the "
+            "teacher once for each: faster with a large one (default: anew in each epoch).",
+        ),
+    ] = None,
     device: Annotated[str, typer.Option(help="Where to train: auto, cpu or cuda.")] = "auto",
     devices: Annotated[
         int, typer.Option(help="GPUs that share each batch (with cpu: processes).")
@@ -132,6 +140,7 @@ def compress(
         "epochs": epochs is not None,
         "teacher": teacher is not None,
         "augment": augment,
+        "views": views is not None,
         "device": device != "auto",
         "devices": devices != 1,
     }
@@ -149,7 +158,7 @@ def compress(
             signed=signed,
             seed=seed,
         ),
-        training=Training(epochs or 0, augment, device, seed, teacher, devices),
+        training=Training(epochs or 0, augment, device, seed, teacher, devices, views or 0),
         compilation=CompileOptions(shapes=shapes_of(shape)),
         max_drop=_search(max_drop, pool_size, pools, board, html),
     )

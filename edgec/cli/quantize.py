@@ -82,6 +82,15 @@ def quantize(
             rich_help_panel=TRAINING,
         ),
     ] = False,
+    views: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="Vary the images in so many ways only, epoch after epoch in turn, and ask the "
+            "teacher once for each: faster with a large one (default: anew in each epoch).",
+            rich_help_panel=TRAINING,
+        ),
+    ] = None,
     device: Annotated[
         str,
         typer.Option(help="Where to train: auto, cpu or cuda.", rich_help_panel=TRAINING),
@@ -116,6 +125,7 @@ def quantize(
         "epochs": epochs is not None,
         "teacher": teacher is not None,
         "augment": augment,
+        "views": views is not None,
         "device": device != "auto",
         "seed": seed is not None,
     }
@@ -132,7 +142,7 @@ def quantize(
     samples, labelled, measured = (
         each[0] if each else None for each in samples_of_each(given, normalize)
     )
-    how = Training(epochs or 0, augment, device, seed or 0, teacher)
+    how = Training(epochs or 0, augment, device, seed or 0, teacher, views=views or 0)
     with status("quantizing") as say:
         result = quantize_model(
             model,

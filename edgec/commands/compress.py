@@ -260,6 +260,7 @@ def _recipe(
         bits=(8,) if whole else FinetuneOptions().bits,
         train_pool=not shared,
         augmentation=Augmentation() if training.augment else None,
+        views=training.views,
         seed=training.seed,
         device=training.device,
         devices=training.devices,

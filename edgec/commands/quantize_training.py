@@ -175,6 +175,7 @@ def _recipe(train: IntegerTraining, output: Path) -> IntegerRecipe:
     how = train.how
     recipe = IntegerRecipe(
         augmentation=Augmentation() if how.augment else None,
+        views=how.views,
         seed=how.seed,
         device=how.device,
         checkpoint=checkpoint_of(output),

@@ -27,6 +27,8 @@ class Training:
         augment: mirror and shift images at random.
         device: "auto", "cpu" or "cuda".
         devices: how many of them share each batch.
+        views: ways in which the samples are varied, for each of which the teacher is asked once; 0:
+            they are varied anew in each epoch.
         seed: seed of the random numbers.
         teacher: a float model to learn from, with the same inputs and classes; None: the model
             itself, as it was before.
@@ -38,6 +40,7 @@ class Training:
     seed: int = 0
     teacher: Path | None = None
     devices: int = 1
+    views: int = 0
 
     def __post_init__(self) -> None:
         check_seed(self.seed)
@@ -58,7 +61,16 @@ def training_data(samples: Samples, model: RealModel, how: Training) -> Labelled
     graph = model.graph
     has_images = any(len(graph.shape(name)) == IMAGE_AXES for name in graph.inputs)
     refuse_without_effect(
-        [Effect("--augment", how.augment, has_images, "the network reads no images")]
+        [
+            Effect("--augment", how.augment, has_images, "the network reads no images"),
+            Effect(
+                f"--views {how.views}",
+                how.views > 1,
+                how.augment,
+                "without --augment there is one view of the samples",
+                "give --views 1, or add --augment",
+            ),
+        ]
     )
     data = labelled_data(samples, model)
     need_classes(data.labels, f"{SampleFile.of(samples).path}: y")

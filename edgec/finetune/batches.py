@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 import torch
 from torch.nn import functional
@@ -33,20 +34,31 @@ class Samples:
         """Batches of an epoch: complete ones only, unless there is just one."""
         return max(1, self.count // batch)
 
-    def shuffled(
-        self, batch: int, generator: torch.Generator, augmentation: Augmentation | None
-    ) -> Iterator[Batch]:
-        """An epoch in random order."""
+    def shuffled(self, batch: int, generator: torch.Generator) -> Iterator[torch.Tensor]:
+        """The numbers of the samples of each batch of an epoch, in random order."""
         order = torch.randperm(self.count, generator=generator)
-        for index in order.split(batch)[: self.steps(batch)]:
-            inputs, labels = self._batch(index)
-            yield self._moved(_all_varied(inputs, augmentation, generator)), labels.to(self._device)
+        yield from order.split(batch)[: self.steps(batch)]
+
+    def moves(
+        self, count: int, augmentation: Augmentation | None, generator: torch.Generator
+    ) -> dict[str, Moves]:
+        """How `count` samples are varied, by input; nothing for inputs that are not."""
+        images = [name for name, x in self._inputs.items() if x.ndim == IMAGE_AXES]
+        if augmentation is None:
+            return {}
+        return {name: Moves.drawn(count, augmentation, generator) for name in images}
+
+    def batch(self, index: torch.Tensor, moves: Mapping[str, Moves]) -> Batch:
+        """Samples by their numbers [N], varied as `moves` says of these N."""
+        inputs = {name: x[index] for name, x in self._inputs.items()}
+        inputs |= {name: moved(inputs[name], each) for name, each in moves.items()}
+        found = {name: x.to(self._device) for name, x in inputs.items()}
+        return found, self._labels[index].to(self._device)
 
     def ordered(self) -> Iterator[Batch]:
         """All samples as they are."""
         for index in torch.arange(self.count).split(_EVALUATED):
-            inputs, labels = self._batch(index)
-            yield self._moved(inputs), labels.to(self._device)
+            yield self.batch(index, {})
 
     def drawn(
         self, limit: int, augmentation: Augmentation | None
@@ -60,41 +72,47 @@ class Samples:
         batch = min(_EVALUATED, count)
         order = torch.randperm(self.count, generator=generator)[: count // batch * batch]
         for index in order.split(batch):
-            inputs, _ = self._batch(index)
-            yield self._moved(_all_varied(inputs, augmentation, generator))
-
-    def _batch(self, index: torch.Tensor) -> Batch:
-        return {name: x[index] for name, x in self._inputs.items()}, self._labels[index]
-
-    def _moved(self, inputs: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-        return {name: x.to(self._device) for name, x in inputs.items()}
+            yield self.batch(index, self.moves(len(index), augmentation, generator))[0]
 
 
-def varied(x: torch.Tensor, augmentation: Augmentation, generator: torch.Generator) -> torch.Tensor:
-    """Images [N, H, W, C], each mirrored or not and shifted by its own number of pixels."""
+@dataclass(frozen=True, slots=True)
+class Moves:
+    """How each of N images is moved.
+
+    Attributes:
+        shift: the most pixels that one is shifted by.
+        down, right: int64 [N, 1], how far each is shifted, plus `shift`.
+        mirrored: bool [N, 1], left and right are exchanged.
+    """
+
+    shift: int
+    down: torch.Tensor
+    right: torch.Tensor
+    mirrored: torch.Tensor
+
+    @classmethod
+    def drawn(cls, count: int, augmentation: Augmentation, generator: torch.Generator) -> Moves:
+        """Moves of `count` images, drawn at random."""
+        shift = augmentation.shift
+        down, right = torch.randint(0, 2 * shift + 1, (2, count, 1), generator=generator)
+        share = 0.5 if augmentation.mirror else 0.0
+        return cls(shift, down, right, torch.rand(count, 1, generator=generator) < share)
+
+    def of(self, index: torch.Tensor) -> Moves:
+        """Those of some of the images, by their numbers."""
+        return Moves(self.shift, self.down[index], self.right[index], self.mirrored[index])
+
+
+def moved(x: torch.Tensor, moves: Moves) -> torch.Tensor:
+    """Images [N, H, W, C], each moved as it is said of it; zeros take the free places."""
     count, height, width, _ = x.shape
-    shift = augmentation.shift
+    shift = moves.shift
     padded = functional.pad(x, (0, 0, shift, shift, shift, shift))
-    down, right = torch.randint(0, 2 * shift + 1, (2, count, 1), generator=generator)
-    mirrored = torch.rand(count, 1, generator=generator) < (0.5 if augmentation.mirror else 0.0)
     column = torch.arange(width)
-    rows = down + torch.arange(height)
-    columns = right + torch.where(mirrored, width - 1 - column, column)
+    rows = moves.down + torch.arange(height)
+    columns = moves.right + torch.where(moves.mirrored, width - 1 - column, column)
     each = torch.arange(count)[:, None, None]
     return padded[each, rows[:, :, None], columns[:, None, :]]
-
-
-def _all_varied(
-    inputs: dict[str, torch.Tensor],
-    augmentation: Augmentation | None,
-    generator: torch.Generator,
-) -> dict[str, torch.Tensor]:
-    if augmentation is None:
-        return inputs
-    return {
-        name: varied(x, augmentation, generator) if x.ndim == IMAGE_AXES else x
-        for name, x in inputs.items()
-    }
 
 
 def _tensor(array: Array) -> torch.Tensor:

@@ -65,6 +65,11 @@ class Network(nn.Module):
         self._sources = {name: self._range_of(self.layers[name].node.first) for name in pooled}
         self._modules_of_ranges = nn.ModuleList(self.ranges.values())
 
+    @property
+    def classes(self) -> int:
+        """Logits of a sample."""
+        return math.prod(self.graph.shape(self.output))
+
     def forward(self, inputs: Mapping[str, torch.Tensor]) -> torch.Tensor:
         """[N, classes] out of [N, ...] by graph input."""
         values = dict(inputs)
@@ -168,10 +173,9 @@ def equal_classes(classes: int, teacher: Network) -> int:
     Raises:
         TrainingError: the teacher has another one.
     """
-    others = math.prod(teacher.graph.shape(teacher.output))
-    if classes != others:
+    if classes != teacher.classes:
         raise TrainingError(
-            f"the teacher has {others} classes, the network {classes}",
+            f"the teacher has {teacher.classes} classes, the network {classes}",
             where=teacher.graph.name,
             hint="give a teacher of the same classes",
         )

@@ -89,6 +89,8 @@ class Recipe:
         distillation: share of the loss that is the distance from the teacher's outputs.
         temperature: both outputs are divided by it for that.
         augmentation: None: the data as they are.
+        views: ways in which the samples are varied, epoch after epoch in turn; the teacher is asked
+            once for each.  0: they are varied anew, and the teacher is asked, in each epoch.
         plain: the data are as they are in this last share of the epochs, too.
         seed: seed of the order of the samples and of all that is drawn at random.
         device: "auto" (a GPU if there is one), "cpu" or "cuda".
@@ -102,6 +104,7 @@ class Recipe:
     distillation: float = 0.9
     temperature: float = 4.0
     augmentation: Augmentation | None = None
+    views: int = 0
     plain: float = 0.0
     seed: int = 0
     device: str = "auto"
@@ -112,6 +115,8 @@ class Recipe:
         need_shares(distillation=self.distillation, plain=self.plain)
         need_positive(rate=self.rate, temperature=self.temperature)
         check_seed(self.seed)
+        if self.views < 0:
+            raise ConfigError(f"views is {self.views}", where="--views", hint="give 0 or more")
         if self.device not in ("auto", "cpu", "cuda"):
             raise ConfigError(
                 f"there is no device {self.device!r}",

@@ -71,14 +71,19 @@ class Part:
         for gradient, part in zip(gradients, parts, strict=True):
             gradient.copy_(part.reshape(gradient.shape))
 
+    def add_up(self, tensor: torch.Tensor) -> None:
+        """Replace a tensor of the CPU by its sum over all processes."""
+        if self.count == 1:
+            return
+        on_gpu = distributed.get_backend() == "nccl"
+        sums = tensor.cuda() if on_gpu else tensor
+        distributed.all_reduce(sums)
+        tensor.copy_(sums)
+
     def total(self, *numbers: float) -> list[float]:
         """The sums of numbers over all processes."""
-        if self.count == 1:
-            return list(numbers)
         sums = torch.tensor(numbers, dtype=torch.float64)
-        if torch.cuda.is_available() and distributed.get_backend() == "nccl":
-            sums = sums.cuda()
-        distributed.all_reduce(sums)
+        self.add_up(sums)
         return [float(each) for each in sums]
 
 

@@ -15,12 +15,14 @@ from typing import Any, Protocol
 import torch
 
 from edgec.base.errors import ConfigError, TrainingError
+from edgec.base.options import Progress
 from edgec.finetune import checkpoint
 from edgec.finetune.batches import Samples
 from edgec.finetune.loss import Loss
 from edgec.finetune.network import Network
 from edgec.finetune.options import Recipe
 from edgec.finetune.parallel import Part
+from edgec.finetune.views import Views
 
 _WARM_UP = 0.2
 """Share of the steps in which the rate rises."""
@@ -101,10 +103,20 @@ class Run:
         self._part = part or Part()
         self.steps_an_epoch = samples.steps(recipe.batch)
         self.steps = recipe.epochs * self.steps_an_epoch
+        self._views = (
+            Views(samples, recipe, self._wanted, teacher.classes, self._part)
+            if recipe.views
+            else None
+        )
         self._optimizer = torch.optim.AdamW(student.groups(), lr=recipe.rate)
 
-    def epoch(self, number: int) -> tuple[float, float]:
+    def epoch(self, number: int, progress: Progress, text: str) -> tuple[float, float]:
         """Train on all samples once.
+
+        Args:
+            number: of the epoch, from 0.
+            progress: told `text`, and the steps done of all steps of the run.
+            text: what is being done.
 
         Returns:
             The mean loss, and the share of the samples that were told right.
@@ -116,13 +128,15 @@ class Run:
         generator = torch.Generator().manual_seed(recipe.seed * _SEEDS + number)
         loss = hits = 0.0
         seen = 0
-        batches = self._samples.shuffled(recipe.batch, generator, recipe.augmentation_in(number))
-        for index, (inputs, labels) in enumerate(batches):
-            at = number * self.steps_an_epoch + index
+        first = number * self.steps_an_epoch
+        numbers = self._samples.shuffled(recipe.batch, generator)
+        for at, index in enumerate(numbers, first):
+            inputs, labels, wanted = self._batch(number, index, generator)
             step = Step(at, self.steps, rate_share(at, self.steps))
             self._student.prepare(step, generator)
-            part, right = self._step(step, inputs, labels)
+            part, right = self._step(step, inputs, labels, wanted)
             loss, hits, seen = loss + part, hits + right, seen + len(labels)
+            progress(text, at + 1, self.steps)
         loss, hits = self._part.total(loss, hits)
         return loss / seen, hits / seen
 
@@ -158,8 +172,27 @@ class Run:
                 hits += float((outputs.argmax(1) == labels).sum())
         return loss / samples.count, hits / samples.count
 
-    def _step(self, step: Step, inputs: Inputs, labels: torch.Tensor) -> tuple[float, float]:
+    def _batch(
+        self, epoch: int, index: torch.Tensor, generator: torch.Generator
+    ) -> tuple[Inputs, torch.Tensor, torch.Tensor | None]:
+        """Inputs, labels and, if it is kept, what the teacher says of samples by their numbers."""
+        if self._views is None:
+            augmentation = self._recipe.augmentation_in(epoch)
+            moves = self._samples.moves(len(index), augmentation, generator)
+            return (*self._samples.batch(index, moves), None)
+        view = self._views.of(epoch)
+        return (*view.batch(index), view.logits[index].to(self._student.device))
+
+    def _step(
+        self, step: Step, inputs: Inputs, labels: torch.Tensor, wanted: torch.Tensor | None
+    ) -> tuple[float, float]:
         """One step of the optimizer with this process's part of a batch.
+
+        Args:
+            step: where the run is.
+            inputs: of a batch.
+            labels: alike.
+            wanted: the teacher's logits; None: it is asked for them.
 
         Returns:
             The sum of the losses of these samples, and how many were told right.
@@ -169,7 +202,7 @@ class Run:
         labels = self._part.of(labels)
         for group in self._optimizer.param_groups:
             group["lr"] = self._recipe.rate * step.share * group["share"]
-        wanted = self._wanted(inputs)
+        wanted = self._wanted(inputs) if wanted is None else self._part.of(wanted)
         outputs = self._student.outputs(inputs)
         loss = self._loss(outputs, wanted, labels)
         if not math.isfinite(float(loss.detach())):

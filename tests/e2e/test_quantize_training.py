@@ -96,7 +96,9 @@ def test_accuracy_without_training(tmp_path: Path, capsys: pytest.CaptureFixture
     assert found["accuracy"]["real"] - found["accuracy"]["int8"] < 0.1
 
 
-@pytest.mark.parametrize("option", [("--epochs", "3"), ("--augment",), ("--teacher", str(RESNET))])
+@pytest.mark.parametrize(
+    "option", [("--epochs", "3"), ("--augment",), ("--views", "2"), ("--teacher", str(RESNET))]
+)
 def test_options_without_training_data(
     option: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
@@ -127,9 +129,13 @@ def test_only_images_are_varied(command: str, tmp_path: Path, capsys: pytest.Cap
     train = tmp_path / "train.npz"
     x = np.random.default_rng(2).normal(size=(40, 64)).astype(np.float32)
     np.savez(train, x=x, y=(x @ weight).argmax(1))
-    words = (command, model, "--train", train, "--augment", "-o", tmp_path / "out.onnx")
-    assert run_app([*map(str, words)]) == 2
-    assert "--augment: the network reads no images" in capsys.readouterr().err
+    for options, message in (
+        (("--augment",), "--augment: the network reads no images"),
+        (("--views", "2"), "--views 2: without --augment there is one view of the samples"),
+    ):
+        words = (command, model, "--train", train, *options, "-o", tmp_path / "out.onnx")
+        assert run_app([*map(str, words)]) == 2
+        assert message in capsys.readouterr().err
 
 
 def test_no_pytorch(

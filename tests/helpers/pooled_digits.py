@@ -6,7 +6,7 @@ from functools import cache
 
 from trained_digits import digits, trained_digits
 
-from edgec.base.options import WeightPoolOptions
+from edgec.base.options import Progress, WeightPoolOptions
 from edgec.finetune.options import TrainingData
 from edgec.ir.graph import Graph
 from edgec.weightpool import compress_graph
@@ -28,3 +28,15 @@ def data(count: int = 600) -> TrainingData:
 def constants(graph: Graph) -> dict[str, bytes]:
     """All that training may change, to compare graphs by."""
     return {name: constant.real().tobytes() for name, constant in graph.constants.items()}
+
+
+def interrupting(epochs: int) -> Progress:
+    """Ends a training like Ctrl-C, as soon as it tells the loss of so many epochs."""
+    told: set[str] = set()
+
+    def interrupt(text: str, _done: int = 0, _total: int = 0) -> None:
+        told.update([text] if "loss" in text else [])
+        if len(told) == epochs:
+            raise KeyboardInterrupt
+
+    return interrupt

@@ -142,9 +142,9 @@ class _Course:
             self.best = state["best"]
         text = f"training in integers: {self.start[0]:.2%} of the samples held back at the start"
         done = state["epochs"] if state else 0
-        progress(text, done, epochs)
+        progress(text, done * self._run.steps_an_epoch, self._run.steps)
         for number in range(done, epochs):
-            loss, _ = self._run.epoch(number)
+            loss, _ = self._run.epoch(number, progress, text)
             score = self._judged()
             if score > self.score:
                 self.score, self.epoch = score, number + 1
@@ -152,7 +152,7 @@ class _Course:
             kept = {"best": self.best, "best_epoch": self.epoch, "best_score": list(self.score)}
             self._run.save(number + 1, kept)
             text = f"training in integers: loss {loss:.3f}, {score[0]:.2%} of the samples held back"
-            progress(text, number + 1, epochs)
+            progress(text, (number + 1) * self._run.steps_an_epoch, self._run.steps)
 
     def _judged(self) -> tuple[float, float]:
         loss, share = self._run.judged(self._held)

@@ -74,15 +74,16 @@ def _trained(
     run = Run(trained, teacher, samples, options, objective, name, part)
     state = run.resumed()
     validation = Samples(watched, device) if watched else None
-    for number in range(state["epochs"] if state else 0, options.epochs):
+    text, done = "fine-tuning", state["epochs"] if state else 0
+    for number in range(done, options.epochs):
         student.augmentation = options.augmentation_in(number)
-        loss, share = run.epoch(number)
+        loss, share = run.epoch(number, progress, text)
         trained.settle((number + 1) * run.steps_an_epoch, run.steps)
         run.save(number + 1)
         text = f"fine-tuning: loss {loss:.3f}, training {share:.2%}"
         if validation is not None:
             text += trained.validated(validation, last=number + 1 == options.epochs)
-        progress(text, number + 1, options.epochs)
+        progress(text, (number + 1) * run.steps_an_epoch, run.steps)
     student.augmentation = options.augmentation_in(options.epochs - 1)
     with trained.average.in_place():
         student.apply_pools()

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from pooled_digits import interrupting
 from quant_samples import conv, gemm, nearest, perceptron, relu, residual_network, samples
 from sketch import Sketch
 from trained_digits import digits, trained_digits
@@ -239,13 +240,9 @@ def test_resumes_after_an_interruption(tmp_path: Path):
     recipe = replace(FAST, epochs=2, checkpoint=tmp_path / "run.checkpoint")
     whole = run(replace(recipe, checkpoint=None))
 
-    def interrupt(text: str, done: int = 0, total: int = 0) -> None:
-        if done == 1:
-            raise KeyboardInterrupt
-
     annotated, real = hurt()
     with pytest.raises(KeyboardInterrupt):
-        finetune(annotated, real, trained_digits(), data(), recipe, interrupt)
+        finetune(annotated, real, trained_digits(), data(), recipe, interrupting(1))
     resumed = run(recipe)
     assert constants(resumed) == constants(whole)
     assert resumed.report == whole.report

@@ -12,7 +12,7 @@ from quant_samples import Sketch
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import TrainingError
-from edgec.finetune.batches import varied
+from edgec.finetune.batches import Moves, moved
 from edgec.finetune.layers import Layer
 from edgec.finetune.network import Network
 from edgec.finetune.options import Augmentation
@@ -226,11 +226,15 @@ def _squared_error(layer: Layer, pool: TrainedPool, indices: Array) -> float:
 
 def test_images_are_shifted_and_mirrored_only():
     x = torch.arange(1.0, 1 + 4 * 5 * 6 * 2).reshape(4, 5, 6, 2)
-    same = varied(x, Augmentation(mirror=False, shift=0), torch.Generator().manual_seed(0))
-    assert torch.equal(same, x)
-    moved = varied(x, Augmentation(shift=2), torch.Generator().manual_seed(0))
-    assert moved.shape == x.shape
-    for before, after in zip(x, moved, strict=True):
+    generator = torch.Generator().manual_seed(0)
+    none = Augmentation(mirror=False, shift=0)
+    assert torch.equal(moved(x, Moves.drawn(4, none, generator)), x)
+    moves = Moves.drawn(4, Augmentation(shift=2), generator)
+    found = moved(x, moves)
+    assert found.shape == x.shape
+    few = torch.tensor([2, 0])
+    assert torch.equal(moved(x[few], moves.of(few)), found[few])
+    for before, after in zip(x, found, strict=True):
         kept = set(after.flatten().tolist()) - {0.0}
         assert kept
         assert kept <= set(before.flatten().tolist())

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from pooled_digits import constants, data
+from pooled_digits import constants, data, interrupting
 from trained_digits import accuracy, digits, trained_digits
 
 from edgec.base.errors import ConfigError, TrainingError, WeightPoolError
@@ -59,17 +59,18 @@ def test_resumes_after_an_interruption(pooled: Graph, tmp_path: Path, stop: int)
     options = replace(FAST, frozen=0.5, checkpoint=tmp_path / "run.checkpoint")
     whole = finetune(trained_digits(), pooled, data(), replace(options, checkpoint=None))
 
-    def interrupt(text: str, done: int = 0, total: int = 0) -> None:
-        if done == stop:
-            raise KeyboardInterrupt
-
     with pytest.raises(KeyboardInterrupt):
-        finetune(trained_digits(), pooled, data(), options, interrupt)
-    epochs: list[int] = []
-    resumed = finetune(
-        trained_digits(), pooled, data(), options, lambda text, done=0, total=0: epochs.append(done)
-    )
-    assert [done for done in epochs if done] == list(range(stop + 1, 4))
+        finetune(trained_digits(), pooled, data(), options, interrupting(stop))
+    parts: list[float] = []
+
+    def told(_text: str, done: int = 0, total: int = 0) -> None:
+        parts.append(done / total if total else 0.0)
+
+    resumed = finetune(trained_digits(), pooled, data(), options, told)
+    found = [part for part in parts if part]
+    assert stop / 3 < found[0] < (stop + 1) / 3
+    assert found == sorted(found)
+    assert found[-1] == 1.0
     assert constants(resumed) == constants(whole)
 
 
