@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 
 from edgec.base.samples.normalize import Normalize
 
+ONNX_SUFFIX, TFLITE_SUFFIX = ".onnx", ".tflite"
+
 
 @dataclass(frozen=True, slots=True)
 class AttachedFile:

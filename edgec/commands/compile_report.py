@@ -12,6 +12,7 @@ from edgec.base.version import __version__
 from edgec.codegen.cnames import library_names
 from edgec.commands.compile_losses import loss_reports
 from edgec.commands.compile_precision import decisions_report, int16_report
+from edgec.floatrun.executor import is_quantized
 from edgec.ir import Graph, Node
 from edgec.ir.infer import macs
 from edgec.ir.specialize import specialized
@@ -116,6 +117,7 @@ def build_report(
         decisions=decisions_report(quantization.decisions),
         int16=int16_report(quantization.precision),
         placement=placement,
+        has_integers=is_quantized(ready.imported),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from edgec.base.description import Description
+from edgec.base.description import ONNX_SUFFIX, TFLITE_SUFFIX, Description
 from edgec.base.errors import ConfigError
 from edgec.base.options import MaxLength
 from edgec.importers.common.files import read_file
@@ -25,7 +25,6 @@ from edgec.importers.tflite.metadata import describe as describe_tflite
 from edgec.ir.graph import Graph
 
 _HEAD_BYTES = 8
-ONNX_SUFFIX, TFLITE_SUFFIX = ".onnx", ".tflite"
 
 
 def import_model(path: Path, shapes: Mapping[str, tuple[int, ...]] = NO_SHAPES) -> Graph:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from pydantic import TypeAdapter
 
+from edgec.base.description import ONNX_SUFFIX
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError
 from edgec.base.output_file import write_whole
@@ -21,7 +22,6 @@ from edgec.base.samples import SampleFile, Samples, load_labelled
 from edgec.floatrun.activations import activations
 from edgec.floatrun.executor import is_quantized
 from edgec.floatrun.float_model import FloatModel
-from edgec.importers.formats import ONNX_SUFFIX, import_model
 from edgec.report.model import Report, TensorReport
 from edgec.workflow.evaluation_check import agreement_warnings, evaluation_warnings
 from edgec.workflow.session import (
@@ -145,7 +145,7 @@ def _evaluated(
     sessions = [open_session(folder, on, bits, port) for bits in widths]
     runs = len(widths) + 1
     inputs = _float_inputs(report, samples)
-    (original,) = original_outputs(folder, inputs, [output], _part(progress, 0, runs))
+    (original,) = original_outputs(folder, report, inputs, [output], _part(progress, 0, runs))
     wanted = classes_of(original)
     odd = evaluation_warnings(_with_ranges(report), samples)
     results = []
@@ -222,6 +222,7 @@ def decision(report: Report) -> TensorReport:
 
 def original_outputs(
     folder: Path,
+    report: Report,
     inputs: Mapping[str, Array],
     outputs: Sequence[TensorReport],
     progress: Progress | None,
@@ -234,10 +235,14 @@ def original_outputs(
     """
     names = [output.name for output in outputs]
     path = next(iter(folder.glob(f"{MODEL_COPY}.*")), folder / f"{MODEL_COPY}{ONNX_SUFFIX}")
+    is_onnx = path.suffix == ONNX_SUFFIX
+    if is_onnx and report.has_integers is False:
+        return _in_onnxruntime(path, inputs, outputs, progress)
+    from edgec.importers.formats import import_model  # noqa: PLC0415  (takes a second to load)
+
     graph = import_model(path, {name: (1, *array.shape[1:]) for name, array in inputs.items()})
-    if path.suffix == ONNX_SUFFIX and not is_quantized(graph):
-        found = FloatModel(path).run(inputs, names, progress)
-        return tuple(_numbered(found[output.name], output) for output in outputs)
+    if is_onnx and not is_quantized(graph):
+        return _in_onnxruntime(path, inputs, outputs, progress)
     batches = []
     samples = len(next(iter(inputs.values())))
     for done, batch in activations(graph, names, inputs):
@@ -245,6 +250,16 @@ def original_outputs(
         if progress is not None:
             progress(done, samples)
     return tuple(np.concatenate(parts) for parts in zip(*batches, strict=True))
+
+
+def _in_onnxruntime(
+    path: Path,
+    inputs: Mapping[str, Array],
+    outputs: Sequence[TensorReport],
+    progress: Progress | None,
+) -> tuple[Array, ...]:
+    found = FloatModel(path).run(inputs, [output.name for output in outputs], progress)
+    return tuple(_numbered(found[output.name], output) for output in outputs)
 
 
 def _numbered(found: Array, output: TensorReport) -> Array:

@@ -61,7 +61,7 @@ def validate_outputs(
     length = length_of(report.inputs, given.samples)
     less = report.max_length - length if length is not None else 0
     inputs = {each.name: to_model(given.samples[each.name], each) for each in report.inputs}
-    originals = original_outputs(folder, inputs, report.outputs, None)
+    originals = original_outputs(folder, report, inputs, report.outputs, None)
     results = []
     for number, tensor in enumerate(report.outputs):
         ours, theirs = (np.stack([each[number] for each in runs]) for runs in (found, wanted))

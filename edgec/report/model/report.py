@@ -47,6 +47,8 @@ class Report:
         decisions: on calibration samples; None without them, or where no output names a class.
         int16: which tensors have int16 codes; None where nothing else than int8 was asked for.
         placement: where arena and weights lie; None under an operating system.
+        has_integers: the model's file holds integer weights or rounds between its operators; None
+            in reports that do not say so.
     """
 
     schema: int
@@ -77,6 +79,7 @@ class Report:
     decisions: DecisionsReport | None = None
     int16: Int16Report | None = None
     placement: PlacementReport | None = None
+    has_integers: bool | None = None
 
     def lost(self, step: int) -> float | None:
         """The share of the noise at the outputs that a layer adds; None where none was tried."""
