@@ -22,7 +22,7 @@ from edgec.finetune.loss import Loss
 from edgec.finetune.network import Network
 from edgec.finetune.options import Recipe
 from edgec.finetune.parallel import Part
-from edgec.finetune.views import Views
+from edgec.finetune.views import View, Views
 
 _WARM_UP = 0.2
 """Share of the steps in which the rate rises."""
@@ -128,10 +128,12 @@ class Run:
         generator = torch.Generator().manual_seed(recipe.seed * _SEEDS + number)
         loss = hits = 0.0
         seen = 0
+        view = self._views.of(number, progress) if self._views else None
         first = number * self.steps_an_epoch
+        progress(text, first, self.steps)
         numbers = self._samples.shuffled(recipe.batch, generator)
         for at, index in enumerate(numbers, first):
-            inputs, labels, wanted = self._batch(number, index, generator)
+            inputs, labels, wanted = self._batch(number, view, index, generator)
             step = Step(at, self.steps, rate_share(at, self.steps))
             self._student.prepare(step, generator)
             part, right = self._step(step, inputs, labels, wanted)
@@ -173,14 +175,13 @@ class Run:
         return loss / samples.count, hits / samples.count
 
     def _batch(
-        self, epoch: int, index: torch.Tensor, generator: torch.Generator
+        self, epoch: int, view: View | None, index: torch.Tensor, generator: torch.Generator
     ) -> tuple[Inputs, torch.Tensor, torch.Tensor | None]:
         """Inputs, labels and, if it is kept, what the teacher says of samples by their numbers."""
-        if self._views is None:
+        if view is None:
             augmentation = self._recipe.augmentation_in(epoch)
             moves = self._samples.moves(len(index), augmentation, generator)
             return (*self._samples.batch(index, moves), None)
-        view = self._views.of(epoch)
         return (*view.batch(index), view.logits[index].to(self._student.device))
 
     def _step(

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import torch
 
 from edgec.base.errors import ConfigError
+from edgec.base.options import Progress, no_progress
 from edgec.finetune.batches import Batch, Moves, Samples
 from edgec.finetune.options import Augmentation, Recipe
 from edgec.finetune.parallel import Part
@@ -76,21 +77,22 @@ class Views:
         self._classes, self._part = classes, part
         self._known: dict[int, View] = {}
 
-    def of(self, epoch: int) -> View:
+    def of(self, epoch: int, progress: Progress = no_progress) -> View:
         """The variant of an epoch, from 0.  It depends on the recipe's seed and the epoch alone."""
         augmentation = self._recipe.augmentation_in(epoch)
         number = _PLAIN if augmentation is None else epoch % self._recipe.views
         if number not in self._known:
-            self._known[number] = self._made(number, augmentation)
+            self._known[number] = self._made(number, augmentation, progress)
         return self._known[number]
 
-    def _made(self, number: int, augmentation: Augmentation | None) -> View:
+    def _made(self, number: int, augmentation: Augmentation | None, progress: Progress) -> View:
         samples = self._samples
         generator = torch.Generator().manual_seed(self._recipe.seed * _SEEDS + number + 1)
         moves = samples.moves(samples.count, augmentation, generator)
         view = View(samples, moves, torch.zeros(samples.count, self._classes))
         # The same batches whenever it is made: a run that goes on gets the same numbers.
         for index in torch.arange(samples.count).split(_BATCH * self._part.count):
+            progress("asking the teacher", int(index[0]), samples.count)
             mine = self._part.of(index)
             view.logits[mine] = self._answer(view.batch(mine)[0]).cpu()
         self._part.add_up(view.logits)
