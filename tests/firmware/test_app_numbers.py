@@ -64,6 +64,7 @@ WORDS = [
     *("0", "-0", "1", "+1", "-12.5", ".5", "5.", "3e-4", "1E+3", "0.1", "16777217", "999999999"),
     *("00000000000000000000001", "0.00000000000000000000000001", "1e-45", "1e-60", "3.4e38"),
     *("1.000000000000000000e+00", "6.875000000000000000e-01", "340282346638528859811704183e12"),
+    *("3.4028235e+38", "-3.40282356e+38"),
 ]
 NO_NUMBERS = ["", "-", ".", "e5", "1e", "1e+", "1.2.3", "0x10", "1f", "nan", "inf", "1 ", "--1"]
 
@@ -76,7 +77,7 @@ def test_decimals_are_read(tmp_path: Path, build: Build) -> None:
     reals = random.integers(0, 2**32, 2000).astype(np.uint32).view(np.float32)
     finite = reals[np.isfinite(reals)].tolist()
     words = [*WORDS, *(f"{value:.8e}" for value in finite), *(f"{value:.3f}" for value in finite)]
-    wrong = [*NO_NUMBERS, "3.5e38", "1e99999999999", "9" * 60]
+    wrong = [*NO_NUMBERS, "3.5e38", "3.40282357e38", "340282356e31", "1e99999999999", "9" * 60]
     text = "\n".join([*words, *wrong, ""])
     done = subprocess.run([program], input=text.encode(), capture_output=True, check=True)
     found = done.stdout.decode().split()

@@ -11,7 +11,9 @@
 #define MOST_RIGHT 62U
 #define MILLI 1000U
 #define BILLION 1000000000U
-#define MOST_POWER 1000   /* of ten; exponents beyond it are not told apart */
+#define MOST_POWER 1000 /* of ten; exponents beyond it are not told apart */
+/* What is no larger rounds to a finite float: half of the last bit of FLT_MAX above it. */
+#define MOST_REAL ((double)FLT_MAX * (1.0 + 1.0 / 33554432.0))
 #define LEAST_POWER (-60) /* nine digits times this power of ten are no float but 0 */
 
 /* |value| in thousandths, rounded to the nearest, ties to even. */
@@ -123,7 +125,7 @@ bool text_parse_real(const char *word, float *value) {
         return false;
     }
     double result = (double)digits;
-    for (; power > 0 && result > 0.0 && result <= (double)FLT_MAX; power--) {
+    for (; power > 0 && result > 0.0 && result <= MOST_REAL; power--) {
         result *= 10.0;
     }
     double divisor = 1.0;
@@ -131,7 +133,7 @@ bool text_parse_real(const char *word, float *value) {
         divisor *= 10.0;
     }
     result /= divisor;
-    if (result > (double)FLT_MAX) {
+    if (result > MOST_REAL) {
         return false;
     }
     *value = is_minus ? -(float)result : (float)result;
