@@ -13,7 +13,7 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.base.errors import ConfigError, SimulationError
-from edgec.base.options import Progress, no_progress
+from edgec.base.options import Optimize, Progress, no_progress
 from edgec.base.output_dir import staged_output
 from edgec.base.work_folder import temporary_folder
 from edgec.codegen.cnames import library_names
@@ -60,7 +60,8 @@ def bundle_models(
             _taken(folder, report, staging, constants)
             for folder, report, constants in zip(folders, reports, in_ram, strict=True)
         ]
-        emit_project(models, board, staging / PROJECT_DIR, arena_in=arena_in)
+        optimize = _preferred(reports)
+        emit_project(models, board, staging / PROJECT_DIR, arena_in=arena_in, optimize=optimize)
         progress("building firmware")
         size = build_firmware(staging, board, _demand(reports))
         progress("comparing with the single models")
@@ -93,6 +94,12 @@ def _common_board(folders: Sequence[Path], reports: Sequence[Report]) -> Board:
         if not (folder / LIBRARY_DIR / "library.json").is_file():
             raise ConfigError("holds no library", where=str(folder), hint="compile it again")
     return board
+
+
+def _preferred(reports: Sequence[Report]) -> Optimize:
+    """What the compiler of a firmware prefers: what all builds do, or speed where they differ."""
+    found = {report.optimize for report in reports}
+    return found.pop() if len(found) == 1 else Optimize.SPEED
 
 
 def _check_different(folders: Sequence[Path], reports: Sequence[Report]) -> None:

@@ -118,6 +118,7 @@ def build_report(
         int16=int16_report(quantization.precision),
         placement=placement,
         has_integers=is_quantized(ready.imported),
+        optimize=optimize,
     )
 
 

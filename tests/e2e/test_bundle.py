@@ -43,6 +43,22 @@ def test_one_firmware_serves_both(
             assert firmware.run(inputs).outputs[0].size == classes
 
 
+@pytest.mark.parametrize(("others", "level"), [("size", "-Os"), ("speed", "-O2")])
+def test_the_compiler_prefers_what_all_builds_do(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], others: str, level: str
+) -> None:
+    folders = []
+    for model, optimize in ((MLP, "size"), (RESNET, others)):
+        folders.append(str(tmp_path / model.stem))
+        options = ["--board", "nucleo", "--calibration", str(CALIBRATION), "--optimize", optimize]
+        arguments = ["compile", str(model), *options, "--out", folders[-1], "--no-verify"]
+        assert run_app([*arguments, "--no-build"]) == 0
+    assert run_app(["bundle", *folders, "--out", str(tmp_path / "both")]) == 0
+    capsys.readouterr()
+    settings = (tmp_path / "both" / "project" / "platformio.ini").read_text()
+    assert level in settings.split()
+
+
 def test_flash_takes_a_bundle(
     folders: tuple[Path, Path],
     tmp_path: Path,

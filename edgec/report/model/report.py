@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from edgec.base.errors import ConfigError
-from edgec.base.options import App
+from edgec.base.options import App, Optimize
 from edgec.base.swap import recover
 from edgec.report.model.accuracy import (
     CalibrationReport,
@@ -49,6 +49,7 @@ class Report:
         placement: where arena and weights lie; None under an operating system.
         has_integers: the model's file holds integer weights or rounds between its operators; None
             in reports that do not say so.
+        optimize: what library and compiler prefer.
     """
 
     schema: int
@@ -80,6 +81,7 @@ class Report:
     int16: Int16Report | None = None
     placement: PlacementReport | None = None
     has_integers: bool | None = None
+    optimize: Optimize = Optimize.SPEED
 
     def lost(self, step: int) -> float | None:
         """The share of the noise at the outputs that a layer adds; None where none was tried."""
