@@ -86,8 +86,8 @@ def quantize(
         int | None,
         typer.Option(
             min=1,
-            help="Vary the images in so many ways only, epoch after epoch in turn, and ask the "
-            "teacher once for each: faster with a large one (default: anew in each epoch).",
+            help="Ways in which the images are varied, in turn from epoch to epoch: the teacher is "
+            "asked once for each, which is faster with a large one (default: anew in each epoch).",
             rich_help_panel=TRAINING,
         ),
     ] = None,

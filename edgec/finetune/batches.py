@@ -99,7 +99,7 @@ class Moves:
         return cls(shift, down, right, torch.rand(count, 1, generator=generator) < share)
 
     def of(self, index: torch.Tensor) -> Moves:
-        """Those of some of the images, by their numbers."""
+        """The moves of some of the images, by their numbers."""
         return Moves(self.shift, self.down[index], self.right[index], self.mirrored[index])
 
 

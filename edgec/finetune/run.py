@@ -114,7 +114,7 @@ class Run:
         """Train on all samples once.
 
         Args:
-            number: of the epoch, from 0.
+            number: the epoch, counted from 0.
             progress: told `text`, and the steps done of all steps of the run.
             text: what is being done.
 
@@ -191,8 +191,8 @@ class Run:
 
         Args:
             step: where the run is.
-            inputs: of a batch.
-            labels: alike.
+            inputs: a batch, by graph input.
+            labels: its classes, int64 [N].
             wanted: the teacher's logits; None: it is asked for them.
 
         Returns:

@@ -6,7 +6,7 @@ import numpy as np
 from random_net import Net
 from random_parts import any_multiplier, any_twice, any_window, moved_codes, pair_between
 
-from edgec.base.fixedpoint import Requant
+from edgec.base.fixedpoint import INT32_MAX, Requant
 from edgec.ir import qops
 from edgec.ir.infer import infer_shape
 from edgec.ir.ops import ReduceKind
@@ -59,6 +59,9 @@ def softmax(net: Net, x: str) -> str:
 
 
 def softmax31(net: Net, x: str) -> str:
+    """Rows that it does not take become those of the other definition, as in the quantizer."""
+    if net.shape(x)[-1] > qops.SOFTMAX31_LONGEST:
+        return softmax(net, x)
     scale = net.pick([0.0, 1e-3, 0.05, 0.7, 10.0])
     table = np.floor((2.0**31 - 1) * np.exp(-scale * np.arange(256.0))).astype(np.int32)
     quant = QuantParams.per_tensor(1 / 256, -128)
@@ -123,10 +126,13 @@ def _reduced(net: Net, x: str, axes: tuple[int, ...], kind: ReduceKind) -> str:
     if kind.selects:
         return moved_codes(net, qops.QReduce(kind, axes, net.chance()), [x])
     terms = math.prod(shape[axis] for axis in axes)
-    squares = {ReduceKind.SUM_SQUARE: 60.0**2 * terms, ReduceKind.L2: 60.0 * math.sqrt(terms) * 8.0}
+    # No more fraction bits than there is room for below the root.
+    room = (INT32_MAX // (256**2 * terms)).bit_length() - 1
+    bits = min(3, room // 2) if kind is ReduceKind.L2 else 0
+    root = 60.0 * math.sqrt(terms) * 2.0**bits
+    squares = {ReduceKind.SUM_SQUARE: 60.0**2 * terms, ReduceKind.L2: root}
     multiplier, shift = net.requant(1, squares.get(kind, 60.0 * terms))
     quant = net.quant()
     form = net.form(shift, quant.tensor_zero_point)
-    bits = 3 if kind is ReduceKind.L2 else 0
     attrs = qops.QReduce(kind, axes, net.chance(), form, int(multiplier[0]), root_bits=bits)
     return net.node(attrs, [x], net.output(infer_shape(attrs, [shape]), quant))

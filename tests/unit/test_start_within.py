@@ -9,8 +9,10 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.mark.parametrize("processes", [(), ("-n", "1")])
-@pytest.mark.parametrize(("seconds", "outcome"), [("0", "1 skipped"), ("600", "1 passed")])
+@pytest.mark.parametrize(
+    ("processes", "seconds", "outcome"),
+    [((), "0", "1 skipped"), (("-n", "1"), "0", "1 skipped"), (("-n", "1"), "600", "1 passed")],
+)
 def test_what_starts_too_late_is_skipped(processes, seconds, outcome):
     test = "tests/unit/workflow/test_evaluation_check.py::test_few_equal_decisions"
     argv = [sys.executable, "-m", "pytest", "-q", *processes, "--start-within", seconds, test]
