@@ -11,6 +11,7 @@ from typing import Any
 import hypothesis
 import pytest
 from data_folder import DATA_VARIABLE, data_folder
+from turns import begin_elsewhere
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None
 NEEDS_TORCH = (
@@ -33,6 +34,7 @@ hypothesis.settings.register_profile("steady", derandomize=True)
 hypothesis.settings.register_profile("explore", derandomize=False)
 hypothesis.settings.load_profile("steady")
 
+DAY_S = 86_400
 LAST_START = pytest.StashKey[float]()
 """Seconds since the epoch after which no test starts (--start-within)."""
 GOLDEN = Path(__file__).resolve().parent / "golden"
@@ -89,8 +91,11 @@ def pytest_report_header() -> list[str]:
     ]
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip what needs files or packages that are not here."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Skip what needs files or packages that are not here; begin elsewhere if time is short."""
+    end = config.stash[LAST_START]
+    if items and math.isfinite(end):
+        begin_elsewhere(items, int(end // DAY_S))
     no_data = pytest.mark.skip(reason="no data folder: --data-dir (docs/data.md)")
     no_torch = pytest.mark.skip(reason="PyTorch is not installed (pip install '.[train]')")
     has_data = data_folder() is not None
