@@ -11,7 +11,15 @@ from edgec.base.effect import Effect, refuse_without_effect
 from edgec.base.errors import ConfigError
 from edgec.base.options import CompileOptions, PoolSharing, WeightPoolOptions
 from edgec.cli.completion import board_names
-from edgec.cli.options import DATA_FORMATS, OUT, Json, NormalizeOption, Shapes, shapes_of
+from edgec.cli.options import (
+    DATA_FORMATS,
+    OUT,
+    VIEWS_HELP,
+    Json,
+    NormalizeOption,
+    Shapes,
+    shapes_of,
+)
 from edgec.report import console
 from edgec.report.progress import status
 
@@ -93,11 +101,7 @@ def compress(
     ] = False,
     views: Annotated[
         int | None,
-        typer.Option(
-            min=1,
-            help="Ways in which the images are varied, in turn from epoch to epoch: the teacher is "
-            "asked once for each, which is faster with a large one (default: anew in each epoch).",
-        ),
+        typer.Option(min=1, help=VIEWS_HELP),
     ] = None,
     device: Annotated[str, typer.Option(help="Where to train: auto, cpu or cuda.")] = "auto",
     devices: Annotated[

@@ -285,6 +285,10 @@ LabelsOption = Annotated[
         rich_help_panel=OUTPUT,
     ),
 ]
+VIEWS_HELP = (
+    "Ways in which the images are varied, in turn from epoch to epoch: the teacher is asked once "
+    "for each, which is faster with a large one (default: anew in each epoch)."
+)
 DATA_FORMATS = ".npz, .npy, .csv, .wav, or a folder of images or recordings (docs/samples.md)."
 
 

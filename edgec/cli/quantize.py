@@ -13,6 +13,7 @@ from edgec.base.options import CompileOptions, QuantOptions
 from edgec.cli.options import (
     DATA_FORMATS,
     OUT,
+    VIEWS_HELP,
     BiasCorrection,
     EffortOption,
     Equalize,
@@ -84,12 +85,7 @@ def quantize(
     ] = False,
     views: Annotated[
         int | None,
-        typer.Option(
-            min=1,
-            help="Ways in which the images are varied, in turn from epoch to epoch: the teacher is "
-            "asked once for each, which is faster with a large one (default: anew in each epoch).",
-            rich_help_panel=TRAINING,
-        ),
+        typer.Option(min=1, help=VIEWS_HELP, rich_help_panel=TRAINING),
     ] = None,
     device: Annotated[
         str,
