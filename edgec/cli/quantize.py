@@ -84,8 +84,7 @@ def quantize(
         ),
     ] = False,
     views: Annotated[
-        int | None,
-        typer.Option(min=1, help=VIEWS_HELP, rich_help_panel=TRAINING),
+        int | None, typer.Option(min=1, help=VIEWS_HELP, rich_help_panel=TRAINING)
     ] = None,
     device: Annotated[
         str,

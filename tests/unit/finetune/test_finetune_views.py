@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -41,8 +42,8 @@ def samples() -> Samples:
     return Samples(TrainingData({"x": x}, np.arange(COUNT) % 2), torch.device("cpu"))
 
 
-def views(teacher: Teacher, **options: object) -> Views:
-    recipe = replace(Recipe(epochs=8, views=3), **options)  # type: ignore[arg-type]
+def views(teacher: Teacher, **options: Any) -> Views:
+    recipe = replace(Recipe(epochs=8, views=3), **options)
     return Views(samples(), recipe, teacher, 2, Part())
 
 
