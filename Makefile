@@ -8,10 +8,15 @@ BOARD ?= nucleo
 DEMO := build/demo
 # More for pytest, such as --start-within SECONDS (tests/conftest.py).
 PYTEST_OPTIONS ?=
+# A thread for each of two processes: more would wait for one another.
+PYTEST := OMP_NUM_THREADS=1 $(BIN)/pytest -n 2 --dist loadfile
 # Tests of public networks and data run where their folder is named (docs/data.md).
 NO_DATA = $(if $(EDGEC_DATA_DIR),, and not data)
 # Generated C (tests/golden) keeps the layout of its templates.
 C_FILES = $$(git ls-files "firmware/*.[ch]" "tests/*.[ch]" "benchmarks/*.[ch]" "examples/*.[ch]" ":!tests/golden")
+
+# Compiled modules are kept, also where a machine is set up not to: hundreds of processes load them.
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test docs lint pytest pytest-slow format setup-demo setup-docs setup-test setup-slow clean
 
@@ -43,10 +48,10 @@ lint: setup-test
 	$(BIN)/clang-format --dry-run --Werror $(C_FILES)
 
 pytest: setup-test
-	$(BIN)/pytest -m "not slow and not torch$(NO_DATA)" -n 2 --dist loadfile $(PYTEST_OPTIONS)
+	$(PYTEST) -m "not slow and not torch$(NO_DATA)" $(PYTEST_OPTIONS)
 
 pytest-slow: setup-slow
-	$(BIN)/pytest -m "(slow or torch)$(NO_DATA)" -n 2 --dist loadfile $(PYTEST_OPTIONS)
+	$(PYTEST) -m "(slow or torch)$(NO_DATA)" $(PYTEST_OPTIONS)
 
 format:
 	$(BIN)/ruff check --fix .

@@ -15,6 +15,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from data_folder import add_data_option, chosen_data_folder
 from pool_accuracy import samples
@@ -22,21 +23,22 @@ from public_data import cifar_part
 
 from edgec.base.options import CompileOptions, WeightPoolOptions
 from edgec.finetune.options import Augmentation, TrainingData
-from edgec.finetune.pooled import FinetuneOptions, finetune
+from edgec.finetune.pooled import FinetuneOptions, MoveLimits, finetune
 from edgec.ir.graph import Graph
 from edgec.weightpool import compress_graph
 from edgec.workflow.integer import RealModel, real_model
 
 NETWORK = Path(__file__).parents[1] / "networks" / "resnet8_cifar10.onnx"
 CALIBRATION = 512
-UNLIMITED: Mapping[str, float] = {"most_changes": 1.0, "most_returns": 1.0, "plain": 0.0}
-CARE: Mapping[str, float] = {"most_changes": 0.01, "most_returns": 0.02}
-RECIPES: Mapping[str, Mapping[str, float]] = {
-    "base": UNLIMITED,
-    "moves": {**UNLIMITED, **CARE},
-    "few moves": {**UNLIMITED, **CARE, "most_changes": 0.002},
-    "plain": {**UNLIMITED, "plain": 0.34},
-    "moves, plain": {**UNLIMITED, **CARE, "plain": 0.34},
+FEW = MoveLimits(most_changes=0.01, most_returns=0.02)
+RECIPES: Mapping[str, Mapping[str, Any]] = {
+    "base": {},
+    "moves": {"limits": FEW},
+    "few moves": {"limits": replace(FEW, most_changes=0.002)},
+    "trust": {"limits": MoveLimits(trust_ratio=0.05)},
+    "no momentum": {"latent_momentum": 0.0},
+    "plain": {"plain": 0.34},
+    "moves, plain": {"limits": FEW, "plain": 0.34},
 }
 
 

@@ -12,14 +12,38 @@ import argparse
 import subprocess
 import sys
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
 
 import cifar10
 import numpy as np
 
 HERE = Path(__file__).parent
-EPOCHS = {"resnet8": 32, "resnet10": 37, "cct": 40}
-"""Networks, and how long they are fine-tuned."""
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How a network is pooled and fine-tuned.
+
+    Attributes:
+        epochs: passes over the training images.
+        teacher: the float network of this folder that it learns from; None: from itself.
+        views: ways in which the images are varied; None: anew in each epoch.
+        layers: patterns of the pooled layers; none: those for which it saves enough.
+    """
+
+    epochs: int
+    teacher: str | None = None
+    views: int | None = None
+    layers: tuple[str, ...] = ()
+
+
+ALL_BUT_THE_FIRST = ("*_139*", "*_14*", "*_15*", "*linear*")
+RECIPES = {
+    "resnet8": Recipe(60, teacher="resnet10", views=4, layers=ALL_BUT_THE_FIRST),
+    "resnet10": Recipe(37),
+    "cct": Recipe(40),
+}
 
 
 def written(args: argparse.Namespace, folder: Path, split: str) -> Path:
@@ -32,23 +56,29 @@ def written(args: argparse.Namespace, folder: Path, split: str) -> Path:
 
 def command(args: argparse.Namespace, train: Path, validation: Path) -> list[str]:
     """What is run."""
+    recipe = RECIPES[args.network]
     model = HERE / f"{args.network}_cifar10.onnx"
     output = args.output or HERE / f"{args.network}_cifar10.pool.onnx"
     found = [sys.executable, "-m", "edgec", "compress", str(model), "-o", str(output)]
     found += ["--train", str(train), "--augment", "--eval", str(validation)]
-    found += ["--epochs", str(args.epochs or EPOCHS[args.network]), "--seed", str(args.seed)]
+    found += ["--epochs", str(args.epochs or recipe.epochs), "--seed", str(args.seed)]
     found += ["--pool-size", str(args.pool_size), "--device", args.device]
-    return found + (["--teacher", str(args.teacher)] if args.teacher else [])
+    teacher = args.teacher or (recipe.teacher and HERE / f"{recipe.teacher}_cifar10.onnx")
+    found += ["--teacher", str(teacher)] if teacher else []
+    found += ["--views", str(recipe.views)] if recipe.views else []
+    for pattern in recipe.layers:
+        found += ["--layers", pattern]
+    return found
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("network", choices=sorted(EPOCHS))
+    parser.add_argument("network", choices=sorted(RECIPES))
     cifar10.add_data_option(parser)
-    parser.add_argument("--epochs", type=int, help=f"default: {EPOCHS}")
+    parser.add_argument("--epochs", type=int, help="default: the network's own")
     parser.add_argument("--pool-size", type=int, default=64, help="vectors")
-    parser.add_argument("--teacher", type=Path, help="another float network, e.g. the ResNet-10")
+    parser.add_argument("--teacher", type=Path, help="default: the network's own")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--device", default="auto", help="auto, cpu or cuda")
     parser.add_argument("-o", "--output", type=Path, help="default: NETWORK_cifar10.pool.onnx")

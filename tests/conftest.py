@@ -11,6 +11,7 @@ from typing import Any
 import hypothesis
 import pytest
 from data_folder import DATA_VARIABLE, data_folder
+from few_cases import mark_others_slow
 from turns import begin_elsewhere
 
 HAS_TORCH = importlib.util.find_spec("torch") is not None
@@ -91,8 +92,13 @@ def pytest_report_header() -> list[str]:
     ]
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skip what needs files or packages that are not here; begin elsewhere if time is short."""
+    """Skip what needs files or packages that are not here; begin elsewhere if time is short.
+
+    Comes first: pytest chooses by markers (-m) in the same hook.
+    """
+    mark_others_slow(items)
     end = config.stash[LAST_START]
     if items and math.isfinite(end):
         begin_elsewhere(items, int(end // DAY_S))

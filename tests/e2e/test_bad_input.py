@@ -51,6 +51,7 @@ def test_random_file(capsys: Capsys, tmp_path: Path, seed: int) -> None:
     assert edgec(capsys, "inspect", model, "--json").code == 3
 
 
+@pytest.mark.few_cases(20)
 @pytest.mark.parametrize("seed", range(60))
 def test_flipped_bytes(capsys: Capsys, tmp_path: Path, seed: int) -> None:
     # Some flips leave a legal model; whatever happens, it is never a bug of edgec's.

@@ -159,6 +159,7 @@ def test_platformio_library_in_another_project(libraries: Libraries, tmp_path: P
     assert run(project / ".pio" / "build" / "host" / "firmware.elf") == expected_text(libraries)
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("board_name", ["host", "mps2_an385", "nucleo_g0b1re"])
 def test_several_models_in_one_firmware(libraries: Libraries, board_name: str, tmp_path: Path):
     board = load_board(board_name)
@@ -190,6 +191,7 @@ FORBIDDEN = re.compile(
 FLOAT = re.compile(r"v(?!(push|pop|ldr|str|ldmia|stmia)\b)")
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("board_name", CORES, ids=CORES.values())
 def test_model_code_has_no_float_no_heap_no_64_bit_division(board_name: str, tmp_path: Path):
     """In the linked firmware: what the model's functions call, and their instructions."""

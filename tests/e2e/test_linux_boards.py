@@ -71,6 +71,7 @@ def compiled(tmp_path_factory: pytest.TempPathFactory):
     return compile_once
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("model", MODELS)
 def test_every_tensor_is_the_oracles(compiled, model: str, name: str):
@@ -88,6 +89,7 @@ def test_every_tensor_is_the_oracles(compiled, model: str, name: str):
     assert memory.arena_bytes > 0 and memory.weight_bytes > 0
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("model", MODELS)
 def test_counts_are_exact_and_complete(compiled, model: str, name: str):
@@ -104,6 +106,7 @@ def test_counts_are_exact_and_complete(compiled, model: str, name: str):
     assert 0 < found.arena_touched_bytes <= found.arena_bytes
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("model", MODELS)
 def test_counted_run_computes_what_the_oracle_does(compiled, model: str, name: str):
@@ -222,6 +225,7 @@ def test_missing_compiler_says_how_to_install_it(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.few_cases(4)
 @pytest.mark.parametrize("compiler", ["gcc", "clang"])
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("model", MODELS)

@@ -80,6 +80,7 @@ def test_own_network_is_equal_and_says_what_float_says(tmp_path: Path):
     check_quality(Expected(arena=0, samples=0, agreement=95, sqnr=25), result.run(x), wanted, None)
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.data
 @pytest.mark.parametrize(
     "name",

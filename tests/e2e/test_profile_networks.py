@@ -41,6 +41,7 @@ def build(network: str, board: str, folder: Path) -> None:
     compile_model(path, board, calibration=samples, out=folder, options=OPTIONS)
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("name", ["resnet8", *map(network, PUBLIC)])
 def test_cycles_per_instruction_are_those_of_such_code_on_an_l4r5(name: str, root: Path):
     """CMSIS-NN's networks: 1.46 to 1.78; edgec's load less often, and from RAM what they load again
@@ -55,6 +56,7 @@ def test_weights_that_stream_from_flash_make_the_core_wait(root: Path):
     assert found.macs == 12_501_632
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("board", ["nucleo_g0b1re", "nucleo_f207zg", "nucleo_h7a3zi_q"])
 def test_two_profiles_are_equal(board: str, root: Path):
     assert profiled("digits_resnet", board, root) == profiled("digits_resnet", board, root)

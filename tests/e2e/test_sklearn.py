@@ -73,6 +73,7 @@ def saved(model: BaseEstimator, features: int, folder: Path) -> Path:
     return path
 
 
+@pytest.mark.few_cases(3)
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize(("data", "scaler", "model"), CASES)
 def test_classifier(tmp_path: Path, data: str, scaler: str, model: str) -> None:

@@ -84,6 +84,7 @@ def ready(name: str) -> Graph:
     return integer_model(model_file(name), None, CompileOptions()).integer
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("name", WITHOUT_THE_LARGEST)
 def test_every_tensor_of_200_samples_is_that_of_the_runtime(name: str):
     """The graph as converted holds every tensor of the file; the optimised one fewer channels."""
@@ -96,6 +97,7 @@ def test_every_tensor_of_200_samples_is_that_of_the_runtime(name: str):
     assert not optimised.different, str(optimised)
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("name", WITHOUT_THE_LARGEST)
 def test_the_c_of_this_computer_makes_the_same_tensors(name: str, tmp_path: Path):
     graph = ready(name)

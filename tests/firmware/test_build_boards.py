@@ -21,6 +21,7 @@ from edgec.toolchain.size import firmware_size
 BOARDS = [board for board in list_boards() if not board.is_hosted]
 
 
+@pytest.mark.few_cases(6)
 @pytest.mark.parametrize("board", BOARDS, ids=lambda board: board.name)
 def test_firmware_links_in_the_boards_memory(tmp_path: Path, board: Board) -> None:
     elf = build_toy_firmware(tmp_path, board, ("toy",))
@@ -53,6 +54,7 @@ def test_platformio_builds_every_board(tmp_path: Path, board: Board) -> None:
     assert (files.bin is None) == board.is_hosted
 
 
+@pytest.mark.few_cases(8)
 @pytest.mark.parametrize("board", list_boards(), ids=lambda board: board.name)
 def test_port_compiles_cleanly_with_clang(tmp_path: Path, board: Board) -> None:
     """The other compiler: building with gcc and every warning is the test above."""

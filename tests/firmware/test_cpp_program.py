@@ -49,6 +49,7 @@ int main() {
 """
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("board", ["nucleo", "microbit", "rpi_pico", "host"])
 def test_cpp_firmware_is_built(tmp_path: Path, board: str) -> None:
     target = load_board(board)

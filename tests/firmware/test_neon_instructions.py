@@ -97,6 +97,7 @@ def long_instructions(name: str, code: dict[str, list[str]]) -> list[tuple[str, 
     return found
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("name", MACHINES)
 @pytest.mark.parametrize("kind", GRAPHS)
 def test_a_transformer_computes_with_32_bits(name: str, kind: str, tmp_path: Path) -> None:

@@ -128,6 +128,7 @@ def executions(segment: Segment, elf: Path, name: str) -> Counter[int]:
     return counts
 
 
+@pytest.mark.few_cases(4)
 @pytest.mark.parametrize("name", BOARDS)
 def test_every_board_traces_the_same_natively_and_in_python(build: Build, name: str) -> None:
     python = trace_traced(build, name)

@@ -46,6 +46,7 @@ def _operand(graph: Graph, name: str, values: dict) -> Operand:
     return Operand(array, quant.tensor_zero_point if per_tensor else 0)
 
 
+@pytest.mark.few_cases(6)
 @pytest.mark.parametrize("case", CASES)
 def test_the_oracle_is_the_definition(case: tuple[str, str]):
     graph = graph_of(case)
@@ -66,6 +67,7 @@ def test_the_oracle_is_the_definition(case: tuple[str, str]):
     assert checked > 100
 
 
+@pytest.mark.few_cases(6)
 @pytest.mark.parametrize("case", CASES)
 def test_no_sum_can_leave_32_bits(case: tuple[str, str]):
     graph = graph_of(case)
@@ -74,6 +76,7 @@ def test_no_sum_can_leave_32_bits(case: tuple[str, str]):
     assert any(value.dtype is DType.INT16 for value in graph.values.values())
 
 
+@pytest.mark.few_cases(6)
 @pytest.mark.parametrize("case", CASES)
 def test_generated_c_computes_the_same(case: tuple[str, str], tmp_path: Path):
     check_host(graph_of(case), tmp_path)
@@ -87,6 +90,7 @@ def test_kernels_with_pairs_compute_the_same(case: tuple[str, str], tmp_path: Pa
     check_host(graph, tmp_path, families=(_PORTABLE_TILE, *FAMILIES))
 
 
+@pytest.mark.few_cases(6)
 @pytest.mark.parametrize("board", [BOARD, DSP_BOARD], ids=["plain", "dsp"])
 @pytest.mark.parametrize("case", CASES)
 def test_distances_are_those_of_the_spelled_out_order(case: tuple[str, str], board: Target):

@@ -8,6 +8,7 @@ from parity import compiled, samples_of
 from random_graphs import all_operators, with_one_input
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("name", BOARDS)
 def test_every_operator_on_an_emulated_core(name: str, tmp_path: Path):
     need_emulator(name)

@@ -13,6 +13,7 @@ from edgec.base.dtypes import Array
 from edgec.ir import qops
 
 
+@pytest.mark.few_cases(6)
 @pytest.mark.parametrize("board", ["host", "nucleo_l4r5zi", "nucleo_f207zg"])
 @pytest.mark.parametrize("saturates", [True, False])
 @pytest.mark.parametrize("end", ENDS)
@@ -20,6 +21,7 @@ def test_every_layer_on_the_host(end: str, saturates: bool, board: str, tmp_path
     check_host(chain(1, end, 9 + saturates, saturates=saturates), tmp_path, board=board)
 
 
+@pytest.mark.few_cases(4)
 @pytest.mark.parametrize("end", ENDS)
 @pytest.mark.parametrize(
     "name", ["mps2_an385", "nucleo_g0b1re", "nucleo_l4r5zi", "nucleo_h7a3zi_q", "nucleo_u575zi_q"]
@@ -33,6 +35,7 @@ def test_every_layer_on_an_emulated_core(name: str, end: str, tmp_path: Path):
     )
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("end", ENDS)
 def test_every_layer_with_neon(end: str, machine: str, tmp_path: Path):

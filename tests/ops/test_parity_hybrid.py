@@ -23,6 +23,7 @@ def graph_of(network: str, choice: str) -> Graph:
     return graph
 
 
+@pytest.mark.few_cases(9)
 @pytest.mark.parametrize("choice", CHOICES)
 @pytest.mark.parametrize("network", HYBRIDS)
 def test_generated_c_computes_the_same(network: str, choice: str, tmp_path: Path) -> None:

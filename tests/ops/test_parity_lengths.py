@@ -38,6 +38,7 @@ _KERNELS = [
 ]
 
 
+@pytest.mark.few_cases(4)
 @pytest.mark.parametrize("kernels", _KERNELS)
 @pytest.mark.parametrize("name", NETS)
 def test_every_length_on_the_host(graphs, name: str, kernels: str, tmp_path: Path) -> None:

@@ -43,6 +43,7 @@ def families(graph: Graph, core: Core, folder: Path) -> Counter[str]:
     return Counter(kernel.spec.family for kernel in program.kernels)
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("name", GRAPHS)
 def test_operators(name: str, machine: str, tmp_path: Path) -> None:
@@ -89,6 +90,7 @@ def integer_samples(graph: Graph) -> list[Sample]:
     return samples
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize(
     "name",

@@ -23,6 +23,7 @@ RESCALING_ENDS = {"rescale16": 4, "rescale16_added": 6, "rescale16_table": 8}
 """Ends of layers of transformers, and a seed that gives a product with it."""
 
 
+@pytest.mark.few_cases(4)
 @pytest.mark.parametrize("board", BOARDS[::2])
 @pytest.mark.parametrize("op", ["conv", "gemm"])
 @pytest.mark.parametrize("bits", WIDTHS)
@@ -61,6 +62,7 @@ def test_parts_of_layers_of_transformers_on_the_host(end: str, board: str, tmp_p
     assert (spec.has_batches, spec.end) == (True, end)
 
 
+@pytest.mark.few_cases(3)
 @pytest.mark.parametrize("board", BOARDS[1:])
 @pytest.mark.parametrize("end", ENDS)
 def test_layers_with_the_codes_of_tflm_on_the_host(end: str, board: str, tmp_path: Path) -> None:
@@ -69,6 +71,7 @@ def test_layers_with_the_codes_of_tflm_on_the_host(end: str, board: str, tmp_pat
     assert any(spec.has_batches for spec in packed_specs(program))
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("name", CORES)
 def test_on_an_emulated_core(name: str, tmp_path: Path) -> None:
     need_emulator(name)
@@ -91,6 +94,7 @@ def test_layers_of_transformers_on_an_emulated_core(name: str, bits: int, tmp_pa
     check_emulated(name, tmp_path / "library", program, samples, tmp_path / "project")
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("machine", MACHINES)
 @pytest.mark.parametrize("bits", WIDTHS)
 def test_with_neon(bits: int, machine: str, tmp_path: Path) -> None:

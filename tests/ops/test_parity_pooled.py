@@ -134,6 +134,7 @@ def test_all_builds_equal_the_oracle(seed: int, tmp_path: Path):
     check_builds(BUILDS, seed, tmp_path)
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("name", BOARDS)
 def test_emulated_cores_equal_the_oracle(name: str, tmp_path: Path):
     need_emulator(name)

@@ -65,6 +65,7 @@ def pooled_layers(graph: Graph) -> list[Node]:
     return [node for node in nodes if graph.constants[node.inputs[1]].pooled is not None]
 
 
+@pytest.mark.few_cases(4)
 @pytest.mark.parametrize("kernels", BOARDS)
 @pytest.mark.parametrize(("name", "group"), CASES)
 def test_host_c_equals_the_oracle(name: str, group: int, kernels: str, tmp_path: Path):

@@ -71,6 +71,7 @@ def test_too_few_shapes_share_nothing(core: str, optimize: Optimize):
     assert sharing(enough, core, optimize) == [True] * LEAST
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("core", BOARDS)
 def test_smaller_is_smaller(core: str, tmp_path: Path):
     texts = []
@@ -83,6 +84,7 @@ def test_smaller_is_smaller(core: str, tmp_path: Path):
     assert shared[0] == 0 < shared[1] == shared[2]
 
 
+@pytest.mark.few_cases(4)
 @pytest.mark.parametrize("optimize", SHARING)
 @pytest.mark.parametrize("core", BOARDS)
 def test_on_the_host(core: str, optimize: Optimize, tmp_path: Path):
@@ -98,6 +100,7 @@ def test_sizes_at_random_on_the_host(core: str, seed: int, tmp_path: Path):
     check_host(graph_of(seed, cases), tmp_path, board=BOARDS[core], optimize=optimize)
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("optimize", SHARING)
 @pytest.mark.parametrize(
     "core",

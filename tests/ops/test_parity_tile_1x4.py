@@ -76,6 +76,7 @@ def test_on_the_host(core: str, tmp_path: Path):
     check_host(graph_of(2), tmp_path, board=BOARDS[core])
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("core", BOARDS)
 def test_on_an_emulated_core(core: str, tmp_path: Path):
     need_emulator(BOARDS[core])

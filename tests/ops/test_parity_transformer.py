@@ -62,6 +62,7 @@ def test_nothing_overflows_under_the_sanitizers(kernels: str, tmp_path: Path) ->
     check_build(Build("gcc", SANITIZE), tmp_path / "library", program, samples_of(graph), tmp_path)
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize(("group", "core"), [*_QUICK, *_SLOW])
 def test_operators_on_emulated_cores(group: str, core: str, tmp_path: Path) -> None:
     if process.which("arm-none-eabi-gcc") is None:

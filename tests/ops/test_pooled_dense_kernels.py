@@ -101,6 +101,7 @@ def test_all_builds_equal_the_oracle(seed: int, tmp_path: Path):
     check_builds(BUILDS, seed, tmp_path)
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("name", BOARDS)
 def test_emulated_cores_equal_the_oracle(name: str, tmp_path: Path):
     need_emulator(name)
@@ -108,6 +109,7 @@ def test_emulated_cores_equal_the_oracle(name: str, tmp_path: Path):
     check_on_board(name, graph, dense_configs(graph), tmp_path)
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("name", DSP_BOARDS)
 def test_decoding_for_dsp_on_emulated_cores(name: str, tmp_path: Path):
     need_emulator(name)

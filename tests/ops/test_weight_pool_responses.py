@@ -75,6 +75,7 @@ def _calls() -> list[Call]:
     return random_calls(np.random.default_rng(6), _cases(), 8)
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("build", HOST_BUILDS, ids=str)
 def test_host(build: Build, tmp_path: Path) -> None:
     program = tmp_path / "responses.c"
@@ -91,6 +92,7 @@ def test_host(build: Build, tmp_path: Path) -> None:
     assert at == len(words)
 
 
+@pytest.mark.few_cases(1)
 @pytest.mark.parametrize("core", ARM_CORES)
 def test_arm(core: str, tmp_path: Path) -> None:
     file = tmp_path / "responses.c"

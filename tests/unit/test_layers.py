@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import subprocess
 import sys
 from collections import Counter
@@ -59,6 +60,7 @@ def unit(path: Path) -> str:
     return path.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
+@functools.cache
 def imports(path: Path) -> list[str]:
     """Dotted names of everything a file imports, at any depth of the code."""
     names = []

@@ -9,10 +9,10 @@ from __future__ import annotations
 from edgec.base.options import Progress, no_progress
 from edgec.finetune import need_pytorch
 from edgec.finetune.options import TrainingData
-from edgec.finetune.pooled.options import FinetuneOptions
+from edgec.finetune.pooled.options import FinetuneOptions, MoveLimits
 from edgec.ir.graph import Graph
 
-__all__ = ["FinetuneOptions", "finetune"]
+__all__ = ["FinetuneOptions", "MoveLimits", "finetune"]
 
 
 def finetune(

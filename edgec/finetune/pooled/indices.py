@@ -1,21 +1,44 @@
 """Which indices an assignment may change.
 
 A new index moves eight weights at once, by far more than a step of the optimizer moves a weight.
-So an assignment changes a small share of the indices, those that gain most (after Malinovskii et
-al., "PV-Tuning", NeurIPS 2024).  An index that goes back to where it came from, again and again, is
-held at the vector that its weights are nearest to on average (after Nagel et al., "Overcoming
-Oscillations in Quantization-Aware Training", ICML 2022, which does so with single weights).
+So an assignment can be held to a small share of the indices, those that gain most, and to a small
+change of all weights, a trust ratio (both after Malinovskii et al., "PV-Tuning", NeurIPS 2024).  An
+index that goes back to where it came from, again and again, is held at the vector that its weights
+are nearest to on average (after Nagel et al., "Overcoming Oscillations in Quantization-Aware
+Training", ICML 2022, which does so with single weights).
 """
 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 import torch
 from torch import nn
 
+from edgec.finetune.pooled.options import MoveLimits
+
 _MEMORY = 0.02
 """The share that the last assignment has in averages over assignments."""
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the latent weights ask of an assignment.
+
+    Attributes:
+        index: int64 [V], the nearest vectors.
+        gain: float [V], by how much the squared distance from the latent weights becomes less.
+        step: float [V], the squared distance of these vectors from the present ones.
+        total: squared length of all present vectors.
+        latent: float [V, G], the latent weights.
+    """
+
+    index: torch.Tensor
+    gain: torch.Tensor
+    step: torch.Tensor
+    total: float
+    latent: torch.Tensor
 
 
 class IndexMoves(nn.Module):
@@ -33,48 +56,49 @@ class IndexMoves(nn.Module):
     latent: torch.Tensor
     held: torch.Tensor
 
-    def __init__(self, latent: torch.Tensor, most_changes: float, most_returns: float) -> None:
+    def __init__(self, latent: torch.Tensor, limits: MoveLimits) -> None:
         """Nothing is known yet.
 
         Args:
             latent: float [V, G], the latent weights as vectors.
-            most_changes: share of the indices that one assignment may change.
-            most_returns: returns an assignment from which on an index is held.
+            limits: what one assignment may change.
         """
         super().__init__()
         count = len(latent)
-        self._most_changes = math.ceil(most_changes * count)
-        self._most_returns = most_returns
+        self._limits = limits
         self.register_buffer("before", torch.full((count,), -1))
         self.register_buffer("returns", torch.zeros(count))
         self.register_buffer("latent", latent.detach().float().clone())
         self.register_buffer("held", torch.zeros(count, dtype=torch.bool))
 
-    def moved(
-        self, now: torch.Tensor, wanted: torch.Tensor, gain: torch.Tensor, latent: torch.Tensor
-    ) -> torch.Tensor:
+    def moved(self, now: torch.Tensor, wish: Wish) -> torch.Tensor:
         """The indices after an assignment.
 
         Args:
             now: int64 [V], the present ones.
-            wanted: int64 [V], those of the nearest vectors.
-            gain: float [V], by how much the squared distance from the latent weights becomes less.
-            latent: float [V, G], these weights.
+            wish: what the latent weights ask for.
 
         Returns:
             int64 [V].
         """
-        moves = (wanted != now) & ~self.held
-        if int(moves.sum()) > self._most_changes:
-            best = torch.where(moves, gain, -1.0).topk(self._most_changes).indices
-            moves = moves & torch.zeros_like(moves).index_fill(0, best, True)
-        self.returns.lerp_((moves & (wanted == self.before)).float(), _MEMORY)
-        self.latent.lerp_(latent.float(), _MEMORY)
+        moves = self._allowed((wish.index != now) & ~self.held, wish)
+        self.returns.lerp_((moves & (wish.index == self.before)).float(), _MEMORY)
+        self.latent.lerp_(wish.latent.float(), _MEMORY)
         self.before.copy_(torch.where(moves, now, self.before))
-        return torch.where(moves, wanted, now)
+        return torch.where(moves, wish.index, now)
 
     def newly_held(self) -> torch.Tensor:
         """Bool [V]: indices that go back and forth too often; from now on they are held."""
-        found = (self.returns > self._most_returns) & ~self.held
+        found = (self.returns > self._limits.most_returns) & ~self.held
         self.held |= found
         return found
+
+    def _allowed(self, moves: torch.Tensor, wish: Wish) -> torch.Tensor:
+        """Those of the moves, bool [V], that gain most, as far as the limits reach."""
+        order = torch.where(moves, wish.gain, -torch.inf).argsort(descending=True, stable=True)
+        first = torch.arange(len(order), device=order.device)
+        near = first < math.ceil(self._limits.most_changes * len(order))
+        if math.isfinite(self._limits.trust_ratio):
+            length = wish.step[order].double().cumsum(0)
+            near &= length <= self._limits.trust_ratio**2 * wish.total
+        return moves & torch.zeros_like(moves).index_put((order,), near)

@@ -160,8 +160,7 @@ class Student:
                 sharing,
                 originals,
                 trained=options.train_pool,
-                most_changes=options.most_changes,
-                most_returns=options.most_returns,
+                limits=options.limits,
             )
             for sharing in users.values()
         ]

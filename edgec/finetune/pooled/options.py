@@ -2,10 +2,35 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 from edgec.base.errors import ConfigError
 from edgec.finetune.options import Recipe, TrainingData, need_shares
+
+
+@dataclass(frozen=True, slots=True)
+class MoveLimits:
+    """What one assignment of indices may change.
+
+    Attributes:
+        most_changes: share of the indices of a pool.
+        most_returns: how often an index may go back to where it came from, in assignments; from
+            there on it is held.
+        trust_ratio: the length of the change of all weights of a pool, relative to their own
+            length (both are roots of sums of squares).
+    """
+
+    most_changes: float = 1.0
+    most_returns: float = 1.0
+    trust_ratio: float = math.inf
+
+    def __post_init__(self) -> None:
+        need_shares(most_changes=self.most_changes, most_returns=self.most_returns)
+        if not self.trust_ratio > 0:
+            raise ConfigError(
+                f"trust_ratio is {self.trust_ratio:g}", where="trust_ratio", hint="give more than 0"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,21 +44,20 @@ class FinetuneOptions(Recipe):
             peak rate; less as the rate is less.
         train_pool: False leaves the vectors as they are, for a pool that networks share.
         frozen: indices stay as they are in this last share of the steps; weights are averaged.
-        most_changes: share of the indices that one assignment, every fourth step, may change.
-        most_returns: how often an index may go back to where it came from, in assignments; from
-            there on it is held.
+        latent_momentum: of the latent weights' optimizer (AdamW's first beta).
+        limits: what an assignment of indices, every fourth step, may change.
         bits: widths of the activations, one of which is drawn for each step.
         devices: how many devices share each batch; of "cpu", how many processes.
         validation: told about after each epoch when given; nothing is chosen by it.
     """
 
     latent_rate: float = 3.0
+    latent_momentum: float = 0.9
     pool_rate: float = 0.3
     pull: float = 4e-4
     train_pool: bool = True
     frozen: float = 0.15
-    most_changes: float = 1.0
-    most_returns: float = 1.0
+    limits: MoveLimits = MoveLimits()
     bits: tuple[int, ...] = (8, 8, 4)
     devices: int = 1
     validation: TrainingData | None = field(default=None, compare=False)
@@ -47,7 +71,12 @@ class FinetuneOptions(Recipe):
                 hint=f"give 1 to {self.batch}",
             )
         need_shares(frozen=self.frozen, pull=self.pull)
-        need_shares(most_changes=self.most_changes, most_returns=self.most_returns)
+        if not 0 <= self.latent_momentum < 1:
+            raise ConfigError(
+                f"latent_momentum is {self.latent_momentum:g}",
+                where="latent_momentum",
+                hint="give 0 or more, and less than 1",
+            )
         if not self.bits or not all(1 <= bits <= 8 for bits in self.bits):
             raise ConfigError(
                 f"activations of {', '.join(map(str, self.bits)) or 'no'} bits",

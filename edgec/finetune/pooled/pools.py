@@ -21,7 +21,8 @@ from torch.nn import functional
 
 from edgec.base.dtypes import Array
 from edgec.finetune.layers import Layer
-from edgec.finetune.pooled.indices import IndexMoves
+from edgec.finetune.pooled.indices import IndexMoves, Wish
+from edgec.finetune.pooled.options import MoveLimits
 from edgec.ir.weight_pool import PooledWeights
 from edgec.weightpool.codebook import integer_pool
 
@@ -50,8 +51,7 @@ class TrainedPool(nn.Module):
         originals: Mapping[Layer, torch.Tensor],
         *,
         trained: bool,
-        most_changes: float = 1.0,
-        most_returns: float = 1.0,
+        limits: MoveLimits,
     ) -> None:
         """Start with the weights that the layers have.
 
@@ -59,8 +59,7 @@ class TrainedPool(nn.Module):
             users: layers and their pooled weights, which share one pool.
             originals: the weights that were pooled.
             trained: False: the codes stay as they are.
-            most_changes: share of the indices that one assignment may change.
-            most_returns: returns an assignment from which on an index is held.
+            limits: what an assignment may change.
         """
         super().__init__()
         self.layers = tuple(users)
@@ -76,16 +75,12 @@ class TrainedPool(nn.Module):
         for layer, part in zip(self.layers, self._hard(), strict=True):
             scale = _make_latent(layer, part)
             self._lean(layer, originals[layer] / scale)
-        self.moves = IndexMoves(self._latent(), most_changes, most_returns)
+        self.moves = IndexMoves(self._latent(), limits)
 
     def assign(self) -> None:
         """Choose the nearest vectors for the latent weights, as far as indices may change."""
         with torch.no_grad():
-            latent = self._latent()
-            nearness = self._nearness(latent)
-            best, wanted = nearness.max(1)
-            gain = best - nearness.gather(1, self.indices[:, None])[:, 0]
-            self.indices.copy_(self.moves.moved(self.indices, wanted, gain, latent))
+            self.indices.copy_(self.moves.moved(self.indices, self._wish()))
             held = self.moves.newly_held()
             if bool(held.any()):
                 nearest = self._nearness(self.moves.latent).argmax(1)
@@ -127,16 +122,34 @@ class TrainedPool(nn.Module):
         """The latent weights of all layers as vectors [V, G]."""
         return torch.cat([self._cut(layer) for layer in self.layers]).detach()
 
+    def _wish(self) -> Wish:
+        """What the latent weights ask of an assignment."""
+        latent, vectors = self._latent(), self.quantized()
+        nearness = self._nearness(latent)
+        best, index = nearness.max(1)
+        now = vectors[self.indices]
+        present = self._presents()
+        return Wish(
+            index=index,
+            gain=best - nearness.gather(1, self.indices[:, None])[:, 0],
+            step=((vectors[index] - now).pow(2) * present).sum(1),
+            total=float((now.pow(2) * present).sum()),
+            latent=latent,
+        )
+
     def _nearness(self, latent: torch.Tensor) -> torch.Tensor:
         """[V, S]: what a vector's squared distance from weights lacks of their own square."""
         vectors = self.quantized()
-        present = torch.cat(
+        return 2 * latent @ vectors.T - self._presents() @ vectors.pow(2).T
+
+    def _presents(self) -> torch.Tensor:
+        """1 for channels that exist, [V, G]."""
+        return torch.cat(
             [
                 self._present(layer).repeat(size // self._groups(layer), 1)
                 for layer, size in zip(self.layers, self._sizes, strict=True)
             ]
         )
-        return 2 * latent @ vectors.T - present @ vectors.pow(2).T
 
     def _hard(self) -> list[torch.Tensor]:
         """What the layers' indices stand for, in the shape of their weights."""

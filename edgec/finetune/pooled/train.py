@@ -28,6 +28,7 @@ from edgec.ir.graph import Graph
 
 _DECAY = 5e-4
 """Weight decay of weights that are not pooled."""
+_SECOND_BETA = 0.999
 _ASSIGN_EVERY = 4
 """Steps between two assignments."""
 
@@ -105,13 +106,14 @@ class _Trained:
 
     def groups(self) -> list[dict[str, Any]]:
         """See `run.Student`."""
+        options, betas = self._options, (self._options.latent_momentum, _SECOND_BETA)
         latent = [layer.weight for pool in self._student.trained_pools for layer in pool.layers]
         vectors = [each for each in self._student.pools.parameters() if each.requires_grad]
         known = {id(each) for each in (*latent, *vectors)}
         others = [each for each in self._student.parameters() if id(each) not in known]
         return [
-            {"params": latent, "share": self._options.latent_rate, "weight_decay": 0.0},
-            {"params": vectors, "share": self._options.pool_rate, "weight_decay": 0.0},
+            {"params": latent, "share": options.latent_rate, "weight_decay": 0.0, "betas": betas},
+            {"params": vectors, "share": options.pool_rate, "weight_decay": 0.0},
             {"params": [p for p in others if p.ndim > 1], "share": 1.0, "weight_decay": _DECAY},
             {"params": [p for p in others if p.ndim == 1], "share": 1.0, "weight_decay": 0.0},
         ]

@@ -199,6 +199,7 @@ def cases(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Array, Array]
     return path, table, expected
 
 
+@pytest.mark.few_cases(4)
 @pytest.mark.parametrize(
     "build", [*BUILDS, Build("gcc", ("-O2", "-DEDGEC_HALF_PRODUCTS=1"))], ids=str
 )

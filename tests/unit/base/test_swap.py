@@ -67,6 +67,7 @@ RENAMES = 9
 """Of the list, of four entries out, of four entries in."""
 
 
+@pytest.mark.few_cases(9)
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("number", range(1, RENAMES + 1))
 @pytest.mark.parametrize("how", ["read", "write"])

@@ -400,6 +400,7 @@ def _newlib(folder: Path) -> Path:
     return next(Path(word).parent for word in done.stdout.split() if word.endswith("/string.h"))
 
 
+@pytest.mark.few_cases(3)
 @pytest.mark.parametrize("target", _TARGETS, ids="".join)
 def test_every_kernel_compiles_clean(target: tuple[str, ...], tmp_path: Path) -> None:
     compiler = process.which(target[0])

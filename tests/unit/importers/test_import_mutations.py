@@ -118,6 +118,7 @@ def check_mutants(rng: random.Random, name: str, count: int, folder: Path) -> No
                 assert error.exit_code in (2, 3), error
 
 
+@pytest.mark.few_cases(64)
 @pytest.mark.parametrize("name", CASES)
 def test_mutants_end_in_one_clear_error(name, tmp_path):
     check_mutants(random.Random(name), name, 10, tmp_path)

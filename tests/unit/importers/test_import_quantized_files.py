@@ -59,6 +59,7 @@ def decibels(path: Path) -> float:
     return 10.0 * float(np.log10(signal / noise)) if noise else np.inf
 
 
+@pytest.mark.few_cases(3)
 @pytest.mark.parametrize("exporter", ["old-17", "new-20"])
 @pytest.mark.parametrize("name", ["deit", "encoder", "swin", "mobilevit"])
 def test_transformers_by_the_static_quantization_of_onnxruntime(name, exporter, tmp_path):

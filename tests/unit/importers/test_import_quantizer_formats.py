@@ -163,6 +163,7 @@ def test_both_formats_of_one_quantization_are_one_network(
     np.testing.assert_array_equal(*both)
 
 
+@pytest.mark.few_cases(7)
 @pytest.mark.parametrize("kind", [QuantFormat.QDQ, QuantFormat.QOperator])
 @pytest.mark.parametrize("types", TYPES)
 @pytest.mark.parametrize("network", NETWORKS)

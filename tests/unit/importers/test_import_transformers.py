@@ -102,6 +102,7 @@ def check_clean(name: str, path: Path, wanted: Array) -> None:
     assert {op: found[op] for op in LEFT_OVER if found[op]} == allowed
 
 
+@pytest.mark.few_cases(10)
 @pytest.mark.parametrize("exporter", STORED)
 @pytest.mark.parametrize("name", NETWORKS)
 def test_stored_export_becomes_a_clean_graph_of_the_same_function(name, exporter):
@@ -126,6 +127,7 @@ def test_masks_become_keys(name):
             assert node.attrs.heads == 2
 
 
+@pytest.mark.few_cases(5)
 @pytest.mark.parametrize("name", NETWORKS)
 def test_networks_become_integer_graphs(name):
     path = stored(name, "old-17")

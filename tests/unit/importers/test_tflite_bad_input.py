@@ -237,6 +237,7 @@ def check_mutants(name: str, count: int, folder: Path) -> None:
     accepted(path, data[: rng.randrange(len(data))])
 
 
+@pytest.mark.few_cases(40)
 @pytest.mark.parametrize("name", [*CASES, *RESIZE])
 def test_mutants_end_in_one_clear_error(name: str, tmp_path: Path):
     check_mutants(name, 60, tmp_path)

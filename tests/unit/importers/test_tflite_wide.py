@@ -122,6 +122,7 @@ def test_biases_of_32_bits_are_those_of_64(tmp_path: Path):
     assert np.array_equal(*found)
 
 
+@pytest.mark.few_cases(10)
 @pytest.mark.parametrize("name", CASES)
 def test_generated_code_is_equal(name: str, tmp_path: Path):
     """Every tensor of the library on this computer, beside the definition in numpy."""

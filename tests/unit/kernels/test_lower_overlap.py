@@ -45,6 +45,7 @@ _NEVER = (MatMulTwice, TopK, ResizeNearest, ResizeLinear)
 _SPATIAL = sorted(set(OPS) - {"reshape"})
 
 
+@pytest.mark.few_cases(10)
 @pytest.mark.parametrize("op", _SPATIAL)
 def test_distance_is_the_least_of_the_spelled_out_order(op: str) -> None:
     @seed(3)
@@ -94,6 +95,7 @@ def _adds_anywhere(spec: KernelSpec) -> bool:
     return has_residual and (isinstance(spec, PooledDecodeDsp) or _reads_again(spec))
 
 
+@pytest.mark.few_cases(10)
 @pytest.mark.parametrize("op", _SPATIAL)
 def test_running_at_the_least_distance_changes_nothing(op: str, tmp_path: Path) -> None:
     @seed(5)

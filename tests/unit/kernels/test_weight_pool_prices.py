@@ -42,6 +42,7 @@ _OF_PACKED_WEIGHTS = {Event.UNPACK}
 """What only layers without a pool do; it is made of operations whose price is fitted here."""
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("board", BOARDS)
 def test_all_that_a_kernel_does_has_a_price(board: str) -> None:
     """On every form of the kernels, for all layers that prices are made from and judged on."""
@@ -114,6 +115,7 @@ def test_a_gather_of_four_costs_about_half_of_one_of_eight() -> None:
         assert 0.4 < prices[Event.LOOK_UP_4] / prices[Event.LOOK_UP_8] < 0.85
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize(
     ("config", "bits"),
     [

@@ -36,6 +36,7 @@ def check_arena(path: Path, stated_bytes: int, reached_bytes: int) -> None:
     assert overlap_bound(buffers, overlaps) <= plan.arena_bytes <= reached_bytes * 1.02
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize(
     ("name", "stated_bytes", "reached_bytes"),
     [

@@ -141,6 +141,7 @@ def test_inputs_outputs_and_the_last_channel_stay():
     assert removal_notes(after, after) == ()
 
 
+@pytest.mark.few_cases(50)
 @pytest.mark.parametrize("seed", range(150))
 def test_random_graphs_keep_every_bit(seed: int):
     graph = random_integer_graph(seed)

@@ -30,6 +30,7 @@ def report_of(found: Quantized):
     return found.report.precision
 
 
+@pytest.mark.few_cases(3)
 @pytest.mark.parametrize("name", sorted(HYBRIDS))
 def test_int16_is_never_worse_than_int8(name: str) -> None:
     report = report_of(quantized(HYBRIDS[name](), Precision.INT16))

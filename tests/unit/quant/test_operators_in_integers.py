@@ -160,6 +160,7 @@ def real_output(graph: Graph, sample: Mapping[str, Array]) -> Array:
     return np.asarray(graph.quant(name).dequantize64(codes)).transpose(np.argsort(layout))
 
 
+@pytest.mark.few_cases(14)
 @pytest.mark.parametrize("name", CASES)
 def test_integers_are_close(name: str, tmp_path: Path):
     case = CASES[name]

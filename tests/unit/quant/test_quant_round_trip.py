@@ -93,6 +93,7 @@ def test_tensorflow_networks(name, quantized, tmp_path):
     check_round_trip(tf_networks.save_written(name, tmp_path, quantized=quantized), tmp_path)
 
 
+@pytest.mark.few_cases(4)
 @pytest.mark.data
 @pytest.mark.parametrize(
     "model",

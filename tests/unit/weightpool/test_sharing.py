@@ -30,6 +30,7 @@ def pools(graph: Graph) -> dict[str, bytes]:
     }
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize(
     ("sharing", "size", "sizes"),
     [

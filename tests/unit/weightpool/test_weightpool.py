@@ -54,6 +54,7 @@ def total_error(report: CompressionReport) -> float:
     return sum(layer.weight_error for layer in report.layers)
 
 
+@pytest.mark.few_cases(2)
 @pytest.mark.parametrize("group", [4, 8, 16])
 @pytest.mark.parametrize("channels", [16, 12])
 def test_result_is_legal_and_counted(group: int, channels: int):
