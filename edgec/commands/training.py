@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,7 +10,7 @@ from edgec.base.effect import Effect, refuse_without_effect
 from edgec.base.errors import TrainingError
 from edgec.base.options import CompileOptions, Progress, check_seed
 from edgec.base.samples import SampleFile, Samples
-from edgec.finetune.options import IMAGE_AXES, need_classes
+from edgec.finetune.options import IMAGE_AXES, check_views, need_classes
 from edgec.ir.graph import Graph
 from edgec.workflow.accuracy import LabelledData, labelled_data
 from edgec.workflow.integer import RealModel, real_model
@@ -55,8 +56,8 @@ def training_data(samples: Samples, model: RealModel, how: Training) -> Labelled
         how: images are varied only where there are some.
 
     Raises:
-        ConfigError: see `labelled_data`; all samples are of one class, or images shall be varied
-            and no input takes any.
+        ConfigError: see `labelled_data`; all samples are of one class, images shall be varied and
+            no input takes any, or there are more views than memory holds.
     """
     graph = model.graph
     has_images = any(len(graph.shape(name)) == IMAGE_AXES for name in graph.inputs)
@@ -74,6 +75,7 @@ def training_data(samples: Samples, model: RealModel, how: Training) -> Labelled
     )
     data = labelled_data(samples, model)
     need_classes(data.labels, f"{SampleFile.of(samples).path}: y")
+    check_views(how.views, len(data.labels), math.prod(graph.shape(graph.outputs[0])))
     return data
 
 

@@ -17,6 +17,8 @@ from edgec.ir.graph import Graph
 
 IMAGE_AXES = 4
 """Axes of a batch of images [N, H, W, C]."""
+_MOST_VIEW_BYTES = 1 << 32
+_LOGIT_BYTES, _MOVE_BYTES = 4, 17
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,6 +129,27 @@ class Recipe:
     def augmentation_in(self, epoch: int) -> Augmentation | None:
         """How the data are varied in an epoch, from 0."""
         return self.augmentation if epoch < self.epochs * (1 - self.plain) else None
+
+
+def check_views(views: int, samples: int, classes: int) -> None:
+    """Refuse more views of the samples than can be kept.
+
+    Args:
+        views: variants of all samples; 0: none is kept.
+        samples: how many there are.
+        classes: logits of a sample.
+
+    Raises:
+        ConfigError: what the teacher says of them would not fit 4 GiB.
+    """
+    size = views * samples * (_LOGIT_BYTES * classes + _MOVE_BYTES)
+    if size > _MOST_VIEW_BYTES:
+        raise ConfigError(
+            f"{views} views of {samples:,} samples with {classes} classes take "
+            f"{size / 2**30:.1f} GiB",
+            where="--views",
+            hint=f"give {max(1, views * _MOST_VIEW_BYTES // size)} or fewer, or leave it out",
+        )
 
 
 def need_classes(labels: Array, where: str) -> None:

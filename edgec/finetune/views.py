@@ -11,17 +11,14 @@ from dataclasses import dataclass
 
 import torch
 
-from edgec.base.errors import ConfigError
 from edgec.base.options import Progress, no_progress
 from edgec.finetune.batches import Batch, Moves, Samples
-from edgec.finetune.options import Augmentation, Recipe
+from edgec.finetune.options import Augmentation, Recipe, check_views
 from edgec.finetune.parallel import Part
 
 _SEEDS = 1_000_033
 _BATCH = 256
 _PLAIN = -1
-_MOST_BYTES = 1 << 32
-_LOGIT_BYTES, _MOVE_BYTES = 4, 17
 
 Answer = Callable[[Mapping[str, torch.Tensor]], torch.Tensor]
 
@@ -65,14 +62,7 @@ class Views:
         Raises:
             ConfigError: what the teacher says would not fit 4 GiB.
         """
-        size = recipe.views * samples.count * (_LOGIT_BYTES * classes + _MOVE_BYTES)
-        if size > _MOST_BYTES:
-            raise ConfigError(
-                f"{recipe.views} views of {samples.count:,} samples with {classes} classes take "
-                f"{size / 2**30:.1f} GiB",
-                where="--views",
-                hint=f"give {max(1, recipe.views * _MOST_BYTES // size)} or fewer, or leave it out",
-            )
+        check_views(recipe.views, samples.count, classes)
         self._samples, self._recipe, self._answer = samples, recipe, answer
         self._classes, self._part = classes, part
         self._known: dict[int, View] = {}

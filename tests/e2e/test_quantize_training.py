@@ -138,6 +138,20 @@ def test_only_images_are_varied(command: str, tmp_path: Path, capsys: pytest.Cap
         assert message in capsys.readouterr().err
 
 
+@pytest.mark.torch
+@pytest.mark.parametrize("command", ["quantize", "compress"])
+def test_more_views_than_memory_holds_are_refused_at_once(
+    command: str, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    words = (command, RESNET, "--train", data, "--augment", "--views", 9_000_000)
+    assert run_app([*map(str, words), "-o", str(tmp_path / "out.onnx")]) == 2
+    told = capsys.readouterr().err
+    assert "9000000 views of" in told
+    assert "or fewer" in told
+    assert "clustering" not in told, "before the pool is looked for"
+    assert list(tmp_path.iterdir()) == [data]
+
+
 def test_no_pytorch(
     data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
