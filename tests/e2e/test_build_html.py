@@ -71,6 +71,7 @@ def test_everything_is_inside_and_readable(resnet: Path, tmp_path: Path, name: s
     assert found["sideways"] <= 0
 
 
+@pytest.mark.slow
 @NEEDS_CHROMIUM
 def test_pages_are_light_or_dark_as_the_reader_wants(resnet: Path, tmp_path: Path) -> None:
     light = picture(resnet / "build.html", tmp_path, WHOLE)

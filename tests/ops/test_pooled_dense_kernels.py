@@ -91,6 +91,7 @@ def check_graph(builds: tuple[Build, ...], graph: Graph, folder: Path) -> None:
         check_build(build, folder / "library", program, samples, folder / str(number))
 
 
+@pytest.mark.slow
 def test_builds_equal_the_oracle(tmp_path: Path):
     check_builds(QUICK_BUILDS, 3, tmp_path)
 

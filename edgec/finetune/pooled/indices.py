@@ -94,7 +94,7 @@ class IndexMoves(nn.Module):
         return found
 
     def _allowed(self, moves: torch.Tensor, wish: Wish) -> torch.Tensor:
-        """Those of the moves, bool [V], that gain most, as far as the limits reach."""
+        """The moves, bool [V], that gain most, as far as the limits reach."""
         order = torch.where(moves, wish.gain, -torch.inf).argsort(descending=True, stable=True)
         first = torch.arange(len(order), device=order.device)
         near = first < math.ceil(self._limits.most_changes * len(order))

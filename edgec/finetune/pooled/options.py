@@ -44,7 +44,7 @@ class FinetuneOptions(Recipe):
             peak rate; less as the rate is less.
         train_pool: False leaves the vectors as they are, for a pool that networks share.
         frozen: indices stay as they are in this last share of the steps; weights are averaged.
-        latent_momentum: of the latent weights' optimizer (AdamW's first beta).
+        latent_momentum: AdamW's first beta for latent weights.
         limits: what an assignment of indices, every fourth step, may change.
         bits: widths of the activations, one of which is drawn for each step.
         devices: how many devices share each batch; of "cpu", how many processes.
