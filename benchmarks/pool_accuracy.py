@@ -3,10 +3,10 @@
     python benchmarks/pool_accuracy.py networks/resnet8_cifar10.onnx            # validation
     python benchmarks/pool_accuracy.py networks/*_cifar10.onnx --split test
 
-MODEL.pool.onnx beside a model is measured if it is there (`edgec compress --train` wrote it); else,
-or with --after-training, the model is compressed here, without labels.  Models are classifiers of
-CIFAR-10 that take [1, 3, 32, 32] normalised or [1, 32, 32, 3] pixels.  Integers are those of the
-numpy reference, which the firmware equals.
+MODEL.pool.onnx beside a model, or the file of --pooled, is measured if it is there (`edgec compress
+--train` wrote it); else, or with --after-training, the model is compressed here, without labels.
+Models are classifiers of CIFAR-10 that take [1, 3, 32, 32] normalised or [1, 32, 32, 3] pixels.
+Integers are those of the numpy reference, which the firmware equals.
 """
 
 from __future__ import annotations
@@ -75,9 +75,10 @@ def row(path: Path, folder: Path, args: argparse.Namespace) -> Row:
     calibration = samples(model, cifar_part(data, "cifar10_train_0", args.calibration))
     images = cifar_part(data, FILES[args.split], args.limit)
     assert images.y is not None
-    file = path.with_name(path.name.removesuffix(".onnx") + SUFFIX)
+    file = args.pooled or path.with_name(path.name.removesuffix(".onnx") + SUFFIX)
     if file.is_file() and not args.after_training:
-        graph, made = real_model(file, None, CompileOptions()).graph, "file"
+        graph = real_model(file, None, CompileOptions()).graph
+        made = args.pooled.name.removesuffix(SUFFIX) if args.pooled else "file"
     else:
         options = WeightPoolOptions(size=args.pool_size, sharing=PoolSharing(args.pools))
         graph, _ = compress_graph(model.graph, calibration, options)
@@ -104,6 +105,7 @@ def main() -> None:
     parser.add_argument("--pool-size", type=int, default=WeightPoolOptions().size)
     parser.add_argument("--pools", choices=[each.value for each in PoolSharing], default="network")
     parser.add_argument("--after-training", action="store_true")
+    parser.add_argument("--pooled", type=Path, help=f"the pooled form; default: MODEL{SUFFIX}")
     add_data_option(parser)
     args = parser.parse_args()
     folder = chosen_data_folder(args)

@@ -1,6 +1,6 @@
 """Pools the weights of a network of this folder and fine-tunes it on CIFAR-10.
 
-python networks/pool_cifar10.py resnet8   (or resnet10, cct)
+python networks/pool_cifar10.py resnet8   (or resnet10, resnet10_stages, cct)
 
 It writes NETWORK_cifar10.pool.onnx by `edgec compress --train` on the training images; accuracy is
 that of the validation images.  The same command again goes on where it was interrupted.
@@ -26,23 +26,26 @@ class Recipe:
     """How a network is pooled and fine-tuned.
 
     Attributes:
+        network: the float network of this folder.
         epochs: passes over the training images.
         teacher: the float network of this folder that it learns from; None: from itself.
-        views: ways in which the images are varied; None: anew in each epoch.
-        layers: patterns of the pooled layers; none: those for which it saves enough.
+        options: more for `edgec compress`.
     """
 
+    network: str
     epochs: int
     teacher: str | None = None
-    views: int | None = None
-    layers: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
 
 
-ALL_BUT_THE_FIRST = ("*_139*", "*_14*", "*_15*", "*linear*")
+ALL_BUT_THE_FIRST = ("--layers=*_139*", "--layers=*_14*", "--layers=*_15*", "--layers=*linear*")
 RECIPES = {
-    "resnet8": Recipe(60, teacher="resnet10", views=4, layers=ALL_BUT_THE_FIRST),
-    "resnet10": Recipe(37),
-    "cct": Recipe(40),
+    "resnet8": Recipe("resnet8", 60, "resnet10", ("--views=4", *ALL_BUT_THE_FIRST)),
+    "resnet10": Recipe("resnet10", 37),
+    "resnet10_stages": Recipe(
+        "resnet10", 10, options=("--views=4", "--pools=stage", "--pool-size=128")
+    ),
+    "cct": Recipe("cct", 40),
 }
 
 
@@ -57,18 +60,15 @@ def written(args: argparse.Namespace, folder: Path, split: str) -> Path:
 def command(args: argparse.Namespace, train: Path, validation: Path) -> list[str]:
     """What is run."""
     recipe = RECIPES[args.network]
-    model = HERE / f"{args.network}_cifar10.onnx"
+    model = HERE / f"{recipe.network}_cifar10.onnx"
     output = args.output or HERE / f"{args.network}_cifar10.pool.onnx"
     found = [sys.executable, "-m", "edgec", "compress", str(model), "-o", str(output)]
     found += ["--train", str(train), "--augment", "--eval", str(validation)]
     found += ["--epochs", str(args.epochs or recipe.epochs), "--seed", str(args.seed)]
-    found += ["--pool-size", str(args.pool_size), "--device", args.device]
+    found += ["--device", args.device, *recipe.options]
     teacher = args.teacher or (recipe.teacher and HERE / f"{recipe.teacher}_cifar10.onnx")
     found += ["--teacher", str(teacher)] if teacher else []
-    found += ["--views", str(recipe.views)] if recipe.views else []
-    for pattern in recipe.layers:
-        found += ["--layers", pattern]
-    return found
+    return found + (["--pool-size", str(args.pool_size)] if args.pool_size else [])
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -77,7 +77,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("network", choices=sorted(RECIPES))
     cifar10.add_data_option(parser)
     parser.add_argument("--epochs", type=int, help="default: the network's own")
-    parser.add_argument("--pool-size", type=int, default=64, help="vectors")
+    parser.add_argument("--pool-size", type=int, help="vectors; default: the network's own")
     parser.add_argument("--teacher", type=Path, help="default: the network's own")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--device", default="auto", help="auto, cpu or cuda")
