@@ -16,6 +16,7 @@ from edgec.finetune.batches import Moves, moved
 from edgec.finetune.layers import Layer
 from edgec.finetune.network import Network
 from edgec.finetune.options import Augmentation
+from edgec.finetune.pooled import MoveLimits
 from edgec.finetune.pooled.export import trained
 from edgec.finetune.pooled.pools import TrainedPool
 from edgec.finetune.ranges import Range
@@ -201,7 +202,8 @@ def test_pools_choose_the_nearest_vector_and_export_what_they_compute(channels: 
     vectors = np.random.default_rng(1).integers(-15, 16, (16, 8)).astype(np.int8)
     start = np.zeros((8, 3, 3, -(-channels // 8)), np.uint16)
     weights = PooledWeights(WeightPool(vectors), start)
-    pool = TrainedPool({layer: weights}, {layer: layer.weight.detach().clone()}, trained=True)
+    original = {layer: layer.weight.detach().clone()}
+    pool = TrainedPool({layer: weights}, original, trained=True, limits=MoveLimits())
     pool.assign()
     assert np.array_equal(pool.layer_indices()[0], start), "latent weights start in their cells"
     layer.weight.data.normal_(generator=torch.Generator().manual_seed(2))
