@@ -1,6 +1,6 @@
 """Pools the weights of a network of this folder and fine-tunes it on CIFAR-10.
 
-python networks/pool_cifar10.py resnet8   (or resnet10, resnet10_stages, cct)
+python networks/pool_cifar10.py resnet8   (or resnet10, cct)
 
 It writes NETWORK_cifar10.pool.onnx by `edgec compress --train` on the training images; accuracy is
 that of the validation images.  The same command again goes on where it was interrupted.
@@ -26,13 +26,11 @@ class Recipe:
     """How a network is pooled and fine-tuned.
 
     Attributes:
-        network: the float network of this folder.
         epochs: passes over the training images.
         teacher: the float network of this folder that it learns from; None: from itself.
         options: more for `edgec compress`.
     """
 
-    network: str
     epochs: int
     teacher: str | None = None
     options: tuple[str, ...] = ()
@@ -40,12 +38,9 @@ class Recipe:
 
 ALL_BUT_THE_FIRST = ("--layers=*_139*", "--layers=*_14*", "--layers=*_15*", "--layers=*linear*")
 RECIPES = {
-    "resnet8": Recipe("resnet8", 60, "resnet10", ("--views=4", *ALL_BUT_THE_FIRST)),
-    "resnet10": Recipe("resnet10", 37),
-    "resnet10_stages": Recipe(
-        "resnet10", 10, options=("--views=4", "--pools=stage", "--pool-size=128")
-    ),
-    "cct": Recipe("cct", 40),
+    "resnet8": Recipe(60, "resnet10", ("--views=4", *ALL_BUT_THE_FIRST)),
+    "resnet10": Recipe(37),
+    "cct": Recipe(40),
 }
 
 
@@ -60,7 +55,7 @@ def written(args: argparse.Namespace, folder: Path, split: str) -> Path:
 def command(args: argparse.Namespace, train: Path, validation: Path) -> list[str]:
     """What is run."""
     recipe = RECIPES[args.network]
-    model = HERE / f"{recipe.network}_cifar10.onnx"
+    model = HERE / f"{args.network}_cifar10.onnx"
     output = args.output or HERE / f"{args.network}_cifar10.pool.onnx"
     found = [sys.executable, "-m", "edgec", "compress", str(model), "-o", str(output)]
     found += ["--train", str(train), "--augment", "--eval", str(validation)]
@@ -74,7 +69,7 @@ def command(args: argparse.Namespace, train: Path, validation: Path) -> list[str
 def main(arguments: list[str] | None = None) -> int:
     """Command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("network", choices=sorted(RECIPES))
+    parser.add_argument("network", choices=RECIPES)
     cifar10.add_data_option(parser)
     parser.add_argument("--epochs", type=int, help="default: the network's own")
     parser.add_argument("--pool-size", type=int, help="vectors; default: the network's own")
