@@ -3,9 +3,9 @@
     python benchmarks/pool_vectors.py networks/resnet8_cifar10.onnx networks/*.pool.onnx
 
 Of a float model: the squared error of weights after k-means, relative to the weights' own squares,
-with each filter divided by its root mean square; of all pooled layers, and of the layers for which
-it is least and greatest.  Bits are those of an index a weight.  Of a pooled model: the vectors that
-are nearest to zero, and how many indices stand for them.  No data are needed.
+with each filter divided by its root mean square; of all pooled layers, and of each.  Bits are those
+of an index a weight.  Of a pooled model: the vectors that are nearest to zero, and how many indices
+stand for them.  No data are needed.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def print_errors(graph: Graph, seed: int) -> None:
         errors = [lost(each, pool) for each in clouds]
         print(
             f"| {group} | {size} | {math.log2(size) / group:.3f} | {lost(whole, pool):.3f} "
-            f"| {min(errors):.2f} to {max(errors):.2f} |",
+            f"| {' '.join(f'{each:.2f}' for each in errors)} |",
             flush=True,
         )
 
