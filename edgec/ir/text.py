@@ -75,7 +75,9 @@ def _constant(constant: Constant) -> str:
 def _pooled(weights: PooledWeights | None) -> str:
     if weights is None:
         return ""
-    return f" pool [{weights.pool.size},{weights.pool.group}] crc {_crc(weights.pool.vectors):08x}"
+    terms = f" terms {weights.terms}" if weights.terms > 1 else ""
+    pool = f"[{weights.pool.size},{weights.pool.group}] crc {_crc(weights.pool.vectors):08x}"
+    return f" pool {pool}{terms}"
 
 
 def _crc(array: Array) -> int:

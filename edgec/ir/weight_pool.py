@@ -1,7 +1,8 @@
 """Weight pools: weights as indices into one small set of vectors (Li & Gupta, MLSys 2022).
 
 A weight tensor, input channels innermost, is cut into vectors of `group` weights along the input
-channels; each vector is an entry of the pool.  The real weight is ``scale[o] * vectors[index]``,
+channels; each vector is an entry of the pool, or the sum of a few of them, the *terms* (additive
+quantization: Babenko & Lempitsky, CVPR 2014).  The real weight is ``scale[o]`` times that vector,
 where the scale belongs to the output channel.
 """
 
@@ -19,6 +20,8 @@ GROUPS = (4, 8, 16)
 """Legal lengths of a pool vector."""
 SIZE_MIN, SIZE_MAX = 2, 1024
 """Legal numbers of vectors of a pool."""
+TERMS_MAX = 4
+"""Most pool vectors that are added up to one vector of a layer."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,20 +82,33 @@ class PooledWeights:
 
     Attributes:
         pool: the vectors.
-        indices: uint16 [O, KH, KW, ceil(I / G)], or [N, ceil(K / G)] of a matrix product.
+        indices: uint16 [O, KH, KW, ceil(I / G) * terms], or [N, ceil(K / G) * terms] of a matrix
+            product; the terms of a vector are neighbours.
+        terms: pool vectors that are added up to one vector of the layer.
 
     Raises:
-        WeightPoolError: an index is beyond the pool.
+        WeightPoolError: an index is beyond the pool, or a sum is beyond int8.
     """
 
     pool: WeightPool
     indices: Array
+    terms: int = 1
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "indices", frozen(self.indices, np.uint16))
         if self.indices.size and int(self.indices.max()) >= self.pool.size:
             raise WeightPoolError(
                 f"an index is {int(self.indices.max())}, but the pool has {self.pool.size} vectors"
+            )
+        if not 1 <= self.terms <= TERMS_MAX or self.indices.shape[-1] % self.terms:
+            raise WeightPoolError(
+                f"{self.indices.shape[-1]} indices cannot be sums of {self.terms} vectors each",
+                hint=f"a vector of a layer is the sum of 1 to {TERMS_MAX} vectors of the pool",
+            )
+        if self.terms > 1 and not sums_fit(self.pool.vectors, self.indices, self.terms):
+            raise WeightPoolError(
+                f"a sum of {self.terms} vectors of the pool is beyond int8",
+                hint="scale the pool down; `edgec compress` does",
             )
 
     def expand(self, channels: int) -> Array:
@@ -101,6 +117,35 @@ class PooledWeights:
 
 
 def expand(vectors: Array, indices: Array, channels: int) -> Array:
-    """The weights that `indices` [..., N] into `vectors` [S, G] stand for: [..., channels]."""
-    weights = vectors[indices].reshape(*indices.shape[:-1], -1)
-    return np.ascontiguousarray(weights[..., :channels])
+    """The weights that indices into a pool stand for.
+
+    Args:
+        vectors: int8 [S, G].
+        indices: [..., ceil(channels / G) * terms], the terms of a vector side by side.
+        channels: weights of a tap.
+
+    Returns:
+        int8 [..., channels].
+    """
+    terms = terms_of(indices.shape[-1], channels, vectors.shape[1])
+    weights = added_up(vectors, indices, terms).reshape(*indices.shape[:-1], -1)
+    return np.ascontiguousarray(weights[..., :channels].astype(np.int8))
+
+
+def terms_of(indices: int, channels: int, group: int) -> int:
+    """Terms of a vector, from the indices of a tap; 0 if they do not fit the channels."""
+    terms, rest = divmod(indices, -(-channels // group))
+    return terms if rest == 0 else 0
+
+
+def added_up(vectors: Array, indices: Array, terms: int) -> Array:
+    """Vectors of a layer, int16 [..., N, G], from indices [..., N * terms] into [S, G]."""
+    each = indices.reshape(*indices.shape[:-1], -1, terms)
+    return np.asarray(vectors.astype(np.int16)[each].sum(axis=-2, dtype=np.int16))
+
+
+def sums_fit(vectors: Array, indices: Array, terms: int) -> bool:
+    """Whether every weight of `added_up` is an int8."""
+    found = added_up(vectors, indices, terms)
+    low, high = int(found.min(initial=0)), int(found.max(initial=0))
+    return INT8_MIN <= low and high <= INT8_MAX

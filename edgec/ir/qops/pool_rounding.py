@@ -1,7 +1,7 @@
 """How an operator with pooled weights sees its input: rounded activations and their responses.
 
 The sum over groups of ``r[g, index[g]]`` is a product of the responses, laid out as channels
-[g * S + s], with 0/1 weights that select one of the S responses of each group.
+[g * S + s], with weights that select one of the S responses of each group (or a few, its terms).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from edgec.base.fixedpoint import rshr
 from edgec.ir.operator import Shape
 from edgec.ir.qops.operands import Operand
 from edgec.ir.shapes import need
+from edgec.ir.weight_pool import TERMS_MAX, terms_of
 
 _UNSIGNED = 128
 
@@ -36,7 +37,8 @@ class PoolRounding:
         r[g, s] = rshr(sum_j (t(x[g*G + j]) - t(zx)) * pool[s, j], k)
 
     Channels beyond the last count as zx, and so does padding: both contribute nothing.  The
-    accumulator is ``acc = b[o] + 2**k * sum r[g, index[o, ky, kx, g]]`` over taps and groups.
+    accumulator is ``acc = b[o] + 2**k * sum r[g, index[o, ky, kx, g]]`` over taps and groups, and
+    over the terms of a group where it has several indices.
     With b = 8 and k = 0 it is that of the expanded weights, exactly.
 
     A width chosen at run time replaces b; k stays.  The lowering pass proves for k > 0 that the sum
@@ -90,14 +92,25 @@ def responses_of(rounded: Array, pool: Array, shift: int) -> Array:
     return np.asarray(rshr(exact, shift).reshape(*rounded.shape[:-1], groups * size))
 
 
-def picks(indices: Array, size: int) -> Array:
-    """0/1 weights [..., groups * S] that select response `indices` [..., groups] of each group."""
-    chosen = indices[..., None].astype(np.int64) == np.arange(size)
-    return np.asarray(chosen.astype(np.int64).reshape(*indices.shape[:-1], -1))
+def picks(indices: Array, size: int, terms: int) -> Array:
+    """Weights that select responses.
+
+    Args:
+        indices: [..., groups * terms], the terms of a group side by side.
+        size: vectors of the pool, S.
+        terms: responses that are added up for a group.
+
+    Returns:
+        int64 [..., groups * S]: how often a group takes a response, mostly 0 or 1.
+    """
+    each = indices.reshape(*indices.shape[:-1], -1, terms, 1).astype(np.int64)
+    counts = (each == np.arange(size)).sum(axis=-2)
+    return np.asarray(counts.reshape(*indices.shape[:-1], -1))
 
 
 def expanded_shape(x: Shape, pool: Shape, indices: Shape) -> Shape:
     """Shape of the weights that a pool and indices into it stand for."""
     channels, group = x[-1], pool[1]
-    need(indices[-1] == -(-channels // group), "one index per group of channels is needed")
+    terms = terms_of(indices[-1], channels, group)
+    need(1 <= terms <= TERMS_MAX, f"1 to {TERMS_MAX} indices per group of channels are needed")
     return (*indices[:-1], channels)

@@ -23,13 +23,13 @@ from edgec.ir.qops.pool_rounding import (
 )
 from edgec.ir.qops.weighted import PooledLayer
 from edgec.ir.shapes import need
-from edgec.ir.weight_pool import expand
+from edgec.ir.weight_pool import expand, terms_of
 
 
 @dataclass(frozen=True, slots=True)
 class QPooledConv(PooledLayer):
-    """x [N, H, W, I], pool int8 const [S, G], indices uint16 const [O, KH, KW, ceil(I/G)], then
-    b, multiplier, residual and table as `QConv`.
+    """x [N, H, W, I], pool int8 const [S, G], indices uint16 const [O, KH, KW, ceil(I/G) * terms],
+    then b, multiplier, residual and table as `QConv`.
 
     A `QConv` of group 1 whose accumulator is that of `PoolRounding`.
     """
@@ -55,7 +55,8 @@ class QPooledConv(PooledLayer):
             weight = expand(pool, indices, x.array.shape[-1]).astype(np.int64)
             return conv_sums(self.conv, rounded, weight)
         responses = responses_of(rounded, pool, shift)
-        return conv_sums(self.conv, responses, picks(indices, len(pool))) * (1 << shift)
+        terms = terms_of(indices.shape[-1], x.array.shape[-1], pool.shape[1])
+        return conv_sums(self.conv, responses, picks(indices, len(pool), terms)) * (1 << shift)
 
     def verify(self, inputs: PooledLayer.Inputs[Tensor], output: Value) -> None:
         self.rounding.verify()

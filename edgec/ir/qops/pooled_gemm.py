@@ -22,11 +22,12 @@ from edgec.ir.qops.pool_rounding import (
 )
 from edgec.ir.qops.weighted import PooledLayer
 from edgec.ir.shapes import need
+from edgec.ir.weight_pool import terms_of
 
 
 @dataclass(frozen=True, slots=True)
 class QPooledGemm(PooledLayer):
-    """x [..., K], pool int8 const [S, G], indices uint16 const [N, ceil(K/G)], then b,
+    """x [..., K], pool int8 const [S, G], indices uint16 const [N, ceil(K/G) * terms], then b,
     multiplier, residual and table as `QGemm`; y [..., N].
 
     A `QGemm` whose accumulator is that of `PoolRounding`.
@@ -44,9 +45,10 @@ class QPooledGemm(PooledLayer):
 
     def compute(self, inputs: PooledLayer.Inputs[Operand]) -> Array:
         pool, shift = inputs.pool.array, self.rounding.response_shift
+        terms = terms_of(inputs.indices.array.shape[-1], inputs.x.array.shape[-1], pool.shape[1])
         rounded = rounded_activations(inputs.x, self.rounding.activation_bits)
         responses = responses_of(rounded, pool, shift).astype(np.float64)
-        total = responses @ picks(inputs.indices.array, len(pool)).astype(np.float64).T
+        total = responses @ picks(inputs.indices.array, len(pool), terms).astype(np.float64).T
         return finished(self.gemm, total * (1 << shift), inputs)
 
     def verify(self, inputs: PooledLayer.Inputs[Tensor], output: Value) -> None:
