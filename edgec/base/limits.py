@@ -24,6 +24,8 @@ MAX_ACTIVATION_ELEMENTS = 1 << 23
 """Most elements of an activation: calibration keeps several of them in float64."""
 MAX_WEIGHT_ELEMENTS = 1 << 25
 """Most elements of all constants of a model together."""
+MAX_TERMS = 4
+"""Most vectors of a weight pool that are added up to one vector of a layer."""
 MAX_WINDOW_CELLS = 1 << 15
 """Largest kernel, stride, dilation or padding along one axis."""
 MAX_WINDOW_TAPS = 1 << 16

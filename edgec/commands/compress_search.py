@@ -27,7 +27,13 @@ from edgec.ir.graph import Graph
 from edgec.ir.weight_pool_graph import limited_bits
 from edgec.profile.pools_html import write_pools_html
 from edgec.target.board import Board
-from edgec.weightpool import CompressionReport, StoredSizes, compress_graph, forecast
+from edgec.weightpool import (
+    CompressionReport,
+    StoredSizes,
+    chosen_layers,
+    compress_graph,
+    forecast,
+)
 from edgec.workflow.accuracy import LabelledData, float_share, integer_share
 from edgec.workflow.exported import exported, read_again
 from edgec.workflow.integer import RealModel, quantized_model
@@ -180,7 +186,9 @@ def _ways(task: Task) -> Iterator[tuple[WeightPoolOptions, StoredSizes]]:
         for size in SIZES:
             options = dataclasses.replace(task.pool, sharing=sharing, size=size)
             try:
-                sizes = forecast(task.model.graph, options)
+                sizes = forecast(
+                    task.model.graph, chosen_layers(task.model.graph, options), options
+                )
             except WeightPoolError as error:
                 troubles.append(error)
                 continue

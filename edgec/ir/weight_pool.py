@@ -15,13 +15,17 @@ import numpy as np
 from edgec.base.dtypes import Array, frozen
 from edgec.base.errors import WeightPoolError
 from edgec.base.fixedpoint import INT8_MAX, INT8_MIN
+from edgec.base.limits import MAX_TERMS
 
 GROUPS = (4, 8, 16)
 """Legal lengths of a pool vector."""
 SIZE_MIN, SIZE_MAX = 2, 1024
 """Legal numbers of vectors of a pool."""
-TERMS_MAX = 4
-"""Most pool vectors that are added up to one vector of a layer."""
+
+
+def index_bits(size: int) -> int:
+    """Bits of an index into a pool of `size` vectors."""
+    return max(1, (size - 1).bit_length())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -73,7 +77,7 @@ class WeightPool:
     @property
     def index_bits(self) -> int:
         """Bits that an index needs."""
-        return max(1, (self.size - 1).bit_length())
+        return index_bits(self.size)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,10 +104,10 @@ class PooledWeights:
             raise WeightPoolError(
                 f"an index is {int(self.indices.max())}, but the pool has {self.pool.size} vectors"
             )
-        if not 1 <= self.terms <= TERMS_MAX or self.indices.shape[-1] % self.terms:
+        if not 1 <= self.terms <= MAX_TERMS or self.indices.shape[-1] % self.terms:
             raise WeightPoolError(
                 f"{self.indices.shape[-1]} indices cannot be sums of {self.terms} vectors each",
-                hint=f"a vector of a layer is the sum of 1 to {TERMS_MAX} vectors of the pool",
+                hint=f"a vector of a layer is the sum of 1 to {MAX_TERMS} vectors of the pool",
             )
         if self.terms > 1 and not sums_fit(self.pool.vectors, self.indices, self.terms):
             raise WeightPoolError(

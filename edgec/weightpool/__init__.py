@@ -1,7 +1,7 @@
 """Weight pools after training: which layers, which pool, which index where.
 
-Owns: the choice of layers (`layers`), weights as vectors (`vectors`), the first pool (`cluster`),
-assignments (`assign`), the pool of least error (`refine`), its int8 form (`codebook`), ranges of
+Owns: the choice of layers (`layers`) and of their terms (`terms`), weights as vectors (`vectors`),
+the first pool (`cluster`), assignments (`assign`) and sums of vectors in them (`additive`), the pool of least error (`refine`), its int8 form (`codebook`), ranges of
 activations (`ranges`), the pass over a network (`network`, `sequence`), the whole of it
 (`compress`), its report (`report`, `summary`) and its bytes before it (`forecast`).  The error of a
 layer's output is `fitting`'s.  numpy only; float networks run in `floatrun`.
@@ -15,11 +15,13 @@ from edgec.weightpool.report import (
     StoredSizes,
     stored_sizes,
 )
+from edgec.weightpool.terms import chosen_layers
 
 __all__ = [
     "CompressionReport",
     "LayerCompression",
     "StoredSizes",
+    "chosen_layers",
     "compress_graph",
     "compress_graphs",
     "forecast",

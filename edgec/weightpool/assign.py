@@ -7,6 +7,7 @@ changes.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,7 @@ from edgec.base.dtypes import Array
 from edgec.base.exact_product import quick_product
 from edgec.fitting.feedback import Plan, feedback_plan, with_feedback
 from edgec.fitting.objective import Objective
+from edgec.weightpool.additive import closest
 
 _SCALE_STEPS = 3
 _SWEEPS = 4
@@ -31,7 +33,7 @@ class Assignment:
     """A layer in a pool.
 
     Attributes:
-        indices: int64 [O, P].
+        indices: int64 [O, P, terms].
         scale: float64 [O], positive.
     """
 
@@ -44,21 +46,22 @@ class Assignment:
 
 
 def codes(indices: Array, pool: Array) -> Array:
-    """Weights [O, K] before scaling."""
-    return np.asarray(pool[indices].reshape(len(indices), -1))
+    """Weights [O, K] before scaling, of indices [O, P, terms]."""
+    return np.asarray(pool[indices].sum(axis=2).reshape(len(indices), -1))
 
 
-def assign(objective: Objective, pool: Array) -> Assignment:
+def assign(objective: Objective, pool: Array, terms: int) -> Assignment:
     """A layer from scratch: feedback, scale, descent.
 
     Args:
         objective: the layer's error.
         pool: float64 [S, G].
+        terms: pool vectors that are added up to one of the layer.
     """
-    scale = _first_scale(objective, pool)
+    scale = _first_scale(objective, pool) / math.sqrt(terms)
     plan = feedback_plan(objective, pool.shape[1])
     for _ in range(_SCALE_STEPS):
-        indices = _fed_back(objective, pool, scale, plan)
+        indices = _fed_back(objective, pool, scale, plan, terms)
         scale = refitted(objective, codes(indices, pool), scale)
     return descend(objective, pool, Assignment(indices, scale))
 
@@ -83,30 +86,23 @@ def refitted(objective: Objective, rows: Array, scale: Array) -> Array:
     return _positive(np.where(good, along / np.where(good, length, 1.0), scale))
 
 
-def _fed_back(objective: Objective, pool: Array, scale: Array, plan: Plan) -> Array:
-    """Indices [O, P], position by position, the rest making up for each error."""
-    indices = np.zeros((len(objective.target), len(plan.order)), np.int64)
+def _fed_back(objective: Objective, pool: Array, scale: Array, plan: Plan, terms: int) -> Array:
+    """Indices [O, P, terms], position by position, the rest making up for each error."""
+    indices = np.zeros((len(objective.target), len(plan.order), terms), np.int64)
 
     def decide(position: int, rows: Array, whitening: Array) -> Array:
         wanted = quick_product(rows, whitening)
         offered = quick_product(pool, whitening)
-        chosen = _closest(wanted, offered, scale)
+        chosen = closest(wanted, offered, scale, terms)
         indices[:, position] = chosen
-        return np.asarray(wanted - scale[:, None] * offered[chosen])
+        return np.asarray(wanted - scale[:, None] * offered[chosen].sum(axis=1))
 
     with_feedback(objective, plan, decide)
     return indices
 
 
-def _closest(wanted: Array, offered: Array, scale: Array) -> Array:
-    """For each row o the vector s of least ``|wanted[o] - scale[o] * offered[s]|``."""
-    lengths = np.sum(offered**2, axis=1)
-    cost = scale[:, None] * lengths - 2 * quick_product(wanted, offered.T)
-    return np.asarray(np.argmin(cost, axis=1))
-
-
 def descend(objective: Objective, pool: Array, start: Assignment) -> Assignment:
-    """Decide every position again, with all others as they are, and the scales; a few sweeps."""
+    """Decide every term again, with all others as they are, and the scales; a few sweeps."""
     group = pool.shape[1]
     indices, scale = start.indices.copy(), start.scale
     hessian, target = objective.hessian, objective.target
@@ -116,14 +112,16 @@ def descend(objective: Objective, pool: Array, start: Assignment) -> Assignment:
         for position in range(indices.shape[1]):
             here = slice(position * group, (position + 1) * group)
             own = hessian[here, here]
-            gap = rows - target
-            pull = quick_product(gap, hessian[:, here]) - quick_product(rows[:, here], own)
             lengths = np.sum(quick_product(pool, own) * pool, axis=1)
-            cost = scale[:, None] * lengths + 2 * quick_product(pull, pool.T)
-            chosen = np.argmin(cost, axis=1)
-            changed += int(np.count_nonzero(chosen != indices[:, position]))
-            indices[:, position] = chosen
-            rows[:, here] = scale[:, None] * pool[chosen]
+            for term in range(indices.shape[2]):
+                before = scale[:, None] * pool[indices[:, position, term]]
+                gap = rows - target
+                pull = quick_product(gap, hessian[:, here]) - quick_product(before, own)
+                cost = scale[:, None] * lengths + 2 * quick_product(pull, pool.T)
+                chosen = np.argmin(cost, axis=1)
+                changed += int(np.count_nonzero(chosen != indices[:, position, term]))
+                indices[:, position, term] = chosen
+                rows[:, here] = scale[:, None] * pool[indices[:, position]].sum(axis=1)
         scale = refitted(objective, codes(indices, pool), scale)
         if not changed:
             break

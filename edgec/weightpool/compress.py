@@ -16,7 +16,6 @@ from edgec.ir.weight_pool import WeightPool
 from edgec.weightpool.assign import Assignment, assign
 from edgec.weightpool.cluster import cluster, joined, normalised
 from edgec.weightpool.codebook import integer_pool
-from edgec.weightpool.layers import choose_layers
 from edgec.weightpool.network import Network, own_objectives
 from edgec.weightpool.ranges import with_ranges
 from edgec.weightpool.refine import refined_pool
@@ -24,6 +23,7 @@ from edgec.weightpool.report import CompressionReport
 from edgec.weightpool.sequence import Decided, decide
 from edgec.weightpool.sharing import Part, parts_of
 from edgec.weightpool.summary import summarized
+from edgec.weightpool.terms import chosen_layers
 
 _Pool = TypeVar("_Pool", Array, WeightPool)
 
@@ -72,7 +72,7 @@ def compress_graphs(
         Network(
             graph,
             None if data is None else checked_calibration(graph, data),
-            choose_layers(graph, options),
+            chosen_layers(graph, options),
         )
         for graph, data in zip(graphs, calibrations, strict=True)
     )
@@ -81,7 +81,10 @@ def compress_graphs(
     vectors = _float_pools(networks, parts, options, rng, progress)
     steps = options.rounds * len(networks)
     for number in range(options.rounds):
-        pools = [WeightPool(integer_pool(each)[0]) for each in vectors]
+        pools = [
+            WeightPool(integer_pool(each, _most_terms(networks, part))[0])
+            for each, part in zip(vectors, parts, strict=True)
+        ]
         of_layers = _by_layer(pools, parts)
         results: list[Decided] = []
         for index, network in enumerate(networks):
@@ -121,7 +124,13 @@ def report_of(
         options: the options of the compression.
     """
     data = None if calibration is None else checked_calibration(before, calibration)
-    return summarized(Network(before, data, choose_layers(before, options)), after, options)
+    return summarized(Network(before, data, chosen_layers(before, options)), after, options)
+
+
+def _most_terms(networks: Sequence[Network], part: Part) -> int:
+    """Most vectors of a pool that a layer adds up."""
+    layers = [layer for network in networks for layer in network.choice.pooled]
+    return max(layers[place].terms for place in part.places)
 
 
 def _by_layer(pools: Sequence[_Pool], parts: Sequence[Part]) -> Iterator[_Pool]:
@@ -169,6 +178,7 @@ def _float_pools(
     ]
     for number in range(_FIRST_ROUNDS):
         progress("refining the pool", number, _FIRST_ROUNDS)
-        found = list(map(assign, objectives, _by_layer(pools, parts)))
+        terms = [layer.terms for layer in layers]
+        found = list(map(assign, objectives, _by_layer(pools, parts), terms))
         pools = _refined(pools, parts, objectives, found, signed=options.signed)
     return pools

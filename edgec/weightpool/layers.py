@@ -103,9 +103,13 @@ def _unwanted(graph: Graph, node: Node, layers: list[Node], options: WeightPoolO
     return ""
 
 
+def names_of(node: Node) -> tuple[str, ...]:
+    """The names by which a user may call a layer: its own, its weights', and the model's nodes'."""
+    return node.name, ops.layer_inputs(node).w, *node.sources
+
+
 def _matches(node: Node, patterns: tuple[str, ...]) -> bool:
-    names = (node.name, ops.layer_inputs(node).w, *node.sources)
-    return any(fnmatchcase(name, pattern) for name in names for pattern in patterns)
+    return any(fnmatchcase(name, pattern) for name in names_of(node) for pattern in patterns)
 
 
 def _check_unpooled(graph: Graph, layers: list[Node]) -> None:

@@ -135,7 +135,8 @@ def with_layer(
         found: indices and the scale of the int8 weights.
         bias: float64 [O].
     """
-    pooled = PooledWeights(pool, found.indices.reshape(layer.outputs, *layer.taps))
+    indices = found.indices.reshape(layer.outputs, *layer.taps[:-1], -1)
+    pooled = PooledWeights(pool, indices, layer.terms)
     scale = tuple(float(s) for s in found.scale.astype(np.float32))
     quant = QuantParams(scale, (0,) * len(scale), DType.INT8, axis=0)
     weight = Constant(layer.weight_name, pooled.expand(layer.channels), quant, pooled)

@@ -59,6 +59,7 @@ def refined_pool(
 def _gathered(rows: Array, found: Assignment, size: int, group: int) -> Array:
     """Sum what concerns each entry: the transpose of `Assignment.rows`."""
     scaled = (found.scale[:, None] * rows).reshape(-1, group)
+    scaled = np.repeat(scaled, found.indices.shape[2], axis=0)
     index = found.indices.reshape(-1)
     return np.stack([np.bincount(index, scaled[:, g], size) for g in range(group)], axis=1)
 

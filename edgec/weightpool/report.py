@@ -22,7 +22,8 @@ class LayerCompression:
     Attributes:
         node: name of the layer.
         weights: number of weights.
-        vectors: number of vectors, each an index.
+        vectors: number of vectors.
+        terms: pool vectors that are added up to one of them, each an index.
         pool_size: number of vectors in its pool.
         entries_used: distinct entries of the pool among them.
         weight_error: squared error of the weights over their squared sum.
@@ -34,6 +35,7 @@ class LayerCompression:
     node: str
     weights: int
     vectors: int
+    terms: int
     pool_size: int
     entries_used: int
     weight_error: float
@@ -129,7 +131,12 @@ class CompressionReport:
 
 def index_bytes(count: int, pool: WeightPool) -> int:
     """Bytes of `count` indices, packed."""
-    return -(-count * pool.index_bits // 8)
+    return packed_bytes(count, pool.index_bits)
+
+
+def packed_bytes(count: int, bits: int) -> int:
+    """Bytes of `count` numbers of so many bits each, side by side."""
+    return -(-count * bits // 8)
 
 
 def stored_sizes(graph: Graph, *, signed: bool) -> StoredSizes:

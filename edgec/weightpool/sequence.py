@@ -50,7 +50,7 @@ def decide(network: Network, pools: Sequence[WeightPool], rng: np.random.Generat
             layer, pool = pooled[node.name]
             vectors = pool.vectors.astype(np.float64)
             objective = course.objective(current, layer, rng) if course else plain_objective(layer)
-            found = assign(objective, vectors)
+            found = assign(objective, vectors, layer.terms)
             bias = objective.bias(found.rows(vectors))
             current = with_layer(current, layer, pool, found, bias)
             if course:

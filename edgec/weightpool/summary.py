@@ -45,11 +45,12 @@ def summarized(network: Network, graph: Graph, options: WeightPoolOptions) -> Co
                 node=layer.node.name,
                 weights=math.prod(weight.shape),
                 vectors=layer.vectors,
+                terms=layer.terms,
                 pool_size=weight.pooled.pool.size,
                 entries_used=len(np.unique(weight.pooled.indices)),
                 weight_error=_relative_error(before, weight.real()),
                 sqnr_db=quality.get(layer.node.output),
-                index_bytes=index_bytes(layer.vectors, weight.pooled.pool),
+                index_bytes=index_bytes(weight.pooled.indices.size, weight.pooled.pool),
             )
         )
     return CompressionReport(

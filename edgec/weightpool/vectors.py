@@ -28,9 +28,10 @@ class PoolLayer:
     Attributes:
         node: the Conv or Gemm.
         weight: float64 [O, P, G], missing channels zero.
-        taps: shape of its indices without O: (KH, KW, groups) or (groups,).
+        taps: (KH, KW, groups), or (groups,).
         channels: input channels, I.
         bias: float64 [O].
+        terms: pool vectors that are added up to one of the layer.
     """
 
     node: Node
@@ -38,6 +39,7 @@ class PoolLayer:
     taps: tuple[int, ...]
     channels: int
     bias: Array
+    terms: int = 1
 
     @property
     def weight_name(self) -> str:

@@ -16,6 +16,7 @@ from edgec.base.options.pools import (
     PoolKernelOptions,
     PoolKernelRule,
     PoolSharing,
+    TermsRule,
     WeightPoolOptions,
 )
 from edgec.base.options.progress import Progress, no_progress
@@ -57,6 +58,7 @@ __all__ = [
     "QuantOptions",
     "QuantSettings",
     "Residual",
+    "TermsRule",
     "WeightPoolOptions",
     "check_drop",
     "check_seed",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import Literal
 
 from edgec.base.effect import Effect, refuse_without_effect
 from edgec.base.errors import ConfigError
+from edgec.base.limits import MAX_TERMS
 from edgec.base.options.quant import Precision, check_drop
 from edgec.base.options.seed import check_seed
 from edgec.base.options.sizes import parse_bytes
@@ -31,6 +33,35 @@ class PoolSharing(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class TermsRule:
+    """How many vectors of the pool are added up to one vector of some layers.
+
+    Attributes:
+        pattern: pattern of names of layers, weights or the model's nodes, with ``*`` and ``?``.
+        terms: the number, 1 to 4.
+    """
+
+    pattern: str
+    terms: int
+
+    @classmethod
+    def parse(cls, text: str) -> TermsRule:
+        """A rule like ``2`` (all layers) or ``block1*=2``.
+
+        Raises:
+            ConfigError: not of that form.
+        """
+        pattern, separator, number = text.rpartition("=")
+        if number not in map(str, range(1, MAX_TERMS + 1)) or (separator and not pattern):
+            raise ConfigError(
+                f"cannot read {text[:60]!r}",
+                where="--terms",
+                hint=f"give 1 to {MAX_TERMS}, or PATTERN=NUMBER like 'block1*=2'",
+            )
+        return cls(pattern or "*", int(number))
+
+
+@dataclass(frozen=True, slots=True)
 class WeightPoolOptions:
     """Options of weight-pool compression (`edgec compress`).
 
@@ -42,6 +73,10 @@ class WeightPoolOptions:
         sharing: which layers share a pool.
         signed: the second half of the pool is the negative of the first: an index then holds a
             sign, and only half of the responses have to be computed.
+        terms: vectors of the pool that are added up to one of a layer; the last rule holds whose
+            pattern matches.  Layers without a rule have one, or what `ratio` gives them.
+        ratio: how many times smaller than in int8 everything stored must be at least; what is left
+            is spent on terms.  None: nothing is.
         rounds: times that assignments and pool are refined in turn.
         range_bits: width of activations for which the ranges of the ReLUs before pooled layers are
             chosen; 8 leaves them as they are.
@@ -53,6 +88,8 @@ class WeightPoolOptions:
     layers: tuple[str, ...] = ()
     sharing: PoolSharing = PoolSharing.NETWORK
     signed: bool = False
+    terms: tuple[TermsRule, ...] = ()
+    ratio: float | None = None
     rounds: int = 3
     range_bits: int = 4
     seed: int = 0
@@ -72,6 +109,10 @@ class WeightPoolOptions:
                 f"a vector cannot have {self.group} weights",
                 where="--group",
                 hint="give 4, 8 or 16; 8 is usual",
+            )
+        if self.ratio is not None and not (math.isfinite(self.ratio) and self.ratio > 0):
+            raise ConfigError(
+                f"{self.ratio:g} is no ratio", where="--ratio", hint="give a number above 0, like 8"
             )
         if self.rounds < 1:
             raise ConfigError(f"{self.rounds} rounds are too few", hint="give 1 or more")

@@ -45,9 +45,9 @@ def _pooled_weights(pools: Sequence[TrainedPool]) -> dict[str, tuple[PooledWeigh
     found: dict[str, tuple[PooledWeights, float]] = {}
     for trained_pool in pools:
         codes, unit = trained_pool.codes()
-        pool = WeightPool(codes)
-        for layer, indices in zip(trained_pool.layers, trained_pool.layer_indices(), strict=True):
-            found[layer.node.name] = (PooledWeights(pool, indices), unit)
+        pooled = trained_pool.pooled_weights(WeightPool(codes))
+        for layer, weights in zip(trained_pool.layers, pooled, strict=True):
+            found[layer.node.name] = (weights, unit)
     return found
 
 

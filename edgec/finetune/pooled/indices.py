@@ -26,14 +26,18 @@ _MEMORY = 0.02
 class Wish:
     """What the latent weights ask of an assignment.
 
+    A vector of a layer has one index, or several (its terms).  E is their number.
+
     Attributes:
-        index: int64 [V], the nearest vectors.
-        gain: float [V], by how much the squared distance from the latent weights becomes less.
-        step: float [V], the squared distance of these vectors from the present ones.
+        asked: bool [E], the indices that this assignment is about.
+        index: int64 [E], the nearest vectors; where nothing is asked, the present ones.
+        gain: float [E], by how much the squared distance from the latent weights becomes less.
+        step: float [E], the squared distance of these vectors from the present ones.
         total: squared length of all present vectors.
-        latent: float [V, G], the latent weights.
+        latent: float [E, G], what the vectors should be: the latent weights, without other terms.
     """
 
+    asked: torch.Tensor
     index: torch.Tensor
     gain: torch.Tensor
     step: torch.Tensor
@@ -45,10 +49,10 @@ class IndexMoves(nn.Module):
     """What is known of the indices of a pool from the assignments so far.
 
     Attributes:
-        before: int64 [V], the index before the present one; -1: there was none.
-        returns: float32 [V], how often an assignment went back to it; an average.
-        latent: float32 [V, G], the latent weights; an average.
-        held: bool [V], indices that change no more.
+        before: int64 [E], the index before the present one; -1: there was none.
+        returns: float32 [E], how often an assignment went back to it; an average.
+        latent: float32 [E, G], `Wish.latent`; an average.
+        held: bool [E], indices that change no more.
     """
 
     before: torch.Tensor
@@ -60,7 +64,7 @@ class IndexMoves(nn.Module):
         """Nothing is known yet.
 
         Args:
-            latent: float [V, G], the latent weights as vectors.
+            latent: float [E, G], the first `Wish.latent`.
             limits: what one assignment may change.
         """
         super().__init__()
@@ -75,26 +79,27 @@ class IndexMoves(nn.Module):
         """The indices after an assignment.
 
         Args:
-            now: int64 [V], the present ones.
+            now: int64 [E], the present ones.
             wish: what the latent weights ask for.
 
         Returns:
-            int64 [V].
+            int64 [E].
         """
         moves = self._allowed((wish.index != now) & ~self.held, wish)
-        self.returns.lerp_((moves & (wish.index == self.before)).float(), _MEMORY)
-        self.latent.lerp_(wish.latent.float(), _MEMORY)
+        share = _MEMORY * wish.asked.float()
+        self.returns.lerp_((moves & (wish.index == self.before)).float(), share)
+        self.latent.lerp_(wish.latent.float(), share[:, None])
         self.before.copy_(torch.where(moves, now, self.before))
         return torch.where(moves, wish.index, now)
 
     def newly_held(self) -> torch.Tensor:
-        """Bool [V]: indices that go back and forth too often; from now on they are held."""
+        """Bool [E]: indices that go back and forth too often; from now on they are held."""
         found = (self.returns > self._limits.most_returns) & ~self.held
         self.held |= found
         return found
 
     def _allowed(self, moves: torch.Tensor, wish: Wish) -> torch.Tensor:
-        """The moves, bool [V], that gain most, as far as the limits reach."""
+        """The moves, bool [E], that gain most, as far as the limits reach."""
         order = torch.where(moves, wish.gain, -torch.inf).argsort(descending=True, stable=True)
         first = torch.arange(len(order), device=order.device)
         near = first < math.ceil(self._limits.most_changes * len(order))

@@ -7,12 +7,15 @@ Latent weights start as near to the float weights as their indices allow: in the
 a vector takes many epochs to change.  Left alone, they end up between two vectors, and thousands of
 indices flip back and forth in every epoch.  So each step also pulls them back a little: later an
 index changes only where gradients agree over many steps.
+
+Where a vector of a layer is the sum of several of the pool, each of these *terms* is chosen as if
+it were alone, for what the others leave of the latent weights.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import numpy as np
 import torch
@@ -23,7 +26,7 @@ from edgec.base.dtypes import Array
 from edgec.finetune.layers import Layer
 from edgec.finetune.pooled.indices import IndexMoves, Wish
 from edgec.finetune.pooled.options import MoveLimits
-from edgec.ir.weight_pool import PooledWeights
+from edgec.ir.weight_pool import PooledWeights, WeightPool, added_up
 from edgec.weightpool.codebook import integer_pool
 
 _LEAN = 0.95
@@ -39,7 +42,7 @@ class TrainedPool(nn.Module):
 
     Attributes:
         vectors: float [S, G], what the codes are rounded from.
-        indices: int64 [V], of all layers one after another.
+        indices: int64 [E], of all layers one after another; terms of a vector are neighbours.
         layers: those layers.
     """
 
@@ -65,22 +68,25 @@ class TrainedPool(nn.Module):
         self.layers = tuple(users)
         pool = next(iter(users.values())).pool
         self.group = pool.group
+        self._terms = [each.terms for each in users.values()]
         self._sizes = [each.indices.size for each in users.values()]
         self._fixed = None if trained else pool.vectors
         indices = np.concatenate([each.indices.reshape(-1) for each in users.values()])
         codes = pool.vectors.astype(np.float32)
-        self._unit = float(1 / max(np.sqrt((codes[indices] ** 2).mean()), 1e-6))
+        self._unit = _unit(users.values())
         self.vectors = nn.Parameter(torch.tensor(codes * self._unit), requires_grad=trained)
         self.register_buffer("indices", torch.tensor(indices.astype(np.int64)))
-        for layer, part in zip(self.layers, self._hard(), strict=True):
+        for layer, part, terms in zip(self.layers, self._hard(), self._looked_up(), strict=True):
             scale = _make_latent(layer, part)
-            self._lean(layer, originals[layer] / scale)
-        self.moves = IndexMoves(self._latent(), limits)
+            self._lean(layer, originals[layer] / scale, terms)
+        self.moves = IndexMoves(self._wanted(), limits)
 
     def assign(self) -> None:
         """Choose the nearest vectors for the latent weights, as far as indices may change."""
         with torch.no_grad():
-            self.indices.copy_(self.moves.moved(self.indices, self._wish()))
+            for turn in range(max(self._terms)):
+                wish = self._wish(self._in_turn(turn))
+                self.indices.copy_(self.moves.moved(self.indices, wish))
             held = self.moves.newly_held()
             if bool(held.any()):
                 nearest = self._nearness(self.moves.latent).argmax(1)
@@ -107,29 +113,55 @@ class TrainedPool(nn.Module):
         """int8 [S, G] and their unit."""
         if self._fixed is not None:
             return self._fixed, self._unit
-        return integer_pool(self.vectors.detach().cpu().numpy().astype(np.float64))
+        vectors = self.vectors.detach().cpu().numpy().astype(np.float64)
+        return integer_pool(vectors, max(self._terms))
 
-    def layer_indices(self) -> list[Array]:
-        """For each layer uint16 [O, KH, KW, ceil(I/G)] or [N, ceil(K/G)]."""
+    def pooled_weights(self, pool: WeightPool) -> list[PooledWeights]:
+        """The indices of each layer, with the pool of the present codes."""
         parts = self.indices.cpu().numpy().astype(np.uint16)
         ends = np.cumsum(self._sizes)[:-1]
         return [
-            part.reshape(*layer.weight.shape[:-1], -1)
-            for layer, part in zip(self.layers, np.split(parts, ends), strict=True)
+            PooledWeights(pool, part.reshape(*layer.weight.shape[:-1], -1), terms)
+            for layer, part, terms in zip(
+                self.layers, np.split(parts, ends), self._terms, strict=True
+            )
         ]
 
-    def _latent(self) -> torch.Tensor:
-        """The latent weights of all layers as vectors [V, G]."""
-        return torch.cat([self._cut(layer) for layer in self.layers]).detach()
+    def _in_turn(self, turn: int) -> torch.Tensor:
+        """Bool [E]: the terms with this number among those of their vectors."""
+        return torch.cat(
+            [
+                torch.arange(size, device=self.indices.device) % terms == turn
+                for size, terms in zip(self._sizes, self._terms, strict=True)
+            ]
+        )
 
-    def _wish(self) -> Wish:
-        """What the latent weights ask of an assignment."""
-        latent, vectors = self._latent(), self.quantized()
+    def _looked_up(self) -> list[torch.Tensor]:
+        """The terms of each layer's vectors, [V, terms, G]."""
+        parts = functional.embedding(self.indices, self.quantized()).split(self._sizes)
+        return [
+            part.reshape(-1, terms, self.group)
+            for part, terms in zip(parts, self._terms, strict=True)
+        ]
+
+    def _wanted(self) -> torch.Tensor:
+        """What each term should be, given the latent weights and the other terms: [E, G]."""
+        found = []
+        for layer, terms in zip(self.layers, self._looked_up(), strict=True):
+            others = terms.sum(1, keepdim=True) - terms
+            found.append((self._cut(layer)[:, None] - others).reshape(-1, self.group))
+        return (torch.cat(found) * self._presents()).detach()
+
+    def _wish(self, asked: torch.Tensor) -> Wish:
+        """What the latent weights ask of the terms `asked`, bool [E]."""
+        latent, vectors = self._wanted(), self.quantized()
         nearness = self._nearness(latent)
-        best, index = nearness.max(1)
+        best, nearest = nearness.max(1)
+        index = torch.where(asked, nearest, self.indices)
         now = vectors[self.indices]
         present = self._presents()
         return Wish(
+            asked=asked,
             index=index,
             gain=best - nearness.gather(1, self.indices[:, None])[:, 0],
             step=((vectors[index] - now).pow(2) * present).sum(1),
@@ -138,41 +170,43 @@ class TrainedPool(nn.Module):
         )
 
     def _nearness(self, latent: torch.Tensor) -> torch.Tensor:
-        """[V, S]: what a vector's squared distance from weights lacks of their own square."""
+        """[E, S]: what a vector's squared distance from weights lacks of their own square."""
         vectors = self.quantized()
         return 2 * latent @ vectors.T - self._presents() @ vectors.pow(2).T
 
     def _presents(self) -> torch.Tensor:
-        """1 for channels that exist, [V, G]."""
+        """1 for channels that exist, [E, G]."""
         return torch.cat(
             [
-                self._present(layer).repeat(size // self._groups(layer), 1)
-                for layer, size in zip(self.layers, self._sizes, strict=True)
+                self._present(layer, terms).repeat(size // (self._groups(layer) * terms), 1)
+                for layer, size, terms in zip(self.layers, self._sizes, self._terms, strict=True)
             ]
         )
 
     def _hard(self) -> list[torch.Tensor]:
         """What the layers' indices stand for, in the shape of their weights."""
-        vectors = functional.embedding(self.indices, self.quantized()).split(self._sizes)
         return [
-            part.reshape(*layer.weight.shape[:-1], -1)[..., : layer.weight.shape[-1]]
-            for layer, part in zip(self.layers, vectors, strict=True)
+            terms.sum(1).reshape(*layer.weight.shape[:-1], -1)[..., : layer.weight.shape[-1]]
+            for layer, terms in zip(self.layers, self._looked_up(), strict=True)
         ]
 
-    def _lean(self, layer: Layer, original: torch.Tensor) -> None:
-        """Move latent weights from their vectors towards others, within the vectors' cells."""
+    def _lean(self, layer: Layer, original: torch.Tensor, terms: torch.Tensor) -> None:
+        """Move latent weights from the sums of their terms [V, terms, G] towards others, as far
+        as no other vector is nearer in the place of a term."""
         with torch.no_grad():
-            vectors, start = self.quantized(), self._cut(layer)
+            count, vectors, start = terms.shape[1], self.quantized(), self._cut(layer)
             way = self._cut(layer, original) - start
-            apart = self._present(layer).repeat(len(start) // self._groups(layer), 1)
-            apart = apart @ vectors.pow(2).T + start.pow(2).sum(1, True) - 2 * start @ vectors.T
-            nearer = 2 * (way @ vectors.T - (way * start).sum(1, True))
+            present = self._present(layer, 1).repeat(len(start) // self._groups(layer), 1)
+            own = (terms * present[:, None]).reshape(-1, self.group)
+            present, each = (x.repeat_interleave(count, 0) for x in (present, way))
+            apart = present @ vectors.pow(2).T + own.pow(2).sum(1, True) - 2 * own @ vectors.T
+            nearer = 2 * (each @ vectors.T - (each * own).sum(1, True))
             # Half of the distance to each vector, in units of the way; backwards does not matter.
             border = torch.where(
                 (nearer > 1 / _FAR) & (apart > 1 / _FAR), apart / nearer.clamp(min=1 / _FAR), _FAR
             )
-            share = (_LEAN * border.amin(1, keepdim=True)).clamp(max=1.0)
-            self._set(layer, start + share * way)
+            nearest = border.amin(1).reshape(-1, count).amin(1, keepdim=True)
+            self._set(layer, start + (_LEAN * nearest).clamp(max=1.0) * way)
 
     def _set(self, layer: Layer, vectors: torch.Tensor) -> None:
         """Latent weights from vectors [V, G]."""
@@ -188,11 +222,20 @@ class TrainedPool(nn.Module):
     def _groups(self, layer: Layer) -> int:
         return math.ceil(layer.weight.shape[-1] / self.group)
 
-    def _present(self, layer: Layer) -> torch.Tensor:
-        """1 for channels that exist, [groups, G]."""
+    def _present(self, layer: Layer, terms: int) -> torch.Tensor:
+        """1 for channels that exist, [groups * terms, G]."""
         count = self._groups(layer) * self.group
         exists = torch.arange(count, device=layer.weight.device) < layer.weight.shape[-1]
-        return exists.to(layer.weight.dtype).reshape(-1, self.group)
+        present = exists.to(layer.weight.dtype).reshape(-1, self.group)
+        return present.repeat_interleave(terms, 0)
+
+
+def _unit(users: Collection[PooledWeights]) -> float:
+    """What codes are multiplied with so that all weights have a mean square of 1."""
+    vectors = [added_up(each.pool.vectors, each.indices, each.terms) for each in users]
+    group = vectors[0].shape[-1]
+    weights = np.concatenate([each.reshape(-1, group) for each in vectors]).astype(np.float32)
+    return float(1 / max(np.sqrt((weights**2).mean()), 1e-6))
 
 
 def _make_latent(layer: Layer, hard: torch.Tensor) -> torch.Tensor:

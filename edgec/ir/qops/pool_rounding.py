@@ -12,10 +12,11 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.base.fixedpoint import rshr
+from edgec.base.limits import MAX_TERMS
 from edgec.ir.operator import Shape
 from edgec.ir.qops.operands import Operand
 from edgec.ir.shapes import need
-from edgec.ir.weight_pool import TERMS_MAX, terms_of
+from edgec.ir.weight_pool import terms_of
 
 _UNSIGNED = 128
 
@@ -112,5 +113,5 @@ def expanded_shape(x: Shape, pool: Shape, indices: Shape) -> Shape:
     """Shape of the weights that a pool and indices into it stand for."""
     channels, group = x[-1], pool[1]
     terms = terms_of(indices[-1], channels, group)
-    need(1 <= terms <= TERMS_MAX, f"1 to {TERMS_MAX} indices per group of channels are needed")
+    need(1 <= terms <= MAX_TERMS, f"1 to {MAX_TERMS} indices per group of channels are needed")
     return (*indices[:-1], channels)

@@ -5,7 +5,7 @@ from pooled_models import small_network
 
 from edgec.base.errors import WeightPoolError
 from edgec.base.options import PoolSharing, WeightPoolOptions
-from edgec.weightpool import compress_graph, forecast
+from edgec.weightpool import chosen_layers, compress_graph, forecast
 
 
 @pytest.mark.parametrize(
@@ -22,9 +22,10 @@ def test_a_forecast_is_what_is_stored(
     options = WeightPoolOptions(size, group, sharing=sharing, signed=signed, rounds=1)
     graph = small_network(channels=8)
     _, report = compress_graph(graph, None, options)
-    assert forecast(graph, options) == report.sizes
+    assert forecast(graph, chosen_layers(graph, options), options) == report.sizes
 
 
 def test_pools_that_cannot_be_are_refused() -> None:
     with pytest.raises(WeightPoolError, match="larger than the"):
-        forecast(small_network(channels=8), WeightPoolOptions(1024))
+        options, graph = WeightPoolOptions(1024), small_network(channels=8)
+        forecast(graph, chosen_layers(graph, options), options)
