@@ -186,9 +186,8 @@ def _ways(task: Task) -> Iterator[tuple[WeightPoolOptions, StoredSizes]]:
         for size in SIZES:
             options = dataclasses.replace(task.pool, sharing=sharing, size=size)
             try:
-                sizes = forecast(
-                    task.model.graph, chosen_layers(task.model.graph, options), options
-                )
+                choice = chosen_layers(task.model.graph, options)
+                sizes = forecast(task.model.graph, choice, options)
             except WeightPoolError as error:
                 troubles.append(error)
                 continue

@@ -152,4 +152,4 @@ def sums_fit(vectors: Array, indices: Array, terms: int) -> bool:
     """Whether every weight of `added_up` is an int8."""
     found = added_up(vectors, indices, terms)
     low, high = int(found.min(initial=0)), int(found.max(initial=0))
-    return INT8_MIN <= low and high <= INT8_MAX
+    return low >= INT8_MIN and high <= INT8_MAX

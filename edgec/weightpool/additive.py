@@ -31,7 +31,7 @@ def closest(wanted: Array, offered: Array, scale: Array, terms: int) -> Array:
     lengths = np.sum(offered**2, axis=1)
     if terms == 1:
         cost = scale[:, None] * lengths - 2 * quick_product(wanted, offered.T)
-        return np.argmin(cost, axis=1)[:, None]
+        return np.asarray(np.argmin(cost, axis=1)[:, None])
     target = wanted / scale[:, None]
     chosen = _beam(target, offered, lengths, terms)
     for _ in range(_SWEEPS):
@@ -42,7 +42,7 @@ def closest(wanted: Array, offered: Array, scale: Array, terms: int) -> Array:
             chosen[:, term] = np.argmin(lengths - 2 * quick_product(gap, offered.T), axis=1)
         if np.array_equal(chosen, before):
             break
-    return chosen
+    return np.asarray(chosen)
 
 
 def _beam(target: Array, offered: Array, lengths: Array, terms: int) -> Array:
@@ -60,4 +60,4 @@ def _beam(target: Array, offered: Array, lengths: Array, terms: int) -> Array:
         each = np.arange(rows)[:, None]
         chosen = np.concatenate([chosen[each, partial], vector[:, :, None]], axis=2)
         gaps = gaps[each, partial] - offered[vector]
-    return chosen[:, 0]
+    return np.asarray(chosen[:, 0])

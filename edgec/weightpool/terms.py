@@ -9,6 +9,7 @@ layer where this falls most for each byte, as long as the bytes last.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -102,8 +103,8 @@ def _spent(
 
     def worth(place: int) -> float:
         """What a byte of a term more takes off the error."""
-        share = 4.0 ** (-bits[place] / options.group)
-        return (1 - share) * share ** terms[place] / price(place)
+        share = math.pow(4.0, -bits[place] / options.group)
+        return (1 - share) * math.pow(share, terms[place]) / price(place)
 
     while True:
         able = [p for p in open_places if terms[p] < MAX_TERMS and price(p) <= left]

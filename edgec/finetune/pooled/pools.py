@@ -191,8 +191,15 @@ class TrainedPool(nn.Module):
         ]
 
     def _lean(self, layer: Layer, original: torch.Tensor, terms: torch.Tensor) -> None:
-        """Move latent weights from the sums of their terms [V, terms, G] towards others, as far
-        as no other vector is nearer in the place of a term."""
+        """Move latent weights from the sums of their terms towards others, within their cells.
+
+        In the cell of a sum no vector of the pool is nearer in the place of one of its terms.
+
+        Args:
+            layer: the layer.
+            original: weights to lean towards, in the units of the pool.
+            terms: [V, terms, G].
+        """
         with torch.no_grad():
             count, vectors, start = terms.shape[1], self.quantized(), self._cut(layer)
             way = self._cut(layer, original) - start
