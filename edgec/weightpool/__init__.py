@@ -1,11 +1,11 @@
 """Weight pools after training: which layers, which pool, which index where.
 
-Owns: the choice of layers (`layers`) and of their terms (`terms`), weights as vectors (`vectors`),
-the first pool (`cluster`), assignments (`assign`, sums of vectors: `additive`), the pool of least
-error (`refine`), its int8 form (`codebook`), ranges of activations (`ranges`), the pass over a
-network (`network`, `sequence`), the whole of it (`compress`), its report (`report`, `summary`) and
-its bytes before it (`forecast`).  The error of a layer's output is `fitting`'s.  numpy only; float
-networks run in `floatrun`.
+Owns: the choice of layers (`layers`) and of their terms (`terms`, by the `noise` of layers),
+weights as vectors (`vectors`), the first pool (`cluster`), assignments (`assign`, sums of vectors:
+`additive`), the pool of least error (`refine`), its int8 form (`codebook`), ranges of activations
+(`ranges`), the pass over a network (`network`, `sequence`), the whole of it (`compress`), its
+report (`report`, `summary`) and its bytes before it (`forecast`).  The error of a layer's output is
+`fitting`'s.  numpy only; float networks run in `floatrun`.
 """
 
 from edgec.weightpool.compress import compress_graph, compress_graphs, report_of

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
 from typing import TypeVar
 
 import numpy as np
@@ -17,13 +18,14 @@ from edgec.weightpool.assign import Assignment, assign
 from edgec.weightpool.cluster import cluster, joined, normalised
 from edgec.weightpool.codebook import integer_pool
 from edgec.weightpool.network import Network, own_objectives
+from edgec.weightpool.noise import layer_noise
 from edgec.weightpool.ranges import with_ranges
 from edgec.weightpool.refine import refined_pool
 from edgec.weightpool.report import CompressionReport
 from edgec.weightpool.sequence import Decided, decide
 from edgec.weightpool.sharing import Part, parts_of
 from edgec.weightpool.summary import summarized
-from edgec.weightpool.terms import chosen_layers
+from edgec.weightpool.terms import chosen_layers, spent
 
 _Pool = TypeVar("_Pool", Array, WeightPool)
 
@@ -78,21 +80,26 @@ def compress_graphs(
     )
     parts = parts_of(networks, options)
     rng = np.random.default_rng(options.seed)
-    vectors = _float_pools(networks, parts, options, rng, progress)
+    progress("measuring layers")
+    objectives = [each for network in networks for each in own_objectives(network, rng)]
+    pools = _clustered(networks, parts, objectives, options, rng, progress)
+    if options.ratio is not None:
+        networks = _with_more_terms(networks, parts, objectives, pools, options, progress)
+    vectors = _float_pools(networks, parts, objectives, pools, options, progress)
     steps = options.rounds * len(networks)
     for number in range(options.rounds):
-        pools = [
+        found_pools = [
             WeightPool(integer_pool(each, _most_terms(networks, part))[0])
             for each, part in zip(vectors, parts, strict=True)
         ]
-        of_layers = _by_layer(pools, parts)
+        of_layers = _by_layer(found_pools, parts)
         results: list[Decided] = []
         for index, network in enumerate(networks):
             progress("deciding layers", number * len(networks) + index, steps)
             own = [next(of_layers) for _ in network.choice.pooled]
             results.append(decide(network, own, rng))
         vectors = _refined(
-            [pool.vectors.astype(np.float64) for pool in pools],
+            [pool.vectors.astype(np.float64) for pool in found_pools],
             parts,
             [objective for result in results for objective in result.objectives],
             [found for result in results for found in result.assignments],
@@ -159,26 +166,59 @@ def _refined(
     ]
 
 
-def _float_pools(
+def _clustered(
     networks: Sequence[Network],
     parts: Sequence[Part],
+    objectives: Sequence[Objective],
     options: WeightPoolOptions,
     rng: np.random.Generator,
     progress: Progress,
 ) -> list[Array]:
-    """Clusters, then assignments and pools in turn, each layer on the float network's input."""
-    layers = [layer for network in networks for layer in network.choice.pooled]
-    progress("measuring layers")
-    objectives = [each for network in networks for each in own_objectives(network, rng)]
+    """Pools of the centres of clusters of weights."""
     progress("clustering")
+    layers = [layer for network in networks for layer in network.choice.pooled]
     clouds = [normalised(*pair) for pair in zip(layers, objectives, strict=True)]
-    pools = [
+    return [
         cluster(joined([clouds[place] for place in part.places]), part.size, options.signed, rng)
         for part in parts
     ]
+
+
+def _with_more_terms(
+    networks: Sequence[Network],
+    parts: Sequence[Part],
+    objectives: Sequence[Objective],
+    pools: Sequence[Array],
+    options: WeightPoolOptions,
+    progress: Progress,
+) -> tuple[Network, ...]:
+    """The networks with the terms that the ratio leaves bytes for."""
+    own_pools, rest = _by_layer(pools, parts), iter(objectives)
+    found = []
+    for network in networks:
+        count = len(network.choice.pooled)
+        noise = layer_noise(
+            network,
+            list(islice(rest, count)),
+            list(islice(own_pools, count)),
+            progress,
+        )
+        found.append(spent(network, noise, options))
+    return tuple(found)
+
+
+def _float_pools(
+    networks: Sequence[Network],
+    parts: Sequence[Part],
+    objectives: Sequence[Objective],
+    pools: list[Array],
+    options: WeightPoolOptions,
+    progress: Progress,
+) -> list[Array]:
+    """Assignments and pools in turn, each layer on the float network's input."""
+    terms = [layer.terms for network in networks for layer in network.choice.pooled]
     for number in range(_FIRST_ROUNDS):
         progress("refining the pool", number, _FIRST_ROUNDS)
-        terms = [layer.terms for layer in layers]
         found = list(map(assign, objectives, _by_layer(pools, parts), terms))
         pools = _refined(pools, parts, objectives, found, signed=options.signed)
     return pools

@@ -45,7 +45,7 @@ def summarized(network: Network, graph: Graph, options: WeightPoolOptions) -> Co
                 node=layer.node.name,
                 weights=math.prod(weight.shape),
                 vectors=layer.vectors,
-                terms=layer.terms,
+                terms=weight.pooled.terms,
                 pool_size=weight.pooled.pool.size,
                 entries_used=len(np.unique(weight.pooled.indices)),
                 weight_error=_relative_error(before, weight.real()),

@@ -1,10 +1,10 @@
 """How many vectors of the pool are added up to one vector of a layer.
 
-The noise that a layer adds to what a network computes is about proportional to the relative error
-of its weights, however many these are.  So bits are worth most where they reach few weights.  With
-b bits a weight the least relative error is ``4**-b`` (of Gaussian weights; Cover & Thomas,
-"Elements of Information Theory", 2nd ed., section 10.3).  One term after the other is given to the
-layer where this falls most for each byte, as long as the bytes last.
+The noise that a layer adds to what a network computes depends on the relative error of its weights,
+hardly on how many these are.  So bits are worth most where they reach few weights.  With b bits a
+weight the least relative error is ``4**-b`` (of Gaussian weights; Cover & Thomas, "Elements of
+Information Theory", 2nd ed., section 10.3).  One term after the other is given to the layer where
+its noise, as measured with one term, falls most for each byte, as long as the bytes last.
 """
 
 from __future__ import annotations
@@ -28,23 +28,67 @@ from edgec.weightpool.vectors import PoolLayer
 
 
 def chosen_layers(graph: Graph, options: WeightPoolOptions) -> Choice:
-    """The layers to pool, and the terms of each.
+    """The layers to pool, with the terms that rules give them.
 
     Args:
         graph: REAL stage.
-        options: layers, their terms, and the ratio that the terms may go down to.
+        options: layers and rules of terms.
 
     Raises:
-        WeightPoolError: see `choose_layers`; a rule of terms matches no layer that is pooled; one
-            term for each layer is already too much for the ratio.
+        WeightPoolError: see `choose_layers`; or a rule matches no layer that is pooled.
     """
     choice = choose_layers(graph, options)
     ruled = _ruled(graph, choice.pooled, options)
-    terms = [each or 1 for each in ruled]
-    if options.ratio is not None:
-        open_places = [place for place, each in enumerate(ruled) if each is None]
-        terms = _spent(graph, choice, terms, open_places, options)
-    return _with_terms(choice, terms)
+    return _with_terms(choice, [terms or 1 for terms in ruled])
+
+
+def spent(network: Network, noise: Sequence[float], options: WeightPoolOptions) -> Network:
+    """The network with more terms, for the bytes that the ratio leaves.
+
+    Args:
+        network: its layers have one term, or what rules give them.
+        noise: of each pooled layer, what it adds to the outputs with its present terms, in any
+            unit.
+        options: the pool, rules and the ratio.
+
+    Raises:
+        WeightPoolError: there is nothing left to spend.
+    """
+    assert options.ratio is not None
+    graph, choice = network.graph, network.choice
+    sizes = forecast(graph, choice, options)
+    left = sizes.int8_bytes / options.ratio - sizes.pooled_bytes
+    if left < 0:
+        raise WeightPoolError(
+            f"everything stored is {sizes.compression:.2f} times smaller than in int8, less than "
+            f"the {options.ratio:g} times of --ratio",
+            where=graph.name,
+            hint="take a smaller --pool-size, or a smaller --ratio",
+        )
+    ruled = _ruled(graph, choice.pooled, options)
+    free = [place for place, terms in enumerate(ruled) if terms is None]
+    bits = _index_bits(graph, choice, options)
+    terms = [layer.terms for layer in choice.pooled]
+
+    def price(place: int) -> int:
+        """Bytes of a term more."""
+        vectors, count = choice.pooled[place].vectors, terms[place]
+        more = packed_bytes(vectors * (count + 1), bits[place])
+        return more - packed_bytes(vectors * count, bits[place])
+
+    def worth(place: int) -> float:
+        """What a byte of a term more takes off the noise."""
+        share = math.pow(4.0, -bits[place] / options.group)
+        now = noise[place] * math.pow(share, terms[place] - choice.pooled[place].terms)
+        return (1 - share) * now / price(place)
+
+    while True:
+        able = [p for p in free if terms[p] < MAX_TERMS and price(p) <= left]
+        if not able:
+            return replace(network, choice=_with_terms(choice, terms))
+        best = max(able, key=worth)
+        left -= price(best)
+        terms[best] += 1
 
 
 def _with_terms(choice: Choice, terms: Sequence[int]) -> Choice:
@@ -72,47 +116,6 @@ def _ruled(
         for place in places:
             found[place] = rule.terms
     return found
-
-
-def _spent(
-    graph: Graph,
-    choice: Choice,
-    terms: list[int],
-    open_places: Sequence[int],
-    options: WeightPoolOptions,
-) -> list[int]:
-    """The terms of all layers when the bytes that the ratio leaves are spent on `open_places`."""
-    assert options.ratio is not None
-    sizes = forecast(graph, _with_terms(choice, terms), options)
-    left = sizes.int8_bytes / options.ratio - sizes.pooled_bytes
-    if left < 0:
-        raise WeightPoolError(
-            f"everything stored is {sizes.compression:.2f} times smaller than in int8, less than "
-            f"the {options.ratio:g} times of --ratio",
-            where=graph.name,
-            hint="take a smaller --pool-size, or leave --ratio out",
-        )
-    bits = _index_bits(graph, choice, options)
-    terms = list(terms)
-
-    def price(place: int) -> int:
-        """Bytes of a term more."""
-        vectors, count = choice.pooled[place].vectors, terms[place]
-        more = packed_bytes(vectors * (count + 1), bits[place])
-        return more - packed_bytes(vectors * count, bits[place])
-
-    def worth(place: int) -> float:
-        """What a byte of a term more takes off the error."""
-        share = math.pow(4.0, -bits[place] / options.group)
-        return (1 - share) * math.pow(share, terms[place]) / price(place)
-
-    while True:
-        able = [p for p in open_places if terms[p] < MAX_TERMS and price(p) <= left]
-        if not able:
-            return terms
-        best = max(able, key=worth)
-        left -= price(best)
-        terms[best] += 1
 
 
 def _index_bits(graph: Graph, choice: Choice, options: WeightPoolOptions) -> list[int]:

@@ -4,6 +4,13 @@
     -> Reshape [O, KH, KW, N * G] -> Slice to the input channels, where some are left over
     -> Transpose to the axes of Conv or MatMul -> DequantizeLinear, one scale an output channel
 
+Where vectors are sums of a few of the pool, the terms of a sum are added up as float32, of which no
+sum of integers of 8 bits is rounded:
+
+    indices [O, KH, KW, N * terms] -> Cast -> Gather -> Cast to float32
+    -> Reshape [O, KH, KW, N, terms, G] -> ReduceSum over the terms
+    -> Reshape [O, KH, KW, N * G] -> Slice -> Transpose -> Mul with the scales
+
 Every runtime that folds constants sees plain int8 weights; `weight_pool_lookup` and
 `weight_pools` of `importers.onnx` read the chain back.
 """
@@ -40,13 +47,19 @@ def _pooled_weight(
     tensor = _codes(e, name, pooled, constant.shape[-1])
     if perm != tuple(range(len(perm))):
         tensor = e.emit(name, "Transpose", [tensor], perm=perm)
+    scale = np.asarray(quant.scale, np.float32)
+    if pooled.terms > 1:
+        place = [1] * len(perm)
+        place[perm.index(0)] = -1
+        factor = e.initializer(f"{name}_scale", scale.reshape(place))
+        return e.emit(name, "Mul", [tensor, factor])
     # Without a zero point it is 0.
-    scale = e.initializer(f"{name}_scale", np.asarray(quant.scale, np.float32))
-    return e.emit(name, "DequantizeLinear", [tensor, scale], axis=perm.index(0))
+    stored = e.initializer(f"{name}_scale", scale)
+    return e.emit(name, "DequantizeLinear", [tensor, stored], axis=perm.index(0))
 
 
 def _codes(e: Emitter, name: str, pooled: PooledWeights, channels: int) -> str:
-    """The int8 weights [..., channels] that the indices stand for."""
+    """The codes [..., channels] that the indices stand for: int8, or float32 if they are sums."""
     narrow = np.uint8 if pooled.pool.size <= _BYTE else np.uint16
     stored = e.initializer(f"{name}_indices", pooled.indices.astype(narrow))
     # The importer folds the Cast and names the weight after its output.
@@ -54,13 +67,26 @@ def _codes(e: Emitter, name: str, pooled: PooledWeights, channels: int) -> str:
     vectors = e.shared("weight_pool", pooled.pool.vectors)
     tensor = e.emit(name, "Gather", [vectors, indices], axis=0)
     rank = pooled.indices.ndim
+    if pooled.terms > 1:
+        tensor = _added_up(e, name, tensor, pooled)
     # 0 keeps a dimension, -1 is what is left: the same for all layers of a rank.
     joined = e.shared(f"pooled_rank{rank}", np.asarray([0] * (rank - 1) + [-1], np.int64))
     tensor = e.emit(name, "Reshape", [tensor, joined])
-    if channels == pooled.indices.shape[-1] * pooled.pool.group:
+    if channels == pooled.indices.shape[-1] // pooled.terms * pooled.pool.group:
         return tensor
     bounds = [
         e.shared(f"pooled_{stem}{value}", np.asarray([value], np.int64))
         for stem, value in (("start", 0), ("end", channels), ("axis", -1))
     ]
     return e.emit(name, "Slice", [tensor, *bounds])
+
+
+def _added_up(e: Emitter, name: str, vectors: str, pooled: PooledWeights) -> str:
+    """Sums of neighbouring vectors, float32 [..., N, G] out of int8 [..., N * terms, G]."""
+    real = e.emit(name, "Cast", [vectors], to=onnx.TensorProto.FLOAT)
+    rank, terms, group = pooled.indices.ndim, pooled.terms, pooled.pool.group
+    split = np.asarray([0] * (rank - 1) + [-1, terms, group], np.int64)
+    shape = e.shared(f"pooled_rank{rank}_terms{terms}_group{group}", split)
+    apart = e.emit(name, "Reshape", [real, shape])
+    axis = e.shared(f"pooled_axis{rank}", np.asarray([rank], np.int64))
+    return e.emit(name, "ReduceSum", [apart, axis], keepdims=0)

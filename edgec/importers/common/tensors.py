@@ -18,16 +18,19 @@ Tensor = Value | Constant
 class Gathered(Constant):
     """A constant whose elements were looked up in a table of vectors, on its way to be a weight.
 
+    An element is one of the table's, or the sum of a few, its *terms*.
+
     Operators that move elements move `elements` along, so that whatever way a model takes from the
     indices to the weight, the weight still knows them.
 
     Attributes:
         table: int8 [S, G], the codes.
-        elements: int32, where in the flattened table each element comes from; shape of `array`.
+        elements: for each term int32, where in the flattened table each element comes from; all
+            have the shape of `array`.
     """
 
     table: Array
-    elements: Array
+    elements: tuple[Array, ...]
 
     def plain(self) -> Constant:
         """This constant without its origin."""
@@ -104,7 +107,9 @@ def moved_constant(constant: Constant, move: Callable[[Array], Array]) -> Consta
         channels = np.arange(len(quant.scale)).reshape(index_shape)
         quant = _quant_of_channels(quant, move(np.broadcast_to(channels, constant.shape)))
     if isinstance(constant, Gathered):
-        return replace(constant, array=array, quant=quant, elements=move(constant.elements))
+        return replace(
+            constant, array=array, quant=quant, elements=tuple(map(move, constant.elements))
+        )
     return Constant(constant.name, array, quant)
 
 

@@ -7,9 +7,10 @@ import numpy as np
 from edgec.base.dtypes import DType
 from edgec.importers.common import functions, products
 from edgec.importers.common.axes import normal_axis
-from edgec.importers.common.tensors import Tensor, UnsupportedError
+from edgec.importers.common.tensors import Gathered, Tensor, UnsupportedError
 from edgec.importers.onnx.context import Context
 from edgec.importers.onnx.node import OnnxNode
+from edgec.importers.onnx.weight_pools import terms_added
 from edgec.ir import ops
 from edgec.ir.graph import Constant, Value
 from edgec.ir.ops import ReduceKind, UnaryKind
@@ -18,11 +19,25 @@ from edgec.ir.ops import ReduceKind, UnaryKind
 def reduce(ctx: Context, node: OnnxNode) -> Tensor:
     """Axes as attribute or constant input; keepdims, noop_with_empty_axes."""
     kind = ReduceKind(node.op)
+    weights = _added_weights(node) if kind is ReduceKind.SUM else None
+    if weights is not None:
+        return weights
     x = node.data_value(0) if kind.selects else node.real_value(0)
     axes = _axes(node, x)
     if not axes:
         return functions.of_single_elements(ctx, kind, x)
     return ctx.emit(ops.Reduce(kind, axes, node.flag("keepdims", True)), x)
+
+
+def _added_weights(node: OnnxNode) -> Gathered | None:
+    """The sum of vectors of a weight pool along one axis; None if the node adds up other things."""
+    x = node.tensor(0)
+    if not isinstance(x, Gathered):
+        return None
+    axes = node.axes_input("axes", 1) or ()
+    if len(axes) != 1 or node.flag("keepdims", True):
+        return None
+    return terms_added(x, normal_axis(axes[0], len(x.shape)))
 
 
 def reduce_product(ctx: Context, node: OnnxNode) -> Tensor:

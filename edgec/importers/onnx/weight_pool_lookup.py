@@ -2,8 +2,9 @@
 
 A pooled model holds a table of vectors and, for each layer, indices into it; ``Gather`` looks the
 vectors up and a few operators bring them into the shape of a weight (`onnx_export_pool` says what
-edgec itself writes).  Whatever these operators are, as long as they only move elements or scale
-them the look-up is left to the handlers, which keep the indices (`pool_weights`).
+edgec itself writes).  Whatever these operators are, as long as they only move elements, add a
+few of them up or scale them, the look-up is left to the handlers, which keep the indices
+(`weight_pools`).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ ON_THE_WAY = frozenset(
         "Flatten",
         "Identity",
         "Mul",
+        "ReduceSum",
         "Reshape",
         "Slice",
         "Squeeze",

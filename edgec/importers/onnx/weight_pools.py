@@ -10,6 +10,7 @@ import numpy as np
 
 from edgec.base.dtypes import Array, DType
 from edgec.base.errors import ImportModelError, WeightPoolError
+from edgec.base.limits import MAX_TERMS
 from edgec.base.names import shown
 from edgec.importers.common.tensors import Gathered, moved_constant
 from edgec.importers.onnx.cleanup import MAX_FOLDED_ELEMENTS, MAX_FOLDED_TOTAL
@@ -69,7 +70,7 @@ class Pools:
             array=vectors[picked],
             quant=quant,
             table=vectors,
-            elements=elements,
+            elements=(elements,),
         )
 
     def weight(self, weight: Constant) -> Constant:
@@ -81,8 +82,10 @@ class Pools:
         if not isinstance(weight, Gathered):
             return weight
         quant = _per_output(weight)
-        indices = _indices(weight.elements, weight.table.shape[1])
-        if quant is None or indices is None:
+        group = weight.table.shape[1]
+        terms = [_indices(elements, group) for elements in weight.elements]
+        indices = [each for each in terms if each is not None]
+        if quant is None or len(indices) < len(terms):
             _LOG.warning(
                 "%s: its pool vectors do not lie along the input channels, or are not scaled per "
                 "output channel; imported as plain weights",
@@ -90,7 +93,8 @@ class Pools:
             )
             return weight.plain()
         try:
-            pooled = PooledWeights(self._pool(weight.table), indices)
+            joined = np.stack(indices, axis=-1).reshape(*indices[0].shape[:-1], -1)
+            pooled = PooledWeights(self._pool(weight.table), joined, len(indices))
         except WeightPoolError as error:
             _LOG.warning("%s: %s; imported as plain weights", shown(weight.name), error.what)
             return weight.plain()
@@ -147,6 +151,27 @@ class Pools:
                 hint=f"the limit is {MAX_FOLDED_ELEMENTS} in one layer, {MAX_FOLDED_TOTAL} in all",
             )
         self._left -= elements
+
+
+def terms_added(constant: Gathered, axis: int) -> Gathered | None:
+    """Looked-up codes, added up along an axis that is gone then.
+
+    Args:
+        constant: codes, not scaled yet.
+        axis: not negative.
+
+    Returns:
+        None where there are more terms than a weight can have, or sums beyond int8.
+    """
+    whole = constant.quant == QuantParams.per_tensor(1.0, 0)
+    if not whole or constant.shape[axis] * len(constant.elements) > MAX_TERMS:
+        return None
+    total = constant.array.sum(axis=axis, dtype=np.int64)
+    codes = total.astype(np.int8)
+    if not np.array_equal(codes, total):
+        return None
+    parts = [np.moveaxis(each, axis, 0) for each in constant.elements]
+    return replace(constant, array=codes, elements=tuple(e for part in parts for e in part))
 
 
 def float_constant(constant: Constant) -> Constant:

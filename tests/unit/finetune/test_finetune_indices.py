@@ -17,14 +17,8 @@ LATENT = torch.zeros(8, 2)
 def wish(index: torch.Tensor, gain: torch.Tensor | None = None) -> Wish:
     """The latent weights ask for these vectors; each is one away from the present one."""
     ones = torch.ones(8)
-    return Wish(
-        torch.ones_like(index, dtype=torch.bool),
-        index,
-        ones if gain is None else gain,
-        ones,
-        total=8.0,
-        latent=LATENT,
-    )
+    gain = ones if gain is None else gain
+    return Wish(ones.bool(), index, gain, ones, total=8.0, latent=LATENT)
 
 
 def test_the_largest_gains_go_first():
