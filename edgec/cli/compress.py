@@ -9,7 +9,7 @@ import typer
 
 from edgec.base.effect import Effect, refuse_without_effect
 from edgec.base.errors import ConfigError
-from edgec.base.options import CompileOptions, PoolSharing, WeightPoolOptions
+from edgec.base.options import CompileOptions, PoolSharing, TermsRule, WeightPoolOptions
 from edgec.cli.completion import board_names
 from edgec.cli.options import (
     DATA_FORMATS,
@@ -47,6 +47,22 @@ def compress(
         typer.Option(
             help="Layers that share a pool: all, those of equally large images, or none "
             f"(default: {DEFAULTS.sharing.value})."
+        ),
+    ] = None,
+    ratio: Annotated[
+        float | None,
+        typer.Option(
+            metavar="TIMES",
+            help="Store at least this many times fewer bytes than in int8, and spend what is left: "
+            "vectors of layers where it is worth most become sums of 2 to 4 vectors of the pool.",
+        ),
+    ] = None,
+    terms: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="PATTERN=NUMBER",
+            help="Vectors of the pool, 1 to 4, that are added up to one vector of the layers whose "
+            "name matches PATTERN (without PATTERN: of all). Repeatable, the last match holds.",
         ),
     ] = None,
     max_drop: Annotated[
@@ -157,11 +173,13 @@ def compress(
             layers=tuple(layers or ()),
             sharing=DEFAULTS.sharing if pools is None else pools,
             signed=signed,
+            terms=tuple(map(TermsRule.parse, terms or ())),
+            ratio=ratio,
             seed=seed,
         ),
         training=Training(epochs or 0, augment, device, seed, teacher, devices, views or 0),
         compilation=CompileOptions(shapes=shapes_of(shape)),
-        max_drop=_search(max_drop, pool_size, pools, board, html),
+        max_drop=_search(max_drop, pool_size, ratio, pools, board, html),
     )
     data = samples_of_each((calibration or (), train or (), evaluation or ()), normalize)
     jobs = jobs_of(models, output, *data)
@@ -206,6 +224,7 @@ def _check_models(count: int, pools: PoolSharing | None, *, shared_pool: bool) -
 def _search(
     max_drop: float | None,
     pool_size: int | None,
+    ratio: float | None,
     pools: PoolSharing | None,
     board: str | None,
     html: Path | None,
@@ -220,11 +239,13 @@ def _search(
 
     found, hint = "with --max-drop the size is found", "leave out one of the two"
     is_search = max_drop is not None
+    by_accuracy = "with --max-drop the bytes are found by the accuracy"
     no_estimate = "nothing is estimated without a search"
     no_page = "nothing is drawn without a search"
     refuse_without_effect(
         [
             Effect("--pool-size", pool_size is not None, not is_search, found, hint),
+            Effect("--ratio", ratio is not None, not is_search, by_accuracy, hint),
             Effect("--board", board is not None, is_search, no_estimate, "add --max-drop"),
             Effect("--html", html is not None, is_search, no_page, "add --max-drop"),
         ]

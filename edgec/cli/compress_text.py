@@ -41,11 +41,13 @@ def print_compression(result: Compression, out: Console) -> None:
 
 
 def _layers(report: CompressionReport, name: str) -> object:
+    sums = any(layer.terms > 1 for layer in report.layers)
     rows = [
         (
             layer.node,
             count(layer.weights),
             count(layer.vectors),
+            *([str(layer.terms)] if sums else []),
             f"{layer.entries_used} of {layer.pool_size}",
             f"{layer.weight_error:.3f}",
             "" if layer.sqnr_db is None else f"{layer.sqnr_db:.1f}",
@@ -54,7 +56,7 @@ def _layers(report: CompressionReport, name: str) -> object:
         for layer in report.layers
     ]
     columns = (
-        *("pooled layer", ">weights", ">vectors", ">pool use"),
+        *("pooled layer", ">weights", ">vectors", *([">terms"] if sums else []), ">pool use"),
         *(">weight error", ">output SQNR dB", ">bits a weight"),
     )
     return table(f"Weight pool of {safe(name)}", columns, rows)

@@ -119,7 +119,8 @@ def _print_description(about: Description, out: Console) -> None:
 def _pool_text(pool: PoolSummary | None) -> str:
     if pool is None:
         return ""
-    return f"{pool.vectors} vectors of {pool.group}, {pool.index_bits}-bit indices"
+    sums = f", sums of {pool.terms}" if pool.terms > 1 else ""
+    return f"{pool.vectors} vectors of {pool.group}, {pool.index_bits}-bit indices{sums}"
 
 
 def _maybe_shape(shape: Sequence[int] | None) -> str:

@@ -35,12 +35,14 @@ class PoolSummary:
         group: weights of a vector.
         index_bits: bits that an index into the pool needs.
         indices: number of indices of the layer.
+        terms: indices of one vector of the layer, which is the sum of what they stand for.
     """
 
     vectors: int
     group: int
     index_bits: int
     indices: int
+    terms: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +155,9 @@ def _pools(builder: RealBuilder) -> dict[str, PoolSummary]:
         constants = [graph.constants[name] for name in node.inputs if name in graph.constants]
         for pooled in (c.pooled for c in constants if c.pooled is not None):
             pool = pooled.pool
-            summary = PoolSummary(pool.size, pool.group, pool.index_bits, pooled.indices.size)
+            summary = PoolSummary(
+                pool.size, pool.group, pool.index_bits, pooled.indices.size, pooled.terms
+            )
             found.update(dict.fromkeys(node.sources, summary))
     return found
 
