@@ -15,7 +15,7 @@ from edgec.floatrun.activations import checked_calibration
 from edgec.ir.graph import Graph
 from edgec.ir.weight_pool import WeightPool
 from edgec.weightpool.assign import Assignment, assign
-from edgec.weightpool.cluster import cluster, joined, normalised
+from edgec.weightpool.cluster import Cloud, cluster, joined, normalised
 from edgec.weightpool.codebook import integer_pool
 from edgec.weightpool.network import Network, own_objectives
 from edgec.weightpool.noise import layer_noise
@@ -80,26 +80,21 @@ def compress_graphs(
     )
     parts = parts_of(networks, options)
     rng = np.random.default_rng(options.seed)
-    progress("measuring layers")
-    objectives = [each for network in networks for each in own_objectives(network, rng)]
-    pools = _clustered(networks, parts, objectives, options, rng, progress)
-    if options.ratio is not None:
-        networks = _with_more_terms(networks, parts, objectives, pools, options, progress)
-    vectors = _float_pools(networks, parts, objectives, pools, options, progress)
+    networks, vectors = _first_pools(networks, parts, options, rng, progress)
     steps = options.rounds * len(networks)
     for number in range(options.rounds):
-        found_pools = [
+        pools = [
             WeightPool(integer_pool(each, _most_terms(networks, part))[0])
             for each, part in zip(vectors, parts, strict=True)
         ]
-        of_layers = _by_layer(found_pools, parts)
+        of_layers = _by_layer(pools, parts)
         results: list[Decided] = []
         for index, network in enumerate(networks):
             progress("deciding layers", number * len(networks) + index, steps)
             own = [next(of_layers) for _ in network.choice.pooled]
             results.append(decide(network, own, rng))
         vectors = _refined(
-            [pool.vectors.astype(np.float64) for pool in found_pools],
+            [pool.vectors.astype(np.float64) for pool in pools],
             parts,
             [objective for result in results for objective in result.objectives],
             [found for result in results for found in result.assignments],
@@ -166,59 +161,51 @@ def _refined(
     ]
 
 
-def _clustered(
-    networks: Sequence[Network],
+def _first_pools(
+    networks: tuple[Network, ...],
     parts: Sequence[Part],
-    objectives: Sequence[Objective],
     options: WeightPoolOptions,
     rng: np.random.Generator,
     progress: Progress,
-) -> list[Array]:
-    """Pools of the centres of clusters of weights."""
-    progress("clustering")
+) -> tuple[tuple[Network, ...], list[Array]]:
+    """The networks with the terms of their layers, and float64 [S, G] pools.
+
+    Clusters, then assignments and pools in turn, each layer on the float network's input.
+    """
     layers = [layer for network in networks for layer in network.choice.pooled]
-    clouds = [normalised(*pair) for pair in zip(layers, objectives, strict=True)]
-    return [
+    progress("measuring layers")
+    objectives = [each for network in networks for each in own_objectives(network, rng)]
+    progress("clustering")
+    clouds = list(map(normalised, layers, objectives))
+    pools = [
         cluster(joined([clouds[place] for place in part.places]), part.size, options.signed, rng)
         for part in parts
     ]
-
-
-def _with_more_terms(
-    networks: Sequence[Network],
-    parts: Sequence[Part],
-    objectives: Sequence[Objective],
-    pools: Sequence[Array],
-    options: WeightPoolOptions,
-    progress: Progress,
-) -> tuple[Network, ...]:
-    """The networks with the terms that the ratio leaves bytes for."""
-    own_pools, rest = _by_layer(pools, parts), iter(objectives)
-    found = []
-    for network in networks:
-        count = len(network.choice.pooled)
-        noise = layer_noise(
-            network,
-            list(islice(rest, count)),
-            list(islice(own_pools, count)),
-            progress,
-        )
-        found.append(spent(network, noise, options))
-    return tuple(found)
-
-
-def _float_pools(
-    networks: Sequence[Network],
-    parts: Sequence[Part],
-    objectives: Sequence[Objective],
-    pools: list[Array],
-    options: WeightPoolOptions,
-    progress: Progress,
-) -> list[Array]:
-    """Assignments and pools in turn, each layer on the float network's input."""
+    if options.ratio is not None:
+        details = list(zip(objectives, _by_layer(pools, parts), clouds, strict=True))
+        networks = _with_more_terms(networks, details, options, progress)
     terms = [layer.terms for network in networks for layer in network.choice.pooled]
     for number in range(_FIRST_ROUNDS):
         progress("refining the pool", number, _FIRST_ROUNDS)
         found = list(map(assign, objectives, _by_layer(pools, parts), terms))
         pools = _refined(pools, parts, objectives, found, signed=options.signed)
-    return pools
+    return networks, pools
+
+
+def _with_more_terms(
+    networks: Sequence[Network],
+    details: Sequence[tuple[Objective, Array, Cloud]],
+    options: WeightPoolOptions,
+    progress: Progress,
+) -> tuple[Network, ...]:
+    """The networks with the terms that the ratio leaves bytes for.
+
+    `details` are, for the layers of all networks, the objective, the pool and the weights.
+    """
+    rest, found = iter(details), []
+    for network in networks:
+        own = islice(rest, len(network.choice.pooled))
+        objectives, pools, clouds = zip(*own, strict=True)
+        noise = layer_noise(network, objectives, pools, clouds, progress)
+        found.append(spent(network, noise, options))
+    return tuple(found)

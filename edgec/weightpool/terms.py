@@ -1,18 +1,17 @@
 """How many vectors of the pool are added up to one vector of a layer.
 
 The noise that a layer adds to what a network computes depends on the relative error of its weights,
-hardly on how many these are.  So bits are worth most where they reach few weights.  With b bits a
-weight the least relative error is ``4**-b`` (of Gaussian weights; Cover & Thomas, "Elements of
-Information Theory", 2nd ed., section 10.3).  One term after the other is given to the layer where
-its noise, as measured with one term, falls most for each byte, as long as the bytes last.
+hardly on how many these are.  So bits are worth most where they reach few weights.  Terms are given
+to layers so that the sum of all noise is least, as long as the bytes last.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from fnmatch import fnmatchcase
+
+import numpy as np
 
 from edgec.base.errors import WeightPoolError
 from edgec.base.limits import MAX_TERMS
@@ -25,6 +24,9 @@ from edgec.weightpool.network import Network
 from edgec.weightpool.report import packed_bytes
 from edgec.weightpool.sharing import parts_of
 from edgec.weightpool.vectors import PoolLayer
+
+_UNITS = 50_000
+"""Units in which a budget is counted, at most about."""
 
 
 def chosen_layers(graph: Graph, options: WeightPoolOptions) -> Choice:
@@ -42,22 +44,24 @@ def chosen_layers(graph: Graph, options: WeightPoolOptions) -> Choice:
     return _with_terms(choice, [terms or 1 for terms in ruled])
 
 
-def spent(network: Network, noise: Sequence[float], options: WeightPoolOptions) -> Network:
-    """The network with more terms, for the bytes that the ratio leaves.
+def spent(
+    network: Network, noise: Sequence[Sequence[float]], options: WeightPoolOptions
+) -> Network:
+    """The network with the terms of least noise that the ratio leaves bytes for.
 
     Args:
         network: its layers have one term, or what rules give them.
-        noise: of each pooled layer, what it adds to the outputs with its present terms, in any
-            unit.
+        noise: of each pooled layer, what it adds to the outputs with one term, with two, and so on,
+            in any unit.
         options: the pool, rules and the ratio.
 
     Raises:
-        WeightPoolError: there is nothing left to spend.
+        WeightPoolError: one term for each layer is too much already.
     """
     assert options.ratio is not None
     graph, choice = network.graph, network.choice
     sizes = forecast(graph, choice, options)
-    left = sizes.int8_bytes / options.ratio - sizes.pooled_bytes
+    left = int(sizes.int8_bytes / options.ratio) - sizes.pooled_bytes
     if left < 0:
         raise WeightPoolError(
             f"everything stored is {sizes.compression:.2f} times smaller than in int8, less than "
@@ -65,30 +69,58 @@ def spent(network: Network, noise: Sequence[float], options: WeightPoolOptions) 
             where=graph.name,
             hint="take a smaller --pool-size, or a smaller --ratio",
         )
-    ruled = _ruled(graph, choice.pooled, options)
-    free = [place for place, terms in enumerate(ruled) if terms is None]
+    layers, ruled = choice.pooled, _ruled(graph, choice.pooled, options)
     bits = _index_bits(graph, choice, options)
-    terms = [layer.terms for layer in choice.pooled]
+    free = [place for place, terms in enumerate(ruled) if terms is None]
+    prices = [_prices(layers[place].vectors, bits[place]) for place in free]
+    gains = [[noise[place][0] - each for each in noise[place]] for place in free]
+    terms = [layer.terms for layer in layers]
+    for place, more in zip(free, best_choices(prices, gains, left), strict=True):
+        terms[place] = 1 + more
+    return replace(network, choice=_with_terms(choice, terms))
 
-    def price(place: int) -> int:
-        """Bytes of a term more."""
-        vectors, count = choice.pooled[place].vectors, terms[place]
-        more = packed_bytes(vectors * (count + 1), bits[place])
-        return more - packed_bytes(vectors * count, bits[place])
 
-    def worth(place: int) -> float:
-        """What a byte of a term more takes off the noise."""
-        share = math.pow(4.0, -bits[place] / options.group)
-        now = noise[place] * math.pow(share, terms[place] - choice.pooled[place].terms)
-        return (1 - share) * now / price(place)
+def _prices(vectors: int, bits: int) -> list[int]:
+    """Bytes that one term, two terms and so on take, beyond those of one."""
+    return [
+        packed_bytes(vectors * (1 + more), bits) - packed_bytes(vectors, bits)
+        for more in range(MAX_TERMS)
+    ]
 
-    while True:
-        able = [p for p in free if terms[p] < MAX_TERMS and price(p) <= left]
-        if not able:
-            return replace(network, choice=_with_terms(choice, terms))
-        best = max(able, key=worth)
-        left -= price(best)
-        terms[best] += 1
+
+def best_choices(
+    prices: Sequence[Sequence[int]], gains: Sequence[Sequence[float]], budget: int
+) -> list[int]:
+    """One choice for each of several things, of the greatest gain for a budget.
+
+    Dynamic programming over the budget (Kellerer et al., "Knapsack Problems", 2004, chapter 11).
+
+    Args:
+        prices: of each thing the price of each choice; the first costs nothing.
+        gains: of each thing the gain of each choice.
+        budget: the most that all may cost; large ones are counted in units of 1/50,000.
+
+    Returns:
+        The number of the choice of each thing.
+    """
+    unit = max(1, budget // _UNITS)
+    size = budget // unit + 1
+    best = np.zeros(size)
+    decided = []
+    for costs, worths in zip(prices, gains, strict=True):
+        offers = np.full((len(costs), size), -np.inf)
+        for row, (cost, worth) in enumerate(zip(costs, worths, strict=True)):
+            first = -(-cost // unit)
+            if first < size:
+                offers[row, first:] = best[: size - first] + worth
+        decided.append(offers.argmax(axis=0))
+        best = offers.max(axis=0)
+    place, found = size - 1, []
+    for costs, choices in zip(reversed(prices), reversed(decided), strict=True):
+        chosen = int(choices[place])
+        found.append(chosen)
+        place -= -(-costs[chosen] // unit)
+    return found[::-1]
 
 
 def _with_terms(choice: Choice, terms: Sequence[int]) -> Choice:

@@ -241,7 +241,7 @@ def test_assignment_minimises_the_error_of_the_output():
     rng = np.random.default_rng(0)
     pool = rng.normal(size=(16, 8))
     for layer, objective in zip(network.choice.pooled, own_objectives(network, rng), strict=True):
-        by_output, by_weight = assign(objective, pool), assign(plain_objective(layer), pool)
+        by_output, by_weight = assign(objective, pool, 1), assign(plain_objective(layer), pool, 1)
         found, other = (objective.error(each.rows(pool)).sum() for each in (by_output, by_weight))
         assert found < 0.8 * other
 
