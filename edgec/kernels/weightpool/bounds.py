@@ -2,6 +2,7 @@
 
 A response is monotone in every activation, so its extremes over all inputs are those of its
 product sum, rounded; and the extremes of a filter's sum are the sums of its vectors' extremes.
+Where vectors are the terms of one group, and meet the same input, no input need reach them.
 They are taken over every width up to the layer's, because a width may be chosen at run time.
 Padding and missing channels contribute 0, which is never beyond the extremes.
 """
@@ -16,6 +17,7 @@ from edgec.base.dtypes import Array
 from edgec.base.errors import LoweringError
 from edgec.base.fixedpoint import rshr
 from edgec.ir.qops.pool_rounding import round_codes
+from edgec.ir.weight_pool import terms_of
 
 _SHIFT_MAX = 15
 """Largest legal `qops.PoolRounding.response_shift`."""
@@ -32,7 +34,7 @@ def least_response_shift(
 
     Args:
         pool: int8 [S, G].
-        indices: [O, ..., ceil(I / G)].
+        indices: [O, ..., ceil(I / G) * terms].
         x_zero_point: code of the activation 0.
         bits: the layer's activation width; sums of smaller widths fit as well.
         channels: I, if the last vector of a tap has weights beyond the last channel.
@@ -78,14 +80,15 @@ class _Counts:
 
     @classmethod
     def of(cls, pool: Array, indices: Array, channels: int | None) -> _Counts:
-        """Counts of indices [O, ..., ceil(I / G)]."""
+        """Counts of indices [O, ..., ceil(I / G) * terms]."""
         group = pool.shape[1]
         wide = pool.astype(np.int64)
-        rest = 0 if channels is None else channels % group
-        if rest == 0:
+        if channels is None or channels % group == 0:
             return cls(wide, _histogram(indices, len(pool)))
-        cut = np.where(np.arange(group) < rest, wide, 0)
-        parts = [_histogram(part, len(pool)) for part in (indices[..., :-1], indices[..., -1:])]
+        cut = np.where(np.arange(group) < channels % group, wide, 0)
+        terms = terms_of(indices.shape[-1], channels, group)
+        whole, last = indices[..., :-terms], indices[..., -terms:]
+        parts = [_histogram(part, len(pool)) for part in (whole, last)]
         return cls(np.concatenate([wide, cut]), np.concatenate(parts, axis=1))
 
     def extremes(self, x_zero_point: int, bits: int, shift: int) -> tuple[int, int]:

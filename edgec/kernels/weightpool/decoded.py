@@ -28,7 +28,7 @@ from edgec.kernels.common.params import Params
 from edgec.kernels.common.weighted import accumulator_start
 from edgec.kernels.weightpool.arguments import PoolRescale16Params, pool_arguments
 from edgec.kernels.weightpool.decision import PoolKernelConfig
-from edgec.kernels.weightpool.geometry import pooled_window
+from edgec.kernels.weightpool.geometry import layer_terms, pooled_window
 from edgec.kernels.weightpool.packed_indices import packed_indices
 from edgec.kernels.weightpool.plain import CODE_BITS, PooledDense, check_exact, row_sums, stacked
 
@@ -97,7 +97,7 @@ def pooled_weights(graph: Graph, node: Node) -> PooledWeights:
 
 
 def stored_pool(graph: Graph, node: Node) -> tuple[Array, Array]:
-    """The vectors int8 [S, G], and the indices uint8, packed as [filter, tap, vector]."""
+    """The vectors int8 [S, G], and the indices uint8, packed as [filter, tap, vector, term]."""
     weights = pooled_weights(graph, node)
     return weights.pool.vectors, packed_indices(weights.indices, weights.pool.index_bits)
 
@@ -165,21 +165,23 @@ def planned_fields(graph: Graph, node: Node, decision: PoolKernelConfig) -> dict
         "short": decision.short,
         "shift": end.shift,
         "residual_shift": end.residual_shift,
+        "terms": layer_terms(graph, node),
     }
 
 
 def rescale16_fields(graph: Graph, node: Node) -> dict[str, Any]:
     """The fields of a specification for a layer of a transformer, without batch."""
-    pool, end = pooled_weights(graph, node).pool, end_of(graph, node)
+    weights, end = pooled_weights(graph, node), end_of(graph, node)
     return {
         "window": dense_window(graph, node),
         "out_channels": graph.shape(plain_inputs(node).w)[0],
-        "group": pool.group,
-        "index_bits": pool.index_bits,
+        "group": weights.pool.group,
+        "index_bits": weights.pool.index_bits,
         "bits": 8,
         "shift": end.shift,
         "residual_shift": None,
         "rescale16": end.rescale16,
+        "terms": weights.terms,
     }
 
 

@@ -43,6 +43,7 @@ class PooledDense(LayerFunction):
         residual_shift: right shift of the addition at the end; None: there is no addition.
         short: biases and multipliers have 16 bits each.
         rescale16: the end in a transformer's arithmetic, which then replaces both.
+        terms: vectors of the pool that are added up to a vector of the layer.
     """
 
     params_types: ClassVar[tuple[str, str]] = (
@@ -58,6 +59,7 @@ class PooledDense(LayerFunction):
     residual_shift: int | None
     short: bool = field(default=False, kw_only=True)
     rescale16: Rescale16 | None = field(default=None, kw_only=True)
+    terms: int = field(default=1, kw_only=True)
 
     @property
     def params_type(self) -> str:
@@ -77,8 +79,13 @@ class PooledDense(LayerFunction):
 
     @property
     def vectors(self) -> int:
-        """Vectors of a tap."""
+        """Vectors of a tap, each the sum of `terms` vectors of the pool."""
         return -(-self.window.channels // self.group)
+
+    @property
+    def filter_indices(self) -> int:
+        """Indices of a filter."""
+        return self.window.taps * self.vectors * self.terms
 
     @property
     def out_elements(self) -> int:
@@ -94,7 +101,13 @@ class PooledDense(LayerFunction):
         w = self.window
         x = describe_image(w.height, w.width, w.channels)
         y = describe_image(w.out_height, w.out_width, self.out_channels)
-        return f"Pooled convolution {x} to {y}, {describe_window(w)}, {how}"
+        terms = describe_terms(self.terms)
+        return f"Pooled convolution {x} to {y}, {describe_window(w)}, {terms}{how}"
+
+
+def describe_terms(terms: int) -> str:
+    """How many vectors of a pool make up a vector of a layer, before other words."""
+    return f"sums of {terms} vectors, " if terms > 1 else ""
 
 
 def row_sums(weights: Array) -> Array:

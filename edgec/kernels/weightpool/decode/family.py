@@ -35,7 +35,7 @@ from edgec.target.target import Target
 class PooledDecode(Decoded):
     """Expands the indices of a batch of filters, then computes their outputs for all pixels.
 
-    Indices are stored as [filter, tap, vector].
+    Indices are stored as [filter, tap, vector, term].
 
     Attributes:
         batch: filters expanded at a time; a multiple of `block`, or all.
@@ -154,7 +154,7 @@ def events(spec: PooledDecode, _bits: int, _form: KernelForm) -> Events:
     batches = -(-spec.out_channels // spec.batch)
     windows = spec.window.out_pixels * batches
     found: dict[Event, float] = {
-        Event.EXPAND: spec.out_channels * spec.window.taps * spec.vectors,
+        Event.EXPAND: spec.out_channels * spec.filter_indices,
         Event.MAC: spec.macs,
         Event.FILTERS_4: spec.window.out_pixels * -(-spec.out_channels // spec.block),
         Event.OUTPUT: spec.out_elements,
@@ -176,7 +176,7 @@ def _runs(spec: PooledDecode) -> int:
 
 def waits(spec: PooledDecode, _bits: int, _form: KernelForm, flash: Flash) -> float:
     """Cycles waited for the vectors of the pool."""
-    vectors = spec.out_channels * spec.window.taps * spec.vectors
+    vectors = spec.out_channels * spec.filter_indices
     return vectors * per_row(flash, 1, UNCACHED_BYTES)
 
 

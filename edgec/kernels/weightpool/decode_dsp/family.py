@@ -61,7 +61,7 @@ class VectorPart:
 class PooledDecodeDsp(Decoded):
     """`PooledDecode` into the order of weights of `Tile3x2`, and from there on like that one.
 
-    Input channels are a multiple of 4.  Indices are stored as [filter, tap, vector].
+    Input channels are a multiple of 4.  Indices are stored as [filter, tap, vector, term].
 
     Attributes:
         batch: filters expanded at a time; a multiple of 2, or all.
@@ -169,13 +169,13 @@ def events(spec: PooledDecodeDsp, _bits: int, _form: KernelForm) -> Events:
     found[Event.WIDEN] *= batches
     if spec.rounds:
         found[Event.WIDEN_ROUND] = found.pop(Event.WIDEN)
-    found[Event.EXPAND] = spec.out_channels * spec.window.taps * spec.vectors
+    found[Event.EXPAND] = spec.out_channels * spec.filter_indices
     return found | residual_events(spec)
 
 
 def waits(spec: PooledDecodeDsp, _bits: int, _form: KernelForm, flash: Flash) -> float:
     """Cycles waited for the vectors of the pool."""
-    vectors = spec.out_channels * spec.window.taps * spec.vectors
+    vectors = spec.out_channels * spec.filter_indices
     return vectors * per_row(flash, 1, UNCACHED_BYTES)
 
 

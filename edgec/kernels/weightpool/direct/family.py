@@ -27,7 +27,7 @@ from edgec.kernels.weightpool.arguments import own_width, pool_arguments
 from edgec.kernels.weightpool.decision import PoolFamily, PoolKernelConfig
 from edgec.kernels.weightpool.decoded import CODE_OFFSET
 from edgec.kernels.weightpool.default import default_config
-from edgec.kernels.weightpool.geometry import pooled_window
+from edgec.kernels.weightpool.geometry import layer_terms, pooled_window
 from edgec.kernels.weightpool.packed_indices import packed_indices
 from edgec.kernels.weightpool.plain import (
     CODE_BITS,
@@ -57,8 +57,8 @@ DIRECT_POOL_SIZE = 256
 class PooledDirect(PooledDense):
     """Looks up, for each filter, vector and bit plane, the sum of the weights whose bit is set.
 
-    A vector's bit planes are found once for all filters; so indices are stored as [tap, vector,
-    filter].
+    A vector's bit planes are found once for all filters and terms; so indices are stored as [tap,
+    vector, term, filter].
 
     Attributes:
         pool_size: vectors of the pool.
@@ -113,8 +113,8 @@ class PooledDirect(PooledDense):
 
     @property
     def look_ups(self) -> int:
-        """Vectors of a filter."""
-        return self.window.taps * self.vectors
+        """Vectors of the pool in a filter."""
+        return self.filter_indices
 
     @property
     def looked_up(self) -> int:
@@ -185,6 +185,7 @@ def pooled_direct(graph: Graph, node: Node, config: PoolKernelConfig) -> PooledD
         short=config.short,
         shift=end.shift,
         residual_shift=end.residual_shift,
+        terms=layer_terms(graph, node),
         pool_size=size,
         builder=ResponseKind.NIBBLE if nibble else ResponseKind.BITSERIAL,
     )
@@ -198,7 +199,7 @@ def overlap(spec: PooledDirect) -> Distances:
 def arguments(
     graph: Graph, node: Node, spec: PooledDirect, pool: ConstantPool
 ) -> tuple[Params, ...]:
-    """The look-up table, and the packed indices as [tap, vector, filter]."""
+    """The look-up table, and the packed indices as [tap, vector, term, filter]."""
     inputs = pooled_inputs(node)
     names = inputs.pool, inputs.indices, inputs.b
     vectors, indices, bias = (graph.constants[name].array for name in names)
@@ -240,7 +241,7 @@ def _sums(graph: Graph, node: Node) -> Array:
 def events(spec: PooledDirect, bits: int, _form: KernelForm) -> Events:
     """Look-ups for each filter."""
     vectors = spec.window.out_pixels * spec.window.taps * spec.vectors
-    filters = vectors * spec.out_channels
+    filters = spec.window.out_pixels * spec.look_ups * spec.out_channels
     rows = bits * spec.parts
     return {
         Event.DIRECT_VECTOR: vectors,
@@ -258,7 +259,7 @@ def events(spec: PooledDirect, bits: int, _form: KernelForm) -> Events:
 
 def waits(spec: PooledDirect, bits: int, _form: KernelForm, flash: Flash) -> float:
     """Cycles waited for entries of the look-up table."""
-    vectors = spec.window.out_pixels * spec.window.taps * spec.vectors
+    vectors = spec.window.out_pixels * spec.look_ups
     table = spec.pool_size << min(spec.group, 8)
     return vectors * spec.out_channels * bits * per_row(flash, 1, table)
 

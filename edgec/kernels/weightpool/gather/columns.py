@@ -102,11 +102,6 @@ class TableColumns:
         return tap_columns(self.window)
 
     @property
-    def tap_column_bytes(self) -> tuple[int, ...]:
-        """`tap_columns` in bytes."""
-        return tuple(WORD_BYTES * column for column in self.tap_columns)
-
-    @property
     def shared_columns(self) -> int:
         """Zeros at the end of a row that are those at the beginning of the next one."""
         if any(run.first == run.end for run in self.column_runs):

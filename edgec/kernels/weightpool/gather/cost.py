@@ -35,9 +35,9 @@ def events(spec: PooledConv, bits: int, form: KernelForm) -> Events:
     pixels = BuiltPixels.of(spec, form)
     found = _of_sums(spec) | _of_calls(spec, pixels, form)
     if spec.decodes:
-        entries = spec.out_channels * spec.window.taps * spec.groups
+        entries = spec.out_channels * spec.filter_entries
         # Places are added to two entries at a time if a filter has an even number of them.
-        is_even = spec.window.taps * spec.chunk_groups % 2 == 0
+        is_even = spec.chunk_places % 2 == 0
         found |= {Event.ENTRY: entries, Event.PLACE: entries / (2 if is_even else 1)}
     if spec.builder is ResponseKind.MULTIPLY:
         found |= _of_products(spec, pixels, form)
@@ -215,7 +215,7 @@ def _of_sums(spec: PooledConv) -> dict[Event, float]:
     wide = spec.blocks.count(8)
     short = len(spec.blocks) - wide
     runs = spec.out_channels * spec.out_pairs * spec.chunks
-    look_ups = spec.out_channels * spec.out_pairs * spec.window.taps * spec.groups
+    look_ups = spec.out_channels * spec.out_pairs * spec.filter_entries
     return {
         Event.LOOK_UP_8: look_ups * wide,
         Event.LOOK_UP_4: look_ups * short,

@@ -24,7 +24,12 @@ from edgec.kernels.weightpool.default import default_config
 from edgec.kernels.weightpool.gather.cost import COST
 from edgec.kernels.weightpool.gather.indices import stored_indices
 from edgec.kernels.weightpool.gather.spec import PooledConv
-from edgec.kernels.weightpool.geometry import fits_lanes, pooled_window, window_indices
+from edgec.kernels.weightpool.geometry import (
+    fits_lanes,
+    layer_terms,
+    pooled_window,
+    window_indices,
+)
 from edgec.kernels.weightpool.tables import response_sums, response_table
 from edgec.target.target import Target
 
@@ -56,13 +61,13 @@ def pooled_conv(graph: Graph, node: Node, config: PoolKernelConfig) -> PooledCon
     form, end, rounding = requant31_of(node), end_of(graph, node), attrs.rounding
     inputs = pooled_inputs(node)
     pool, indices = (graph.constants[name].array for name in (inputs.pool, inputs.indices))
-    x_zero_point = graph.quant(inputs.x).tensor_zero_point
+    x_zero_point, terms = graph.quant(inputs.x).tensor_zero_point, layer_terms(graph, node)
     spec = PooledConv(
         window=pooled_window(graph, node, config.lanes),
         out_channels=indices.shape[0],
         pool_size=pool.shape[0],
         group=pool.shape[1],
-        chunk_groups=min(config.chunk_groups, indices.shape[-1]),
+        chunk_groups=min(config.chunk_groups, indices.shape[-1] // terms),
         lanes=config.lanes,
         response_shift=rounding.response_shift,
         shift=end.shift,
@@ -75,6 +80,7 @@ def pooled_conv(graph: Graph, node: Node, config: PoolKernelConfig) -> PooledCon
         tables_in_ram=config.tables_in_ram,
         residual_shift=end.residual_shift,
         short=config.short,
+        terms=terms,
     )
     _check(graph, node, spec)
     return spec

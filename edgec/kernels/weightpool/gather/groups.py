@@ -32,6 +32,7 @@ class TableGroups(TableRows):
         group: weights of a vector.
         chunk_groups: groups of channels whose responses are in the table at a time.
         index_bits: bits of a stored index, see `PoolKernelConfig`.
+        terms: vectors of the pool whose responses are added up for a tap and a group.
     """
 
     __slots__ = ()
@@ -39,6 +40,7 @@ class TableGroups(TableRows):
     group: int
     chunk_groups: int
     index_bits: int
+    terms: int
 
     @property
     def groups(self) -> int:
@@ -73,15 +75,40 @@ class TableGroups(TableRows):
     @property
     def unroll(self) -> int:
         """Look-ups written out in the loop of the gathering; divides every segment."""
-        w = self.window
-        taps = w.taps if self.is_flat else w.kernel_w
-        length = taps * math.gcd(self.chunk_groups, self.last_groups)
-        return max(n for n in range(1, max(_UNROLLED, w.kernel_w) + 1) if length % n == 0)
+        length = self.group_entries // self.segments
+        length *= math.gcd(self.chunk_groups, self.last_groups)
+        longest = max(_UNROLLED, self.window.kernel_w)
+        return max(n for n in range(1, longest + 1) if length % n == 0)
+
+    @property
+    def row_entries(self) -> int:
+        """Entries of a list for one filter, one group and one row of taps."""
+        return self.window.kernel_w * self.terms
+
+    @property
+    def group_entries(self) -> int:
+        """Entries of a list for one filter and one group."""
+        return self.window.taps * self.terms
+
+    @property
+    def filter_entries(self) -> int:
+        """Entries of all lists for one filter: responses in the sum of an output."""
+        return self.group_entries * self.groups
+
+    @property
+    def entry_columns(self) -> tuple[int, ...]:
+        """The column of the table of each of `row_entries`: the terms of a tap side by side."""
+        return tuple(column for column in self.tap_columns for _ in range(self.terms))
+
+    @property
+    def entry_column_bytes(self) -> tuple[int, ...]:
+        """`entry_columns` in bytes."""
+        return tuple(WORD_BYTES * column for column in self.entry_columns)
 
     @property
     def list_entries(self) -> int:
         """Entries of the list of a full chunk."""
-        return self.out_channels * self.window.taps * self.chunk_groups
+        return self.out_channels * self.chunk_places
 
     @property
     def decodes(self) -> bool:
@@ -90,8 +117,8 @@ class TableGroups(TableRows):
 
     @property
     def chunk_places(self) -> int:
-        """Taps of all groups of a full chunk."""
-        return self.window.taps * self.chunk_groups
+        """Entries of the list of a full chunk for one filter."""
+        return self.group_entries * self.chunk_groups
 
     @property
     def packed_indices(self) -> tuple[PackedIndex, ...]:
@@ -119,7 +146,7 @@ class TableGroups(TableRows):
 
     def index_bytes(self, groups: int) -> int:
         """Bytes of the stored indices of a chunk of this many groups."""
-        count = self.out_channels * self.window.taps * groups
+        count = self.out_channels * self.group_entries * groups
         if self.index_bits in (BYTE_BITS, READY_INDEX_BITS):
             return count * self.index_bits // BYTE_BITS
         return _whole_blocks(count) * self.index_bits // BYTE_BITS

@@ -6,7 +6,6 @@ import numpy as np
 
 from edgec.base.dtypes import Array
 from edgec.kernels.weightpool.decision import READY_INDEX_BITS
-from edgec.kernels.weightpool.gather.columns import WORD_BYTES
 from edgec.kernels.weightpool.gather.groups import BYTE_BITS, ENTRY_BYTES, INDEX_BLOCK
 from edgec.kernels.weightpool.gather.spec import PooledConv
 from edgec.kernels.weightpool.packed_indices import packed_indices
@@ -17,15 +16,16 @@ def stored_indices(spec: PooledConv, indices: Array) -> Array:
 
     Args:
         spec: the kernel.
-        indices: uint16 [O, KH, KW, groups].
+        indices: uint16 [O, KH, KW, groups * terms].
 
     Returns:
         uint8 [bytes], packed in the order of the kernel: chunk, filter, tap row, group, tap column,
-        every chunk in whole blocks; or, if the kernel decodes nothing, its lists uint16
+        term, every chunk in whole blocks; or, if the kernel decodes nothing, its lists uint16
         [entries + 1].
     """
+    by_group = indices.reshape(*indices.shape[:-1], spec.groups, spec.terms).swapaxes(2, 3)
     chunks = [
-        indices[..., first : first + spec.chunk_groups].transpose(0, 1, 3, 2)
+        by_group[:, :, first : first + spec.chunk_groups]
         for first in range(0, spec.groups, spec.chunk_groups)
     ]
     if spec.index_bits == READY_INDEX_BITS:
@@ -41,12 +41,13 @@ def _packed_chunk(spec: PooledConv, indices: Array) -> Array:
 
 
 def _entries(spec: PooledConv, chunk: Array) -> Array:
-    """Entries of edgec/pool_gather.h for the indices [O, KH, groups, KW] of a chunk, row-major."""
-    filters, rows, groups, _ = chunk.shape
+    """Entries of edgec/pool_gather.h for the indices [O, KH, groups, KW, terms] of a chunk."""
+    filters, rows, groups, *_ = chunk.shape
+    numbers = chunk.reshape(filters, rows, groups, -1).astype(np.int64)
     group = np.arange(groups)[:, None] * spec.group_bytes
-    column = np.asarray(spec.tap_columns) * WORD_BYTES
+    column = np.asarray(spec.entry_column_bytes)
     row = np.asarray(spec.tap_row_bytes)[:, None, None]
-    entries = chunk.astype(np.int64) * spec.vector_bytes + group + column + row
+    entries = numbers * spec.vector_bytes + group + column + row
     by_base = entries.reshape(filters, rows // spec.rows_per_base, -1)
     last = np.arange(by_base.shape[-1]) == by_base.shape[-1] - 1
     return np.asarray(by_base | last, np.uint16)

@@ -15,7 +15,7 @@ the fields, the builder of responses and the places in scratch memory.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
@@ -25,6 +25,7 @@ from edgec.kernels.common.window import Window
 from edgec.kernels.family import template_beside
 from edgec.kernels.weightpool.gather.columns import WORD_BYTES, ColumnLoop
 from edgec.kernels.weightpool.gather.groups import TableGroups
+from edgec.kernels.weightpool.plain import describe_terms
 from edgec.kernels.weightpool.tables import ResponseBuilder, ResponseKind, table_words
 
 _WORD_RANGE = 2**32
@@ -37,8 +38,8 @@ _ENTRY_LIMIT = 2**16
 class PooledConv(TableGroups):
     """Pooled convolution: builds responses, then every filter gathers and adds.
 
-    x int8 [height, width, channels], indices of [out_channels, kernel_h, kernel_w, groups] in the
-    order of `pool_indices`, y int8 [out_height, out_width, out_channels].
+    x int8 [height, width, channels], indices of [out_channels, kernel_h, kernel_w, groups * terms] in
+    the order of `stored_indices`, y int8 [out_height, out_width, out_channels].
 
     Attributes:
         window: geometry; that of a matrix product is any factorization of its rows.
@@ -58,6 +59,7 @@ class PooledConv(TableGroups):
         tables_in_ram: the pool or its look-up table is copied to scratch memory first.
         residual_shift: right shift of the addition at the end; None: there is no addition.
         short: biases and multipliers have 16 bits each (`short_numbers`).
+        terms: vectors of the pool that are added up to a vector of the layer.
     """
 
     family: ClassVar[str] = "pooled_conv"
@@ -79,6 +81,7 @@ class PooledConv(TableGroups):
     tables_in_ram: bool = False
     residual_shift: int | None = None
     short: bool = False
+    terms: int = field(default=1, kw_only=True)
 
     @property
     def params_type(self) -> str:
@@ -128,7 +131,7 @@ class PooledConv(TableGroups):
     @property
     def sum_start(self) -> int:
         """First value of a sum of words, so that it ends without their bias."""
-        return -self.window.taps * self.groups * self.responses.word_bias % _WORD_RANGE
+        return -self.filter_entries * self.responses.word_bias % _WORD_RANGE
 
     @property
     def needs_sums(self) -> bool:
@@ -239,7 +242,7 @@ class PooledConv(TableGroups):
     @property
     def look_ups(self) -> int:
         """Runs of words that one call adds up."""
-        per_block = self.out_channels * self.window.taps * self.groups
+        per_block = self.out_channels * self.filter_entries
         return self.out_pairs * len(self.blocks) * per_block
 
     @property
@@ -257,5 +260,5 @@ class PooledConv(TableGroups):
         w = self.window
         x = describe_image(w.height, w.width, w.channels)
         y = describe_image(w.out_height, w.out_width, self.out_channels)
-        pool = f"pool [{self.pool_size}, {self.group}]"
+        pool = f"{describe_terms(self.terms)}pool [{self.pool_size}, {self.group}]"
         return f"Pooled convolution {x} to {y}, {describe_window(w)}, {pool}"

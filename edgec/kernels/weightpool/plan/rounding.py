@@ -16,9 +16,11 @@ import numpy as np
 
 from edgec.base.dtypes import Array, frozen
 from edgec.ir.graph import Graph, GraphBuilder, Node
+from edgec.ir.weight_pool import added_up
 from edgec.ir.weight_pool_graph import pooled_nodes
 from edgec.ir.weighted import pooled_attrs, pooled_inputs
 from edgec.kernels.common.layer_end import requant31_of
+from edgec.kernels.weightpool.geometry import layer_terms
 
 _STEPS_LIMIT = 2.0
 """Steps of an output that rounding may add, as a standard deviation over the filters of a layer."""
@@ -81,7 +83,7 @@ def _mean_excess(graph: Graph, node: Node, shift: int) -> int:
 
 
 def _look_ups(graph: Graph, node: Node) -> int:
-    """Responses in the sum of one output."""
+    """Responses in the sum of one output: each term of a vector is rounded by itself."""
     return int(graph.constants[pooled_inputs(node).indices].array[0].size)
 
 
@@ -89,8 +91,8 @@ def _activation_steps(graph: Graph, node: Node) -> float:
     """Standard deviation of an output's error, in output steps, from rounding to `bits` bits."""
     inputs = pooled_inputs(node)
     pool, indices = (graph.constants[name].array for name in (inputs.pool, inputs.indices))
-    energy = np.square(pool.astype(np.float64)).sum(axis=1)[indices]
-    per_filter = energy.reshape(len(indices), -1).sum(axis=1)
+    vectors = added_up(pool, indices, layer_terms(graph, node)).astype(np.float64)
+    per_filter = np.square(vectors).reshape(len(indices), -1).sum(axis=1)
     deviation = _step(node) * np.sqrt(per_filter / 12)
     return _rms(_gains(graph, node) * deviation)
 

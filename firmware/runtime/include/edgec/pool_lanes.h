@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "edgec/math.h"
 
@@ -85,6 +86,40 @@ EDGEC_INLINE uint32_t edgec_pool_round(uint32_t codes, int32_t drop) {
 /* t(zero_point), rounded alike: what every code is taken relative to. */
 EDGEC_INLINE uint32_t edgec_pool_zero(int32_t zero_point, int32_t drop) {
     return edgec_pool_round((uint32_t)(uint8_t)zero_point, drop) & 0xFFU;
+}
+
+/* ---- Weights ---- */
+
+/* Four weights each plus one of four others, modulo 256. */
+EDGEC_INLINE uint32_t edgec_pool_sum_of_weights(uint32_t weights, uint32_t others) {
+#if EDGEC_POOL_DSP
+    uint32_t sum;
+    __asm__("uadd8 %0, %1, %2" : "=r"(sum) : "r"(weights), "r"(others) : "cc");
+    return sum;
+#else
+    /* Bits 0..6 of each byte first, so that no carry leaves it. */
+    const uint32_t high = 0x80U * EDGEC_POOL_BYTES;
+    return ((weights & ~high) + (others & ~high)) ^ ((weights ^ others) & high);
+#endif
+}
+
+/* Add a term of a vector to the sum of its other terms: the sum of all terms fits int8, and what
+ * wraps around before the last one comes back.  Words only where they may be at any address. */
+EDGEC_INLINE void edgec_pool_add_weights(int8_t *sums, const int8_t *term, int32_t count) {
+    int32_t i = 0;
+#if EDGEC_POOL_THUMB2
+    for (; i <= count - 4; i += 4) {
+        uint32_t four;
+        uint32_t others;
+        memcpy(&four, sums + i, sizeof four);
+        memcpy(&others, term + i, sizeof others);
+        four = edgec_pool_sum_of_weights(four, others);
+        memcpy(sums + i, &four, sizeof four);
+    }
+#endif
+    for (; i < count; i++) {
+        sums[i] = (int8_t)(uint8_t)(sums[i] + term[i]);
+    }
 }
 
 /* ---- Lanes ---- */
