@@ -75,8 +75,9 @@ def _layer(
     height, width = _IMAGES[turn % len(_IMAGES)]
     channels = group * (1 + turn % 3) - (turn % 3) * (group // 4)
     filters = 3 + turn % 6
-    pool = random_vectors(rng, size, group, ("any", "extremes")[turn % 2])
-    indices = random_indices(rng, pool, (filters, *kernel, channels))
+    terms = 1 + turn // 2 % 3
+    pool = random_vectors(rng, size, group, ("any", "extremes")[turn % 2], terms)
+    indices = random_indices(rng, pool, (filters, *kernel, channels), terms)
     quant = QuantParams.per_tensor(0.1, _ZERO_POINTS[turn % len(_ZERO_POINTS)])
     out = (
         window_out(height, kernel[0], stride[0], dilation[0], pads[0], pads[2]),

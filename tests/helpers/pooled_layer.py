@@ -8,6 +8,7 @@ from edgec.base.dtypes import Array, DType
 from edgec.ir import Graph, QuantParams, Value, qops
 from edgec.ir.graph import GraphBuilder
 from edgec.ir.shapes import window_out
+from edgec.ir.weight_pool import expand
 
 EXACT = qops.PoolRounding()
 
@@ -25,7 +26,7 @@ def pooled_layer(
     multiplier: int = 2**24,
     residual: bool = False,
 ) -> Graph:
-    """A QPooledConv "layer" of x [1, *image] by indices [O, KH, KW, groups].
+    """A QPooledConv "layer" of x [1, *image] by indices [O, KH, KW, groups * terms].
 
     The output is the accumulator, with a bias of 0 or `bias`, divided by 2^32 / `multiplier`.
     """
@@ -61,9 +62,10 @@ def pooled_layer(
 def worst_images(
     pool: Array, indices: Array, image: tuple[int, int, int]
 ) -> tuple[list[Array], list[Array]]:
-    """For each filter [KH, KW, groups], pixels int8 [KH, KW, I] of its largest and least sum."""
-    channels = image[2]
-    weights = pool[indices].reshape(*indices.shape[:-1], -1)[..., :channels]
+    """For each filter [KH, KW, groups * terms], pixels int8 [KH, KW, I] of its largest and least
+    sum.
+    """
+    weights = expand(pool, indices, image[2])
     high = [np.where(weight > 0, 127, -128).astype(np.int8) for weight in weights]
     low = [np.where(weight < 0, 127, -128).astype(np.int8) for weight in weights]
     return high, low

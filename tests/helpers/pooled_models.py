@@ -66,7 +66,11 @@ def save(graph: Graph, path: Path) -> Path:
 
 
 def pooled_network(
-    graph: Graph, size: int = 32, seed: int = 0, pool: WeightPool | None = None
+    graph: Graph,
+    size: int = 32,
+    seed: int = 0,
+    pool: WeightPool | None = None,
+    terms: int = 1,
 ) -> Graph:
     """REAL stage: convolutions of more than one tap use a pool.
 
@@ -75,6 +79,8 @@ def pooled_network(
         size: vectors of the pool, drawn at random from those of the network.
         seed: of the draw.
         pool: to use instead.
+        terms: vectors that are added up to one of a layer; those of a pool that is drawn are so
+            short that any sum fits int8.
     """
     weights = {
         node.inputs[1]: graph.constants[node.inputs[1]]
@@ -84,15 +90,15 @@ def pooled_network(
     if pool is None:
         rng = np.random.default_rng(seed)
         every = np.concatenate([_unit(c.array).reshape(-1, GROUP) for c in weights.values()])
-        pool = pool_of(every[rng.choice(len(every), size, replace=False)])
-    changed = {name: _assigned(constant, pool) for name, constant in weights.items()}
+        pool = pool_of(every[rng.choice(len(every), size, replace=False)], terms)
+    changed = {name: _assigned(constant, pool, terms) for name, constant in weights.items()}
     return graph.replace(constants={**graph.constants, **changed})
 
 
-def pool_of(vectors: Array) -> WeightPool:
-    """A legal pool of real vectors [S, GROUP], all on one scale."""
+def pool_of(vectors: Array, terms: int = 1) -> WeightPool:
+    """A legal pool of real vectors [S, GROUP], all on one scale; sums of `terms` fit int8."""
     load = np.maximum(np.maximum(vectors, 0).sum(1), np.maximum(-vectors, 0).sum(1)).max()
-    return WeightPool(np.trunc(vectors / load * 127).astype(np.int8))
+    return WeightPool(np.trunc(vectors / load * (127 / terms)).astype(np.int8))
 
 
 def _fits(constant: Constant, attrs: ops.Conv) -> bool:
@@ -105,14 +111,19 @@ def _unit(weight: Array) -> Array:
     return (flat / np.abs(flat).max(axis=1, keepdims=True)).reshape(weight.shape)
 
 
-def _assigned(constant: Constant, pool: WeightPool) -> Constant:
+def _assigned(constant: Constant, pool: WeightPool, terms: int) -> Constant:
+    """The constant with the nearest vectors, each further term the nearest to what is left."""
     weight = constant.array
     cut = weight.reshape(*weight.shape[:-1], -1, GROUP).astype(np.float64)
     real = pool.vectors.astype(np.float64)
     scale = np.abs(weight).reshape(len(weight), -1).max(1) / np.abs(real).max()
-    scaled = cut / scale[:, None, None, None, None]
-    distance = (real**2).sum(1) - 2 * scaled @ real.T
-    pooled = PooledWeights(pool, distance.argmin(-1).astype(np.uint16))
+    left = cut / scale[:, None, None, None, None]
+    chosen = []
+    for _ in range(terms):
+        chosen.append(((real**2).sum(1) - 2 * left @ real.T).argmin(-1))
+        left = left - real[chosen[-1]]
+    indices = np.stack(chosen, -1).reshape(*weight.shape[:-1], -1).astype(np.uint16)
+    pooled = PooledWeights(pool, indices, terms)
     quant = QuantParams(tuple(float(np.float32(s)) for s in scale), (0,) * len(scale), axis=0)
     array = pooled.expand(weight.shape[-1])
     return replace(constant, array=array, quant=quant, pooled=pooled)

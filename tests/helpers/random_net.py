@@ -18,7 +18,7 @@ from edgec.base.fixedpoint import INT32_MAX
 from edgec.ir import Graph, QuantParams, Value, qops
 from edgec.ir.graph import GraphBuilder
 from edgec.ir.qops import AddParams, PoolRounding
-from edgec.ir.weight_pool import GROUPS
+from edgec.ir.weight_pool import GROUPS, TERMS_MAX
 
 CHANNELS = (1, 2, 3, 4, 5, 7, 8, 9, 16, 17)
 POOL_SIZES = (2, 3, 16, 17, 64, 255, 256)
@@ -112,10 +112,12 @@ class Net:
         return PoolRounding(self.pick([8, 8, self.integer(1, 8)]), 0)
 
     def pool_and_indices(self, shape: tuple[int, ...]) -> tuple[Array, Array]:
-        """Pool int8 [S, G] and indices uint16 [..., ceil(I/G)] for weights of shape [..., I]."""
+        """Pool int8 [S, G] and indices uint16 [..., ceil(I/G) * terms] for weights [..., I]."""
         kind = self.pick(["any", "any", *KINDS])
-        vectors = random_vectors(self.rng, self.pick(POOL_SIZES), self.pick(GROUPS), kind)
-        return vectors, random_indices(self.rng, vectors, shape)
+        size, group = self.pick(POOL_SIZES), self.pick(GROUPS)
+        terms = self.pick([1, 1, *range(1, TERMS_MAX + 1)])
+        vectors = random_vectors(self.rng, size, group, kind, terms)
+        return vectors, random_indices(self.rng, vectors, shape, terms)
 
     def clamp(self, zero_point: int) -> dict[str, int]:
         ranges = [(-128, 127), (zero_point, 127), (-128, zero_point), (-7, 9)]

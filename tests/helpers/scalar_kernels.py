@@ -100,11 +100,12 @@ def rounded(code: int, bits: int) -> int:
 def responses(
     rounding: qops.PoolRounding, x: Operand, at: tuple[int, ...], pool: Array, row: Array
 ) -> int:
-    """2**k times the sum of the responses r[g, row[g]] at position `at` of x."""
+    """2**k times the sum of the responses r[g, row[g, term]] at position `at` of x."""
     group, bits, total = pool.shape[1], rounding.activation_bits, 0
     channels = [int(code) for code in x.array[at]]
-    for g, index in enumerate(row):
-        exact = 0
+    terms = len(row) // -(-len(channels) // group)
+    for number, index in enumerate(row):
+        exact, g = 0, number // terms
         for j, code in enumerate(channels[g * group : (g + 1) * group]):
             centred = rounded(code, bits) - rounded(x.zero_point, bits)
             exact += centred * int(pool[index, j])
