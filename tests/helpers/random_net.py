@@ -15,10 +15,11 @@ from random_pools import KINDS, random_indices, random_vectors
 
 from edgec.base.dtypes import Array, DType
 from edgec.base.fixedpoint import INT32_MAX
+from edgec.base.limits import MAX_TERMS
 from edgec.ir import Graph, QuantParams, Value, qops
 from edgec.ir.graph import GraphBuilder
 from edgec.ir.qops import AddParams, PoolRounding
-from edgec.ir.weight_pool import GROUPS, TERMS_MAX
+from edgec.ir.weight_pool import GROUPS
 
 CHANNELS = (1, 2, 3, 4, 5, 7, 8, 9, 16, 17)
 POOL_SIZES = (2, 3, 16, 17, 64, 255, 256)
@@ -115,7 +116,7 @@ class Net:
         """Pool int8 [S, G] and indices uint16 [..., ceil(I/G) * terms] for weights [..., I]."""
         kind = self.pick(["any", "any", *KINDS])
         size, group = self.pick(POOL_SIZES), self.pick(GROUPS)
-        terms = self.pick([1, 1, *range(1, TERMS_MAX + 1)])
+        terms = self.pick([1, 1, *range(1, MAX_TERMS + 1)])
         vectors = random_vectors(self.rng, size, group, kind, terms)
         return vectors, random_indices(self.rng, vectors, shape, terms)
 

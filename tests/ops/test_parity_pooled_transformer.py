@@ -27,7 +27,8 @@ from edgec.toolchain import process
 
 BOARDS = {"plain": "host", "dsp": "nucleo_l4r5zi"}
 KERNELS = {"plain": PooledDecode, "dsp": PooledDecodeDsp}
-CASES = [("vit", 8), ("cct", 8), ("gated", 16), ("post_norm", 4), ("convolutional", 8)]
+CASES = [("vit", 8, 1), ("cct", 8, 2), ("gated", 16, 3), ("post_norm", 4, 1), ("convolutional", 8, 4)]
+"""Network, weights of a vector, vectors of the pool that are added up to one."""
 
 
 def weighted(graph: Graph) -> list[Node]:
@@ -37,15 +38,15 @@ def weighted(graph: Graph) -> list[Node]:
     return [node for node in nodes if graph.shape(node.inputs[1])[-1] >= 4]
 
 
-def pooled_graph(name: str, group: int, graph: Graph | None = None) -> Graph:
+def pooled_graph(name: str, group: int, graph: Graph | None = None, terms: int = 1) -> Graph:
     """A network with random weights of a pool in all layers, whose outputs have the old sizes."""
     rng = np.random.default_rng(group)
     graph = graph or NETS[name]()
-    pool = random_pool(rng, 64, group)
+    pool = random_pool(rng, 64, group, terms=terms)
     builder = GraphBuilder.of(graph)
     for node in weighted(graph):
         weight = graph.constants[node.inputs[1]]
-        found = pooled_constant(rng, weight.name, weight.shape, pool)
+        found = pooled_constant(rng, weight.name, weight.shape, pool, terms)
         assert found.quant is not None
         fit = float(weight.array.std() / found.real().std())
         scale = tuple(s * fit for s in found.quant.scale)
@@ -67,9 +68,11 @@ def pooled_layers(graph: Graph) -> list[Node]:
 
 @pytest.mark.few_cases(4)
 @pytest.mark.parametrize("kernels", BOARDS)
-@pytest.mark.parametrize(("name", "group"), CASES)
-def test_host_c_equals_the_oracle(name: str, group: int, kernels: str, tmp_path: Path):
-    real = pooled_graph(name, group)
+@pytest.mark.parametrize(("name", "group", "terms"), CASES)
+def test_host_c_equals_the_oracle(
+    name: str, group: int, terms: int, kernels: str, tmp_path: Path
+):
+    real = pooled_graph(name, group, terms=terms)
     graph = quantized(real)
     layers = pooled_layers(graph)
     assert len(layers) == len(weighted(real)) > 3
@@ -78,6 +81,7 @@ def test_host_c_equals_the_oracle(name: str, group: int, kernels: str, tmp_path:
     specs = [program.kernels[step.kernel].spec for step in found]
     assert {PooledDecode, KERNELS[kernels]} >= {type(spec) for spec in specs}
     assert KERNELS[kernels] in {type(spec) for spec in specs}
+    assert {spec.terms for spec in specs} == {terms}
 
 
 def test_what_is_stored_is_the_pool_once_and_the_indices(tmp_path: Path):
@@ -166,7 +170,7 @@ def test_emulated_cores(board: str, tmp_path: Path):
     if process.which("arm-none-eabi-gcc") is None:
         pytest.skip("arm-none-eabi-gcc is not installed")
     pytest.importorskip("unicorn")
-    graph = quantized(pooled_graph("cct", 8))
+    graph = quantized(pooled_graph("cct", 8, terms=2))
     program = compiled(graph, tmp_path / "library", board=board)
     samples = samples_of(graph)[2:4]
     check_emulated(board, tmp_path / "library", program, samples, tmp_path / "project")

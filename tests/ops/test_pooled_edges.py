@@ -22,17 +22,22 @@ from edgec.target.target import Target
 TWO = np.array([[1, -2, 3, -4], [5, 0, -7, 8]], np.int8)
 ZEROS = np.zeros((2, 8), np.int8)
 ONE_EACH = np.eye(4, dtype=np.int8) * 127
+WRAPPING = np.array([[127, 0, 0, -127], [-127, 0, 0, 127]], np.int8)
 LOWEST = np.repeat(np.array([[-128, 0, 0, 0], [127, 0, 0, 0]], np.int8), 2, axis=0)
 
 
-def one_layer(vectors: np.ndarray, *, filters: int = 5, index: int | None = None) -> Graph:
-    """A 3x3 convolution over [1, 4, 5, 6]; with `index`, every vector is that one."""
+def one_layer(
+    vectors: np.ndarray, *, filters: int = 5, index: int | tuple[int, ...] | None = None
+) -> Graph:
+    """A 3x3 convolution over [1, 4, 5, 6]; with `index`, every vector is that one, or that sum."""
     rng = np.random.default_rng(0)
     builder = GraphBuilder("layer")
     quant = QuantParams.per_tensor(1.0, 7)
     x = builder.value(Value("x", (1, 4, 5, 6), DType.INT8, quant))
     shape = (filters, 3, 3, -(-6 // vectors.shape[1]))
-    indices = rng.integers(0, len(vectors), shape) if index is None else np.full(shape, index)
+    indices = rng.integers(0, len(vectors), shape)
+    if index is not None:
+        indices = np.tile(index, shape)
     inputs = [
         x,
         builder.constant("pool", vectors),
@@ -54,6 +59,8 @@ EDGES = {
     "one filter": lambda: one_layer(TWO, filters=1),
     "largest vectors": lambda: one_layer(ONE_EACH),
     "lowest vectors": lambda: one_layer(LOWEST),
+    "a sum of one vector and itself": lambda: one_layer(TWO, index=(1, 1)),
+    "sums that wrap around before the last term": lambda: one_layer(WRAPPING, index=(0, 0, 1)),
 }
 
 

@@ -2,7 +2,9 @@
 
 A response is monotone in every activation, so its extremes over all inputs are those of its
 product sum, rounded; and the extremes of a filter's sum are the sums of its vectors' extremes.
-Where vectors are the terms of one group, and meet the same input, no input need reach them.
+Terms of one vector meet the same input, which need not be an extreme of each of them: their sum is
+also no further from 0 than the extreme of the vector that they make up, and half a unit of rounding
+for each.
 They are taken over every width up to the layer's, because a width may be chosen at run time.
 Padding and missing channels contribute 0, which is never beyond the extremes.
 """
@@ -17,7 +19,7 @@ from edgec.base.dtypes import Array
 from edgec.base.errors import LoweringError
 from edgec.base.fixedpoint import rshr
 from edgec.ir.qops.pool_rounding import round_codes
-from edgec.ir.weight_pool import terms_of
+from edgec.ir.weight_pool import expand, terms_of
 
 _SHIFT_MAX = 15
 """Largest legal `qops.PoolRounding.response_shift`."""
@@ -37,7 +39,7 @@ def least_response_shift(
         indices: [O, ..., ceil(I / G) * terms].
         x_zero_point: code of the activation 0.
         bits: the layer's activation width; sums of smaller widths fit as well.
-        channels: I, if the last vector of a tap has weights beyond the last channel.
+        channels: I; None: a multiple of G, and each vector has one term.
 
     Raises:
         LoweringError: no shift is enough.
@@ -73,23 +75,30 @@ class _Counts:
     Attributes:
         vectors: int64 [V, G]: the pool, then the pool cut at the last channel, if need be.
         counts: int64 [O, V].
+        weights: sums of the weights of each filter; None: vectors have one term each, and counts
+            say it all.
     """
 
     vectors: Array
     counts: Array
+    weights: _Weights | None
 
     @classmethod
     def of(cls, pool: Array, indices: Array, channels: int | None) -> _Counts:
         """Counts of indices [O, ..., ceil(I / G) * terms]."""
         group = pool.shape[1]
+        terms = 1 if channels is None else terms_of(indices.shape[-1], channels, group)
+        rest = 0 if channels is None else channels % group
+        weights = None
+        if channels is not None and terms > 1:
+            weights = _Weights.of(expand(pool, indices, channels), indices[0].size)
         wide = pool.astype(np.int64)
-        if channels is None or channels % group == 0:
-            return cls(wide, _histogram(indices, len(pool)))
-        cut = np.where(np.arange(group) < channels % group, wide, 0)
-        terms = terms_of(indices.shape[-1], channels, group)
+        if rest == 0:
+            return cls(wide, _histogram(indices, len(pool)), weights)
+        cut = np.where(np.arange(group) < rest, wide, 0)
         whole, last = indices[..., :-terms], indices[..., -terms:]
         parts = [_histogram(part, len(pool)) for part in (whole, last)]
-        return cls(np.concatenate([wide, cut]), np.concatenate(parts, axis=1))
+        return cls(np.concatenate([wide, cut]), np.concatenate(parts, axis=1), weights)
 
     def extremes(self, x_zero_point: int, bits: int, shift: int) -> tuple[int, int]:
         """Least and largest sum of responses of any filter for any input and width up to `bits`."""
@@ -100,13 +109,51 @@ class _Counts:
         return min(lows), max(highs)
 
     def _at_width(self, x_zero_point: int, bits: int, shift: int) -> tuple[int, int]:
-        ends = round_codes(np.array([-_CODE_MAX - 1, _CODE_MAX]), bits)
-        least, most = (ends - round_codes(np.array(x_zero_point), bits))[:, None, None] * (
-            self.vectors
-        )
-        high = rshr(np.maximum(least, most).sum(1), shift)
-        low = rshr(np.minimum(least, most).sum(1), shift)
-        return int((self.counts @ low).min()), int((self.counts @ high).max())
+        codes = round_codes(np.array([-_CODE_MAX - 1, _CODE_MAX]), bits)
+        ends = codes - round_codes(np.array(x_zero_point), bits)
+        least, most = ends[:, None, None] * self.vectors
+        low = self.counts @ rshr(np.minimum(least, most).sum(1), shift)
+        high = self.counts @ rshr(np.maximum(least, most).sum(1), shift)
+        if self.weights is not None:
+            lowest, highest = self.weights.extremes(int(ends[0]), int(ends[1]), shift)
+            low, high = np.maximum(low, lowest), np.minimum(high, highest)
+        return int(low.min()), int(high.max())
+
+
+@dataclass(frozen=True, slots=True)
+class _Weights:
+    """The weights of each filter, summed up.
+
+    Attributes:
+        positive, negative: int64 [O], of the weights above and below 0.
+        responses: in the sum of a filter.
+    """
+
+    positive: Array
+    negative: Array
+    responses: int
+
+    @classmethod
+    def of(cls, weights: Array, responses: int) -> _Weights:
+        """Of int8 [O, ..., I]."""
+        rows = weights.reshape(len(weights), -1).astype(np.int64)
+        return cls(np.maximum(rows, 0).sum(1), np.minimum(rows, 0).sum(1), responses)
+
+    def extremes(self, least: int, most: int, shift: int) -> tuple[Array, Array]:
+        """Bounds of the sum of rounded responses of each filter, int64 [O] each.
+
+        A response r is rounded to ``(r + half) >> shift``, which is at most ``(r + half) /
+        2**shift`` and less than 1 below that.
+
+        Args:
+            least, most: of an activation, not above and not below 0.
+            shift: the response shift.
+        """
+        low = least * self.positive + most * self.negative
+        high = most * self.positive + least * self.negative
+        half, unit = (1 << shift) >> 1, 1 << shift
+        lowest = low + self.responses * (half - unit + 1)
+        return -(-lowest >> shift), (high + self.responses * half) >> shift
 
 
 def _histogram(indices: Array, size: int) -> Array:

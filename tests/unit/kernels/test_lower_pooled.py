@@ -103,11 +103,11 @@ def test_rows_with_one_lane_are_found(seed: int):
     assert spec.has_lone_rows == (is_lone and spec.lanes == 2)
 
 
-@pytest.mark.parametrize("shift", [0, 3, 15])
-def test_sums_end_without_the_bias_of_their_words(shift: int):
+@pytest.mark.parametrize(("shift", "terms"), [(0, 1), (3, 2), (15, 1)])
+def test_sums_end_without_the_bias_of_their_words(shift: int, terms: int):
     w = Window(7, 6, 18, 7, 6, 3, 2, 1, 1, 1, 0, 1, 1)
-    spec = spec_of(w, response_shift=shift)
-    words = 3 * 2 * 5
+    spec = spec_of(w, response_shift=shift, terms=terms)
+    words = 3 * 2 * 5 * terms
     assert (spec.sum_start + words * spec.responses.word_bias) % 2**32 == 0
     assert spec_of(w, lanes=1).sum_start == 0
 
@@ -115,11 +115,12 @@ def test_sums_end_without_the_bias_of_their_words(shift: int):
 @pytest.mark.parametrize("seed", range(40))
 def test_every_segment_is_whole_rounds(seed: int):
     w = random_window(np.random.default_rng(seed))
-    spec = spec_of(w, chunk_groups=min(1 + seed % 5, -(-w.channels // 4)))
+    terms = 1 + seed // 5 % 4
+    spec = spec_of(w, chunk_groups=min(1 + seed % 5, -(-w.channels // 4)), terms=terms)
     taps = w.taps // spec.segments
     assert 1 <= spec.unroll <= 8
     for groups in (spec.chunk_groups, spec.last_groups):
-        assert groups * taps % spec.unroll == 0
+        assert groups * taps * terms % spec.unroll == 0
 
 
 def test_parts_of_the_scratch_memory_do_not_overlap():
@@ -153,30 +154,32 @@ def test_packed_is_a_little_endian_stream(bits: int):
     assert read == numbers.ravel().tolist()
 
 
+@pytest.mark.parametrize("terms", [1, 3])
 @pytest.mark.parametrize("keep_rows", [False, True])
-def test_lists_lead_to_the_responses_that_filters_sum_up(keep_rows: bool):
+def test_lists_lead_to_the_responses_that_filters_sum_up(keep_rows: bool, terms: int):
     w = Window(7, 6, 18, 7, 6, 3, 2, 1, 1, 1, 0, 1, 1)
-    spec = spec_of(w, index_bits=READY_INDEX_BITS, keep_rows=keep_rows, chunk_groups=3)
-    indices = np.random.default_rng(2).integers(0, 5, (3, 3, 2, 5)).astype(np.uint16)
+    spec = spec_of(
+        w, index_bits=READY_INDEX_BITS, keep_rows=keep_rows, chunk_groups=3, terms=terms
+    )
+    indices = np.random.default_rng(2).integers(0, 5, (3, 3, 2, 5 * terms)).astype(np.uint16)
     entries = iter(stored_indices(spec, indices).tolist())
     for chunk in (range(3), range(3, 5)):
-        for o in range(3):
-            for ky in range(3):
-                for number, g in enumerate(chunk):
-                    for kx in range(2):
-                        row = (number * 5 + int(indices[o, ky, kx, g])) * spec.ring_rows
-                        row += ky if keep_rows else 0
-                        last = g == chunk[-1] and kx == 1 and (ky == 2 or not keep_rows)
-                        place = 4 * (row * spec.pitch + spec.tap_columns[kx])
-                        assert next(entries) == place + last
+        for o, ky, number, kx, term in np.ndindex(3, 3, len(chunk), 2, terms):
+            g = chunk[number]
+            index = int(indices[o, ky, kx, g * terms + term])
+            row = (number * 5 + index) * spec.ring_rows + (ky if keep_rows else 0)
+            is_last_here = g == chunk[-1] and kx == 1 and term == terms - 1
+            last = is_last_here and (ky == 2 or not keep_rows)
+            assert next(entries) == 4 * (row * spec.pitch + spec.tap_columns[kx]) + last
     assert list(entries) == [0], "the kernel reads one entry behind the last one"
 
 
-def test_bytes_of_stored_indices():
+@pytest.mark.parametrize("terms", [1, 2])
+def test_bytes_of_stored_indices(terms: int):
     w = Window(5, 5, 18, 5, 5, 3, 3, 1, 1, 1, 1, 1, 1)
-    indices = np.zeros((3, 3, 3, 5), np.uint16)
+    indices = np.zeros((3, 3, 3, 5 * terms), np.uint16)
     for bits in (3, 8, READY_INDEX_BITS):
-        spec = spec_of(w, index_bits=bits)
+        spec = spec_of(w, index_bits=bits, terms=terms)
         assert stored_indices(spec, indices).nbytes == index_bytes(spec)
 
 
@@ -184,10 +187,12 @@ def test_bytes_of_stored_indices():
 
 
 def sums(pool: np.ndarray, indices: np.ndarray, pixels: np.ndarray, zero: int, k: int, bits: int):
-    """Sum of responses of one filter [KH, KW, groups] to pixels int8 [KH, KW, I]."""
+    """Sum of responses of one filter [KH, KW, groups * terms] to pixels int8 [KH, KW, I]."""
     rounded = round_codes(pixels, bits) - round_codes(np.asarray(zero), bits)
-    responses = responses_of(rounded, pool, k).reshape(*indices.shape, len(pool))
-    return int(np.take_along_axis(responses, indices[..., None].astype(np.int64), -1).sum())
+    groups = -(-pixels.shape[-1] // pool.shape[1])
+    responses = responses_of(rounded, pool, k).reshape(*indices.shape[:-1], groups, len(pool))
+    picked = indices.reshape(*indices.shape[:-1], groups, -1).astype(np.int64)
+    return int(np.take_along_axis(responses, picked, -1).sum())
 
 
 @pytest.mark.parametrize("zero", [-128, 0, 127, -37])
@@ -214,11 +219,12 @@ def test_least_shift_is_enough_and_no_less_is(zero: int, kind: str, channels: in
     assert not sums_fit_lanes(pool, indices, zero, 8, k - 1, channels)
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(12))
 def test_no_input_of_any_width_goes_beyond_the_bound(seed: int):
     rng = np.random.default_rng(seed)
-    pool = random_vectors(rng, 6, 4, "extremes")
-    indices = random_indices(rng, pool, (3, 2, 2, 30))
+    terms = 1 + seed % 4
+    pool = random_vectors(rng, 6, 4, "extremes", terms)
+    indices = random_indices(rng, pool, (3, 2, 2, 30), terms)
     zero = int(rng.integers(-128, 128))
     k = least_response_shift(pool, indices, zero, 8, 30)
     for bits in range(1, 9):
@@ -239,6 +245,10 @@ def test_weights_behind_the_last_channel_do_not_count():
     single = np.zeros((1, 8, 8, 1), np.uint16)
     assert least_response_shift(pool, single, -128, 8, 1) == 0
     assert least_response_shift(pool, single, -128, 8, 4) > 0
+    # Of both terms of the last group.
+    twice = np.zeros((1, 8, 8, 2), np.uint16)
+    assert least_response_shift(pool, twice, -128, 8, 1) == 0
+    assert least_response_shift(pool, twice, -128, 8, 8) > 0
 
 
 def test_a_layer_beyond_any_shift():
