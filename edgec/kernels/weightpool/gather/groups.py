@@ -23,6 +23,9 @@ INDEX_BLOCK = 8
 _UNROLLED = 6
 """Look-ups written out in the loop of the gathering, at most, unless one row of taps is longer."""
 
+_MOST_UNROLLED = 32
+"""Look-ups written out, at most: an Armv6-M load reaches no entry further away."""
+
 
 class TableGroups(TableRows):
     """The groups of a pooled convolution: one part of `spec.PooledConv`, which has the fields.
@@ -77,7 +80,7 @@ class TableGroups(TableRows):
         """Look-ups written out in the loop of the gathering; divides every segment."""
         length = self.group_entries // self.segments
         length *= math.gcd(self.chunk_groups, self.last_groups)
-        longest = max(_UNROLLED, self.window.kernel_w)
+        longest = max(_UNROLLED, min(self.window.kernel_w, _MOST_UNROLLED))
         return max(n for n in range(1, longest + 1) if length % n == 0)
 
     @property

@@ -250,6 +250,14 @@ EDGEC_INLINE void edgec_pool_add_places(uint16_t *list, const uint16_t *places, 
     "mov r7, r11\n"                                                                                \
     "stmia r3!, {r4-r7}\n"
 
+/* A conditional branch to `label`, which a long round puts too far away for a single one. */
+#define EDGEC_GATHER_BRANCH(condition, otherwise, label)                                           \
+    ".if edgec_n > 9\n" otherwise " 5f\n"                                                          \
+    "b " label "\n"                                                                                \
+    "5:\n"                                                                                         \
+    ".else\n" condition " " label "\n"                                                             \
+    ".endif\n"
+
 /* The mark of a round's last entry goes into the carry and lives until the branch: additions of two
  * registers set no flags. */
 /* clang-format off */
@@ -287,11 +295,11 @@ EDGEC_INLINE void edgec_pool_add_places(uint16_t *list, const uint16_t *places, 
         "add r0, r0\n"                                                                             \
         "add r0, r2\n"                                                                             \
         lookup                                                                                     \
-        "bcc 3b\n"                                                                                 \
+        EDGEC_GATHER_BRANCH("bcc", "bcs", "3b")                                                    \
         "ldr r3, [sp, #4]\n"                                                                       \
         "ldmia r3!, {r2}\n"                                                                        \
         "cmp r2, #0\n"                                                                             \
-        "bne 2b\n"                                                                                 \
+        EDGEC_GATHER_BRANCH("bne", "beq", "2b")                                                    \
         "ldr r3, [sp]\n"                                                                           \
         store                                                                                      \
         "ldr r3, [sp]\n"                                                                           \
