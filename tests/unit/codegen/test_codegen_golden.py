@@ -148,6 +148,22 @@ KERNELS: dict[str, KernelSpec] = {
         zero_is_code_min=True,
         terms=3,
     ),
+    # The longest round of look-ups, beyond the reach of a conditional branch of Armv6-M.
+    "pooled_conv_wide": s.PooledConv(
+        window=Window(1, 40, 4, 1, 9, 1, 32, 1, 1, 0, 0, 1, 1),
+        out_channels=2,
+        pool_size=4,
+        group=4,
+        chunk_groups=1,
+        lanes=1,
+        response_shift=0,
+        shift=32,
+        builder=ResponseKind.NIBBLE,
+        index_bits=2,
+        bits=8,
+        saturates=True,
+        zero_is_code_min=True,
+    ),
     "pooled_decode_terms": s.PooledDecode(_ODD, 10, 8, 6, 8, 32, None, 4, terms=2),
     "pooled_decode_dsp_terms": s.PooledDecodeDsp(_VALID, 10, 8, 8, 8, 32, None, 4, terms=2),
     "pooled_direct_terms": s.PooledDirect(

@@ -68,6 +68,21 @@ def test_two_lanes_are_proved_to_fit(graph: Graph) -> None:
         )
 
 
+@pytest.mark.parametrize("kernel", ["responses", "decode", "direct", "expand"])
+def test_layers_of_sums_are_planned(kernel: str) -> None:
+    """Every kernel knows the terms, and stores all indices; its outputs are near the exact ones."""
+    graph = integer_stage(pooled_network(small_network(), terms=3))
+    plan = plan_pools(graph, BOARD, _options(kernel))
+    assert {layer.kernel.value for layer in plan.layers} == {kernel}
+    choices = select_kernels(plan.graph, Target.of(BOARD), plan.configs)
+    terms = [getattr(c.spec, "terms", 1) for c in choices if c.node.name in plan.configs]
+    assert terms == [3] * len(plan.configs)
+    x = np.random.default_rng(1).integers(-128, 128, (1, 8, 8, 3)).astype(np.int8)
+    found, wanted = run_graph(plan.graph, {"x": x}), run_graph(graph, {"x": x})
+    for name in graph.outputs:
+        assert np.abs(found[name].astype(int) - wanted[name]).max() <= 3
+
+
 @pytest.mark.parametrize("kernel", ["decode", "direct", "expand"])
 def test_other_kernels_round_no_responses(graph: Graph, kernel: str) -> None:
     """Biases and multipliers of 16 bits move a code by one, here and there."""
