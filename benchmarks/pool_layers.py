@@ -62,6 +62,7 @@ class Layer:
         group: weights of a vector, G.
         residual: the addition of another tensor is part of the layer.
         zero_point: of the input; -128 after a ReLU.
+        terms: vectors of the pool that are added up to one of the layer.
     """
 
     size: int
@@ -75,6 +76,7 @@ class Layer:
     group: int = 8
     residual: bool = False
     zero_point: int = _ZERO_POINT
+    terms: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,10 +134,11 @@ def _add(builder: GraphBuilder, layer: Layer, number: int, x: str, rng: np.rando
 
 
 def _weights(layer: Layer, rng: np.random.Generator) -> tuple[Array, Array]:
-    """A pool int8 [S, G], and indices uint16 [filters, kernel, kernel, groups] into it."""
+    """A pool int8 [S, G], and indices uint16 [filters, kernel, kernel, groups * terms] into it."""
     most = 120 // layer.group
     vectors = rng.integers(-most, most + 1, (layer.pool_size, layer.group)).astype(np.int8)
-    shape = (layer.filters, layer.kernel, layer.kernel, -(-layer.channels // layer.group))
+    groups = -(-layer.channels // layer.group)
+    shape = (layer.filters, layer.kernel, layer.kernel, groups * layer.terms)
     return vectors, rng.integers(0, layer.pool_size, shape).astype(np.uint16)
 
 
