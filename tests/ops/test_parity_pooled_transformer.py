@@ -27,7 +27,13 @@ from edgec.toolchain import process
 
 BOARDS = {"plain": "host", "dsp": "nucleo_l4r5zi"}
 KERNELS = {"plain": PooledDecode, "dsp": PooledDecodeDsp}
-CASES = [("vit", 8, 1), ("cct", 8, 2), ("gated", 16, 3), ("post_norm", 4, 1), ("convolutional", 8, 4)]
+CASES = [
+    ("vit", 8, 1),
+    ("cct", 8, 2),
+    ("gated", 16, 3),
+    ("post_norm", 4, 1),
+    ("convolutional", 8, 4),
+]
 """Network, weights of a vector, vectors of the pool that are added up to one."""
 
 
@@ -69,9 +75,7 @@ def pooled_layers(graph: Graph) -> list[Node]:
 @pytest.mark.few_cases(4)
 @pytest.mark.parametrize("kernels", BOARDS)
 @pytest.mark.parametrize(("name", "group", "terms"), CASES)
-def test_host_c_equals_the_oracle(
-    name: str, group: int, terms: int, kernels: str, tmp_path: Path
-):
+def test_host_c_equals_the_oracle(name: str, group: int, terms: int, kernels: str, tmp_path: Path):
     real = pooled_graph(name, group, terms=terms)
     graph = quantized(real)
     layers = pooled_layers(graph)

@@ -135,7 +135,7 @@ class _Weights:
 
     @classmethod
     def of(cls, weights: Array, responses: int) -> _Weights:
-        """Of int8 [O, ..., I]."""
+        """The sums of weights int8 [O, ..., I]."""
         rows = weights.reshape(len(weights), -1).astype(np.int64)
         return cls(np.maximum(rows, 0).sum(1), np.minimum(rows, 0).sum(1), responses)
 
@@ -146,7 +146,7 @@ class _Weights:
         2**shift`` and less than 1 below that.
 
         Args:
-            least, most: of an activation, not above and not below 0.
+            least, most: bounds of an activation; 0 is between them.
             shift: the response shift.
         """
         low = least * self.positive + most * self.negative

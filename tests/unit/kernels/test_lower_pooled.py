@@ -158,9 +158,7 @@ def test_packed_is_a_little_endian_stream(bits: int):
 @pytest.mark.parametrize("keep_rows", [False, True])
 def test_lists_lead_to_the_responses_that_filters_sum_up(keep_rows: bool, terms: int):
     w = Window(7, 6, 18, 7, 6, 3, 2, 1, 1, 1, 0, 1, 1)
-    spec = spec_of(
-        w, index_bits=READY_INDEX_BITS, keep_rows=keep_rows, chunk_groups=3, terms=terms
-    )
+    spec = spec_of(w, index_bits=READY_INDEX_BITS, keep_rows=keep_rows, chunk_groups=3, terms=terms)
     indices = np.random.default_rng(2).integers(0, 5, (3, 3, 2, 5 * terms)).astype(np.uint16)
     entries = iter(stored_indices(spec, indices).tolist())
     for chunk in (range(3), range(3, 5)):

@@ -38,8 +38,8 @@ _ENTRY_LIMIT = 2**16
 class PooledConv(TableGroups):
     """Pooled convolution: builds responses, then every filter gathers and adds.
 
-    x int8 [height, width, channels], indices of [out_channels, kernel_h, kernel_w, groups * terms] in
-    the order of `stored_indices`, y int8 [out_height, out_width, out_channels].
+    x int8 [height, width, channels], indices of [out_channels, kernel_h, kernel_w, groups *
+    terms] in the order of `stored_indices`, y int8 [out_height, out_width, out_channels].
 
     Attributes:
         window: geometry; that of a matrix product is any factorization of its rows.
