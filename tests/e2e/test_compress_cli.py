@@ -80,6 +80,20 @@ def test_json(model: Path, data: Path, capsys: pytest.CaptureFixture[str]):
     assert found["accuracy"]["n"] == 24
 
 
+def test_sums_of_vectors(model: Path, data: Path, capsys: pytest.CaptureFixture[str]):
+    """`--terms` says how many vectors are added up, `--ratio` finds it; `inspect` tells it."""
+    command = ["compress", str(model), *SMALL, "--calibration", str(data)]
+    assert run_app([*command, "--terms", "2", "--terms", "wide_w=1"]) == 0
+    assert "terms" in capsys.readouterr().out
+    assert run_app(["inspect", str(model.with_name("small.pool.onnx"))]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "sums of 2" in told
+    assert run_app([*command, "--ratio", "4.5", "--json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)
+    assert found["sizes"]["compression"] >= 4.5
+    assert sum(layer["terms"] for layer in found["layers"]) > len(found["layers"])
+
+
 def test_one_pool_for_two_models(
     model: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):

@@ -6,17 +6,18 @@ from functools import cache
 
 from trained_digits import digits, trained_digits
 
-from edgec.base.options import Progress, WeightPoolOptions
+from edgec.base.options import Progress, TermsRule, WeightPoolOptions
 from edgec.finetune.options import TrainingData
 from edgec.ir.graph import Graph
 from edgec.weightpool import compress_graph
 
 
 @cache
-def pooled_digits() -> Graph:
-    """Sixteen vectors, chosen without training."""
+def pooled_digits(*terms: str) -> Graph:
+    """Sixteen vectors, chosen without training; `terms` are rules as of ``--terms``."""
     calibration = {"x": digits().train_x[:200]}
-    graph, _ = compress_graph(trained_digits(), calibration, WeightPoolOptions(size=16))
+    options = WeightPoolOptions(size=16, terms=tuple(map(TermsRule.parse, terms)))
+    graph, _ = compress_graph(trained_digits(), calibration, options)
     return graph
 
 

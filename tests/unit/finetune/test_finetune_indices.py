@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 
@@ -27,6 +29,15 @@ def test_the_largest_gains_go_first():
     wanted = torch.tensor([1, 0, 2, 3, 1, 0, 4, 5])
     gain = torch.tensor([0.1, 0.0, 0.4, 0.2, 0.3, 0.0, 0.5, 0.1])
     assert moves.moved(now, wish(wanted, gain)).tolist() == [0, 0, 2, 0, 0, 0, 4, 0]
+
+
+def test_only_what_is_asked_changes_and_is_averaged():
+    moves = IndexMoves(LATENT, MoveLimits())
+    now, asked = torch.zeros(8, dtype=torch.int64), torch.arange(8) % 2 == 0
+    wanted = torch.where(asked, 1, 0)
+    asking = replace(wish(wanted), asked=asked, latent=LATENT + 1)
+    assert torch.equal(moves.moved(now, asking), wanted)
+    assert torch.equal(moves.latent[:, 0] > 0, asked)
 
 
 def test_all_change_where_few_want_to():

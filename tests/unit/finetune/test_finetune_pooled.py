@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from pooled_digits import constants, data, interrupting
+from pooled_digits import constants, data, interrupting, pooled_digits
 from trained_digits import accuracy, digits, trained_digits
 
 from edgec.base.errors import ConfigError, TrainingError, WeightPoolError
@@ -20,6 +20,7 @@ from edgec.ir.verify import Stage, verify
 
 pytestmark = pytest.mark.torch
 FAST = FinetuneOptions(epochs=3, batch=64, bits=(8, 4))
+TEST = (digits().test_x, digits().test_y)
 
 
 def test_improves_accuracy_and_gives_a_legal_pooled_graph(pooled: Graph):
@@ -72,6 +73,33 @@ def test_resumes_after_an_interruption(pooled: Graph, tmp_path: Path, stop: int)
     assert found == sorted(found)
     assert found[-1] == 1.0
     assert constants(resumed) == constants(whole)
+
+
+def test_sums_of_vectors_are_trained_and_resumed(tmp_path: Path):
+    """The terms of a vector are chosen one after the other, and stay as many as they were."""
+    start = pooled_digits("conv2=2", "conv3=1")
+    options = replace(FAST, frozen=0.4, latent_rate=30.0, checkpoint=tmp_path / "run.checkpoint")
+    whole = finetune(trained_digits(), start, data(), replace(options, checkpoint=None))
+    verify(whole, Stage.REAL)
+    weights = {
+        node.name: whole.constants[node.inputs[1]].pooled
+        for node in whole.nodes
+        if node.name in ("conv2", "conv3")
+    }
+    before = next(c.pooled for c in start.constants.values() if c.pooled and c.pooled.terms == 2)
+    found = weights["conv2"]
+    assert found is not None
+    assert found.terms == 2
+    assert weights["conv3"] is not None
+    assert weights["conv3"].terms == 1
+    changed = found.indices != before.indices
+    assert changed[..., 0::2].any()
+    assert changed[..., 1::2].any()
+    one = accuracy(finetune(trained_digits(), pooled_digits(), data(), FAST), *TEST)
+    assert accuracy(whole, *TEST) > one - 0.03
+    with pytest.raises(KeyboardInterrupt):
+        finetune(trained_digits(), start, data(), options, interrupting(1))
+    assert constants(finetune(trained_digits(), start, data(), options)) == constants(whole)
 
 
 def test_a_checkpoint_of_another_run_is_refused(pooled: Graph, tmp_path: Path):
