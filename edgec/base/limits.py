@@ -76,6 +76,7 @@ LIMITS = (
     Limit("constants of a model, together", MAX_WEIGHT_ELEMENTS, "elements"),
     Limit("kernel, stride, dilation, padding along an axis", MAX_WINDOW_CELLS, "cells"),
     Limit("window of a convolution or pooling operator", MAX_WINDOW_TAPS, "cells"),
+    Limit("vectors of a weight pool that make up one of a layer", MAX_TERMS, "vectors"),
     Limit("samples of one input", MAX_SAMPLE_BYTES, "bytes"),
     Limit("board or project file", MAX_BOARD_BYTES, "bytes"),
     Limit("line of a board or project file", MAX_BOARD_LINE, "characters"),

@@ -135,7 +135,7 @@ def index_bytes(count: int, pool: WeightPool) -> int:
 
 
 def packed_bytes(count: int, bits: int) -> int:
-    """Bytes of `count` numbers of so many bits each, side by side."""
+    """Bytes of `count` numbers of `bits` bits each, side by side."""
     return -(-count * bits // 8)
 
 

@@ -51,8 +51,8 @@ def spent(
 
     Args:
         network: its layers have one term, or what rules give them.
-        noise: of each pooled layer, what it adds to the outputs with one term, with two, and so on,
-            in any unit.
+        noise: what each pooled layer adds to the outputs with one term, with two, and so on, in any
+            unit.
         options: the pool, rules and the ratio.
 
     Raises:
@@ -96,8 +96,8 @@ def best_choices(
     Dynamic programming over the budget (Kellerer et al., "Knapsack Problems", 2004, chapter 11).
 
     Args:
-        prices: of each thing the price of each choice; the first costs nothing.
-        gains: of each thing the gain of each choice.
+        prices: the price of each choice for each thing; the first choice costs nothing.
+        gains: the gain of each choice for each thing.
         budget: the most that all may cost; large ones are counted in units of 1/50,000.
 
     Returns:
