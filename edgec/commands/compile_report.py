@@ -150,6 +150,7 @@ def model_ports(ready: IntegerModel, program: Program) -> Ports:
 def _pooled(layer: PooledLayer) -> PooledLayerReport:
     return PooledLayerReport(
         layer=layer.output,
+        terms=layer.terms,
         kernel=layer.kernel.value,
         builder=layer.builder,
         lanes=layer.lanes,

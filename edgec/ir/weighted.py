@@ -11,7 +11,7 @@ from typing import Any
 from edgec.base.dtypes import Array
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
-from edgec.ir.weight_pool import expand
+from edgec.ir.weight_pool import expand, terms_of
 
 POOLED = (qops.QPooledConv, qops.QPooledGemm)
 """The operators that are a `qops.PooledLayer`."""
@@ -52,6 +52,13 @@ def zero_point_of(graph: Graph, name: str) -> int:
 def pooled_inputs(node: Node) -> qops.PooledLayer.Inputs[str]:
     """The operands of a node with pooled weights; InternalError for any other."""
     return node.attrs_as(qops.PooledLayer).Inputs.of(node.inputs)
+
+
+def layer_terms(graph: Graph, node: Node) -> int:
+    """Vectors of the pool that are added up to one vector of a node with pooled weights."""
+    inputs = pooled_inputs(node)
+    indices, x, pool = (graph.shape(name) for name in (inputs.indices, inputs.x, inputs.pool))
+    return terms_of(indices[-1], x[-1], pool[1])
 
 
 def unpooled(attrs: Any) -> Any:

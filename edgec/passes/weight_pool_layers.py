@@ -20,7 +20,7 @@ import numpy as np
 from edgec.ir import qops
 from edgec.ir.graph import Graph, GraphBuilder
 from edgec.ir.weight_pool import WeightPool
-from edgec.ir.weighted import PLAIN, POOLED, pooled_inputs
+from edgec.ir.weighted import PLAIN, POOLED, layer_terms, pooled_inputs
 
 _EXACT = qops.PoolRounding(activation_bits=8, response_shift=0)
 
@@ -50,13 +50,15 @@ def pool_notes(_before: Graph, after: Graph) -> tuple[str, ...]:
     if not pooled:
         return ()
     layers = sum(isinstance(node.attrs, (*PLAIN, *POOLED)) for node in after.nodes)
+    most = max(layer_terms(after, node) for node in pooled)
+    sums = f", up to {most} of which are added up" if most > 1 else ""
     pools = dict.fromkeys(pooled_inputs(node).pool for node in pooled)
     sizes = Counter(after.shape(name) for name in pools)
     of = (
         f"{f'{count} pools of ' if count > 1 else ''}{size} vectors of {group} weights"
         for (size, group), count in sizes.items()
     )
-    return (f"{len(pooled)} of {layers} layers pooled, {', '.join(of)}",)
+    return (f"{len(pooled)} of {layers} layers pooled, {', '.join(of)}{sums}",)
 
 
 def _pooled_attrs(attrs: Any) -> Any:

@@ -197,9 +197,11 @@ def _tensor_table(title: str, tensors: Sequence[TensorReport]) -> object:
 
 
 def _pooled_table(report: Report) -> object:
+    sums = any(layer.terms > 1 for layer in report.pooled)
     rows = [
         (
             _pooled_name(report, layer),
+            *([str(layer.terms)] if sums else []),
             " ".join(filter(None, (layer.kernel, layer.builder))),
             str(layer.activation_bits),
             str(layer.lanes) if layer.chunk_groups else "",
@@ -211,7 +213,9 @@ def _pooled_table(report: Report) -> object:
         )
         for layer in report.pooled
     ]
-    columns = ("layer", "kernel", ">bits", ">lanes", ">groups at once", ">SRAM B", "table B")
+    terms = (">terms",) if sums else ()
+    numbers = (">bits", ">lanes", ">groups at once", ">SRAM B", "table B")
+    columns = ("layer", *terms, "kernel", *numbers)
     width = "can be lowered at run time" if report.runtime_bits else "fixed"
     title = f"Layers with pooled weights (width of activations {width}; cycles are estimates)"
     return table(title, (*columns, ">cycles", "why"), rows)

@@ -15,6 +15,7 @@ from edgec.ir.qops.pool_rounding import round_codes
 from edgec.ir.weight_pool import PooledWeights
 from edgec.ir.weighted import (
     input_zero_point,
+    layer_terms,
     plain_inputs,
     pooled_attrs,
     pooled_inputs,
@@ -28,7 +29,7 @@ from edgec.kernels.common.params import Params
 from edgec.kernels.common.weighted import accumulator_start
 from edgec.kernels.weightpool.arguments import PoolRescale16Params, pool_arguments
 from edgec.kernels.weightpool.decision import PoolKernelConfig
-from edgec.kernels.weightpool.geometry import layer_terms, pooled_window
+from edgec.kernels.weightpool.geometry import pooled_window
 from edgec.kernels.weightpool.packed_indices import packed_indices
 from edgec.kernels.weightpool.plain import CODE_BITS, PooledDense, check_exact, row_sums, stacked
 

@@ -7,7 +7,6 @@ import math
 from edgec.base.dtypes import Array
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
-from edgec.ir.weight_pool import terms_of
 from edgec.ir.weighted import pooled_attrs, pooled_inputs
 from edgec.kernels.common.geometry import image_window
 from edgec.kernels.common.window import Window
@@ -40,13 +39,6 @@ def window_indices(graph: Graph, node: Node) -> Array:
     """uint16 [O, KH, KW, groups * terms] of a pooled operator."""
     indices = graph.constants[pooled_inputs(node).indices].array
     return indices[:, None, None] if indices.ndim == 2 else indices
-
-
-def layer_terms(graph: Graph, node: Node) -> int:
-    """Vectors of the pool that are added up to one vector of a pooled operator."""
-    inputs = pooled_inputs(node)
-    indices, x, pool = (graph.shape(name) for name in (inputs.indices, inputs.x, inputs.pool))
-    return terms_of(indices[-1], x[-1], pool[1])
 
 
 def _matrix_window(rows: int, depth: int, lanes: int) -> Window:

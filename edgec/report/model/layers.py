@@ -71,6 +71,7 @@ class PooledLayerReport:
 
     Attributes:
         layer: name of the layer's output.
+        terms: vectors of the pool that are added up to one of the layer.
         kernel: "responses", "direct", "decode" or "expand".
         builder: how responses are built: "multiply", "bitserial" or "nibble"; "" without any.
         lanes: sums in a 32-bit word.
@@ -96,3 +97,4 @@ class PooledLayerReport:
     response_shift: int
     cycles: int | None
     reason: str
+    terms: int = 1

@@ -13,7 +13,7 @@ from edgec.base.errors import LoweringError
 from edgec.ir.graph import Graph, Node
 from edgec.ir.qops.pool_rounding import round_codes
 from edgec.ir.weight_pool import WeightPool
-from edgec.ir.weighted import POOLED, pooled_attrs, pooled_inputs
+from edgec.ir.weighted import POOLED, layer_terms, pooled_attrs, pooled_inputs
 from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.common.cost import Cost, residual_events
 from edgec.kernels.common.events import Event, Events
@@ -27,7 +27,7 @@ from edgec.kernels.weightpool.arguments import own_width, pool_arguments
 from edgec.kernels.weightpool.decision import PoolFamily, PoolKernelConfig
 from edgec.kernels.weightpool.decoded import CODE_OFFSET
 from edgec.kernels.weightpool.default import default_config
-from edgec.kernels.weightpool.geometry import layer_terms, pooled_window
+from edgec.kernels.weightpool.geometry import pooled_window
 from edgec.kernels.weightpool.packed_indices import packed_indices
 from edgec.kernels.weightpool.plain import (
     CODE_BITS,

@@ -13,7 +13,7 @@ from edgec.base.fixedpoint import INT8_MAX, INT8_MIN
 from edgec.ir import qops
 from edgec.ir.graph import Graph, Node
 from edgec.ir.weight_pool import WeightPool
-from edgec.ir.weighted import POOLED, pooled_inputs
+from edgec.ir.weighted import POOLED, layer_terms, pooled_inputs
 from edgec.kernels.common.constants import ConstantPool
 from edgec.kernels.common.layer_end import end_of, requant31_of
 from edgec.kernels.common.params import Params
@@ -26,7 +26,6 @@ from edgec.kernels.weightpool.gather.indices import stored_indices
 from edgec.kernels.weightpool.gather.spec import PooledConv
 from edgec.kernels.weightpool.geometry import (
     fits_lanes,
-    layer_terms,
     pooled_window,
     window_indices,
 )

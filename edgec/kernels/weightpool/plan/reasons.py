@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from edgec.base.options import MAX_ACTIVATION_BITS, PoolKernel
 from edgec.ir.graph import Graph, Node
-from edgec.ir.weighted import pooled_attrs, pooled_inputs
+from edgec.ir.weighted import layer_terms, pooled_attrs, pooled_inputs
 from edgec.kernels.weightpool.decision import PoolFamily
 from edgec.kernels.weightpool.gather.spec import PooledConv
 from edgec.kernels.weightpool.plan.candidates import Candidate, two_lane_shift
@@ -27,6 +27,7 @@ class PooledLayer:
 
     Attributes:
         output: name of the tensor that it writes, untrusted.
+        terms: vectors of the pool that are added up to one of the layer.
         kernel: what computes it.
         builder: how responses, or the bit planes' table, are built: "multiply", "bitserial",
             "nibble"; "" without any.
@@ -42,6 +43,7 @@ class PooledLayer:
     """
 
     output: str
+    terms: int
     kernel: PoolKernel
     builder: str
     lanes: int
@@ -94,6 +96,7 @@ def record(
     place = "SRAM" if config is not None and config.tables_in_ram else "flash"
     return PooledLayer(
         output=node.output,
+        terms=layer_terms(graph, node),
         kernel=chosen.kernel,
         builder=config.builder.value if config is not None and looks_up else "",
         lanes=config.lanes if config is not None and responses else 1,

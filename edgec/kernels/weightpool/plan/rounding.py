@@ -18,9 +18,8 @@ from edgec.base.dtypes import Array, frozen
 from edgec.ir.graph import Graph, GraphBuilder, Node
 from edgec.ir.weight_pool import added_up
 from edgec.ir.weight_pool_graph import pooled_nodes
-from edgec.ir.weighted import pooled_attrs, pooled_inputs
+from edgec.ir.weighted import layer_terms, pooled_attrs, pooled_inputs
 from edgec.kernels.common.layer_end import requant31_of
-from edgec.kernels.weightpool.geometry import layer_terms
 
 _STEPS_LIMIT = 2.0
 """Steps of an output that rounding may add, as a standard deviation over the filters of a layer."""
