@@ -76,20 +76,22 @@ class TrainedPool(nn.Module):
         self._unit = _unit(users.values())
         self.vectors = nn.Parameter(torch.tensor(codes * self._unit), requires_grad=trained)
         self.register_buffer("indices", torch.tensor(indices.astype(np.int64)))
-        for layer, part, terms in zip(self.layers, self._hard(), self._looked_up(), strict=True):
+        looked_up = self._looked_up(self.quantized())
+        for layer, part, terms in zip(self.layers, self._hard(), looked_up, strict=True):
             scale = _make_latent(layer, part)
             self._lean(layer, originals[layer] / scale, terms)
-        self.moves = IndexMoves(self._wanted(), limits)
+        self.moves = IndexMoves(self._wanted(self.quantized(), self._presents()), limits)
 
     def assign(self) -> None:
         """Choose the nearest vectors for the latent weights, as far as indices may change."""
         with torch.no_grad():
+            vectors, present = self.quantized(), self._presents()
             for turn in range(max(self._terms)):
-                wish = self._wish(self._in_turn(turn))
+                wish = self._wish(self._in_turn(turn), vectors, present)
                 self.indices.copy_(self.moves.moved(self.indices, wish))
             held = self.moves.newly_held()
             if bool(held.any()):
-                nearest = self._nearness(self.moves.latent).argmax(1)
+                nearest = _nearness(self.moves.latent, vectors, present).argmax(1)
                 self.indices.copy_(torch.where(held, nearest, self.indices))
 
     def apply_to_layers(self) -> None:
@@ -136,30 +138,32 @@ class TrainedPool(nn.Module):
             ]
         )
 
-    def _looked_up(self) -> list[torch.Tensor]:
-        """The terms of each layer's vectors, [V, terms, G]."""
-        parts = functional.embedding(self.indices, self.quantized()).split(self._sizes)
+    def _looked_up(self, pool: torch.Tensor) -> list[torch.Tensor]:
+        """The terms of each layer's vectors, [V, terms, G], out of a pool [S, G]."""
+        parts = functional.embedding(self.indices, pool).split(self._sizes)
         return [
             part.reshape(-1, terms, self.group)
             for part, terms in zip(parts, self._terms, strict=True)
         ]
 
-    def _wanted(self) -> torch.Tensor:
+    def _wanted(self, vectors: torch.Tensor, present: torch.Tensor) -> torch.Tensor:
         """What each term should be, given the latent weights and the other terms: [E, G]."""
         found = []
-        for layer, terms in zip(self.layers, self._looked_up(), strict=True):
+        for layer, terms in zip(self.layers, self._looked_up(vectors), strict=True):
             others = terms.sum(1, keepdim=True) - terms
             found.append((self._cut(layer)[:, None] - others).reshape(-1, self.group))
-        return (torch.cat(found) * self._presents()).detach()
+        return (torch.cat(found) * present).detach()
 
-    def _wish(self, asked: torch.Tensor) -> Wish:
-        """What the latent weights ask of the terms `asked`, bool [E]."""
-        latent, vectors = self._wanted(), self.quantized()
-        nearness = self._nearness(latent)
+    def _wish(self, asked: torch.Tensor, vectors: torch.Tensor, present: torch.Tensor) -> Wish:
+        """What the latent weights ask of the terms `asked`, bool [E].
+
+        `vectors` are the pool's, [S, G], `present` is 1 for channels that exist, [E, G].
+        """
+        latent = self._wanted(vectors, present)
+        nearness = _nearness(latent, vectors, present)
         best, nearest = nearness.max(1)
         index = torch.where(asked, nearest, self.indices)
         now = vectors[self.indices]
-        present = self._presents()
         return Wish(
             asked=asked,
             index=index,
@@ -168,11 +172,6 @@ class TrainedPool(nn.Module):
             total=float((now.pow(2) * present).sum()),
             latent=latent,
         )
-
-    def _nearness(self, latent: torch.Tensor) -> torch.Tensor:
-        """[E, S]: what a vector's squared distance from weights lacks of their own square."""
-        vectors = self.quantized()
-        return 2 * latent @ vectors.T - self._presents() @ vectors.pow(2).T
 
     def _presents(self) -> torch.Tensor:
         """1 for channels that exist, [E, G]."""
@@ -187,7 +186,7 @@ class TrainedPool(nn.Module):
         """What the layers' indices stand for, in the shape of their weights."""
         return [
             terms.sum(1).reshape(*layer.weight.shape[:-1], -1)[..., : layer.weight.shape[-1]]
-            for layer, terms in zip(self.layers, self._looked_up(), strict=True)
+            for layer, terms in zip(self.layers, self._looked_up(self.quantized()), strict=True)
         ]
 
     def _lean(self, layer: Layer, original: torch.Tensor, terms: torch.Tensor) -> None:
@@ -235,6 +234,11 @@ class TrainedPool(nn.Module):
         exists = torch.arange(count, device=layer.weight.device) < layer.weight.shape[-1]
         present = exists.to(layer.weight.dtype).reshape(-1, self.group)
         return present.repeat_interleave(terms, 0)
+
+
+def _nearness(latent: torch.Tensor, vectors: torch.Tensor, present: torch.Tensor) -> torch.Tensor:
+    """[E, S]: what a vector's squared distance from weights [E, G] lacks of their own square."""
+    return 2 * latent @ vectors.T - present @ vectors.pow(2).T
 
 
 def _unit(users: Collection[PooledWeights]) -> float:

@@ -1,0 +1,96 @@
+"""Which layers of ResNet-8 need more bits, and what sums of vectors make of the same bytes.
+
+    python benchmarks/pool_terms.py [--images 10000] [--epochs 6] [--seeds 0] [--only float bytes]
+
+All layers of networks/resnet8_cifar10.onnx but the first are pooled, or all but some that stay in
+float, and fine-tuned on the first of CIFAR-10's training images, mirrored and shifted in three
+views.  Told are bytes, terms of the pooled layers, the loss of the last epoch's training, and
+training and validation images told right.  *float*: pools of 64 vectors, some layers in float.
+*bytes*: pools of several sizes, terms by ``--ratio 8``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+
+from data_folder import add_data_option, chosen_data_folder
+from pool_recipes import CALIBRATION, NETWORK, data, last_words
+
+from edgec.base.options import CompileOptions, WeightPoolOptions
+from edgec.finetune.options import Augmentation
+from edgec.finetune.pooled import FinetuneOptions
+from edgec.weightpool import compress_graph
+from edgec.workflow.integer import real_model
+
+FIRST_STAGE, SECOND_STAGE = ("139", "141"), ("143", "145", "147")
+SMALLER, LARGEST = ("149", "153"), ("151",)
+LAST = "linear"
+EVERY = (*FIRST_STAGE, *SECOND_STAGE, *SMALLER, *LARGEST, LAST)
+IN_FLOAT: Mapping[str, tuple[str, ...]] = {
+    "nothing": (),
+    "the largest layer": LARGEST,
+    "last stage": (*SMALLER, *LARGEST),
+    "second stage": SECOND_STAGE,
+    "first stage": FIRST_STAGE,
+    "all but the largest": tuple(each for each in EVERY if each not in LARGEST),
+}
+SIZES = (16, 32, 64)
+RATIO = 8.0
+
+
+def pooled_layers(without: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """Patterns of the layers to pool."""
+    return tuple(f"*{each}*" for each in EVERY if each not in without)
+
+
+def configurations(only: list[str]) -> dict[str, WeightPoolOptions]:
+    """What is compared, by name."""
+    plain = WeightPoolOptions(range_bits=8, layers=pooled_layers())
+    found = {}
+    if "float" in only:
+        for name, layers in IN_FLOAT.items():
+            found[f"{name} in float"] = replace(plain, layers=pooled_layers(layers))
+    if "bytes" in only:
+        for size in SIZES:
+            found[f"{size} vectors, ratio {RATIO:g}"] = replace(plain, size=size, ratio=RATIO)
+    return found
+
+
+def main() -> None:
+    """Command line."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--images", type=int, default=10_000)
+    parser.add_argument("--epochs", type=int, default=6)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0])
+    parser.add_argument("--only", nargs="+", choices=("float", "bytes"), default=["float", "bytes"])
+    add_data_option(parser)
+    args = parser.parse_args()
+    folder = chosen_data_folder(args)
+    model = real_model(NETWORK, None, CompileOptions())
+    train = data(folder, model, "cifar10_train_0", args.images)
+    few = {name: x[:CALIBRATION] for name, x in train.inputs.items()}
+    recipe = FinetuneOptions(
+        epochs=args.epochs,
+        augmentation=Augmentation(),
+        views=3,
+        validation=data(folder, model, "cifar10_train_1", 5000),
+    )
+    print("| pools | seed | bytes | terms | loss | training | validation, 8 bits | 4 bits |")
+    print("|---|---:|---:|---|---:|---:|---:|---:|")
+    for name, options in configurations(args.only).items():
+        pooled, report = compress_graph(model.graph, few, options)
+        terms = ", ".join(str(layer.terms) for layer in report.layers)
+        for seed in args.seeds:
+            text = last_words(model.graph, pooled, train, replace(recipe, seed=seed))
+            numbers = " | ".join(re.findall(r"\d+\.\d+%?", text))
+            size = f"{report.sizes.pooled_bytes:,}"
+            print(f"| {name} | {seed} | {size} | {terms} | {numbers} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
