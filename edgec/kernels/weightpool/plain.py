@@ -62,6 +62,11 @@ class PooledDense(LayerFunction):
     terms: int = field(default=1, kw_only=True)
 
     @property
+    def adds_terms(self) -> bool:
+        """A vector of the layer is the sum of several of the pool."""
+        return self.terms > 1
+
+    @property
     def params_type(self) -> str:
         """C type of the argument struct."""
         wide, rescale16 = self.params_types
