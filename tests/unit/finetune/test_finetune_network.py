@@ -26,7 +26,7 @@ from edgec.ir.graph import Graph
 from edgec.ir.ops import PadMode, ReduceKind, UnaryKind
 from edgec.ir.qops.operands import Operand
 from edgec.ir.qops.pool_rounding import rounded_activations
-from edgec.ir.weight_pool import PooledWeights, WeightPool
+from edgec.ir.weight_pool import PooledWeights, WeightPool, expand
 
 pytestmark = pytest.mark.torch
 SAMPLES = 3
@@ -191,8 +191,10 @@ def test_the_range_of_least_error_leaves_outliers_out():
         assert 0.8 < measured.high < most
 
 
-@pytest.mark.parametrize("channels", [16, 13, 5])
-def test_pools_choose_the_nearest_vector_and_export_what_they_compute(channels: int):
+@pytest.mark.parametrize(
+    ("channels", "terms"), [(16, 1), (13, 1), (5, 1), (13, 2), (16, 3), (5, 4)]
+)
+def test_pools_choose_the_nearest_vector_and_export_what_they_compute(channels: int, terms: int):
     s = Sketch(seed=3)
     x = s.input("x", 1, 6, 5, channels)
     weight = s.normal("w", 8, 3, 3, channels)
@@ -200,12 +202,13 @@ def test_pools_choose_the_nearest_vector_and_export_what_they_compute(channels: 
     network = Network(graph)
     (layer,) = network.layers.values()
     vectors = np.random.default_rng(1).integers(-15, 16, (16, 8)).astype(np.int8)
-    start = np.zeros((8, 3, 3, -(-channels // 8)), np.uint16)
-    weights = PooledWeights(WeightPool(vectors), start)
+    start = np.zeros((8, 3, 3, -(-channels // 8) * terms), np.uint16)
+    weights = PooledWeights(WeightPool(vectors), start, terms)
     original = {layer: layer.weight.detach().clone()}
     pool = TrainedPool({layer: weights}, original, trained=True, limits=MoveLimits())
     pool.assign()
-    assert np.array_equal(pool.layer_indices()[0], start), "latent weights start in their cells"
+    (found,) = pool.pooled_weights(weights.pool)
+    assert np.array_equal(found.indices, start), "latent weights start in their cells"
     layer.weight.data.normal_(generator=torch.Generator().manual_seed(2))
     pool.assign()
     pool.apply_to_layers()
@@ -222,7 +225,7 @@ def test_pools_choose_the_nearest_vector_and_export_what_they_compute(channels: 
 def _squared_error(layer: Layer, pool: TrainedPool, indices: Array) -> float:
     codes, unit = pool.codes()
     weight = layer.weight.detach().numpy()
-    found = codes[indices].reshape(*indices.shape[:-1], -1)[..., : weight.shape[-1]] * unit
+    found = expand(codes, indices, weight.shape[-1]) * unit
     return float(((found - weight) ** 2).sum())
 
 
