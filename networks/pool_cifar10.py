@@ -38,10 +38,8 @@ class Recipe:
 
 ALL_BUT_THE_FIRST = ("--layers=*_139*", "--layers=*_14*", "--layers=*_15*", "--layers=*linear*")
 RECIPES = {
-    "resnet8": Recipe(
-        45, "resnet10", ("--views=4", "--pool-size=32", "--ratio=8", *ALL_BUT_THE_FIRST)
-    ),
-    "resnet10": Recipe(30, None, ("--views=4", "--ratio=8")),
+    "resnet8": Recipe(60, "resnet10", ("--views=4", *ALL_BUT_THE_FIRST)),
+    "resnet10": Recipe(37),
     "cct": Recipe(40),
 }
 
