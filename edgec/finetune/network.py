@@ -15,6 +15,7 @@ from edgec.finetune.operators import Operator, operator, unsupported
 from edgec.finetune.ranges import Range
 from edgec.ir import ops
 from edgec.ir.graph import Graph, Node
+from edgec.ir.logits import before_probabilities, is_sigmoid
 
 _MOVERS = (ops.MaxPool, ops.Reshape, ops.Transpose, ops.Slice)
 """What passes the range of its input on."""
@@ -160,11 +161,7 @@ def logits_of(graph: Graph) -> str:
             where=graph.name,
         )
     (output,) = graph.outputs
-    node = graph.producers.get(output)
-    while node is not None and _follows_logits(node):
-        output = node.first
-        node = graph.producers.get(output)
-    return output
+    return before_probabilities(graph, output)
 
 
 def equal_classes(classes: int, teacher: Network) -> int:
@@ -187,12 +184,4 @@ def ends_in_sigmoid(graph: Graph) -> bool:
     node = graph.producers.get(graph.outputs[0])
     while node is not None and isinstance(node.attrs, ops.Reshape):
         node = graph.producers.get(node.first)
-    return node is not None and _is_sigmoid(node)
-
-
-def _follows_logits(node: Node) -> bool:
-    return isinstance(node.attrs, ops.Softmax | ops.Reshape) or _is_sigmoid(node)
-
-
-def _is_sigmoid(node: Node) -> bool:
-    return isinstance(node.attrs, ops.Unary) and node.attrs.kind is ops.UnaryKind.SIGMOID
+    return node is not None and is_sigmoid(node.attrs)

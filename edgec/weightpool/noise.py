@@ -13,8 +13,8 @@ from edgec.base.limits import MAX_TERMS
 from edgec.base.options import Progress
 from edgec.fitting.objective import Objective
 from edgec.floatrun.activations import activations
-from edgec.ir import ops
 from edgec.ir.graph import Graph
+from edgec.ir.logits import before_probabilities
 from edgec.ir.weight_pool import WeightPool
 from edgec.weightpool.additive import closest
 from edgec.weightpool.assign import assign
@@ -82,7 +82,8 @@ def _noise_of_one(
     layers = network.choice.pooled
     if network.data is None:
         return [1.0] * len(layers)
-    names = [_before_probabilities(network.graph, name) for name in network.graph.outputs]
+    # Probabilities near 1 would hide the errors.
+    names = [before_probabilities(network.graph, name) for name in network.graph.outputs]
     data = {name: x[:SAMPLES] for name, x in network.data.items()}
     wanted = _outputs(network.graph, names, data)
     found = []
@@ -111,17 +112,3 @@ def _relative_error(found: Array, wanted: Array) -> float:
     power = float(np.sum((wanted - wanted.mean(axis=0)) ** 2))
     error = float(np.sum((found - wanted) ** 2))
     return error / power if power > 0 else error
-
-
-def _before_probabilities(graph: Graph, name: str) -> str:
-    """What a last Softmax or Sigmoid reads, of which probabilities near 1 hide the errors."""
-    node = graph.producers.get(name)
-    while node is not None and _follows_logits(node.attrs):
-        name = node.first
-        node = graph.producers.get(name)
-    return name
-
-
-def _follows_logits(attrs: object) -> bool:
-    sigmoid = isinstance(attrs, ops.Unary) and attrs.kind is ops.UnaryKind.SIGMOID
-    return sigmoid or isinstance(attrs, ops.Softmax | ops.Reshape)
