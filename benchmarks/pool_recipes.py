@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import re
+from argparse import ArgumentParser
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -62,16 +63,22 @@ def last_words(
     return told[-1]
 
 
+def training_parser(description: str | None, images: int, seeds: list[int]) -> ArgumentParser:
+    """A command line for short trainings, with what they have in common."""
+    parser = ArgumentParser(
+        description=description, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--images", type=int, default=images)
+    parser.add_argument("--epochs", type=int, default=6)
+    parser.add_argument("--seeds", type=int, nargs="+", default=seeds)
+    add_data_option(parser)
+    return parser
+
+
 def main() -> None:
     """Command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--images", type=int, default=9000)
-    parser.add_argument("--epochs", type=int, default=6)
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1])
+    parser = training_parser(__doc__, 9000, [0, 1])
     parser.add_argument("--only", nargs="+", choices=RECIPES, default=list(RECIPES))
-    add_data_option(parser)
     args = parser.parse_args()
     folder = chosen_data_folder(args)
     model = real_model(NETWORK, None, CompileOptions())

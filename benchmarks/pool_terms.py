@@ -11,13 +11,12 @@ training and validation images told right.  *float*: pools of 64 vectors, some l
 
 from __future__ import annotations
 
-import argparse
 import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from data_folder import add_data_option, chosen_data_folder
-from pool_recipes import CALIBRATION, NETWORK, data, last_words
+from data_folder import chosen_data_folder
+from pool_recipes import CALIBRATION, NETWORK, data, last_words, training_parser
 
 from edgec.base.options import CompileOptions, WeightPoolOptions
 from edgec.finetune.options import Augmentation
@@ -61,14 +60,8 @@ def configurations(only: list[str]) -> dict[str, WeightPoolOptions]:
 
 def main() -> None:
     """Command line."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("--images", type=int, default=10_000)
-    parser.add_argument("--epochs", type=int, default=6)
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0])
+    parser = training_parser(__doc__, 10_000, [0])
     parser.add_argument("--only", nargs="+", choices=("float", "bytes"), default=["float", "bytes"])
-    add_data_option(parser)
     args = parser.parse_args()
     folder = chosen_data_folder(args)
     model = real_model(NETWORK, None, CompileOptions())

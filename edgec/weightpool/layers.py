@@ -89,7 +89,7 @@ def _impossible(graph: Graph, node: Node) -> str:
 def _unwanted(graph: Graph, node: Node, layers: list[Node], options: WeightPoolOptions) -> str:
     """Why a layer should not be pooled; empty when it should."""
     if options.layers:
-        return "" if _matches(node, options.layers) else "not among --layers"
+        return "" if matches(node, options.layers) else "not among --layers"
     *outer, channels = graph.shape(ops.layer_inputs(node).w)
     if channels < options.group:
         return f"{channels} input channels do not fill a vector of {options.group}"
@@ -103,13 +103,10 @@ def _unwanted(graph: Graph, node: Node, layers: list[Node], options: WeightPoolO
     return ""
 
 
-def names_of(node: Node) -> tuple[str, ...]:
-    """The names by which a user may call a layer: its own, its weights', and the model's nodes'."""
-    return node.name, ops.layer_inputs(node).w, *node.sources
-
-
-def _matches(node: Node, patterns: tuple[str, ...]) -> bool:
-    return any(fnmatchcase(name, pattern) for name in names_of(node) for pattern in patterns)
+def matches(node: Node, patterns: tuple[str, ...]) -> bool:
+    """Whether a pattern fits a layer's own name, its weights', or one of the model's nodes."""
+    names = (node.name, ops.layer_inputs(node).w, *node.sources)
+    return any(fnmatchcase(name, pattern) for name in names for pattern in patterns)
 
 
 def _check_unpooled(graph: Graph, layers: list[Node]) -> None:
@@ -128,7 +125,7 @@ def _check_unpooled(graph: Graph, layers: list[Node]) -> None:
 def _check_patterns(graph: Graph, layers: list[Node], options: WeightPoolOptions) -> None:
     """Each pattern must match, and at least one layer that can be pooled."""
     for pattern in options.layers:
-        found = [node for node in layers if _matches(node, (pattern,))]
+        found = [node for node in layers if matches(node, (pattern,))]
         reasons = [_impossible(graph, node) for node in found]
         if not found or all(reasons):
             raise WeightPoolError(

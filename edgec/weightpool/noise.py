@@ -56,12 +56,12 @@ def layer_noise(
     with_one = _noise_of_one(network, objectives, pools, progress)
     found = []
     for noise, vectors, cloud in zip(with_one, pools, clouds, strict=True):
-        errors = [_weight_error(cloud, vectors, terms) for terms in range(1, MAX_TERMS + 1)]
+        errors = [weight_error(cloud, vectors, terms) for terms in range(1, MAX_TERMS + 1)]
         found.append([noise * error / max(errors[0], _TINY) for error in errors])
     return found
 
 
-def _weight_error(cloud: Cloud, vectors: Array, terms: int) -> float:
+def weight_error(cloud: Cloud, vectors: Array, terms: int) -> float:
     """The mean squared error of some of the vectors of a layer, each the sum of a few of a pool."""
     step = -(-len(cloud.points) // VECTORS)
     points = cloud.points[::step]

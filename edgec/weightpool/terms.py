@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from fnmatch import fnmatchcase
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from edgec.base.options import WeightPoolOptions
 from edgec.ir.graph import Graph
 from edgec.ir.weight_pool import index_bits
 from edgec.weightpool.forecast import forecast
-from edgec.weightpool.layers import Choice, choose_layers, names_of
+from edgec.weightpool.layers import Choice, choose_layers, matches
 from edgec.weightpool.network import Network
 from edgec.weightpool.report import packed_bytes
 from edgec.weightpool.sharing import parts_of
@@ -135,9 +134,7 @@ def _ruled(
     found: list[int | None] = [None] * len(layers)
     for rule in options.terms:
         places = [
-            place
-            for place, layer in enumerate(layers)
-            if any(fnmatchcase(name, rule.pattern) for name in names_of(layer.node))
+            place for place, layer in enumerate(layers) if matches(layer.node, (rule.pattern,))
         ]
         if not places:
             raise WeightPoolError(

@@ -32,6 +32,22 @@ class PoolSharing(enum.Enum):
     LAYER = "layer"
 
 
+def _rule(text: str, choices: Sequence[str], option: str, form: str) -> tuple[str, str]:
+    """The pattern and the choice of a rule ``CHOICE`` (of all layers) or ``PATTERN=CHOICE``.
+
+    Raises:
+        ConfigError: it is neither; names the option, the choices and the second form.
+    """
+    pattern, separator, choice = text.rpartition("=")
+    if choice not in choices or (separator and not pattern):
+        raise ConfigError(
+            f"cannot read {text[:60]!r}",
+            where=option,
+            hint=f"give {', '.join(choices)}, or {form}",
+        )
+    return pattern or "*", choice
+
+
 @dataclass(frozen=True, slots=True)
 class TermsRule:
     """How many vectors of the pool are added up to one vector of some layers.
@@ -51,14 +67,9 @@ class TermsRule:
         Raises:
             ConfigError: not of that form.
         """
-        pattern, separator, number = text.rpartition("=")
-        if number not in map(str, range(1, MAX_TERMS + 1)) or (separator and not pattern):
-            raise ConfigError(
-                f"cannot read {text[:60]!r}",
-                where="--terms",
-                hint=f"give 1 to {MAX_TERMS}, or PATTERN=NUMBER like 'block1*=2'",
-            )
-        return cls(pattern or "*", int(number))
+        numbers = [str(number) for number in range(1, MAX_TERMS + 1)]
+        pattern, number = _rule(text, numbers, "--terms", "PATTERN=NUMBER like 'block1*=2'")
+        return cls(pattern, int(number))
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,15 +160,10 @@ class PoolKernelRule:
         Raises:
             ConfigError: not of that form.
         """
-        pattern, separator, kind = text.rpartition("=")
         kinds = [kernel.value for kernel in PoolKernel]
-        if kind not in kinds or (separator and not pattern):
-            raise ConfigError(
-                f"cannot read {text[:60]!r}",
-                where="--pool-kernel",
-                hint=f"give {', '.join(kinds)}, or PATTERN=KERNEL like 'block1*=decode'",
-            )
-        return cls(pattern or "*", PoolKernel(kind))
+        form = "PATTERN=KERNEL like 'block1*=decode'"
+        pattern, kind = _rule(text, kinds, "--pool-kernel", form)
+        return cls(pattern, PoolKernel(kind))
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,9 @@ from edgec.ir.verify import Stage, verify
 from edgec.ir.weight_pool import PooledWeights, WeightPool
 from edgec.weightpool import CompressionReport, chosen_layers, compress_graph, forecast
 from edgec.weightpool.additive import closest
+from edgec.weightpool.cluster import Cloud, cluster
 from edgec.weightpool.codebook import integer_pool
+from edgec.weightpool.noise import weight_error
 
 LAYERS = ("inner_w", "second_w", "wide_w")
 FAST = WeightPoolOptions(size=16, rounds=1, layers=LAYERS)
@@ -55,6 +57,16 @@ def test_sums_are_as_close_as_an_exhaustive_search_finds(count: int):
     found = np.linalg.norm(wanted - scale[:, None] * offered[chosen].sum(axis=1), axis=1)
     assert (found >= best - 1e-12).all()
     assert np.mean(found) < 1.02 * np.mean(best)
+
+
+def test_terms_of_one_pool_leave_more_than_theory_allows():
+    """The errors of Gaussian vectors that docs/weight-pools.md tells."""
+    rng = np.random.default_rng(0)
+    points = rng.normal(size=(6000, 8))
+    pool = cluster(Cloud(points, np.ones(6000)), 32, False, rng)
+    found = [weight_error(Cloud(points, np.ones(6000)), pool, count) for count in (1, 2, 3, 4)]
+    assert found == pytest.approx([0.50, 0.28, 0.17, 0.11], abs=0.02)
+    assert all(error > 4 ** (-5 * terms / 8) for terms, error in enumerate(found, 1))
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4])

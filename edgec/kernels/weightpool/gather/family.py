@@ -24,11 +24,7 @@ from edgec.kernels.weightpool.default import default_config
 from edgec.kernels.weightpool.gather.cost import COST
 from edgec.kernels.weightpool.gather.indices import stored_indices
 from edgec.kernels.weightpool.gather.spec import PooledConv
-from edgec.kernels.weightpool.geometry import (
-    fits_lanes,
-    pooled_window,
-    window_indices,
-)
+from edgec.kernels.weightpool.geometry import fits_lanes, pooled_window, window_indices
 from edgec.kernels.weightpool.tables import response_sums, response_table
 from edgec.target.target import Target
 
