@@ -18,7 +18,8 @@ from dataclasses import replace
 from data_folder import chosen_data_folder
 from pool_recipes import CALIBRATION, NETWORK, data, last_words, training_parser
 
-from edgec.base.options import CompileOptions, WeightPoolOptions
+from edgec.base.limits import MAX_TERMS
+from edgec.base.options import CompileOptions, TermsRule, WeightPoolOptions
 from edgec.finetune.options import Augmentation
 from edgec.finetune.pooled import FinetuneOptions
 from edgec.weightpool import compress_graph
@@ -53,6 +54,8 @@ def configurations(only: list[str]) -> dict[str, WeightPoolOptions]:
         for name, layers in IN_FLOAT.items():
             found[f"{name} in float"] = replace(plain, layers=pooled_layers(layers))
     if "bytes" in only:
+        last = (TermsRule(f"*{LAST}*", MAX_TERMS),)
+        found[f"{MAX_TERMS} terms in the last layer"] = replace(plain, terms=last)
         for size in SIZES:
             found[f"{size} vectors, ratio {RATIO:g}"] = replace(plain, size=size, ratio=RATIO)
     return found
