@@ -4,7 +4,8 @@
 
 Of a float model: the squared error of weights after k-means, relative to the weights' own squares,
 with each filter divided by its root mean square; of all pooled layers, and of each.  Bits are those
-of an index a weight.  Of a pooled model: the vectors that are nearest to zero, and how many indices
+of an index a weight; with *signs* each weight has one of its own, and vectors are those of
+magnitudes (SSVQ).  Of a pooled model: the vectors that are nearest to zero, and how many indices
 stand for them.  No data are needed.
 """
 
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import math
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,8 +26,31 @@ from edgec.weightpool.cluster import Cloud, cluster, joined, normalised
 from edgec.weightpool.layers import choose_layers
 from edgec.workflow.integer import real_model
 
-SHAPES = ((8, 32), (4, 8), (8, 64), (8, 128), (4, 16), (8, 256), (16, 256), (4, 32), (4, 64))
-"""Weights of a vector, vectors of the pool."""
+
+class Shape(NamedTuple):
+    """A way to store weights.
+
+    Attributes:
+        group: weights of a vector.
+        size: vectors of the pool.
+        signs: a bit for the sign of each weight; vectors hold magnitudes.
+    """
+
+    group: int
+    size: int
+    signs: bool = False
+
+    @property
+    def bits(self) -> float:
+        """Stored for each weight."""
+        return math.log2(self.size) / self.group + self.signs
+
+
+SHAPES = (
+    *(Shape(16, 256), Shape(8, 32), Shape(4, 8), Shape(8, 64), Shape(8, 128)),
+    *(Shape(4, 16), Shape(8, 256), Shape(8, 1, signs=True)),
+    *(Shape(4, 32), Shape(8, 4, signs=True), Shape(4, 64), Shape(8, 16, signs=True)),
+)
 
 
 def lost(cloud: Cloud, pool: Array) -> float:
@@ -37,18 +62,22 @@ def lost(cloud: Cloud, pool: Array) -> float:
 
 def print_errors(graph: Graph, seed: int) -> None:
     """The table of a float model."""
-    print("| weights of a vector | vectors | bits a weight | error | by layer |")
-    print("|---:|---:|---:|---:|---|")
-    for group, size in SHAPES:
-        layers = choose_layers(graph, WeightPoolOptions(size=size, group=group)).pooled
-        found = [normalised(layer, plain_objective(layer)) for layer in layers]
-        clouds = [Cloud(each.points, np.ones(len(each.points))) for each in found]
+    print("| weights of a vector | vectors | signs | bits a weight | error | by layer |")
+    print("|---:|---:|---|---:|---:|---|")
+    for shape in SHAPES:
+        options = WeightPoolOptions(size=max(shape.size, 2), group=shape.group)
+        layers = choose_layers(graph, options).pooled
+        found = [normalised(layer, plain_objective(layer)).points for layer in layers]
+        clouds = [
+            Cloud(np.abs(each) if shape.signs else each, np.ones(len(each))) for each in found
+        ]
         whole = joined(clouds)
-        pool = cluster(whole, size, signed=False, rng=np.random.default_rng(seed))
+        pool = cluster(whole, shape.size, signed=False, rng=np.random.default_rng(seed))
         errors = [lost(each, pool) for each in clouds]
+        signs = "yes" if shape.signs else ""
         print(
-            f"| {group} | {size} | {math.log2(size) / group:.3f} | {lost(whole, pool):.3f} "
-            f"| {' '.join(f'{each:.2f}' for each in errors)} |",
+            f"| {shape.group} | {shape.size} | {signs} | {shape.bits:.3f} "
+            f"| {lost(whole, pool):.3f} | {' '.join(f'{each:.2f}' for each in errors)} |",
             flush=True,
         )
 
