@@ -1,10 +1,10 @@
 """Pools of a network, of its stages and of its layers: bytes, and accuracy without training.
 
-    python benchmarks/pool_sharing.py networks/resnet8_cifar10.onnx network:64 stage:32 stage:64
+    python benchmarks/pool_sharing.py networks/resnet8_cifar10.onnx stage:64 network:64:7.12
 
-Each configuration is `compress --pools` and `--pool-size`.  Accuracy is that of the float network
-with pooled weights on validation images of CIFAR-10, after compression on 256 others without
-labels.
+Each configuration is `compress --pools`, `--pool-size` and, if it is given, `--ratio`.  Accuracy
+is that of the float network with pooled weights on validation images of CIFAR-10, after compression
+on 256 others without labels.
 """
 
 from __future__ import annotations
@@ -26,17 +26,26 @@ WIDE = WeightPoolOptions(range_bits=8)
 """Ranges stay as they are: activations are not rounded."""
 
 
-def configuration(text: str) -> tuple[PoolSharing, int]:
-    """The sharing and size of pools that a word of the command line names.
+def configuration(text: str) -> WeightPoolOptions:
+    """The options of pools that a word of the command line names.
 
     Raises:
         ArgumentTypeError: it names none.
     """
-    sharing, _, size = text.partition(":")
-    kinds = [each.value for each in PoolSharing]
-    if sharing not in kinds or not size.isascii() or not size.isdigit():
-        raise argparse.ArgumentTypeError(f"{text!r} is not {'|'.join(kinds)}:SIZE, as network:64")
-    return PoolSharing(sharing), int(size)
+    sharing, _, rest = text.partition(":")
+    size, _, ratio = rest.partition(":")
+    try:
+        return replace(
+            WIDE,
+            sharing=PoolSharing(sharing),
+            size=int(size),
+            ratio=float(ratio) if ratio else None,
+        )
+    except ValueError:
+        kinds = "|".join(each.value for each in PoolSharing)
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not {kinds}:SIZE or {kinds}:SIZE:RATIO, as network:32:8"
+        ) from None
 
 
 def main() -> None:
@@ -45,7 +54,9 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("model", type=Path)
-    parser.add_argument("configurations", nargs="+", type=configuration, metavar="SHARING:SIZE")
+    parser.add_argument(
+        "configurations", nargs="+", type=configuration, metavar="SHARING:SIZE[:RATIO]"
+    )
     parser.add_argument("--limit", type=int, default=IMAGES, help="the first images only")
     parser.add_argument("--calibration", type=int, default=256, help="images, of training")
     parser.add_argument("--seed", type=int, default=WIDE.seed)
@@ -58,13 +69,13 @@ def main() -> None:
     assert images.y is not None
     labelled = LabelledData(samples(model, images), images.y.reshape(-1))
     print(f"float {100 * float_share(model, labelled, no_progress):.2f} %")
-    for sharing, size in args.configurations:
-        options = replace(WIDE, sharing=sharing, size=size, seed=args.seed)
-        graph, report = compress_graph(model.graph, calibration, options)
+    for options in args.configurations:
+        graph, report = compress_graph(model.graph, calibration, replace(options, seed=args.seed))
         accuracy = float_share(replace(model, graph=graph), labelled, no_progress)
-        sizes = report.sizes
+        sizes, terms = report.sizes, " ".join(str(layer.terms) for layer in report.layers)
         print(
-            f"{f'{sharing.value}:{size}':12s} {report.pools} pools, {sizes.pooled_bytes:,} bytes, "
+            f"{f'{options.sharing.value}:{options.size}':12s} {report.pools} pools, terms {terms}, "
+            f"{sizes.pooled_bytes:,} bytes, "
             f"{sizes.compression:.2f}x, {100 * accuracy:.2f} %",
             flush=True,
         )

@@ -144,7 +144,7 @@ def compress(
 
     The result is standard ONNX.  Calibration data make it fit what the network computes; with
     training data it is fine-tuned as well (with PyTorch; an interrupted run continues).  With
-    --max-drop size and sharing of the pools are found by the accuracy.
+    --max-drop size, sharing and ratio of the pools are found by the accuracy.
     """
     from edgec.cli.compress_text import print_compression
     from edgec.cli.data import samples_of_each, words_of
@@ -239,7 +239,7 @@ def _search(
 
     found, hint = "with --max-drop the size is found", "leave out one of the two"
     is_search = max_drop is not None
-    by_accuracy = "with --max-drop the bytes are found by the accuracy"
+    by_accuracy = "with --max-drop the ratio is found"
     no_estimate = "nothing is estimated without a search"
     no_page = "nothing is drawn without a search"
     refuse_without_effect(

@@ -6,7 +6,7 @@ import contextlib
 import dataclasses
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,22 +27,15 @@ from edgec.ir.graph import Graph
 from edgec.ir.weight_pool_graph import limited_bits
 from edgec.profile.pools_html import write_pools_html
 from edgec.target.board import Board
-from edgec.weightpool import (
-    CompressionReport,
-    StoredSizes,
-    chosen_layers,
-    compress_graph,
-    forecast,
-)
+from edgec.weightpool import CompressionReport, compress_graph
 from edgec.workflow.accuracy import LabelledData, float_share, integer_share
 from edgec.workflow.exported import exported, read_again
 from edgec.workflow.integer import RealModel, quantized_model
-from edgec.workflow.pool_curve import PoolCurve, PoolPoint, is_enough
+from edgec.workflow.pool_curve import PoolCurve, PoolPoint, is_enough, point_name
 from edgec.workflow.pool_figures import pool_figures
 from edgec.workflow.pool_search import most_trials, smallest
+from edgec.workflow.pool_ways import ways_of
 
-SIZES = (16, 32, 64, 128, 256, 512, 1024)
-"""Sizes of pools to choose from."""
 _WIDEST = 8
 _SCHEMA = 1
 
@@ -76,7 +69,7 @@ class Task:
         calibration: graph-side samples, or None.
         data: samples and labels.
         drop: how much accuracy may be lost.
-        pool: options of the pools, apart from size and sharing.
+        pool: options of the pools, apart from size, sharing and ratio.
         compilation: quantization of what is measured.
     """
 
@@ -129,7 +122,7 @@ def smallest_pools(task: Task, progress: Progress) -> Smallest:
             page shows, too.
         ConfigError: the page cannot be written.
     """
-    ways = list(_ways(task))
+    ways = ways_of(task.model.graph, task.pool, task.drop.sharing)
     model = dataclasses.replace(task.model, calibration=task.calibration)
     real = float_share(model, task.data, progress)
     int8 = quantized_model(model, task.compilation, progress).integer
@@ -139,7 +132,7 @@ def smallest_pools(task: Task, progress: Progress) -> Smallest:
     store, common = build_cache(), task.digest
 
     def holds(number: int) -> bool:
-        options, _ = ways[number]
+        options = ways[number].options
         key = canonical_digest((common, options))
         point = _kept(store, key)
         if point is None:
@@ -159,7 +152,7 @@ def smallest_pools(task: Task, progress: Progress) -> Smallest:
         max_drop=task.drop.points,
         real=real,
         int8=of_int8,
-        int8_bytes=ways[0][1].int8_bytes,
+        int8_bytes=ways[0].int8_bytes,
         configurations=len(ways),
         points=tuple(points[number] for number in tried),
         chosen=None if best is None else tried.index(best),
@@ -170,43 +163,15 @@ def smallest_pools(task: Task, progress: Progress) -> Smallest:
     if best is None:
         raise _nothing_found(curve, page)
     if best not in made:
-        made[best] = compress_graph(task.model.graph, task.calibration, ways[best][0], progress)
+        made[best] = compress_graph(
+            task.model.graph, task.calibration, ways[best].options, progress
+        )
     return Smallest(*made[best], curve)
 
 
-def _ways(task: Task) -> Iterator[tuple[WeightPoolOptions, StoredSizes]]:
-    """Pools that save something, by the bytes that they take; of equal ones the first.
-
-    Raises:
-        WeightPoolError: there are none.
-    """
-    found: dict[int, tuple[WeightPoolOptions, StoredSizes]] = {}
-    troubles: list[WeightPoolError] = []
-    for sharing in task.drop.sharing:
-        for size in SIZES:
-            options = dataclasses.replace(task.pool, sharing=sharing, size=size)
-            try:
-                choice = chosen_layers(task.model.graph, options)
-                sizes = forecast(task.model.graph, choice, options)
-            except WeightPoolError as error:
-                troubles.append(error)
-                continue
-            if sizes.pooled_bytes < sizes.int8_bytes:
-                found.setdefault(sizes.pooled_bytes, (options, sizes))
-    if not found and len(troubles) == len(task.drop.sharing) * len(SIZES):
-        raise troubles[0]
-    if not found:
-        raise WeightPoolError(
-            "no pools save anything: they take as much as the weights in their place",
-            where=task.model.graph.name,
-            hint="pool more layers or larger ones: --layers",
-        )
-    for size in sorted(found):
-        yield found[size]
-
-
 def _saying(progress: Progress, tried: int, count: int, options: WeightPoolOptions) -> Progress:
-    name = f"{options.sharing.value}:{options.size} ({tried + 1} of about {most_trials(count)})"
+    name = point_name(options.sharing.value, options.size, options.ratio)
+    name += f" ({tried + 1} of about {most_trials(count)})"
 
     def say(text: str, done: int = 0, total: int = 0) -> None:
         progress(f"{name}: {text}", done, total)
@@ -232,6 +197,7 @@ def _measured(
     return PoolPoint(
         sharing=options.sharing.value,
         size=options.size,
+        ratio=options.ratio,
         pools=report.pools,
         stored_bytes=report.sizes.pooled_bytes,
         compression=report.sizes.compression,

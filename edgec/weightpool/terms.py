@@ -57,8 +57,39 @@ def spent(
     Raises:
         WeightPoolError: one term for each layer is too much already.
     """
+    choice = network.choice
+    prices, left = _offers(network.graph, choice, options)
+    gains = [[noise[place][0] - each for each in noise[place]] for place in prices]
+    terms = [layer.terms for layer in choice.pooled]
+    for place, more in zip(prices, best_choices([*prices.values()], gains, left), strict=True):
+        terms[place] = 1 + more
+    return replace(network, choice=_with_terms(choice, terms))
+
+
+def leaves_terms(graph: Graph, choice: Choice, options: WeightPoolOptions) -> bool:
+    """Whether the ratio leaves bytes for one more term in some layer: else it changes nothing.
+
+    Args:
+        graph: REAL stage, cleaned.
+        choice: its layers to pool, of one term or what rules give them.
+        options: the pool, rules and the ratio.
+
+    Raises:
+        WeightPoolError: one term for each layer is too much already.
+    """
+    prices, left = _offers(graph, choice, options)
+    return any(price[1] <= left for price in prices.values())
+
+
+def _offers(
+    graph: Graph, choice: Choice, options: WeightPoolOptions
+) -> tuple[dict[int, list[int]], int]:
+    """What terms cost of each layer that no rule names, by its place, and the bytes left for all.
+
+    Raises:
+        WeightPoolError: one term for each layer is too much already.
+    """
     assert options.ratio is not None
-    graph, choice = network.graph, network.choice
     sizes = forecast(graph, choice, options)
     left = int(sizes.int8_bytes / options.ratio) - sizes.pooled_bytes
     if left < 0:
@@ -70,13 +101,12 @@ def spent(
         )
     layers, ruled = choice.pooled, _ruled(graph, choice.pooled, options)
     bits = _index_bits(graph, choice, options)
-    free = [place for place, terms in enumerate(ruled) if terms is None]
-    prices = [_prices(layers[place].vectors, bits[place]) for place in free]
-    gains = [[noise[place][0] - each for each in noise[place]] for place in free]
-    terms = [layer.terms for layer in layers]
-    for place, more in zip(free, best_choices(prices, gains, left), strict=True):
-        terms[place] = 1 + more
-    return replace(network, choice=_with_terms(choice, terms))
+    prices = {
+        place: _prices(layers[place].vectors, bits[place])
+        for place, terms in enumerate(ruled)
+        if terms is None
+    }
+    return prices, left
 
 
 def _prices(vectors: int, bits: int) -> list[int]:

@@ -22,6 +22,11 @@ def is_enough(accuracy: float, real: float, max_drop: float) -> bool:
     return accuracy >= real - max_drop / 100 - _ROUNDING
 
 
+def point_name(sharing: str, size: int, ratio: float | None) -> str:
+    """Sharing, size and, of sums of vectors, the ratio: what `edgec compress` is asked for."""
+    return f"{sharing}:{size}" + ("" if ratio is None else f":{ratio:g}")
+
+
 @dataclass(frozen=True, slots=True)
 class PoolPoint:
     """A network with some pools.
@@ -29,6 +34,8 @@ class PoolPoint:
     Attributes:
         sharing: which layers share a pool: "network", "stage", "layer".
         size: most vectors of a pool.
+        ratio: how many times smaller than in int8 everything was to be, with sums of vectors; None:
+            a vector of a layer is one of its pool.
         pools: number of pools.
         stored_bytes: weights, pools, biases and multipliers, as the report counts them.
         compression: bytes of the int8 network over these.
@@ -39,6 +46,7 @@ class PoolPoint:
 
     sharing: str
     size: int
+    ratio: float | None
     pools: int
     stored_bytes: int
     compression: float
@@ -48,8 +56,8 @@ class PoolPoint:
 
     @property
     def name(self) -> str:
-        """Sharing and size."""
-        return f"{self.sharing}:{self.size}"
+        """See `point_name`."""
+        return point_name(self.sharing, self.size, self.ratio)
 
 
 @dataclass(frozen=True, slots=True)

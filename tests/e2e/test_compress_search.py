@@ -12,6 +12,8 @@ from edgec.base.cache_folder import FOLDER_VARIABLE, LIMIT_VARIABLE
 from edgec.cli.app import run_app
 from edgec.commands import compress_search
 from edgec.floatrun.float_model import FloatModel
+from edgec.workflow import pool_ways
+from edgec.workflow.pool_curve import point_name
 
 RNG = np.random.default_rng(8)
 COLOURS = 2 * RNG.normal(size=(36, 1, 1, 3))
@@ -23,7 +25,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Path, Path, 
     """A network, samples that calibrate, and others whose labels are the network's decisions."""
     monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path / "cache"))
     monkeypatch.setenv(LIMIT_VARIABLE, "1M")
-    monkeypatch.setattr(compress_search, "SIZES", (4, 32))
+    monkeypatch.setattr(pool_ways, "SIZES", (4, 32))
     model = save(small_network(), tmp_path / "small.onnx")
     scores = [FloatModel(model).run({"x": x[None]}) for x in IMAGES]
     labels = np.array([next(iter(each.values())).argmax() for each in scores])
@@ -50,7 +52,7 @@ def test_what_is_found_is_the_smallest_that_holds(
     assert run_app(command(files, *more, "--json")) == 0
     (found,) = json.loads(capsys.readouterr().out)
     curve = found["curve"]
-    assert (curve["real"], curve["n"], curve["configurations"]) == (1.0, 24, 2)
+    assert (curve["real"], curve["n"], curve["configurations"]) == (1.0, 24, 5)
     sizes = [point["stored_bytes"] for point in curve["points"]]
     assert sizes == sorted(sizes)
     assert all(point["cycles"] > 0 and point["arena_bytes"] > 0 for point in curve["points"])
@@ -60,7 +62,8 @@ def test_what_is_found_is_the_smallest_that_holds(
     assert found["sizes"]["pooled_bytes"] == chosen["stored_bytes"]
     assert found["accuracy"]["pooled"] == [chosen["accuracy"]]
     html = page.read_text()
-    assert f"{chosen['sharing']}:{chosen['size']} (chosen)" in html
+    name = point_name(chosen["sharing"], chosen["size"], chosen["ratio"])
+    assert f"{name} (chosen)" in html
     assert "no test result" in html
 
     # Once more: nothing is measured again, and the same file is written.
@@ -77,7 +80,7 @@ def test_what_is_found_is_the_smallest_that_holds(
     assert run_app(command(files, *more)) == 0
     text = " ".join(capsys.readouterr().out.split())
     assert "Pools that were tried, 24 samples" in text
-    assert f"{chosen['sharing']}:{chosen['size']} *" in text
+    assert f"{name} *" in text
     assert "no test result" in text
 
 
@@ -86,7 +89,7 @@ def test_what_loses_too_much_is_refused(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(compress_search, "SIZES", (2,))
+    monkeypatch.setattr(pool_ways, "SIZES", (2,))
     layers = ("--layers", "inner_w", "--layers", "second_w")
     page = files[0].parent / "pools.html"
     more = ("--max-drop", "0", "--pools", "network", "--html", page)
@@ -104,6 +107,33 @@ def test_what_loses_too_much_is_refused(
     (drop,) = re.findall(r"loses ([0-9.]+) points", message)
     assert run_app(command(files, *layers, *more, "--max-drop", drop)) == 0
     assert "network:2 (chosen)" in page.read_text()
+
+
+def test_what_is_found_can_be_made_by_its_name(
+    files: tuple[Path, Path, Path],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Sums of vectors that were chosen are those of `--pools`, `--pool-size` and `--ratio`."""
+    monkeypatch.setattr(pool_ways, "SIZES", (2,))
+    monkeypatch.setattr(pool_ways, "SUM_SIZES", (2,))
+    monkeypatch.setattr(pool_ways, "SUM_STEPS", (1.9,))
+    found = tmp_path / "found.onnx"
+    layers = ("--layers", "inner_w", "--layers", "second_w", "--pools", "network")
+    monkeypatch.setattr(
+        compress_search, "smallest", lambda count, holds: (holds(count - 1), count - 1)[1]
+    )
+    assert run_app(command(files, *layers, "--max-drop", "90", "-o", found, "--json")) == 0
+    (report,) = json.loads(capsys.readouterr().out)
+    (point,) = report["curve"]["points"]
+    assert point["ratio"] is not None
+    assert point["compression"] >= point["ratio"]
+    assert sum(layer["terms"] for layer in report["layers"]) > len(report["layers"])
+    again = tmp_path / "again.onnx"
+    size = ("--pool-size", str(point["size"]), "--ratio", f"{point['ratio']:g}")
+    assert run_app(command(files, *layers, *size, "-o", again)) == 0
+    assert again.read_bytes() == found.read_bytes()
 
 
 def test_a_checkpoint_of_another_run_stays(
@@ -124,7 +154,7 @@ def test_pools_that_save_nothing(
     capsys: pytest.CaptureFixture[str],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(compress_search, "SIZES", (512, 1024))
+    monkeypatch.setattr(pool_ways, "SIZES", (512, 1024))
     assert run_app(command(files, "--max-drop", "1", "--pools", "network")) == 5
     message = capsys.readouterr().err
     assert message.count("error:") == 1
