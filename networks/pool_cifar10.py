@@ -1,8 +1,8 @@
 """Pools the weights of a network of this folder and fine-tunes it on CIFAR-10.
 
-python networks/pool_cifar10.py resnet8   (or resnet10, cct)
+python networks/pool_cifar10.py resnet8   (or resnet8_5x, resnet10, cct)
 
-It writes NETWORK_cifar10.pool.onnx by `edgec compress --train` on the training images; accuracy is
+It writes RECIPE_cifar10.pool.onnx by `edgec compress --train` on the training images; accuracy is
 that of the validation images.  The same command again goes on where it was interrupted.
 """
 
@@ -26,11 +26,13 @@ class Recipe:
     """How a network is pooled and fine-tuned.
 
     Attributes:
+        network: the float network of this folder that is pooled.
         epochs: passes over the training images.
         teacher: the float network of this folder that it learns from; None: from itself.
         options: more for `edgec compress`.
     """
 
+    network: str
     epochs: int
     teacher: str | None = None
     options: tuple[str, ...] = ()
@@ -38,9 +40,10 @@ class Recipe:
 
 ALL_BUT_THE_FIRST = ("--layers=*_139*", "--layers=*_14*", "--layers=*_15*", "--layers=*linear*")
 RECIPES = {
-    "resnet8": Recipe(60, "resnet10", ("--views=4", *ALL_BUT_THE_FIRST)),
-    "resnet10": Recipe(37),
-    "cct": Recipe(40),
+    "resnet8": Recipe("resnet8", 60, "resnet10", ("--views=4", *ALL_BUT_THE_FIRST)),
+    "resnet8_5x": Recipe("resnet8", 30, "resnet10", ("--views=4", "--ratio=5", *ALL_BUT_THE_FIRST)),
+    "resnet10": Recipe("resnet10", 37),
+    "cct": Recipe("cct", 40),
 }
 
 
@@ -54,9 +57,9 @@ def written(args: argparse.Namespace, folder: Path, split: str) -> Path:
 
 def command(args: argparse.Namespace, train: Path, validation: Path) -> list[str]:
     """What is run."""
-    recipe = RECIPES[args.network]
-    model = HERE / f"{args.network}_cifar10.onnx"
-    output = args.output or HERE / f"{args.network}_cifar10.pool.onnx"
+    recipe = RECIPES[args.recipe]
+    model = HERE / f"{recipe.network}_cifar10.onnx"
+    output = args.output or HERE / f"{args.recipe}_cifar10.pool.onnx"
     found = [sys.executable, "-m", "edgec", "compress", str(model), "-o", str(output)]
     found += ["--train", str(train), "--augment", "--eval", str(validation)]
     found += ["--epochs", str(args.epochs or recipe.epochs), "--seed", str(args.seed)]
@@ -69,14 +72,14 @@ def command(args: argparse.Namespace, train: Path, validation: Path) -> list[str
 def main(arguments: list[str] | None = None) -> int:
     """Command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("network", choices=RECIPES)
+    parser.add_argument("recipe", choices=RECIPES)
     cifar10.add_data_option(parser)
-    parser.add_argument("--epochs", type=int, help="default: the network's own")
-    parser.add_argument("--pool-size", type=int, help="vectors; default: the network's own")
-    parser.add_argument("--teacher", type=Path, help="default: the network's own")
+    parser.add_argument("--epochs", type=int, help="default: the recipe's own")
+    parser.add_argument("--pool-size", type=int, help="vectors; default: the recipe's own")
+    parser.add_argument("--teacher", type=Path, help="default: the recipe's own")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--device", default="auto", help="auto, cpu or cuda")
-    parser.add_argument("-o", "--output", type=Path, help="default: NETWORK_cifar10.pool.onnx")
+    parser.add_argument("-o", "--output", type=Path, help="default: RECIPE_cifar10.pool.onnx")
     args = parser.parse_args(arguments)
     args.data_dir = cifar10.chosen_folder(parser, args)
     with tempfile.TemporaryDirectory() as name:

@@ -16,7 +16,7 @@ SIZES = (16, 32, 64, 128, 256, 512, 1024)
 """Sizes of pools to choose from."""
 SUM_SIZES = (32, 64, 128)
 """Sizes of pools of which vectors are added up as well."""
-SUM_STEPS = (1.1, 1.2, 1.4, 1.7, 2.0)
+SUM_STEPS = (1.05, 1.1, 1.2, 1.4, 1.7, 2.0)
 """How much more a network with sums may take than with one term each."""
 
 

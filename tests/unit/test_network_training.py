@@ -143,11 +143,12 @@ def test_exported_transformer_is_read_as_one(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_pooled_network_is_one_command(script, monkeypatch, tmp_path):
+@pytest.mark.parametrize("recipe", ["resnet8", "resnet8_5x"])
+def test_a_pooled_network_is_one_command(recipe, script, monkeypatch, tmp_path):
     import pool_cifar10
 
     output = tmp_path / "resnet8.pool.onnx"
-    wanted = ["resnet8", "--epochs", "1", "--pool-size", "16", "--device", "cpu"]
+    wanted = [recipe, "--epochs", "1", "--pool-size", "16", "--device", "cpu"]
     assert pool_cifar10.main([*wanted, "--data-dir", str(tmp_path), "-o", str(output)]) == 0
     graph = real_model(output, None, CompileOptions()).graph
     pools = [c.pooled.pool.size for c in graph.constants.values() if c.pooled is not None]
