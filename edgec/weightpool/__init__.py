@@ -16,7 +16,7 @@ from edgec.weightpool.report import (
     StoredSizes,
     stored_sizes,
 )
-from edgec.weightpool.terms import chosen_layers, leaves_terms
+from edgec.weightpool.terms import chosen_layers, most_spent
 
 __all__ = [
     "CompressionReport",
@@ -26,7 +26,7 @@ __all__ = [
     "compress_graph",
     "compress_graphs",
     "forecast",
-    "leaves_terms",
+    "most_spent",
     "report_of",
     "stored_sizes",
 ]

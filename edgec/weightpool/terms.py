@@ -66,8 +66,8 @@ def spent(
     return replace(network, choice=_with_terms(choice, terms))
 
 
-def leaves_terms(graph: Graph, choice: Choice, options: WeightPoolOptions) -> bool:
-    """Whether the ratio leaves bytes for one more term in some layer: else it changes nothing.
+def most_spent(graph: Graph, choice: Choice, options: WeightPoolOptions) -> int:
+    """The most bytes that terms can take of those that the ratio leaves.
 
     Args:
         graph: REAL stage, cleaned.
@@ -77,8 +77,10 @@ def leaves_terms(graph: Graph, choice: Choice, options: WeightPoolOptions) -> bo
     Raises:
         WeightPoolError: one term for each layer is too much already.
     """
-    prices, left = _offers(graph, choice, options)
-    return any(price[1] <= left for price in prices.values())
+    offers, left = _offers(graph, choice, options)
+    prices = [*offers.values()]
+    chosen = best_choices(prices, prices, left)
+    return sum(each[more] for each, more in zip(prices, chosen, strict=True))
 
 
 def _offers(

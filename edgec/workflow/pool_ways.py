@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from edgec.base.errors import WeightPoolError
 from edgec.base.options import PoolSharing, WeightPoolOptions
 from edgec.ir.graph import Graph
-from edgec.weightpool import chosen_layers, forecast, leaves_terms
+from edgec.weightpool import chosen_layers, forecast, most_spent
 
 SIZES = (16, 32, 64, 128, 256, 512, 1024)
 """Sizes of pools to choose from."""
@@ -83,5 +83,5 @@ def _of_size(graph: Graph, options: WeightPoolOptions, *, with_sums: bool) -> It
         ratio = math.floor(100 * sizes.compression / step) / 100
         if ratio > 1:
             sums = dataclasses.replace(options, ratio=ratio)
-            if leaves_terms(graph, choice, sums):
-                yield Way(sums, int(sizes.int8_bytes / ratio), sizes.int8_bytes)
+            if spent := most_spent(graph, choice, sums):
+                yield Way(sums, sizes.pooled_bytes + spent, sizes.int8_bytes)

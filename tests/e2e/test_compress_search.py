@@ -52,7 +52,7 @@ def test_what_is_found_is_the_smallest_that_holds(
     assert run_app(command(files, *more, "--json")) == 0
     (found,) = json.loads(capsys.readouterr().out)
     curve = found["curve"]
-    assert (curve["real"], curve["n"], curve["configurations"]) == (1.0, 24, 5)
+    assert (curve["real"], curve["n"], curve["configurations"]) == (1.0, 24, 4)
     sizes = [point["stored_bytes"] for point in curve["points"]]
     assert sizes == sorted(sizes)
     assert all(point["cycles"] > 0 and point["arena_bytes"] > 0 for point in curve["points"])

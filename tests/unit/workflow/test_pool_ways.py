@@ -53,6 +53,23 @@ def test_a_ratio_that_buys_no_term_is_not_offered(monkeypatch: pytest.MonkeyPatc
     assert ratios(ways_of(GRAPH, all_ruled, NETWORK)) == [None]
 
 
+def test_ratios_that_buy_the_same_are_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool_ways, "SIZES", (16,))
+    monkeypatch.setattr(pool_ways, "SUM_SIZES", (16,))
+    one_layer = WeightPoolOptions(layers=("wide_w",))
+    plain, *sums = ways_of(GRAPH, one_layer, NETWORK)
+    _, report = compress_graph(GRAPH, None, plain.options)
+    (layer,) = report.layers
+    terms = []
+    for way in sums:
+        _, report = compress_graph(GRAPH, None, way.options)
+        assert report.sizes.pooled_bytes == way.most_bytes
+        terms.append(report.layers[0].terms)
+    assert layer.terms == 1
+    assert terms == sorted(set(terms))
+    assert terms[0] > 1
+
+
 def test_nothing_to_pool_is_refused() -> None:
     with pytest.raises(WeightPoolError, match="nowhere"):
         ways_of(GRAPH, WeightPoolOptions(layers=("nowhere",)), NETWORK)
