@@ -147,7 +147,7 @@ def smallest_pools(task: Task, progress: Progress) -> Smallest:
         return is_good(point)
 
     best = smallest(len(ways), holds)
-    # Sums take a little less than their ratio allows; only now it is known how much.
+    # Sums may take less than the most that their ratio allows: only now it is known.
     tried = sorted(points, key=lambda number: (points[number].stored_bytes, number))
     if best is not None:
         best = next(each for each in tried if is_good(points[each]))
