@@ -21,6 +21,7 @@ from edgec.base.options import CompileOptions, PoolSharing, WeightPoolOptions, n
 from edgec.weightpool import compress_graph
 from edgec.workflow.accuracy import LabelledData, float_share
 from edgec.workflow.integer import real_model
+from edgec.workflow.pool_curve import point_name
 
 WIDE = WeightPoolOptions(range_bits=8)
 """Ranges stay as they are: activations are not rounded."""
@@ -73,8 +74,9 @@ def main() -> None:
         graph, report = compress_graph(model.graph, calibration, replace(options, seed=args.seed))
         accuracy = float_share(replace(model, graph=graph), labelled, no_progress)
         sizes, terms = report.sizes, " ".join(str(layer.terms) for layer in report.layers)
+        name = point_name(options.sharing.value, options.size, options.ratio)
         print(
-            f"{f'{options.sharing.value}:{options.size}':12s} {report.pools} pools, terms {terms}, "
+            f"{name:15s} {report.pools} pools, terms {terms}, "
             f"{sizes.pooled_bytes:,} bytes, "
             f"{sizes.compression:.2f}x, {100 * accuracy:.2f} %",
             flush=True,
