@@ -63,16 +63,17 @@ _HELD_OUT = (
 
 def training(board: Board) -> list[Layer]:
     """Layers to fit prices to."""
-    found = [layer for shape, widths in _TRAINING for layer in _every_kernel(shape, widths, board)]
+    found = [layer for shape, widths in _TRAINING for layer in every_kernel(shape, widths, board)]
     return found + [layer for layer in _variants(board) if _is_legal(layer, board)]
 
 
 def held_out(board: Board) -> list[Layer]:
     """Layers to judge prices on: of each shape and width every kernel."""
-    return [layer for shape, widths in _HELD_OUT for layer in _every_kernel(shape, widths, board)]
+    return [layer for shape, widths in _HELD_OUT for layer in every_kernel(shape, widths, board)]
 
 
-def _every_kernel(shape: Layer, widths: tuple[int, ...], board: Board) -> Iterator[Layer]:
+def every_kernel(shape: Layer, widths: tuple[int, ...], board: Board) -> Iterator[Layer]:
+    """A layer with every kernel that the planner could take for it, at several widths."""
     for bits in widths:
         for config in _configs(shape, bits, board):
             layer = _with_chunk(replace(shape, bits=bits, config=config), board)

@@ -132,6 +132,13 @@ def compress(
             "Repeatable. Default: every layer for which it saves enough.",
         ),
     ] = None,
+    reorder: Annotated[
+        bool,
+        typer.Option(
+            "--reorder/--no-reorder",
+            help="Give channels the order in which pools fit best; the network computes the same.",
+        ),
+    ] = True,
     shared_pool: Annotated[
         bool, typer.Option("--shared-pool", help="Let several models share one pool.")
     ] = False,
@@ -180,6 +187,7 @@ def compress(
         training=Training(epochs or 0, augment, device, seed, teacher, devices, views or 0),
         compilation=CompileOptions(shapes=shapes_of(shape)),
         max_drop=_search(max_drop, pool_size, ratio, pools, board, html),
+        reorder=reorder,
     )
     data = samples_of_each((calibration or (), train or (), evaluation or ()), normalize)
     jobs = jobs_of(models, output, *data)

@@ -27,7 +27,7 @@ from edgec.finetune.options import Augmentation, TrainingData
 from edgec.finetune.pooled import FinetuneOptions, finetune
 from edgec.ir.graph import Graph
 from edgec.quant import keeps_activation_bits
-from edgec.weightpool import CompressionReport, compress_graphs, report_of
+from edgec.weightpool import CompressionReport, compress_graphs, report_of, with_best_order
 from edgec.workflow.accuracy import Accuracy, LabelledData, labelled_data, measured
 from edgec.workflow.exported import exported, read_again
 from edgec.workflow.integer import RealModel, real_model
@@ -113,12 +113,14 @@ class CompressOptions:
         compilation: shapes; quantization of the accuracy that is measured.
         max_drop: choose size and sharing of the pools by the accuracy; None: they are those of
             `pool`.
+        reorder: give channels the order in which pools fit best.
     """
 
     pool: WeightPoolOptions = field(default_factory=WeightPoolOptions)
     training: Training = field(default_factory=Training)
     compilation: CompileOptions = field(default_factory=CompileOptions)
     max_drop: MaxDrop | None = None
+    reorder: bool = True
 
 
 def compress_models(
@@ -199,6 +201,9 @@ def _check_training(jobs: Sequence[Job], training: Training) -> None:
 
 def _loaded(job: Job, options: CompressOptions, progress: Progress) -> _Loaded:
     model = real_model(job.model, job.calibration, options.compilation, progress)
+    if options.reorder:
+        graph = with_best_order(model.graph, options.pool, progress)
+        model = dataclasses.replace(model, graph=graph)
     train = teacher = None
     if job.train is not None:
         how = options.training

@@ -1,7 +1,8 @@
 """Weight pools after training: which layers, which pool, which index where.
 
 Owns: the choice of layers (`layers`) and of their terms (`terms`, by the `noise` of layers),
-weights as vectors (`vectors`), the first pool (`cluster`), assignments (`assign`, sums of vectors:
+weights as vectors (`vectors`), the order of channels (`order`, by `swaps` of those that are free:
+`channels`), the first pool (`cluster`), assignments (`assign`, sums of vectors:
 `additive`), the pool of least error (`refine`), its int8 form (`codebook`), ranges of activations
 (`ranges`), the pass over a network (`network`, `sequence`), the whole of it (`compress`), its
 report (`report`, `summary`) and its bytes before it (`forecast`).  The error of a layer's output is
@@ -10,6 +11,7 @@ report (`report`, `summary`) and its bytes before it (`forecast`).  The error of
 
 from edgec.weightpool.compress import compress_graph, compress_graphs, report_of
 from edgec.weightpool.forecast import forecast
+from edgec.weightpool.order import with_best_order
 from edgec.weightpool.report import (
     CompressionReport,
     LayerCompression,
@@ -29,4 +31,5 @@ __all__ = [
     "most_spent",
     "report_of",
     "stored_sizes",
+    "with_best_order",
 ]

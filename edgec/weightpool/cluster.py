@@ -72,11 +72,16 @@ def cluster(cloud: Cloud, size: int, signed: bool, rng: np.random.Generator) -> 
         weights = np.concatenate([weights, weights])
     pool = _seeds(points, weights, size, signed, rng)
     for _ in range(_ITERATIONS):
-        nearest, distance = _nearest(points, pool)
-        pool = _centres(points, weights, nearest, distance, pool)
+        pool = improved(Cloud(points, weights), pool)
         if signed:
             pool = _folded(pool)
     return pool
+
+
+def improved(cloud: Cloud, pool: Array) -> Array:
+    """A pool, float64 [S, G], after one more iteration of k-means over all of the points."""
+    nearest, distance = _nearest(cloud.points, pool)
+    return _centres(cloud.points, cloud.weights, nearest, distance, pool)
 
 
 def _sample(cloud: Cloud, rng: np.random.Generator) -> tuple[Array, Array]:
