@@ -4,7 +4,8 @@
 
 Each configuration is `compress --pools`, `--pool-size` and, if it is given, `--ratio`.  Accuracy
 is that of the float network with pooled weights on validation images of CIFAR-10, after compression
-on 256 others without labels.
+on 256 others without labels.  Channels have the order that the file has, or with --reorder the one
+that `compress` gives them.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pool_accuracy import FILES, IMAGES, samples
 from public_data import cifar_part
 
 from edgec.base.options import CompileOptions, PoolSharing, WeightPoolOptions, no_progress
-from edgec.weightpool import compress_graph
+from edgec.weightpool import compress_graph, with_best_order
 from edgec.workflow.accuracy import LabelledData, float_share
 from edgec.workflow.integer import real_model
 from edgec.workflow.pool_curve import point_name
@@ -61,6 +62,7 @@ def main() -> None:
     parser.add_argument("--limit", type=int, default=IMAGES, help="the first images only")
     parser.add_argument("--calibration", type=int, default=256, help="images, of training")
     parser.add_argument("--seed", type=int, default=WIDE.seed)
+    parser.add_argument("--reorder", action="store_true")
     add_data_option(parser)
     args = parser.parse_args()
     data = chosen_data_folder(args) / "data"
@@ -70,8 +72,10 @@ def main() -> None:
     assert images.y is not None
     labelled = LabelledData(samples(model, images), images.y.reshape(-1))
     print(f"float {100 * float_share(model, labelled, no_progress):.2f} %")
-    for options in args.configurations:
-        graph, report = compress_graph(model.graph, calibration, replace(options, seed=args.seed))
+    for chosen in args.configurations:
+        options = replace(chosen, seed=args.seed)
+        whole = with_best_order(model.graph, options) if args.reorder else model.graph
+        graph, report = compress_graph(whole, calibration, options)
         accuracy = float_share(replace(model, graph=graph), labelled, no_progress)
         sizes, terms = report.sizes, " ".join(str(layer.terms) for layer in report.layers)
         name = point_name(options.sharing.value, options.size, options.ratio)

@@ -29,7 +29,9 @@ _SWEEPS = 60
 _SWAPS = 16_000
 """Swaps that a pass tries at most."""
 _ROWS = 512
-"""Rows of a layer's weights that swaps are judged by."""
+"""Rows of a layer's weights that orders are judged by."""
+_ROWS_A_PASS = 2048
+"""Rows that the swaps of a pass are judged by at most; the next pass takes others."""
 _THRESHOLD = 0.01
 """The largest threshold, as a share of the squared weights of a group of channels."""
 
@@ -128,7 +130,11 @@ class _Places:
         """
         size, groups = self.channels.size, self.channels.size // pool.shape[1]
         rows = np.concatenate([each.rows for each in self._readers])
-        swaps = Swaps(rows, np.concatenate([each.worth for each in self._readers]), pool)
+        worth = np.concatenate([each.worth for each in self._readers])
+        if len(rows) > _ROWS_A_PASS:
+            picked = rng.choice(len(rows), _ROWS_A_PASS, replace=False)
+            rows, worth = rows[picked], worth[picked]
+        swaps = Swaps(rows, worth, pool)
         least = -int(threshold * swaps.power / groups)
         count = min(size * (size - 1) // 2, most)
         first, second = rng.integers(0, size, count), rng.integers(0, size - 1, count)
