@@ -38,6 +38,11 @@ _SHARED = (
     "other models use the same pool: it is counted here in full, but `edgec bundle` stores it once"
 )
 
+_REORDERED = (
+    "channels between layers have another order than in the model, one in which pools fit better "
+    "(--no-reorder keeps it)"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Compression:
@@ -86,14 +91,14 @@ class Compression:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Loaded:
-    """A job with its models and data in memory, and what is odd about the data."""
+    """A job with its models and data in memory, and what the report should say of them."""
 
     job: Job
     model: RealModel
     train: LabelledData | None
     evaluation: LabelledData | None
     teacher: Graph | None = None
-    warnings: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     @property
     def calibration(self) -> Mapping[str, Array] | None:
@@ -186,7 +191,7 @@ def _searched(
     found = smallest_pools(task, progress)
     curve, data = found.curve, exported(found.graph)
     accuracy = Accuracy(curve.real, curve.int8, (curve.best.accuracy,), curve.n)
-    report = dataclasses.replace(found.report, notes=(*found.report.notes, *each.warnings))
+    report = dataclasses.replace(found.report, notes=(*found.report.notes, *each.notes))
     job = each.job
     return Compression(job.model, job.output, len(data), report, accuracy, curve=curve), data
 
@@ -201,8 +206,10 @@ def _check_training(jobs: Sequence[Job], training: Training) -> None:
 
 def _loaded(job: Job, options: CompressOptions, progress: Progress) -> _Loaded:
     model = real_model(job.model, job.calibration, options.compilation, progress)
+    reordered = False
     if options.reorder:
         graph = with_best_order(model.graph, options.pool, progress)
+        reordered = graph is not model.graph
         model = dataclasses.replace(model, graph=graph)
     train = teacher = None
     if job.train is not None:
@@ -210,12 +217,13 @@ def _loaded(job: Job, options: CompressOptions, progress: Progress) -> _Loaded:
         train = training_data(job.train, model, how)
         teacher = teacher_graph(how, job.train, model, options.compilation, progress)
     evaluation = None if job.evaluation is None else labelled_data(job.evaluation, model)
-    warnings = seen_before(
+    notes = seen_before(
         None if evaluation is None else evaluation.inputs,
         None if train is None else train.inputs,
         model.calibration,
     )
-    return _Loaded(job, model, train, evaluation, teacher, warnings)
+    notes = (*notes, *((_REORDERED,) if reordered else ()))
+    return _Loaded(job, model, train, evaluation, teacher, notes)
 
 
 def _finished(
@@ -236,7 +244,7 @@ def _finished(
         labelled = TrainingData(each.train.inputs, each.train.labels)
         graph = finetune(each.model.graph, graph, labelled, recipe, progress, each.teacher)
         report = report_of(each.model.graph, graph, each.calibration, options.pool)
-    notes = (*each.warnings, *((_SHARED,) if shared else ()))
+    notes = (*each.notes, *((_SHARED,) if shared else ()))
     report = dataclasses.replace(report, notes=(*report.notes, *notes))
     data = exported(graph)
     accuracy = None

@@ -94,6 +94,28 @@ def test_sums_of_vectors(model: Path, data: Path, capsys: pytest.CaptureFixture[
     assert sum(layer["terms"] for layer in found["layers"]) > len(found["layers"])
 
 
+def test_channels_get_an_order_that_fits_pools(
+    model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    """The first layer is not pooled: its filters are those of the model, in another order."""
+
+    def filters(path: Path) -> Array:
+        constants = {each.name: each for each in onnx.load(path).graph.initializer}
+        return onnx.numpy_helper.to_array(constants["first_w"]).reshape(16, -1)
+
+    found = []
+    for option in ("--reorder", "--no-reorder"):
+        out = tmp_path / f"{option}.onnx"
+        assert run_app(["compress", str(model), *SMALL, option, "-o", str(out)]) == 0
+        told = " ".join(capsys.readouterr().out.split())
+        assert ("channels between layers have another order" in told) == (option == "--reorder")
+        found.append(filters(out))
+    ordered, same = found
+    assert np.array_equal(same, filters(model))
+    assert not np.array_equal(ordered, same)
+    assert sorted(map(tuple, ordered)) == sorted(map(tuple, same))
+
+
 def test_one_pool_for_two_models(
     model: Path, data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ):
