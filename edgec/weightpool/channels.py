@@ -3,8 +3,8 @@
 A network computes the same if the channels that one layer writes and the next one reads change
 places.  Channels go through everything that treats each of them alike (activations, windows,
 sums of two tensors, norms, depthwise filters), so all values on such a way have one order, and it
-ends at layers that sum over channels.  What mixes channels otherwise, and inputs and outputs of the
-network, hold theirs fast.
+ends at layers that sum over channels.  What mixes channels otherwise, values that a QDQ model
+quantizes, and inputs and outputs of the network hold theirs fast.
 """
 
 from __future__ import annotations
@@ -47,7 +47,8 @@ def free_channels(graph: Graph) -> tuple[FreeChannels, ...]:
         In the order of the first node that reads them.
     """
     found = _Followed()
-    for name in (*graph.inputs, *graph.outputs):
+    pinned = [name for name, value in graph.values.items() if value.quant is not None]
+    for name in (*graph.inputs, *graph.outputs, *pinned):
         found.hold(name)
     for node in graph.nodes:
         if _sums_over_channels(node):

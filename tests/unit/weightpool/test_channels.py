@@ -89,6 +89,9 @@ def test_residuals_have_one_order_and_ends_hold_theirs() -> None:
 
 def test_what_has_codes_or_two_readers_stays() -> None:
     graph = small_network()
+    builder = GraphBuilder.of(graph)
+    builder.value(replace(graph.values["inner"], quant=QuantParams.per_tensor(0.1, 0)))
+    assert sizes(builder.build()) == [16, 32]
     assert sizes(graph) == [16, 16, 32]
     assert free_channels(pooled_network(graph)) == ()
     builder = GraphBuilder.of(graph)
