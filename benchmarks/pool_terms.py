@@ -1,12 +1,14 @@
 """Which layers of ResNet-8 need more bits, and what sums of vectors make of the same bytes.
 
     python benchmarks/pool_terms.py [--images 10000] [--epochs 6] [--seeds 0] [--only float bytes]
+    python benchmarks/pool_terms.py --only order --seeds 0 1 2
 
 All layers of networks/resnet8_cifar10.onnx but the first are pooled, or all but some that stay in
 float, and fine-tuned on the first of CIFAR-10's training images, mirrored and shifted in three
 views.  Told are bytes, terms of the pooled layers, the loss of the last epoch's training, and
 training and validation images told right.  *float*: pools of 64 vectors, some layers in float.
-*bytes*: pools of several sizes, terms by ``--ratio 8``.
+*bytes*: pools of several sizes, terms by ``--ratio 8``.  *order*: a pool of 64 vectors once more,
+with channels in the order that `compress` gives them; elsewhere they have that of the file.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from edgec.base.limits import MAX_TERMS
 from edgec.base.options import CompileOptions, TermsRule, WeightPoolOptions
 from edgec.finetune.options import Augmentation
 from edgec.finetune.pooled import FinetuneOptions
-from edgec.weightpool import compress_graph
+from edgec.weightpool import compress_graph, with_best_order
 from edgec.workflow.integer import real_model
 
 FIRST_STAGE, SECOND_STAGE = ("139", "141"), ("143", "145", "147")
@@ -39,6 +41,7 @@ IN_FLOAT: Mapping[str, tuple[str, ...]] = {
 }
 SIZES = (16, 32, 64)
 RATIO = 8.0
+IN_ORDER = "channels in another order"
 
 
 def pooled_layers(without: tuple[str, ...] = ()) -> tuple[str, ...]:
@@ -53,6 +56,8 @@ def configurations(only: list[str]) -> dict[str, WeightPoolOptions]:
     if "float" in only:
         for name, layers in IN_FLOAT.items():
             found[f"{name} in float"] = replace(plain, layers=pooled_layers(layers))
+    if "order" in only:
+        found[IN_ORDER] = plain
     if "bytes" in only:
         last = (TermsRule(f"*{LAST}*", MAX_TERMS),)
         found[f"{MAX_TERMS} terms in the last layer"] = replace(plain, terms=last)
@@ -64,7 +69,8 @@ def configurations(only: list[str]) -> dict[str, WeightPoolOptions]:
 def main() -> None:
     """Command line."""
     parser = training_parser(__doc__, 10_000, [0])
-    parser.add_argument("--only", nargs="+", choices=("float", "bytes"), default=["float", "bytes"])
+    kinds = ("float", "order", "bytes")
+    parser.add_argument("--only", nargs="+", choices=kinds, default=["float", "bytes"])
     args = parser.parse_args()
     folder = chosen_data_folder(args)
     model = real_model(NETWORK, None, CompileOptions())
@@ -79,10 +85,11 @@ def main() -> None:
     print("| pools | seed | bytes | terms | loss | training | validation, 8 bits | 4 bits |")
     print("|---|---:|---:|---|---:|---:|---:|---:|")
     for name, options in configurations(args.only).items():
-        pooled, report = compress_graph(model.graph, few, options)
+        whole = with_best_order(model.graph, options) if name == IN_ORDER else model.graph
+        pooled, report = compress_graph(whole, few, options)
         terms = ", ".join(str(layer.terms) for layer in report.layers)
         for seed in args.seeds:
-            text = last_words(model.graph, pooled, train, replace(recipe, seed=seed))
+            text = last_words(whole, pooled, train, replace(recipe, seed=seed))
             numbers = " | ".join(re.findall(r"\d+\.\d+%?", text))
             size = f"{report.sizes.pooled_bytes:,}"
             print(f"| {name} | {seed} | {size} | {terms} | {numbers} |", flush=True)
