@@ -41,7 +41,9 @@ class Recipe:
 ALL_BUT_THE_FIRST = ("--layers=*_139*", "--layers=*_14*", "--layers=*_15*", "--layers=*linear*")
 RECIPES = {
     "resnet8": Recipe("resnet8", 60, "resnet10", ("--views=4", "--no-reorder", *ALL_BUT_THE_FIRST)),
-    "resnet8_5x": Recipe("resnet8", 30, "resnet10", ("--views=4", "--ratio=5", *ALL_BUT_THE_FIRST)),
+    "resnet8_5x": Recipe(
+        "resnet8", 30, "resnet10", ("--views=4", "--ratio=5", "--no-reorder", *ALL_BUT_THE_FIRST)
+    ),
     "resnet10": Recipe("resnet10", 12, None, ("--views=4",)),
     "cct": Recipe("cct", 40),
 }
