@@ -54,10 +54,11 @@ SHAPES = (
 
 
 def lost(cloud: Cloud, pool: Array) -> float:
-    """The squared error of points, relative to their squares."""
-    points = cloud.points
+    """The squared error of points, relative to their squares, both by their weights."""
+    points, weights = cloud.points, cloud.weights
+    squares = np.sum(points**2, axis=1)
     distance = np.sum(pool**2, axis=1) - 2 * points @ pool.T
-    return float((distance.min(1) + np.sum(points**2, axis=1)).sum() / np.sum(points**2))
+    return float((weights * (distance.min(1) + squares)).sum() / (weights * squares).sum())
 
 
 def print_errors(graph: Graph, seed: int) -> None:
