@@ -205,12 +205,8 @@ def _check_training(jobs: Sequence[Job], training: Training) -> None:
 
 
 def _loaded(job: Job, options: CompressOptions, progress: Progress) -> _Loaded:
+    """A job's files, all of them read and checked before the search for an order takes its time."""
     model = real_model(job.model, job.calibration, options.compilation, progress)
-    reordered = False
-    if options.reorder:
-        graph = with_best_order(model.graph, options.pool, progress)
-        reordered = graph is not model.graph
-        model = dataclasses.replace(model, graph=graph)
     train = teacher = None
     if job.train is not None:
         how = options.training
@@ -222,7 +218,10 @@ def _loaded(job: Job, options: CompressOptions, progress: Progress) -> _Loaded:
         None if train is None else train.inputs,
         model.calibration,
     )
-    notes = (*notes, *((_REORDERED,) if reordered else ()))
+    if options.reorder:
+        graph = with_best_order(model.graph, options.pool, progress)
+        notes = (*notes, *((_REORDERED,) if graph is not model.graph else ()))
+        model = dataclasses.replace(model, graph=graph)
     return _Loaded(job, model, train, evaluation, teacher, notes)
 
 
