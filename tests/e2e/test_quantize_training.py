@@ -148,6 +148,7 @@ def test_more_views_than_memory_holds_are_refused_at_once(
     told = capsys.readouterr().err
     assert "9000000 views of" in told
     assert "or fewer" in told
+    assert "ordering channels" not in told
     assert "clustering" not in told, "before the pool is looked for"
     assert list(tmp_path.iterdir()) == [data]
 
