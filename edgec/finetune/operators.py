@@ -205,8 +205,12 @@ def _slice(attrs: ops.Slice, inputs: ops.OneInput.Inputs[Tensor]) -> Tensor:
     x = inputs.x
     for axis in range(1, x.ndim):
         start, step, size = attrs.starts[axis], attrs.steps[axis], attrs.sizes[axis]
-        index = torch.arange(size, device=x.device) * step + start
-        x = x.index_select(axis, index)
+        if step > 0:
+            # Five times faster than index_select, forwards and backwards.
+            x = x[(slice(None),) * axis + (slice(start, start + step * (size - 1) + 1, step),)]
+        else:
+            index = torch.arange(size, device=x.device) * step + start
+            x = x.index_select(axis, index)
     return x
 
 
