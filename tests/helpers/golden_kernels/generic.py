@@ -1,0 +1,68 @@
+"""Small cases of the kernels of plain C."""
+
+import specs as s
+
+from edgec.base.dtypes import DType
+from edgec.ir.ops import CompareKind, PadMode, ReduceKind
+from edgec.kernels.common.rescale16 import Rescale16
+from edgec.kernels.family import KernelSpec
+from golden_kernels.common import ANY, DILATED, INDEX, LOOPS, ODD, TWICE, VALID, WINDOW
+
+CASES: dict[str, KernelSpec] = {
+    "conv2d_padded": s.Conv2D(WINDOW, 8, 1, 32),
+    "conv2d_valid_residual": s.Conv2D(VALID, 6, 1, 32, residual_shift=12),
+    "conv2d_grouped_dilated": s.Conv2D(DILATED, 6, 2, 34),
+    "conv2d_grouped_rest": s.Conv2D(VALID, 10, 2, 34),
+    "depthwise": s.Depthwise(WINDOW, 1, 32),
+    "depthwise_multiplier_residual": s.Depthwise(WINDOW, 2, 32, residual_shift=12),
+    "depthwise_odd": s.Depthwise(ODD, 1, 32),
+    "gemm": s.Gemm(4, 16, 10, 32),
+    "conv_transpose": s.ConvTranspose(WINDOW, 8, 1, 32),
+    "add_broadcast": s.Add(LOOPS, 12),
+    "add20_broadcast": s.Add20(LOOPS, 18, 0, 2, subtracts=False),
+    "sub20": s.Add20((s.Loop(24, (1, 1)),), 20, 1, 0, subtracts=True),
+    "mul": s.Mul((s.Loop(24, (1, 1)),), 32),
+    "squared_difference": s.SquaredDifference(LOOPS, 9, 0, 2),
+    "prelu_codes": s.PReluCodes(25, 8, 1, 0, 0, 5),
+    "mul_twice": s.Mul(LOOPS, 7, 0),
+    "reduce_mean_twice": s.Reduce(ReduceKind.MEAN, (s.Loop(8, (1,)),), (s.Loop(25, (8,)),), 5, 1),
+    "matmul_twice": s.MatMulTwice((s.Loop(3, (20, 0)),), 4, 5, 6, (5, 1), (1, 5), 8, 0),
+    "lut": s.Lut(100),
+    "prelu": s.PRelu(25, 8, 32),
+    "softmax": s.Softmax(1, 10, 32),
+    "softmax31": s.Softmax31(1, 10),
+    "max_pool": s.MaxPool(WINDOW),
+    "average_pool": s.AveragePool(WINDOW, counts_padding=False, shift=32),
+    "average_codes": s.AverageCodes(WINDOW),
+    "average_codes_inside": s.AverageCodes(VALID),
+    "reduce_mean": s.Reduce(ReduceKind.MEAN, (s.Loop(8, (1,)),), (s.Loop(25, (8,)),), 32),
+    "reduce_max": s.Reduce(ReduceKind.MAX, (s.Loop(4, (8,)),), (s.Loop(8, (1,)),), 1),
+    "strided_copy": s.StridedCopy(2, (s.Loop(3, (8,)), s.Loop(2, (-4,))), 4),
+    "concat": s.Concat(9, (8, 4)),
+    "pad_constant": s.Pad(PadMode.CONSTANT, (s.PadAxis(3, 1, 5),), 8, -7),
+    "pad_reflect": s.Pad(PadMode.REFLECT, (s.PadAxis(3, 1, 5), s.PadAxis(4, 2, 6)), 8, 0),
+    "resize_nearest": s.ResizeNearest(4, 8, 8, 8),
+    "resize_linear": s.ResizeLinear(4, 8, 8, 8),
+    "resize_linear_half_away": s.ResizeLinear(4, 8, 8, 8, half_away=True),
+    "reduce_min": s.Reduce(ReduceKind.MIN, (s.Loop(4, (8,)),), (s.Loop(8, (1,)),), 1),
+    "reduce_l1": s.ReduceNorm(ReduceKind.L1, (s.Loop(4, (8,)),), (s.Loop(8, (1,)),), 30, 0),
+    "reduce_l2": s.ReduceNorm(ReduceKind.L2, (s.Loop(4, (8,)),), (s.Loop(8, (1,)),), 31, 6),
+    "top_k": s.TopK(2, 10, 3, largest=True, indices=False),
+    "top_k_indices": s.TopK(1, 10, 3, largest=False, indices=True),
+    "div": s.Div(LOOPS, -3, 5, 1 << 20, 22, -128, -128, 127),
+    "log_softmax": s.LogSoftmax(2, 10, 20, 26),
+    "tree_ensemble": s.TreeEnsemble(20, 3, 41),
+    "maximum": s.Extremum(LOOPS, largest=True),
+    "minimum": s.Extremum((s.Loop(24, (1, 1)),), largest=False),
+    "compare_less": s.Compare(LOOPS, CompareKind.LESS, DType.INT8, 1 << 21, 77, -99),
+    "compare_equal": s.Compare((s.Loop(24, (1, 1)),), CompareKind.EQUAL, DType.INT32),
+    "where": s.Where((s.Loop(3, (4, 0, 4)), s.Loop(4, (1, 1, 1))), DType.INT8),
+    "where_integers": s.Where((s.Loop(24, (1, 0, 1)),), DType.INT32),
+    "from_integer": s.FromInteger(24, 2**30, 32, -5, -128, 127),
+    "arg_max": s.ArgMax(1, 10, 1, last=False),
+    "arg_min": s.ArgMax(2, 7, 3, last=True, smallest=True),
+    "gemm_rescale16_table": s.Gemm(4, 16, 10, 9, rescale16=Rescale16(INDEX, table=True)),
+    "gemm_twice31": s.Gemm(4, 16, 10, 0, exact31=TWICE),
+    "conv_transpose_twice31": s.ConvTranspose(WINDOW, 8, 1, 0, exact31=ANY),
+    "max_pool_16": s.MaxPool(ODD, DType.INT16),
+}
