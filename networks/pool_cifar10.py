@@ -1,6 +1,6 @@
 """Pools the weights of a network of this folder and fine-tunes it on CIFAR-10.
 
-python networks/pool_cifar10.py resnet8   (or resnet8_5x, resnet10, cct)
+python networks/pool_cifar10.py resnet8   (or resnet8_sums, resnet10, cct)
 
 It writes RECIPE_cifar10.pool.onnx by `edgec compress --train` on the training images; accuracy is
 that of the validation images.  The same command again goes on where it was interrupted.
@@ -41,8 +41,8 @@ class Recipe:
 ALL_BUT_THE_FIRST = ("--layers=*_139*", "--layers=*_14*", "--layers=*_15*", "--layers=*linear*")
 RECIPES = {
     "resnet8": Recipe("resnet8", 60, "resnet10", ("--views=4", "--no-reorder", *ALL_BUT_THE_FIRST)),
-    "resnet8_5x": Recipe(
-        "resnet8", 30, "resnet10", ("--views=4", "--ratio=5", "--no-reorder", *ALL_BUT_THE_FIRST)
+    "resnet8_sums": Recipe(
+        "resnet8", 36, "resnet10", ("--views=4", "--ratio=4.5", *ALL_BUT_THE_FIRST)
     ),
     "resnet10": Recipe("resnet10", 12, None, ("--views=4",)),
     "cct": Recipe("cct", 40),

@@ -143,7 +143,7 @@ def test_exported_transformer_is_read_as_one(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("recipe", ["resnet8", "resnet8_5x"])
+@pytest.mark.parametrize("recipe", ["resnet8", "resnet8_sums"])
 def test_a_pooled_network_is_one_command(recipe, script, monkeypatch, tmp_path):
     import pool_cifar10
 
