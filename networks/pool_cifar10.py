@@ -1,6 +1,6 @@
 """Pools the weights of a network of this folder and fine-tunes it on CIFAR-10.
 
-python networks/pool_cifar10.py resnet8   (or resnet8_sums, resnet10, cct)
+python networks/pool_cifar10.py resnet8   (or resnet8_sums, resnet10, resnet10_sums, cct)
 
 It writes RECIPE_cifar10.pool.onnx by `edgec compress --train` on the training images; accuracy is
 that of the validation images.  The same command again goes on where it was interrupted.
@@ -45,6 +45,7 @@ RECIPES = {
         "resnet8", 36, "resnet10", ("--views=4", "--ratio=4.5", *ALL_BUT_THE_FIRST)
     ),
     "resnet10": Recipe("resnet10", 12, None, ("--views=4",)),
+    "resnet10_sums": Recipe("resnet10", 18, None, ("--views=4", "--ratio=8")),
     "cct": Recipe("cct", 40),
 }
 
