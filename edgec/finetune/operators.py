@@ -205,12 +205,11 @@ def _slice(attrs: ops.Slice, inputs: ops.OneInput.Inputs[Tensor]) -> Tensor:
     x = inputs.x
     for axis in range(1, x.ndim):
         start, step, size = attrs.starts[axis], attrs.steps[axis], attrs.sizes[axis]
-        if step > 0:
-            # Five times faster than index_select, forwards and backwards.
-            x = x[(slice(None),) * axis + (slice(start, start + step * (size - 1) + 1, step),)]
-        else:
-            index = torch.arange(size, device=x.device) * step + start
-            x = x.index_select(axis, index)
+        low, high = sorted((start, start + step * (size - 1)))
+        # A view: index_select copies, and its gradient is a scatter.
+        x = x[(slice(None),) * axis + (slice(low, high + 1, abs(step)),)]
+        if step < 0:
+            x = x.flip(axis)
     return x
 
 

@@ -24,4 +24,5 @@ HEADS = (Columns(96, 0, 16), Columns(96, 32, 16), Columns(96, 64, 16))
 
 
 def planes(side: int, stride: int) -> Window:
+    """A padded 3x3 window over eight planes, as depthwise kernels take them."""
     return Window(side, side, 8, *(-(-side // stride),) * 2, 3, 3, stride, stride, 1, 1, 1, 1)

@@ -1,5 +1,7 @@
 """Small cases of the kernels of weight pools."""
 
+from dataclasses import replace
+
 import specs as s
 
 from edgec.kernels.common.rescale16 import Rescale16
@@ -7,6 +9,39 @@ from edgec.kernels.common.window import Window
 from edgec.kernels.family import KernelSpec
 from edgec.kernels.weightpool.tables import ResponseKind
 from golden_kernels.common import INDEX, ODD, POINTWISE, VALID, WIDE, WINDOW
+
+_RESPONSES = s.PooledConv(
+    window=WINDOW,
+    out_channels=6,
+    pool_size=10,
+    group=4,
+    chunk_groups=1,
+    lanes=2,
+    response_shift=3,
+    shift=32,
+    builder=ResponseKind.BITSERIAL,
+    index_bits=4,
+    bits=4,
+    saturates=True,
+    zero_is_code_min=True,
+    residual_shift=12,
+)
+_SHORT = s.PooledConv(
+    window=POINTWISE,
+    out_channels=10,
+    pool_size=6,
+    group=8,
+    chunk_groups=1,
+    lanes=2,
+    response_shift=2,
+    shift=32,
+    builder=ResponseKind.MULTIPLY,
+    index_bits=3,
+    bits=8,
+    saturates=False,
+    zero_is_code_min=False,
+    short=True,
+)
 
 CASES: dict[str, KernelSpec] = {
     "pooled_decode": s.PooledDecode(WINDOW, 8, 4, 6, 8, 32, None, 8),
@@ -22,68 +57,24 @@ CASES: dict[str, KernelSpec] = {
     ),
     "pooled_direct": s.PooledDirect(WINDOW, 8, 4, 6, 4, 32, 12, 64, ResponseKind.BITSERIAL),
     "pooled_direct_runtime": s.PooledDirect(ODD, 6, 8, 8, None, 32, None, 17, ResponseKind.NIBBLE),
-    "pooled_conv": s.PooledConv(
-        window=WINDOW,
-        out_channels=6,
-        pool_size=10,
-        group=4,
-        chunk_groups=1,
-        lanes=2,
-        response_shift=3,
-        shift=32,
-        builder=ResponseKind.BITSERIAL,
-        index_bits=4,
-        bits=4,
-        saturates=True,
-        zero_is_code_min=True,
-        residual_shift=12,
-    ),
-    "pooled_conv_chunks_runtime": s.PooledConv(
-        window=POINTWISE,
-        out_channels=10,
-        pool_size=6,
-        group=8,
-        chunk_groups=1,
+    "pooled_conv": _RESPONSES,
+    "pooled_conv_chunks_runtime": replace(
+        _SHORT,
         lanes=1,
         response_shift=0,
-        shift=32,
-        builder=ResponseKind.MULTIPLY,
         index_bits=16,
         bits=None,
-        saturates=False,
-        zero_is_code_min=False,
         tables_in_ram=True,
+        short=False,
     ),
-    "pooled_conv_short": s.PooledConv(
-        window=POINTWISE,
-        out_channels=10,
-        pool_size=6,
-        group=8,
-        chunk_groups=1,
-        lanes=2,
-        response_shift=2,
-        shift=32,
-        builder=ResponseKind.MULTIPLY,
-        index_bits=3,
-        bits=8,
-        saturates=False,
-        zero_is_code_min=False,
-        short=True,
-    ),
-    "pooled_conv_terms": s.PooledConv(
-        window=WINDOW,
-        out_channels=6,
-        pool_size=10,
-        group=4,
+    "pooled_conv_short": _SHORT,
+    "pooled_conv_terms": replace(
+        _RESPONSES,
         chunk_groups=2,
-        lanes=2,
         response_shift=4,
-        shift=32,
         builder=ResponseKind.MULTIPLY,
-        index_bits=4,
         bits=8,
-        saturates=True,
-        zero_is_code_min=True,
+        residual_shift=None,
         terms=3,
     ),
     # The longest round of look-ups, beyond the reach of a conditional branch of Armv6-M.
